@@ -1,0 +1,129 @@
+#!/bin/sh
+#
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Lays this overlay on an Open MPI source tree and prepares the tree for
+# configure. Only ompi/ is laid: Open MPI has directories named test/ and
+# contrib/ of its own, so ours stay here.
+
+set -eu
+
+usage() {
+    cat <<'EOF'
+Usage: ./autogen.sh [--overlay-only] TREE
+       ./autogen.sh --help
+
+Lays the overlay on the Open MPI source tree TREE (5.0.x) and runs Open MPI's
+own "autogen.pl --force" there. After it:
+
+    cd TREE && ./configure --enable-mca-dso=coll-pipering ... && make install
+
+  --overlay-only   lay the files and stop; enough when only the contents of
+                   files changed since the last complete run
+  -h, --help       print this text
+
+It can be run as often as you like. A file is copied only when its contents
+differ, so that make rebuilds no more than it must; the names of the copied
+(+) and removed (-) files are printed. A file that has left the overlay is
+removed from TREE too: TREE/.pipering-overlay lists what was laid. Nothing
+outside TREE is changed.
+
+"make" here fetches, prepares, builds and installs such a tree by itself;
+see "make help".
+EOF
+}
+
+die() {
+    echo "autogen.sh: $*" >&2
+    exit 1
+}
+
+version_field() {
+    sed -n "s/^$1=//p" "$tree/VERSION"
+}
+
+check_tree() {
+    [ -d "$tree" ] || die "$tree: no such directory; expected an Open MPI source tree"
+    [ -f "$tree/VERSION" ] && [ -f "$tree/autogen.pl" ] && [ -d "$tree/ompi/mca/coll" ] ||
+        die "$tree is not an Open MPI source tree (VERSION, autogen.pl, ompi/mca/coll); nothing was changed"
+    series=$(version_field major).$(version_field minor)
+    version=$series.$(version_field release)$(version_field greek)
+    case $series in
+        5.0) ;;
+        *) die "Open MPI $version is not supported; supported in tree: 5.0.x; nothing was changed" ;;
+    esac
+}
+
+# The overlay's files, without what editors and patch leave behind.
+overlay_files() {
+    (cd "$here" && find ompi -type f \
+        ! -name '*~' ! -name '.*.sw?' ! -name '#*' ! -name '*.orig' ! -name '*.rej' |
+        LC_ALL=C sort)
+}
+
+# Copies under another name first: make never sees half a file. The new
+# modification time is wanted, since it is what makes make rebuild, also when
+# the contents went back to an older state.
+lay_file() {
+    if cmp -s "$here/$1" "$tree/$1"; then
+        return
+    fi
+    mkdir -p "$tree/$(dirname "$1")"
+    cp "$here/$1" "$tree/$1.laying"
+    mv "$tree/$1.laying" "$tree/$1"
+    echo "+ $1"
+}
+
+# A component is what has a Makefile.am. Without one its directory, which
+# holds build products by now, must go: autogen.pl would warn, and a leftover
+# Makefile.in would be built.
+remove_file() {
+    rm -f "$tree/$1"
+    echo "- $1"
+    case $1 in
+        ompi/mca/*/*/Makefile.am) rm -rf "$tree/$(dirname "$1")" ;;
+    esac
+}
+
+lay_overlay() {
+    manifest=$tree/.pipering-overlay
+    overlay_files >"$manifest.new"
+    [ -s "$manifest.new" ] || die "$here/ompi holds no file; is this checkout complete?"
+    if [ -f "$manifest" ]; then
+        LC_ALL=C comm -23 "$manifest" "$manifest.new" | while IFS= read -r file; do
+            remove_file "$file"
+        done
+    fi
+    while IFS= read -r file; do
+        lay_file "$file"
+    done <"$manifest.new"
+    mv "$manifest.new" "$manifest"
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+tree=
+overlay_only=no
+
+while [ $# -gt 0 ]; do
+    case $1 in
+        -h | --help) usage; exit 0 ;;
+        --overlay-only) overlay_only=yes ;;
+        -*) die "unknown option $1 (known: --overlay-only, --help); nothing was changed" ;;
+        *) [ -z "$tree" ] || die "one TREE at a time, got $tree and $1; nothing was changed"
+           tree=$1 ;;
+    esac
+    shift
+done
+[ -n "$tree" ] || die "which Open MPI source tree? Usage: ./autogen.sh [--overlay-only] TREE"
+check_tree
+tree=$(cd "$tree" && pwd)
+
+lay_overlay
+[ "$overlay_only" = yes ] && exit 0
+cd "$tree"
+exec perl ./autogen.pl --force

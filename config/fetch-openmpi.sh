@@ -1,0 +1,134 @@
+#!/bin/bash
+#
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Usage: config/fetch-openmpi.sh
+#
+# Puts Open MPI's release tarball in build/download/, unless one is there, and
+# prints its name. The tarball is the upstream one inside Debian's source
+# package, so that the only network needed is the machine's own Debian mirror.
+# apt is told to use a source list and a state of its own under build/apt/:
+# the system's configuration stays as it is, and root is not needed.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+suite=trixie
+series=5.0
+preferred=5.0.7
+downloads=$build/download
+private=$build/apt
+instead="pass OMPI=DIR or OMPI=TARBALL, an Open MPI $series.x source tree or release tarball"
+
+# Upstream tarballs whose contents we know. A newer one is vouched for by
+# apt alone, which checks the archive's signature.
+known_sha256() {
+    case $1 in
+        5.0.7) echo 97f10c04e9b9a1771db3fd005009e4c07afa3ce739f940e41eb0fc7397cb9473 ;;
+    esac
+}
+
+tarball_version() {
+    local name=${1##*/openmpi_}
+    printf '%s\n' "${name%.orig.tar.*}"
+}
+
+check_tarball() {
+    local version known sum
+    version=$(tarball_version "$1")
+    known=$(known_sha256 "$version")
+    [ -n "$known" ] || return 0
+    sum=$(sha256sum <"$1" | cut -d' ' -f1)
+    [ "$sum" = "$known" ] ||
+        die "$1 is not Open MPI $version: its sha256 is $sum, expected $known; remove it and try again"
+}
+
+# The preferred version if we have it, else the newest of the series.
+downloaded() {
+    ls "$downloads"/openmpi_"$preferred".orig.tar.* 2>/dev/null && return
+    { ls "$downloads"/openmpi_"$series".*.orig.tar.* 2>/dev/null || true; } | sort -V | tail -n 1
+}
+
+private_apt() {
+    local program=$1
+    shift
+    set -- -o Dir::Etc::sourcelist="$private/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+        -o Dir::State="$private/state" -o Dir::Cache="$private/cache" \
+        -o Acquire::Languages=none -o APT::Update::Error-Mode=any "$@"
+    # apt's own unprivileged user may not enter this directory.
+    [ "$(id -u)" -ne 0 ] || set -- -o APT::Sandbox::User=root "$@"
+    LC_ALL=C "$program" "$@"
+}
+
+# The machine's mirrors in the order of its own source lists, whichever of
+# apt's formats these have; suites like NAME-security are other archives.
+mirrors() {
+    apt-get indextargets --no-release-info --format '$(COMPONENT) $(RELEASE) $(REPO_URI)' \
+        'Created-By: Packages' 2>/dev/null |
+        awk '$1 == "main" && $2 !~ /[-\/]/ && !seen[$3]++ { print $3 }'
+}
+
+# The archive's keys by name, else those which apt trusts for everything.
+signed_by() {
+    local keys
+    for keys in /usr/share/keyrings/debian-archive-keyring.{gpg,pgp}; do
+        [ ! -r "$keys" ] || { printf '[signed-by=%s] ' "$keys"; return; }
+    done
+}
+
+use_mirror() {
+    mkdir -p "$private/state/lists/partial" "$private/cache/archives/partial"
+    printf 'deb-src %s%s %s main\n' "$(signed_by)" "$1" "$suite" >"$private/sources.list"
+    private_apt apt-get update
+}
+
+# Debian's version of the package to take; nothing if the suite has none.
+package_version() {
+    private_apt apt-cache showsrc --only-source openmpi 2>/dev/null |
+        awk -v p="$preferred-" -v s="$series." '
+            $1 != "Version:" { next }
+            index($2, p) == 1 { chosen = $2 }
+            index($2, s) == 1 { newest = $2 }
+            END { print chosen ? chosen : newest }'
+}
+
+# Into a directory beside, since apt writes under the final name at once.
+download() {
+    rm -rf "$downloads/new"
+    mkdir -p "$downloads/new"
+    cd "$downloads/new"
+    private_apt apt-get source --download-only --tar-only "openmpi=$1"
+    mv openmpi_*.orig.tar.* "$downloads/"
+    rm -rf "$downloads/new"
+}
+
+fetch() {
+    local mirror version
+    for mirror in $(mirrors); do
+        echo "== $mirror"
+        use_mirror "$mirror" || continue
+        version=$(package_version)
+        [ -n "$version" ] || { echo "no openmpi $series.x in suite $suite"; continue; }
+        (set -e; download "$version") && return
+    done
+    die "none of this machine's apt sources gave Open MPI $series.x (Debian suite $suite, component main); $instead"
+}
+
+tarball=$(downloaded)
+if [ -z "$tarball" ]; then
+    # The long step is this script again, so that it has a log and a clock.
+    if [ "${1-}" = --now ]; then
+        fetch
+        exit
+    fi
+    command -v apt-get >/dev/null ||
+        die "this is not a Debian system, so Open MPI's source cannot be fetched through apt; $instead"
+    step fetch "Fetching Open MPI's source package (25 MB)" "${BASH_SOURCE[0]}" --now
+    tarball=$(downloaded)
+fi
+check_tarball "$tarball"
+printf '%s\n' "$tarball"

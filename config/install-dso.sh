@@ -1,0 +1,53 @@
+#!/bin/bash
+#
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Usage: config/install-dso.sh
+#
+# Builds the components for an installed Open MPI (see build-dso.sh) and
+# copies them to DIR, by default ~/.openmpi/components, where any Open MPI of
+# this user looks. The help texts go beside the objects and, where that is
+# allowed, to the directory in which Open MPI looks for them itself.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+. "$root/config/installed-openmpi.sh"
+
+users_components=${HOME:-/}/.openmpi/components
+
+copy_help() {
+    local texts=("$build/dso-$version"/help-*.txt) shared
+    [ -f "${texts[0]}" ] || return 0
+    install -m 644 "${texts[@]}" "$dir/"
+    shared=$(installed_path pkgdatadir)
+    if [ -n "$shared" ] && [ -w "$shared" ]; then
+        install -m 644 "${texts[@]}" "$shared/"
+    fi
+}
+
+# Open MPI looks in its own directory of components and in the user's.
+say_how_to_load() {
+    case $dir in
+        "$users_components" | "$(realpath -m -- "$(installed_path pkglibdir)")") ;;
+        *) say "Open MPI does not look there by itself: run with"
+           say "    OMPI_MCA_mca_base_component_path=$dir:USER_DEFAULT:SYSTEM_DEFAULT" ;;
+    esac
+}
+
+built=$("$root/config/build-dso.sh")
+mapfile -t objects <<<"$built"
+find_installed
+dir=$(absolute "${DIR:-$users_components}")
+mkdir -p "$dir" && [ -w "$dir" ] ||
+    die "cannot write to $dir; choose another directory with DIR=, nothing was installed"
+install -m 755 "${objects[@]}" "$dir/"
+copy_help
+say "Installed for Open MPI $version, and for no other release, in $dir:"
+for object in "${objects[@]}"; do
+    say "    ${object##*/}"
+done
+say_how_to_load

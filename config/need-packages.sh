@@ -1,0 +1,93 @@
+#!/bin/bash
+#
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Usage: config/need-packages.sh build|fortran|dso|test ...
+#
+# Installs what is missing of these groups of Debian packages, after saying
+# what. Without root it prints the line to run and stops; it goes on when only
+# test packages are missing, since a test that lacks its tool says so and
+# skips. On a system without Debian's packages it looks for the programs.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+packages() {
+    case $1 in
+        # What Open MPI's autogen.pl, configure and make want.
+        build) echo gcc g++ libc6-dev make perl flex autoconf automake libtool libltdl-dev \
+                   pkg-config patch xz-utils libhwloc-dev libevent-dev zlib1g-dev ;;
+        fortran) echo gfortran ;;
+        # The distribution's own Open MPI, to build components for it.
+        dso) echo gcc libc6-dev libopenmpi-dev openmpi-bin ;;
+        # libopenmpi-dev and openmpi-bin: the test of components built out of
+        # tree. iproute2: network namespaces of the test bed.
+        test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg iproute2 hwloc-nox procps ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, dso, test)" ;;
+    esac
+}
+
+programs() {
+    case $1 in
+        build) echo gcc g++ make perl flex autoconf automake libtoolize pkg-config patch xz ;;
+        fortran) echo gfortran ;;
+        dso) echo gcc mpicc ;;
+    esac
+}
+
+is_installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+missing_packages() {
+    local group package
+    for group; do
+        for package in $(packages "$group"); do
+            is_installed "$package" || printf '%s\n' "$package"
+        done
+    done | sort -u | xargs
+}
+
+missing_programs() {
+    local group program
+    for group; do
+        for program in $(programs "$group"); do
+            command -v "$program" >/dev/null || printf '%s\n' "$program"
+        done
+    done | sort -u | xargs
+}
+
+install_packages() {
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update && apt-get install -y --no-install-recommends "$@"
+}
+
+for group; do
+    packages "$group" >/dev/null
+done
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    missing=$(missing_programs "$@")
+    [ -z "$missing" ] || die "this is not a Debian system, and these programs are missing: $missing; install them and try again"
+    exit 0
+fi
+
+missing=$(missing_packages "$@")
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" -eq 0 ]; then
+    # shellcheck disable=SC2086 # a list of names
+    step "packages-$1" "Installing the missing packages: $missing" install_packages $missing
+    exit 0
+fi
+say "Packages are missing, and only root can install them. As root:"
+say "    apt-get install --no-install-recommends $missing"
+required=()
+for group; do
+    [ "$group" = test ] || required+=("$group")
+done
+[ -z "$(missing_packages "${required[@]}")" ] || exit 1
+say "Only tests need these packages: the tests that lack them will be skipped."

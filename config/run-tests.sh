@@ -1,0 +1,27 @@
+#!/bin/bash
+#
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Usage: config/run-tests.sh [TEST...]
+#
+# Runs the tests given, or all, through perl's prove. A test is a program that
+# prints TAP; OMPI_PREFIX and BUILD_DIR are in its environment. PROVE_OPTIONS
+# may hold further options of prove: -v (all lines), --timer.
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+cd "$root"
+shopt -s nullglob
+[ $# -gt 0 ] || set -- test/unit/*.t test/mpi/*.t
+[ $# -gt 0 ] || die "no test found: expected programs test/unit/*.t and test/mpi/*.t"
+for test; do
+    [ -f "$test" ] && [ -x "$test" ] || die "$test is not an executable file; no test was run"
+done
+# --exec '': run each test itself, whatever language it is written in.
+# shellcheck disable=SC2086 # a list of options
+exec perl -Iconfig -S prove --formatter CountingFormatter --exec '' ${PROVE_OPTIONS-} "$@" </dev/null

@@ -1,0 +1,63 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Allgather and MPI_Iallgather: all contributions of one size.
+ */
+
+#include "coll_pipering.h"
+
+int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                 void *rbuf, int rcount,
+                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                 mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_gather_t call = {.name = "allgather",
+                                       .sbuf = sbuf,
+                                       .scount = scount,
+                                       .sdtype = sdtype,
+                                       .rbuf = rbuf,
+                                       .rcount = rcount,
+                                       .rdtype = rdtype};
+
+    int rc = mca_coll_pipering_gather(&call, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    rc = mca_coll_pipering_gather_normalise(&call, comm);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    return module->previous.allgather(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
+                                      call.rdtype, comm, module->previous.allgather_module);
+}
+
+int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                  void *rbuf, int rcount,
+                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                  ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_gather_t call = {.name = "allgather",
+                                             .sbuf = sbuf,
+                                             .scount = scount,
+                                             .sdtype = sdtype,
+                                             .rbuf = rbuf,
+                                             .rcount = rcount,
+                                             .rdtype = rdtype};
+
+    const int rc = mca_coll_pipering_igather(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.iallgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
+                                       request, module->previous.iallgather_module);
+}

@@ -1,0 +1,65 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Allgatherv and MPI_Iallgatherv: contributions of any sizes.
+ */
+
+#include "coll_pipering.h"
+
+int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                 void *rbuf, const int *rcounts, const int *displs,
+                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                 mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_gather_t call = {.name = "allgatherv",
+                                       .sbuf = sbuf,
+                                       .scount = scount,
+                                       .sdtype = sdtype,
+                                       .rbuf = rbuf,
+                                       .rcounts = rcounts,
+                                       .displs = displs,
+                                       .rdtype = rdtype};
+
+    int rc = mca_coll_pipering_gather(&call, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    rc = mca_coll_pipering_gather_normalise(&call, comm);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    return module->previous.allgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcounts, call.displs,
+                                      call.rdtype, comm, module->previous.allgatherv_module);
+}
+
+int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                  void *rbuf, const int *rcounts, const int *displs,
+                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                  ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_gather_t call = {.name = "allgatherv",
+                                             .sbuf = sbuf,
+                                             .scount = scount,
+                                             .sdtype = sdtype,
+                                             .rbuf = rbuf,
+                                             .rcounts = rcounts,
+                                             .displs = displs,
+                                             .rdtype = rdtype};
+
+    const int rc = mca_coll_pipering_igather(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.iallgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype, comm,
+                                       request, module->previous.iallgatherv_module);
+}

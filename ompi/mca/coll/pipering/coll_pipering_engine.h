@@ -1,0 +1,156 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The engine: one pipeline for every algorithm of this component.
+ *
+ *       link in                           link out
+ *     ----------->  source  ------------> sink ----------->
+ *      block k+1      | k                  k-1
+ *                     v
+ *              the user's buffer
+ *
+ * A source is a stream of blocks that become available in order: those of a
+ * neighbour, received in a bounded window, or a rank's own. A sink is a link
+ * out of this rank: it sends own blocks, then those of a source, each as soon
+ * as it is there, at most a window ahead of the receiver. A source whose
+ * contributions are not dense in memory goes through slots: a block is
+ * received there, forwarded as it is, and delivered to the user's buffer through
+ * a convertor. Which blocks there are is said by a plan, where they lie by a
+ * layout.
+ */
+
+#ifndef MCA_COLL_PIPERING_ENGINE_H
+#define MCA_COLL_PIPERING_ENGINE_H
+
+#include "coll_pipering_compat.h"
+
+#include "coll_pipering_plan.h"
+#include "opal/datatype/opal_convertor.h"
+
+BEGIN_C_DECLS
+
+/** Where the contributions lie in a user's buffer. Arrays are borrowed. */
+typedef struct mca_coll_pipering_layout_t {
+    char *buffer;
+    ompi_datatype_t *type;
+    const int *counts; /**< [p] elements, or NULL: `count` of each rank */
+    const int *displs; /**< [p] in extents of type, or NULL: one after the other */
+    bool single;       /**< there is one contribution only, at the beginning */
+    size_t count;
+    ptrdiff_t extent;
+    ptrdiff_t true_lb;
+    bool dense; /**< the bytes of a contribution lie one after the other */
+} mca_coll_pipering_layout_t;
+
+/** Fills the facts about the type into a layout, its other members being set. */
+void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, int size);
+
+enum {
+    MCA_COLL_PIPERING_OWN = MCA_COLL_PIPERING_LINKS, /**< the source of own blocks */
+    MCA_COLL_PIPERING_SOURCES
+};
+
+/** Room for what a convertor leaves of a block when it does not split an element. */
+#define MCA_COLL_PIPERING_CARRY 64
+
+/** Blocks that become available in order. */
+typedef struct mca_coll_pipering_source_t {
+    int peer; /**< rank that sends them, -1: own blocks */
+    int tag;
+    const mca_coll_pipering_layout_t *from; /**< own blocks: where they are read */
+    const mca_coll_pipering_layout_t *to;   /**< where they are written, NULL: nowhere */
+    uint64_t total;
+    uint64_t posted;    /**< receives posted */
+    uint64_t arrived;   /**< received or packed, or own and dense */
+    uint64_t delivered; /**< in the user's buffer */
+    mca_coll_pipering_walk_t coming;
+    mca_coll_pipering_walk_t delivering;
+    mca_coll_pipering_block_t delivery; /**< the block that is being delivered ... */
+    size_t delivery_done;               /**< ... and its bytes that are */
+    ompi_request_t **requests;          /**< [window] */
+    char *slots;                        /**< [slot_count][block_size], NULL: blocks stay in place */
+    size_t slot_size;
+    uint64_t slot_count;
+    int unpacking; /**< rank whose contribution the unpacker is at, -1: none */
+    bool packing;
+    opal_convertor_t unpacker;
+    opal_convertor_t packer;
+    char carry[MCA_COLL_PIPERING_CARRY];
+    size_t carry_from, carry_to;
+} mca_coll_pipering_source_t;
+
+/** A link out of this rank. */
+typedef struct mca_coll_pipering_sink_t {
+    int peer; /**< -1: no such link */
+    int tag;
+    int source;         /**< what is forwarded after the own blocks */
+    uint64_t own;       /**< own blocks to send, they come first */
+    uint64_t total;     /**< with those of the source */
+    uint64_t sent;      /**< handed to the PML */
+    uint64_t completed; /**< and done with */
+    mca_coll_pipering_walk_t own_walk;
+    mca_coll_pipering_walk_t forward_walk;
+    ompi_request_t **requests; /**< [window] */
+} mca_coll_pipering_sink_t;
+
+/** Blocks and bytes that a pipeline moved. */
+typedef struct mca_coll_pipering_traffic_t {
+    uint64_t blocks_in, bytes_in;
+    uint64_t blocks_out, bytes_out;
+} mca_coll_pipering_traffic_t;
+
+typedef struct mca_coll_pipering_pipe_t {
+    ompi_communicator_t *comm;
+    unsigned window;
+    int error; /**< OMPI_SUCCESS, or what ended the pipeline */
+    void *memory;
+    mca_coll_pipering_source_t source[MCA_COLL_PIPERING_SOURCES];
+    mca_coll_pipering_sink_t sink[MCA_COLL_PIPERING_LINKS];
+    mca_coll_pipering_traffic_t traffic;
+} mca_coll_pipering_pipe_t;
+
+/** What a pipeline is made of. All is borrowed until mca_coll_pipering_pipe_fini. */
+typedef struct mca_coll_pipering_pipe_plan_t {
+    const mca_coll_pipering_ring_t *ring;
+    const size_t *bytes; /**< [p] by rank */
+    mca_coll_pipering_cut_t cut;
+    const mca_coll_pipering_route_t *route;
+    unsigned window;                        /**< blocks ahead, at least 2 */
+    const mca_coll_pipering_layout_t *send; /**< NULL: own blocks are in place */
+    const mca_coll_pipering_layout_t *recv;
+    int tag[MCA_COLL_PIPERING_LINKS];
+} mca_coll_pipering_pipe_plan_t;
+
+/**
+ * Sets up a pipeline and takes all memory it will ever want; nothing is sent or
+ * received yet. On OMPI_ERR_OUT_OF_RESOURCE nothing is held.
+ */
+int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicator_t *comm,
+                                const mca_coll_pipering_pipe_plan_t *plan);
+
+/**
+ * Moves what can be moved without waiting. Returns the number of steps made;
+ * pipe->error tells of a failure.
+ */
+int mca_coll_pipering_pipe_progress(mca_coll_pipering_pipe_t *pipe);
+
+/** All blocks are received, forwarded and delivered. */
+bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe);
+
+/**
+ * Gives everything back. A pipeline that failed withdraws its receives first;
+ * memory into which a message may still come is kept for ever.
+ */
+void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe);
+
+END_C_DECLS
+
+#endif

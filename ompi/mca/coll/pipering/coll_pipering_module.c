@@ -1,0 +1,116 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The module: a communicator's share of the component.
+ */
+
+#include "coll_pipering.h"
+
+#include <string.h>
+
+/* The functions of the modules below, kept for what this one does not serve. */
+#define SAVE_PREVIOUS(module, comm, name)                                             \
+    do {                                                                              \
+        (module)->previous.name = (comm)->c_coll->coll_##name;                        \
+        (module)->previous.name##_module = (comm)->c_coll->coll_##name##_module;      \
+        if (NULL == (module)->previous.name || NULL == (module)->previous.name##_module) { \
+            return OMPI_ERR_NOT_FOUND;                                                \
+        }                                                                             \
+        OBJ_RETAIN((module)->previous.name##_module);                                 \
+    } while (0)
+
+#define DROP_PREVIOUS(module, name)                        \
+    do {                                                   \
+        if (NULL != (module)->previous.name##_module) {    \
+            OBJ_RELEASE((module)->previous.name##_module); \
+            (module)->previous.name##_module = NULL;       \
+        }                                                  \
+        (module)->previous.name = NULL;                    \
+    } while (0)
+
+static int save_previous(mca_coll_pipering_module_t *module, struct ompi_communicator_t *comm)
+{
+    SAVE_PREVIOUS(module, comm, allgather);
+    SAVE_PREVIOUS(module, comm, allgatherv);
+    SAVE_PREVIOUS(module, comm, iallgather);
+    SAVE_PREVIOUS(module, comm, iallgatherv);
+    return OMPI_SUCCESS;
+}
+
+static void drop_previous(mca_coll_pipering_module_t *module)
+{
+    DROP_PREVIOUS(module, allgather);
+    DROP_PREVIOUS(module, allgatherv);
+    DROP_PREVIOUS(module, iallgather);
+    DROP_PREVIOUS(module, iallgatherv);
+}
+
+static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const int rc = save_previous(module, comm);
+
+    if (OMPI_SUCCESS != rc) {
+        drop_previous(module);
+    }
+    return rc;
+}
+
+/* Called once for every function of the module that a communicator holds. */
+static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
+{
+    (void) comm;
+    drop_previous((mca_coll_pipering_module_t *) base);
+    return OMPI_SUCCESS;
+}
+
+static void module_construct(mca_coll_pipering_module_t *module)
+{
+    memset(&module->previous, 0, sizeof(module->previous));
+    memset(module->plan, 0, sizeof(module->plan));
+    module->setup = NULL;
+    module->oldest = 0;
+    OBJ_CONSTRUCT(&module->lock, opal_mutex_t);
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+    module->super.coll_allgather = mca_coll_pipering_allgather;
+    module->super.coll_allgatherv = mca_coll_pipering_allgatherv;
+    module->super.coll_iallgather = mca_coll_pipering_iallgather;
+    module->super.coll_iallgatherv = mca_coll_pipering_iallgatherv;
+}
+
+static void module_destruct(mca_coll_pipering_module_t *module)
+{
+    drop_previous(module);
+    for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
+        if (NULL != module->plan[i]) {
+            OBJ_RELEASE(module->plan[i]);
+        }
+    }
+    mca_coll_pipering_setup_free(module->setup);
+    OBJ_DESTRUCT(&module->lock);
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_coll_base_module_t, module_construct,
+                   module_destruct);
+
+/* Decided from the communicator alone, so alike on all ranks; nothing is sent. */
+mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
+                                                     int *priority)
+{
+    *priority = mca_coll_pipering_component.priority;
+    if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)) {
+        return NULL;
+    }
+
+    mca_coll_pipering_module_t *module = OBJ_NEW(mca_coll_pipering_module_t);
+    return NULL == module ? NULL : &module->super;
+}

@@ -1,0 +1,323 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Variables and performance variables: what a user can set and what can be seen.
+ *
+ * All variables but the priority can be written at run time (MPI_T) and are read
+ * at every call; they must be equal on all ranks. A value out of range is
+ * reported once, when the component is loaded, and the default is used.
+ */
+
+#include "coll_pipering.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+
+#define MEGA 1000000.0
+#define GIBI ((size_t) 1 << 30)
+
+static struct {
+    int allgatherv_algorithm, allgather_algorithm;
+    int block_model, block_split;
+    int window;
+    size_t block_size, min_total;
+    double alpha, beta, local_alpha, local_beta;
+    bool reorder_nodes, reorder_empties;
+} vars;
+
+static mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
+                                                 {MCA_COLL_PIPERING_RING, "ring"},
+                                                 {MCA_COLL_PIPERING_LINEAR_RING, "linear_ring"},
+                                                 {MCA_COLL_PIPERING_OFF, "off"},
+                                                 {0, NULL}};
+
+static mca_base_var_enum_value_t models[]
+    = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
+       {MCA_COLL_PIPERING_MODEL_EQUATION2, "equation2"},
+       {MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, "equation2_printed"},
+       {MCA_COLL_PIPERING_MODEL_FIXED, "fixed"},
+       {0, NULL}};
+
+static mca_base_var_enum_value_t splits[] = {{MCA_COLL_PIPERING_SPLIT_EVEN, "even"},
+                                             {MCA_COLL_PIPERING_SPLIT_FULL, "full"},
+                                             {0, NULL}};
+
+static const struct {
+    const char *name, *help;
+    mca_base_var_enum_value_t *values;
+    int *storage;
+    int preset;
+} choices[] = {
+    {"allgatherv_algorithm",
+     "Algorithm of MPI_Allgatherv and MPI_Iallgatherv: auto (the ring where the model says that it "
+     "pays, else the module below), ring (pipelined ring, whatever the size), linear_ring (one "
+     "block a rank, in rank order), off (always the module below)",
+     algorithms, &vars.allgatherv_algorithm, MCA_COLL_PIPERING_AUTO},
+    {"allgather_algorithm", "Algorithm of MPI_Allgather and MPI_Iallgather, as for allgatherv",
+     algorithms, &vars.allgather_algorithm, MCA_COLL_PIPERING_AUTO},
+    {"block_model",
+     "How the block size is chosen: search (least modelled time), equation2 (closed form of the "
+     "paper, corrected), equation2_printed (the same as printed), fixed (block_size)",
+     models, &vars.block_model, MCA_COLL_PIPERING_MODEL_SEARCH},
+    {"block_split",
+     "How a contribution is cut: even (blocks of the same size), full (full blocks and a rest)",
+     splits, &vars.block_split, MCA_COLL_PIPERING_SPLIT_EVEN},
+};
+
+static const struct {
+    const char *name, *help;
+    double *storage;
+} costs[] = {
+    {"alpha", "Time of a block on a link between nodes besides its bytes, in microseconds, "
+              "0 to 1000000; 0: measured at the first large call", &vars.alpha},
+    {"beta", "Time of a byte on a link between nodes, in nanoseconds, 0 to 1000000; "
+             "0: measured at the first large call", &vars.beta},
+    {"local_alpha", "Time of a block between ranks of a node besides its bytes, in microseconds, "
+                    "0 to 1000000; 0: measured at the first large call", &vars.local_alpha},
+    {"local_beta", "Time of a byte between ranks of a node, in nanoseconds, 0 to 1000000; "
+                   "0: measured at the first large call", &vars.local_beta},
+};
+
+static const struct {
+    const char *name, *help;
+    size_t *storage;
+    size_t most, preset;
+} sizes[] = {
+    {"block_size", "Size of a block in bytes, 0 to 1 GiB; 0: chosen by block_model; any other "
+                   "value takes the place of the model", &vars.block_size, GIBI, 0},
+    {"min_total", "Calls that gather fewer bytes than this in all go to the module below, unless "
+                  "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
+     &vars.min_total, GIBI, 8192},
+};
+
+static const struct {
+    const char *name, *help;
+    bool *storage;
+} switches[] = {
+    {"reorder_nodes", "Keep the ranks of a node together in the ring", &vars.reorder_nodes},
+    {"reorder_empties", "Place ranks without data in the ring so that it takes the fewest rounds",
+     &vars.reorder_empties},
+};
+
+#define WINDOW_MOST 4096
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int register_var(const char *name, const char *help, mca_base_var_type_t type,
+                        mca_base_var_enum_t *values, void *storage)
+{
+    return mca_base_component_var_register(&mca_coll_pipering_component.super.collm_version, name,
+                                           help, type, values, 0, MCA_BASE_VAR_FLAG_SETTABLE,
+                                           OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
+}
+
+static void complain(const char *name, const char *value, const char *range, const char *used)
+{
+    opal_show_help("help-coll-pipering.txt", "out-of-range", true, name, value, range, used);
+}
+
+static void register_choices(void)
+{
+    for (size_t i = 0; i < COUNT(choices); ++i) {
+        mca_base_var_enum_t *values = NULL;
+        *choices[i].storage = choices[i].preset;
+        (void) mca_base_var_enum_create(choices[i].name, choices[i].values, &values);
+        (void) register_var(choices[i].name, choices[i].help, MCA_BASE_VAR_TYPE_INT, values,
+                            choices[i].storage);
+        if (NULL != values) {
+            OBJ_RELEASE(values);
+        }
+    }
+}
+
+static void register_costs(void)
+{
+    for (size_t i = 0; i < COUNT(costs); ++i) {
+        char value[64];
+        *costs[i].storage = 0;
+        (void) register_var(costs[i].name, costs[i].help, MCA_BASE_VAR_TYPE_DOUBLE, NULL,
+                            costs[i].storage);
+        if (!(0 <= *costs[i].storage && MEGA >= *costs[i].storage)) {
+            snprintf(value, sizeof(value), "%g", *costs[i].storage);
+            complain(costs[i].name, value, "0 to 1000000", "0 (measured)");
+            *costs[i].storage = 0;
+        }
+    }
+}
+
+static void register_sizes(void)
+{
+    for (size_t i = 0; i < COUNT(sizes); ++i) {
+        char value[64], range[64], used[64];
+        *sizes[i].storage = sizes[i].preset;
+        (void) register_var(sizes[i].name, sizes[i].help, MCA_BASE_VAR_TYPE_SIZE_T, NULL,
+                            sizes[i].storage);
+        if (sizes[i].most < *sizes[i].storage) {
+            snprintf(value, sizeof(value), "%" PRId64, (int64_t) *sizes[i].storage);
+            snprintf(range, sizeof(range), "0 to %zu", sizes[i].most);
+            snprintf(used, sizeof(used), "%zu", sizes[i].preset);
+            complain(sizes[i].name, value, range, used);
+            *sizes[i].storage = sizes[i].preset;
+        }
+    }
+}
+
+/* An integer with its own range, the default being in it. */
+static void register_int(const char *name, const char *help, int flags, int level, int scope,
+                         int most, int *storage)
+{
+    const int preset = *storage;
+    char value[64], range[64], used[64];
+
+    (void) mca_base_component_var_register(&mca_coll_pipering_component.super.collm_version, name,
+                                           help, MCA_BASE_VAR_TYPE_INT, NULL, 0, flags, level,
+                                           scope, storage);
+    if (0 > *storage || most < *storage) {
+        snprintf(value, sizeof(value), "%d", *storage);
+        snprintf(range, sizeof(range), "0 to %d", most);
+        snprintf(used, sizeof(used), "%d", preset);
+        complain(name, value, range, used);
+        *storage = preset;
+    }
+}
+
+static void register_ints(void)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    component->priority = 45;
+    register_int("priority",
+                 "Priority of the component, 0 to 100; 0: the component is not used. Above han (35) "
+                 "and tuned (30) by default",
+                 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
+
+    component->verbose = 0;
+    register_int("verbose",
+                 "0: silent; 1: a line about each call of rank 0; 2: of every rank; 0 to 100",
+                 MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_LOCAL, 100,
+                 &component->verbose);
+
+    vars.window = 0;
+    register_int("window",
+                 "Blocks that a rank may be ahead of the next one in the ring, and receives posted "
+                 "ahead; 0 to 4096 blocks, 1 counts as 2; 0: chosen from the block size",
+                 MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ,
+                 WINDOW_MOST, &vars.window);
+}
+
+/* ---- performance variables ---- */
+
+static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
+    = {[MCA_COLL_PIPERING_FALLBACK_OFF] = "off",
+       [MCA_COLL_PIPERING_FALLBACK_EMPTY] = "empty",
+       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "small",
+       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
+       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike"};
+
+static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
+    = {[MCA_COLL_PIPERING_TAKEN] = "taken",
+       [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
+       [MCA_COLL_PIPERING_FALLBACK_EMPTY] = "nothing to gather",
+       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes in all than min_total",
+       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model the ring does not pay",
+       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation"};
+
+const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
+{
+    return reason_texts[reason];
+}
+
+const char *mca_coll_pipering_algorithm_text(int algorithm)
+{
+    return MCA_COLL_PIPERING_LINEAR_RING == algorithm ? "linear ring" : "pipelined ring";
+}
+
+static void register_counter(const char *name, const char *help, opal_atomic_int64_t *counter)
+{
+    (void) mca_base_component_pvar_register(&mca_coll_pipering_component.super.collm_version, name,
+                                            help, OPAL_INFO_LVL_5, MPI_T_PVAR_CLASS_COUNTER,
+                                            MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+                                            MPI_T_BIND_NO_OBJECT,
+                                            MCA_BASE_PVAR_FLAG_READONLY
+                                                | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+                                            NULL, NULL, NULL, (void *) counter);
+}
+
+static void register_counters(void)
+{
+    mca_coll_pipering_counters_t *counters = &mca_coll_pipering_component.counters;
+    char name[64], help[128];
+
+    register_counter("calls", "Calls served by a ring of this component", &counters->calls);
+    register_counter("blocks_received", "Blocks received", &counters->blocks_received);
+    register_counter("blocks_sent", "Blocks sent", &counters->blocks_sent);
+    register_counter("bytes_received", "Bytes received", &counters->bytes_received);
+    register_counter("bytes_sent", "Bytes sent", &counters->bytes_sent);
+    register_counter("bytes_from_network", "Bytes received from other nodes",
+                     &counters->bytes_from_network);
+    register_counter("rounds", "Blocks that passed the busiest link of this process",
+                     &counters->rounds);
+    register_counter("plans", "Plans made; other calls found theirs made", &counters->plans);
+    register_counter("probes", "Measurements of links", &counters->probes);
+    register_counter("block_size_used", "Block size of the last call, in bytes",
+                     &counters->block_size_used);
+    for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
+        snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
+        snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);
+        register_counter(name, help, &counters->fallback[i]);
+    }
+}
+
+int mca_coll_pipering_params_register(void)
+{
+    register_ints();
+    register_choices();
+    register_sizes();
+    register_costs();
+    for (size_t i = 0; i < COUNT(switches); ++i) {
+        *switches[i].storage = true;
+        (void) register_var(switches[i].name, switches[i].help, MCA_BASE_VAR_TYPE_BOOL, NULL,
+                            switches[i].storage);
+    }
+    register_counters();
+    return OMPI_SUCCESS;
+}
+
+/* A tool may have written anything since the variables were registered. */
+static size_t in_range(size_t value, size_t most, size_t otherwise)
+{
+    return value <= most ? value : otherwise;
+}
+
+static double cost_in_range(double value, double unit)
+{
+    return 0 <= value && MEGA >= value ? value * unit : 0;
+}
+
+mca_coll_pipering_params_t mca_coll_pipering_params_now(bool regular)
+{
+    return (mca_coll_pipering_params_t){
+        .algorithm = regular ? vars.allgather_algorithm : vars.allgatherv_algorithm,
+        .block_model = vars.block_model,
+        .block_split = vars.block_split,
+        .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
+        .block_size = in_range(vars.block_size, GIBI, 0),
+        .min_total = in_range(vars.min_total, GIBI, 0),
+        .alpha = cost_in_range(vars.alpha, 1e-6),
+        .beta = cost_in_range(vars.beta, 1e-9),
+        .local_alpha = cost_in_range(vars.local_alpha, 1e-6),
+        .local_beta = cost_in_range(vars.local_beta, 1e-9),
+        .reorder_nodes = vars.reorder_nodes,
+        .reorder_empties = vars.reorder_empties,
+    };
+}

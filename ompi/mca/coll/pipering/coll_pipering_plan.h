@@ -1,0 +1,280 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Plans of the pipelined ring: who stands where in the ring, into which blocks
+ * the contributions are cut, what each rank receives and sends, and what that
+ * costs. Pure C: no MPI, no Open MPI, no memory taken behind the caller's back,
+ * so unit tests and the schedule simulator compile exactly these files.
+ *
+ * Words: p ranks contribute m_i bytes each, m in all. A contribution is cut
+ * into b_i = ceil(m_i / B) blocks of at most B bytes of the packed signature;
+ * b' is the sum of the b_i, z the number of empty contributions. Ranks stand
+ * at ring positions 0..p-1, position x sends to x + 1. The ranks of a node
+ * stand together; node J is the J-th node along the ring.
+ *
+ * Paper: Traeff, Ripke, Siebert, Balaji, Thakur, Gropp, "A Pipelined Algorithm
+ * for Large, Irregular All-gather Problems", sections 2.2 to 2.4.
+ */
+
+#ifndef MCA_COLL_PIPERING_PLAN_H
+#define MCA_COLL_PIPERING_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
+
+/** How a contribution is cut into its b_i blocks (paper 2.3). */
+typedef enum {
+    MCA_COLL_PIPERING_SPLIT_EVEN, /**< sizes differ by at most one byte */
+    MCA_COLL_PIPERING_SPLIT_FULL  /**< blocks of B bytes, then the rest */
+} mca_coll_pipering_split_t;
+
+/** How B is chosen (paper 2.4). */
+typedef enum {
+    MCA_COLL_PIPERING_MODEL_SEARCH,            /**< least modelled time over candidate sizes */
+    MCA_COLL_PIPERING_MODEL_EQUATION2,         /**< equation (2), corrected */
+    MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, /**< equation (2) as printed */
+    MCA_COLL_PIPERING_MODEL_FIXED              /**< the size that the user gave */
+} mca_coll_pipering_block_model_t;
+
+/** The ring. All arrays belong to the caller (mca_coll_pipering_ring_bind). */
+typedef struct mca_coll_pipering_ring_t {
+    int size;      /**< p */
+    int nodes;     /**< N */
+    int *rank;     /**< [size] the rank at a position */
+    int *position; /**< [size] the position of a rank */
+    int *node;     /**< [size] the node (0..nodes-1, along the ring) of a position */
+    int *first;    /**< [size + 1] the first position of a node; first[nodes] is size */
+} mca_coll_pipering_ring_t;
+
+/** A contribution, cut. */
+typedef struct mca_coll_pipering_cut_t {
+    size_t block_size; /**< B, at least 1 */
+    mca_coll_pipering_split_t split;
+} mca_coll_pipering_cut_t;
+
+/** One block: bytes [offset, offset + length) of the contribution of rank. */
+typedef struct mca_coll_pipering_block_t {
+    int rank;
+    size_t offset;
+    size_t length;
+} mca_coll_pipering_block_t;
+
+/**
+ * A stream of blocks: the contributions of `origins` ranks from ring position
+ * `position` backwards, each from its first block to its last, the empty ones
+ * skipped. This is the order in which blocks pass every link of the ring: own
+ * blocks first, then those of the rank before, then of the one before that.
+ */
+typedef struct mca_coll_pipering_stream_t {
+    int position;
+    int origins;
+} mca_coll_pipering_stream_t;
+
+/** A place in a stream. */
+typedef struct mca_coll_pipering_walk_t {
+    const mca_coll_pipering_ring_t *ring;
+    const size_t *bytes; /**< [p] contributions by rank */
+    mca_coll_pipering_cut_t cut;
+    mca_coll_pipering_stream_t rest; /**< from the current origin on */
+    size_t next;                     /**< next block of the current origin */
+    size_t blocks;                   /**< blocks of the current origin */
+} mca_coll_pipering_walk_t;
+
+/** What a rank takes in over one link, and what it sends over one. */
+enum {
+    MCA_COLL_PIPERING_THROUGH = 0, /**< the ring over all nodes */
+    MCA_COLL_PIPERING_CLOSING = 1, /**< the ring inside a node, for its own blocks */
+    MCA_COLL_PIPERING_LINKS = 2
+};
+
+typedef struct mca_coll_pipering_in_t {
+    int peer; /**< rank, or -1: nothing comes in over this link */
+    mca_coll_pipering_stream_t stream;
+} mca_coll_pipering_in_t;
+
+typedef struct mca_coll_pipering_out_t {
+    int peer;                           /**< rank, or -1: nothing leaves over this link */
+    bool own;                           /**< own blocks first */
+    int source;                         /**< then what comes in over this link ... */
+    mca_coll_pipering_stream_t forward; /**< ... but of it only these, its beginning */
+} mca_coll_pipering_out_t;
+
+typedef struct mca_coll_pipering_route_t {
+    mca_coll_pipering_stream_t own;
+    mca_coll_pipering_in_t in[MCA_COLL_PIPERING_LINKS];
+    mca_coll_pipering_out_t out[MCA_COLL_PIPERING_LINKS];
+} mca_coll_pipering_route_t;
+
+/** Blocks and bytes that pass a link. */
+typedef struct mca_coll_pipering_volume_t {
+    uint64_t blocks;
+    uint64_t bytes;
+} mca_coll_pipering_volume_t;
+
+/**
+ * What a link costs. A stream of blocks passes it in `alpha` seconds a block and
+ * `beta` seconds a byte; a block can be passed on `latency` seconds after that.
+ */
+typedef struct mca_coll_pipering_link_cost_t {
+    double alpha;
+    double beta;
+    double latency;
+} mca_coll_pipering_link_cost_t;
+
+typedef struct mca_coll_pipering_cost_t {
+    mca_coll_pipering_link_cost_t net;   /**< between nodes */
+    mca_coll_pipering_link_cost_t local; /**< inside a node */
+} mca_coll_pipering_cost_t;
+
+/* ---- blocks (coll_pipering_plan_blocks.c) ---- */
+
+/** b_i = ceil(bytes / B); 0 for an empty contribution. */
+static inline uint64_t mca_coll_pipering_blocks(size_t bytes, size_t block_size)
+{
+    return bytes / block_size + (0 != bytes % block_size);
+}
+
+/** The k-th of the blocks of `bytes` bytes: offset and length; k < b_i. */
+void mca_coll_pipering_cut_block(size_t bytes, mca_coll_pipering_cut_t cut, size_t k,
+                                 size_t *offset, size_t *length);
+
+/** Starts a walk over a stream; `bytes` [p] by rank is borrowed. */
+void mca_coll_pipering_walk_init(mca_coll_pipering_walk_t *walk,
+                                 const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                                 mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream);
+
+/** The next block of the stream; false at its end, and then `block` is untouched. */
+bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_pipering_block_t *block);
+
+/** Blocks and bytes of a whole stream. O(origins). */
+mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
+                                                           const size_t *bytes,
+                                                           mca_coll_pipering_cut_t cut,
+                                                           mca_coll_pipering_stream_t stream);
+
+/* ---- rounds (coll_pipering_plan_rounds.c) ---- */
+
+/**
+ * M of the round count: the largest sum of (1 - b_i) over the non-empty cyclic
+ * arcs that leave out at least one block. `blocks` [p] in ring order. 0 where
+ * there is no block. O(p).
+ */
+int64_t mca_coll_pipering_excess(const uint64_t *blocks, int p);
+
+/**
+ * The same for blocks of unequal size that lie some time at each rank before
+ * they are passed on: the largest sum of (1 + lag_i - weight_i) over the same
+ * arcs. `weight` [p] is the time of a rank's blocks and `lag` [p] the time a
+ * block lies, both in units of the largest block's time; NULL stands for the
+ * number of blocks and for no lag. O(p).
+ */
+double mca_coll_pipering_delay(const uint64_t *blocks, const double *weight, const double *lag,
+                               int p);
+
+/**
+ * Rounds of the pipelined ring in the given order, one block received and one
+ * sent a round: b' - 1 + M. 0 without blocks or with p < 2. O(p).
+ */
+uint64_t mca_coll_pipering_rounds(const uint64_t *blocks, int p);
+
+/**
+ * The least M over all orders of the given contributions (any order of
+ * `blocks`): what optimal placement of the empties reaches. O(p log p).
+ */
+int64_t mca_coll_pipering_least_excess(const uint64_t *blocks, int p);
+
+/* ---- order (coll_pipering_plan_order.c) ---- */
+
+#define MCA_COLL_PIPERING_ORDER_NODES 1u   /**< keep the ranks of a node together */
+#define MCA_COLL_PIPERING_ORDER_EMPTIES 2u /**< place the empty contributions optimally */
+
+/** Bytes of memory that a ring of p ranks needs (mca_coll_pipering_ring_bind). */
+size_t mca_coll_pipering_ring_size(int p);
+
+/** Lays the arrays of `ring` into `memory` of mca_coll_pipering_ring_size(p) bytes. */
+void mca_coll_pipering_ring_bind(mca_coll_pipering_ring_t *ring, int p, void *memory);
+
+/** Bytes of scratch memory that mca_coll_pipering_order wants. */
+size_t mca_coll_pipering_order_scratch(int p);
+
+/**
+ * Fills a bound ring. `node_of` [p] names the node of each rank (any integers
+ * in 0..p-1, equal for ranks of one node), `blocks` [p] is by rank.
+ * Without ORDER_NODES every rank counts as a node of its own. Without
+ * ORDER_EMPTIES ranks stand in rank order (of a node's lowest rank, then of
+ * ranks). With it M is the least that the order of nodes allows, found exactly
+ * for small rings and by a bounded search otherwise, and a node's last rank is
+ * non-empty where that costs no round (and the node has anything to send).
+ * Depends on nothing but its arguments, so all ranks find the same ring.
+ */
+void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
+                             const uint64_t *blocks, unsigned flags, void *scratch);
+
+/* ---- routes (coll_pipering_plan_route.c) ---- */
+
+/**
+ * What rank `me` receives and sends. Each byte enters a node once: a block ends
+ * at the node before its own, and the closing links carry it to the ranks of
+ * its own node that stand before it.
+ */
+void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
+                             const mca_coll_pipering_ring_t *ring, int me);
+
+/* ---- model (coll_pipering_plan_model.c) ---- */
+
+/**
+ * The problem as the model sees it. The members of its ring are the nodes, or
+ * the ranks if there is only one node. All pointers are borrowed.
+ */
+typedef struct mca_coll_pipering_problem_t {
+    const mca_coll_pipering_ring_t *ring;
+    const size_t *bytes; /**< [p] by rank */
+    mca_coll_pipering_cost_t cost;
+    void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
+} mca_coll_pipering_problem_t;
+
+/** Bytes of scratch memory that the functions below want. */
+size_t mca_coll_pipering_model_scratch(int p);
+
+/** Modelled seconds of the pipelined ring with blocks of at most B bytes. O(p). */
+double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size);
+
+/** Rounds of the ring of members, exact for the order at hand. O(p). */
+uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *problem,
+                                        size_t block_size);
+
+/**
+ * Equation (2), corrected or as printed; at least 1, at most the largest
+ * contribution, which is what it gives for a regular problem.
+ */
+size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
+
+/** The B of least modelled time among a geometric grid and m_max / k. */
+size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
+
+/**
+ * Modelled seconds, from below, of what else an MPI library does with such a
+ * problem: the best of gathering at a root and broadcasting, Bruck's algorithm
+ * and the linear ring, none of which cuts contributions into blocks. O(p log p).
+ */
+double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem);
+
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,294 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Model: what a block size costs, and the best one.
+ *
+ * A link takes alpha + beta s for a block of s bytes, C_i for all blocks of
+ * member i and c for the largest block there is, and a block can be passed on
+ * `latency` later. A chain of waits follows one block over the links of an arc
+ * and takes every block that the arc does not contribute once, so with the
+ * recurrence of plan_rounds a link is done after
+ *
+ *     T(B) = sum C_i - c + c M',   M' = max over arcs of the sum of (1 + lag_i - C_i / c)
+ *
+ * where lag_i is the time, in units of c, that a block takes from one link of
+ * the ring to the next at member i: for equal blocks and no latency this is
+ * (b' - 1 + M) c. Members are nodes; inside a node a block takes one local hop
+ * a rank, and every rank takes in all there is over its local link, which can
+ * be what sets the pace. Small blocks fill the ring fast and cost alphas, large
+ * ones leave it idle.
+ *
+ * The paper's closed form (equation 2) assumes that rounding adds half a block
+ * a rank, which is far off for lumpy sizes: so the search evaluates T over
+ * candidate sizes, m_max / k and a geometric grid. Equation (2) as printed is
+ *
+ *     B = sqrt(m alpha / beta / ((p + z)/2 - 1 + floor(z / (p - z))));
+ *
+ * it forgets to subtract z and takes a floor for a ceiling: corrected, the
+ * denominator is (p - z)/2 - 1 + ceil(z / (p - z)), and without empties
+ * (p - 1)/2 with m - min m_i in place of m.
+ *
+ * Paper 2.4.
+ */
+
+#include <math.h>
+
+#include "coll_pipering_plan.h"
+
+/* The grid: steps an octave, and octaves on both sides of equation (2). */
+#define GRID_STEPS 8
+#define GRID_OCTAVES 6
+/* Candidates m_max / k. */
+#define DIVISORS 48
+
+/* The members of the ring: nodes, or ranks if there is only one node. */
+static int count_members(const mca_coll_pipering_ring_t *ring)
+{
+    return 1 < ring->nodes ? ring->nodes : ring->size;
+}
+
+static int member_at(const mca_coll_pipering_ring_t *ring, int position)
+{
+    return 1 < ring->nodes ? ring->node[position] : position;
+}
+
+static int member_ranks(const mca_coll_pipering_ring_t *ring, int member)
+{
+    return 1 < ring->nodes ? ring->first[member + 1] - ring->first[member] : 1;
+}
+
+static const mca_coll_pipering_link_cost_t *
+member_link(const mca_coll_pipering_problem_t *problem)
+{
+    return 1 < problem->ring->nodes ? &problem->cost.net : &problem->cost.local;
+}
+
+size_t mca_coll_pipering_model_scratch(int p)
+{
+    return ((size_t) p + 1) * (sizeof(uint64_t) + 2 * sizeof(double));
+}
+
+/* The members of a problem, in the scratch memory. */
+typedef struct {
+    int count;
+    uint64_t *blocks;
+    double *bytes; /* or their time, as a weight */
+    double *lag;
+    double least_bytes, total_bytes;
+    double largest; /* bytes of the largest block of any rank */
+    uint64_t least_blocks, total_blocks;
+} members_t;
+
+static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t block_size)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    members_t members = {.count = count_members(ring),
+                         .blocks = problem->scratch,
+                         .least_blocks = UINT64_MAX,
+                         .least_bytes = HUGE_VAL};
+
+    members.bytes = (double *) (members.blocks + ring->size + 1);
+    members.lag = members.bytes + ring->size + 1;
+    for (int j = 0; j < members.count; ++j) {
+        members.blocks[j] = 0;
+        members.bytes[j] = 0;
+    }
+    for (int x = 0; x < ring->size; ++x) {
+        const size_t m = problem->bytes[ring->rank[x]];
+        const uint64_t b = mca_coll_pipering_blocks(m, block_size);
+        const double length = 0 == b ? 0 : (double) m / (double) b;
+        members.blocks[member_at(ring, x)] += b;
+        members.bytes[member_at(ring, x)] += (double) m;
+        members.largest = length > members.largest ? length : members.largest;
+    }
+    for (int j = 0; j < members.count; ++j) {
+        members.total_blocks += members.blocks[j];
+        members.total_bytes += members.bytes[j];
+        if (members.blocks[j] < members.least_blocks) {
+            members.least_blocks = members.blocks[j];
+        }
+        if (members.bytes[j] < members.least_bytes) {
+            members.least_bytes = members.bytes[j];
+        }
+    }
+    return members;
+}
+
+uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *problem,
+                                        size_t block_size)
+{
+    const members_t members = find_members(problem, block_size);
+    return mca_coll_pipering_rounds(members.blocks, members.count);
+}
+
+static double stream_time(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
+{
+    return blocks * link->alpha + bytes * link->beta;
+}
+
+/* By how much the links inside a node are slower than those between them. */
+static double local_excess(const mca_coll_pipering_problem_t *problem, const members_t *members)
+{
+    const double blocks = (double) (members->total_blocks - members->least_blocks);
+    const double bytes = members->total_bytes - members->least_bytes;
+    const double excess = stream_time(&problem->cost.local, blocks, bytes)
+                          - stream_time(&problem->cost.net, blocks, bytes);
+
+    return problem->ring->size > members->count && 0 < excess ? excess : 0;
+}
+
+double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    const mca_coll_pipering_link_cost_t *link = member_link(problem), *local = &problem->cost.local;
+    const members_t members = find_members(problem, block_size);
+    const double largest = stream_time(link, 1, members.largest);
+    const double hop = stream_time(local, 1, members.largest) + local->latency;
+
+    if (0 == members.total_blocks || 2 > ring->size) {
+        return 0;
+    }
+    for (int j = 0; j < members.count; ++j) {
+        members.bytes[j] = stream_time(link, (double) members.blocks[j], members.bytes[j])
+                           / largest;
+        members.lag[j] = (link->latency + (member_ranks(ring, j) - 1) * hop) / largest;
+    }
+
+    const double delay = mca_coll_pipering_delay(members.blocks, members.bytes, members.lag,
+                                                 members.count);
+    return stream_time(link, (double) members.total_blocks, members.total_bytes)
+           + (delay - 1) * largest + local_excess(problem, &members);
+}
+
+static double equation2_denominator(double p, double z, bool printed)
+{
+    if (printed) {
+        return (p + z) / 2 - 1 + floor(z / (p - z));
+    }
+    return 0 == z ? (p - 1) / 2 : (p - z) / 2 - 1 + ceil(z / (p - z));
+}
+
+size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed)
+{
+    const mca_coll_pipering_link_cost_t *link = member_link(problem);
+    size_t total = 0, largest = 0, least = SIZE_MAX;
+    int z = 0;
+
+    for (int r = 0; r < problem->ring->size; ++r) {
+        const size_t m = problem->bytes[r];
+        total += m;
+        largest = m > largest ? m : largest;
+        least = m < least ? m : least;
+        z += 0 == m;
+    }
+    if (0 == total) {
+        return 1;
+    }
+
+    const double below = equation2_denominator(problem->ring->size, z, printed);
+    if (least == largest || 0 >= below) {
+        return largest;
+    }
+
+    const double m = (double) (printed ? total : total - least);
+    const double size = sqrt(m * link->alpha / link->beta / below);
+
+    return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;
+}
+
+typedef struct {
+    const mca_coll_pipering_problem_t *problem;
+    size_t size;
+    double time;
+} choice_t;
+
+static void consider(choice_t *choice, size_t size)
+{
+    const double time = mca_coll_pipering_time(choice->problem, size);
+
+    if (0 == choice->size || time < choice->time) {
+        choice->size = size;
+        choice->time = time;
+    }
+}
+
+size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
+{
+    const mca_coll_pipering_link_cost_t *link = member_link(problem);
+    choice_t choice = {.problem = problem, .size = 0};
+    size_t largest = 0;
+    double total = 0;
+
+    for (int r = 0; r < problem->ring->size; ++r) {
+        const size_t m = problem->bytes[r];
+        largest = m > largest ? m : largest;
+        total += (double) m;
+    }
+    if (0 == largest) {
+        return 1;
+    }
+
+    const double middle = sqrt(total * link->alpha / link->beta / count_members(problem->ring));
+    for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
+        const double size = ceil(middle * exp2((double) i / GRID_STEPS));
+        if (1 <= size && size <= (double) largest) {
+            consider(&choice, (size_t) size);
+        }
+    }
+    for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
+        consider(&choice, (size_t) mca_coll_pipering_blocks(largest, k));
+    }
+    return choice.size;
+}
+
+/* Contributions of `count` members from each member on, the largest such sum. */
+static double largest_span(const double *sums, int members, int count)
+{
+    double span = 0, largest = 0;
+
+    for (int i = 0; i < count; ++i) {
+        span += sums[i];
+    }
+    for (int i = 0; i < members; ++i) {
+        largest = span > largest ? span : largest;
+        span += sums[(i + count) % members] - sums[i];
+    }
+    return largest;
+}
+
+static double bruck_time(const double *sums, int members, const mca_coll_pipering_link_cost_t *link)
+{
+    double time = 0;
+
+    for (int distance = 1; distance < members; distance *= 2) {
+        const int count = distance < members - distance ? distance : members - distance;
+        time += stream_time(link, 1, largest_span(sums, members, count)) + link->latency;
+    }
+    return time;
+}
+
+double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem)
+{
+    const mca_coll_pipering_link_cost_t *link = member_link(problem);
+    const members_t members = find_members(problem, 1);
+    const double start = link->alpha + link->latency, steps = ceil(log2(members.count));
+
+    const double linear = (members.count - 1)
+                          * (start + link->beta * largest_span(members.bytes, members.count, 1));
+    const double bruck = bruck_time(members.bytes, members.count, link);
+    const double spread = members.total_bytes * link->beta * (steps < 2 ? steps : 2);
+    const double rooted = (1 + steps) * start + spread
+                          + (members.total_bytes - members.least_bytes) * link->beta;
+    const double best = linear < bruck ? linear : bruck;
+
+    return best < rooted ? best : rooted;
+}

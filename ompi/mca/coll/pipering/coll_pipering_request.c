@@ -1,0 +1,318 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Requests: calls on their way and the one progress function that moves them.
+ *
+ * A blocking call waits for its request, a nonblocking one hands it out. The
+ * progress function runs within opal_progress, one thread at a time, and looks
+ * at the heads of queues only; no completion callbacks are used, as they race
+ * with completions and recurse.
+ */
+
+#include "coll_pipering.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/output.h"
+
+static int request_free(ompi_request_t **handle)
+{
+    mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) *handle;
+
+    if (!REQUEST_COMPLETE(*handle)) {
+        return MPI_ERR_REQUEST;
+    }
+    OMPI_REQUEST_FINI(&request->super.super);
+    OBJ_RELEASE(request);
+    *handle = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+static int request_cancel(ompi_request_t *request, int complete)
+{
+    (void) request;
+    (void) complete;
+    return MPI_ERR_REQUEST;
+}
+
+static void request_construct(mca_coll_pipering_request_t *request)
+{
+    request->super.super.req_type = OMPI_REQUEST_COLL;
+    request->super.super.req_status._cancelled = 0;
+    request->super.super.req_free = request_free;
+    request->super.super.req_cancel = request_cancel;
+    request->bytes = NULL;
+    request->plan = NULL;
+    request->running = false;
+}
+
+static void request_destruct(mca_coll_pipering_request_t *request)
+{
+    free(request->bytes);
+    if (NULL != request->plan) {
+        OBJ_RELEASE(request->plan);
+    }
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, ompi_coll_base_nbc_request_t, request_construct,
+                   request_destruct);
+
+mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
+                                                           ompi_communicator_t *comm,
+                                                           const char *name)
+{
+    mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
+
+    if (NULL == request) {
+        return NULL;
+    }
+    OMPI_REQUEST_INIT(&request->super.super, false);
+    request->super.super.req_mpi_object.comm = comm;
+    request->comm = comm;
+    request->module = module;
+    request->name = name;
+    request->in_place = request->nonblocking = false;
+    return request;
+}
+
+/* ---- the verbose line and the counters ---- */
+
+static uint64_t counted_rounds(const mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_traffic_t *traffic = &request->pipe.traffic;
+    return traffic->blocks_in > traffic->blocks_out ? traffic->blocks_in : traffic->blocks_out;
+}
+
+static bool is_talkative(const ompi_communicator_t *comm)
+{
+    const int verbose = mca_coll_pipering_component.verbose;
+    return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
+}
+
+static void report(const mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const mca_coll_pipering_traffic_t *traffic = &request->pipe.traffic;
+
+    if (!is_talkative(request->comm)) {
+        return;
+    }
+    opal_output(mca_coll_pipering_component.output,
+                "coll/pipering: %s%s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu (equation 2: "
+                "%zu), window %u, %" PRIu64 " rounds between members predicted, %.6f s (rivals "
+                "%.6f s); this rank: position %d, %" PRIu64 " blocks in (plan %" PRIu64
+                "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
+                request->nonblocking ? "i" : "", request->name, request->comm->c_name,
+                mca_coll_pipering_algorithm_text(plan->params.algorithm), plan->total, plan->size,
+                plan->ring.nodes, plan->cut.block_size, plan->equation2, plan->window,
+                plan->rounds, plan->time, plan->rival_time,
+                plan->ring.position[ompi_comm_rank(request->comm)], traffic->blocks_in,
+                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(request));
+}
+
+static void count(const mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_counters_t *counters = &mca_coll_pipering_component.counters;
+    const mca_coll_pipering_traffic_t *traffic = &request->pipe.traffic;
+
+    mca_coll_pipering_count(&counters->calls, 1);
+    mca_coll_pipering_count(&counters->blocks_received, traffic->blocks_in);
+    mca_coll_pipering_count(&counters->blocks_sent, traffic->blocks_out);
+    mca_coll_pipering_count(&counters->bytes_received, traffic->bytes_in);
+    mca_coll_pipering_count(&counters->bytes_sent, traffic->bytes_out);
+    mca_coll_pipering_count(&counters->bytes_from_network, request->plan->in_from_network);
+    mca_coll_pipering_count(&counters->rounds, counted_rounds(request));
+    counters->block_size_used = (int64_t) request->plan->cut.block_size;
+}
+
+/* ---- the life of a request ---- */
+
+static int begin_run(mca_coll_pipering_request_t *request)
+{
+    int rc = OMPI_SUCCESS;
+
+    if (NULL == request->plan) {
+        rc = mca_coll_pipering_plan_get(request->module, request->comm, &request->params,
+                                        request->bytes, true, &request->plan);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const mca_coll_pipering_pipe_plan_t pipe_plan = {.ring = &plan->ring,
+                                                     .bytes = plan->bytes,
+                                                     .cut = plan->cut,
+                                                     .route = &plan->route,
+                                                     .window = plan->window,
+                                                     .send = request->in_place ? NULL
+                                                                               : &request->send,
+                                                     .recv = &request->recv,
+                                                     .tag = {request->tag, request->tag - 1}};
+    rc = mca_coll_pipering_pipe_init(&request->pipe, request->comm, &pipe_plan);
+    request->running = OMPI_SUCCESS == rc;
+    return rc;
+}
+
+/* A run that is over: its memory goes, its figures stay. */
+static void end_run(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_pipe_fini(&request->pipe);
+    count(request);
+    report(request);
+    request->running = false;
+}
+
+/* Moves a request on; true if it is over, with its error in *rc. */
+static bool advance(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    *rc = OMPI_SUCCESS;
+    if (!request->running) {
+        mca_coll_pipering_setup_t *setup = request->module->setup;
+        *steps += mca_coll_pipering_setup_progress(setup);
+        *rc = mca_coll_pipering_setup_error(setup);
+        if (OMPI_SUCCESS != *rc || !mca_coll_pipering_setup_ready(setup)) {
+            return OMPI_SUCCESS != *rc;
+        }
+        if (NULL == request->name) {
+            return true;
+        }
+        *rc = begin_run(request);
+        if (OMPI_SUCCESS != *rc) {
+            return true;
+        }
+    }
+
+    *steps += mca_coll_pipering_pipe_progress(&request->pipe);
+    *rc = request->pipe.error;
+    if (OMPI_SUCCESS == *rc && !mca_coll_pipering_pipe_done(&request->pipe)) {
+        return false;
+    }
+    end_run(request);
+    return true;
+}
+
+/* The user may free the request once it is complete, and had freed the communicator before. */
+static void complete(mca_coll_pipering_request_t *request, int rc)
+{
+    ompi_communicator_t *comm = request->nonblocking ? request->comm : NULL;
+
+    request->super.super.req_status.MPI_ERROR = rc;
+    ompi_request_complete(&request->super.super, true);
+    if (NULL != comm) {
+        OBJ_RELEASE(comm);
+    }
+}
+
+static int progress_all(mca_coll_pipering_component_t *component)
+{
+    mca_coll_pipering_request_t *request, *next;
+    int steps = 0, rc;
+
+    OPAL_LIST_FOREACH_SAFE(request, next, &component->active, mca_coll_pipering_request_t) {
+        OPAL_THREAD_UNLOCK(&component->lock);
+        const bool over = advance(request, &steps, &rc);
+        OPAL_THREAD_LOCK(&component->lock);
+        /* others may have been added behind this one meanwhile */
+        next = (mca_coll_pipering_request_t *) opal_list_get_next(
+            (opal_list_item_t *) &request->super.super);
+        if (over) {
+            opal_list_remove_item(&component->active, (opal_list_item_t *) &request->super.super);
+            OPAL_THREAD_UNLOCK(&component->lock);
+            complete(request, rc);
+            OPAL_THREAD_LOCK(&component->lock);
+        }
+    }
+    return steps;
+}
+
+static int progress(void)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    int steps = 0;
+
+    if (0 == opal_list_get_size(&component->active)) {
+        return 0;
+    }
+    OPAL_THREAD_LOCK(&component->lock);
+    if (!component->progressing) {
+        component->progressing = true;
+        steps = progress_all(component);
+        component->progressing = false;
+    }
+    OPAL_THREAD_UNLOCK(&component->lock);
+    return steps;
+}
+
+void mca_coll_pipering_request_finalize(void)
+{
+    if (mca_coll_pipering_component.registered) {
+        opal_progress_unregister(progress);
+        mca_coll_pipering_component.registered = false;
+    }
+}
+
+static void activate(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    bool first = false;
+
+    if (request->nonblocking) {
+        OBJ_RETAIN(request->comm);
+    }
+    OPAL_THREAD_LOCK(&component->lock);
+    first = !component->registered;
+    component->registered = true;
+    opal_list_append(&component->active, (opal_list_item_t *) &request->super.super);
+    OPAL_THREAD_UNLOCK(&component->lock);
+    if (first) {
+        opal_progress_register(progress);
+    }
+}
+
+static void drop(mca_coll_pipering_request_t *request)
+{
+    request->super.super.req_complete = REQUEST_COMPLETED;
+    OMPI_REQUEST_FINI(&request->super.super);
+    OBJ_RELEASE(request);
+}
+
+int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request)
+{
+    request->super.super.req_state = OMPI_REQUEST_ACTIVE;
+    request->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
+    if (NULL != request->name) {
+        request->tag = ompi_coll_base_nbc_reserve_tags(request->comm, MCA_COLL_PIPERING_LINKS);
+        if (mca_coll_pipering_setup_ready(request->module->setup)) {
+            const int rc = begin_run(request);
+            if (OMPI_SUCCESS != rc) {
+                drop(request);
+                return rc;
+            }
+            (void) mca_coll_pipering_pipe_progress(&request->pipe);
+        }
+    }
+    activate(request);
+    return OMPI_SUCCESS;
+}
+
+int mca_coll_pipering_request_wait(mca_coll_pipering_request_t *request)
+{
+    ompi_request_t *handle = &request->super.super;
+
+    ompi_request_wait_completion(handle);
+    const int rc = handle->req_status.MPI_ERROR;
+    ompi_request_free(&handle);
+    return rc;
+}

@@ -1,0 +1,641 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Setup of a communicator: who shares a node with whom, and what links cost.
+ *
+ *     join    every rank tells all others its node and what it knows of links
+ *     probe   where that is not enough: echoes and streams along the ring
+ *     agree   every rank tells what it measured; the median is what counts
+ *
+ * Nothing blocks: a nonblocking call carries this out on its way, and later
+ * calls on the communicator wait for it. Telling is a dissemination exchange
+ * of small records, ceil(log2 p) rounds. A probe is bounded: 8 echoes and two
+ * passes of two streams, 448 KiB a link in all; its result serves the whole job.
+ *
+ *     alpha + beta s   is the time per block in a stream of blocks of s bytes,
+ *                      two sizes give both;
+ *     latency          is half an echo, less alpha.
+ *
+ * All links are measured at the same time, as the ring uses them.
+ */
+
+#include "coll_pipering.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ompi/group/group.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/proc/proc.h"
+#include "opal/mca/hwloc/hwloc-internal.h"
+#include "opal/util/arch.h"
+
+enum { NET, LOCAL, KINDS };
+enum { TAG_TELL, TAG_PING, TAG_PONG, TAG_STREAM, TAGS };
+enum { SMALL, LARGE, STREAMS };
+enum { PREVIOUS, NEXT };
+enum { STREAMED = 1, ECHOED = 2, WHOLLY = 3 };
+
+#define ECHOES 8
+#define PASSES 2
+#define STREAM_BLOCKS 32
+
+/* Streams: inside a node from above what goes through in one piece to where copies dominate. */
+static const struct {
+    size_t size;
+    int blocks;
+} streams[KINDS][STREAMS] = {[NET] = {{1024, STREAM_BLOCKS}, {16 * 1024, 12}},
+                             [LOCAL] = {{4 * 1024, STREAM_BLOCKS}, {64 * 1024, 12}}};
+#define STREAM_BYTES ((size_t) 12 * 64 * 1024)
+
+/* Costs that are put down to noise of the clock. */
+#define LEAST_ALPHA 1e-7
+#define LEAST_BETA 1e-12
+
+typedef struct {
+    int32_t node;         /* lowest rank on my node */
+    uint32_t arch;        /* data representation */
+    int32_t known[KINDS]; /* what of the next is: STREAMED | ECHOED */
+    mca_coll_pipering_link_cost_t cost[KINDS]; /* latency: half an echo */
+} record_t;
+
+typedef enum { JOIN, PROBE_NET, PROBE_LOCAL, AGREE, READY } stage_t;
+
+typedef enum { ECHO, STREAM, MEASURED } step_t;
+
+typedef struct {
+    step_t step;
+    int peer[2]; /* neighbours, -1: none */
+    int pings_left, pongs_left;
+    ompi_request_t *ping_in, *pong_in, *echo_out[2];
+    int pass, kind; /* of the streams: SMALL or LARGE */
+    int arrived, gone;
+    ompi_request_t *in[STREAM_BLOCKS], *out[STREAM_BLOCKS];
+    char *buffer; /* [2][STREAM_BYTES] */
+    double started, first;
+    double echo, stream[STREAMS]; /* best times: an echo, a block */
+} probe_t;
+
+struct mca_coll_pipering_setup_t {
+    ompi_communicator_t *comm;
+    int size, rank;
+    int tag;
+    int error;
+    stage_t stage;
+    bool alike;
+    int *node_of;
+    int nodes;
+    record_t *record; /* [p] of rank (me + i) mod p */
+    int distance;     /* of the dissemination, 0: not begun */
+    ompi_request_t *tell[2];
+    bool want[KINDS]; /* costs that the user does not give */
+    int neighbour[KINDS][2];
+    record_t mine;
+    mca_coll_pipering_link_cost_t cost[KINDS];
+    probe_t probe;
+};
+
+static double now(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double) ts.tv_sec + 1e-9 * (double) ts.tv_nsec;
+}
+
+/* ---- messages ---- */
+
+static void fail(mca_coll_pipering_setup_t *setup, int rc)
+{
+    if (OMPI_SUCCESS != rc && OMPI_SUCCESS == setup->error) {
+        setup->error = rc;
+    }
+}
+
+static void post(mca_coll_pipering_setup_t *setup, void *buffer, size_t size, int peer, int tag,
+                 bool out, ompi_request_t **request)
+{
+    *request = MPI_REQUEST_NULL;
+    fail(setup, out ? MCA_PML_CALL(isend(buffer, size, MPI_BYTE, peer, setup->tag - tag,
+                                         MCA_PML_BASE_SEND_STANDARD, setup->comm, request))
+                    : MCA_PML_CALL(irecv(buffer, size, MPI_BYTE, peer, setup->tag - tag,
+                                         setup->comm, request)));
+}
+
+/* Frees a completed request; true if it is done with, or never was. */
+static bool finished(mca_coll_pipering_setup_t *setup, ompi_request_t **request)
+{
+    if (MPI_REQUEST_NULL == *request) {
+        return true;
+    }
+    if (!REQUEST_COMPLETE(*request)) {
+        return false;
+    }
+    fail(setup, (*request)->req_status.MPI_ERROR);
+    ompi_request_free(request);
+    *request = MPI_REQUEST_NULL;
+    return true;
+}
+
+/* ---- telling all ---- */
+
+static void begin_telling(mca_coll_pipering_setup_t *setup)
+{
+    setup->record[0] = setup->mine;
+    setup->distance = 0;
+}
+
+/*
+ * Round by round each rank hands all it has to the rank `distance` below. Both
+ * requests are looked at, as either can be the last.
+ */
+static bool told(mca_coll_pipering_setup_t *setup)
+{
+    const bool sent = finished(setup, &setup->tell[0]);
+
+    if (!finished(setup, &setup->tell[1]) || !sent) {
+        return false;
+    }
+    setup->distance = 0 == setup->distance ? 1 : 2 * setup->distance;
+    if (setup->distance >= setup->size) {
+        return true;
+    }
+
+    const int have = setup->distance, lack = setup->size - have;
+    const size_t size = (size_t) (have < lack ? have : lack) * sizeof(record_t);
+    post(setup, setup->record + have, size, (setup->rank + have) % setup->size, TAG_TELL, false,
+         &setup->tell[0]);
+    post(setup, setup->record, size, (setup->rank - have + setup->size) % setup->size, TAG_TELL,
+         true, &setup->tell[1]);
+    return false;
+}
+
+static const record_t *record_of(const mca_coll_pipering_setup_t *setup, int rank)
+{
+    return &setup->record[(rank - setup->rank + setup->size) % setup->size];
+}
+
+/* ---- who is where ---- */
+
+/* The lowest rank on my node, as far as I see; a process that is not known here is elsewhere. */
+static int32_t lowest_on_node(ompi_communicator_t *comm)
+{
+    for (int r = 0; r < ompi_comm_size(comm); ++r) {
+        ompi_proc_t *proc = ompi_group_get_proc_ptr_raw(comm->c_local_group, r);
+        if (r == ompi_comm_rank(comm)
+            || (!ompi_proc_is_sentinel(proc)
+                && OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags))) {
+            return r;
+        }
+    }
+    return ompi_comm_rank(comm);
+}
+
+/* Neighbours along the ring that keeps nodes together, per kind of link. */
+static int find_neighbours(mca_coll_pipering_setup_t *setup)
+{
+    const int p = setup->size;
+    const size_t ring_size = mca_coll_pipering_ring_size(p);
+    mca_coll_pipering_ring_t ring;
+    uint64_t *memory = calloc(1, (size_t) p * sizeof(uint64_t) + mca_coll_pipering_order_scratch(p)
+                                     + ring_size);
+
+    if (NULL == memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    char *scratch = (char *) (memory + p);
+    mca_coll_pipering_ring_bind(&ring, p, scratch + mca_coll_pipering_order_scratch(p));
+    mca_coll_pipering_order(&ring, setup->node_of, memory, MCA_COLL_PIPERING_ORDER_NODES, scratch);
+
+    const int x = ring.position[setup->rank], node = ring.node[x];
+    const int first = ring.first[node], last = ring.first[node + 1] - 1;
+    const bool alone = first == last, whole = 1 == ring.nodes;
+    setup->neighbour[NET][PREVIOUS] = whole || x != first ? -1 : ring.rank[(x + p - 1) % p];
+    setup->neighbour[NET][NEXT] = whole || x != last ? -1 : ring.rank[(x + 1) % p];
+    setup->neighbour[LOCAL][PREVIOUS] = alone ? -1 : ring.rank[x == first ? last : x - 1];
+    setup->neighbour[LOCAL][NEXT] = alone ? -1 : ring.rank[x == last ? first : x + 1];
+    setup->nodes = ring.nodes;
+    free(memory);
+    return OMPI_SUCCESS;
+}
+
+static int place_ranks(mca_coll_pipering_setup_t *setup)
+{
+    for (int r = 0; r < setup->size; ++r) {
+        setup->node_of[r] = record_of(setup, r)->node;
+        setup->alike &= record_of(setup, r)->arch == setup->mine.arch;
+    }
+    /* a rank is on the node that the lowest rank of its node says it is on */
+    for (int r = 0; r < setup->size; ++r) {
+        setup->node_of[r] = setup->node_of[setup->node_of[r]];
+    }
+    return find_neighbours(setup);
+}
+
+/* ---- what links cost ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+static double cost_field(const mca_coll_pipering_link_cost_t *cost, int field)
+{
+    return 0 == field ? cost->alpha : 1 == field ? cost->beta : cost->latency;
+}
+
+/* The median of a field over the ranks that know it. */
+static double find_median(const mca_coll_pipering_setup_t *setup, int kind, int field,
+                          double *values)
+{
+    const int needed = 2 == field ? ECHOED : STREAMED;
+    int known = 0;
+
+    for (int i = 0; i < setup->size; ++i) {
+        const record_t *record = &setup->record[i];
+        if (record->known[kind] & needed) {
+            values[known++] = cost_field(&record->cost[kind], field);
+        }
+    }
+    if (0 == known) {
+        return 0;
+    }
+    qsort(values, (size_t) known, sizeof(double), compare);
+    return values[known / 2];
+}
+
+static int take_costs(mca_coll_pipering_setup_t *setup)
+{
+    double *values = malloc((size_t) setup->size * sizeof(double));
+
+    if (NULL == values) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int kind = NET; kind < KINDS; ++kind) {
+        setup->cost[kind].alpha = find_median(setup, kind, 0, values);
+        setup->cost[kind].beta = find_median(setup, kind, 1, values);
+        setup->cost[kind].latency = find_median(setup, kind, 2, values);
+    }
+    free(values);
+    return OMPI_SUCCESS;
+}
+
+/* Kinds of links that the communicator has and that somebody does not know. */
+static void find_unknown(mca_coll_pipering_setup_t *setup)
+{
+    const bool exists[KINDS] = {setup->nodes > 1, setup->nodes < setup->size};
+
+    for (int kind = NET; kind < KINDS; ++kind) {
+        bool known = true;
+        for (int i = 0; i < setup->size; ++i) {
+            known &= WHOLLY == setup->record[i].known[kind];
+        }
+        setup->want[kind] = setup->want[kind] && exists[kind] && !known;
+    }
+}
+
+/* ---- probe: echoes ---- */
+
+static void begin_probe(mca_coll_pipering_setup_t *setup, int kind)
+{
+    probe_t *probe = &setup->probe;
+    char *buffer = probe->buffer;
+
+    memset(probe, 0, sizeof(*probe));
+    probe->buffer = buffer;
+    probe->peer[PREVIOUS] = setup->neighbour[kind][PREVIOUS];
+    probe->peer[NEXT] = setup->neighbour[kind][NEXT];
+    probe->pings_left = 0 > probe->peer[NEXT] ? 0 : ECHOES + 1;
+    probe->pongs_left = 0 > probe->peer[PREVIOUS] ? 0 : ECHOES + 1;
+    probe->echo = probe->stream[SMALL] = probe->stream[LARGE] = HUGE_VAL;
+    probe->ping_in = probe->pong_in = MPI_REQUEST_NULL;
+    probe->echo_out[0] = probe->echo_out[1] = MPI_REQUEST_NULL;
+    if (0 < probe->pongs_left) {
+        post(setup, NULL, 0, probe->peer[PREVIOUS], TAG_PING, false, &probe->ping_in);
+    }
+    if (0 < probe->pings_left) {
+        probe->started = now();
+        post(setup, NULL, 0, probe->peer[NEXT], TAG_PONG, false, &probe->pong_in);
+        post(setup, NULL, 0, probe->peer[NEXT], TAG_PING, true, &probe->echo_out[0]);
+    }
+    mca_coll_pipering_count(&mca_coll_pipering_component.counters.probes, 1);
+}
+
+static int answer_ping(mca_coll_pipering_setup_t *setup)
+{
+    probe_t *probe = &setup->probe;
+
+    if (0 == probe->pongs_left || !finished(setup, &probe->ping_in)
+        || !finished(setup, &probe->echo_out[1])) {
+        return 0;
+    }
+    post(setup, NULL, 0, probe->peer[PREVIOUS], TAG_PONG, true, &probe->echo_out[1]);
+    if (0 < --probe->pongs_left) {
+        post(setup, NULL, 0, probe->peer[PREVIOUS], TAG_PING, false, &probe->ping_in);
+    }
+    return 1;
+}
+
+/* The first echo may set up a connection and does not count: the best of the rest does. */
+static int take_pong(mca_coll_pipering_setup_t *setup)
+{
+    probe_t *probe = &setup->probe;
+
+    if (0 == probe->pings_left || !finished(setup, &probe->pong_in)
+        || !finished(setup, &probe->echo_out[0])) {
+        return 0;
+    }
+
+    const double time = now() - probe->started;
+    if (ECHOES >= probe->pings_left && time < probe->echo) {
+        probe->echo = time;
+    }
+    if (0 < --probe->pings_left) {
+        probe->started = now();
+        post(setup, NULL, 0, probe->peer[NEXT], TAG_PONG, false, &probe->pong_in);
+        post(setup, NULL, 0, probe->peer[NEXT], TAG_PING, true, &probe->echo_out[0]);
+    }
+    return 1;
+}
+
+static int move_echoes(mca_coll_pipering_setup_t *setup)
+{
+    probe_t *probe = &setup->probe;
+    const int steps = answer_ping(setup) + take_pong(setup);
+
+    if (0 == probe->pings_left && 0 == probe->pongs_left && finished(setup, &probe->echo_out[0])
+        && finished(setup, &probe->echo_out[1])) {
+        probe->step = STREAM;
+        probe->arrived = -1;
+    }
+    return steps;
+}
+
+/* ---- probe: streams ---- */
+
+static void begin_stream(mca_coll_pipering_setup_t *setup, int link)
+{
+    probe_t *probe = &setup->probe;
+    const size_t size = streams[link][probe->kind].size;
+
+    probe->arrived = probe->gone = 0;
+    for (int i = 0; i < streams[link][probe->kind].blocks; ++i) {
+        probe->in[i] = probe->out[i] = MPI_REQUEST_NULL;
+        if (0 <= probe->peer[PREVIOUS]) {
+            post(setup, probe->buffer + (size_t) i * size, size, probe->peer[PREVIOUS], TAG_STREAM,
+                 false, &probe->in[i]);
+        }
+    }
+    for (int i = 0; i < streams[link][probe->kind].blocks && 0 <= probe->peer[NEXT]; ++i) {
+        post(setup, probe->buffer + STREAM_BYTES + (size_t) i * size, size, probe->peer[NEXT],
+             TAG_STREAM, true, &probe->out[i]);
+    }
+}
+
+/* A stream is timed from its first block's arrival to its last one's. */
+static int move_stream(mca_coll_pipering_setup_t *setup, int link)
+{
+    probe_t *probe = &setup->probe;
+    const int blocks = streams[link][probe->kind].blocks;
+    int steps = 0;
+
+    if (0 > probe->arrived) {
+        begin_stream(setup, link);
+    }
+    while (probe->arrived < blocks && finished(setup, &probe->in[probe->arrived])) {
+        if (0 == probe->arrived++) {
+            probe->first = now();
+        }
+        ++steps;
+    }
+    while (probe->gone < blocks && finished(setup, &probe->out[probe->gone])) {
+        ++probe->gone;
+        ++steps;
+    }
+    if (probe->arrived < blocks || probe->gone < blocks || 0 == steps) {
+        return steps;
+    }
+
+    const double time = (now() - probe->first) / (blocks - 1);
+    if (0 <= probe->peer[PREVIOUS] && time < probe->stream[probe->kind]) {
+        probe->stream[probe->kind] = time;
+    }
+    probe->arrived = -1;
+    if (STREAMS == ++probe->kind) {
+        probe->kind = SMALL;
+        probe->step = PASSES == ++probe->pass ? MEASURED : STREAM;
+    }
+    return steps;
+}
+
+/* What this rank saw: the link into it by streams, the one out of it by echoes. */
+static void record_probe(mca_coll_pipering_setup_t *setup, int kind)
+{
+    const probe_t *probe = &setup->probe;
+    mca_coll_pipering_link_cost_t *cost = &setup->mine.cost[kind];
+    const double sizes = (double) (streams[kind][LARGE].size - streams[kind][SMALL].size);
+    const double small = (double) streams[kind][SMALL].size;
+
+    setup->mine.known[kind] = 0;
+    if (0 <= probe->peer[PREVIOUS]) {
+        setup->mine.known[kind] |= STREAMED;
+        cost->beta = fmax((probe->stream[LARGE] - probe->stream[SMALL]) / sizes, LEAST_BETA);
+        cost->alpha = fmax(probe->stream[SMALL] - cost->beta * small, LEAST_ALPHA);
+    }
+    if (0 <= probe->peer[NEXT]) {
+        setup->mine.known[kind] |= ECHOED;
+        cost->latency = probe->echo / 2;
+    }
+}
+
+static int move_probe(mca_coll_pipering_setup_t *setup, int kind)
+{
+    probe_t *probe = &setup->probe;
+
+    if (NULL == probe->buffer) {
+        probe->buffer = calloc(2, STREAM_BYTES);
+        if (NULL == probe->buffer) {
+            fail(setup, OMPI_ERR_OUT_OF_RESOURCE);
+            return 0;
+        }
+        begin_probe(setup, kind);
+    }
+
+    const int steps = ECHO == probe->step ? move_echoes(setup) : move_stream(setup, kind);
+    if (MEASURED == probe->step) {
+        record_probe(setup, kind);
+        free(probe->buffer);
+        probe->buffer = NULL;
+        ++setup->stage;
+    }
+    return steps;
+}
+
+/* ---- the stages ---- */
+
+static void enter_stage(mca_coll_pipering_setup_t *setup, stage_t stage)
+{
+    if (PROBE_NET == stage && !setup->want[NET]) {
+        stage = PROBE_LOCAL;
+    }
+    if (PROBE_LOCAL == stage && !setup->want[LOCAL]) {
+        stage = AGREE;
+    }
+    if (AGREE == stage) {
+        if (setup->want[NET] || setup->want[LOCAL]) {
+            begin_telling(setup);
+        } else {
+            stage = READY;
+        }
+    }
+    setup->stage = stage;
+}
+
+static void end_join(mca_coll_pipering_setup_t *setup)
+{
+    fail(setup, place_ranks(setup));
+    fail(setup, take_costs(setup));
+    if (OMPI_SUCCESS == setup->error) {
+        find_unknown(setup);
+        enter_stage(setup, PROBE_NET);
+    }
+}
+
+static void end_agree(mca_coll_pipering_setup_t *setup)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    fail(setup, take_costs(setup));
+    if (OMPI_SUCCESS != setup->error) {
+        return;
+    }
+    if (setup->want[NET]) {
+        component->known.net = setup->cost[NET];
+        component->net_known = true;
+    }
+    if (setup->want[LOCAL]) {
+        component->known.local = setup->cost[LOCAL];
+        component->local_known = true;
+    }
+    setup->stage = READY;
+}
+
+int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup)
+{
+    const stage_t stage = setup->stage;
+    int steps = 0;
+
+    if (READY == stage || OMPI_SUCCESS != setup->error) {
+        return 0;
+    }
+    if (JOIN == stage && told(setup)) {
+        end_join(setup);
+    } else if (AGREE == stage && told(setup)) {
+        end_agree(setup);
+    } else if (PROBE_NET == stage || PROBE_LOCAL == stage) {
+        steps = move_probe(setup, PROBE_NET == stage ? NET : LOCAL);
+        if (stage != setup->stage) {
+            enter_stage(setup, setup->stage);
+        }
+    }
+    return steps + (stage != setup->stage);
+}
+
+int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
+                                  const mca_coll_pipering_params_t *params)
+{
+    const mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    const size_t p = (size_t) ompi_comm_size(comm);
+    mca_coll_pipering_setup_t *setup = calloc(1, sizeof(*setup));
+
+    if (NULL == setup) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    setup->record = calloc(p, sizeof(record_t));
+    setup->node_of = calloc(p, sizeof(int));
+    if (NULL == setup->record || NULL == setup->node_of) {
+        mca_coll_pipering_setup_free(setup);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+
+    setup->comm = comm;
+    setup->size = (int) p;
+    setup->rank = ompi_comm_rank(comm);
+    setup->tag = ompi_coll_base_nbc_reserve_tags(comm, TAGS);
+    setup->error = OMPI_SUCCESS;
+    setup->alike = true;
+    setup->tell[0] = setup->tell[1] = MPI_REQUEST_NULL;
+    setup->want[NET] = !(0 < params->alpha && 0 < params->beta);
+    setup->want[LOCAL] = !(0 < params->local_alpha && 0 < params->local_beta);
+    setup->mine = (record_t){.node = lowest_on_node(comm),
+                             .arch = opal_local_arch,
+                             .known = {component->net_known ? WHOLLY : 0,
+                                       component->local_known ? WHOLLY : 0},
+                             .cost = {component->known.net, component->known.local}};
+    begin_telling(setup);
+    setup->stage = JOIN;
+    module->setup = setup;
+    return OMPI_SUCCESS;
+}
+
+bool mca_coll_pipering_setup_ready(const mca_coll_pipering_setup_t *setup)
+{
+    return READY == setup->stage;
+}
+
+int mca_coll_pipering_setup_error(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->error;
+}
+
+bool mca_coll_pipering_setup_alike(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->alike;
+}
+
+const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->node_of;
+}
+
+/*
+ * What is left of half an echo without alpha is the latency. A given alpha is the
+ * paper's: all that a block costs besides its bytes.
+ */
+static mca_coll_pipering_link_cost_t blend(mca_coll_pipering_link_cost_t cost, double alpha,
+                                           double beta)
+{
+    cost.latency = 0 < alpha ? 0 : fmax(cost.latency - cost.alpha, 0);
+    cost.alpha = fmax(0 < alpha ? alpha : cost.alpha, LEAST_ALPHA);
+    cost.beta = fmax(0 < beta ? beta : cost.beta, LEAST_BETA);
+    return cost;
+}
+
+mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
+                                                      const mca_coll_pipering_params_t *params)
+{
+    return (mca_coll_pipering_cost_t){
+        .net = blend(setup->cost[NET], params->alpha, params->beta),
+        .local = blend(setup->cost[LOCAL], params->local_alpha, params->local_beta)};
+}
+
+void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
+{
+    if (NULL != setup) {
+        free(setup->probe.buffer);
+        free(setup->record);
+        free(setup->node_of);
+        free(setup);
+    }
+}

@@ -1,0 +1,454 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The loop: rows (distribution, total), in each row repetitions, in each
+ * repetition all arms, beginning with another one each time. Before each timed
+ * call the ranks meet, leave the link idle, and meet again.
+ */
+
+#include "agv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ERROR_LENGTH 512
+
+typedef struct bench_t {
+    agv_options_t options;
+    agv_world_t world;
+    agv_report_t report;
+    agv_arm_t arms[AGV_MAX_ARMS];
+    int arm_count;
+    agv_result_t results[AGV_MAX_ARMS];
+    uint64_t calls;
+    int rows; /* all of them, for the progress line */
+    int row;
+    bool good;
+} bench_t;
+
+/* A mistake that all ranks find alike: one of them says it. */
+static int refuse(int rank, const char *error)
+{
+    if (0 == rank) {
+        fprintf(stderr, "agv: %s\n", error);
+    }
+    return 2;
+}
+
+/* Dissemination: in step d a rank hears of d more ranks. */
+static void barrier(const agv_world_t *world)
+{
+    char out = 0, in = 0;
+
+    for (int d = 1; d < world->size; d *= 2) {
+        MPI_Sendrecv(&out, 1, MPI_BYTE, (world->rank + d) % world->size, 3, &in, 1, MPI_BYTE,
+                     (world->rank - d + world->size) % world->size, 3, world->barrier,
+                     MPI_STATUS_IGNORE);
+    }
+}
+
+static void rest(double seconds)
+{
+    if (0.0 < seconds) {
+        usleep((useconds_t) (1e6 * seconds));
+    }
+}
+
+/* The communicator that is measured; MPI_COMM_NULL on a rank that is not in it. */
+static bool choose_comm(const char *which, MPI_Comm *comm)
+{
+    int rank, size, *order;
+    char *end;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (0 == strcmp(which, "world")) {
+        return MPI_SUCCESS == MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    }
+    if (0 == strcmp(which, "minuslast")) {
+        bool out = size > 1 && size - 1 == rank;
+        return MPI_SUCCESS
+               == MPI_Comm_split(MPI_COMM_WORLD, out ? MPI_UNDEFINED : 0, rank, comm);
+    }
+    if (0 != strncmp(which, "permuted:", 9)
+        || (order = malloc((size_t) size * sizeof(*order))) == NULL) {
+        return false;
+    }
+    agv_dist_shuffle(order, size, (uint64_t) strtoul(which + 9, &end, 10));
+    bool good = end != which + 9 && '\0' == *end
+                && MPI_SUCCESS == MPI_Comm_split(MPI_COMM_WORLD, 0, order[rank], comm);
+    free(order);
+    return good;
+}
+
+/* Numbers the nodes 0, 1, ... in the order of their lowest ranks. */
+static void number_nodes(agv_world_t *world)
+{
+    char (*names)[MPI_MAX_PROCESSOR_NAME]
+        = calloc((size_t) world->size, sizeof(*names));
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length;
+
+    world->node = calloc((size_t) world->size, sizeof(*world->node));
+    MPI_Get_processor_name(name, &length);
+    MPI_Allgather(name, sizeof(name), MPI_CHAR, names, sizeof(name), MPI_CHAR, world->control);
+    for (int i = 0; i < world->size; ++i) {
+        world->node[i] = -1;
+        for (int k = 0; k < i && 0 > world->node[i]; ++k) {
+            world->node[i] = (0 == strcmp(names[i], names[k])) ? world->node[k] : -1;
+        }
+        if (0 > world->node[i]) {
+            world->node[i] = world->nodes++;
+        }
+    }
+    free(names);
+}
+
+static void create_world(agv_world_t *world, MPI_Comm base)
+{
+    memset(world, 0, sizeof(*world));
+    world->base = base;
+    MPI_Comm_rank(base, &world->rank);
+    MPI_Comm_size(base, &world->size);
+    agv_comm_dup(base, "^pipering", &world->barrier);
+    agv_comm_dup(base, "^pipering", &world->control);
+    number_nodes(world);
+}
+
+static void free_world(agv_world_t *world)
+{
+    MPI_Comm_free(&world->barrier);
+    MPI_Comm_free(&world->control);
+    MPI_Comm_free(&world->base);
+    free(world->node);
+}
+
+/* Seconds that the link into the node that lacks most is busy. */
+static double wire_limit(const agv_world_t *world, const size_t *bytes, size_t total, double rate)
+{
+    size_t most = 0;
+
+    if (0.0 >= rate || 2 > world->nodes) {
+        return 0.0;
+    }
+    for (int node = 0; node < world->nodes; ++node) {
+        size_t lacking = total;
+
+        for (int i = 0; i < world->size; ++i) {
+            lacking -= (node == world->node[i]) ? bytes[i] : 0;
+        }
+        most = lacking > most ? lacking : most;
+    }
+    return (double) most / rate;
+}
+
+static bool create_problem(agv_problem_t *problem, const bench_t *bench, const char *dist,
+                           size_t total, char *error)
+{
+    const agv_world_t *world = &bench->world;
+    size_t ranks = (size_t) world->size;
+    int displ = 0;
+
+    memset(problem, 0, sizeof(*problem));
+    problem->dist = dist;
+    problem->total = total;
+    problem->unit = (AGV_TYPE_BYTE == bench->options.element) ? 1
+                                                              : agv_dist_unit(total, world->size);
+    problem->bytes = calloc(ranks, sizeof(*problem->bytes));
+    problem->counts = calloc(ranks, sizeof(*problem->counts));
+    problem->displs = calloc(ranks, sizeof(*problem->displs));
+    if (NULL == problem->bytes || NULL == problem->counts || NULL == problem->displs
+        || !agv_dist_fill(dist, world->size, world->node, total / problem->unit, problem->unit,
+                          problem->bytes)) {
+        snprintf(error, ERROR_LENGTH, "--dist %s: no such distribution, see --help", dist);
+        return false;
+    }
+    for (int i = 0; i < world->size; ++i) {
+        problem->counts[i] = (int) (problem->bytes[i] / problem->unit);
+        problem->displs[i] = displ;
+        displ += problem->counts[i];
+        if (bench->options.allgather && problem->bytes[i] != problem->bytes[0]) {
+            snprintf(error, ERROR_LENGTH, "--op allgather: %s of %zu bytes is not equal counts",
+                     dist, total);
+            return false;
+        }
+    }
+    problem->limit = wire_limit(world, problem->bytes, total, bench->options.rate);
+    return true;
+}
+
+static void free_problem(agv_problem_t *problem)
+{
+    free(problem->bytes);
+    free(problem->counts);
+    free(problem->displs);
+}
+
+/* What the component says about the call between two readings. */
+static void read_component(agv_result_t *result, const uint64_t before[2])
+{
+    uint64_t calls, rounds, block;
+
+    result->block = result->rounds = 0;
+    if (agv_pvar_read("coll_pipering_calls", &calls) && calls > before[0]) {
+        if (agv_pvar_read("coll_pipering_block_size_used", &block)) {
+            result->block = block;
+        }
+        if (agv_pvar_read("coll_pipering_rounds", &rounds)) {
+            result->rounds = rounds - before[1];
+        }
+    }
+}
+
+/* One call of one arm, checked; its time on this rank. */
+static double call(bench_t *bench, int index, const agv_problem_t *problem, agv_data_t *data)
+{
+    const agv_arm_t *arm = &bench->arms[index];
+    agv_result_t *result = &bench->results[index];
+    uint64_t before[2] = {0, 0};
+    char error[ERROR_LENGTH];
+    double start, end;
+
+    agv_cvar_apply(arm, error, sizeof(error));
+    agv_data_fill(data, problem, bench->world.rank, ++bench->calls);
+    agv_pvar_read("coll_pipering_calls", &before[0]);
+    agv_pvar_read("coll_pipering_rounds", &before[1]);
+    barrier(&bench->world);
+    rest(bench->options.idle);
+    barrier(&bench->world);
+    start = MPI_Wtime();
+    if (MPI_SUCCESS != agv_arm_call(arm, problem, data, bench->options.allgather)) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    end = MPI_Wtime();
+    read_component(result, before);
+    if (NULL != bench->options.trace) {
+        agv_trace_call(problem->dist, problem->total, arm->name, start, end);
+    }
+    if (bench->options.verify
+        && !agv_data_verify(data, problem, bench->world.size, bench->calls, error,
+                            sizeof(error))) {
+        if (result->verified) {
+            fprintf(stderr, "agv: %s, %s of %zu bytes, on rank %d: %s\n", arm->name,
+                    problem->dist, problem->total, bench->world.rank, error);
+        }
+        result->verified = false;
+    }
+    return end - start;
+}
+
+/* Rank 0 decides for all whether another repetition fits in. */
+static bool another(const bench_t *bench, int done, double begun)
+{
+    const agv_options_t *options = &bench->options;
+    int more = done < options->reps;
+
+    if (!more && 0.0 < options->budget && done < options->max_reps) {
+        more = MPI_Wtime() - begun < options->budget;
+        MPI_Bcast(&more, 1, MPI_INT, 0, bench->world.control);
+    }
+    return more;
+}
+
+/* Slowest rank, largest B, most rounds, all verified. */
+static void combine(bench_t *bench, agv_result_t *result)
+{
+    MPI_Comm control = bench->world.control;
+
+    MPI_Allreduce(MPI_IN_PLACE, result->seconds, result->reps, MPI_DOUBLE, MPI_MAX, control);
+    MPI_Allreduce(MPI_IN_PLACE, &result->block, 1, MPI_UINT64_T, MPI_MAX, control);
+    MPI_Allreduce(MPI_IN_PLACE, &result->rounds, 1, MPI_UINT64_T, MPI_MAX, control);
+    MPI_Allreduce(MPI_IN_PLACE, &result->verified, 1, MPI_C_BOOL, MPI_LAND, control);
+    bench->good = bench->good && result->verified;
+}
+
+static void measure(bench_t *bench, const agv_problem_t *problem, agv_data_t *data)
+{
+    double begun = MPI_Wtime();
+    int reps = 0;
+
+    for (int i = 0; i < bench->arm_count; ++i) {
+        bench->results[i].verified = true;
+    }
+    for (int w = 0; w < bench->options.warmup; ++w) {
+        for (int i = 0; i < bench->arm_count; ++i) {
+            call(bench, i, problem, data);
+        }
+    }
+    for (; another(bench, reps, begun); ++reps) {
+        for (int i = 0; i < bench->arm_count; ++i) {
+            int index = (i + reps) % bench->arm_count;
+            bench->results[index].seconds[reps] = call(bench, index, problem, data);
+        }
+    }
+    for (int i = 0; i < bench->arm_count; ++i) {
+        bench->results[i].reps = reps;
+        combine(bench, &bench->results[i]);
+    }
+}
+
+static bool run_row(bench_t *bench, const char *dist, size_t total, char *error)
+{
+    agv_problem_t problem;
+    agv_data_t data;
+    bool good = create_problem(&problem, bench, dist, total, error);
+
+    ++bench->row;
+    if (good && bench->options.progress && 0 == bench->world.rank) {
+        fprintf(stderr, "[%d/%d] %s, %zu bytes\n", bench->row, bench->rows, dist, total);
+    }
+    if (good) {
+        if (!agv_data_create(&data, &problem, bench->options.element, bench->world.rank)) {
+            fprintf(stderr, "agv: no memory for the buffers\n");
+            MPI_Abort(MPI_COMM_WORLD, 3);
+        }
+        measure(bench, &problem, &data);
+        agv_data_free(&data);
+        if (0 == bench->world.rank) {
+            agv_report_row(&bench->report, &bench->world, &problem, bench->arms, bench->results,
+                           bench->arm_count);
+        }
+    }
+    free_problem(&problem);
+    return good;
+}
+
+static bool run_rows(bench_t *bench, char *error)
+{
+    char dists[1024], *rest, *dist;
+    size_t totals[256];
+    int count = agv_options_totals(bench->options.totals, totals, 256);
+    bool good = true;
+
+    count = count > 256 ? 256 : count;
+    snprintf(dists, sizeof(dists), "%s", bench->options.dists);
+    bench->rows = count;
+    for (const char *comma = dists; NULL != (comma = strchr(comma, ',')); ++comma) {
+        bench->rows += count;
+    }
+    for (dist = strtok_r(dists, ",", &rest); good && NULL != dist;
+         dist = strtok_r(NULL, ",", &rest)) {
+        for (int i = 0; good && i < count; ++i) {
+            good = run_row(bench, dist, totals[i], error);
+        }
+    }
+    return good;
+}
+
+static bool open_outputs(bench_t *bench, int argc, char **argv, char *error)
+{
+    const agv_options_t *options = &bench->options;
+    agv_report_t *report = &bench->report;
+
+    report->table = options->table;
+    report->checked = options->verify;
+    report->comm = options->comm;
+    report->type = options->type;
+    for (int i = 0; i < bench->arm_count; ++i) {
+        bench->results[i].seconds = calloc((size_t) options->max_reps, sizeof(double));
+    }
+    if (0 == bench->world.rank) {
+        if (NULL != options->tsv) {
+            report->tsv = fopen(options->tsv, "w");
+        } else if (!options->table) {
+            report->tsv = stdout;
+        }
+        agv_report_header(report, &bench->world, options->rate, argc, argv);
+    }
+    if (0 == bench->world.rank && NULL != options->tsv && NULL == report->tsv) {
+        snprintf(error, ERROR_LENGTH, "--tsv %s: the file cannot be written", options->tsv);
+        fprintf(stderr, "agv: %s\n", error);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    if (NULL != options->trace
+        && !agv_trace_start(options->trace, options->interval, bench->world.rank)) {
+        fprintf(stderr, "agv: --trace %s: the file cannot be written\n", options->trace);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return true;
+}
+
+static void close_outputs(bench_t *bench)
+{
+    agv_trace_stop();
+    for (int i = 0; i < bench->arm_count; ++i) {
+        free(bench->results[i].seconds);
+    }
+    if (NULL != bench->report.tsv && stdout != bench->report.tsv) {
+        fclose(bench->report.tsv);
+    }
+}
+
+static int run(bench_t *bench, MPI_Comm base, int argc, char **argv)
+{
+    char error[ERROR_LENGTH] = "";
+    int code = 0;
+
+    create_world(&bench->world, base);
+    bench->arm_count = agv_arms_create(bench->arms, bench->options.arms, &bench->world, error,
+                                       sizeof(error));
+    if (0 > bench->arm_count) {
+        return refuse(bench->world.rank, error);
+    }
+    bench->good = true;
+    open_outputs(bench, argc, argv, error);
+    if (!run_rows(bench, error)) {
+        code = refuse(bench->world.rank, error);
+    } else if (!bench->good) {
+        code = 1;
+    }
+    close_outputs(bench);
+    agv_arms_free(bench->arms, bench->arm_count);
+    free_world(&bench->world);
+    return code;
+}
+
+/* A rank without work must not take a core from the others while it waits. */
+static void wait_for_others(void)
+{
+    MPI_Request request;
+    int done = 0;
+
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    while (!done) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        rest(0 == done ? 0.01 : 0.0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static bench_t bench;
+    char error[ERROR_LENGTH];
+    MPI_Comm base = MPI_COMM_NULL;
+    int rank, code = 0;
+
+    MPI_Init(&argc, &argv);
+    agv_mpit_start();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!agv_options_parse(&bench.options, argc, argv, error, sizeof(error))) {
+        code = refuse(rank, error);
+    } else if (bench.options.help) {
+        if (0 == rank) {
+            agv_options_help(stdout);
+        }
+    } else if (!choose_comm(bench.options.comm, &base)) {
+        code = refuse(rank, "--comm: one of world, permuted:SEED, minuslast is meant");
+    } else if (MPI_COMM_NULL != base) {
+        code = run(&bench, base, argc, argv);
+    }
+    wait_for_others();
+    agv_mpit_stop();
+    MPI_Finalize();
+    return code;
+}

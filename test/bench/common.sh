@@ -1,0 +1,119 @@
+# shellcheck shell=bash
+# What demo, run and traff share: paths, building the programs, starting a job
+# on the testbed. Sourced, not run.
+#
+# From the environment: OMPI_PREFIX (an installed Open MPI, else mpicc on PATH),
+# BUILD_DIR (where products go, else build/ of this tree), CC.
+
+BENCH_SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BENCH_ROOT=$(cd "$BENCH_SRC/../.." && pwd)
+BENCH_OUT=${BUILD_DIR:-$BENCH_ROOT/build}/bench
+mkdir -p "$BENCH_OUT"
+BENCH_OUT=$(cd "$BENCH_OUT" && pwd)
+TESTBED=$BENCH_ROOT/test/testbed/testbed
+AGV=$BENCH_OUT/agv
+PLAN=$BENCH_OUT/plan
+MPICC=${OMPI_PREFIX:+$OMPI_PREFIX/bin/}mpicc
+CHECKED=(-std=c99 -D_DEFAULT_SOURCE -O2 -g -Wall -Wextra -Werror)
+
+complain() {
+    echo "${0##*/}: $*" >&2
+}
+
+die() {
+    complain "$*"
+    exit 1
+}
+
+# outdated PROGRAM SOURCE...: is the program missing or older than a source?
+outdated() {
+    local built=$1 source
+    shift
+    [ -x "$built" ] || return 0
+    for source in "$@"; do
+        [ ! "$source" -nt "$built" ] || return 0
+    done
+    return 1
+}
+
+# Builds agv for the Open MPI of OMPI_PREFIX. A stamp names that Open MPI, so
+# that another one builds it anew.
+build_agv() {
+    local stamp=$BENCH_OUT/agv.for
+    command -v "$MPICC" >/dev/null || die "no mpicc found, set OMPI_PREFIX"
+    if outdated "$AGV" "$BENCH_SRC"/agv*.[ch] || [ "$(cat "$stamp" 2>/dev/null)" != "$MPICC" ]; then
+        "$MPICC" "${CHECKED[@]}" -pthread -o "$AGV" "$BENCH_SRC"/agv_*.c
+        echo "$MPICC" >"$stamp"
+    fi
+}
+
+# Builds plan, which is the component's plans without MPI.
+build_plan() {
+    local plans=$BENCH_ROOT/ompi/mca/coll/pipering
+    if outdated "$PLAN" "$BENCH_SRC/plan.c" "$BENCH_SRC"/agv_dist.[ch] "$plans"/coll_pipering_plan*; then
+        "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -o "$PLAN" "$BENCH_SRC/plan.c" \
+            "$BENCH_SRC/agv_dist.c" "$plans"/coll_pipering_plan_*.c -lm
+    fi
+}
+
+# Does the Open MPI at hand have the component?
+have_pipering() {
+    "${OMPI_PREFIX:+$OMPI_PREFIX/bin/}ompi_info" --parsable --param coll pipering --level 9 \
+        2>/dev/null | grep -q ':param:coll_pipering_allgatherv_algorithm:'
+}
+
+need_pipering() {
+    have_pipering || die "the Open MPI of OMPI_PREFIX has no coll/pipering"
+}
+
+need_testbed() {
+    local why
+    why=$("$TESTBED" can 2>&1) || die "the testbed cannot be made here: ${why#testbed: }"
+}
+
+# Says on stderr what a running agv measures: on one line if it is a terminal.
+progress() {
+    local line
+    while IFS= read -r line; do
+        case $line in
+        \[*/*\]*)
+            if [ -t 2 ]; then
+                printf '\r  measuring %-60s' "$line" >&2
+            else
+                printf '  measuring %s\n' "$line" >&2
+            fi
+            ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done
+    [ ! -t 2 ] || printf '\r%-74s\r' '' >&2
+}
+
+# job NAME WITH PLACE OPTIONS AGV...: runs agv with the words AGV on a testbed
+# (`testbed with WITH`, `testbed mpirun PLACE -- OPTIONS`), prints the command,
+# leaves NAME.tsv and NAME.log. WITH "local" means this machine without testbed.
+job() {
+    local name=$1 with=$2 place=$3 options=$4 rate=none command
+    shift 4
+    local tsv=$BENCH_OUT/$name.tsv log=$BENCH_OUT/$name.log
+    rm -f "$tsv"
+    if [ "$with" = local ]; then
+        command="testbed local $place -- ${options:+$options }agv $*"
+        echo "\$ $command"
+        # shellcheck disable=SC2086 # lists of words
+        "$TESTBED" local $place -- $options "$AGV" "$@" --rate none --tsv "$tsv" --progress \
+            2>&1 | progress >"$log"
+    else
+        [[ $with != *--rate* ]] || rate=${with##*--rate }
+        rate=${rate%% *}
+        command="testbed with $with -- testbed mpirun ${place:+$place }-- ${options:+$options }"
+        echo "\$ ${command}agv --rate $rate $*"
+        # shellcheck disable=SC2086 # lists of words
+        "$TESTBED" with $with -- "$TESTBED" mpirun $place -- $options "$AGV" --rate "$rate" "$@" \
+            --tsv "$tsv" --progress 2>&1 | progress >"$log"
+    fi
+    if [ "${PIPESTATUS[0]}" -ne 0 ]; then
+        grep -E '^(agv|testbed):' "$log" >&2 || tail -n 5 "$log" >&2
+        return 1
+    fi
+}

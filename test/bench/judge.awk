@@ -1,0 +1,235 @@
+# Tables and verdicts from TSV files of agv (columns: agv --help) and plan.
+#   awk -f judge.awk section=NAME [variable=value] FILE...
+# A line that judges ends in PASS or MISS, and nothing else does.
+
+BEGIN {
+    FS = "\t"
+}
+
+/^#/ { next }
+
+# ---- lines of plan (12 columns)
+
+NF == 12 {
+    bound[$1, $2] = $11
+    planning[$1, $2] = $12
+    next
+}
+
+# ---- lines of agv: rows are (distribution, total), marked by `by` if it is set
+
+{
+    key = $1 SUBSEP $2 SUBSEP by
+    if (!(key in dist)) {
+        order[++rows] = key
+        dist[key] = $1
+        total[key] = $2
+    }
+    limit[key] = $11
+    least[key, $7] = $9
+    part[key, $7] = $12
+    ratio[key, $7] = $14
+    block[key, $7] = $15
+    rounds[key, $7] = $16
+    if ($17 == "no") {
+        wrong[key, $7] = 1
+        wrongs++
+    }
+}
+
+function verdict(good) {
+    return good ? "PASS" : "MISS"
+}
+
+# 1048576 -> 1M
+function size(bytes) {
+    if (bytes % 1048576 == 0) {
+        return bytes / 1048576 "M"
+    }
+    return bytes % 1024 == 0 ? bytes / 1024 "K" : bytes ""
+}
+
+function label(key) {
+    return sprintf("%-11s %5s", dist[key], size(total[key]))
+}
+
+function absolute(x) {
+    return x < 0 ? -x : x
+}
+
+# ---- fractions of the wire limit, all arms; the last column judges pipering
+
+function judge_fraction(    names, count, i, k, key, line, good) {
+    count = split(arms, names, ",")
+    line = sprintf("%-17s %8s", "", "limit ms")
+    for (k = 1; k <= count; k++) {
+        line = line sprintf(" %9s", names[k])
+    }
+    print line sprintf(" %8s %8s  target %.2f", "B", "x stock", target)
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        line = sprintf("%s %8.1f", label(key), 1e3 * limit[key])
+        for (k = 1; k <= count; k++) {
+            line = line sprintf(" %9.3f", part[key, names[k]])
+        }
+        good = part[key, "pipering"] >= target && !((key, "pipering") in wrong)
+        print line sprintf(" %8d %8.3f  %s", block[key, "pipering"], ratio[key, "pipering"],
+            verdict(good))
+    }
+}
+
+# ---- 32 nodes: beside the fraction what the ring's rounds allow
+
+function judge_bounds(    i, key, aim, faster, good) {
+    printf "%-17s %8s %7s %8s %7s %7s %6s %7s  target\n", "", "limit ms", "stock", "pipering",
+        "bound", "B", "rounds", "faster"
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        aim = dist[key] == "broadcast" ? 0.78 : 0.87
+        faster = 1 / ratio[key, "pipering"]
+        good = part[key, "pipering"] >= aim && !((key, "pipering") in wrong)
+        good = good && (dist[key] != "broadcast" || faster >= 24)
+        printf "%s %8.1f %7.3f %8.3f %7.3f %7d %6d %7.1f  %.2f %s\n", label(key), 1e3 * limit[key],
+            part[key, "stock"], part[key, "pipering"], bound[dist[key], total[key]],
+            block[key, "pipering"], rounds[key, "pipering"], faster, aim, verdict(good)
+    }
+}
+
+# ---- several ranks a node, placed in three ways
+
+function judge_ppn(    i, d, t, b, key, kinds, k, line, good, count) {
+    count = split("block,cyclic,random", kinds, ",")
+    printf "%-17s %8s %8s %8s %8s %9s %9s  target %.2f, 0.95\n", "", "stock", "block", "cyclic",
+        "random", "cyc/block", "rnd/block", target
+    for (i = 1; i <= rows; i++) {
+        split(order[i], t, SUBSEP)
+        if (t[3] != "block") {
+            continue
+        }
+        d = t[1] SUBSEP t[2] SUBSEP
+        b = part[d "block", "pipering"]
+        line = sprintf("%s %8.3f", label(order[i]), part[d "block", "stock"])
+        good = 1
+        for (k = 1; k <= count; k++) {
+            key = d kinds[k]
+            line = line sprintf(" %8.3f", part[key, "pipering"])
+            good = good && part[key, "pipering"] >= target && part[key, "pipering"] >= 0.95 * b
+            good = good && !((key, "pipering") in wrong)
+        }
+        print line sprintf(" %9.3f %9.3f  %s", part[d "cyclic", "pipering"] / b,
+            part[d "random", "pipering"] / b, verdict(good))
+    }
+}
+
+# ---- the two rings
+
+function broadcast_to_spike(bytes, arm, aim,    x) {
+    x = least["broadcast", bytes, "", arm] / least["spike", bytes, "", arm]
+    printf "%5s  %-8s  broadcast / spike         %6.3f  target %.1f +- 10%%  %s\n", size(bytes),
+        arm, x, aim, verdict(absolute(x / aim - 1) <= 0.10)
+}
+
+function pipelined_to_linear(bytes, d,    x) {
+    x = least[d, bytes, "", "pipering"] / least[d, bytes, "", "linear"]
+    printf "%5s  %-8s  pipelined / linear ring   %6.3f  target at most 1.02  %s\n", size(bytes),
+        d, x, verdict(x <= 1.02)
+}
+
+function judge_rings(    i, bytes) {
+    for (i = 1; i <= rows; i++) {
+        if (dist[order[i]] == "spike") {
+            bytes = total[order[i]]
+            broadcast_to_spike(bytes, "linear", 2.0)
+            broadcast_to_spike(bytes, "pipering", 1.0)
+            pipelined_to_linear(bytes, "regular")
+            pipelined_to_linear(bytes, "half")
+        }
+    }
+}
+
+# ---- not slower than stock beyond noise: by distribution, then both rules
+
+function judge_noise(    i, key, x, top, low, sum, noise, shown, above, t) {
+    top = 1
+    low = 1
+    printf "%-11s ratios of pipering to stock, by size\n", ""
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        x = ratio[key, "stock2"]
+        top = x > top ? x : top
+        low = x < low ? x : low
+        noise += log(x)
+        sum += log(ratio[key, "pipering"])
+        shown[dist[key]] = shown[dist[key]] sprintf(" %s %.2f%s", size(total[key]),
+            ratio[key, "pipering"], block[key, "pipering"] > 0 ? "" : "*")
+    }
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        if (dist[key] in shown) {
+            printf "%-11s%s\n", dist[key], shown[dist[key]]
+            delete shown[dist[key]]
+        }
+        above += ratio[key, "pipering"] > top
+    }
+    print "* left to the module below"
+    printf "stock2 to stock: %.2f to %.2f, geometric mean %.3f\n", low, top, exp(noise / rows)
+    printf "geometric mean of %d ratios %.3f  target at most 1.05  %s\n", rows, exp(sum / rows),
+        verdict(exp(sum / rows) <= 1.05)
+    printf "%d rows above the band of stock2 (%.2f)  target none  %s\n", above, top,
+        verdict(above == 0)
+}
+
+# ---- B of the model against a sweep
+
+function judge_bsweep(    i, k, key, arm, parts, best, at, x) {
+    printf "%-17s %8s %9s %9s %9s %9s  target 1.05\n", "", "B", "ms", "best B", "ms", "to best"
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        best = 1e9
+        for (k in least) {
+            split(k, parts, SUBSEP)
+            arm = parts[4]
+            if (parts[1] == dist[key] && parts[2] == total[key] && arm ~ /B=/ && least[k] < best) {
+                best = least[k]
+                at = substr(arm, index(arm, "=") + 1)
+            }
+        }
+        x = least[key, "pipering"] / best
+        printf "%s %8d %9.2f %9s %9.2f %9.3f  %s\n", label(key), block[key, "pipering"],
+            1e3 * least[key, "pipering"], at, 1e3 * best, x, verdict(x <= 1.05)
+    }
+}
+
+# ---- planning
+
+function judge_planning(    i, key, us, x) {
+    printf "%-17s %9s %9s %7s  target 1%%\n", "", "plan us", "call us", "%"
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        us = planning[dist[key], total[key]]
+        x = us / (1e6 * least[key, "pipering"])
+        printf "%s %9.1f %9.1f %6.2f%%  %s\n", label(key), us, 1e6 * least[key, "pipering"],
+            100 * x, verdict(x < 0.01)
+    }
+}
+
+END {
+    if (section == "fraction") {
+        judge_fraction()
+    } else if (section == "bounds") {
+        judge_bounds()
+    } else if (section == "ppn") {
+        judge_ppn()
+    } else if (section == "rings") {
+        judge_rings()
+    } else if (section == "noise") {
+        judge_noise()
+    } else if (section == "bsweep") {
+        judge_bsweep()
+    } else if (section == "planning") {
+        judge_planning()
+    }
+    if (wrongs > 0) {
+        printf "%d results were wrong  MISS\n", wrongs
+    }
+}

@@ -1,0 +1,245 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What the component's plans say about a distribution, without MPI: the rounds
+ * of the pipelined ring, what they cost at least on links of a given speed, and
+ * how long the planning itself takes. One TSV line with a `#` header.
+ */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "agv_dist.h"
+#include "coll_pipering_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct plan_t {
+    const char *dist;
+    size_t total;
+    int ranks;
+    int ppn;
+    size_t block;  /* 0: search */
+    double rate;   /* bytes/s */
+    double alpha;  /* seconds a block */
+    size_t *bytes;
+    int *node_of;
+    uint64_t *blocks; /* by rank */
+    void *ring_memory;
+    void *model_scratch;
+    void *order_scratch;
+    mca_coll_pipering_ring_t ring;
+} plan_t;
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+}
+
+static int refuse(const char *what, const char *why)
+{
+    fprintf(stderr, "plan: %s: %s\n", what, why);
+    return 2;
+}
+
+static bool create(plan_t *plan)
+{
+    size_t p = (size_t) plan->ranks;
+    size_t unit = agv_dist_unit(plan->total, plan->ranks);
+
+    plan->bytes = calloc(p, sizeof(*plan->bytes));
+    plan->node_of = calloc(p, sizeof(*plan->node_of));
+    plan->blocks = calloc(p, sizeof(*plan->blocks));
+    plan->ring_memory = malloc(mca_coll_pipering_ring_size(plan->ranks));
+    plan->model_scratch = malloc(mca_coll_pipering_model_scratch(plan->ranks));
+    plan->order_scratch = malloc(mca_coll_pipering_order_scratch(plan->ranks));
+    if (NULL == plan->bytes || NULL == plan->node_of || NULL == plan->blocks
+        || NULL == plan->model_scratch || NULL == plan->ring_memory
+        || NULL == plan->order_scratch) {
+        return false;
+    }
+    for (int i = 0; i < plan->ranks; ++i) {
+        plan->node_of[i] = i / plan->ppn;
+    }
+    mca_coll_pipering_ring_bind(&plan->ring, plan->ranks, plan->ring_memory);
+    return agv_dist_fill(plan->dist, plan->ranks, plan->node_of, plan->total / unit, unit,
+                         plan->bytes);
+}
+
+static void destroy(plan_t *plan)
+{
+    free(plan->bytes);
+    free(plan->node_of);
+    free(plan->blocks);
+    free(plan->model_scratch);
+    free(plan->ring_memory);
+    free(plan->order_scratch);
+}
+
+static void order(plan_t *plan, size_t block)
+{
+    for (int i = 0; i < plan->ranks; ++i) {
+        plan->blocks[i] = mca_coll_pipering_blocks(plan->bytes[i], block);
+    }
+    mca_coll_pipering_order(&plan->ring, plan->node_of, plan->blocks,
+                            MCA_COLL_PIPERING_ORDER_NODES | MCA_COLL_PIPERING_ORDER_EMPTIES,
+                            plan->order_scratch);
+}
+
+/* B of the least modelled time in the order at hand. */
+static size_t search(const plan_t *plan)
+{
+    mca_coll_pipering_link_cost_t cost = {plan->alpha, 1.0 / plan->rate, plan->alpha};
+    mca_coll_pipering_problem_t problem = {.ring = &plan->ring,
+                                           .bytes = plan->bytes,
+                                           .cost = {cost, cost},
+                                           .scratch = plan->model_scratch};
+
+    return mca_coll_pipering_search(&problem);
+}
+
+/* All that a call plans: an order for many small blocks, B in that order, the
+ * order for this B, the route of one rank. */
+static size_t whole_plan(plan_t *plan)
+{
+    mca_coll_pipering_route_t route;
+    size_t block = plan->block;
+
+    if (0 == block) {
+        order(plan, 1 + plan->total / 256);
+        block = search(plan);
+    }
+    order(plan, block);
+    mca_coll_pipering_route(&route, &plan->ring, plan->ranks / 2);
+    return block;
+}
+
+/* Seconds of one planning: the least of ten batches that take 10 ms each. */
+static double planning_time(plan_t *plan)
+{
+    double least = 1e9;
+
+    for (int batch = 0; batch < 10; ++batch) {
+        double begun = now(), took;
+        int done = 0;
+
+        do {
+            whole_plan(plan);
+            ++done;
+            took = now() - begun;
+        } while (0.010 > took);
+        least = took / done < least ? took / done : least;
+    }
+    return least;
+}
+
+/* Blocks are cut evenly: the longest block of all contributions. */
+static size_t longest_block(const plan_t *plan)
+{
+    size_t longest = 0;
+
+    for (int i = 0; i < plan->ranks; ++i) {
+        if (0 < plan->blocks[i]) {
+            size_t length = (size_t) ((plan->bytes[i] + plan->blocks[i] - 1) / plan->blocks[i]);
+            longest = length > longest ? length : longest;
+        }
+    }
+    return longest;
+}
+
+/* The ring over nodes: blocks of a node count together. */
+static void report(plan_t *plan)
+{
+    size_t block = whole_plan(plan);
+    size_t most = 0;
+    uint64_t *node_blocks = calloc((size_t) plan->ranks, sizeof(*node_blocks));
+    double bound, limit;
+
+    if (NULL == node_blocks) {
+        return;
+    }
+    for (int node = 0; node < plan->ring.nodes; ++node) {
+        size_t lacking = plan->total;
+
+        for (int x = plan->ring.first[node]; x < plan->ring.first[node + 1]; ++x) {
+            node_blocks[node] += plan->blocks[plan->ring.rank[x]];
+            lacking -= plan->bytes[plan->ring.rank[x]];
+        }
+        most = lacking > most ? lacking : most;
+    }
+    uint64_t rounds = mca_coll_pipering_rounds(node_blocks, plan->ring.nodes);
+    int64_t excess = mca_coll_pipering_excess(node_blocks, plan->ring.nodes);
+    bound = (double) rounds * (double) longest_block(plan) / plan->rate;
+    limit = (double) most / plan->rate;
+    printf("#dist\ttotal\tp\tnodes\tblock\trounds\tM\tlongest\tlimit_s\tbound_s\tfrac\tplan_us\n");
+    printf("%s\t%zu\t%d\t%d\t%zu\t%llu\t%lld\t%zu\t%.9f\t%.9f\t%.4f\t%.3f\n", plan->dist,
+           plan->total, plan->ranks, plan->ring.nodes, block, (unsigned long long) rounds,
+           (long long) excess, longest_block(plan), limit, bound,
+           0.0 < bound ? limit / bound : 1.0, 1e6 * planning_time(plan));
+    free(node_blocks);
+}
+
+static int parse(plan_t *plan, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const char *name = argv[i], *word = (i + 1 < argc) ? argv[i + 1] : NULL;
+
+        if (NULL == word) {
+            return refuse(name, "wants a value");
+        }
+        if (0 == strcmp(name, "--dist")) {
+            plan->dist = word;
+        } else if (0 == strcmp(name, "--total")) {
+            plan->total = strtoul(word, NULL, 10);
+        } else if (0 == strcmp(name, "--ranks")) {
+            plan->ranks = atoi(word);
+        } else if (0 == strcmp(name, "--ppn")) {
+            plan->ppn = atoi(word);
+        } else if (0 == strcmp(name, "--block")) {
+            plan->block = strtoul(word, NULL, 10);
+        } else if (0 == strcmp(name, "--rate")) {
+            plan->rate = strtod(word, NULL);
+        } else if (0 == strcmp(name, "--alpha")) {
+            plan->alpha = strtod(word, NULL);
+        } else {
+            return refuse(name, "is not one of --dist NAME, --total BYTES, --ranks P, --ppn K, "
+                                "--block BYTES, --rate BYTES/S, --alpha SECONDS");
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    plan_t plan = {.dist = "regular", .total = 1048576, .ranks = 8, .ppn = 1,
+                   .rate = 12500000.0, .alpha = 1e-5};
+    int code = parse(&plan, argc, argv);
+
+    if (0 != code) {
+        return code;
+    }
+    if (1 > plan.ranks || 1 > plan.ppn || 1 > plan.total || 0.0 >= plan.rate) {
+        return refuse("--total, --ranks, --ppn, --rate", "positive numbers are meant");
+    }
+    if (!create(&plan)) {
+        code = refuse(plan.dist, "no such distribution, or no memory for so many ranks");
+    } else {
+        report(&plan);
+    }
+    destroy(&plan);
+    return code;
+}

@@ -1,0 +1,374 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Fuzzer: N random cases from SEED. A case is a communicator, a setting of the
+ * component and a few calls on it, some in flight at once. Every case draws
+ * from dice of its own, so SEED=s CASE=c replays case c alone. What ranks must
+ * agree on comes from dice that all ranks share, types from dice of the rank.
+ */
+
+#include "exchange.h"
+#include "knob.h"
+#include "tap.h"
+#include "trial.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CALLS_AT_MOST 5
+#define FAILURES_SHOWN 5
+
+static uint64_t seed;
+static int number; /* of the case */
+static int failures;
+static bool component;
+static bool mismatch;
+
+static void hangs(int sign)
+{
+    char text[160];
+    int length = snprintf(text, sizeof(text), "# rank %d hangs: SEED=%llu CASE=%d P=%d\n", tap_rank,
+                          (unsigned long long) seed, number, tap_size);
+
+    (void) sign;
+    if (0 < length && 0 < write(2, text, (size_t) length)) {
+        _exit(3);
+    }
+    _exit(4);
+}
+
+/* ---- settings ---- */
+
+static knob_setting_t random_setting(dice_t *dice)
+{
+    static const size_t sizes[] = {1, 7, 12, 4099};
+    static const int windows[] = {0, 0, 1, 2, 3, 64};
+    static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_RING, KNOB_LINEAR_RING,
+                                     KNOB_LINEAR_RING, KNOB_AUTO, KNOB_OFF};
+    knob_setting_t setting = {.name = "fuzz"};
+
+    setting.algorithm = algorithms[dice_roll(dice, 8)];
+    setting.model = dice_roll(dice, 6);
+    if (KNOB_FIXED <= setting.model) {
+        int n = dice_roll(dice, 6);
+
+        setting.model = KNOB_FIXED;
+        setting.block_size = n < 4 ? sizes[n] : (size_t) dice_between(dice, 1, 9000);
+    }
+    setting.window = windows[dice_roll(dice, 6)];
+    setting.split = dice_roll(dice, 2);
+    setting.nodes = dice_once_in(dice, 2);
+    setting.empties = dice_once_in(dice, 2);
+    if (component) {
+        knob_set("coll_pipering_min_total", dice_roll(dice, 3) * 700);
+    }
+    return setting;
+}
+
+/* ---- communicators ---- */
+
+static MPI_Comm random_comm(dice_t *dice, int *color)
+{
+    MPI_Comm comm;
+    int key = tap_rank, kind = dice_roll(dice, 6), colors = 1;
+    int *order = tap_memory((size_t) tap_size * sizeof(*order));
+
+    dice_shuffle(dice, order, tap_size);
+    *color = 0;
+    switch (kind) {
+    case 0:
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        free(order);
+        return comm;
+    case 1: /* reversed */
+        key = -tap_rank;
+        break;
+    case 2: /* permuted */
+        key = order[tap_rank];
+        break;
+    case 3: /* some ranks stay away */
+        key = order[tap_rank];
+        *color = key <= tap_size / 2 ? 0 : MPI_UNDEFINED;
+        break;
+    default: /* several, at random */
+        colors = dice_between(dice, 1, 3);
+        *color = order[tap_rank] % colors;
+        key = kind == 5 ? order[tap_rank] : tap_rank;
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, *color, key, &comm);
+    free(order);
+    return comm;
+}
+
+/* ---- calls ---- */
+
+typedef struct plan_t { /* what the ranks of a communicator agree on */
+    bool same;
+    bool in_place;
+    bool nonblocking;
+    int unit;
+    int step;   /**< contributions are multiples of so many units */
+    int *units; /**< [size] by rank */
+} plan_t;
+
+static int steps_of(dice_t *dice, int shape, int rank, int chosen, int most)
+{
+    switch (shape) {
+    case 0: /* regular */
+        return most;
+    case 1: /* none */
+        return 0;
+    case 2: /* sparse */
+        return dice_once_in(dice, 8) ? most : 0;
+    case 3: /* an outlier */
+        return rank == chosen ? 8 * most : dice_roll(dice, 2);
+    case 4: /* half */
+        return rank % 2 ? dice_roll(dice, most + 1) : 0;
+    case 5: /* one rank */
+        return rank == chosen ? 4 * most : 0;
+    default:
+        return dice_roll(dice, most + 1);
+    }
+}
+
+/** Bytes of a contribution at most, so that small blocks are not too many of them. */
+static size_t most_bytes(dice_t *dice, size_t block_size, int size)
+{
+    size_t most = (size_t) 1 << dice_between(dice, 0, 16);
+
+    if (0 != block_size && most > block_size * 1500 / (size_t) size) {
+        most = block_size * 1500 / (size_t) size;
+    }
+    return most;
+}
+
+static plan_t random_plan(dice_t *dice, size_t block_size, int size)
+{
+    static const int steps[] = {1, 1, 2, 3, 4, 6, 12, 24, 60};
+    plan_t plan;
+    int shape = dice_roll(dice, 9), chosen = dice_roll(dice, size), most;
+
+    plan.same = dice_once_in(dice, 3);
+    plan.in_place = dice_once_in(dice, 3);
+    plan.nonblocking = dice_once_in(dice, 2);
+    plan.unit = dice_roll(dice, LAYOUT_UNITS);
+    plan.step = steps[dice_roll(dice, 9)];
+    most = (int) (most_bytes(dice, block_size, size) / layout_unit_size(plan.unit)) / plan.step + 1;
+    plan.units = tap_memory((size_t) size * sizeof(int));
+    for (int i = 0; i < size; i++) {
+        plan.units[i] = plan.step
+                        * (plan.same ? (1 == shape ? 0 : most)
+                                     : steps_of(dice, shape, i, chosen, most));
+    }
+    return plan;
+}
+
+/** The exchange with random types; NULL if they make blocks overlap. */
+static exchange_t *try_types(const plan_t *plan, MPI_Comm comm, uint64_t key, dice_t *dice,
+                             bool simple)
+{
+    int size, rank, recv_units = simple ? 1 : dice_divisor(dice, plan->step), send_units, *count;
+    exchange_spec_t spec = {.comm = comm, .key = key, .same = plan->same};
+    exchange_t *x;
+
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_rank(comm, &rank);
+    count = tap_memory((size_t) size * sizeof(int));
+    spec.recv = simple ? layout_unit(plan->unit, 0) : layout_random(dice, plan->unit, recv_units);
+    for (int i = 0; i < size; i++) {
+        count[i] = plan->units[i] / recv_units;
+    }
+    send_units = 0 == plan->units[rank] ? plan->step : dice_divisor(dice, plan->units[rank]);
+    if (!mismatch || 200 < send_units) {
+        send_units = recv_units;
+    }
+    spec.count = count;
+    spec.send_count = plan->units[rank] / send_units;
+    spec.send = mismatch ? layout_random(dice, plan->unit, send_units) : spec.recv;
+    spec.in_place = plan->in_place;
+    spec.bare = plan->in_place && component && dice_once_in(dice, 2);
+    spec.dice = dice_once_in(dice, 3) ? NULL : dice;
+    x = layout_overlaps(spec.send, (size_t) spec.send_count) ? NULL : exchange_new(&spec);
+    if (NULL == x) {
+        if (spec.send != spec.recv) {
+            layout_free(spec.send);
+        }
+        layout_free(spec.recv);
+    }
+    free(count);
+    return x;
+}
+
+static void call_free(exchange_t *x)
+{
+    layout_t *send = x->send, *recv = x->recv;
+
+    exchange_free(x);
+    if (send != recv) {
+        layout_free(send);
+    }
+    layout_free(recv);
+}
+
+/** An exchange with random types of this rank's choice. */
+static exchange_t *random_call(const plan_t *plan, MPI_Comm comm, uint64_t key, dice_t *dice,
+                               bool forced)
+{
+    for (int attempt = 0; attempt < 20; attempt++) {
+        exchange_t *x = try_types(plan, comm, key, dice, 19 == attempt);
+
+        /* Open MPI's own MPI_Allgather fails on types of negative extent */
+        if (NULL != x && plan->same && !forced && (0 > x->recv->extent || 0 > x->send->extent)) {
+            call_free(x);
+            x = NULL;
+        }
+        if (NULL != x) {
+            return x;
+        }
+    }
+    tap_bail("no types for case %d", number);
+}
+
+/* ---- a case ---- */
+
+typedef struct flight_t {
+    exchange_t *call[CALLS_AT_MOST];
+    MPI_Request request[CALLS_AT_MOST];
+    int calls;
+} flight_t;
+
+static void fail(const char *what, const char *fault)
+{
+    if (failures++ < FAILURES_SHOWN) {
+        fprintf(stderr, "# SEED=%llu CASE=%d P=%d: rank %d: %s: %s\n", (unsigned long long) seed,
+                number, tap_size, tap_rank, what, fault);
+        fflush(stderr);
+    }
+}
+
+static void complete(flight_t *flight, dice_t *dice)
+{
+    int order[CALLS_AT_MOST], done = 0;
+
+    dice_shuffle(dice, order, flight->calls);
+    switch (dice_roll(dice, 3)) {
+    case 0:
+        MPI_Waitall(flight->calls, flight->request, MPI_STATUSES_IGNORE);
+        break;
+    case 1:
+        for (int i = 0; i < flight->calls; i++) {
+            MPI_Wait(&flight->request[order[i]], MPI_STATUS_IGNORE);
+        }
+        break;
+    default:
+        while (!done) {
+            MPI_Testall(flight->calls, flight->request, &done, MPI_STATUSES_IGNORE);
+        }
+    }
+}
+
+/** Another operation on the communicator, between the calls. */
+static void interlude(dice_t *shared, MPI_Comm comm)
+{
+    int word = 5, sum = 0, size;
+
+    switch (dice_roll(shared, 6)) {
+    case 0:
+        MPI_Barrier(comm);
+        break;
+    case 1:
+        MPI_Comm_size(comm, &size);
+        MPI_Allreduce(&word, &sum, 1, MPI_INT, MPI_SUM, comm);
+        if (5 * size != sum) {
+            fail("MPI_Allreduce", "wrong");
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void run_calls(MPI_Comm comm, dice_t *shared, dice_t *own, const knob_setting_t *setting)
+{
+    flight_t flight = {.calls = dice_between(shared, 1, CALLS_AT_MOST)};
+    bool forced = component
+                  && (KNOB_RING == setting->algorithm || KNOB_LINEAR_RING == setting->algorithm);
+    int size, code;
+
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < flight.calls; i++) {
+        uint64_t key = dice_word(shared);
+        plan_t plan = random_plan(shared, setting->block_size, size);
+        dice_t types = mismatch ? *own : *shared;
+        exchange_t *x = random_call(&plan, comm, key, &types, forced);
+
+        *own = dice_from(own->state, key, 0);
+        flight.call[i] = x;
+        code = plan.nonblocking ? exchange_start(x) : exchange_run(x);
+        flight.request[i] = x->request;
+        if (MPI_SUCCESS != code) {
+            fail("call", "gave an error");
+        }
+        interlude(shared, comm);
+        free(plan.units);
+    }
+    complete(&flight, own);
+    for (int i = 0; i < flight.calls; i++) {
+        if (!exchange_right(flight.call[i])) {
+            fail(flight.call[i]->same ? "Allgather" : "Allgatherv", flight.call[i]->fault);
+        }
+        call_free(flight.call[i]);
+    }
+}
+
+static void run_case(void)
+{
+    dice_t world = dice_from(seed, (uint64_t) number, 0), shared, own;
+    knob_setting_t setting = random_setting(&world);
+    int color;
+    MPI_Comm comm = random_comm(&world, &color);
+
+    knob_apply(&setting);
+    shared = dice_from(seed, (uint64_t) number, 1000 + (uint64_t) color);
+    own = dice_from(seed, (uint64_t) number, 2000 + (uint64_t) tap_rank);
+    if (MPI_COMM_NULL != comm) {
+        run_calls(comm, &shared, &own, &setting);
+        MPI_Comm_free(&comm);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int first = (int) tap_number("CASE", -1), cases = (int) tap_number("N", 100);
+    int patience = (int) tap_number("PATIENCE", 60);
+
+    seed = (uint64_t) tap_number("SEED", 1);
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    component = knob_begin();
+    mismatch = trial_may_mismatch();
+    signal(SIGALRM, hangs);
+    if (0 <= first) {
+        cases = first + 1;
+    }
+    for (number = 0 <= first ? first : 0; number < cases; number++) {
+        alarm((unsigned) patience);
+        run_case();
+    }
+    alarm(0);
+    tap_check(0 == failures, "failed, see above", "%s %d of seed %llu at %d ranks",
+              0 <= first ? "case" : "cases 0 to", cases - 1, (unsigned long long) seed, tap_size);
+    knob_end();
+    return tap_end();
+}

@@ -1,0 +1,228 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+#include "knob.h"
+
+#include "tap.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTERS_AT_MOST 256
+
+static MPI_T_pvar_session session;
+static struct {
+    char name[128];
+    MPI_T_pvar_handle handle;
+} counter[COUNTERS_AT_MOST];
+static int counters;
+static bool component;
+static double default_window;
+
+static void add_counter(int index)
+{
+    char name[128];
+    int length = sizeof(name), verbosity, class, binding, readonly, continuous, atomic, count;
+    int code;
+    MPI_Datatype type;
+    MPI_T_enum enumeration;
+
+    code = MPI_T_pvar_get_info(index, name, &length, &verbosity, &class, &type, &enumeration, NULL,
+                               NULL, &binding, &readonly, &continuous, &atomic);
+    if (MPI_SUCCESS != code || 0 != strncmp(name, "coll_pipering_", 14)
+        || MPI_UNSIGNED_LONG_LONG != type || COUNTERS_AT_MOST == counters) {
+        return;
+    }
+    if (MPI_SUCCESS
+        != MPI_T_pvar_handle_alloc(session, index, NULL, &counter[counters].handle, &count)) {
+        return;
+    }
+    if (!continuous) {
+        MPI_T_pvar_start(session, counter[counters].handle);
+    }
+    strcpy(counter[counters].name, name);
+    counters++;
+}
+
+bool knob_begin(void)
+{
+    int provided, pvars = 0;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    MPI_T_pvar_get_num(&pvars);
+    for (int i = 0; i < pvars; i++) {
+        add_counter(i);
+    }
+    component = -1 != knob_get("coll_pipering_priority", -1);
+    default_window = knob_get("coll_pipering_window", 0);
+    return component;
+}
+
+void knob_end(void)
+{
+    for (int i = 0; i < counters; i++) {
+        MPI_T_pvar_handle_free(session, &counter[i].handle);
+    }
+    counters = 0;
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+}
+
+/** A value of any type that Open MPI's variables have. */
+typedef union any_t {
+    int as_int;
+    unsigned as_unsigned;
+    unsigned long as_unsigned_long;
+    unsigned long long as_unsigned_long_long;
+    double as_double;
+    unsigned char as_bool;
+    char space[256];
+} any_t;
+
+static any_t any_from(MPI_Datatype type, double value)
+{
+    any_t any;
+
+    memset(&any, 0, sizeof(any));
+    if (MPI_DOUBLE == type) {
+        any.as_double = value;
+    } else if (MPI_UNSIGNED_LONG == type) {
+        any.as_unsigned_long = (unsigned long) value;
+    } else if (MPI_UNSIGNED_LONG_LONG == type) {
+        any.as_unsigned_long_long = (unsigned long long) value;
+    } else if (MPI_UNSIGNED == type) {
+        any.as_unsigned = (unsigned) value;
+    } else if (MPI_C_BOOL == type) {
+        any.as_bool = 0 != value;
+    } else {
+        any.as_int = (int) value;
+    }
+    return any;
+}
+
+static double any_value(MPI_Datatype type, const any_t *any)
+{
+    if (MPI_DOUBLE == type) {
+        return any->as_double;
+    } else if (MPI_UNSIGNED_LONG == type) {
+        return (double) any->as_unsigned_long;
+    } else if (MPI_UNSIGNED_LONG_LONG == type) {
+        return (double) any->as_unsigned_long_long;
+    } else if (MPI_UNSIGNED == type) {
+        return any->as_unsigned;
+    } else if (MPI_C_BOOL == type) {
+        return any->as_bool;
+    }
+    return any->as_int;
+}
+
+static bool find_control(const char *name, MPI_T_cvar_handle *handle, MPI_Datatype *type)
+{
+    int index, length = 0, verbosity, binding, scope, count;
+    MPI_T_enum enumeration;
+
+    return MPI_SUCCESS == MPI_T_cvar_get_index(name, &index)
+           && MPI_SUCCESS
+                  == MPI_T_cvar_get_info(index, NULL, &length, &verbosity, type, &enumeration, NULL,
+                                         NULL, &binding, &scope)
+           && MPI_SUCCESS == MPI_T_cvar_handle_alloc(index, NULL, handle, &count);
+}
+
+bool knob_set(const char *name, double value)
+{
+    MPI_T_cvar_handle handle;
+    MPI_Datatype type;
+    any_t any;
+    int code;
+
+    if (!find_control(name, &handle, &type)) {
+        return false;
+    }
+    any = any_from(type, value);
+    code = MPI_T_cvar_write(handle, &any);
+    MPI_T_cvar_handle_free(&handle);
+    if (MPI_SUCCESS != code) {
+        tap_bail("cannot set %s to %g: MPI_T error %d", name, value, code);
+    }
+    return true;
+}
+
+double knob_get(const char *name, double otherwise)
+{
+    MPI_T_cvar_handle handle;
+    MPI_Datatype type;
+    any_t any;
+    int code;
+
+    if (!find_control(name, &handle, &type)) {
+        return otherwise;
+    }
+    memset(&any, 0, sizeof(any));
+    code = MPI_T_cvar_read(handle, &any);
+    MPI_T_cvar_handle_free(&handle);
+    return MPI_SUCCESS == code ? any_value(type, &any) : otherwise;
+}
+
+uint64_t knob_counter(const char *name)
+{
+    unsigned long long value = 0;
+
+    for (int i = 0; i < counters; i++) {
+        if (0 == strcmp(counter[i].name, name)) {
+            MPI_T_pvar_read(session, counter[i].handle, &value);
+        }
+    }
+    return value;
+}
+
+uint64_t knob_counters(const char *start)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < counters; i++) {
+        if (0 == strncmp(counter[i].name, start, strlen(start))) {
+            sum += knob_counter(counter[i].name);
+        }
+    }
+    return sum;
+}
+
+const knob_setting_t knob_settings[] = {
+    {"as it is", KNOB_AUTO, KNOB_SEARCH, 0, 0, 0, true, true},
+    {"ring", KNOB_RING, KNOB_SEARCH, 0, 0, 0, true, true},
+    {"ring, 7 bytes", KNOB_RING, KNOB_FIXED, 7, 0, 0, true, true},
+    {"ring, full blocks of 12 bytes, window 1", KNOB_RING, KNOB_FIXED, 12, 1, 1, true, true},
+    {"ring, 4099 bytes, window 3", KNOB_RING, KNOB_FIXED, 4099, 0, 3, true, false},
+    {"ring in rank order, equation 2", KNOB_RING, KNOB_EQUATION2, 0, 0, 0, false, false},
+    {"linear ring", KNOB_LINEAR_RING, KNOB_SEARCH, 0, 0, 0, true, true},
+};
+
+int knob_settings_count(void)
+{
+    return component ? (int) (sizeof(knob_settings) / sizeof(knob_settings[0])) : 1;
+}
+
+bool knob_apply(const knob_setting_t *setting)
+{
+    if (!component) {
+        return false;
+    }
+    knob_set("coll_pipering_allgatherv_algorithm", setting->algorithm);
+    knob_set("coll_pipering_allgather_algorithm", setting->algorithm);
+    knob_set("coll_pipering_block_model", setting->model);
+    knob_set("coll_pipering_block_size", (double) setting->block_size);
+    knob_set("coll_pipering_block_split", setting->split);
+    knob_set("coll_pipering_window", 0 == setting->window ? default_window : setting->window);
+    knob_set("coll_pipering_reorder_nodes", setting->nodes);
+    knob_set("coll_pipering_reorder_empties", setting->empties);
+    return true;
+}

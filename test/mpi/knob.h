@@ -1,0 +1,64 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Control and performance variables of the component through MPI_T. Without
+ * the component (Open MPI as it is) there are none, and programs then run
+ * their calls once with nothing to set.
+ */
+
+#ifndef TEST_MPI_KNOB_H
+#define TEST_MPI_KNOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Starts MPI_T; true if the component is there. */
+bool knob_begin(void);
+void knob_end(void);
+
+/** Sets a control variable whatever its type; false if there is none. */
+bool knob_set(const char *name, double value);
+
+/** The value of a control variable; `otherwise` if there is none. */
+double knob_get(const char *name, double otherwise);
+
+/** The value of a performance variable since knob_begin; 0 if there is none. */
+uint64_t knob_counter(const char *name);
+
+/** The sum over all performance variables whose name starts so. */
+uint64_t knob_counters(const char *start);
+
+/** Values of coll_pipering_*_algorithm and of coll_pipering_block_model. */
+enum { KNOB_AUTO = 0, KNOB_RING = 1, KNOB_LINEAR_RING = 2, KNOB_OFF = 3 };
+enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1, KNOB_EQUATION2_PRINTED = 2, KNOB_FIXED = 3 };
+
+/** One way to run a call. */
+typedef struct knob_setting_t {
+    const char *name;
+    int algorithm;
+    int model;
+    size_t block_size; /**< 0: as the model says */
+    int split;         /**< 0 even, 1 full */
+    int window;        /**< 0: as it is by default */
+    bool nodes;
+    bool empties;
+} knob_setting_t;
+
+/** Sets all of it (equal on all ranks); false without the component. */
+bool knob_apply(const knob_setting_t *setting);
+
+/** Ways that every correctness test goes through; only the first without the component. */
+extern const knob_setting_t knob_settings[];
+int knob_settings_count(void);
+
+#endif

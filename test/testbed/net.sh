@@ -1,0 +1,131 @@
+# shellcheck shell=bash
+# The network of a testbed: one namespace per node, one for the switch.
+# Sourced by testbed.
+#
+# Names: NS = RUN.nI or RUN.switch; eth0 in each node, pI (its other end) in
+# the switch. No link is ever made outside of our own namespaces, so nothing of
+# ours shows among the machine's links, and removing the namespaces removes all.
+
+net_switch() { echo "$1.switch"; }
+
+# net_names RUN N: the names of all namespaces of a run, the switch last.
+net_names() {
+    local i
+    for ((i = 0; i < $2; i++)); do
+        echo "$1.n$i"
+    done
+    net_switch "$1"
+}
+
+# One address for each node; the switch has none. The namespaces are joined to
+# nothing else, so the addresses cannot collide with the machine's.
+net_address() { echo "10.87.0.$(($1 + 1))"; }
+
+# net_hosts N: the host table of a testbed, for /etc/hosts of every node.
+net_hosts() {
+    local i
+    echo "127.0.0.1 localhost"
+    for ((i = 0; i < $1; i++)); do
+        echo "$(net_address "$i") n$i"
+    done
+}
+
+# net_build RUN N: namespaces, links and addresses. One `ip -batch` a namespace
+# keeps 32 nodes well below a second.
+net_build() {
+    local run=$1 n=$2 i
+    net_names "$run" "$n" | sed 's/^/netns add /' | ip -batch -
+    {
+        # No spanning tree and no multicast snooping: the switch forwards at once
+        # and sends nothing of its own, so that byte counts are the job's.
+        echo "link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+        echo "link set br0 addrgenmode none"
+        echo "link set br0 up"
+        for ((i = 0; i < n; i++)); do
+            echo "link add p$i type veth peer name eth0 netns $run.n$i"
+            # IPv6 would add chatter of its own to the byte counts.
+            echo "link set p$i addrgenmode none"
+            echo "link set p$i master br0 up"
+        done
+    } | ip -n "$(net_switch "$run")" -batch -
+    for ((i = 0; i < n; i++)); do
+        {
+            echo "link set lo up"
+            echo "link set eth0 addrgenmode none"
+            echo "addr add $(net_address "$i")/24 dev eth0"
+            echo "link set eth0 up"
+        } | ip -n "$run.n$i" -batch -
+    done
+}
+
+# net_shape RUN N RATE BURST: limits both directions of every node's link.
+# A queue shapes only what leaves a device, hence one on each end of the pair.
+# The burst must stay small: what it lets through unshaped is invisible to the
+# clock, and with 32k that is half of a 64 KiB message.
+net_shape() {
+    local run=$1 n=$2 rate=$3 burst=$4 i
+    local queue="root tbf rate $rate burst $burst latency 100ms"
+    for ((i = 0; i < n; i++)); do
+        echo "qdisc add dev p$i $queue"
+    done | tc -n "$(net_switch "$run")" -batch -
+    for ((i = 0; i < n; i++)); do
+        echo "qdisc add dev eth0 $queue" | tc -n "$run.n$i" -batch -
+    done
+}
+
+# net_namespaces RUN: those namespaces of a run that exist.
+net_namespaces() {
+    local path
+    for path in /run/netns/"$1".*; do
+        [[ -e $path ]] && echo "${path##*/}"
+    done
+    return 0
+}
+
+# net_pids RUN: all processes inside the namespaces of a run.
+net_pids() {
+    local ns
+    for ns in $(net_namespaces "$1"); do
+        ip netns pids "$ns" 2>/dev/null || true
+    done
+}
+
+# net_links RUN: how many of the switch's links are left.
+net_links() {
+    ip -n "$(net_switch "$1")" -o link show type veth 2>/dev/null | wc -l
+}
+
+# net_remove RUN: removes the namespaces of a run, which must hold no processes
+# any more. The kernel takes namespaces down after the call has returned; the
+# switch goes last, because the links that vanish from it show when the nodes
+# are gone. Waits at most 5 s; returns 1 if something is left after that.
+net_remove() {
+    local run=$1 switch tries
+    switch=$(net_switch "$run")
+    net_namespaces "$run" | grep -vxF "$switch" | sed 's/^/netns del /' |
+        ip -force -batch - || true
+    if [[ -e /run/netns/$switch ]]; then
+        for ((tries = 0; tries < 100; tries++)); do
+            [[ $(net_links "$run") -eq 0 ]] && break
+            sleep 0.05
+        done
+        [[ $(net_links "$run") -eq 0 ]] || return 1
+        ip netns del "$switch" || true
+    fi
+    [[ -z $(net_namespaces "$run") ]]
+}
+
+# net_bytes RUN N: a line `node rx_bytes tx_bytes` for each node. All are read
+# in one go from the switch's ends of the links, where in and out are swapped.
+net_bytes() {
+    # shellcheck disable=SC2016  # the inner shell expands these
+    ip netns exec "$(net_switch "$1")" sh -c '
+        i=0
+        while [ "$i" -lt "$1" ]; do
+            s=/sys/class/net/p$i/statistics
+            read -r rx <"$s/tx_bytes"
+            read -r tx <"$s/rx_bytes"
+            echo "n$i $rx $tx"
+            i=$((i + 1))
+        done' bytes "$2"
+}

@@ -1,0 +1,118 @@
+/*
+ * The program that testbed.t runs on a testbed.
+ *
+ *   probe hosts           one line: each rank's host name, in rank order
+ *   probe sockets         one line: for each rank the lowest rank on its socket
+ *   probe env NAME        one line: each rank's value of NAME, or "-"
+ *   probe send BYTES      rank 0 sends so much to rank 1
+ *   probe ping BYTES      least time of one way of a ping-pong, in microseconds
+ *   probe exit STATUS     ends with this status
+ *   probe hang            rank 1 never takes part in a barrier
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORD 128
+
+static int rank, size;
+
+static void print_words(const char *word)
+{
+    char mine[WORD] = "", *all = malloc((size_t) size * WORD);
+
+    snprintf(mine, sizeof(mine), "%s", word);
+    MPI_Gather(mine, WORD, MPI_CHAR, all, WORD, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; 0 == rank && i < size; i++) {
+        printf("%s%c", all + (size_t) i * WORD, i + 1 < size ? ' ' : '\n');
+    }
+    free(all);
+}
+
+static void print_host(void)
+{
+    char host[WORD] = "";
+
+    gethostname(host, sizeof(host) - 1);
+    print_words(host);
+}
+
+static void print_socket(void)
+{
+    int lowest = rank;
+    char word[WORD];
+    MPI_Comm comm;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, OMPI_COMM_TYPE_SOCKET, rank, MPI_INFO_NULL, &comm);
+    MPI_Bcast(&lowest, 1, MPI_INT, 0, comm);
+    MPI_Comm_free(&comm);
+    snprintf(word, sizeof(word), "%d", lowest);
+    print_words(word);
+}
+
+static void send_bytes(char *buffer, int bytes, int from, int to)
+{
+    if (from == rank) {
+        MPI_Send(buffer, bytes, MPI_CHAR, to, 0, MPI_COMM_WORLD);
+    } else if (to == rank) {
+        MPI_Recv(buffer, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void print_ping(char *buffer, int bytes)
+{
+    double least = 1e9;
+
+    for (int i = 0; i < 4; i++) {
+        double start = MPI_Wtime(), time;
+
+        send_bytes(buffer, bytes, 0, 1);
+        send_bytes(buffer, bytes, 1, 0);
+        time = (MPI_Wtime() - start) / 2;
+        least = time < least ? time : least;
+    }
+    if (0 == rank) {
+        printf("%.0f\n", 1e6 * least);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *verb, *word;
+    char *buffer;
+    int number, status = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    verb = argc > 1 ? argv[1] : "";
+    word = argc > 2 ? argv[2] : "0";
+    number = atoi(word);
+    buffer = calloc((size_t) number + 1, 1);
+
+    if (0 == strcmp(verb, "hosts")) {
+        print_host();
+    } else if (0 == strcmp(verb, "sockets")) {
+        print_socket();
+    } else if (0 == strcmp(verb, "env")) {
+        print_words(getenv(word) ? getenv(word) : "-");
+    } else if (0 == strcmp(verb, "send")) {
+        send_bytes(buffer, number, 0, 1);
+    } else if (0 == strcmp(verb, "ping")) {
+        print_ping(buffer, number);
+    } else if (0 == strcmp(verb, "exit")) {
+        status = number;
+    } else if (0 == strcmp(verb, "hang")) {
+        while (1 == rank) {
+            pause();
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+        status = 2;
+    }
+    free(buffer);
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,240 @@
+#!/bin/bash
+# Tests of testbed itself, in TAP. Runs those with MPI for the Open MPI at
+# $OMPI_PREFIX, if set, and for the one on PATH, if it is another.
+set -uo pipefail
+
+# A bound on the whole: a hang here must fail and not stop the test suite.
+if [[ -z ${TESTBED_T_BOUNDED-} ]]; then
+    TESTBED_T_BOUNDED=yes timeout -k 30 "${TESTBED_T_LIMIT:-58}" "$BASH" "${BASH_SOURCE[0]}" "$@"
+    status=$?
+    [[ $status -ne 124 ]] || echo "Bail out! the tests did not end in time"
+    exit "$status"
+fi
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+testbed=$here/testbed
+count=0
+failures=0
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 143' TERM
+
+# is NAME GOT WANTED: one test; what was got is shown when it is not as wanted.
+is() {
+    count=$((count + 1))
+    if [[ $2 == "$3" ]]; then
+        echo "ok $count - $1"
+    else
+        failures=$((failures + 1))
+        echo "not ok $count - $1"
+        printf 'got:    %s\nwanted: %s\n' "$2" "$3" | sed 's/^/# /'
+        [[ ! -s $scratch/err ]] || sed 's/^/# stderr: /' "$scratch/err"
+    fi
+}
+
+# yes NAME COMMAND...: one test; the command must succeed.
+yes() {
+    local name=$1
+    shift
+    if "$@"; then
+        is "$name" yes yes
+    else
+        is "$name" "no: $*" yes
+    fi
+}
+
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# run VERB...: runs testbed, sets out and status; stderr goes to a file.
+run() {
+    out=$("$testbed" "$@" 2>"$scratch/err")
+    status=$?
+}
+
+# names_left RUN: what is left of a run.
+names_left() {
+    find /run/netns /tmp /dev/shm -maxdepth 1 -name "$1*" 2>/dev/null
+    grep -lzsxF "TESTBED_RUN=$1" /proc/[0-9]*/environ
+}
+
+within() { (($1 >= $2 && $1 <= $3)); }
+
+sorted() { tr ' ' '\n' <<<"$1" | sort | xargs; }
+
+# ---- building and removing -------------------------------------------------
+
+test_with() {
+    run with --nodes 3 -- bash -c "ls /run/netns | grep -c \"^\$TESTBED_RUN\\.\"; exit 7"
+    is "with: 3 nodes and a switch" "$out" 4
+    is "with: the command's exit status" "$status" 7
+    # shellcheck disable=SC2016  # for the inner shell
+    run with --nodes 2 --rate none -- bash -c 'echo "$TESTBED_NODES $TESTBED_RATE"; cat' <<<input
+    is "with: variables and standard input" "$out" $'2 none\ninput'
+    # shellcheck disable=SC2016
+    run with --nodes 2 -- "$here/enter" n1 sh -c 'hostname; echo "${TMPDIR##*/}"'
+    is "enter: host name and TMPDIR" "$out" $'n1\nn1'
+    run with --nodes 0 -- true
+    is "with: a wrong number is refused" "$status" 2
+    run with --nodes 2 --rate 0mbit -- echo ran
+    is "with: a rate that tc refuses" "$status$out" 125
+    run mpirun -- true
+    is "mpirun outside of with is refused" "$status" 2
+}
+
+# test_signal NAME STATUS: a testbed that gets a signal leaves nothing behind.
+test_signal() {
+    local pid run
+    rm -f "$scratch/run"
+    # Job control, because bash takes SIGINT from background commands otherwise.
+    set -m
+    "$testbed" with --nodes 2 -- bash -c "
+        '$here/enter' n1 sleep 1000 &
+        setsid sleep 1000 &
+        echo \$TESTBED_RUN >'$scratch/run.new'
+        mv '$scratch/run.new' '$scratch/run'
+        sleep 1000" 2>"$scratch/err" &
+    pid=$!
+    set +m
+    wait_for "$scratch/run"
+    run=$(<"$scratch/run")
+    kill -"$1" "$pid"
+    wait "$pid" 2>/dev/null
+    is "SIG$1: exit status" $? "$2"
+    if [[ $1 == KILL ]]; then
+        test_sweep "$run"
+    fi
+    is "SIG$1: nothing is left" "$(names_left "$run")" ""
+}
+
+wait_for() {
+    local tries
+    for ((tries = 0; tries < 100; tries++)); do
+        [[ ! -e $1 ]] || return 0
+        sleep 0.05
+    done
+}
+
+test_sweep() {
+    run leftovers
+    is "leftovers: says so" "$status" 1
+    is "leftovers: lists 3 namespaces, 2 directories and the processes" \
+        "$(grep -F "$1" <<<"$out" | sed 's/ .*//' | sort | uniq -c | xargs | sed 's/ [0-9]* process/ N process/')" \
+        "2 directory 3 namespace N process"
+    run sweep
+    is "sweep: succeeds" "$status" 0
+}
+
+# ---- jobs ------------------------------------------------------------------
+
+job() { run with --nodes 4 -- "$testbed" mpirun --timeout 15 "$@"; }
+
+test_maps() {
+    job --ppn 2 -- "$probe" hosts
+    is "$label: block" "$out" "n0 n0 n1 n1 n2 n2 n3 n3"
+    job --map 1,5,2,1 -- "$probe" hosts
+    is "$label: 1,5,2,1" "$out" "n0 n1 n1 n1 n1 n1 n2 n2 n3"
+    job --map 2,0,3 --by cyclic -- "$probe" hosts
+    is "$label: 2,0,3 cyclic" "$out" "n0 n2 n0 n2 n2"
+    job --map 1,5,2,1 --by random:3 -- "$probe" hosts
+    is "$label: random, by its seed" "$out" "n3 n1 n1 n2 n1 n2 n1 n0 n1"
+    if ! command -v lstopo-no-graphics >/dev/null; then
+        skip "$label: sockets" "lstopo-no-graphics is missing"
+        return
+    fi
+    job --map 4,1,3 --by cyclic --sockets 2:4 -- "$probe" sockets
+    is "$label: sockets" "$out" "0 1 2 0 2 5 6 5"
+}
+
+test_ends() {
+    local seconds=$SECONDS
+    # One rank: with several that fail at once mpirun of 5.0.7 sometimes crashes.
+    job --map 1 -- "$probe" exit 7
+    is "$label: the program's exit status" "$status" 7
+    run with --nodes 2 -- "$testbed" mpirun --timeout 1 -- "$probe" hang
+    is "$label: a hung job ends with 124" "$status" 124
+    is "$label: and says so in one sentence" \
+        "$(grep -c '^testbed: the job did not end within 1 s and was killed' "$scratch/err")" 1
+    yes "$label: soon after its time" within $((SECONDS - seconds)) 1 10
+    run local -n 2 --timeout 1 -- "$probe" hang
+    is "$label: a hung local job ends with 124" "$status" 124
+    is "$label: no process of it is left" "$(grep -alzF "$probe" /proc/[0-9]*/cmdline 2>/dev/null)" ""
+}
+
+test_links() {
+    local wanted ping bytes rx
+    # 1 MiB at 50 Mbit/s, of which 0.958 are left for the data. The ping goes
+    # between n0 and n2, so that what n1 gets is known.
+    wanted=$((1048576 * 8 * 1000 / (50 * 958)))
+    run with --nodes 4 --rate 50mbit -- bash -c "
+        '$testbed' mpirun --timeout 15 --map 1,0,1 -- '$probe' ping 1048576 &&
+        '$testbed' mpirun --timeout 15 --map 1,1,0,1 -- '$probe' send 1048576 &&
+        '$testbed' bytes"
+    ping=$(head -n 1 <<<"$out")
+    yes "$label: the rate limits (${ping:-no} us, wanted $wanted)" \
+        within "${ping:-0}" $((wanted * 85 / 100)) $((wanted * 115 / 100))
+    bytes=$(tail -n +2 <<<"$out")
+    is "$label: bytes names the nodes" "$(awk '{ print $1, NF }' <<<"$bytes" | xargs)" "n0 3 n1 3 n2 3 n3 3"
+    rx=$(awk '$1 == "n1" { print $2 }' <<<"$bytes")
+    yes "$label: bytes into n1 (${rx:-none})" within "${rx:-0}" 1048576 1200000
+    rx=$(awk '$1 == "n3" { print $2 }' <<<"$bytes")
+    yes "$label: bytes into n3 (${rx:-none})" within "${rx:-0}" 1000 150000
+}
+
+test_environment() {
+    OMPI_MCA_testbed_probe=seen job --ppn 1 -- "$probe" env OMPI_MCA_testbed_probe
+    is "$label: variables reach the ranks" "$out" "seen seen seen seen"
+    OMPI_MCA_pml=cm job -- "$probe" env OMPI_MCA_pml
+    yes "$label: the caller's settings win" [ "$status" -ne 0 ]
+    run local -n 3 -- "$probe" hosts
+    is "$label: local" "$out" "$(hostname) $(hostname) $(hostname)"
+}
+
+# test_mpi PREFIX: everything that needs MPI, with the Open MPI there.
+test_mpi() {
+    export OMPI_PREFIX=$1
+    label=$("$1/bin/mpirun" --version 2>/dev/null | sed -n '1s/.*) //p')
+    probe=$scratch/probe-$label
+    if ! "$1/bin/mpicc" -o "$probe" "$here/probe.c" 2>"$scratch/err"; then
+        is "$label: mpicc compiles the probe" failed compiled
+        return
+    fi
+    test_maps
+    test_ends
+    test_links
+    test_environment
+}
+
+# prefixes: $OMPI_PREFIX, and that of mpirun on PATH.
+prefixes() {
+    {
+        [[ -z ${OMPI_PREFIX-} ]] || (cd "$OMPI_PREFIX" && pwd -P)
+        command -v mpirun | sed -n 's,/bin/mpirun$,,p'
+    } | awk 'NF && !seen[$0]++'
+}
+
+main() {
+    local why prefix
+    if ! why=$("$testbed" can 2>&1); then
+        echo "1..0 # SKIP $why"
+        return 0
+    fi
+    test_with
+    test_signal TERM 143
+    test_signal INT 130
+    test_signal HUP 129
+    test_signal KILL 137
+    [[ -n $(prefixes) ]] || skip "tests with MPI" "no mpirun at OMPI_PREFIX or on PATH"
+    for prefix in $(prefixes); do
+        test_mpi "$prefix"
+    done
+    run leftovers
+    is "no leftovers" "$out" ""
+    echo "1..$count"
+    return $((failures > 0))
+}
+
+main

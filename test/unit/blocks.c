@@ -1,0 +1,243 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Blocks: cuts tile a contribution, streams walk it in the order of the links.
+ */
+
+#include <string.h>
+
+#include "coll_pipering_plan.h"
+#include "ref.h"
+#include "sim.h"
+#include "tap.h"
+
+#define SPLITS 2
+static const mca_coll_pipering_split_t splits[SPLITS] = {MCA_COLL_PIPERING_SPLIT_EVEN,
+                                                         MCA_COLL_PIPERING_SPLIT_FULL};
+static const char *const split_names[SPLITS] = {"even", "full"};
+
+/* All blocks of a contribution, in order: no gap, no overlap, none empty or above B. */
+static bool tiles(size_t bytes, mca_coll_pipering_cut_t cut)
+{
+    const uint64_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
+    size_t end = 0, least = SIZE_MAX, most = 0, offset, length = 0;
+
+    for (uint64_t k = 0; k < blocks; k++) {
+        mca_coll_pipering_cut_block(bytes, cut, k, &offset, &length);
+        if (offset != end || 0 == length || length > cut.block_size) {
+            return false;
+        }
+        if (MCA_COLL_PIPERING_SPLIT_FULL == cut.split && k + 1 < blocks
+            && length != cut.block_size) {
+            return false;
+        }
+        end += length;
+        least = length < least ? length : least;
+        most = length > most ? length : most;
+    }
+    return end == bytes
+           && (MCA_COLL_PIPERING_SPLIT_FULL == cut.split || 0 == blocks || most - least <= 1);
+}
+
+static void test_small(mca_coll_pipering_split_t split, const char *name)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (size_t bytes = 0; bytes <= 200; bytes++) {
+        for (size_t size = 1; size <= bytes + 2; size++) {
+            mca_coll_pipering_cut_t cut = {size, split};
+            tap_try(&tally, tiles(bytes, cut), "%zu bytes, B = %zu", bytes, size);
+        }
+    }
+    tally_ok(&tally, 20000, "%s split tiles every small contribution", name);
+}
+
+static void test_sizes(mca_coll_pipering_split_t split, const char *name)
+{
+    static const size_t sizes[] = {1, 7, 12, 4099};
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 400; i++) {
+        mca_coll_pipering_cut_t cut = {sizes[i % 4], split};
+        size_t bytes = tap_below(20 * cut.block_size + 3);
+
+        bytes += tap_once_in(2) ? tap_below(40000) : 0;
+        tap_try(&tally, tiles(bytes, cut), "%zu bytes, B = %zu", bytes, cut.block_size);
+    }
+    tally_ok(&tally, 400, "%s split tiles with B = 1, 7, 12, 4099", name);
+}
+
+/* Block k and its neighbour fit together, and lie where 128 bit arithmetic puts them. */
+static bool fits_at(size_t bytes, mca_coll_pipering_cut_t cut, uint64_t k)
+{
+    const uint64_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
+    const size_t part = MCA_COLL_PIPERING_SPLIT_FULL == cut.split ? cut.block_size
+                                                                  : bytes / blocks;
+    size_t offset, length, next_offset, next_length;
+    unsigned __int128 low = (unsigned __int128) part * k;
+
+    mca_coll_pipering_cut_block(bytes, cut, k, &offset, &length);
+    if (0 == length || length > cut.block_size || offset < low || offset > low + k
+        || length > bytes - offset || (0 == k && 0 != offset)) {
+        return false;
+    }
+    if (MCA_COLL_PIPERING_SPLIT_EVEN == cut.split && length != part && length != part + 1) {
+        return false;
+    }
+    if (k + 1 == blocks) {
+        return offset + length == bytes;
+    }
+    mca_coll_pipering_cut_block(bytes, cut, k + 1, &next_offset, &next_length);
+    return next_offset == offset + length;
+}
+
+static void test_huge(mca_coll_pipering_split_t split, const char *name)
+{
+    static const size_t huge[] = {((size_t) 1 << 31) - 1, (size_t) 1 << 31, ((size_t) 1 << 32) + 5,
+                                  (size_t) 1 << 40,       SIZE_MAX / 2,     SIZE_MAX};
+    static const size_t sizes[] = {1, 2, 7, 4099, ((size_t) 1 << 31) - 1, (size_t) 1 << 31,
+                                   ((size_t) 1 << 40) - 1, SIZE_MAX};
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 6 * 8; i++) {
+        const size_t bytes = huge[i / 8] - (0 == i / 8 ? 0 : tap_below(3));
+        const mca_coll_pipering_cut_t cut = {sizes[i % 8], split};
+        const uint64_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
+
+        for (int j = 0; j < 60; j++) {
+            uint64_t k = j < 2 ? j * (blocks - 1) : tap_below(blocks);
+            tap_try(&tally, fits_at(bytes, cut, k), "%zu bytes, B = %zu, block %" PRIu64, bytes,
+                    cut.block_size, k);
+        }
+    }
+    tally_ok(&tally, 2000, "%s split of huge contributions does not overflow", name);
+}
+
+static void test_count(void)
+{
+    is(mca_coll_pipering_blocks(0, 4096), 0, "no block of an empty contribution");
+    is(mca_coll_pipering_blocks(4096, 4096), 1, "one block of B bytes");
+    is(mca_coll_pipering_blocks(4097, 4096), 2, "a byte more takes a second block");
+    ok(mca_coll_pipering_blocks(SIZE_MAX, 1) == SIZE_MAX, "SIZE_MAX blocks of one byte");
+    ok(mca_coll_pipering_blocks(SIZE_MAX, SIZE_MAX) == 1, "one block of SIZE_MAX bytes");
+}
+
+/* ---- streams ---- */
+
+/* A walk gives each origin's blocks, ranks backwards, first block to last. */
+static bool walks(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                  mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream)
+{
+    const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, cut,
+                                                                              stream);
+    mca_coll_pipering_block_t block = {-1, 0, 0}, end;
+    mca_coll_pipering_walk_t walk;
+    mca_coll_pipering_volume_t seen = {0, 0};
+
+    mca_coll_pipering_walk_init(&walk, ring, bytes, cut, stream);
+    for (int i = 0; i < stream.origins; i++) {
+        const int rank = ring->rank[(stream.position + ring->size - i) % ring->size];
+        const uint64_t blocks = mca_coll_pipering_blocks(bytes[rank], cut.block_size);
+
+        for (uint64_t k = 0; k < blocks; k++) {
+            size_t offset, length;
+            mca_coll_pipering_cut_block(bytes[rank], cut, k, &offset, &length);
+            if (!mca_coll_pipering_walk_next(&walk, &block) || block.rank != rank
+                || block.offset != offset || block.length != length) {
+                return false;
+            }
+            seen.blocks++;
+            seen.bytes += length;
+        }
+    }
+    end = block;
+    for (int again = 0; again < 2; again++) {
+        if (mca_coll_pipering_walk_next(&walk, &block) || end.rank != block.rank
+            || end.offset != block.offset || end.length != block.length) {
+            return false;
+        }
+    }
+    return seen.blocks == volume.blocks && seen.bytes == volume.bytes;
+}
+
+static void shuffled_ring(mca_coll_pipering_ring_t *ring, int p, void *memory)
+{
+    mca_coll_pipering_ring_bind(ring, p, memory);
+    ring->nodes = p;
+    for (int x = 0; x < p; x++) {
+        int y = (int) tap_below((uint64_t) x + 1);
+
+        ring->rank[x] = ring->rank[y];
+        ring->rank[y] = x;
+        ring->node[x] = x;
+        ring->first[x] = x;
+    }
+    ring->first[p] = p;
+    for (int x = 0; x < p; x++) {
+        ring->position[ring->rank[x]] = x;
+    }
+}
+
+static void test_streams(void)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 5000; i++) {
+        const int p = tap_between(1, 10);
+        const mca_coll_pipering_cut_t cut = {1 + tap_below(9), splits[i % SPLITS]};
+        const mca_coll_pipering_stream_t stream = {(int) tap_below((uint64_t) p),
+                                                   tap_between(0, p)};
+        void *memory = tap_memory(mca_coll_pipering_ring_size(p));
+        size_t *bytes = tap_memory((size_t) p * sizeof(*bytes));
+        mca_coll_pipering_ring_t ring;
+
+        shuffled_ring(&ring, p, memory);
+        for (int r = 0; r < p; r++) {
+            bytes[r] = tap_once_in(2) ? 0 : tap_below(40);
+        }
+        tap_try(&tally, walks(&ring, bytes, cut, stream),
+                "%s, B = %zu, stream from %d, %d origins", ref_show(bytes, p), cut.block_size,
+                stream.position, stream.origins);
+        free(bytes);
+        free(memory);
+    }
+    tally_ok(&tally, 5000, "a walk gives a stream's blocks in order and stops");
+}
+
+static void test_huge_volume(void)
+{
+    const size_t bytes[3] = {(size_t) 1 << 40, 0, ((size_t) 1 << 41) + 1};
+    const mca_coll_pipering_cut_t cut = {1, MCA_COLL_PIPERING_SPLIT_EVEN};
+    void *memory = tap_memory(mca_coll_pipering_ring_size(3));
+    mca_coll_pipering_ring_t ring;
+    mca_coll_pipering_volume_t volume;
+
+    shuffled_ring(&ring, 3, memory);
+    volume = mca_coll_pipering_stream_volume(&ring, bytes, cut, (mca_coll_pipering_stream_t){1, 3});
+    ok(volume.bytes == bytes[0] + bytes[2] && volume.blocks == volume.bytes,
+       "volume of terabytes in blocks of a byte");
+    free(memory);
+}
+
+int main(void)
+{
+    tap_start();
+    test_count();
+    for (int i = 0; i < SPLITS; i++) {
+        test_small(splits[i], split_names[i]);
+        test_sizes(splits[i], split_names[i]);
+        test_huge(splits[i], split_names[i]);
+    }
+    test_streams();
+    test_huge_volume();
+    return tap_end();
+}

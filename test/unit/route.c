@@ -1,0 +1,463 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Routes: the message flow over both links of every rank, simulated. Every rank
+ * gets every block of the others once and its own never, senders hold what they
+ * send, both ends of a link agree on its blocks, each byte enters a node once.
+ */
+
+#include <string.h>
+
+#include "coll_pipering_plan.h"
+#include "ref.h"
+#include "sim.h"
+#include "tap.h"
+
+#define LINKS MCA_COLL_PIPERING_LINKS
+#define THROUGH MCA_COLL_PIPERING_THROUGH
+#define CLOSING MCA_COLL_PIPERING_CLOSING
+#define NODES MCA_COLL_PIPERING_ORDER_NODES
+#define EMPTIES MCA_COLL_PIPERING_ORDER_EMPTIES
+#define MOST 72
+
+enum { ONE_NODE, ALL_NODES, FIGURE1, BLOCKWISE, CYCLIC, UNEVEN, LAYOUTS };
+static const char *const layout_names[LAYOUTS] = {
+    "one node", "a node a rank", "nodes of 1, 5, 2, 1, 1, 1 ... ranks", "nodes of equal size",
+    "nodes dealt out in turn", "uneven nodes"};
+
+typedef struct instance_t {
+    int p;
+    int node_of[MOST];
+    size_t bytes[MOST];
+    uint64_t blocks[MOST];
+    mca_coll_pipering_cut_t cut;
+    unsigned flags;
+    sim_plan_t plan;
+    sim_result_t result;
+    bool good;
+} instance_t;
+
+static void fill_nodes(instance_t *in, int layout)
+{
+    const int nodes = tap_between(1, in->p), per_node = (in->p + nodes - 1) / nodes;
+
+    for (int r = 0; r < in->p; r++) {
+        switch (layout) {
+        case ONE_NODE:
+            in->node_of[r] = 0;
+            break;
+        case ALL_NODES:
+            in->node_of[r] = r;
+            break;
+        case FIGURE1:
+            in->node_of[r] = 0 == r ? 0 : r < 6 ? 1 : r < 8 ? 2 : r - 5;
+            in->node_of[r] %= in->p;
+            break;
+        case BLOCKWISE:
+            in->node_of[r] = r / per_node;
+            break;
+        case CYCLIC:
+            in->node_of[r] = r % nodes;
+            break;
+        default:
+            in->node_of[r] = tap_between(0, nodes - 1);
+        }
+    }
+}
+
+static void fill_bytes(instance_t *in)
+{
+    const uint64_t empties = tap_below(5);
+
+    in->cut.block_size = 1 + tap_below(12);
+    in->cut.split = tap_once_in(2) ? MCA_COLL_PIPERING_SPLIT_EVEN : MCA_COLL_PIPERING_SPLIT_FULL;
+    for (int r = 0; r < in->p; r++) {
+        in->bytes[r] = tap_below(5) < empties ? 0 : tap_below(6 * in->cut.block_size + 1);
+        in->blocks[r] = mca_coll_pipering_blocks(in->bytes[r], in->cut.block_size);
+    }
+}
+
+static void run_in(instance_t *in, const mca_coll_pipering_cost_t *cost, uint64_t slots)
+{
+    in->good = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes, in->cut, *cost,
+                                        slots},
+                       &in->result);
+}
+
+static void open_instance(instance_t *in, int p, int layout)
+{
+    memset(in, 0, sizeof(*in));
+    in->p = p;
+    fill_nodes(in, layout);
+    fill_bytes(in);
+    in->flags = NODES | (tap_once_in(2) ? EMPTIES : 0);
+    sim_plan(&in->plan, p, in->node_of, in->blocks, in->flags);
+    run_in(in, &sim_rounds_cost, 0);
+}
+
+static void close_instance(instance_t *in)
+{
+    sim_free(&in->result);
+    sim_plan_free(&in->plan);
+}
+
+static bool try_in(tap_tally_t *tally, bool pass, const instance_t *in, const char *what)
+{
+    return tap_try(tally, pass, "%s: flags %u, nodes %s, order %s, blocks %s", what, in->flags,
+                   ref_show_int(in->node_of, in->p), ref_show_int(in->plan.ring.rank, in->p),
+                   ref_show(in->blocks, in->p));
+}
+
+/* ---- properties ---- */
+
+/* A link that is used brings something, whatever the counts; one that is not has no stream. */
+static bool has_no_idle_link(const instance_t *in)
+{
+    for (int r = 0; r < in->p; r++) {
+        for (int link = 0; link < LINKS; link++) {
+            const mca_coll_pipering_in_t *from = &in->plan.routes[r].in[link];
+            const mca_coll_pipering_out_t *to = &in->plan.routes[r].out[link];
+
+            if ((0 <= from->peer) != (0 < from->stream.origins)
+                || (0 <= to->peer) != (to->own || 0 < to->forward.origins)
+                || from->stream.origins >= in->p || from->peer == r || to->peer == r) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* What is forwarded is the beginning of what comes in. */
+static bool forwards_prefixes(const instance_t *in)
+{
+    for (int r = 0; r < in->p; r++) {
+        const mca_coll_pipering_route_t *route = &in->plan.routes[r];
+
+        if (1 != route->own.origins || in->plan.ring.position[r] != route->own.position) {
+            return false;
+        }
+        for (int link = 0; link < LINKS; link++) {
+            const mca_coll_pipering_out_t *out = &route->out[link];
+
+            if (0 > out->peer || 0 == out->forward.origins) {
+                continue;
+            }
+            if (0 > out->source || LINKS <= out->source
+                || out->forward.position != route->in[out->source].stream.position
+                || out->forward.origins > route->in[out->source].stream.origins) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static int node_at(const instance_t *in, int rank)
+{
+    return in->plan.ring.node[in->plan.ring.position[rank]];
+}
+
+/* One link into each node and one out of it; none if there is one node only. */
+static bool has_one_edge(const instance_t *in)
+{
+    int entering[MOST] = {0}, leaving[MOST] = {0};
+    const int wanted = 1 < in->plan.ring.nodes;
+
+    for (int r = 0; r < in->p; r++) {
+        for (int link = 0; link < LINKS; link++) {
+            const int from = in->plan.routes[r].in[link].peer;
+            const int to = in->plan.routes[r].out[link].peer;
+
+            entering[node_at(in, r)] += 0 <= from && node_at(in, from) != node_at(in, r);
+            leaving[node_at(in, r)] += 0 <= to && node_at(in, to) != node_at(in, r);
+        }
+    }
+    for (int j = 0; j < in->plan.ring.nodes; j++) {
+        if (wanted != entering[j] || wanted != leaving[j]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* m - M_J bytes enter node J. */
+static bool enters_once(const instance_t *in)
+{
+    uint64_t entered[MOST] = {0}, own[MOST] = {0}, all = 0;
+
+    for (int r = 0; r < in->p; r++) {
+        all += in->bytes[r];
+        own[node_at(in, r)] += in->bytes[r];
+        for (int link = 0; link < LINKS; link++) {
+            const int from = in->plan.routes[r].in[link].peer;
+
+            if (0 <= from && node_at(in, from) != node_at(in, r)) {
+                entered[node_at(in, r)] += in->result.in[r * LINKS + link].bytes;
+            }
+        }
+    }
+    for (int j = 0; j < in->plan.ring.nodes && 1 < in->plan.ring.nodes; j++) {
+        if (all - own[j] != entered[j]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every rank takes in m - m_i bytes, as many as it needs. */
+static bool takes_in_all(const instance_t *in)
+{
+    uint64_t all = 0;
+
+    for (int r = 0; r < in->p; r++) {
+        all += in->bytes[r];
+    }
+    for (int r = 0; r < in->p; r++) {
+        uint64_t got = 0;
+
+        for (int link = 0; link < LINKS; link++) {
+            got += in->result.in[r * LINKS + link].bytes;
+        }
+        if (all - in->bytes[r] != got) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The plans' volumes are what passes the links. */
+static bool volumes_agree(const instance_t *in)
+{
+    for (int r = 0; r < in->p; r++) {
+        for (int link = 0; link < LINKS; link++) {
+            const mca_coll_pipering_volume_t *seen = &in->result.in[r * LINKS + link];
+            const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(
+                &in->plan.ring, in->bytes, in->cut, in->plan.routes[r].in[link].stream);
+
+            if (seen->blocks != volume.blocks || seen->bytes != volume.bytes) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void row_of(const instance_t *in, uint64_t *row)
+{
+    for (int x = 0; x < in->p; x++) {
+        row[x] = in->blocks[in->plan.ring.rank[x]];
+    }
+}
+
+/* Closing a node's ring locally costs no round, and without nodes changes none. */
+static bool keeps_rounds(const instance_t *in, bool exactly)
+{
+    uint64_t row[MOST] = {0};
+    double rounds;
+
+    row_of(in, row);
+    rounds = (double) mca_coll_pipering_rounds(row, in->p);
+    return exactly ? rounds == in->result.finish : rounds >= in->result.finish;
+}
+
+/* ---- tests ---- */
+
+static void test_layout(int layout)
+{
+    tap_tally_t flow = {0, 0}, idle = {0, 0}, prefix = {0, 0}, edge = {0, 0}, once = {0, 0},
+                all = {0, 0}, volume = {0, 0}, rounds = {0, 0};
+    instance_t in;
+
+    for (int p = 1; p <= MOST; p++) {
+        for (int i = 0; i < (p <= 16 ? 12 : 1); i++) {
+            open_instance(&in, p, layout);
+            try_in(&flow, in.good, &in, in.result.error);
+            try_in(&idle, has_no_idle_link(&in), &in, "idle link");
+            try_in(&prefix, forwards_prefixes(&in), &in, "no prefix");
+            try_in(&edge, has_one_edge(&in), &in, "edges");
+            try_in(&once, enters_once(&in), &in, "bytes into a node");
+            try_in(&all, takes_in_all(&in), &in, "bytes into a rank");
+            try_in(&volume, volumes_agree(&in), &in, "volume");
+            try_in(&rounds, keeps_rounds(&in, in.p == in.plan.ring.nodes), &in, "rounds");
+            close_instance(&in);
+        }
+    }
+    tally_ok(&flow, 200, "%s: all blocks of the others, once, in the order expected",
+             layout_names[layout]);
+    tally_ok(&idle, 200, "%s: a link exists iff it carries something", layout_names[layout]);
+    tally_ok(&prefix, 200, "%s: forwarded is the beginning of a stream", layout_names[layout]);
+    tally_ok(&edge, 200, "%s: one link into and one out of each node", layout_names[layout]);
+    tally_ok(&once, 200, "%s: m - M_J bytes enter node J", layout_names[layout]);
+    tally_ok(&all, 200, "%s: m - m_i bytes reach rank i", layout_names[layout]);
+    tally_ok(&volume, 200, "%s: the streams' volumes", layout_names[layout]);
+    tally_ok(&rounds, 200, "%s: the rounds of the flat ring or fewer", layout_names[layout]);
+}
+
+/* Every way to put up to 6 ranks on nodes, in rank order, with two blocks a rank. */
+static void test_every_layout(void)
+{
+    tap_tally_t tally = {0, 0};
+    instance_t in;
+
+    for (int p = 2; p <= 6; p++) {
+        int names = 1;
+
+        for (int r = 0; r < p; r++) {
+            names *= p;
+        }
+        for (int name = 0; name < names; name += 6 == p ? 5 : 1) {
+            memset(&in, 0, sizeof(in));
+            in.p = p;
+            in.cut.block_size = 10;
+            in.flags = NODES;
+            for (int r = 0, rest = name; r < p; r++, rest /= p) {
+                in.node_of[r] = rest % p;
+                in.bytes[r] = 20;
+                in.blocks[r] = 2;
+            }
+            sim_plan(&in.plan, p, in.node_of, in.blocks, NODES);
+            run_in(&in, &sim_rounds_cost, 0);
+            try_in(&tally,
+                   in.good && enters_once(&in) && has_one_edge(&in) && has_no_idle_link(&in)
+                       && forwards_prefixes(&in),
+                   &in, in.result.error);
+            close_instance(&in);
+        }
+    }
+    tally_ok(&tally, 10000, "every mapping of up to 6 ranks to nodes");
+}
+
+/* Flat rings: without ORDER_NODES every rank is a node, so no closing link and exact rounds. */
+static void test_flat(void)
+{
+    tap_tally_t flow = {0, 0}, rounds = {0, 0};
+    instance_t in;
+
+    for (int i = 0; i < 1000; i++) {
+        open_instance(&in, tap_between(2, 24), UNEVEN);
+        close_instance(&in);
+        in.flags = tap_once_in(2) ? EMPTIES : 0;
+        sim_plan(&in.plan, in.p, in.node_of, in.blocks, in.flags);
+        run_in(&in, &sim_rounds_cost, 0);
+        try_in(&flow, in.good, &in, in.result.error);
+        try_in(&rounds, keeps_rounds(&in, true), &in, "rounds");
+        close_instance(&in);
+    }
+    tally_ok(&flow, 1000, "flat ring: all blocks of the others");
+    tally_ok(&rounds, 1000, "flat ring: exactly the rounds of the plan");
+}
+
+/*
+ * The flow never waits in a circle: with room for one block that is in flight on
+ * a link it comes to an end (all runs above). It would if a receiver held
+ * blocks back until it has forwarded them: where every rank has more own blocks
+ * than such slots, all wait for each other. So blocks must be taken in, and kept
+ * where they belong, whether or not they can be forwarded yet.
+ */
+static void test_slots(void)
+{
+    tap_tally_t stuck = {0, 0}, flows = {0, 0};
+    instance_t in;
+
+    for (int i = 0; i < 400; i++) {
+        const int p = tap_between(3, 12);
+        const uint64_t slots = 1 + tap_below(3);
+
+        open_instance(&in, p, ALL_NODES);
+        close_instance(&in);
+        for (int r = 0; r < p; r++) {
+            in.blocks[r] = slots + 1 + tap_below(4);
+            in.bytes[r] = in.blocks[r] * in.cut.block_size;
+        }
+        sim_plan(&in.plan, p, in.node_of, in.blocks, NODES);
+        run_in(&in, &sim_rounds_cost, slots);
+        try_in(&stuck, !in.good && NULL != strstr(in.result.error, "stuck"), &in,
+               in.result.error);
+        sim_free(&in.result);
+        run_in(&in, &sim_rounds_cost, ref_most(in.blocks, p) + 1);
+        try_in(&flows, in.good, &in, in.result.error);
+        close_instance(&in);
+    }
+    tally_ok(&stuck, 400, "slots held until forwarded: a circle, if all have more own blocks");
+    tally_ok(&flows, 400, "slots held until forwarded: none with 1 + max b_i slots");
+}
+
+/* ---- the simulator sees what is wrong ---- */
+
+static void break_route(instance_t *in, int how)
+{
+    mca_coll_pipering_route_t *a = &in->plan.routes[in->plan.ring.rank[0]];
+    mca_coll_pipering_route_t *b = &in->plan.routes[in->plan.ring.rank[in->p / 2]];
+
+    switch (how) {
+    case 0: /* forwards too little */
+        a->out[THROUGH].forward.origins--;
+        break;
+    case 1: /* forwards a rank its own blocks */
+        a->out[THROUGH].forward.origins++;
+        break;
+    case 2: /* keeps its own blocks */
+        b->out[THROUGH].own = false;
+        break;
+    case 3: /* begins elsewhere */
+        b->out[THROUGH].forward.position = (b->out[THROUGH].forward.position + 1) % in->p;
+        break;
+    case 4: /* expects the streams of another */
+        b->in[THROUGH].stream = a->in[THROUGH].stream;
+        break;
+    case 5: /* from the wrong link */
+        b->out[THROUGH].source = CLOSING;
+        break;
+    case 6: /* to the wrong peer */
+        b->out[THROUGH].peer = b->in[THROUGH].peer;
+        break;
+    default: /* hears nothing */
+        b->in[THROUGH].peer = -1;
+    }
+}
+
+static void test_broken(void)
+{
+    tap_tally_t tally = {0, 0};
+    instance_t in;
+
+    for (int how = 0; how < 8; how++) {
+        for (int p = 4; p <= 20; p++) {
+            open_instance(&in, p, ALL_NODES);
+            close_instance(&in);
+            for (int r = 0; r < p; r++) {
+                in.blocks[r] = 2;
+                in.bytes[r] = 2 * in.cut.block_size;
+            }
+            sim_plan(&in.plan, p, in.node_of, in.blocks, NODES);
+            break_route(&in, how);
+            run_in(&in, &sim_rounds_cost, 0);
+            try_in(&tally, !in.good, &in, "not seen");
+            close_instance(&in);
+        }
+    }
+    tally_ok(&tally, 8 * 17, "the simulator sees broken routes");
+}
+
+int main(void)
+{
+    tap_start();
+    for (int layout = 0; layout < LAYOUTS; layout++) {
+        test_layout(layout);
+    }
+    test_every_layout();
+    test_flat();
+    test_slots();
+    test_broken();
+    return tap_end();
+}

@@ -1,0 +1,360 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+#include "sim.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINKS MCA_COLL_PIPERING_LINKS
+#define OWN LINKS /* a block came over no link */
+
+const mca_coll_pipering_cost_t sim_rounds_cost = {.net = {.alpha = 1}, .local = {.alpha = 1}};
+
+/* A reader of a stream: (rank, k) pairs, written without the plans' walk. */
+typedef struct cursor_t {
+    int position;
+    int origins;
+    uint64_t k;
+} cursor_t;
+
+typedef struct channel_t {
+    int from; /* rank, or -1: the channel is not used */
+    int to;
+    cursor_t own;
+    cursor_t forward;
+    cursor_t expected;
+    double free_at;
+    uint64_t held; /* blocks that the receiver has yet to forward, if slots count */
+} channel_t;
+
+typedef struct sim_t {
+    const sim_problem_t *problem;
+    sim_result_t *result;
+    int p;
+    uint64_t *blocks; /* [p] by rank */
+    uint64_t *base;   /* [p + 1] number of the first block of a rank */
+    double *ready;    /* [p * b'] when a rank can send a block on */
+    uint8_t *via;     /* [p * b'] the link over which it came */
+    uint8_t *uses;    /* [p * b'] links over which it has yet to leave */
+    channel_t *in;    /* [p * LINKS] by receiver */
+} sim_t;
+
+__attribute__((format(printf, 2, 3))) static bool fail(sim_t *sim, const char *format, ...)
+{
+    va_list arguments;
+
+    if ('\0' == sim->result->error[0]) {
+        va_start(arguments, format);
+        vsnprintf(sim->result->error, sizeof(sim->result->error), format, arguments);
+        va_end(arguments);
+    }
+    return false;
+}
+
+static cursor_t cursor_open(mca_coll_pipering_stream_t stream)
+{
+    return (cursor_t){stream.position, stream.origins, 0};
+}
+
+/* Skips what is empty; the origin of the next block, or -1 at the end. */
+static int cursor_rank(const sim_t *sim, cursor_t *cursor)
+{
+    while (0 < cursor->origins) {
+        int rank = sim->problem->ring->rank[cursor->position];
+
+        if (cursor->k < sim->blocks[rank]) {
+            return rank;
+        }
+        cursor->position = (0 == cursor->position ? sim->p : cursor->position) - 1;
+        cursor->origins--;
+        cursor->k = 0;
+    }
+    return -1;
+}
+
+static bool stream_has(const sim_t *sim, mca_coll_pipering_stream_t stream, int rank)
+{
+    int back = stream.position - sim->problem->ring->position[rank];
+
+    return (back < 0 ? back + sim->p : back) < stream.origins;
+}
+
+static uint64_t cell(const sim_t *sim, int rank, uint64_t block)
+{
+    return (uint64_t) rank * sim->base[sim->p] + block;
+}
+
+static channel_t *channel(const sim_t *sim, int receiver, int link)
+{
+    return &sim->in[receiver * LINKS + link];
+}
+
+/* ---- set up ---- */
+
+static bool open_channel(sim_t *sim, int receiver, int link)
+{
+    const mca_coll_pipering_route_t *routes = sim->problem->routes;
+    const mca_coll_pipering_in_t *in = &routes[receiver].in[link];
+    channel_t *c = channel(sim, receiver, link);
+
+    c->from = in->peer;
+    c->to = receiver;
+    if (in->peer < 0) {
+        return true;
+    }
+    if (routes[in->peer].out[link].peer != receiver) {
+        return fail(sim, "rank %d receives over link %d from %d, which sends to %d", receiver,
+                    link, in->peer, routes[in->peer].out[link].peer);
+    }
+    c->expected = cursor_open(in->stream);
+    c->forward = cursor_open(routes[in->peer].out[link].forward);
+    if (routes[in->peer].out[link].own) {
+        c->own = cursor_open(routes[in->peer].own);
+    }
+    return true;
+}
+
+static bool open_rank(sim_t *sim, int rank)
+{
+    const mca_coll_pipering_route_t *route = &sim->problem->routes[rank];
+    bool good = true;
+
+    for (uint64_t k = 0; k < sim->blocks[rank]; k++) {
+        sim->ready[cell(sim, rank, sim->base[rank] + k)] = 0;
+        sim->via[cell(sim, rank, sim->base[rank] + k)] = OWN;
+    }
+    for (int link = 0; link < LINKS; link++) {
+        int peer = route->out[link].peer;
+
+        good = good && open_channel(sim, rank, link);
+        if (0 <= peer && sim->problem->routes[peer].in[link].peer != rank) {
+            good = fail(sim, "rank %d sends over link %d to %d, which does not listen", rank, link,
+                        peer);
+        }
+    }
+    return good;
+}
+
+static void sim_allocate(sim_t *sim)
+{
+    size_t p = (size_t) sim->p;
+    uint64_t cells;
+
+    sim->blocks = calloc(p, sizeof(*sim->blocks));
+    sim->base = calloc(p + 1, sizeof(*sim->base));
+    sim->in = calloc(p * LINKS, sizeof(*sim->in));
+    sim->result->done = calloc(p, sizeof(*sim->result->done));
+    sim->result->in = calloc(p * LINKS, sizeof(*sim->result->in));
+    assert(sim->blocks && sim->base && sim->in && sim->result->done && sim->result->in);
+    for (int r = 0; r < sim->p; r++) {
+        size_t bytes = sim->problem->bytes[r], size = sim->problem->cut.block_size;
+
+        sim->blocks[r] = bytes / size + (0 != bytes % size);
+        sim->base[r + 1] = sim->base[r] + sim->blocks[r];
+    }
+    cells = p * sim->base[p] + 1;
+    sim->ready = malloc(cells * sizeof(*sim->ready));
+    sim->via = calloc(cells, sizeof(*sim->via));
+    sim->uses = calloc(cells, sizeof(*sim->uses));
+    assert(sim->ready && sim->via && sim->uses);
+    for (uint64_t i = 0; i < cells; i++) {
+        sim->ready[i] = INFINITY;
+    }
+}
+
+/* ---- run ---- */
+
+/* A block that came in over `link` is to leave over so many links. */
+static uint8_t count_uses(const sim_t *sim, int rank, int link, int origin)
+{
+    const mca_coll_pipering_route_t *route = &sim->problem->routes[rank];
+    uint8_t uses = 0;
+
+    for (int o = 0; o < LINKS; o++) {
+        uses += 0 <= route->out[o].peer && link == route->out[o].source
+                && stream_has(sim, route->out[o].forward, origin);
+    }
+    return uses;
+}
+
+static bool receive(sim_t *sim, channel_t *c, int link, int origin, uint64_t k, double time)
+{
+    int expected = cursor_rank(sim, &c->expected);
+    uint64_t at = cell(sim, c->to, sim->base[origin] + k);
+
+    if (expected != origin || c->expected.k != k) {
+        return fail(sim, "link %d %d->%d brings block %" PRIu64 " of %d, expected is %" PRIu64
+                         " of %d", link, c->from, c->to, k, origin, c->expected.k, expected);
+    }
+    if (!isinf(sim->ready[at])) {
+        return fail(sim, "rank %d gets block %" PRIu64 " of %d again", c->to, k, origin);
+    }
+    c->expected.k++;
+    sim->ready[at] = time;
+    sim->via[at] = (uint8_t) link;
+    sim->uses[at] = count_uses(sim, c->to, link, origin);
+    c->held += 0 != sim->uses[at];
+    sim->result->arrived++;
+    sim->result->done[c->to] = fmax(sim->result->done[c->to], time);
+    return true;
+}
+
+/* A block that has left over a link may free its slot. */
+static void release(sim_t *sim, int rank, uint64_t at)
+{
+    if (OWN != sim->via[at] && 0 != sim->uses[at] && 0 == --sim->uses[at]) {
+        channel(sim, rank, sim->via[at])->held--;
+    }
+}
+
+static bool send_block(sim_t *sim, channel_t *c, int link, cursor_t *cursor, int origin)
+{
+    const mca_coll_pipering_ring_t *ring = sim->problem->ring;
+    bool local = ring->node[ring->position[c->from]] == ring->node[ring->position[c->to]];
+    const mca_coll_pipering_link_cost_t *cost = local ? &sim->problem->cost.local
+                                                      : &sim->problem->cost.net;
+    mca_coll_pipering_volume_t *volume = &sim->result->in[c->to * LINKS + link];
+    uint64_t k = cursor->k++, at = cell(sim, c->from, sim->base[origin] + k);
+    size_t offset, length;
+
+    mca_coll_pipering_cut_block(sim->problem->bytes[origin], sim->problem->cut, k, &offset,
+                                &length);
+    c->free_at = fmax(c->free_at, sim->ready[at]) + cost->alpha + cost->beta * (double) length;
+    volume->blocks++;
+    volume->bytes += length;
+    release(sim, c->from, at);
+    return receive(sim, c, link, origin, k, c->free_at + cost->latency);
+}
+
+/* Sends what can be sent over a channel; the number of blocks. */
+static uint64_t advance(sim_t *sim, int receiver, int link)
+{
+    channel_t *c = channel(sim, receiver, link);
+    uint64_t sent = 0;
+
+    while (0 <= c->from && (0 == sim->problem->slots || c->held < sim->problem->slots)) {
+        int own = cursor_rank(sim, &c->own);
+        cursor_t *cursor = 0 <= own ? &c->own : &c->forward;
+        int origin = cursor_rank(sim, cursor);
+        int source = 0 <= own ? OWN : sim->problem->routes[c->from].out[link].source;
+        uint64_t at = origin < 0 ? 0 : cell(sim, c->from, sim->base[origin] + cursor->k);
+
+        if (origin < 0 || isinf(sim->ready[at])) {
+            break; /* done, or to wait */
+        }
+        if (source != sim->via[at]) {
+            fail(sim, "rank %d sends of %d over link %d as from link %d, it came over %d", c->from,
+                 origin, link, source, sim->via[at]);
+            break;
+        }
+        sent++;
+        if (!send_block(sim, c, link, cursor, origin)) {
+            break;
+        }
+    }
+    return sent;
+}
+
+static bool check_end(sim_t *sim)
+{
+    for (int r = 0; r < sim->p; r++) {
+        uint64_t got = 0;
+
+        for (int link = 0; link < LINKS; link++) {
+            channel_t *c = channel(sim, r, link);
+
+            got += sim->result->in[r * LINKS + link].blocks;
+            if (0 <= c->from
+                && (0 <= cursor_rank(sim, &c->own) || 0 <= cursor_rank(sim, &c->forward)
+                    || 0 <= cursor_rank(sim, &c->expected))) {
+                return fail(sim, "stuck: link %d %d->%d has blocks left", link, c->from, c->to);
+            }
+        }
+        if (got != sim->base[sim->p] - sim->blocks[r]) {
+            return fail(sim, "rank %d got %" PRIu64 " blocks of %" PRIu64, r, got,
+                        sim->base[sim->p] - sim->blocks[r]);
+        }
+        sim->result->finish = fmax(sim->result->finish, sim->result->done[r]);
+    }
+    return true;
+}
+
+static bool run(sim_t *sim)
+{
+    uint64_t sent = 1;
+
+    for (int r = 0; r < sim->p; r++) {
+        if (!open_rank(sim, r)) {
+            return false;
+        }
+    }
+    while (0 != sent && '\0' == sim->result->error[0]) {
+        sent = 0;
+        for (int x = 0; x < sim->p; x++) {
+            for (int link = 0; link < LINKS; link++) {
+                sent += advance(sim, sim->problem->ring->rank[x], link);
+            }
+        }
+    }
+    return '\0' == sim->result->error[0] && check_end(sim);
+}
+
+bool sim_run(const sim_problem_t *problem, sim_result_t *result)
+{
+    sim_t sim = {.problem = problem, .result = result, .p = problem->ring->size};
+    bool good;
+
+    memset(result, 0, sizeof(*result));
+    sim_allocate(&sim);
+    good = run(&sim);
+    free(sim.blocks);
+    free(sim.base);
+    free(sim.in);
+    free(sim.ready);
+    free(sim.via);
+    free(sim.uses);
+    return good;
+}
+
+void sim_free(sim_result_t *result)
+{
+    free(result->done);
+    free(result->in);
+    memset(result, 0, sizeof(*result));
+}
+
+/* ---- plans ---- */
+
+void sim_plan(sim_plan_t *plan, int p, const int *node_of, const uint64_t *blocks, unsigned flags)
+{
+    void *scratch = malloc(mca_coll_pipering_order_scratch(p));
+
+    plan->memory = malloc(mca_coll_pipering_ring_size(p));
+    plan->routes = calloc((size_t) p, sizeof(*plan->routes));
+    assert(scratch && plan->memory && plan->routes);
+    mca_coll_pipering_ring_bind(&plan->ring, p, plan->memory);
+    mca_coll_pipering_order(&plan->ring, node_of, blocks, flags, scratch);
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route(&plan->routes[r], &plan->ring, r);
+    }
+    free(scratch);
+}
+
+void sim_plan_free(sim_plan_t *plan)
+{
+    free(plan->routes);
+    free(plan->memory);
+}

@@ -1,0 +1,68 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * A simulator of the ring that a set of routes describes: every link is a
+ * first-in first-out channel that carries a block in alpha + beta * length, and
+ * `latency` later the receiver has it and may pass it on. It believes nothing: it fails if a rank sends
+ * what it does not hold, if a link brings another block than its receiver
+ * expects, if a block arrives twice or at its origin, or if the flow stops
+ * before everybody has everything.
+ *
+ * With alpha = 1 and nothing else the finish time is the number of rounds.
+ */
+
+#ifndef PIPERING_TEST_SIM_H
+#define PIPERING_TEST_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll_pipering_plan.h"
+
+typedef struct sim_problem_t {
+    const mca_coll_pipering_ring_t *ring;
+    const mca_coll_pipering_route_t *routes; /**< [p] by rank */
+    const size_t *bytes;                     /**< [p] by rank */
+    mca_coll_pipering_cut_t cut;
+    mca_coll_pipering_cost_t cost;
+    uint64_t slots; /**< if not 0: a link stalls while its receiver holds so many blocks
+                         of it that it has yet to forward */
+} sim_problem_t;
+
+typedef struct sim_result_t {
+    char error[200];                /**< empty if all went well */
+    double finish;                  /**< when the last rank has everything */
+    uint64_t arrived;               /**< blocks received by all ranks together */
+    double *done;                   /**< [p] by rank: when it has everything */
+    mca_coll_pipering_volume_t *in; /**< [p * MCA_COLL_PIPERING_LINKS] what came in */
+} sim_result_t;
+
+/** The cost that makes the finish time count rounds. */
+extern const mca_coll_pipering_cost_t sim_rounds_cost;
+
+/** Runs; false if something is wrong, see error. The result is to be freed either way. */
+bool sim_run(const sim_problem_t *problem, sim_result_t *result);
+
+void sim_free(sim_result_t *result);
+
+/** A ring with memory of its own, its order and its routes: what sim_run wants. */
+typedef struct sim_plan_t {
+    mca_coll_pipering_ring_t ring;
+    mca_coll_pipering_route_t *routes;
+    void *memory;
+} sim_plan_t;
+
+void sim_plan(sim_plan_t *plan, int p, const int *node_of, const uint64_t *blocks, unsigned flags);
+void sim_plan_free(sim_plan_t *plan);
+
+#endif
