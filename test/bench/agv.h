@@ -160,6 +160,7 @@ const char *agv_cvar_initial(int cvar);
 bool agv_cvar_write(int cvar, const char *value);
 /** Brings all opened variables to what the arm wants and their initial values otherwise. */
 bool agv_cvar_apply(const agv_arm_t *arm, char *error, size_t length);
+/** One of calls, rounds, block_size_used of coll_pipering, under its full name. */
 bool agv_pvar_read(const char *name, uint64_t *value);
 
 /* agv_arms.c */

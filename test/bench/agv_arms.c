@@ -21,6 +21,7 @@
 #include <string.h>
 
 #define ALGORITHM "coll_pipering_allgatherv_algorithm"
+#define ALLGATHER_ALGORITHM "coll_pipering_allgather_algorithm"
 #define MPICH_CHUNK 32768
 
 int agv_comm_dup(MPI_Comm comm, const char *without, MPI_Comm *dup)
@@ -134,7 +135,9 @@ static bool parse_kind(agv_arm_t *arm, const char *name, char *error, size_t len
             arm->engine = kinds[i].engine;
             arm->nonblocking = kinds[i].nonblocking;
             return NULL == kinds[i].algorithm
-                   || add_setting(arm, ALGORITHM, kinds[i].algorithm, error, length);
+                   || (add_setting(arm, ALGORITHM, kinds[i].algorithm, error, length)
+                       && add_setting(arm, ALLGATHER_ALGORITHM, kinds[i].algorithm, error,
+                                      length));
         }
     }
     snprintf(error, length, "%s: no such arm, see --help", arm->name);

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define MAX_CVARS 64
-#define MAX_PVARS 16
+#define MAX_PVARS 4
 
 typedef union value_t {
     int i;
@@ -55,14 +55,6 @@ static int cvar_count;
 static pvar_t pvars[MAX_PVARS];
 static int pvar_count;
 static MPI_T_pvar_session session;
-
-void agv_mpit_start(void)
-{
-    int provided;
-
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-}
 
 void agv_mpit_stop(void)
 {
@@ -256,6 +248,20 @@ static void open_pvar(pvar_t *pvar, const char *name)
     }
 }
 
+/* A counter counts from when its handle is made, so this is done at once. */
+void agv_mpit_start(void)
+{
+    static const char *const names[] = {"coll_pipering_calls", "coll_pipering_rounds",
+                                        "coll_pipering_block_size_used"};
+    int provided;
+
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        open_pvar(&pvars[pvar_count++], names[i]);
+    }
+}
+
 bool agv_pvar_read(const char *name, uint64_t *number)
 {
     pvar_t *pvar = NULL;
@@ -263,10 +269,6 @@ bool agv_pvar_read(const char *name, uint64_t *number)
 
     for (int i = 0; i < pvar_count && NULL == pvar; ++i) {
         pvar = (0 == strcmp(pvars[i].name, name)) ? &pvars[i] : NULL;
-    }
-    if (NULL == pvar && MAX_PVARS > pvar_count) {
-        pvar = &pvars[pvar_count++];
-        open_pvar(pvar, name);
     }
     memset(&value, 0, sizeof(value));
     if (NULL == pvar || !pvar->found

@@ -85,7 +85,7 @@ void agv_report_header(const agv_report_t *report, const agv_world_t *world, dou
     MPI_Get_library_version(version, &length);
     version[strcspn(version, ",\n")] = '\0';
     if (NULL != report->tsv) {
-        fprintf(report->tsv, "# %s, %d ranks on %d nodes, %.0f bytes/s a link (0: not shaped)\n#",
+        fprintf(report->tsv, "# %s, %d rank(s) on %d node(s), %.0f bytes/s a link (0: not shaped)\n#",
                 version, world->size, world->nodes, rate);
         for (int i = 0; i < argc; ++i) {
             fprintf(report->tsv, " %s", 0 == i ? "agv" : argv[i]);
@@ -95,7 +95,7 @@ void agv_report_header(const agv_report_t *report, const agv_world_t *world, dou
         fflush(report->tsv);
     }
     if (report->table) {
-        printf("%s, %d ranks on %d nodes; least time of the slowest rank in ms;\n"
+        printf("%s, %d rank(s) on %d node(s); least time of the slowest rank in ms;\n"
                "of: fraction of the wire limit; x: time over stock's\n",
                version, world->size, world->nodes);
         fflush(stdout);

@@ -50,7 +50,8 @@ build_agv() {
 # Builds plan, which is the component's plans without MPI.
 build_plan() {
     local plans=$BENCH_ROOT/ompi/mca/coll/pipering
-    if outdated "$PLAN" "$BENCH_SRC/plan.c" "$BENCH_SRC"/agv_dist.[ch] "$plans"/coll_pipering_plan*; then
+    if outdated "$PLAN" "$BENCH_SRC/plan.c" "$BENCH_SRC"/agv_dist.[ch] \
+        "$plans"/coll_pipering_plan*; then
         "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -o "$PLAN" "$BENCH_SRC/plan.c" \
             "$BENCH_SRC/agv_dist.c" "$plans"/coll_pipering_plan_*.c -lm
     fi
@@ -107,7 +108,7 @@ job() {
         [[ $with != *--rate* ]] || rate=${with##*--rate }
         rate=${rate%% *}
         command="testbed with $with -- testbed mpirun ${place:+$place }-- ${options:+$options }"
-        echo "\$ ${command}agv --rate $rate $*"
+        echo "\$ ${command}agv --rate $rate ${*//"$BENCH_OUT"/build/bench}"
         # shellcheck disable=SC2086 # lists of words
         "$TESTBED" with $with -- "$TESTBED" mpirun $place -- $options "$AGV" --rate "$rate" "$@" \
             --tsv "$tsv" --progress 2>&1 | progress >"$log"

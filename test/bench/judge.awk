@@ -86,7 +86,7 @@ function judge_bounds(    i, key, aim, faster, good) {
     for (i = 1; i <= rows; i++) {
         key = order[i]
         aim = dist[key] == "broadcast" ? 0.78 : 0.87
-        faster = 1 / ratio[key, "pipering"]
+        faster = least[key, "stock"] / least[key, "pipering"]
         good = part[key, "pipering"] >= aim && !((key, "pipering") in wrong)
         good = good && (dist[key] != "broadcast" || faster >= 24)
         printf "%s %8.1f %7.3f %8.3f %7.3f %7d %6d %7.1f  %.2f %s\n", label(key), 1e3 * limit[key],
@@ -149,7 +149,7 @@ function judge_rings(    i, bytes) {
 
 # ---- not slower than stock beyond noise: by distribution, then both rules
 
-function judge_noise(    i, key, x, top, low, sum, noise, shown, above, t) {
+function judge_noise(    i, key, x, top, low, sum, noise, shown, above) {
     top = 1
     low = 1
     printf "%-11s ratios of pipering to stock, by size\n", ""

@@ -51,15 +51,22 @@ function rectangle(x, y, width, height, color) {
         height, color >svg
 }
 
-# A rank's band, as long as the call of the slowest rank; returns its communication time.
-function band(r, name, y, scale,    n, a, b, used) {
+# A rank's band, as long as the call of the slowest rank, dark from sample to
+# sample where its link is in use; returns its communication time.
+function band(r, name, y, scale,    n, a, b, used, from) {
     rectangle(60, y, (last - first) * scale, 16, "#cfe0f2")
+    from = -1
     for (n = 2; n <= samples[r]; n++) {
         a = larger(when[r, n - 1], first)
         b = when[r, n] < last ? when[r, n] : last
         if (b > a && busy(r, n)) {
             used += b - a
-            rectangle(60 + (a - first) * scale, y, (b - a) * scale + 0.05, 16, "#1f5fa8")
+            from = from < 0 ? a : from
+        }
+        if (from >= 0 && (b <= a || !busy(r, n) || n == samples[r])) {
+            a = a < last ? a : last
+            rectangle(60 + (from - first) * scale, y, (a - from) * scale, 16, "#1f5fa8")
+            from = -1
         }
     }
     return used

@@ -69,7 +69,7 @@ static layout_t *vector_down(int unit)
 
 static layout_t *hvector(int unit)
 {
-    return layout_hvector(2, 3, 151, layout_unit(unit, 1));
+    return layout_hvector(2, 3, 151 * layout_unit_step(unit), layout_unit(unit, 1));
 }
 
 static layout_t *indexed(int unit)
@@ -82,7 +82,7 @@ static layout_t *indexed(int unit)
 static layout_t *hindexed(int unit)
 {
     const int length[] = {2, 1, 1};
-    const MPI_Aint displ[] = {-77, 200, 3};
+    const MPI_Aint step = layout_unit_step(unit), displ[] = {-77 * step, 200 * step, 3 * step};
 
     return layout_hindexed(3, length, displ, layout_unit(unit, 3));
 }
@@ -98,21 +98,21 @@ static layout_t *holes(int unit)
 {
     layout_t *one = layout_unit(unit, 0);
 
-    return layout_resized(0, one->extent + 13, one);
+    return layout_resized(0, one->extent + 13 * layout_unit_step(unit), one);
 }
 
 static layout_t *lower_bound_negative(int unit)
 {
     layout_t *two = layout_contiguous(2, layout_unit(unit, 0));
 
-    return layout_resized(-24, two->extent + 24, two);
+    return layout_resized(-24, two->extent + 24 * layout_unit_step(unit), two);
 }
 
 static layout_t *lower_bound_positive(int unit)
 {
     layout_t *two = layout_contiguous(2, layout_unit(unit, 0));
 
-    return layout_resized(16, two->extent + 9, two);
+    return layout_resized(16, two->extent + 9 * layout_unit_step(unit), two);
 }
 
 /** Two units 61 apart, elements one apart: up to 61 elements interleave. */
@@ -128,13 +128,13 @@ static layout_t *extent_negative(int unit)
 {
     layout_t *two = layout_vector(2, 1, 2, layout_unit(unit, 0));
 
-    return layout_resized(0, -two->extent - 3, two);
+    return layout_resized(0, -two->extent - 3 * layout_unit_step(unit), two);
 }
 
 static layout_t *structure(int unit)
 {
     const int length[] = {1, 2, 1};
-    const MPI_Aint displ[] = {400, 8, -90};
+    const MPI_Aint step = layout_unit_step(unit), displ[] = {400 * step, 8 * step, -90 * step};
     layout_t *child[] = {layout_vector(3, 1, 2, layout_unit(unit, 0)),
                          layout_contiguous(4, layout_unit(unit, 3)), layout_unit(unit, 1)};
 
@@ -157,9 +157,11 @@ static layout_t *subarray_fortran(int unit)
 
 static layout_t *nested(int unit)
 {
-    layout_t *inner = layout_resized(-8, 120, layout_vector(2, 1, 3, layout_unit(unit, 2)));
+    const MPI_Aint step = layout_unit_step(unit);
+    layout_t *inner = layout_vector(2, 1, 3, layout_unit(unit, 2));
 
-    return layout_dup(layout_contiguous(2, layout_hvector(3, 1, -700, inner)));
+    inner = layout_resized(-8, 120 * step, inner);
+    return layout_dup(layout_contiguous(2, layout_hvector(3, 1, -700 * step, inner)));
 }
 
 typedef layout_t *(*type_t)(int unit);

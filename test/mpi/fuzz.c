@@ -14,6 +14,7 @@
  * component and a few calls on it, some in flight at once. Every case draws
  * from dice of its own, so SEED=s CASE=c replays case c alone. What ranks must
  * agree on comes from dice that all ranks share, types from dice of the rank.
+ * PATIENCE is the number of seconds after which a case counts as hanging.
  */
 
 #include "exchange.h"
@@ -35,12 +36,22 @@ static int number; /* of the case */
 static int failures;
 static bool component;
 static bool mismatch;
+static char replay[200]; /* how to have this case again */
+
+static void begin_case(void)
+{
+    const char *place = getenv("REPLAY"); /* says which nodes, if any */
+    char ranks[32];
+
+    snprintf(ranks, sizeof(ranks), "P=%d", tap_size);
+    snprintf(replay, sizeof(replay), "SEED=%llu CASE=%d %s", (unsigned long long) seed, number,
+             NULL == place ? ranks : place);
+}
 
 static void hangs(int sign)
 {
-    char text[160];
-    int length = snprintf(text, sizeof(text), "# rank %d hangs: SEED=%llu CASE=%d P=%d\n", tap_rank,
-                          (unsigned long long) seed, number, tap_size);
+    char text[300];
+    int length = snprintf(text, sizeof(text), "# rank %d hangs: %s\n", tap_rank, replay);
 
     (void) sign;
     if (0 < length && 0 < write(2, text, (size_t) length)) {
@@ -252,8 +263,7 @@ typedef struct flight_t {
 static void fail(const char *what, const char *fault)
 {
     if (failures++ < FAILURES_SHOWN) {
-        fprintf(stderr, "# SEED=%llu CASE=%d P=%d: rank %d: %s: %s\n", (unsigned long long) seed,
-                number, tap_size, tap_rank, what, fault);
+        fprintf(stderr, "# %s: rank %d: %s: %s\n", replay, tap_rank, what, fault);
         fflush(stderr);
     }
 }
@@ -363,6 +373,7 @@ int main(int argc, char **argv)
         cases = first + 1;
     }
     for (number = 0 <= first ? first : 0; number < cases; number++) {
+        begin_case();
         alarm((unsigned) patience);
         run_case();
     }

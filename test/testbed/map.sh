@@ -32,9 +32,9 @@ map_block() {
 
 # map_cyclic: deals the ranks out to the nodes in turn, passing by full nodes.
 map_cyclic() {
-    local node left=${#NODE_OF[@]} round
+    local node total=${#NODE_OF[@]} round
     NODE_OF=()
-    for ((round = 0; ${#NODE_OF[@]} < left; round++)); do
+    for ((round = 0; ${#NODE_OF[@]} < total; round++)); do
         for node in "${!COUNTS[@]}"; do
             ((round < 10#${COUNTS[node]})) && NODE_OF+=("$node")
         done
@@ -42,8 +42,8 @@ map_cyclic() {
     return 0
 }
 
-# map_random SEED: shuffles NODE_OF. With a generator of our own (the constants
-# of glibc's TYPE_0 rand), so that a seed means the same with every bash.
+# map_random SEED: shuffles NODE_OF. With a generator of its own, because a
+# seed of bash's RANDOM does not mean the same with every bash.
 map_random() {
     local state=$(($1 + 1)) i j swap
     for ((i = ${#NODE_OF[@]} - 1; i > 0; i--)); do
@@ -83,9 +83,13 @@ map_rankfile() {
     done
 }
 
-# map_topology SOCKETS CORES: an hwloc topology file of such a node.
+# map_topology SOCKETS CORES: an hwloc topology file of such a node. Its
+# processors are numbered from 1024 on, so that none of them is really there: else
+# 5.0.x would bind the ranks that drew processors 0 and 1, and only those.
 map_topology() {
+    local indexes
     command -v lstopo-no-graphics >/dev/null ||
         die "--sockets needs the program lstopo-no-graphics (package hwloc); nothing was run."
-    lstopo-no-graphics --of xml -i "pack:$1 numa:1 l3:1 core:$2 pu:1" -
+    indexes=$(seq -s , 1024 $((1023 + $1 * $2)))
+    lstopo-no-graphics --of xml -i "pack:$1 numa:1 l3:1 core:$2 pu:1(indexes=$indexes)" -
 }

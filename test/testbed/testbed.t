@@ -1,6 +1,8 @@
 #!/bin/bash
 # Tests of testbed itself, in TAP. Runs those with MPI for the Open MPI at
-# $OMPI_PREFIX, if set, and for the one on PATH, if it is another.
+# $OMPI_PREFIX, if set, and for the one on PATH, if it is another. Ends within
+# TESTBED_T_LIMIT seconds (58), in which an idle machine of 2 processors is done
+# and a busy one may not be.
 set -uo pipefail
 
 # A bound on the whole: a hang here must fail and not stop the test suite.

@@ -77,18 +77,19 @@ static void test_exhaustive(int p, uint64_t most)
     tally_ok(&excess, 1, "M of every such ring");
 }
 
-/* Delays in eighths of a round, so that sums are exact. */
-static double random_lags(double *lag, int p)
+/* Weights and lags in eighths of a round, so that sums are exact; no block, no weight. */
+static void random_times(const uint64_t *blocks, double *weight, double *lag, int p)
 {
     const uint64_t most = 1 + tap_below(30);
 
     for (int i = 0; i < p; i++) {
         lag[i] = (double) (tap_once_in(3) ? 0 : tap_below(most)) / 8;
+        weight[i] = 0 == blocks[i] ? 0 : (double) (1 + tap_below(8 * blocks[i])) / 8;
     }
-    return (double) most / 8;
 }
 
-static double delay_by_definition(const uint64_t *blocks, const double *lag, int p)
+static double delay_by_definition(const uint64_t *blocks, const double *weight, const double *lag,
+                                  int p)
 {
     const uint64_t all = ref_sum(blocks, p);
     double best = -1e300;
@@ -101,7 +102,7 @@ static double delay_by_definition(const uint64_t *blocks, const double *lag, int
             const int i = (start + length - 1) % p;
 
             inside += blocks[i];
-            sum += 1 + lag[i] - (double) blocks[i];
+            sum += 1 + lag[i] - weight[i];
             best = inside < all && sum > best ? sum : best;
         }
     }
@@ -112,28 +113,29 @@ static void test_delay(void)
 {
     tap_tally_t delay = {0, 0}, none = {0, 0};
     uint64_t blocks[MOST];
-    double lag[MOST];
+    double lag[MOST], weight[MOST], found, expected;
 
     for (int i = 0; i < 20000; i++) {
         const int p = tap_between(1, MOST);
-        const double most = random_lags(lag, p);
-        double found, expected;
 
         random_blocks(blocks, p, tap_between(1, 8));
-        found = mca_coll_pipering_delay(blocks, lag, p);
-        expected = delay_by_definition(blocks, lag, p);
-        tap_try(&delay, found == expected, "%s, lags up to %g: %g, by definition %g",
-                ref_show(blocks, p), most, found, expected);
+        random_times(blocks, weight, lag, p);
+        found = mca_coll_pipering_delay(blocks, weight, lag, p);
+        expected = delay_by_definition(blocks, weight, lag, p);
+        tap_try(&delay, found == expected, "%s: %g, by definition %g", ref_show(blocks, p), found,
+                expected);
         for (int r = 0; r < p; r++) {
             lag[r] = 0;
+            weight[r] = (double) blocks[r];
         }
-        found = mca_coll_pipering_delay(blocks, lag, p);
-        tap_try(&none, found == (double) mca_coll_pipering_excess(blocks, p)
-                           && found == mca_coll_pipering_delay(blocks, NULL, p),
+        expected = (double) mca_coll_pipering_excess(blocks, p);
+        found = mca_coll_pipering_delay(blocks, NULL, NULL, p);
+        tap_try(&none, found == expected
+                           && found == mca_coll_pipering_delay(blocks, weight, lag, p),
                 "%s: %g", ref_show(blocks, p), found);
     }
     tally_ok(&delay, 20000, "the delay is the largest sum over arcs that leave out a block");
-    tally_ok(&none, 20000, "the delay without lags is M");
+    tally_ok(&none, 20000, "the delay without weights and lags is M");
 }
 
 static void test_nothing(void)

@@ -1,0 +1,153 @@
+# shellcheck shell=bash
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# What the scripts here share: programs are built once, jobs run under the
+# testbed with a time limit of their own, and their results are numbered.
+#
+#   OMPI_PREFIX  where Open MPI is installed (default: that of the mpicc on PATH)
+#   BUILD_DIR    where programs are built, in BUILD_DIR/test (default: build)
+
+set -u
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+testbed=$here/../testbed/testbed
+plans=$root/ompi/mca/coll/pipering
+
+if [[ -z ${OMPI_PREFIX-} ]]; then
+    mpicc=$(command -v mpicc) || {
+        echo "1..0 # SKIP no mpicc on PATH and OMPI_PREFIX is not set"
+        exit 0
+    }
+    OMPI_PREFIX=$(dirname "$(dirname "$mpicc")")
+fi
+export OMPI_PREFIX
+
+bin=${BUILD_DIR:-$root/build}/test
+mkdir -p "$bin"
+bin=$(cd "$bin" && pwd)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 143' TERM INT
+
+count=0
+failures=0
+
+# ok NAME, not_ok NAME, skip NAME REASON: a test each.
+ok() {
+    count=$((count + 1))
+    echo "ok $count - $1"
+}
+
+not_ok() {
+    count=$((count + 1))
+    failures=$((failures + 1))
+    echo "not ok $count - $1"
+}
+
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# is NAME GOT WANTED: a test.
+is() {
+    if [[ $2 == "$3" ]]; then
+        ok "$1"
+    else
+        not_ok "$1"
+        printf 'got:    %s\nwanted: %s\n' "$2" "$3" | sed 's/^/# /'
+    fi
+}
+
+# yes_if NAME COMMAND...: a test; the command must succeed.
+yes_if() {
+    local name=$1
+    shift
+    if "$@"; then
+        ok "$name"
+    else
+        not_ok "$name"
+    fi
+}
+
+# finish: the plan, and the exit status.
+finish() {
+    echo "1..$count"
+    [[ 0 -eq $failures ]]
+    exit
+}
+
+common=("$here"/{tap,knob,layout,layout_tree,exchange,trial}.c)
+plan_sources=("$plans"/coll_pipering_plan_{blocks,rounds,order,route,model}.c)
+
+# compile OUTPUT [OPTION|SOURCE]...: with the wrapper, where a source is newer.
+compile() {
+    local output=$1 file stale=no
+    shift
+    [[ -e $output && $(cat "$output.for" 2>/dev/null) == "$OMPI_PREFIX $*" ]] || stale=yes
+    for file in "$@" "$here"/*.h "$plans"/*.h; do
+        [[ ! -e $file || ! $file -nt $output ]] || stale=yes
+    done
+    [[ $stale == yes ]] || return 0
+    "$OMPI_PREFIX/bin/mpicc" -std=gnu99 -O1 -g -Wall -Wextra -Werror -o "$output.$$" "$@" &&
+        mv "$output.$$" "$output" && echo "$OMPI_PREFIX $*" >"$output.for"
+}
+
+# build NAME [OPTION|SOURCE]...: the program NAME.c into $bin/NAME; ends the script if it fails.
+build() {
+    local name=$1
+    shift
+    compile "$bin/$name" "$here/$name.c" "${common[@]}" "$@" >"$work/cc" 2>&1 || {
+        sed 's/^/# /' "$work/cc"
+        echo "Bail out! $name.c does not compile"
+        exit 1
+    }
+}
+
+# job LABEL COMMAND...: runs a job. Each of its results becomes a test, and a
+# job that ends badly, or gives no result, fails.
+job() {
+    local label=$1 status results
+    shift
+    "$@" >"$work/out" 2>&1
+    status=$?
+    awk -v n="$count" -v label="$label" '
+        /^ok - /     { print "ok " ++n " - " label ": " substr($0, 6); next }
+        /^not ok - / { print "not ok " ++n " - " label ": " substr($0, 10); next }
+    ' "$work/out"
+    results=$(grep -a -c -E '^(not )?ok - ' "$work/out")
+    count=$((count + results))
+    failures=$((failures + $(grep -a -c '^not ok - ' "$work/out")))
+    if [[ 0 -ne $status || 0 -eq $results ]]; then
+        not_ok "$label: the job ended with status $status after $results results"
+        grep -a -v -E '^ok - ' "$work/out" | tail -40 | sed 's/^/# /'
+    fi
+}
+
+# on_one LABEL P TIMEOUT [MPIRUN'S OPTION]... PROGRAM: a job on this machine as it is.
+on_one() {
+    local label=$1 p=$2 timeout=$3
+    shift 3
+    job "$label, $p ranks" "$testbed" local -n "$p" --timeout "$timeout" -- "$@"
+}
+
+# on_nodes LABEL MAP BY TIMEOUT [MPIRUN'S OPTION]... PROGRAM: a job on nodes with
+# so many ranks each (1,5,2,1) in the order BY; skipped where there can be none.
+on_nodes() {
+    local label=$1 map=$2 by=$3 timeout=$4 nodes
+    shift 4
+    if ! "$testbed" can >"$work/can" 2>&1; then
+        skip "$label, nodes of $map ranks, $by" "$(head -n 1 "$work/can")"
+        return
+    fi
+    nodes=$(awk -F, '{ print NF }' <<<"$map")
+    job "$label, nodes of $map ranks, $by" "$testbed" with --nodes "$nodes" -- \
+        "$testbed" mpirun --map "$map" --by "$by" --timeout "$timeout" -- "$@"
+}

@@ -1,0 +1,143 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Threads: several at once, each with blocking and nonblocking calls on
+ * communicators of its own, under MPI_THREAD_MULTIPLE.
+ */
+
+#include "exchange.h"
+#include "knob.h"
+#include "tap.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define THREADS 4
+#define CALLS 24
+
+typedef struct worker_t {
+    int number;
+    MPI_Comm comm;
+    bool right;
+    char fault[500];
+} worker_t;
+
+static exchange_t *make(worker_t *worker, int n, layout_t *layout)
+{
+    exchange_spec_t spec = {.comm = worker->comm};
+    int count[64], size, rank;
+
+    MPI_Comm_size(worker->comm, &size);
+    MPI_Comm_rank(worker->comm, &rank);
+    spec.key = (uint64_t) (5000 + 100 * worker->number + n);
+    for (int i = 0; i < size; i++) {
+        count[i] = (int) (dice_mix(spec.key * 64 + (uint64_t) i) % 900);
+    }
+    spec.count = count;
+    spec.send_count = count[rank];
+    spec.send = spec.recv = layout;
+    spec.in_place = 0 == n % 3;
+    return exchange_new(&spec);
+}
+
+static void judge(worker_t *worker, exchange_t *x, int n)
+{
+    if (!exchange_right(x) && worker->right) {
+        worker->right = false;
+        snprintf(worker->fault, sizeof(worker->fault), "thread %d, call %d: %.400s", worker->number,
+                 n, x->fault);
+    }
+}
+
+/** Two nonblocking calls around a blocking one, again and again. */
+static void *work(void *argument)
+{
+    worker_t *worker = argument;
+    layout_t *layout = layout_vector(2, 1, 2, layout_unit(worker->number % LAYOUT_UNITS, 1));
+
+    for (int n = 0; n < CALLS; n += 3) {
+        exchange_t *x[3];
+
+        for (int i = 0; i < 3; i++) {
+            x[i] = make(worker, n + i, layout);
+            if (1 == i) {
+                exchange_run(x[i]);
+            } else {
+                exchange_start(x[i]);
+            }
+        }
+        for (int i = 2; 0 <= i; i--) {
+            MPI_Wait(&x[i]->request, MPI_STATUS_IGNORE);
+            judge(worker, x[i], n + i);
+            exchange_free(x[i]);
+        }
+    }
+    layout_free(layout);
+    return NULL;
+}
+
+/** Each thread makes and frees its communicators itself. */
+static void *work_on_duplicates(void *argument)
+{
+    worker_t *worker = argument;
+    MPI_Comm own = worker->comm;
+
+    for (int i = 0; i < 5; i++) {
+        MPI_Comm_dup(own, &worker->comm);
+        work(worker);
+        MPI_Comm_free(&worker->comm);
+    }
+    worker->comm = own;
+    return NULL;
+}
+
+static void try_threads(void *(*body)(void *), const char *name, const char *setting)
+{
+    worker_t worker[THREADS];
+    pthread_t thread[THREADS];
+    const char *fault = "";
+    bool right = true;
+
+    for (int i = 0; i < THREADS; i++) {
+        memset(&worker[i], 0, sizeof(worker[i]));
+        worker[i].number = i;
+        worker[i].right = true;
+        MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? -tap_rank : tap_rank, &worker[i].comm);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&thread[i], NULL, body, &worker[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        MPI_Comm_free(&worker[i].comm);
+        if (!worker[i].right) {
+            right = false;
+            fault = worker[i].fault;
+        }
+    }
+    tap_check(right, fault, "%s, %s", name, setting);
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
+    knob_begin();
+    for (int i = 0; i < knob_settings_count(); i++) {
+        knob_apply(&knob_settings[i]);
+        try_threads(work, "threads on communicators of their own", knob_settings[i].name);
+    }
+    knob_apply(&knob_settings[0]);
+    try_threads(work_on_duplicates, "threads that duplicate communicators", "as it is");
+    knob_end();
+    return tap_end();
+}
