@@ -143,7 +143,7 @@ $(checksums ompi configure.m4)"
 }
 
 is_done() {
-    [ -f "$stamps/$1" ] && [ "$(cat "$stamps/$1")" = "$2" ]
+    printf '%s\n' "$2" | cmp -s - "$stamps/$1"
 }
 
 mark_done() {

@@ -251,8 +251,8 @@ static void test_equation2(void)
         for (int r = 0; r < in.p; r++) {
             in.bytes[r] = tap_once_in(2) && 0 == i % 2 ? 0 : 1 + tap_below(1 << (i % 24));
         }
-        in.bytes[0] = 2 + tap_below(1 << (i % 24));
-        in.bytes[1] = 0 == i % 2 ? 0 : 1; /* never regular */
+        in.bytes[0] = 4 + tap_below(1 << (i % 24));
+        in.bytes[1] = 0 == i % 2 ? 0 : in.bytes[0] / 2 + 1; /* never regular */
         open_instance(&in, 1, NODES, &costs[i % COSTS]);
         for (int printed = 0; printed < 2; printed++) {
             size_t largest = 0, size = mca_coll_pipering_equation2(&in.problem, printed);
@@ -273,13 +273,13 @@ static void test_equation2(void)
 
 static void test_equation2_edges(void)
 {
-    instance_t in = {.p = 2, .node_of = {0, 1}, .bytes = {5000, 5000}};
+    instance_t in = {.p = 2, .node_of = {0, 1}, .bytes = {100000000, 100000000}};
 
     open_instance(&in, 1, NODES, &costs[0]);
-    is(mca_coll_pipering_equation2(&in.problem, false), 5000, "regular: B is m'");
-    is(mca_coll_pipering_equation2(&in.problem, true), 5000, "regular, as printed: B is m'");
+    is(mca_coll_pipering_equation2(&in.problem, false), 100000000, "regular: B is m'");
+    is(mca_coll_pipering_equation2(&in.problem, true), 100000000, "regular, as printed: B is m'");
     in.bytes[1] = 100;
-    is(mca_coll_pipering_equation2(&in.problem, true), 5000, "printed with a denominator of 0");
+    is(mca_coll_pipering_equation2(&in.problem, true), 100000000, "printed with a denominator of 0");
     in.bytes[0] = in.bytes[1] = 0;
     is(mca_coll_pipering_equation2(&in.problem, false), 1, "nothing to send: B is 1");
     is(mca_coll_pipering_equation2(&in.problem, true), 1, "nothing to send, as printed: B is 1");
@@ -297,6 +297,6 @@ int main(void)
     test_equation2_edges();
     test_exact();
     test_times(1, 0.15, "a rank a node");
-    test_times(4, 0.55, "four ranks a node"); /* the links inside a node are modelled roughly */
+    test_times(4, 0.55, "four ranks a node"); /* links inside a node are modelled roughly */
     return tap_end();
 }

@@ -320,6 +320,56 @@ static void test_large(void)
            " in all\n", reached, rounds);
 }
 
+/* Deals the ranks 0 .. p - 1 out at random. */
+static void random_ranks(int *rank, int p)
+{
+    for (int x = 0; x < p; x++) {
+        const int y = (int) tap_below((uint64_t) x + 1);
+
+        rank[x] = rank[y];
+        rank[y] = x;
+    }
+}
+
+/*
+ * Rows of `gap` empties and a full rank that makes up for them, cut into nodes
+ * so that keeping these together need not cost a round: a node has some rows, or
+ * the empties of a row, or its full rank. The least M is `gap`.
+ */
+static void solvable_instance(instance_t *in, int gap)
+{
+    int rank[MOST], node = 0;
+
+    in->p = tap_between(2, (MOST - 1) / (gap + 1)) * (gap + 1);
+    random_ranks(rank, in->p);
+    for (int x = 0; x < in->p; x++) {
+        const bool full = gap == x % (gap + 1), first = 0 == x % (gap + 1);
+
+        node += full ? node > 0 && tap_once_in(3) : first && 0 < x && tap_once_in(2);
+        in->node_of[rank[x]] = node;
+        in->blocks[rank[x]] = full ? (uint64_t) gap + 1 + tap_below(2) * tap_below(20) : 0;
+        node += full && tap_once_in(2);
+    }
+}
+
+/* A bounded search need not find all of them; blind ones find less than half. */
+static void test_solvable(void)
+{
+    unsigned long solved = 0;
+    instance_t in;
+
+    for (int i = 0; i < 400; i++) {
+        const int gap = tap_between(1, 7);
+        sim_plan_t plan;
+
+        solvable_instance(&in, gap);
+        sim_plan(&plan, in.p, in.node_of, in.blocks, EMPTIES | NODES);
+        solved += gap == ring_excess(&plan.ring, in.blocks);
+        sim_plan_free(&plan);
+    }
+    ok(320 <= solved, "large rings of nodes that need not cost a round: %lu of 400 do not", solved);
+}
+
 /* ---- it depends on its arguments only ---- */
 
 static bool same_ring(const mca_coll_pipering_ring_t *a, const mca_coll_pipering_ring_t *b)
@@ -444,6 +494,7 @@ int main(void)
     test_nodes();
     test_pairs();
     test_large();
+    test_solvable();
     test_deterministic();
     return tap_end();
 }

@@ -264,15 +264,6 @@ int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
                               struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
                               ompi_request_t **request);
 
-/**
- * Makes a call safe for the module below, which may choose its algorithm by the
- * size of the send type, though ranks may describe the same bytes by different
- * types: where the sizes differ the contribution is put in place.
- */
-int mca_coll_pipering_gather_normalise(mca_coll_pipering_gather_t *call,
-                                       struct ompi_communicator_t *comm);
-
-
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, const int *rcounts, const int *displs,
                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,

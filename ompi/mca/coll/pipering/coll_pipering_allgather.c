@@ -28,13 +28,14 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
                                        .rcount = rcount,
                                        .rdtype = rdtype};
 
-    int rc = mca_coll_pipering_gather(&call, comm, module);
+    const int rc = mca_coll_pipering_gather(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = mca_coll_pipering_gather_normalise(&call, comm);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    if (MPI_IN_PLACE == sbuf) {
+        /* not to be read by MPI's rules, but the module below goes by their size */
+        call.scount = rcount;
+        call.sdtype = rdtype;
     }
     return module->previous.allgather(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
                                       call.rdtype, comm, module->previous.allgather_module);

@@ -14,6 +14,35 @@
 
 #include "coll_pipering.h"
 
+/*
+ * Makes a call safe for the module below: tuned chooses its algorithm by the size
+ * of the send type times the receive counts, though ranks may describe the same
+ * bytes by different types, and would wait for each other for ever. So where the
+ * sizes of the types differ the contribution is put in place.
+ */
+static int put_in_place(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm)
+{
+    size_t send_size, recv_size;
+    ptrdiff_t extent;
+
+    if (MPI_IN_PLACE == call->sbuf) {
+        return OMPI_SUCCESS;
+    }
+    ompi_datatype_type_size(call->sdtype, &send_size);
+    ompi_datatype_type_size(call->rdtype, &recv_size);
+    if (send_size == recv_size) {
+        return OMPI_SUCCESS;
+    }
+
+    const int me = ompi_comm_rank(comm);
+    ompi_datatype_type_extent(call->rdtype, &extent);
+    const int rc = ompi_datatype_sndrcv(call->sbuf, call->scount, call->sdtype,
+                                        (char *) call->rbuf + call->displs[me] * extent,
+                                        call->rcounts[me], call->rdtype);
+    call->sbuf = MPI_IN_PLACE;
+    return rc;
+}
+
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, const int *rcounts, const int *displs,
                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
@@ -33,7 +62,7 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = mca_coll_pipering_gather_normalise(&call, comm);
+    rc = put_in_place(&call, comm);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

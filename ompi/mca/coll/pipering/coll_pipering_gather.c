@@ -229,32 +229,3 @@ int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
     }
     return rc;
 }
-
-int mca_coll_pipering_gather_normalise(mca_coll_pipering_gather_t *call,
-                                       struct ompi_communicator_t *comm)
-{
-    size_t send_size, recv_size;
-    ptrdiff_t extent;
-
-    if (MPI_IN_PLACE != call->sbuf) {
-        ompi_datatype_type_size(call->sdtype, &send_size);
-        ompi_datatype_type_size(call->rdtype, &recv_size);
-        if (send_size == recv_size) {
-            return OMPI_SUCCESS;
-        }
-        const int me = ompi_comm_rank(comm);
-        const ptrdiff_t first = NULL == call->displs ? (ptrdiff_t) me * call->rcount
-                                                     : (ptrdiff_t) call->displs[me];
-        ompi_datatype_type_extent(call->rdtype, &extent);
-        const int rc = ompi_datatype_sndrcv(call->sbuf, call->scount, call->sdtype,
-                                            (char *) call->rbuf + first * extent,
-                                            (int) count_of(call, me), call->rdtype);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-        call->sbuf = MPI_IN_PLACE;
-    }
-    call->scount = call->rcount;
-    call->sdtype = call->rdtype;
-    return OMPI_SUCCESS;
-}
