@@ -8,8 +8,9 @@
 # $HEADER$
 #
 # Lays this overlay on an Open MPI source tree and prepares the tree for
-# configure. Only ompi/ is laid: Open MPI has directories named test/ and
-# contrib/ of its own, so ours stay here.
+# configure. Only ompi/ is laid, and the patches of opal/datatype-lookahead are
+# applied: Open MPI has directories named test/ and contrib/ of its own, so ours
+# stay here.
 
 set -eu
 
@@ -18,8 +19,9 @@ usage() {
 Usage: ./autogen.sh [--overlay-only] TREE
        ./autogen.sh --help
 
-Lays the overlay on the Open MPI source tree TREE (5.0.x) and runs Open MPI's
-own "autogen.pl --force" there. After it:
+Lays the overlay on the Open MPI source tree TREE (5.0.x), applies the patches
+of opal/datatype-lookahead/patches, and runs Open MPI's own "autogen.pl --force"
+there. After it:
 
     cd TREE && ./configure --enable-mca-dso=coll-pipering ... && make install
 
@@ -30,8 +32,9 @@ own "autogen.pl --force" there. After it:
 It can be run as often as you like. A file is copied only when its contents
 differ, so that make rebuilds no more than it must; the names of the copied
 (+) and removed (-) files are printed. A file that has left the overlay is
-removed from TREE too: TREE/.pipering-overlay lists what was laid. Nothing
-outside TREE is changed.
+removed from TREE too: TREE/.pipering-overlay lists what was laid. A patch that
+is applied already is left alone, and one that does not apply stops the run.
+Nothing outside TREE is changed.
 
 "make" here fetches, prepares, builds and installs such a tree by itself;
 see "make help".
@@ -105,6 +108,22 @@ lay_overlay() {
     mv "$manifest.new" "$manifest"
 }
 
+patch_quietly() {
+    (cd "$tree" && patch -p1 -f -s "$@") >/dev/null 2>&1
+}
+
+apply_patches() {
+    for file in "$here/opal/datatype-lookahead/patches/$series"/*.patch; do
+        if [ ! -f "$file" ] || patch_quietly -R --dry-run -i "$file"; then
+            continue
+        fi
+        patch_quietly --dry-run -i "$file" ||
+            die "${file#"$here"/} does not apply to Open MPI $version; the tree is not prepared"
+        patch_quietly -i "$file"
+        echo "~ ${file#"$here"/}"
+    done
+}
+
 here=$(cd "$(dirname "$0")" && pwd)
 tree=
 overlay_only=no
@@ -124,6 +143,7 @@ check_tree
 tree=$(cd "$tree" && pwd)
 
 lay_overlay
+apply_patches
 [ "$overlay_only" = yes ] && exit 0
 cd "$tree"
 exec perl ./autogen.pl --force

@@ -279,7 +279,7 @@ static void test_equation2_edges(void)
     is(mca_coll_pipering_equation2(&in.problem, false), 100000000, "regular: B is m'");
     is(mca_coll_pipering_equation2(&in.problem, true), 100000000, "regular, as printed: B is m'");
     in.bytes[1] = 100;
-    is(mca_coll_pipering_equation2(&in.problem, true), 100000000, "printed with a denominator of 0");
+    is(mca_coll_pipering_equation2(&in.problem, true), 100000000, "printed, denominator of 0");
     in.bytes[0] = in.bytes[1] = 0;
     is(mca_coll_pipering_equation2(&in.problem, false), 1, "nothing to send: B is 1");
     is(mca_coll_pipering_equation2(&in.problem, true), 1, "nothing to send, as printed: B is 1");

@@ -242,15 +242,21 @@ const char *mca_coll_pipering_algorithm_text(int algorithm)
     return MCA_COLL_PIPERING_LINEAR_RING == algorithm ? "linear ring" : "pipelined ring";
 }
 
-static void register_counter(const char *name, const char *help, opal_atomic_int64_t *counter)
+static void register_pvar(const char *name, const char *help, int class,
+                          opal_atomic_int64_t *counter)
 {
     (void) mca_base_component_pvar_register(&mca_coll_pipering_component.super.collm_version, name,
-                                            help, OPAL_INFO_LVL_5, MPI_T_PVAR_CLASS_COUNTER,
+                                            help, OPAL_INFO_LVL_5, class,
                                             MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
                                             MPI_T_BIND_NO_OBJECT,
                                             MCA_BASE_PVAR_FLAG_READONLY
                                                 | MCA_BASE_PVAR_FLAG_CONTINUOUS,
                                             NULL, NULL, NULL, (void *) counter);
+}
+
+static void register_counter(const char *name, const char *help, opal_atomic_int64_t *counter)
+{
+    register_pvar(name, help, MPI_T_PVAR_CLASS_COUNTER, counter);
 }
 
 static void register_counters(void)
@@ -269,8 +275,8 @@ static void register_counters(void)
                      &counters->rounds);
     register_counter("plans", "Plans made; other calls found theirs made", &counters->plans);
     register_counter("probes", "Measurements of links", &counters->probes);
-    register_counter("block_size_used", "Block size of the last call, in bytes",
-                     &counters->block_size_used);
+    register_pvar("block_size_used", "Block size of the last call, in bytes",
+                  MPI_T_PVAR_CLASS_LEVEL, &counters->block_size_used);
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
         snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);

@@ -54,8 +54,8 @@ enum { STREAMED = 1, ECHOED = 2, WHOLLY = 3 };
 static const struct {
     size_t size;
     int blocks;
-} streams[KINDS][STREAMS] = {[NET] = {{1024, STREAM_BLOCKS}, {16 * 1024, 12}},
-                             [LOCAL] = {{4 * 1024, STREAM_BLOCKS}, {64 * 1024, 12}}};
+} streams[KINDS][STREAMS] = {[NET] = {{64, STREAM_BLOCKS}, {16 * 1024, 12}},
+                             [LOCAL] = {{64, STREAM_BLOCKS}, {64 * 1024, 12}}};
 #define STREAM_BYTES ((size_t) 12 * 64 * 1024)
 
 /* Costs that are put down to noise of the clock. */
