@@ -117,7 +117,8 @@ static void reverse(const int *count, int *displ)
 
 static void try_shape(int shape, int form, int unit)
 {
-    int *count = tap_memory((size_t) p * sizeof(int)), *displ = tap_memory((size_t) p * sizeof(int));
+    int *count = tap_memory((size_t) p * sizeof(int));
+    int *displ = tap_memory((size_t) p * sizeof(int));
     dice_t dice = dice_from(7, key, 0);
     layout_t *layout = layout_unit(unit, 0);
     exchange_spec_t spec = trial_spec(key++);

@@ -275,7 +275,8 @@ static void try_unlike(int type, int unit)
 static void try_columns(int unit, bool v, bool in_place)
 {
     const int rows = 40;
-    int *one = tap_memory((size_t) tap_size * sizeof(int)), *displ = tap_memory((size_t) tap_size * sizeof(int));
+    int *one = tap_memory((size_t) tap_size * sizeof(int));
+    int *displ = tap_memory((size_t) tap_size * sizeof(int));
     layout_t *cell = layout_unit(unit, 0);
     MPI_Aint extent = cell->extent;
     layout_t *column = layout_resized(0, extent, layout_vector(rows, 1, tap_size, cell));

@@ -55,7 +55,8 @@ static bool pattern(unsigned char *at, size_t bytes, int rank, bool judge)
 /** In place, so that a rank needs no more than the result. */
 static void try_total(size_t total, const knob_setting_t *setting)
 {
-    int *count = tap_memory((size_t) tap_size * sizeof(int)), *displ = tap_memory((size_t) tap_size * sizeof(int));
+    int *count = tap_memory((size_t) tap_size * sizeof(int));
+    int *displ = tap_memory((size_t) tap_size * sizeof(int));
     size_t at = 0;
     unsigned char *memory = reserve(total + 4096);
     bool right = true;
@@ -83,7 +84,8 @@ static void try_far(bool nonblocking, const knob_setting_t *setting)
 {
     const MPI_Aint extent = (MPI_Aint) 1 << 28;
     const int blocks = 3 * tap_size;
-    int *count = tap_memory((size_t) tap_size * sizeof(int)), *displ = tap_memory((size_t) tap_size * sizeof(int));
+    int *count = tap_memory((size_t) tap_size * sizeof(int));
+    int *displ = tap_memory((size_t) tap_size * sizeof(int));
     unsigned char *memory = reserve((size_t) extent * (size_t) blocks);
     unsigned char want[64];
     MPI_Request request = MPI_REQUEST_NULL;

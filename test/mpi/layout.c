@@ -194,7 +194,7 @@ size_t layout_unit_size(int unit)
 
 int layout_unit_step(int unit)
 {
-    int step = units[unit].part[0].size;
+    int step = 0 != tap_number("TEST_UNALIGNED", 0) ? 1 : units[unit].part[0].size;
 
     for (int i = 1; i < units[unit].parts; i++) {
         step = step == units[unit].part[i].size ? step : 1;

@@ -58,7 +58,7 @@ size_t layout_unit_size(int unit);
  * such rule, but Open MPI's engine (5.0.7) divides the stride of basic elements
  * by their size, and goes on at a wrong place where that leaves a rest and a
  * message ends among such elements (complex numbers: always). 1 for units of
- * unlike parts, which it treats as bytes.
+ * unlike parts, which it treats as bytes, and for all where TEST_UNALIGNED is 1.
  */
 int layout_unit_step(int unit);
 

@@ -85,6 +85,7 @@ finish() {
 }
 
 common=("$here"/{tap,knob,layout,layout_tree,exchange,trial}.c)
+# shellcheck disable=SC2034 # of the scripts that compile the plans
 plan_sources=("$plans"/coll_pipering_plan_{blocks,rounds,order,route,model}.c)
 
 # compile OUTPUT [OPTION|SOURCE]...: with the wrapper, where a source is newer.

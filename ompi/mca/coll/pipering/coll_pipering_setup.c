@@ -17,11 +17,11 @@
  *
  * Nothing blocks: a nonblocking call carries this out on its way, and later
  * calls on the communicator wait for it. Telling is a dissemination exchange
- * of small records, ceil(log2 p) rounds. A probe is bounded: 8 echoes and two
- * passes of two streams, 448 KiB a link in all; its result serves the whole job.
+ * of small records, ceil(log2 p) rounds. A probe is bounded: 8 echoes and one
+ * stream of 328 KiB (between nodes) a link; its result serves the whole job.
  *
- *     alpha + beta s   is the time per block in a stream of blocks of s bytes,
- *                      two sizes give both;
+ *     alpha + beta s   is the time per block in a stream of blocks of s bytes;
+ *                      parts of two sizes follow each other and give both;
  *     latency          is half an echo, less alpha.
  *
  * All links are measured at the same time, as the ring uses them.
@@ -42,21 +42,23 @@
 
 enum { NET, LOCAL, KINDS };
 enum { TAG_TELL, TAG_PING, TAG_PONG, TAG_STREAM, TAGS };
-enum { SMALL, LARGE, STREAMS };
+enum { SMALL, LARGE, SIZES };
 enum { PREVIOUS, NEXT };
 enum { STREAMED = 1, ECHOED = 2, WHOLLY = 3 };
 
 #define ECHOES 8
-#define PASSES 2
-#define STREAM_BLOCKS 32
 
-/* Streams: inside a node from above what goes through in one piece to where copies dominate. */
+/* Blocks of a stream: so small that only their number counts, and mostly bytes. */
+static const size_t block_sizes[KINDS][SIZES] = {[NET] = {64, 16 * 1024},
+                                                 [LOCAL] = {64, 64 * 1024}};
+
+/* A stream: the first part fills the link, the others are timed. */
 static const struct {
-    size_t size;
+    int size;
     int blocks;
-} streams[KINDS][STREAMS] = {[NET] = {{64, STREAM_BLOCKS}, {16 * 1024, 12}},
-                             [LOCAL] = {{64, STREAM_BLOCKS}, {64 * 1024, 12}}};
-#define STREAM_BYTES ((size_t) 12 * 64 * 1024)
+} parts[] = {{LARGE, 4}, {SMALL, 64}, {LARGE, 8}, {SMALL, 64}, {LARGE, 8}};
+#define PARTS ((int) (sizeof(parts) / sizeof(parts[0])))
+#define STREAM_BLOCKS 148
 
 /* Costs that are put down to noise of the clock. */
 #define LEAST_ALPHA 1e-7
@@ -78,12 +80,13 @@ typedef struct {
     int peer[2]; /* neighbours, -1: none */
     int pings_left, pongs_left;
     ompi_request_t *ping_in, *pong_in, *echo_out[2];
-    int pass, kind; /* of the streams: SMALL or LARGE */
+    bool streaming;
     int arrived, gone;
     ompi_request_t *in[STREAM_BLOCKS], *out[STREAM_BLOCKS];
-    char *buffer; /* [2][STREAM_BYTES] */
-    double started, first;
-    double echo, stream[STREAMS]; /* best times: an echo, a block */
+    char *buffer;
+    double started;
+    double echoes;       /* time of all that count */
+    double ended[PARTS]; /* when the last block of a part was there */
 } probe_t;
 
 struct mca_coll_pipering_setup_t {
@@ -318,7 +321,6 @@ static void begin_probe(mca_coll_pipering_setup_t *setup, int kind)
     probe->peer[NEXT] = setup->neighbour[kind][NEXT];
     probe->pings_left = 0 > probe->peer[NEXT] ? 0 : ECHOES + 1;
     probe->pongs_left = 0 > probe->peer[PREVIOUS] ? 0 : ECHOES + 1;
-    probe->echo = probe->stream[SMALL] = probe->stream[LARGE] = HUGE_VAL;
     probe->ping_in = probe->pong_in = MPI_REQUEST_NULL;
     probe->echo_out[0] = probe->echo_out[1] = MPI_REQUEST_NULL;
     if (0 < probe->pongs_left) {
@@ -347,7 +349,7 @@ static int answer_ping(mca_coll_pipering_setup_t *setup)
     return 1;
 }
 
-/* The first echo may set up a connection and does not count: the best of the rest does. */
+/* The first echo may set up a connection and does not count. */
 static int take_pong(mca_coll_pipering_setup_t *setup)
 {
     probe_t *probe = &setup->probe;
@@ -357,9 +359,8 @@ static int take_pong(mca_coll_pipering_setup_t *setup)
         return 0;
     }
 
-    const double time = now() - probe->started;
-    if (ECHOES >= probe->pings_left && time < probe->echo) {
-        probe->echo = time;
+    if (ECHOES >= probe->pings_left) {
+        probe->echoes += now() - probe->started;
     }
     if (0 < --probe->pings_left) {
         probe->started = now();
@@ -377,66 +378,98 @@ static int move_echoes(mca_coll_pipering_setup_t *setup)
     if (0 == probe->pings_left && 0 == probe->pongs_left && finished(setup, &probe->echo_out[0])
         && finished(setup, &probe->echo_out[1])) {
         probe->step = STREAM;
-        probe->arrived = -1;
     }
     return steps;
 }
 
 /* ---- probe: streams ---- */
 
+static size_t stream_bytes(int link)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < PARTS; ++i) {
+        bytes += (size_t) parts[i].blocks * block_sizes[link][parts[i].size];
+    }
+    return bytes;
+}
+
+/* All is posted at once, so that the link never waits for this process. */
 static void begin_stream(mca_coll_pipering_setup_t *setup, int link)
 {
     probe_t *probe = &setup->probe;
-    const size_t size = streams[link][probe->kind].size;
+    char *in = probe->buffer, *out = probe->buffer + stream_bytes(link);
 
-    probe->arrived = probe->gone = 0;
-    for (int i = 0; i < streams[link][probe->kind].blocks; ++i) {
+    probe->streaming = true;
+    for (int i = 0; i < STREAM_BLOCKS; ++i) {
         probe->in[i] = probe->out[i] = MPI_REQUEST_NULL;
-        if (0 <= probe->peer[PREVIOUS]) {
-            post(setup, probe->buffer + (size_t) i * size, size, probe->peer[PREVIOUS], TAG_STREAM,
-                 false, &probe->in[i]);
-        }
     }
-    for (int i = 0; i < streams[link][probe->kind].blocks && 0 <= probe->peer[NEXT]; ++i) {
-        post(setup, probe->buffer + STREAM_BYTES + (size_t) i * size, size, probe->peer[NEXT],
-             TAG_STREAM, true, &probe->out[i]);
+    for (int side = PREVIOUS; side <= NEXT; ++side) {
+        for (int part = 0, i = 0; part < PARTS && 0 <= probe->peer[side]; ++part) {
+            const size_t size = block_sizes[link][parts[part].size];
+            for (int k = 0; k < parts[part].blocks; ++k, ++i) {
+                if (PREVIOUS == side) {
+                    post(setup, in, size, probe->peer[side], TAG_STREAM, false, &probe->in[i]);
+                    in += size;
+                } else {
+                    post(setup, out, size, probe->peer[side], TAG_STREAM, true, &probe->out[i]);
+                }
+            }
+        }
     }
 }
 
-/* A stream is timed from its first block's arrival to its last one's. */
+static void note_arrival(probe_t *probe)
+{
+    int end = 0;
+
+    ++probe->arrived;
+    for (int part = 0; part < PARTS; ++part) {
+        end += parts[part].blocks;
+        if (probe->arrived == end) {
+            probe->ended[part] = now();
+        }
+    }
+}
+
 static int move_stream(mca_coll_pipering_setup_t *setup, int link)
 {
     probe_t *probe = &setup->probe;
-    const int blocks = streams[link][probe->kind].blocks;
     int steps = 0;
 
-    if (0 > probe->arrived) {
+    if (!probe->streaming) {
         begin_stream(setup, link);
     }
-    while (probe->arrived < blocks && finished(setup, &probe->in[probe->arrived])) {
-        if (0 == probe->arrived++) {
-            probe->first = now();
-        }
+    while (probe->arrived < STREAM_BLOCKS && finished(setup, &probe->in[probe->arrived])) {
+        note_arrival(probe);
         ++steps;
     }
-    while (probe->gone < blocks && finished(setup, &probe->out[probe->gone])) {
+    while (probe->gone < STREAM_BLOCKS && finished(setup, &probe->out[probe->gone])) {
         ++probe->gone;
         ++steps;
     }
-    if (probe->arrived < blocks || probe->gone < blocks || 0 == steps) {
-        return steps;
-    }
-
-    const double time = (now() - probe->first) / (blocks - 1);
-    if (0 <= probe->peer[PREVIOUS] && time < probe->stream[probe->kind]) {
-        probe->stream[probe->kind] = time;
-    }
-    probe->arrived = -1;
-    if (STREAMS == ++probe->kind) {
-        probe->kind = SMALL;
-        probe->step = PASSES == ++probe->pass ? MEASURED : STREAM;
+    if (probe->arrived == STREAM_BLOCKS && probe->gone == STREAM_BLOCKS) {
+        probe->step = MEASURED;
     }
     return steps;
+}
+
+/*
+ * Time of a block of the given size. A part is timed from the end of the part
+ * before it to its own end: what delays the look at an arrival delays both.
+ */
+static double time_block(const probe_t *probe, int size)
+{
+    double time = 0;
+    int blocks = 0;
+
+    for (int part = 1; part < PARTS; ++part) {
+        if (size == parts[part].size) {
+            time += probe->ended[part] - probe->ended[part - 1];
+            blocks += parts[part].blocks;
+        }
+    }
+    return time / blocks;
 }
 
 /* What this rank saw: the link into it by streams, the one out of it by echoes. */
@@ -444,18 +477,19 @@ static void record_probe(mca_coll_pipering_setup_t *setup, int kind)
 {
     const probe_t *probe = &setup->probe;
     mca_coll_pipering_link_cost_t *cost = &setup->mine.cost[kind];
-    const double sizes = (double) (streams[kind][LARGE].size - streams[kind][SMALL].size);
-    const double small = (double) streams[kind][SMALL].size;
+    const double small = (double) block_sizes[kind][SMALL];
+    const double large = (double) block_sizes[kind][LARGE];
 
     setup->mine.known[kind] = 0;
     if (0 <= probe->peer[PREVIOUS]) {
+        const double time = time_block(probe, SMALL);
         setup->mine.known[kind] |= STREAMED;
-        cost->beta = fmax((probe->stream[LARGE] - probe->stream[SMALL]) / sizes, LEAST_BETA);
-        cost->alpha = fmax(probe->stream[SMALL] - cost->beta * small, LEAST_ALPHA);
+        cost->beta = fmax((time_block(probe, LARGE) - time) / (large - small), LEAST_BETA);
+        cost->alpha = fmax(time - cost->beta * small, LEAST_ALPHA);
     }
     if (0 <= probe->peer[NEXT]) {
         setup->mine.known[kind] |= ECHOED;
-        cost->latency = probe->echo / 2;
+        cost->latency = probe->echoes / ECHOES / 2;
     }
 }
 
@@ -464,7 +498,7 @@ static int move_probe(mca_coll_pipering_setup_t *setup, int kind)
     probe_t *probe = &setup->probe;
 
     if (NULL == probe->buffer) {
-        probe->buffer = calloc(2, STREAM_BYTES);
+        probe->buffer = calloc(1, stream_bytes(kind) + block_sizes[kind][LARGE]);
         if (NULL == probe->buffer) {
             fail(setup, OMPI_ERR_OUT_OF_RESOURCE);
             return 0;
