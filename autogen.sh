@@ -71,7 +71,8 @@ overlay_files() {
 
 # Copies under another name first: make never sees half a file. The new
 # modification time is wanted, since it is what makes make rebuild, also when
-# the contents went back to an older state.
+# the contents went back to an older state. A source that left the list in
+# Makefile.am is still in the linked library, which make would leave as it is.
 lay_file() {
     if cmp -s "$here/$1" "$tree/$1"; then
         return
@@ -79,6 +80,9 @@ lay_file() {
     mkdir -p "$tree/$(dirname "$1")"
     cp "$here/$1" "$tree/$1.laying"
     mv "$tree/$1.laying" "$tree/$1"
+    case $1 in
+        ompi/mca/*/*/Makefile.am) rm -f "$tree/$(dirname "$1")"/*.la ;;
+    esac
     echo "+ $1"
 }
 

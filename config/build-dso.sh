@@ -33,7 +33,8 @@ has_header() {
 }
 
 # Sets include_dirs. The installed headers come first, so that a source tree
-# configured otherwise gives only what is missing.
+# configured otherwise gives only what is missing. What stands in for headers
+# that no installation has comes last.
 find_headers() {
     local dir source
     include_dirs=()
@@ -42,12 +43,11 @@ find_headers() {
     done
     has_header ompi/mca/coll/coll.h "${include_dirs[@]}" ||
         die "$mpicc: Open MPI $version is installed without its developer headers (looked for ompi/mca/coll/coll.h in ${include_dirs[*]}); install one configured with --with-devel-headers, on Debian libopenmpi-dev"
-    case $version in
-        4.*) return ;;
-    esac
-    has_header "$unshipped" "${include_dirs[@]}" && return
-    source=$(source_tree)
-    include_dirs+=("$source/opal/include" "$source/ompi/include" "$source")
+    if [[ $version = 5.* ]] && ! has_header "$unshipped" "${include_dirs[@]}"; then
+        source=$(source_tree)
+        include_dirs+=("$source/opal/include" "$source/ompi/include" "$source")
+    fi
+    include_dirs+=("$root/config/missing")
 }
 
 source_tree() {

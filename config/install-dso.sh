@@ -11,31 +11,34 @@
 #
 # Builds the components for an installed Open MPI (see build-dso.sh) and
 # copies them to DIR, by default ~/.openmpi/components, where any Open MPI of
-# this user looks. The help texts go beside the objects and, where that is
-# allowed, to the directory in which Open MPI looks for them itself.
+# this user looks. The help texts go beside the objects, from where a component
+# can name them to Open MPI; installed in Open MPI's own directory of components
+# (DIR=PREFIX/lib/openmpi), they go to Open MPI's own help texts as well.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 . "$root/config/installed-openmpi.sh"
 
 users_components=${HOME:-/}/.openmpi/components
 
+in_open_mpi() {
+    [ "$dir" = "$(realpath -m -- "$(installed_path pkglibdir)")" ]
+}
+
 copy_help() {
-    local texts=("$build/dso-$version"/help-*.txt) shared
+    local texts=("$build/dso-$version"/help-*.txt)
     [ -f "${texts[0]}" ] || return 0
     install -m 644 "${texts[@]}" "$dir/"
-    shared=$(installed_path pkgdatadir)
-    if [ -n "$shared" ] && [ -w "$shared" ]; then
-        install -m 644 "${texts[@]}" "$shared/"
+    if in_open_mpi; then
+        install -m 644 "${texts[@]}" "$(installed_path pkgdatadir)/"
     fi
 }
 
 # Open MPI looks in its own directory of components and in the user's.
 say_how_to_load() {
-    case $dir in
-        "$users_components" | "$(realpath -m -- "$(installed_path pkglibdir)")") ;;
-        *) say "Open MPI does not look there by itself: run with"
-           say "    OMPI_MCA_mca_base_component_path=$dir:USER_DEFAULT:SYSTEM_DEFAULT" ;;
-    esac
+    if [ "$dir" != "$(absolute "$users_components")" ] && ! in_open_mpi; then
+        say "Open MPI does not look there by itself: run with"
+        say "    OMPI_MCA_mca_base_component_path=$dir:USER_DEFAULT:SYSTEM_DEFAULT"
+    fi
 }
 
 built=$("$root/config/build-dso.sh")

@@ -186,7 +186,8 @@ static void try_side_by_side(void)
     bool right = true;
 
     for (int i = 0; i < 6; i++) {
-        MPI_Comm_split(MPI_COMM_WORLD, i % 2 ? tap_rank % 2 : 0, i < 3 ? tap_rank : -tap_rank, &comm[i]);
+        MPI_Comm_split(MPI_COMM_WORLD, i % 2 ? tap_rank % 2 : 0, i < 3 ? tap_rank : -tap_rank,
+                       &comm[i]);
     }
     for (int n = 0; n < 30; n++) {
         exchange_t *x = make(comm[(29 - n) * 5 % 6], layout, 0 == n % 2);

@@ -101,10 +101,11 @@ static void try_far(bool nonblocking, const knob_setting_t *setting)
         exchange_pattern(9, tap_rank, (size_t) k * 64, memory + (displ[tap_rank] + k) * extent, 64);
     }
     if (nonblocking) {
-        MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, memory, count, displ, layout->type, MPI_COMM_WORLD,
-                        &request);
+        MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, memory, count, displ, layout->type,
+                        MPI_COMM_WORLD, &request);
     } else {
-        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, memory, count, displ, layout->type, MPI_COMM_WORLD);
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, memory, count, displ, layout->type,
+                       MPI_COMM_WORLD);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int n = 0; n < blocks; n++) {

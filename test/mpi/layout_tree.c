@@ -76,7 +76,8 @@ static layout_t *grow_vector(dice_t *dice, int unit, int units, int depth)
     }
     layout_span(child, (size_t) length, &low, &high);
     high += step - 1 + dice_roll(dice, 9);
-    return layout_hvector(count, length, (stride < 0 ? -1 : 1) * ((high - low) / step * step), child);
+    step *= stride < 0 ? -1 : 1;
+    return layout_hvector(count, length, (high - low) / step * step, child);
 }
 
 static layout_t *grow_indexed(dice_t *dice, int unit, int units, int depth)

@@ -297,6 +297,6 @@ int main(void)
     test_equation2_edges();
     test_exact();
     test_times(1, 0.15, "a rank a node");
-    test_times(4, 0.55, "four ranks a node"); /* links inside a node are modelled roughly */
+    test_times(4, 0.25, "four ranks a node"); /* links inside a node are modelled roughly */
     return tap_end();
 }

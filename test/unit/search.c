@@ -289,6 +289,6 @@ int main(void)
     test_model(large, 1, 1, 64, "4096 ranks");
     test_model(small + 3, 4, 4, 16, "four ranks a node");
     test_simulated(1, 1.05, "a rank a node");
-    test_simulated(4, 1.25, "four ranks a node");
+    test_simulated(4, 1.10, "four ranks a node");
     return tap_end();
 }

@@ -98,8 +98,10 @@ typedef struct mca_coll_pipering_component_t {
     opal_list_t active;   /**< requests that want progress */
     bool progressing;     /**< someone is in the progress function */
     bool registered;      /**< the progress function is */
-    bool net_known, local_known; /**< links have been measured by this process */
-    mca_coll_pipering_cost_t known;
+    struct {
+        bool known;
+        double fields[5];
+    } links[2];           /**< what this process has measured (coll_pipering_setup.c) */
     mca_coll_pipering_counters_t counters;
 } mca_coll_pipering_component_t;
 

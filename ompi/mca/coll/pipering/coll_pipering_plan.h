@@ -128,11 +128,15 @@ typedef struct mca_coll_pipering_volume_t {
 /**
  * What a link costs. A stream of blocks passes it in `alpha` seconds a block and
  * `beta` seconds a byte; a block can be passed on `latency` seconds after that.
+ * A block of more than `eager` bytes (0: there is no such bound) has to be
+ * asked for first, which takes `handshake` seconds more.
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
     double beta;
     double latency;
+    double handshake;
+    double eager;
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {
@@ -263,7 +267,7 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
  */
 size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
 
-/** The B of least modelled time among a geometric grid and m_max / k. */
+/** The B of least modelled time among a geometric grid, m_max / k and the eager bound. */
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
 
 /**

@@ -25,7 +25,8 @@
  * (b' - 1 + M) c. Members are nodes; inside a node a block takes one local hop
  * a rank, and every rank takes in all there is over its local link, which can
  * be what sets the pace. Small blocks fill the ring fast and cost alphas, large
- * ones leave it idle.
+ * ones leave it idle, and those above the transport's eager bound cost a
+ * handshake each.
  *
  * The paper's closed form (equation 2) assumes that rounding adds half a block
  * a rank, which is far off for lumpy sizes: so the search evaluates T over
@@ -130,27 +131,73 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
     return mca_coll_pipering_rounds(members.blocks, members.count);
 }
 
+/* Time of so many blocks of so many bytes in all, which are of about one size. */
 static double stream_time(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
 {
-    return blocks * link->alpha + bytes * link->beta;
+    const bool asked = 0 < link->eager && bytes > blocks * link->eager;
+    return blocks * (link->alpha + (asked ? link->handshake : 0)) + bytes * link->beta;
 }
 
-/* By how much the links inside a node are slower than those between them. */
-static double local_excess(const mca_coll_pipering_problem_t *problem, const members_t *members)
+/*
+ * The time if a link inside a node sets the pace: into the last rank of a node goes
+ * all but what this contributes itself. The arcs are of ranks, end at such a rank
+ * and leave out the largest contribution. `across` and `hop` are the seconds that
+ * the largest block takes to the next node and to the next rank of its own.
+ */
+static double inner_time(const mca_coll_pipering_problem_t *problem, size_t block_size,
+                         double across, double hop)
 {
-    const double blocks = (double) (members->total_blocks - members->least_blocks);
-    const double bytes = members->total_bytes - members->least_bytes;
-    const double excess = stream_time(&problem->cost.local, blocks, bytes)
-                          - stream_time(&problem->cost.net, blocks, bytes);
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    double work = 0, best = -HUGE_VAL, running = 0;
+    int cut = 0;
 
-    return problem->ring->size > members->count && 0 < excess ? excess : 0;
+    for (int x = 0; x < ring->size; ++x) {
+        cut = problem->bytes[ring->rank[x]] > problem->bytes[ring->rank[cut]] ? x : cut;
+    }
+    for (int i = 0; i < ring->size; ++i) {
+        const int x = (cut + i) % ring->size, node = ring->node[x];
+        const size_t m = problem->bytes[ring->rank[x]];
+        const double own = stream_time(&problem->cost.local,
+                                       (double) mca_coll_pipering_blocks(m, block_size),
+                                       (double) m);
+        const bool last = ring->first[node + 1] == x + 1;
+        if (0 < i && last && 1 < member_ranks(ring, node)) {
+            best = running - own > best ? running - own : best;
+        }
+        if (0 < i) {
+            running += (last ? across : hop) - own;
+            running = running > 0 ? running : 0;
+        }
+        work += own;
+    }
+    return work + best + problem->cost.local.latency;
+}
+
+/* Turns the bytes of the members into the time of their blocks in units of `unit`; the sum. */
+static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t block_size,
+                            members_t *members, double unit)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    double work = 0;
+
+    for (int j = 0; j < members->count; ++j) {
+        members->bytes[j] = 0;
+    }
+    for (int x = 0; x < ring->size; ++x) {
+        const size_t m = problem->bytes[ring->rank[x]];
+        const uint64_t blocks = mca_coll_pipering_blocks(m, block_size);
+        const double time = stream_time(member_link(problem), (double) blocks, (double) m);
+        members->bytes[member_at(ring, x)] += time / unit;
+        work += time;
+    }
+    return work;
 }
 
 double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {
     const mca_coll_pipering_ring_t *ring = problem->ring;
     const mca_coll_pipering_link_cost_t *link = member_link(problem), *local = &problem->cost.local;
-    const members_t members = find_members(problem, block_size);
+    members_t members = find_members(problem, block_size);
     const double largest = stream_time(link, 1, members.largest);
     const double hop = stream_time(local, 1, members.largest) + local->latency;
 
@@ -158,15 +205,17 @@ double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t
         return 0;
     }
     for (int j = 0; j < members.count; ++j) {
-        members.bytes[j] = stream_time(link, (double) members.blocks[j], members.bytes[j])
-                           / largest;
         members.lag[j] = (link->latency + (member_ranks(ring, j) - 1) * hop) / largest;
     }
+    const double work = weigh_members(problem, block_size, &members, largest);
 
     const double delay = mca_coll_pipering_delay(members.blocks, members.bytes, members.lag,
                                                  members.count);
-    return stream_time(link, (double) members.total_blocks, members.total_bytes)
-           + (delay - 1) * largest + local_excess(problem, &members);
+    const double outer = work + (delay - 1) * largest;
+    const double inner = members.count < ring->size
+                             ? inner_time(problem, block_size, largest + link->latency, hop)
+                             : 0;
+    return inner > outer ? inner : outer;
 }
 
 static double equation2_denominator(double p, double z, bool printed)
@@ -243,6 +292,9 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
         if (1 <= size && size <= (double) largest) {
             consider(&choice, (size_t) size);
         }
+    }
+    if (0 < link->eager && link->eager < (double) largest) {
+        consider(&choice, (size_t) link->eager);
     }
     for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
         consider(&choice, (size_t) mca_coll_pipering_blocks(largest, k));

@@ -58,6 +58,8 @@ typedef struct {
     int *next;         /* [p] */
     int *adds;         /* [p + 1] heads: nodes that add so much */
     int *takes;        /* [p + 1] heads: nodes that take off so much */
+    int adds_top;      /* no node adds more */
+    int takes_top;     /* or takes off more */
     uint64_t *emptied; /* [p] empties of a node */
 
     /* exhaustive search */
@@ -234,12 +236,16 @@ static void list_nodes(workspace_t *w, int64_t limit, int last)
     for (int i = 0; i <= w->p; ++i) {
         w->adds[i] = w->takes[i] = -1;
     }
+    w->adds_top = w->takes_top = 0;
     for (int j = w->nodes - 1; j >= 0; --j) {
         if (last != j) {
             const int64_t sum = node_adds(w, j, limit);
-            int *head = sum > 0 ? &w->adds[clip(sum, w->p)] : &w->takes[clip(-sum, w->p)];
+            const int at = clip(sum > 0 ? sum : -sum, w->p);
+            int *head = sum > 0 ? &w->adds[at] : &w->takes[at];
+            int *top = sum > 0 ? &w->adds_top : &w->takes_top;
             w->next[j] = *head;
             *head = j;
+            *top = at > *top ? at : *top;
         }
     }
 }
@@ -256,6 +262,21 @@ static int take_from(workspace_t *w, int *heads, int from, int to, int step)
     return -1;
 }
 
+static void lower_tops(workspace_t *w)
+{
+    while (0 < w->adds_top && 0 > w->adds[w->adds_top]) {
+        --w->adds_top;
+    }
+    while (0 < w->takes_top && 0 > w->takes[w->takes_top]) {
+        --w->takes_top;
+    }
+}
+
+static int lesser(int64_t a, int b)
+{
+    return a < b ? (int) a : b;
+}
+
 /*
  * The node to come next: the one that adds most without passing the limit, else
  * one that takes off just enough for the largest that is left, else whatever is
@@ -263,22 +284,18 @@ static int take_from(workspace_t *w, int *heads, int from, int to, int step)
  */
 static int pick_node(workspace_t *w, int64_t delay, int64_t limit)
 {
-    const int p = w->p;
-    int largest = p, node;
+    int node = take_from(w, w->adds, lesser(limit - delay, w->adds_top), 1, -1);
 
-    node = take_from(w, w->adds, clip(limit - delay, p), 1, -1);
     if (0 <= node) {
         return node;
     }
-    while (largest > 0 && 0 > w->adds[largest]) {
-        --largest;
-    }
-    const int64_t needed = 0 == largest ? 0 : delay + largest - limit;
-    node = take_from(w, w->takes, clip(needed > 0 ? needed : 0, p), p, 1);
+    lower_tops(w);
+    const int64_t needed = 0 == w->adds_top ? 0 : delay + w->adds_top - limit;
+    node = take_from(w, w->takes, clip(needed > 0 ? needed : 0, w->p), w->takes_top, 1);
     if (0 > node) {
-        node = take_from(w, w->takes, p, 0, -1);
+        node = take_from(w, w->takes, w->takes_top, 0, -1);
     }
-    return 0 <= node ? node : take_from(w, w->adds, 1, p, 1);
+    return 0 <= node ? node : take_from(w, w->adds, 1, w->adds_top, 1);
 }
 
 /* One greedy trial: no delay above `limit`, `last` (that holds the largest rank) last. */
@@ -299,17 +316,31 @@ static void try_limit(workspace_t *w, int64_t limit, int last)
     judge(w);
 }
 
+/* Whether a node can close the ring: it holds the largest rank, or adds no delay. */
+static bool can_be_last(const workspace_t *w, int node, int largest, int64_t limit)
+{
+    return node == largest
+           || (0 != w->blocks[w->member[w->first[node + 1] - 1]]
+               && 0 >= node_adds(w, node, limit));
+}
+
 static void search_greedily(workspace_t *w)
 {
-    int last = 0;
+    int64_t work = 0;
+    int largest = 0;
 
     for (int j = 0; j < w->nodes; ++j) {
-        const uint64_t largest = w->blocks[w->member[w->first[j + 1] - 1]];
-        last = largest > w->blocks[w->member[w->first[last + 1] - 1]] ? j : last;
+        const uint64_t blocks = w->blocks[w->member[w->first[j + 1] - 1]];
+        largest = blocks > w->blocks[w->member[w->first[largest + 1] - 1]] ? j : largest;
     }
-    for (int64_t limit = w->bound, work = 0; limit < w->best_excess && work < GREEDY_WORK;
-         ++limit, work += w->p) {
-        try_limit(w, limit, last);
+    for (int64_t limit = w->bound; limit < w->best_excess && work < GREEDY_WORK; ++limit) {
+        for (int i = 0; i < w->nodes && limit < w->best_excess && work < GREEDY_WORK; ++i) {
+            const int node = (largest + i) % w->nodes;
+            if (can_be_last(w, node, largest, limit)) {
+                try_limit(w, limit, node);
+                work += w->p;
+            }
+        }
     }
 }
 

@@ -20,9 +20,14 @@
  * of small records, ceil(log2 p) rounds. A probe is bounded: 8 echoes and one
  * stream of 328 KiB (between nodes) a link; its result serves the whole job.
  *
- *     alpha + beta s   is the time per block in a stream of blocks of s bytes;
- *                      parts of two sizes follow each other and give both;
- *     latency          is half an echo, less alpha.
+ *     gap + beta s   is the time per block in a stream of blocks of s bytes;
+ *                    parts of two sizes follow each other and give both;
+ *     alpha          is half of the shortest echo, at least the gap: small blocks
+ *                    of a stream are handled by the dozen, those of the ring are not;
+ *     latency        is half of the mean echo, less alpha;
+ *     handshake      four mean echoes, for blocks that the transport does not send
+ *                    without asking (known where the PML is ob1): to ask, to be
+ *                    told, and on busy links each waits behind what is queued.
  *
  * All links are measured at the same time, as the ring uses them.
  */
@@ -35,10 +40,14 @@
 #include <time.h>
 
 #include "ompi/group/group.h"
+#include "ompi/mca/bml/base/base.h"
+#include "ompi/mca/bml/bml.h"
+#include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
 #include "opal/util/arch.h"
+#include "opal/util/output.h"
 
 enum { NET, LOCAL, KINDS };
 enum { TAG_TELL, TAG_PING, TAG_PONG, TAG_STREAM, TAGS };
@@ -64,11 +73,17 @@ static const struct {
 #define LEAST_ALPHA 1e-7
 #define LEAST_BETA 1e-12
 
+/* More than any header of ob1. */
+#define HEADER 256
+
+/* What is measured of a link: seconds, but for the last. */
+enum { GAP, BETA, ECHO_LEAST, ECHO_MEAN, EAGER, FIELDS };
+
 typedef struct {
     int32_t node;         /* lowest rank on my node */
     uint32_t arch;        /* data representation */
-    int32_t known[KINDS]; /* what of the next is: STREAMED | ECHOED */
-    mca_coll_pipering_link_cost_t cost[KINDS]; /* latency: half an echo */
+    int32_t known[KINDS]; /* what of the next is: STREAMED (GAP, BETA) | ECHOED (the others) */
+    double link[KINDS][FIELDS];
 } record_t;
 
 typedef enum { JOIN, PROBE_NET, PROBE_LOCAL, AGREE, READY } stage_t;
@@ -85,7 +100,8 @@ typedef struct {
     ompi_request_t *in[STREAM_BLOCKS], *out[STREAM_BLOCKS];
     char *buffer;
     double started;
-    double echoes;       /* time of all that count */
+    double echoes;       /* time of all that count ... */
+    double echo_least;   /* ... and of the shortest */
     double ended[PARTS]; /* when the last block of a part was there */
 } probe_t;
 
@@ -104,8 +120,9 @@ struct mca_coll_pipering_setup_t {
     bool want[KINDS]; /* costs that the user does not give */
     int neighbour[KINDS][2];
     record_t mine;
-    mca_coll_pipering_link_cost_t cost[KINDS];
+    double link[KINDS][FIELDS];
     probe_t probe;
+    double began;
 };
 
 static double now(void)
@@ -253,29 +270,23 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double cost_field(const mca_coll_pipering_link_cost_t *cost, int field)
-{
-    return 0 == field ? cost->alpha : 1 == field ? cost->beta : cost->latency;
-}
-
 /* The median of a field over the ranks that know it. */
 static double find_median(const mca_coll_pipering_setup_t *setup, int kind, int field,
                           double *values)
 {
-    const int needed = 2 == field ? ECHOED : STREAMED;
+    const int needed = field <= BETA ? STREAMED : ECHOED;
     int known = 0;
 
     for (int i = 0; i < setup->size; ++i) {
-        const record_t *record = &setup->record[i];
-        if (record->known[kind] & needed) {
-            values[known++] = cost_field(&record->cost[kind], field);
+        if (setup->record[i].known[kind] & needed) {
+            values[known++] = setup->record[i].link[kind][field];
         }
     }
     if (0 == known) {
         return 0;
     }
     qsort(values, (size_t) known, sizeof(double), compare);
-    return values[known / 2];
+    return EAGER == field ? values[0] : values[known / 2];
 }
 
 static int take_costs(mca_coll_pipering_setup_t *setup)
@@ -286,9 +297,9 @@ static int take_costs(mca_coll_pipering_setup_t *setup)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     for (int kind = NET; kind < KINDS; ++kind) {
-        setup->cost[kind].alpha = find_median(setup, kind, 0, values);
-        setup->cost[kind].beta = find_median(setup, kind, 1, values);
-        setup->cost[kind].latency = find_median(setup, kind, 2, values);
+        for (int field = 0; field < FIELDS; ++field) {
+            setup->link[kind][field] = find_median(setup, kind, field, values);
+        }
     }
     free(values);
     return OMPI_SUCCESS;
@@ -321,6 +332,7 @@ static void begin_probe(mca_coll_pipering_setup_t *setup, int kind)
     probe->peer[NEXT] = setup->neighbour[kind][NEXT];
     probe->pings_left = 0 > probe->peer[NEXT] ? 0 : ECHOES + 1;
     probe->pongs_left = 0 > probe->peer[PREVIOUS] ? 0 : ECHOES + 1;
+    probe->echo_least = HUGE_VAL;
     probe->ping_in = probe->pong_in = MPI_REQUEST_NULL;
     probe->echo_out[0] = probe->echo_out[1] = MPI_REQUEST_NULL;
     if (0 < probe->pongs_left) {
@@ -360,7 +372,9 @@ static int take_pong(mca_coll_pipering_setup_t *setup)
     }
 
     if (ECHOES >= probe->pings_left) {
-        probe->echoes += now() - probe->started;
+        const double time = now() - probe->started;
+        probe->echoes += time;
+        probe->echo_least = fmin(time, probe->echo_least);
     }
     if (0 < --probe->pings_left) {
         probe->started = now();
@@ -472,11 +486,32 @@ static double time_block(const probe_t *probe, int size)
     return time / blocks;
 }
 
+/*
+ * Bytes that are sent to a rank without asking, as far as it is known: ob1's
+ * transport, less what a header may take.
+ */
+static double eager_to(ompi_communicator_t *comm, int rank)
+{
+    const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
+    ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
+
+    if (0 != strcmp("ob1", pml)) {
+        return 0;
+    }
+    mca_bml_base_endpoint_t *endpoint = mca_bml_base_get_endpoint(proc);
+    if (NULL == endpoint || 0 == mca_bml_base_btl_array_get_size(&endpoint->btl_eager)) {
+        return 0;
+    }
+    const mca_bml_base_btl_t *btl = mca_bml_base_btl_array_get_index(&endpoint->btl_eager, 0);
+    return btl->btl->btl_eager_limit > 2 * HEADER ? (double) (btl->btl->btl_eager_limit - HEADER)
+                                                  : 0;
+}
+
 /* What this rank saw: the link into it by streams, the one out of it by echoes. */
 static void record_probe(mca_coll_pipering_setup_t *setup, int kind)
 {
     const probe_t *probe = &setup->probe;
-    mca_coll_pipering_link_cost_t *cost = &setup->mine.cost[kind];
+    double *link = setup->mine.link[kind];
     const double small = (double) block_sizes[kind][SMALL];
     const double large = (double) block_sizes[kind][LARGE];
 
@@ -484,12 +519,14 @@ static void record_probe(mca_coll_pipering_setup_t *setup, int kind)
     if (0 <= probe->peer[PREVIOUS]) {
         const double time = time_block(probe, SMALL);
         setup->mine.known[kind] |= STREAMED;
-        cost->beta = fmax((time_block(probe, LARGE) - time) / (large - small), LEAST_BETA);
-        cost->alpha = fmax(time - cost->beta * small, LEAST_ALPHA);
+        link[BETA] = fmax((time_block(probe, LARGE) - time) / (large - small), LEAST_BETA);
+        link[GAP] = fmax(time - link[BETA] * small, LEAST_ALPHA);
     }
     if (0 <= probe->peer[NEXT]) {
         setup->mine.known[kind] |= ECHOED;
-        cost->latency = probe->echoes / ECHOES / 2;
+        link[ECHO_LEAST] = probe->echo_least;
+        link[ECHO_MEAN] = probe->echoes / ECHOES;
+        link[EAGER] = eager_to(setup->comm, probe->peer[NEXT]);
     }
 }
 
@@ -546,6 +583,25 @@ static void end_join(mca_coll_pipering_setup_t *setup)
     }
 }
 
+/* The cost of measuring is no secret. */
+static void report(const mca_coll_pipering_setup_t *setup)
+{
+    static const char *const names[KINDS] = {"between nodes", "inside nodes"};
+
+    for (int kind = NET; kind < KINDS; ++kind) {
+        const double *link = setup->link[kind];
+        if (setup->want[kind] && 0 < mca_coll_pipering_component.verbose && 0 == setup->rank) {
+            opal_output(mca_coll_pipering_component.output,
+                        "coll/pipering: links %s measured for %s: gap %.2f us, beta %.4f ns/byte, "
+                        "echoes %.2f us, at least %.2f, eager up to %.0f bytes; joining and "
+                        "measuring took %.2f ms",
+                        names[kind], setup->comm->c_name, 1e6 * link[GAP], 1e9 * link[BETA],
+                        1e6 * link[ECHO_MEAN], 1e6 * link[ECHO_LEAST], link[EAGER],
+                        1e3 * (now() - setup->began));
+        }
+    }
+}
+
 static void end_agree(mca_coll_pipering_setup_t *setup)
 {
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
@@ -554,14 +610,13 @@ static void end_agree(mca_coll_pipering_setup_t *setup)
     if (OMPI_SUCCESS != setup->error) {
         return;
     }
-    if (setup->want[NET]) {
-        component->known.net = setup->cost[NET];
-        component->net_known = true;
+    for (int kind = NET; kind < KINDS; ++kind) {
+        if (setup->want[kind]) {
+            component->links[kind].known = true;
+            memcpy(component->links[kind].fields, setup->link[kind], sizeof(setup->link[kind]));
+        }
     }
-    if (setup->want[LOCAL]) {
-        component->known.local = setup->cost[LOCAL];
-        component->local_known = true;
-    }
+    report(setup);
     setup->stage = READY;
 }
 
@@ -613,10 +668,13 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     setup->want[NET] = !(0 < params->alpha && 0 < params->beta);
     setup->want[LOCAL] = !(0 < params->local_alpha && 0 < params->local_beta);
     setup->mine = (record_t){.node = lowest_on_node(comm),
-                             .arch = opal_local_arch,
-                             .known = {component->net_known ? WHOLLY : 0,
-                                       component->local_known ? WHOLLY : 0},
-                             .cost = {component->known.net, component->known.local}};
+                             .arch = opal_local_arch};
+    for (int kind = NET; kind < KINDS; ++kind) {
+        setup->mine.known[kind] = component->links[kind].known ? WHOLLY : 0;
+        memcpy(setup->mine.link[kind], component->links[kind].fields,
+               sizeof(setup->mine.link[kind]));
+    }
+    setup->began = now();
     begin_telling(setup);
     setup->stage = JOIN;
     module->setup = setup;
@@ -643,16 +701,20 @@ const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setu
     return setup->node_of;
 }
 
-/*
- * What is left of half an echo without alpha is the latency. A given alpha is the
- * paper's: all that a block costs besides its bytes.
- */
-static mca_coll_pipering_link_cost_t blend(mca_coll_pipering_link_cost_t cost, double alpha,
-                                           double beta)
+/* A given alpha is the paper's: all that a block costs besides its bytes. */
+static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, double beta)
 {
-    cost.latency = 0 < alpha ? 0 : fmax(cost.latency - cost.alpha, 0);
-    cost.alpha = fmax(0 < alpha ? alpha : cost.alpha, LEAST_ALPHA);
-    cost.beta = fmax(0 < beta ? beta : cost.beta, LEAST_BETA);
+    mca_coll_pipering_link_cost_t cost = {.alpha = alpha, .beta = beta};
+
+    if (!(0 < alpha)) {
+        cost.alpha = fmax(fmax(link[GAP], link[ECHO_LEAST] / 2), LEAST_ALPHA);
+        cost.latency = fmax(link[ECHO_MEAN] / 2 - cost.alpha, 0);
+    }
+    if (!(0 < beta)) {
+        cost.beta = fmax(link[BETA], LEAST_BETA);
+    }
+    cost.handshake = 4 * link[ECHO_MEAN];
+    cost.eager = link[EAGER];
     return cost;
 }
 
@@ -660,8 +722,8 @@ mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_se
                                                       const mca_coll_pipering_params_t *params)
 {
     return (mca_coll_pipering_cost_t){
-        .net = blend(setup->cost[NET], params->alpha, params->beta),
-        .local = blend(setup->cost[LOCAL], params->local_alpha, params->local_beta)};
+        .net = cost_of(setup->link[NET], params->alpha, params->beta),
+        .local = cost_of(setup->link[LOCAL], params->local_alpha, params->local_beta)};
 }
 
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)

@@ -1,0 +1,25 @@
+/*
+ * Copyright (c) 2026 The pipering authors. All rights reserved.
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/* Open MPI 4.1 installs ompi/op/op.h, which includes a header of this name, but not that header.
+ * This stands in for it where components are built against an installation; it is the last place
+ * searched. op.h needs the one conversion below, which is none where Fortran's INTEGER is C's int. */
+
+#ifndef PIPERING_MISSING_FINT_2_INT_H
+#define PIPERING_MISSING_FINT_2_INT_H
+
+#include "ompi_config.h"
+
+#if OMPI_SIZEOF_FORTRAN_INTEGER != SIZEOF_INT
+#    error "this Open MPI is configured with a Fortran INTEGER that is not an int; build in its tree"
+#endif
+
+#define OMPI_INT_2_FINT(value) (value)
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * An allocator that fails at will, for the component alone: a program that is
+ * linked with it has malloc, calloc, realloc and posix_memalign of its own. They
+ * hand on to those of the library (or of a checking library that is preloaded),
+ * but a request from code of the component may be refused.
+ */
+
+#ifndef TEST_MPI_ALLOCATOR_H
+#define TEST_MPI_ALLOCATOR_H
+
+/** From now on the k-th request of the component by this process fails; 0: none. */
+void allocator_arm(long k);
+
+/** Ends that; the number of requests that the component made meanwhile. */
+long allocator_disarm(void);
+
+#endif

@@ -1,0 +1,374 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Blocks and bytes that a call really moves, by the performance variables,
+ * against what the plan says of this rank, and against what any plan must come
+ * to: each rank gets each foreign byte once, and each byte enters a node once.
+ * Nodes are told apart by processor names, not by what the component thinks.
+ */
+
+#include "coll_pipering_plan.h"
+#include "knob.h"
+#include "tap.h"
+#include "trial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS, BLOCKS_IN, BLOCKS_OUT, BYTES_IN, BYTES_OUT, FROM_NETWORK, ROUNDS, COUNTERS };
+
+static const char *const counter_name[COUNTERS] = {
+    [CALLS] = "coll_pipering_calls",
+    [BLOCKS_IN] = "coll_pipering_blocks_received",
+    [BLOCKS_OUT] = "coll_pipering_blocks_sent",
+    [BYTES_IN] = "coll_pipering_bytes_received",
+    [BYTES_OUT] = "coll_pipering_bytes_sent",
+    [FROM_NETWORK] = "coll_pipering_bytes_from_network",
+    [ROUNDS] = "coll_pipering_rounds",
+};
+
+/** A communicator as the test sees it. */
+typedef struct place_t {
+    MPI_Comm comm;
+    int size;
+    int rank;
+    int *node_of; /**< [size] the lowest rank on the same node */
+    size_t *bytes;
+    size_t total;
+    uint64_t *blocks;
+    void *scratch;
+    void *memory;
+    mca_coll_pipering_ring_t ring;
+} place_t;
+
+/* ---- where ranks are ---- */
+
+/** By broadcasts: what is under test has no part in it. */
+static void find_nodes(place_t *place)
+{
+    char(*name)[MPI_MAX_PROCESSOR_NAME] = tap_memory((size_t) place->size * sizeof(*name));
+    int length;
+
+    memset(name, 0, (size_t) place->size * sizeof(*name));
+    MPI_Get_processor_name(name[place->rank], &length);
+    for (int i = 0; i < place->size; i++) {
+        MPI_Bcast(name[i], MPI_MAX_PROCESSOR_NAME, MPI_CHAR, i, place->comm);
+        place->node_of[i] = 0;
+        while (0 != strcmp(name[i], name[place->node_of[i]])) {
+            place->node_of[i]++;
+        }
+    }
+    free(name);
+}
+
+static place_t place_new(MPI_Comm comm)
+{
+    place_t place = {.comm = comm};
+
+    MPI_Comm_size(comm, &place.size);
+    MPI_Comm_rank(comm, &place.rank);
+    place.node_of = tap_memory((size_t) place.size * sizeof(int));
+    place.bytes = tap_memory((size_t) place.size * sizeof(size_t));
+    place.blocks = tap_memory((size_t) place.size * sizeof(uint64_t));
+    place.scratch = tap_memory(mca_coll_pipering_order_scratch(place.size));
+    place.memory = tap_memory(mca_coll_pipering_ring_size(place.size));
+    mca_coll_pipering_ring_bind(&place.ring, place.size, place.memory);
+    find_nodes(&place);
+    return place;
+}
+
+static void place_free(place_t *place)
+{
+    free(place->node_of);
+    free(place->bytes);
+    free(place->blocks);
+    free(place->scratch);
+    free(place->memory);
+}
+
+/* ---- distributions ---- */
+
+enum { REGULAR, FIRST, LAST, ALTERNATE, FALLING, OUTLIER, NODE_EMPTY, WILD, SHAPES };
+
+static const char *const shape_name[SHAPES] = {
+    "regular", "only the first rank", "only the last rank", "odd ranks empty",
+    "falling", "an outlier",          "one node empty",     "wild"};
+
+static size_t bytes_of(const place_t *place, int shape, int rank)
+{
+    switch (shape) {
+    case REGULAR:
+        return 40000;
+    case FIRST:
+        return 0 == rank ? 150001 : 0;
+    case LAST:
+        return place->size - 1 == rank ? 150001 : 0;
+    case ALTERNATE:
+        return 0 == rank % 2 ? 33333 : 0;
+    case FALLING:
+        return (size_t) (place->size - 1 - rank) * 12345;
+    case OUTLIER:
+        return place->size / 2 == rank ? 200000 : 100;
+    case NODE_EMPTY:
+        return place->node_of[rank] == place->node_of[place->size / 3] ? 0 : 25000;
+    default:
+        return (size_t) (dice_mix((uint64_t) rank) % 3 * (dice_mix(77 + (uint64_t) rank) % 30000));
+    }
+}
+
+static void distribute(place_t *place, int shape)
+{
+    place->total = 0;
+    for (int i = 0; i < place->size; i++) {
+        place->bytes[i] = bytes_of(place, shape, i);
+        place->total += place->bytes[i];
+    }
+}
+
+/* ---- what is to be expected ---- */
+
+static mca_coll_pipering_cut_t cut_of(const place_t *place, const knob_setting_t *setting)
+{
+    mca_coll_pipering_cut_t cut = {setting->block_size, (mca_coll_pipering_split_t) setting->split};
+
+    if (KNOB_LINEAR_RING == setting->algorithm) {
+        cut.block_size = 1;
+        for (int i = 0; i < place->size; i++) {
+            cut.block_size = place->bytes[i] > cut.block_size ? place->bytes[i] : cut.block_size;
+        }
+    }
+    return cut;
+}
+
+static void add(uint64_t *blocks, uint64_t *bytes, mca_coll_pipering_volume_t volume)
+{
+    *blocks += volume.blocks;
+    *bytes += volume.bytes;
+}
+
+/** What the plan says of this rank. */
+static void expect(place_t *place, const knob_setting_t *setting, uint64_t *wanted)
+{
+    bool linear = KNOB_LINEAR_RING == setting->algorithm;
+    unsigned flags = (!linear && setting->nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
+                     | (!linear && setting->empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
+    mca_coll_pipering_cut_t cut = cut_of(place, setting);
+    mca_coll_pipering_ring_t *ring = &place->ring;
+    mca_coll_pipering_route_t route;
+
+    for (int i = 0; i < place->size; i++) {
+        place->blocks[i] = mca_coll_pipering_blocks(place->bytes[i], cut.block_size);
+    }
+    mca_coll_pipering_order(ring, place->node_of, place->blocks, flags, place->scratch);
+    mca_coll_pipering_route(&route, ring, place->rank);
+    memset(wanted, 0, COUNTERS * sizeof(*wanted));
+    wanted[CALLS] = 1;
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; i++) {
+        mca_coll_pipering_volume_t in = mca_coll_pipering_stream_volume(ring, place->bytes, cut,
+                                                                        route.in[i].stream);
+        int peer = route.in[i].peer;
+
+        add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
+        if (0 <= peer && place->node_of[peer] != place->node_of[place->rank]) {
+            wanted[FROM_NETWORK] += in.bytes;
+        }
+        add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
+            mca_coll_pipering_stream_volume(ring, place->bytes, cut, route.out[i].forward));
+        if (route.out[i].own) {
+            add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
+                mca_coll_pipering_stream_volume(ring, place->bytes, cut, route.own));
+        }
+    }
+    wanted[ROUNDS] = wanted[BLOCKS_IN] > wanted[BLOCKS_OUT] ? wanted[BLOCKS_IN]
+                                                            : wanted[BLOCKS_OUT];
+}
+
+/* ---- what is seen ---- */
+
+static void read_counters(uint64_t *value)
+{
+    for (int i = 0; i < COUNTERS; i++) {
+        value[i] = knob_counter(counter_name[i]);
+    }
+}
+
+static bool same_counters(const uint64_t *got, const uint64_t *wanted, char *fault, size_t room)
+{
+    for (int i = 0; i < COUNTERS; i++) {
+        if (got[i] != wanted[i]) {
+            snprintf(fault, room, "%s: %llu, by the plan %llu", counter_name[i],
+                     (unsigned long long) got[i], (unsigned long long) wanted[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/** What holds for any plan. `whole`: nodes are kept together. */
+static bool lawful(const place_t *place, const uint64_t *got, bool whole, char *fault, size_t room)
+{
+    uint64_t *all = tap_memory((size_t) place->size * sizeof(*all));
+    uint64_t entered = 0, own = 0, sum[2] = {got[BYTES_IN], got[BYTES_OUT]};
+    int me = place->node_of[place->rank];
+
+    MPI_Allreduce(MPI_IN_PLACE, sum, 2, MPI_UINT64_T, MPI_SUM, place->comm);
+    for (int i = 0; i < place->size; i++) {
+        all[i] = got[FROM_NETWORK];
+        MPI_Bcast(&all[i], 1, MPI_UINT64_T, i, place->comm);
+        if (me == place->node_of[i]) {
+            entered += all[i];
+            own += place->bytes[i];
+        }
+    }
+    free(all);
+    if (got[BYTES_IN] != place->total - place->bytes[place->rank]) {
+        snprintf(fault, room, "%llu bytes came, of %zu foreign ones",
+                 (unsigned long long) got[BYTES_IN], place->total - place->bytes[place->rank]);
+        return false;
+    }
+    if (whole && entered != place->total - own) {
+        snprintf(fault, room, "%llu bytes entered the node, m - M_J are %llu",
+                 (unsigned long long) entered, (unsigned long long) (place->total - own));
+        return false;
+    }
+    snprintf(fault, room, "all ranks received %llu bytes and sent %llu", (unsigned long long) sum[0],
+             (unsigned long long) sum[1]);
+    return sum[0] == sum[1];
+}
+
+static bool run_once(place_t *place, int shape, bool nonblocking, layout_t *layout)
+{
+    exchange_spec_t spec = {.comm = place->comm, .key = 500 + (uint64_t) shape};
+    int *count = tap_memory((size_t) place->size * sizeof(int));
+    exchange_t *x;
+    bool right;
+
+    for (int i = 0; i < place->size; i++) {
+        count[i] = (int) place->bytes[i];
+    }
+    spec.same = REGULAR == shape;
+    spec.count = count;
+    spec.send_count = count[place->rank];
+    spec.send = spec.recv = layout;
+    x = trial_exchange(&spec);
+    if (nonblocking) {
+        right = MPI_SUCCESS == exchange_start(x)
+                && MPI_SUCCESS == MPI_Wait(&x->request, MPI_STATUS_IGNORE);
+    } else {
+        right = MPI_SUCCESS == exchange_run(x);
+    }
+    right = right && exchange_right(x);
+    exchange_free(x);
+    free(count);
+    return right;
+}
+
+static const knob_setting_t settings[] = {
+    {"ring, 16 KiB", KNOB_RING, KNOB_FIXED, 16384, 0, 0, true, true},
+    {"ring, full blocks of 1000 bytes", KNOB_RING, KNOB_FIXED, 1000, 1, 0, true, true},
+    {"ring, empties where they are", KNOB_RING, KNOB_FIXED, 5000, 0, 3, true, false},
+    {"ring over ranks", KNOB_RING, KNOB_FIXED, 16384, 0, 0, false, true},
+    {"linear ring", KNOB_LINEAR_RING, KNOB_SEARCH, 0, 0, 0, true, true},
+};
+#define SETTINGS ((int) (sizeof(settings) / sizeof(settings[0])))
+
+/** One shape under one setting; the fault is left alone where all is right. */
+static bool try_call(place_t *place, int shape, int n, layout_t *layout, char *fault, size_t room)
+{
+    const knob_setting_t *setting = &settings[n];
+    bool whole = setting->nodes && KNOB_LINEAR_RING != setting->algorithm, right;
+    uint64_t before[COUNTERS], got[COUNTERS], wanted[COUNTERS];
+    char why[200] = "wrong result", laws[200];
+
+    knob_apply(setting);
+    read_counters(before);
+    right = run_once(place, shape, (shape + n) % 2, layout);
+    read_counters(got);
+    for (int i = 0; i < COUNTERS; i++) {
+        got[i] -= before[i];
+    }
+    expect(place, setting, wanted);
+    if (0 == place->total) {
+        memset(wanted, 0, sizeof(wanted)); /* nothing to gather: left to the module below */
+    }
+    right = right && same_counters(got, wanted, why, sizeof(why));
+    if (!lawful(place, got, whole, laws, sizeof(laws)) && right) {
+        right = false;
+        memcpy(why, laws, sizeof(why));
+    }
+    if (!right) {
+        snprintf(fault, room, "%s: %s", setting->name, why);
+    }
+    return right;
+}
+
+static void try_shape(place_t *place, int shape, const char *where)
+{
+    layout_t *layout = layout_unit(1, 0);
+    char fault[400] = "";
+    bool right = true;
+
+    if (1 != layout->size) {
+        tap_bail("the test is wrong: unit 1 is not a byte");
+    }
+    distribute(place, shape);
+    for (int n = 0; n < SETTINGS; n++) {
+        right &= try_call(place, shape, n, layout, fault, sizeof(fault));
+    }
+    tap_check(right, fault, "%s, %s", shape_name[shape], where);
+    layout_free(layout);
+}
+
+/** The least and the most that a linear ring may take: one block a rank. */
+static void try_linear(place_t *place)
+{
+    uint64_t before, blocks;
+    layout_t *layout = layout_unit(1, 0);
+
+    distribute(place, WILD);
+    knob_apply(&settings[SETTINGS - 1]);
+    before = knob_counter("coll_pipering_blocks_received");
+    run_once(place, WILD, false, layout);
+    blocks = knob_counter("coll_pipering_blocks_received") - before;
+    for (int i = 0; i < place->size; i++) {
+        blocks -= i != place->rank && 0 < place->bytes[i];
+    }
+    tap_check(0 == blocks, NULL, "linear ring: one block of each other rank that has any");
+    layout_free(layout);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm reversed;
+    place_t place;
+
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!knob_begin()) {
+        tap_bail("there is no coll/pipering here, so nothing to count");
+    }
+    place = place_new(MPI_COMM_WORLD);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        try_shape(&place, shape, "all ranks");
+    }
+    try_linear(&place);
+    place_free(&place);
+
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, &reversed);
+    place = place_new(reversed);
+    try_shape(&place, FALLING, "ranks reversed");
+    try_shape(&place, WILD, "ranks reversed");
+    place_free(&place);
+    MPI_Comm_free(&reversed);
+    knob_end();
+    return tap_end();
+}

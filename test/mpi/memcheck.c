@@ -1,0 +1,94 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * A little of everything, small, for a checker of memory that runs it: dense
+ * and strided types, in place, nonblocking, empties, calls that are left to the
+ * module below, and communicators made and freed.
+ */
+
+#include "knob.h"
+#include "tap.h"
+#include "trial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static layout_t *layout_of(int n)
+{
+    switch (n % 3) {
+    case 0:
+        return layout_unit(3, 0);
+    case 1:
+        return layout_vector(3, 2, 5, layout_unit(3, 0));
+    default:
+        return layout_resized(-8, 40, layout_hvector(2, 1, -16, layout_unit(3, 0)));
+    }
+}
+
+static bool run_right(exchange_t *x, bool nonblocking)
+{
+    bool right;
+
+    if (nonblocking) {
+        right = MPI_SUCCESS == exchange_start(x)
+                && MPI_SUCCESS == MPI_Wait(&x->request, MPI_STATUS_IGNORE);
+    } else {
+        right = MPI_SUCCESS == exchange_run(x);
+    }
+    return right && exchange_right(x);
+}
+
+/** Call n of a communicator. */
+static bool call(MPI_Comm comm, int n)
+{
+    exchange_spec_t spec = {.comm = comm, .key = 700 + (uint64_t) n};
+    int rank, size, count[16];
+    layout_t *layout = layout_of(n);
+    exchange_t *x;
+    bool right;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < size; i++) {
+        count[i] = 5 == n ? 0 : 3 == n % 4 ? 150 : 1 == (i + n) % 3 ? 0 : 400 * i + 7;
+    }
+    spec.same = 3 == n % 4;
+    spec.in_place = 2 == n % 4;
+    spec.count = count;
+    spec.send_count = count[rank];
+    spec.send = spec.recv = layout;
+    x = trial_exchange(&spec);
+    right = run_right(x, 0 == n % 2);
+    exchange_free(x);
+    layout_free(layout);
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    bool right = true;
+    MPI_Comm comm;
+
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    knob_begin();
+    for (int i = 0; i < knob_settings_count(); i++) {
+        knob_apply(&knob_settings[i]);
+        MPI_Comm_split(MPI_COMM_WORLD, 0, 0 == i % 2 ? tap_rank : -tap_rank, &comm);
+        for (int n = 0; n < 12; n++) {
+            right &= call(comm, n);
+        }
+        MPI_Comm_free(&comm);
+    }
+    tap_check(right, NULL, "right results");
+    knob_end();
+    return tap_end();
+}

@@ -1,0 +1,247 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * No memory: on rank 0 the k-th request for memory that the component makes in a
+ * call is refused, for k = 1, 2, ... until a call makes fewer. Each call is the
+ * first on a communicator of its own, so setup and plan fail as well.
+ *
+ * Rank 0 has to get an error of class MPI_ERR_NO_MEM and to live on. The others
+ * then wait for it for ever, as MPI has it, so each of their calls runs in a
+ * thread that is given up. At the end the job is aborted with status ABORTED.
+ *
+ * With FATAL=k the k-th request fails under the default error handler: if the
+ * job gets past that it says so and ends well, which the script takes for wrong.
+ */
+
+#include "allocator.h"
+#include "exchange.h"
+#include "knob.h"
+#include "tap.h"
+#include "trial.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ABORTED 7
+#define REQUESTS_AT_MOST 60
+#define TAG 5
+
+/** A kind of call. */
+typedef struct form_t {
+    const char *name;
+    bool nonblocking;
+    bool strided;
+    bool again; /**< the second call on its communicator, the setup being made */
+} form_t;
+
+static const form_t forms[] = {
+    {"blocking", false, false, false},
+    {"nonblocking", true, false, false},
+    {"blocking, strided type", false, true, true},
+    {"nonblocking, strided type", true, true, true},
+};
+#define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
+
+typedef struct call_t {
+    exchange_t *x;
+    layout_t *layout;
+    bool nonblocking;
+    int code;
+    pthread_t thread;
+} call_t;
+
+static int key = 900;
+
+/* ---- a call ---- */
+
+static call_t *call_new(MPI_Comm comm, const form_t *form)
+{
+    call_t *call = tap_memory(sizeof(*call));
+    exchange_spec_t spec = {.comm = comm, .key = (uint64_t) key++};
+    int count[8];
+
+    for (int i = 0; i < tap_size; i++) {
+        count[i] = 3000 + 1000 * i;
+    }
+    call->layout = form->strided ? layout_vector(2, 1, 3, layout_unit(3, 0)) : layout_unit(3, 0);
+    spec.count = count;
+    spec.send_count = count[tap_rank];
+    spec.send = spec.recv = call->layout;
+    call->x = trial_exchange(&spec);
+    call->nonblocking = form->nonblocking;
+    return call;
+}
+
+static void call_free(call_t *call)
+{
+    exchange_free(call->x);
+    layout_free(call->layout);
+    free(call);
+}
+
+static void *call_run(void *argument)
+{
+    call_t *call = argument;
+
+    if (!call->nonblocking) {
+        call->code = exchange_run(call->x);
+        return NULL;
+    }
+    call->code = exchange_start(call->x);
+    if (MPI_SUCCESS == call->code) {
+        call->code = MPI_Wait(&call->x->request, MPI_STATUS_IGNORE);
+    }
+    return NULL;
+}
+
+/* ---- rank 0 ---- */
+
+static bool is_no_memory(int code, const char *form, long k)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int class = MPI_SUCCESS, length;
+
+    MPI_Error_class(code, &class);
+    if (MPI_ERR_NO_MEM != class) {
+        MPI_Error_string(code, text, &length);
+        printf("# %s: refused request %ld gives error %d, class %d: %s\n", form, k, code, class,
+               text);
+    }
+    return MPI_ERR_NO_MEM == class;
+}
+
+/** The call with the k-th request refused; true if there was such a request. */
+static bool starve(MPI_Comm comm, const form_t *form, long k, bool *right)
+{
+    call_t *call = call_new(comm, form);
+    long requests;
+
+    allocator_arm(k);
+    call_run(call);
+    requests = allocator_disarm();
+    if (requests < k) {
+        *right &= MPI_SUCCESS == call->code && exchange_right(call->x);
+    } else {
+        *right &= is_no_memory(call->code, form->name, k);
+    }
+    call_free(call);
+    return requests >= k;
+}
+
+/* ---- the other ranks ---- */
+
+/** The call in a thread; given up if rank 0 says so. */
+static bool attend(MPI_Comm comm, const form_t *form)
+{
+    call_t *call = call_new(comm, form);
+    int refused;
+    bool right;
+
+    pthread_create(&call->thread, NULL, call_run, call);
+    MPI_Recv(&refused, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (refused) {
+        pthread_detach(call->thread);
+        return true;
+    }
+    pthread_join(call->thread, NULL);
+    right = MPI_SUCCESS == call->code && exchange_right(call->x);
+    call_free(call);
+    return right;
+}
+
+/* ---- both ---- */
+
+/** True if a request was refused, on all ranks. */
+static bool step(const form_t *form, long k, bool *right)
+{
+    MPI_Comm comm;
+    int refused = 0;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (form->again) {
+        call_t *call = call_new(comm, form);
+
+        call_run(call);
+        *right &= MPI_SUCCESS == call->code && exchange_right(call->x);
+        call_free(call);
+    }
+    if (0 == tap_rank) {
+        refused = starve(comm, form, k, right);
+        for (int i = 1; i < tap_size; i++) {
+            MPI_Send(&refused, 1, MPI_INT, i, TAG, MPI_COMM_WORLD);
+        }
+        /* local in Open MPI: what was half made must come apart */
+        MPI_Comm_free(&comm);
+    } else {
+        *right &= attend(comm, form);
+        refused = -1;
+    }
+    MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return 0 < refused;
+}
+
+static void try_form(const form_t *form)
+{
+    bool right = true;
+    long k = 1;
+
+    while (k < REQUESTS_AT_MOST && step(form, k, &right)) {
+        k++;
+    }
+    tap_check(right, "see above", "%s: each of the requests refused in turn gives MPI_ERR_NO_MEM",
+              form->name);
+    tap_check(3 <= k && k < REQUESTS_AT_MOST, NULL, "%s: %s", form->name,
+              "the component has asked for memory, and the last call has got it");
+    tap_note("%s: %ld requests", form->name, k - 1);
+}
+
+static void die(long k)
+{
+    call_t *call = call_new(MPI_COMM_WORLD, &forms[tap_number("FORM", 0)]);
+
+    if (0 == tap_rank) {
+        allocator_arm(k);
+    }
+    call_run(call);
+    tap_note("refused request %ld was survived, error %d", k, call->code);
+    call_free(call);
+}
+
+int main(int argc, char **argv)
+{
+    long fatal;
+
+    tap_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
+    if (!knob_begin()) {
+        tap_bail("there is no coll/pipering here");
+    }
+    knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
+    fatal = tap_number("FATAL", 0);
+    if (0 < fatal) {
+        die(fatal);
+        return tap_end();
+    }
+    for (int i = 0; i < FORMS; i++) {
+        try_form(&forms[i]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (0 == tap_rank) {
+        MPI_Abort(MPI_COMM_WORLD, ABORTED);
+    }
+    for (;;) {
+        pause();
+    }
+}

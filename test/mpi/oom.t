@@ -1,0 +1,31 @@
+#!/bin/bash
+# No memory: errors and their class, by MPI_ERRORS_RETURN and by the default
+# handler, with a checking malloc where there is one.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build oom "$here/allocator.c" -pthread -ldl
+
+check=()
+if LD_PRELOAD=libc_malloc_debug.so.0 true 2>&1 | grep -q .; then
+    echo "# no libc_malloc_debug.so.0, so malloc checks what it checks by itself"
+else
+    check=(-x LD_PRELOAD=libc_malloc_debug.so.0 -x MALLOC_CHECK_=3)
+fi
+
+# shellcheck disable=SC2034 # of lib.sh
+expected=7 # MPI_Abort with ABORTED
+on_one "no memory" 3 60 "${check[@]}" "$bin/oom"
+
+# The default handler: the job ends at once, and says why.
+for form in 0 1; do
+    for k in 1 2 3 6 10; do
+        "$testbed" local -n 3 --timeout 30 -- -x FATAL=$k -x FORM=$form "$bin/oom" >"$work/out" 2>&1
+        status=$?
+        yes_if "default handler, form $form, request $k: the job ends at once, not well" \
+            test 0 -ne $status -a 124 -ne $status
+        yes_if "default handler, form $form, request $k: it says MPI_ERR_NO_MEM" \
+            grep -a -q 'MPI_ERR_NO_MEM' "$work/out"
+    done
+done
+finish

@@ -1,0 +1,149 @@
+#!/bin/bash
+# Which component serves a call: selection, priority, variables good and bad,
+# what ompi_info and the verbose lines tell of it.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build served
+
+# serves LABEL RING,BELOW,RING,BELOW [MPIRUN'S OPTION]...: right results, and so
+# many of the four calls of Allgatherv, then of Allgather, by the ring and left
+# to the module below; "any" for a part where the model decides.
+serves() {
+    local label=$1 wanted=$2 got
+    shift 2
+    on_one "$label" 4 40 "$@" "$bin/served"
+    got=$(sed -nE 's/^# allgatherv: ring ([0-9]+) below ([0-9]+); allgather: ring ([0-9]+) below ([0-9]+)$/\1,\2,\3,\4/p' "$work/out")
+    if [[ $wanted == any ]]; then
+        yes_if "$label: the component decides all calls" all_decided "$got"
+    else
+        is "$label: ring and below, of Allgatherv and of Allgather" "$got" "$wanted"
+    fi
+}
+
+all_decided() {
+    local a b c d
+    IFS=, read -r a b c d <<<"$1"
+    [[ $((a + b)),$((c + d)) == 4,4 ]]
+}
+
+line='coll/pipering: i?allgatherv? on '
+loud=(--mca coll_pipering_verbose 1)
+ring=(--mca coll_pipering_allgatherv_algorithm ring --mca coll_pipering_allgather_algorithm ring)
+
+# ---- selection ----
+
+serves "as it is" any "${loud[@]}"
+is "as it is: a verbose line for every call, of rank 0 only" "$(lines "$line")" 8
+serves "named among others" 4,0,4,0 --mca coll pipering,tuned,basic,libnbc,self,inter "${ring[@]}"
+serves "excluded" 0,0,0,0 --mca coll ^pipering "${loud[@]}"
+is "excluded: not a word" "$(lines 'pipering:')" 0
+serves "priority 0" 0,0,0,0 --mca coll_pipering_priority 0 "${ring[@]}" "${loud[@]}"
+is "priority 0: not a word" "$(lines 'pipering:')" 0
+serves "priority 100" 4,0,4,0 --mca coll_pipering_priority 100 "${ring[@]}"
+# Between libnbc (10), which serves nonblocking calls, and tuned (30), which does not.
+serves "priority 20" 2,0,2,0 --mca coll_pipering_priority 20 "${ring[@]}"
+serves "nothing below it at priority 1" 0,0,0,0 --mca coll_pipering_priority 1 "${ring[@]}"
+
+on_one_ends() {
+    local p=$1 timeout=$2
+    shift 2
+    "$testbed" local -n "$p" --timeout "$timeout" -- "$@" >"$work/out" 2>&1
+    echo $?
+}
+
+status=$(on_one_ends 2 20 --mca coll pipering "$bin/served")
+yes_if "alone: the job ends at once, with an error" test 0 -ne "$status" -a 124 -ne "$status"
+yes_if "alone: Open MPI says what it misses" test 0 -lt \
+    "$(lines 'them said that they could be used for ')"
+
+# ---- variables ----
+
+serves "ring" 4,0,4,0 "${ring[@]}" "${loud[@]}"
+is "ring: the verbose line names it" "$(lines "$line.*: pipelined ring, ")" 8
+serves "ring for Allgatherv only" 4,0,0,4 --mca coll_pipering_allgatherv_algorithm ring \
+    --mca coll_pipering_allgather_algorithm off
+serves "ring for Allgather only" 0,4,4,0 --mca coll_pipering_allgatherv_algorithm off \
+    --mca coll_pipering_allgather_algorithm ring
+serves "linear ring" 4,0,4,0 --mca coll_pipering_allgatherv_algorithm linear_ring \
+    --mca coll_pipering_allgather_algorithm linear_ring "${loud[@]}"
+is "linear ring: the verbose line names it" "$(lines "$line.*: linear ring, ")" 8
+serves "off" 0,4,0,4 --mca coll_pipering_allgatherv_algorithm off \
+    --mca coll_pipering_allgather_algorithm off "${loud[@]}"
+is "off: the verbose line says why" "$(lines "$line.*left to the module below: switched off")" 8
+serves "min_total above all" 0,4,0,4 --mca coll_pipering_min_total 1000000 "${loud[@]}"
+is "min_total above all: the verbose line says why" "$(lines "$line.*left to the module below: fewer bytes")" 8
+serves "min_total does not hold what is forced" 4,0,4,0 --mca coll_pipering_min_total 1000000 "${ring[@]}"
+
+# ---- bad values ----
+
+# complains VARIABLE VALUE LEGAL USED: right results, and one help text that
+# names the variable, its value, the legal range and what is used in its place.
+complains() {
+    local name=coll_pipering_$1 value=$2
+    on_one "$name = $value" 4 40 --mca "$name" "$value" "$bin/served"
+    is "$name = $value: one complaint a job" "$(lines "$name = $value\$")" 1
+    is "$name = $value: the legal range" "$(sed -nE 's/^ *Legal range: +//p' "$work/out")" "$3"
+    is "$name = $value: what is used instead" "$(sed -nE 's/^ *Used instead: +//p' "$work/out")" "$4"
+}
+
+complains block_size -1 "0 to 1073741824" 0
+complains min_total 1073741825 "0 to 1073741824" 8192
+complains window 1000000 "0 to 4096" 0
+complains window -1 "0 to 4096" 0
+complains alpha -3 "0 to 1000000" "0 (measured)"
+complains local_beta 1e+09 "0 to 1000000" "0 (measured)"
+complains priority 400 "0 to 100" 45
+complains priority -1 "0 to 100" 45
+
+# Of names Open MPI itself knows which are legal, and says so.
+for name in allgatherv_algorithm allgather_algorithm block_model block_split; do
+    on_one "coll_pipering_$name = nonsense" 4 40 --mca "coll_pipering_$name" nonsense "$bin/served"
+    is "coll_pipering_$name = nonsense: one complaint a job" \
+        "$(lines "Variable +: coll_pipering_$name\$")" 1
+    is "coll_pipering_$name = nonsense: it names the value" "$(lines 'Value +: nonsense')" 1
+    yes_if "coll_pipering_$name = nonsense: it names the legal ones" \
+        test 1 -eq "$(lines 'Valid values +: .*(ring|search|even)')"
+done
+
+on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_alpha -3 "$bin/served"
+is "two bad values: both are named" "$(lines 'coll_pipering_(window = -1|alpha = -3)$')" 2
+
+# ---- ompi_info ----
+
+"$OMPI_PREFIX/bin/ompi_info" --all --level 9 --parsable 2>/dev/null |
+    grep '^mca:coll:pipering:' >"$work/info"
+
+# listed KIND: names of the variables or performance variables.
+listed() {
+    sed -nE "s/^mca:coll:pipering:$1:coll_pipering_([a-z0-9_]+):.*/\\1/p" "$work/info" | sort -u |
+        tr '\n' ' '
+}
+
+is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
+    allgather_algorithm allgatherv_algorithm alpha beta block_model block_size block_split \
+    local_alpha local_beta min_total priority reorder_empties reorder_nodes verbose window)"
+is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
+    block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
+    calls fallback_empty fallback_model fallback_off fallback_small fallback_unlike plans probes \
+    rounds)"
+
+# mute PATTERN NAME...: those of the variables whose help text has no such words.
+mute() {
+    local pattern=$1 name
+    shift
+    for name; do
+        grep -q -E "^mca:coll:pipering:param:coll_pipering_$name:help:.*$pattern" "$work/info" ||
+            echo "$name"
+    done
+}
+
+is "numbers tell their range" \
+    "$(mute '0 to [0-9]+' alpha beta local_alpha local_beta block_size min_total priority verbose window)" ""
+is "numbers tell what 0 means" \
+    "$(mute '0: ' alpha beta local_alpha local_beta block_size min_total priority verbose window)" ""
+is "quantities tell their unit" \
+    "$(mute '(microseconds|nanoseconds|bytes|blocks)' alpha beta local_alpha local_beta block_size min_total window)" ""
+is "names tell their values" "$(mute 'auto .*ring.*linear_ring.*off' allgatherv_algorithm)$(
+    mute 'search.*equation2.*equation2_printed.*fixed' block_model)$(mute 'even.*full' block_split)" ""
+finish

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Memory: no error and no lost block that valgrind sees with a function of the
+# component on its stack, besides what Open MPI shows without the component.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if ! command -v valgrind >/dev/null; then
+    echo "1..0 # SKIP valgrind is missing"
+    exit 0
+fi
+build memcheck
+
+# under_valgrind LABEL LOGS [MPIRUN'S OPTION]...: the job; a log for each rank.
+# Debug information must be kept, for the component is unloaded before leaks show.
+under_valgrind() {
+    local label=$1 logs=$2
+    shift 2
+    mkdir "$logs"
+    on_one "$label" 4 240 "$@" valgrind --leak-check=full --show-leak-kinds=definite \
+        --errors-for-leak-kinds=definite --keep-debuginfo=yes --num-callers=30 \
+        --log-file="$logs/%p" "$bin/memcheck"
+}
+
+# records PATTERN LOGS: the records of errors with PATTERN on the stack, each
+# on a line of its own: what, and the functions from the inside out.
+records() {
+    cat "$2"/* | sed -E 's/^==[0-9]+== ?//' | awk -v pattern="$1" '
+        BEGIN { RS = ""; FS = "\n" }
+        /\n *(at|by) 0x/ && $0 ~ pattern {
+            line = $1
+            for (i = 2; i <= NF; i++) {
+                if ($i ~ /^ *(at|by) 0x/) {
+                    sub(/^ *(at|by) 0x[0-9A-F]+: /, "", $i)
+                    line = line " < " $i
+                }
+            }
+            print line
+        }' | sed -E 's/^[0-9,]+( \([^)]*\))? bytes in [0-9,]+ blocks are/bytes are/; s/ in loss record .*of [0-9,]+//'
+}
+
+# kinds: of records, what and the three functions that it happened in.
+kinds() {
+    sed -E 's/ < /\n/4; s/\n.*//' | sort -u
+}
+
+under_valgrind "with the component" "$work/ours"
+yes_if "valgrind has written a log for each rank" test 4 -le "$(find "$work/ours" -type f | wc -l)"
+records coll_pipering "$work/ours" | sort -u >"$work/found"
+if [[ -s $work/found ]]; then
+    under_valgrind "without it" "$work/stock" --mca coll ^pipering
+    records . "$work/stock" | kinds >"$work/known"
+    while read -r record; do
+        grep -qxF -f <(kinds <<<"$record") "$work/known" || echo "$record"
+    done <"$work/found" >"$work/new"
+    mv "$work/new" "$work/found"
+fi
+is "no error and no leak of the component" "$(cut -c 1-900 "$work/found")" ""
+finish
