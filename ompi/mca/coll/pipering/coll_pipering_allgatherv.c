@@ -23,7 +23,6 @@
 static int put_in_place(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm)
 {
     size_t send_size, recv_size;
-    ptrdiff_t extent;
 
     if (MPI_IN_PLACE == call->sbuf) {
         return OMPI_SUCCESS;
@@ -34,13 +33,19 @@ static int put_in_place(mca_coll_pipering_gather_t *call, struct ompi_communicat
         return OMPI_SUCCESS;
     }
 
-    const int me = ompi_comm_rank(comm);
-    ompi_datatype_type_extent(call->rdtype, &extent);
-    const int rc = ompi_datatype_sndrcv(call->sbuf, call->scount, call->sdtype,
-                                        (char *) call->rbuf + call->displs[me] * extent,
-                                        call->rcounts[me], call->rdtype);
+    const int me = ompi_comm_rank(comm), p = ompi_comm_size(comm);
+    mca_coll_pipering_layout_t from = {.buffer = (char *) call->sbuf,
+                                       .type = call->sdtype,
+                                       .single = true,
+                                       .count = (size_t) call->scount};
+    mca_coll_pipering_layout_t to = {.buffer = call->rbuf,
+                                     .type = call->rdtype,
+                                     .counts = call->rcounts,
+                                     .displs = call->displs};
+    mca_coll_pipering_layout_init(&from, p);
+    mca_coll_pipering_layout_init(&to, p);
     call->sbuf = MPI_IN_PLACE;
-    return rc;
+    return mca_coll_pipering_copy_own(comm, me, (size_t) call->rcounts[me] * recv_size, &from, &to);
 }
 
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

@@ -30,6 +30,7 @@
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    define MCA_COLL_PIPERING_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #    include "opal/threads/mutex.h"
+typedef volatile int64_t opal_atomic_int64_t;
 #else
 #    error "coll/pipering supports Open MPI 4.1.x and 5.0.x"
 #endif

@@ -14,8 +14,11 @@
 
 #include "coll_pipering.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "opal/util/basename.h"
 #include "opal/util/output.h"
 
 const char *mca_coll_pipering_component_version_string
@@ -45,8 +48,23 @@ mca_coll_pipering_component_t mca_coll_pipering_component = {
     },
 };
 
+/* A component that is loaded from a directory of its own has its help text there. */
+static void find_help(void)
+{
+    Dl_info here;
+
+    if (0 != dladdr((void *) &mca_coll_pipering_component, &here)) {
+        char *directory = opal_dirname(here.dli_fname);
+        if (NULL != directory) {
+            (void) opal_show_help_add_dir(directory);
+            free(directory);
+        }
+    }
+}
+
 static int pipering_register(void)
 {
+    find_help();
     return mca_coll_pipering_params_register();
 }
 

@@ -585,3 +585,40 @@ void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
     }
     pipe->memory = NULL;
 }
+
+/* A ring that consists of this rank alone: nothing but a delivery is left to do. */
+int mca_coll_pipering_copy_own(ompi_communicator_t *comm, int rank, size_t bytes,
+                               const mca_coll_pipering_layout_t *from,
+                               const mca_coll_pipering_layout_t *to)
+{
+    int zero[2] = {0, 0};
+    mca_coll_pipering_layout_t target = *to;
+    const mca_coll_pipering_ring_t ring = {.size = 1, .nodes = 1, .rank = zero, .position = zero,
+                                           .node = zero, .first = zero};
+    const mca_coll_pipering_pipe_plan_t plan = {.ring = &ring,
+                                                .bytes = &bytes,
+                                                .cut = {.block_size = DELIVERY_PIECE},
+                                                .route = &(mca_coll_pipering_route_t){
+                                                    .own = {.position = 0, .origins = 1},
+                                                    .in = {{.peer = -1}, {.peer = -1}},
+                                                    .out = {{.peer = -1}, {.peer = -1}}},
+                                                .window = 2,
+                                                .send = from,
+                                                .recv = &target};
+    mca_coll_pipering_pipe_t pipe;
+
+    target.buffer = contribution(to, rank);
+    target.count = contribution_count(to, rank);
+    target.counts = target.displs = NULL;
+    target.single = true;
+    int rc = mca_coll_pipering_pipe_init(&pipe, comm, &plan);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    while (OMPI_SUCCESS == pipe.error && !mca_coll_pipering_pipe_done(&pipe)) {
+        (void) mca_coll_pipering_pipe_progress(&pipe);
+    }
+    rc = pipe.error;
+    mca_coll_pipering_pipe_fini(&pipe);
+    return rc;
+}

@@ -94,7 +94,7 @@ static uint64_t counted_rounds(const mca_coll_pipering_request_t *request)
     return traffic->blocks_in > traffic->blocks_out ? traffic->blocks_in : traffic->blocks_out;
 }
 
-static bool is_talkative(const ompi_communicator_t *comm)
+static bool is_talkative(ompi_communicator_t *comm)
 {
     const int verbose = mca_coll_pipering_component.verbose;
     return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
