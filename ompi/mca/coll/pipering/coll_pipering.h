@@ -100,7 +100,7 @@ typedef struct mca_coll_pipering_component_t {
     bool registered;      /**< the progress function is */
     struct {
         bool known;
-        double fields[5];
+        double fields[4];
     } links[2];           /**< what this process has measured (coll_pipering_setup.c) */
     mca_coll_pipering_counters_t counters;
 } mca_coll_pipering_component_t;

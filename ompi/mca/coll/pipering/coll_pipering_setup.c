@@ -22,10 +22,9 @@
  *
  *     gap + beta s   is the time per block in a stream of blocks of s bytes;
  *                    parts of two sizes follow each other and give both;
- *     alpha          is half of the shortest echo, at least the gap: small blocks
- *                    of a stream are handled by the dozen, those of the ring are not;
- *     latency        is half of the mean echo, less alpha;
- *     handshake      four mean echoes, for blocks that the transport does not send
+ *     alpha          is half of an echo, at least the gap: in a stream small blocks
+ *                    are handled by the dozen, in the ring they are not;
+ *     handshake      four echoes, for blocks that the transport does not send
  *                    without asking (known where the PML is ob1): to ask, to be
  *                    told, and on busy links each waits behind what is queued.
  *
@@ -77,7 +76,7 @@ static const struct {
 #define HEADER 256
 
 /* What is measured of a link: seconds, but for the last. */
-enum { GAP, BETA, ECHO_LEAST, ECHO_MEAN, EAGER, FIELDS };
+enum { GAP, BETA, ECHO_TIME, EAGER, FIELDS };
 
 typedef struct {
     int32_t node;         /* lowest rank on my node */
@@ -100,8 +99,7 @@ typedef struct {
     ompi_request_t *in[STREAM_BLOCKS], *out[STREAM_BLOCKS];
     char *buffer;
     double started;
-    double echoes;       /* time of all that count ... */
-    double echo_least;   /* ... and of the shortest */
+    double echoes;       /* time of all that count */
     double ended[PARTS]; /* when the last block of a part was there */
 } probe_t;
 
@@ -332,7 +330,6 @@ static void begin_probe(mca_coll_pipering_setup_t *setup, int kind)
     probe->peer[NEXT] = setup->neighbour[kind][NEXT];
     probe->pings_left = 0 > probe->peer[NEXT] ? 0 : ECHOES + 1;
     probe->pongs_left = 0 > probe->peer[PREVIOUS] ? 0 : ECHOES + 1;
-    probe->echo_least = HUGE_VAL;
     probe->ping_in = probe->pong_in = MPI_REQUEST_NULL;
     probe->echo_out[0] = probe->echo_out[1] = MPI_REQUEST_NULL;
     if (0 < probe->pongs_left) {
@@ -372,9 +369,7 @@ static int take_pong(mca_coll_pipering_setup_t *setup)
     }
 
     if (ECHOES >= probe->pings_left) {
-        const double time = now() - probe->started;
-        probe->echoes += time;
-        probe->echo_least = fmin(time, probe->echo_least);
+        probe->echoes += now() - probe->started;
     }
     if (0 < --probe->pings_left) {
         probe->started = now();
@@ -524,8 +519,7 @@ static void record_probe(mca_coll_pipering_setup_t *setup, int kind)
     }
     if (0 <= probe->peer[NEXT]) {
         setup->mine.known[kind] |= ECHOED;
-        link[ECHO_LEAST] = probe->echo_least;
-        link[ECHO_MEAN] = probe->echoes / ECHOES;
+        link[ECHO_TIME] = probe->echoes / ECHOES;
         link[EAGER] = eager_to(setup->comm, probe->peer[NEXT]);
     }
 }
@@ -593,10 +587,10 @@ static void report(const mca_coll_pipering_setup_t *setup)
         if (setup->want[kind] && 0 < mca_coll_pipering_component.verbose && 0 == setup->rank) {
             opal_output(mca_coll_pipering_component.output,
                         "coll/pipering: links %s measured for %s: gap %.2f us, beta %.4f ns/byte, "
-                        "echoes %.2f us, at least %.2f, eager up to %.0f bytes; joining and "
+                        "echo %.2f us, eager up to %.0f bytes; joining and "
                         "measuring took %.2f ms",
                         names[kind], setup->comm->c_name, 1e6 * link[GAP], 1e9 * link[BETA],
-                        1e6 * link[ECHO_MEAN], 1e6 * link[ECHO_LEAST], link[EAGER],
+                        1e6 * link[ECHO_TIME], link[EAGER],
                         1e3 * (now() - setup->began));
         }
     }
@@ -701,21 +695,13 @@ const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setu
     return setup->node_of;
 }
 
-/* A given alpha is the paper's: all that a block costs besides its bytes. */
 static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, double beta)
 {
-    mca_coll_pipering_link_cost_t cost = {.alpha = alpha, .beta = beta};
-
-    if (!(0 < alpha)) {
-        cost.alpha = fmax(fmax(link[GAP], link[ECHO_LEAST] / 2), LEAST_ALPHA);
-        cost.latency = fmax(link[ECHO_MEAN] / 2 - cost.alpha, 0);
-    }
-    if (!(0 < beta)) {
-        cost.beta = fmax(link[BETA], LEAST_BETA);
-    }
-    cost.handshake = 4 * link[ECHO_MEAN];
-    cost.eager = link[EAGER];
-    return cost;
+    return (mca_coll_pipering_link_cost_t){
+        .alpha = 0 < alpha ? alpha : fmax(fmax(link[GAP], link[ECHO_TIME] / 2), LEAST_ALPHA),
+        .beta = 0 < beta ? beta : fmax(link[BETA], LEAST_BETA),
+        .handshake = 4 * link[ECHO_TIME],
+        .eager = link[EAGER]};
 }
 
 mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
