@@ -30,14 +30,17 @@ the_installed() {
         skip_all "Open MPI $version has no developer headers (on Debian: libopenmpi-dev)"
 }
 
-# make_prefix: its programs under their first names, as in any prefix.
+# make_prefix: its programs under their first names, as in any prefix. mpirun goes
+# by the name it is called by, but with a path it would take that for its prefix.
 make_prefix() {
-    local name
+    local name as
     bin=$bin/dso-$version
     OMPI_PREFIX=$bin/prefix
     mkdir -p "$OMPI_PREFIX/bin"
     for name in mpicc mpirun ompi_info; do
-        printf '#!/bin/sh\nexec %s "$@"\n' "$(found "$name")" >"$work/$name"
+        as=
+        [[ $name != mpirun ]] || as="-a mpirun"
+        printf '#!/bin/bash\nexec %s %s "$@"\n' "$as" "$(found "$name")" >"$work/$name"
         chmod +x "$work/$name"
         cmp -s "$work/$name" "$OMPI_PREFIX/bin/$name" || mv "$work/$name" "$OMPI_PREFIX/bin/"
     done

@@ -92,7 +92,7 @@ complains min_total 1073741825 "0 to 1073741824" 8192
 complains window 1000000 "0 to 4096" 0
 complains window -1 "0 to 4096" 0
 complains alpha -3 "0 to 1000000" "0 (measured)"
-complains local_beta 1e+09 "0 to 1000000" "0 (measured)"
+complains local_beta -0.5 "0 to 1000000" "0 (measured)"
 complains priority 400 "0 to 100" 45
 complains priority -1 "0 to 100" 45
 

@@ -34,6 +34,8 @@
  * its rivals, which leave out what unpipelined algorithms lose on the way.
  */
 #define RIVAL_SLACK 1.10
+/* Inside a node all ranks share the memory, and what passes it twice costs twice. */
+#define LOCAL_SLACK 0.90
 
 static void plan_construct(mca_coll_pipering_plan_t *plan)
 {
@@ -208,8 +210,9 @@ static mca_coll_pipering_reason_t judge(draft_t *draft, bool must_take)
 
     plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
     plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
+    const double slack = 1 < plan->ring.nodes ? RIVAL_SLACK : LOCAL_SLACK;
     if (must_take || MCA_COLL_PIPERING_AUTO != plan->params.algorithm
-        || plan->time <= RIVAL_SLACK * plan->rival_time) {
+        || plan->time <= slack * plan->rival_time) {
         return MCA_COLL_PIPERING_TAKEN;
     }
     return MCA_COLL_PIPERING_FALLBACK_MODEL;

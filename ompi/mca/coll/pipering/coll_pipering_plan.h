@@ -126,10 +126,11 @@ typedef struct mca_coll_pipering_volume_t {
 } mca_coll_pipering_volume_t;
 
 /**
- * What a link costs. A stream of blocks passes it in `alpha` seconds a block and
- * `beta` seconds a byte; a block can be passed on `latency` seconds after that.
- * A block of more than `eager` bytes (0: there is no such bound) has to be
- * asked for first, which takes `handshake` seconds more.
+ * What a link costs. In a stream a block takes `alpha` seconds of handling and
+ * `beta` seconds a byte on the wire; one after the other, the paper's model, or
+ * with `overlap` at the same time, the longer of both mostly. It can be passed
+ * on `latency` seconds after that. A block of more than `eager` bytes (0: there
+ * is no such bound) has to be asked for first, `handshake` seconds more.
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -137,6 +138,7 @@ typedef struct mca_coll_pipering_link_cost_t {
     double latency;
     double handshake;
     double eager;
+    bool overlap;
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {

@@ -12,9 +12,9 @@
  * @file
  * Model: what a block size costs, and the best one.
  *
- * A link takes alpha + beta s for a block of s bytes, C_i for all blocks of
- * member i and c for the largest block there is, and a block can be passed on
- * `latency` later. A chain of waits follows one block over the links of an arc
+ * A link takes alpha + beta s for a block of s bytes (or, where handling and
+ * sending overlap, the root of their squares), C_i for all blocks of member i
+ * and c for the largest block there is; it is passed on `latency` later. A chain of waits follows one block over the links of an arc
  * and takes every block that the arc does not contribute once, so with the
  * recurrence of plan_rounds a link is done after
  *
@@ -135,7 +135,10 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
 static double stream_time(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
 {
     const bool asked = 0 < link->eager && bytes > blocks * link->eager;
-    return blocks * (link->alpha + (asked ? link->handshake : 0)) + bytes * link->beta;
+    const double handled = blocks * link->alpha, sent = bytes * link->beta;
+
+    return (link->overlap ? hypot(handled, sent) : handled + sent)
+           + (asked ? blocks * link->handshake : 0);
 }
 
 /*

@@ -695,13 +695,18 @@ const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setu
     return setup->node_of;
 }
 
+/* A given alpha is the paper's: all that a block costs besides its bytes, in a row with them. */
 static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, double beta)
 {
-    return (mca_coll_pipering_link_cost_t){
-        .alpha = 0 < alpha ? alpha : fmax(fmax(link[GAP], link[ECHO_TIME] / 2), LEAST_ALPHA),
-        .beta = 0 < beta ? beta : fmax(link[BETA], LEAST_BETA),
-        .handshake = 4 * link[ECHO_TIME],
-        .eager = link[EAGER]};
+    const bool given = 0 < alpha;
+    const double measured = fmax(fmax(link[GAP], link[ECHO_TIME] / 2), LEAST_ALPHA);
+
+    return (mca_coll_pipering_link_cost_t){.alpha = given ? alpha : measured,
+                                           .beta = 0 < beta ? beta : fmax(link[BETA], LEAST_BETA),
+                                           .latency = given ? 0 : measured,
+                                           .handshake = 4 * link[ECHO_TIME],
+                                           .eager = link[EAGER],
+                                           .overlap = !given};
 }
 
 mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
