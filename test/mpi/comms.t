@@ -6,29 +6,28 @@
 
 build comms
 
-# What a process may have grown by beyond Open MPI's own growth: 1,500 rounds of
-# a leak of 350 bytes.
-slack=512
-
-# growth: of the last job, in KiB.
-growth() {
-    sed -nE 's/^# growth (-?[0-9]+) KiB.*/\1/p' "$work/out"
+# figure NAME UNIT: of the last job.
+figure() {
+    sed -nE "s/^# .*$1 (-?[0-9]+) ?$2.*/\\1/p" "$work/out"
 }
 
-shared() {
-    sed -nE 's/^# growth .* shared memory files (-?[0-9]+)$/\1/p' "$work/out"
+# no_more NAME OURS STOCK SLACK UNIT: a test; OURS may be as much beyond STOCK as
+# 1,500 rounds make noise.
+no_more() {
+    yes_if "$1: grown by ${2:-?} $5, Open MPI as it is by ${3:-?}" \
+        test "${2:-999999999}" -le $(((${3:-0} > 0 ? ${3:-0} : 0) + $4))
 }
 
 # grows_like_stock LABEL MAP: tests.
 grows_like_stock() {
-    local label=$1 map=$2 ours stock files
+    local label=$1 map=$2 pages bytes files
     on_nodes "$label" "$map" block 120 -x ROUNDS=2000 "$bin/comms"
-    ours=$(growth)
-    files=$(shared)
+    pages=$(figure growth KiB)
+    bytes=$(figure allocated bytes)
+    files=$(figure files '')
     on_nodes "$label, Open MPI as it is" "$map" block 120 --mca coll ^pipering -x ROUNDS=2000 "$bin/comms"
-    stock=$(growth)
-    yes_if "$label: grown by ${ours:-?} KiB, Open MPI as it is by ${stock:-?}" \
-        test "${ours:-999999}" -le $(((${stock:-0} > 0 ? ${stock:-0} : 0) + slack))
+    no_more "$label: VmRSS" "$pages" "$(figure growth KiB)" 512 KiB
+    no_more "$label: malloc" "$bytes" "$(figure allocated bytes)" 16000 bytes
     is "$label: files in shared memory" "$files" 0
 }
 

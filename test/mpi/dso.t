@@ -53,9 +53,10 @@ make_dso() {
         >"$work/make" 2>&1
 }
 
-# use_dso DIR: what jobs load from now on.
+# use_dso DIR: what jobs load from now on. The directory that may be missing goes
+# last: Open MPI 4.1 does not look behind it.
 use_dso() {
-    export OMPI_MCA_mca_base_component_path=$1:USER_DEFAULT:SYSTEM_DEFAULT
+    export OMPI_MCA_mca_base_component_path=$1:SYSTEM_DEFAULT:USER_DEFAULT
 }
 
 the_installed

@@ -224,7 +224,7 @@ typedef struct mca_coll_pipering_request_t {
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
 
-/** A request for a call `name` (NULL: for the setup alone), to be filled in. NULL without memory. */
+/** A request for a call `name` (NULL: for the setup alone), to be filled in; NULL: no memory. */
 mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
                                                            ompi_communicator_t *comm,
                                                            const char *name);

@@ -71,7 +71,8 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    return module->previous.allgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcounts, call.displs,
+    return module->previous.allgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf,
+                                       call.rcounts, call.displs,
                                       call.rdtype, comm, module->previous.allgatherv_module);
 }
 

@@ -197,8 +197,8 @@ static void register_ints(void)
 
     component->priority = 45;
     register_int("priority",
-                 "Priority of the component, 0 to 100; 0: the component is not used. Above han (35) "
-                 "and tuned (30) by default",
+                 "Priority of the component, 0 to 100; 0: the component is not used. Above "
+                 "han (35) and tuned (30) by default",
                  0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
 
     component->verbose = 0;

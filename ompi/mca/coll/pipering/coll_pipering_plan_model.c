@@ -14,9 +14,10 @@
  *
  * A link takes alpha + beta s for a block of s bytes (or, where handling and
  * sending overlap, the root of their squares), C_i for all blocks of member i
- * and c for the largest block there is; it is passed on `latency` later. A chain of waits follows one block over the links of an arc
- * and takes every block that the arc does not contribute once, so with the
- * recurrence of plan_rounds a link is done after
+ * and c for the largest block there is; it is passed on `latency` later. A chain
+ * of waits follows one block over the links of an arc and takes every block that
+ * the arc does not contribute once, so with the recurrence of plan_rounds a link
+ * is done after
  *
  *     T(B) = sum C_i - c + c M',   M' = max over arcs of the sum of (1 + lag_i - C_i / c)
  *
