@@ -18,15 +18,15 @@
 
 packages() {
     case $1 in
-        # What Open MPI's autogen.pl, configure and make want.
+        # What Open MPI's autogen.pl, configure and make want, and for the demo iproute2:
+        # network namespaces of the test bed.
         build) echo gcc g++ libc6-dev make perl flex autoconf automake libtool libltdl-dev \
-                   pkg-config patch xz-utils libhwloc-dev libevent-dev zlib1g-dev ;;
+                   pkg-config patch xz-utils libhwloc-dev libevent-dev zlib1g-dev iproute2 ;;
         fortran) echo gfortran ;;
         # The distribution's own Open MPI, to build components for it.
         dso) echo gcc libc6-dev libopenmpi-dev openmpi-bin ;;
-        # libopenmpi-dev and openmpi-bin: the test of components built out of
-        # tree. iproute2: network namespaces of the test bed.
-        test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg iproute2 hwloc-nox procps ;;
+        # libopenmpi-dev and openmpi-bin: the test of components built out of tree.
+        test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg hwloc-nox procps ;;
         *) die "need-packages.sh: unknown group '$1' (known: build, fortran, dso, test)" ;;
     esac
 }

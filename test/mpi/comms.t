@@ -11,8 +11,8 @@ figure() {
     sed -nE "s/^# .*$1 (-?[0-9]+) ?$2.*/\\1/p" "$work/out"
 }
 
-# no_more NAME OURS STOCK SLACK UNIT: a test; OURS may be as much beyond STOCK as
-# 1,500 rounds make noise.
+# no_more NAME OURS STOCK SLACK UNIT: a test; OURS may be SLACK beyond STOCK. For
+# malloc that is 40 bytes a communicator, since free lists grow now and then.
 no_more() {
     yes_if "$1: grown by ${2:-?} $5, Open MPI as it is by ${3:-?}" \
         test "${2:-999999999}" -le $(((${3:-0} > 0 ? ${3:-0} : 0) + $4))
@@ -27,7 +27,7 @@ grows_like_stock() {
     files=$(figure files '')
     on_nodes "$label, Open MPI as it is" "$map" block 120 --mca coll ^pipering -x ROUNDS=2000 "$bin/comms"
     no_more "$label: VmRSS" "$pages" "$(figure growth KiB)" 512 KiB
-    no_more "$label: malloc" "$bytes" "$(figure allocated bytes)" 16000 bytes
+    no_more "$label: malloc" "$bytes" "$(figure allocated bytes)" 60000 bytes
     is "$label: files in shared memory" "$files" 0
 }
 

@@ -234,6 +234,8 @@ int main(int argc, char **argv)
         die(fatal);
         return tap_end();
     }
+    /* where Open MPI 4.1 turns with errors of nonblocking collectives */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int i = 0; i < FORMS; i++) {
         try_form(&forms[i]);
     }

@@ -177,6 +177,7 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 typedef struct mca_coll_pipering_plan_t {
     opal_object_t super;
     mca_coll_pipering_params_t params;
+    bool must_take;                    /**< for a call that cannot be left to others */
     mca_coll_pipering_reason_t reason; /**< MCA_COLL_PIPERING_TAKEN: the ring serves it */
     int size;
     size_t *bytes; /**< [size] by rank */

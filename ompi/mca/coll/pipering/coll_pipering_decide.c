@@ -62,8 +62,8 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
 static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_params_t *params,
                    bool must_take, const size_t *bytes)
 {
-    return same_params(&plan->params, params)
-           && (!must_take || MCA_COLL_PIPERING_FALLBACK_MODEL != plan->reason)
+    /* a nonblocking call's plan may be there on one rank already and not on another */
+    return same_params(&plan->params, params) && plan->must_take == must_take
            && 0 == memcmp(plan->bytes, bytes, (size_t) plan->size * sizeof(size_t));
 }
 
@@ -204,21 +204,21 @@ static void count_volumes(draft_t *draft, int me)
     }
 }
 
-static mca_coll_pipering_reason_t judge(draft_t *draft, bool must_take)
+static mca_coll_pipering_reason_t judge(draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
     plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
     const double slack = 1 < plan->ring.nodes ? RIVAL_SLACK : LOCAL_SLACK;
-    if (must_take || MCA_COLL_PIPERING_AUTO != plan->params.algorithm
+    if (plan->must_take || MCA_COLL_PIPERING_AUTO != plan->params.algorithm
         || plan->time <= slack * plan->rival_time) {
         return MCA_COLL_PIPERING_TAKEN;
     }
     return MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 
-static void fill_plan(draft_t *draft, int me, bool must_take)
+static void fill_plan(draft_t *draft, int me)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -229,7 +229,7 @@ static void fill_plan(draft_t *draft, int me, bool must_take)
     mca_coll_pipering_route(&plan->route, &plan->ring, me);
     plan->window = choose_window(plan);
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
-    plan->reason = judge(draft, must_take);
+    plan->reason = judge(draft);
     count_volumes(draft, me);
 }
 
@@ -245,6 +245,7 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     draft.plan->params = *params;
+    draft.plan->must_take = must_take;
     draft.plan->total = 0;
     memcpy(draft.plan->bytes, bytes, (size_t) p * sizeof(size_t));
     for (int r = 0; r < p; ++r) {
@@ -254,7 +255,7 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
     draft.problem.bytes = draft.plan->bytes;
     draft.problem.cost = mca_coll_pipering_setup_cost(module->setup, params);
 
-    fill_plan(&draft, ompi_comm_rank(comm), must_take);
+    fill_plan(&draft, ompi_comm_rank(comm));
     free(draft.blocks);
     mca_coll_pipering_count(&mca_coll_pipering_component.counters.plans, 1);
     *made = draft.plan;

@@ -111,8 +111,8 @@ static void report(const mca_coll_pipering_request_t *request)
     opal_output(mca_coll_pipering_component.output,
                 "coll/pipering: %s%s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
-                "%.6f s (rivals %.6f s); this rank: position %d, %" PRIu64 " blocks in (plan %" PRIu64
-                "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
+                "%.6f s (rivals %.6f s); this rank: position %d, %" PRIu64 " blocks in (plan "
+                "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
                 request->nonblocking ? "i" : "", request->name, request->comm->c_name,
                 mca_coll_pipering_algorithm_text(plan->params.algorithm), plan->total, plan->size,
                 plan->ring.nodes, plan->cut.block_size, plan->equation2, plan->window,

@@ -429,9 +429,10 @@ mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_se
         .local = cost_of(setup->link[LOCAL], params->local_alpha, params->local_beta)};
 }
 
+/* After a failure messages may still come in: what they go into is kept for ever. */
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
 {
-    if (NULL != setup) {
+    if (NULL != setup && OMPI_SUCCESS == setup->wire.error) {
         mca_coll_pipering_probe_free(setup->probe);
         free(setup->record);
         free(setup->node_of);
