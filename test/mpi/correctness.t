@@ -8,10 +8,10 @@ for program in counts datatypes communicators threads large; do
     build "$program" -pthread
 done
 
-for p in 1 2 3 5 8; do
+for p in 1 2 5 8; do
     on_one counts "$p" 60 "$bin/counts"
 done
-for p in 2 3 5; do
+for p in 2 5; do
     on_one datatypes "$p" 90 "$bin/datatypes"
 done
 for p in 1 2 4 7; do

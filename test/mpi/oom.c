@@ -20,6 +20,7 @@
  *
  * With FATAL=k the k-th request fails under the default error handler: if the
  * job gets past that it says so and ends well, which the script takes for wrong.
+ * With CREATION=k it fails while a communicator is made that is then used.
  */
 
 #include "allocator.h"
@@ -208,7 +209,7 @@ static void try_form(const form_t *form)
     tap_note("%s: %ld requests", form->name, k - 1);
 }
 
-static void die(long k)
+static void die_in_call(long k)
 {
     call_t *call = call_new(MPI_COMM_WORLD, &forms[tap_number("FORM", 0)]);
 
@@ -220,9 +221,29 @@ static void die(long k)
     call_free(call);
 }
 
+/** Ranks of one communicator must never go different ways: the job dies or all goes well. */
+static void die_in_creation(long k)
+{
+    MPI_Comm comm;
+    call_t *call;
+
+    if (0 == tap_rank) {
+        allocator_arm(k);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (0 == tap_rank && allocator_disarm() < k) {
+        tap_note("there was no request %ld", k);
+    }
+    call = call_new(comm, &forms[0]);
+    call_run(call);
+    tap_note("refused request %ld was survived, error %d", k, call->code);
+    call_free(call);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
-    long fatal;
+    long fatal, creation;
 
     tap_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
     if (!knob_begin()) {
@@ -230,8 +251,9 @@ int main(int argc, char **argv)
     }
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     fatal = tap_number("FATAL", 0);
-    if (0 < fatal) {
-        die(fatal);
+    creation = tap_number("CREATION", 0);
+    if (0 < fatal || 0 < creation) {
+        0 < fatal ? die_in_call(fatal) : die_in_creation(creation);
         return tap_end();
     }
     /* where Open MPI 4.1 turns with errors of nonblocking collectives */

@@ -17,17 +17,23 @@ fi
 expected=7 # MPI_Abort with ABORTED
 on_one "no memory" 3 60 "${check[@]}" "$bin/oom"
 
-# The default handler: each job ends at once, and not well. Of their last words
-# mpirun of 4.1 loses some, so they are judged together.
+# dies NAME [OPTION]...: a test; under the default handler the job ends at once,
+# and not well. Of their last words mpirun of 4.1 loses some, so those of all
+# jobs are judged together.
 : >"$work/words"
-for form in 0 1; do
-    for k in 1 2 3 6 10; do
-        "$testbed" local -n 3 --timeout 30 -- -x FATAL=$k -x FORM=$form "$bin/oom" >"$work/out" 2>&1
-        status=$?
-        yes_if "default handler, form $form, request $k: the job ends at once, with an error" \
-            test 0 -ne $status -a 124 -ne $status
-        grep -a -o -E 'MPI_ERR_[A-Z_]+' "$work/out" >>"$work/words"
-    done
+dies() {
+    local name=$1 status
+    shift
+    "$testbed" local -n 3 --timeout 10 -- "$@" "$bin/oom" >"$work/out" 2>&1
+    status=$?
+    yes_if "$name: the job ends at once, with an error" test 0 -ne $status -a 124 -ne $status
+    grep -a -o -E 'MPI_ERR_[A-Z_]+' "$work/out" >>"$work/words"
+}
+
+for k in 1 2 3 6 10; do
+    dies "default handler, blocking, request $k" -x FATAL=$k -x FORM=0
+    dies "default handler, nonblocking, request $k" -x FATAL=$k -x FORM=1
 done
+dies "default handler, a communicator" -x CREATION=1
 is "default handler: the errors that are named" "$(sort -u "$work/words")" MPI_ERR_NO_MEM
 finish
