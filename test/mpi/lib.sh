@@ -139,7 +139,7 @@ job() {
     fi
     [[ 0 -lt $bad ]] || not_ok "$label: status $status after $good checks"
     echo "# $label: status $status, $good checks passed, $bad failed"
-    grep -a -v -E '^ok - ' "$work/out" | tail -40 | sed 's/^/# /'
+    grep -a -v -E '^ok - ' "$work/out" | tail -40 | tr -d '\000' | sed 's/^/# /'
 }
 
 # said PATTERN: the last job has; lines PATTERN: how often.
@@ -158,9 +158,11 @@ on_one() {
     job "$label, $p ranks" "$testbed" local -n "$p" --timeout "$timeout" -- "$@"
 }
 
+nodes_can=
+
 # can_nodes: can there be nodes here? If not, why_not says why. Found out once.
 can_nodes() {
-    if [[ -z ${nodes_can-} ]]; then
+    if [[ -z $nodes_can ]]; then
         nodes_can=yes
         why_not=$("$testbed" can 2>&1) || nodes_can=no
         why_not=$(head -n 1 <<<"$why_not")

@@ -21,6 +21,7 @@ serves() {
     fi
 }
 
+# shellcheck disable=SC2317 # yes_if calls it
 all_decided() {
     local a b c d
     IFS=, read -r a b c d <<<"$1"
