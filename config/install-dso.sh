@@ -37,7 +37,7 @@ copy_help() {
 say_how_to_load() {
     if [ "$dir" != "$(absolute "$users_components")" ] && ! in_open_mpi; then
         say "Open MPI does not look there by itself: run with"
-        say "    OMPI_MCA_mca_base_component_path=$dir:USER_DEFAULT:SYSTEM_DEFAULT"
+        say "    OMPI_MCA_mca_base_component_path=$dir:SYSTEM_DEFAULT:USER_DEFAULT"
     fi
 }
 

@@ -126,7 +126,7 @@ is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     local_alpha local_beta min_total priority reorder_empties reorder_nodes verbose window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
-    calls fallback_empty fallback_model fallback_off fallback_small fallback_unlike plans probes \
+    calls fallback_model fallback_off fallback_small fallback_unlike plans probes \
     rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.

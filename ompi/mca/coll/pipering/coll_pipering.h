@@ -56,7 +56,6 @@ typedef struct mca_coll_pipering_params_t {
 typedef enum {
     MCA_COLL_PIPERING_TAKEN, /**< it did not */
     MCA_COLL_PIPERING_FALLBACK_OFF,
-    MCA_COLL_PIPERING_FALLBACK_EMPTY,
     MCA_COLL_PIPERING_FALLBACK_SMALL,
     MCA_COLL_PIPERING_FALLBACK_MODEL,
     MCA_COLL_PIPERING_FALLBACK_UNLIKE,
@@ -87,26 +86,6 @@ mca_coll_pipering_params_t mca_coll_pipering_params_now(bool regular);
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
 const char *mca_coll_pipering_algorithm_text(int algorithm);
 
-/* ---- component ---- */
-
-typedef struct mca_coll_pipering_component_t {
-    mca_coll_base_component_t super;
-    int priority;
-    int verbose;
-    int output;           /**< stream of the verbose lines */
-    opal_mutex_t lock;    /**< of what follows */
-    opal_list_t active;   /**< requests that want progress */
-    bool progressing;     /**< someone is in the progress function */
-    bool registered;      /**< the progress function is */
-    struct {
-        bool known;
-        double fields[4];
-    } links[2];           /**< what this process has measured (coll_pipering_setup.c) */
-    mca_coll_pipering_counters_t counters;
-} mca_coll_pipering_component_t;
-
-OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
-
 /* ---- module ---- */
 
 struct mca_coll_pipering_setup_t;
@@ -132,12 +111,35 @@ typedef struct mca_coll_pipering_module_t {
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest;        /**< plan that is replaced next */
     opal_mutex_t lock; /**< of the plans */
+    bool out_of_memory; /**< all that it can do is say so */
 } mca_coll_pipering_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_module_t);
 
 mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
                                                      int *priority);
+
+/* ---- component ---- */
+
+typedef struct mca_coll_pipering_component_t {
+    mca_coll_base_component_t super;
+    int priority;
+    int verbose;
+    int output;           /**< stream of the verbose lines */
+    opal_mutex_t lock;    /**< of what follows */
+    opal_list_t active;   /**< requests that want progress */
+    mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
+    bool opened;
+    bool progressing;     /**< someone is in the progress function */
+    bool registered;      /**< the progress function is */
+    struct {
+        bool known;
+        double fields[4];
+    } links[2];           /**< what this process has measured (coll_pipering_setup.c) */
+    mca_coll_pipering_counters_t counters;
+} mca_coll_pipering_component_t;
+
+OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
 
 /* ---- setup (coll_pipering_setup.c) ---- */
 
@@ -257,6 +259,12 @@ typedef struct mca_coll_pipering_gather_t {
     int rcount;
     struct ompi_datatype_t *rdtype;
 } mca_coll_pipering_gather_t;
+
+/** The error of this component that MPI knows: no memory is no internal error. */
+static inline int mca_coll_pipering_mpi_error(int rc)
+{
+    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+}
 
 /** Serves a blocking call. OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks. */
 int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,

@@ -67,7 +67,7 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = put_in_place(&call, comm);
+    rc = mca_coll_pipering_mpi_error(put_in_place(&call, comm));
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

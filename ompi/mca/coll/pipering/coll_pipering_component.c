@@ -99,14 +99,23 @@ static int pipering_open(void)
     }
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
     OBJ_CONSTRUCT(&component->active, opal_list_t);
+    OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
+    component->spare.out_of_memory = true;
     component->output = opal_output_open(NULL);
+    component->opened = true;
     return OMPI_SUCCESS;
 }
 
+/* Called for a component that refused to open, too. */
 static int pipering_close(void)
 {
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
 
+    if (!component->opened) {
+        return OMPI_SUCCESS;
+    }
+    component->opened = false;
+    OBJ_DESTRUCT(&component->spare);
     mca_coll_pipering_request_finalize();
     OBJ_DESTRUCT(&component->active);
     OBJ_DESTRUCT(&component->lock);

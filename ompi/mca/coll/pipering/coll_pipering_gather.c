@@ -72,9 +72,6 @@ static mca_coll_pipering_reason_t judge_size(const mca_coll_pipering_params_t *p
     if (MCA_COLL_PIPERING_OFF == params->algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (0 == total) {
-        return MCA_COLL_PIPERING_FALLBACK_EMPTY;
-    }
     if (MCA_COLL_PIPERING_AUTO == params->algorithm && total < params->min_total) {
         return MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
@@ -168,14 +165,17 @@ static int run(const mca_coll_pipering_gather_t *call, ompi_communicator_t *comm
     return OMPI_SUCCESS == rc ? mca_coll_pipering_request_wait(request) : rc;
 }
 
-int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
-                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+static int gather(const mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
+                  mca_coll_pipering_module_t *module)
 {
     const mca_coll_pipering_params_t params
         = mca_coll_pipering_params_now(NULL == call->rcounts);
     const size_t total = total_of(call, ompi_comm_size(comm));
     const mca_coll_pipering_reason_t reason = judge_size(&params, total);
 
+    if (0 == total) {
+        return OMPI_SUCCESS;
+    }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(call, comm, total, reason);
     }
@@ -193,14 +193,20 @@ int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
     return run(call, comm, module, &params);
 }
 
+int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
+                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    return module->out_of_memory ? MPI_ERR_NO_MEM
+                                 : mca_coll_pipering_mpi_error(gather(call, comm, module));
+}
+
 /*
  * Once a nonblocking call has returned it cannot be left to the module below any
  * more, and it must not wait for the setup before: so what decides is what is
  * known without it.
  */
-int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
-                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
-                              ompi_request_t **handle)
+static int igather(const mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
+                   mca_coll_pipering_module_t *module, ompi_request_t **handle)
 {
     const mca_coll_pipering_params_t params
         = mca_coll_pipering_params_now(NULL == call->rcounts);
@@ -210,6 +216,10 @@ int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
                                                   ? MCA_COLL_PIPERING_FALLBACK_UNLIKE
                                                   : judge_size(&params, total);
 
+    if (0 == total) {
+        *handle = &ompi_request_empty;
+        return OMPI_SUCCESS;
+    }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(call, comm, total, reason);
     }
@@ -228,4 +238,12 @@ int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
         *handle = &request->super.super;
     }
     return rc;
+}
+
+int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
+                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
+                              ompi_request_t **handle)
+{
+    return module->out_of_memory ? MPI_ERR_NO_MEM
+                                 : mca_coll_pipering_mpi_error(igather(call, comm, module, handle));
 }

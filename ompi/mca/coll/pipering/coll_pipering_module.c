@@ -56,7 +56,7 @@ static void drop_previous(mca_coll_pipering_module_t *module)
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const int rc = save_previous(module, comm);
+    const int rc = module->out_of_memory ? OMPI_SUCCESS : save_previous(module, comm);
 
     if (OMPI_SUCCESS != rc) {
         drop_previous(module);
@@ -77,6 +77,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     memset(&module->previous, 0, sizeof(module->previous));
     memset(module->plan, 0, sizeof(module->plan));
     module->setup = NULL;
+    module->out_of_memory = false;
     module->oldest = 0;
     OBJ_CONSTRUCT(&module->lock, opal_mutex_t);
     module->super.coll_module_enable = module_enable;
@@ -102,7 +103,11 @@ static void module_destruct(mca_coll_pipering_module_t *module)
 OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_coll_base_module_t, module_construct,
                    module_destruct);
 
-/* Decided from the communicator alone, so alike on all ranks; nothing is sent. */
+/*
+ * Decided from the communicator alone, so alike on all ranks; nothing is sent. A
+ * rank without memory must not leave the others alone: it takes a module that
+ * fails every call.
+ */
 mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
                                                      int *priority)
 {
@@ -112,5 +117,9 @@ mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t 
     }
 
     mca_coll_pipering_module_t *module = OBJ_NEW(mca_coll_pipering_module_t);
-    return NULL == module ? NULL : &module->super;
+    if (NULL == module) {
+        module = &mca_coll_pipering_component.spare;
+        OBJ_RETAIN(module);
+    }
+    return &module->super;
 }

@@ -20,6 +20,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -121,9 +122,16 @@ static int register_var(const char *name, const char *help, mca_base_var_type_t 
                                            OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
 }
 
+/* What is out of range: in one message, since Open MPI shows those of one topic once. */
+static char complaints[2048];
+
 static void complain(const char *name, const char *value, const char *range, const char *used)
 {
-    opal_show_help("help-coll-pipering.txt", "out-of-range", true, name, value, range, used);
+    const size_t length = strlen(complaints);
+
+    (void) snprintf(complaints + length, sizeof(complaints) - length,
+                    "\n  coll_pipering_%s = %s\n    Legal range:  %s\n    Used instead: %s\n", name,
+                    value, range, used);
 }
 
 static void register_choices(void)
@@ -148,7 +156,7 @@ static void register_costs(void)
         (void) register_var(costs[i].name, costs[i].help, MCA_BASE_VAR_TYPE_DOUBLE, NULL,
                             costs[i].storage);
         if (!(0 <= *costs[i].storage && MEGA >= *costs[i].storage)) {
-            snprintf(value, sizeof(value), "%g", *costs[i].storage);
+            snprintf(value, sizeof(value), "%.15g", *costs[i].storage);
             complain(costs[i].name, value, "0 to 1000000", "0 (measured)");
             *costs[i].storage = 0;
         }
@@ -219,7 +227,6 @@ static void register_ints(void)
 
 static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_FALLBACK_OFF] = "off",
-       [MCA_COLL_PIPERING_FALLBACK_EMPTY] = "empty",
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = "small",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike"};
@@ -227,7 +234,6 @@ static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
 static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_TAKEN] = "taken",
        [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
-       [MCA_COLL_PIPERING_FALLBACK_EMPTY] = "nothing to gather",
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes in all than min_total",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model the ring does not pay",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation"};
@@ -286,6 +292,7 @@ static void register_counters(void)
 
 int mca_coll_pipering_params_register(void)
 {
+    complaints[0] = '\0';
     register_ints();
     register_choices();
     register_sizes();
@@ -296,6 +303,9 @@ int mca_coll_pipering_params_register(void)
                             switches[i].storage);
     }
     register_counters();
+    if ('\0' != complaints[0]) {
+        opal_show_help("help-coll-pipering.txt", "out-of-range", true, complaints);
+    }
     return OMPI_SUCCESS;
 }
 

@@ -208,7 +208,7 @@ static void complete(mca_coll_pipering_request_t *request, int rc)
 {
     ompi_communicator_t *comm = request->nonblocking ? request->comm : NULL;
 
-    request->super.super.req_status.MPI_ERROR = rc;
+    request->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
     ompi_request_complete(&request->super.super, true);
     if (NULL != comm) {
         OBJ_RELEASE(comm);
