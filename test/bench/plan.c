@@ -103,7 +103,10 @@ static void order(plan_t *plan, size_t block)
 /* B of the least modelled time in the order at hand. */
 static size_t search(const plan_t *plan)
 {
-    mca_coll_pipering_link_cost_t cost = {plan->alpha, 1.0 / plan->rate, plan->alpha};
+    mca_coll_pipering_link_cost_t cost = {.alpha = plan->alpha,
+                                          .beta = 1.0 / plan->rate,
+                                          .latency = plan->alpha,
+                                          .overlap = true};
     mca_coll_pipering_problem_t problem = {.ring = &plan->ring,
                                            .bytes = plan->bytes,
                                            .cost = {cost, cost},
