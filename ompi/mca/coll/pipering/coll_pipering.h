@@ -141,6 +141,13 @@ typedef struct mca_coll_pipering_component_t {
 
 OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
 
+/** Whether this rank writes the verbose line of a call. */
+static inline bool mca_coll_pipering_is_talkative(ompi_communicator_t *comm)
+{
+    const int verbose = mca_coll_pipering_component.verbose;
+    return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
+}
+
 /* ---- setup (coll_pipering_setup.c) ---- */
 
 /** What all ranks of a communicator know alike, once it is ready. */

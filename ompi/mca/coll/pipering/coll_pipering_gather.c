@@ -19,7 +19,6 @@
 
 #include "coll_pipering.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "opal/util/output.h"
@@ -57,7 +56,7 @@ static int step_aside(const mca_coll_pipering_gather_t *call, ompi_communicator_
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
 
     mca_coll_pipering_count(&component->counters.fallback[reason], 1);
-    if (1 < component->verbose || (1 == component->verbose && 0 == ompi_comm_rank(comm))) {
+    if (mca_coll_pipering_is_talkative(comm)) {
         opal_output(component->output,
                     "coll/pipering: %s on %s: %zu bytes, left to the module below: %s", call->name,
                     comm->c_name, total, mca_coll_pipering_reason_text(reason));

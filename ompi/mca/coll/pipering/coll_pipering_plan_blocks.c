@@ -39,6 +39,12 @@ void mca_coll_pipering_cut_block(size_t bytes, mca_coll_pipering_cut_t cut, size
     *length = shorter_size + (k < longer);
 }
 
+static void step_back(mca_coll_pipering_walk_t *walk)
+{
+    --walk->rest.origins;
+    walk->rest.position = (walk->rest.position + walk->ring->size - 1) % walk->ring->size;
+}
+
 /* The first origin of the rest that has blocks becomes the current one. */
 static void skip_empties(mca_coll_pipering_walk_t *walk)
 {
@@ -50,8 +56,7 @@ static void skip_empties(mca_coll_pipering_walk_t *walk)
         if (0 != walk->blocks) {
             return;
         }
-        --walk->rest.origins;
-        walk->rest.position = (walk->rest.position + walk->ring->size - 1) % walk->ring->size;
+        step_back(walk);
     }
 }
 
@@ -76,8 +81,7 @@ bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_piperi
     mca_coll_pipering_cut_block(walk->bytes[block->rank], walk->cut, walk->next, &block->offset,
                                 &block->length);
     if (++walk->next == walk->blocks) {
-        --walk->rest.origins;
-        walk->rest.position = (walk->rest.position + walk->ring->size - 1) % walk->ring->size;
+        step_back(walk);
         skip_empties(walk);
     }
     return true;

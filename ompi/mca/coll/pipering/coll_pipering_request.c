@@ -94,18 +94,12 @@ static uint64_t counted_rounds(const mca_coll_pipering_request_t *request)
     return traffic->blocks_in > traffic->blocks_out ? traffic->blocks_in : traffic->blocks_out;
 }
 
-static bool is_talkative(ompi_communicator_t *comm)
-{
-    const int verbose = mca_coll_pipering_component.verbose;
-    return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
-}
-
 static void report(const mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
     const mca_coll_pipering_traffic_t *traffic = &request->pipe.traffic;
 
-    if (!is_talkative(request->comm)) {
+    if (!mca_coll_pipering_is_talkative(request->comm)) {
         return;
     }
     opal_output(mca_coll_pipering_component.output,

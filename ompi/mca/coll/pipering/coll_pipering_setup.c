@@ -236,7 +236,23 @@ static void find_unknown(mca_coll_pipering_setup_t *setup)
 
 /* ---- the stages ---- */
 
-static void enter_stage(mca_coll_pipering_setup_t *setup, stage_t stage);
+static void enter_stage(mca_coll_pipering_setup_t *setup, stage_t stage)
+{
+    if (PROBE_NET == stage && !setup->want[NET]) {
+        stage = PROBE_LOCAL;
+    }
+    if (PROBE_LOCAL == stage && !setup->want[LOCAL]) {
+        stage = AGREE;
+    }
+    if (AGREE == stage) {
+        if (setup->want[NET] || setup->want[LOCAL]) {
+            begin_telling(setup);
+        } else {
+            stage = READY;
+        }
+    }
+    setup->stage = stage;
+}
 
 static int move_probe(mca_coll_pipering_setup_t *setup, int kind)
 {
@@ -259,24 +275,6 @@ static int move_probe(mca_coll_pipering_setup_t *setup, int kind)
         enter_stage(setup, NET == kind ? PROBE_LOCAL : AGREE);
     }
     return steps;
-}
-
-static void enter_stage(mca_coll_pipering_setup_t *setup, stage_t stage)
-{
-    if (PROBE_NET == stage && !setup->want[NET]) {
-        stage = PROBE_LOCAL;
-    }
-    if (PROBE_LOCAL == stage && !setup->want[LOCAL]) {
-        stage = AGREE;
-    }
-    if (AGREE == stage) {
-        if (setup->want[NET] || setup->want[LOCAL]) {
-            begin_telling(setup);
-        } else {
-            stage = READY;
-        }
-    }
-    setup->stage = stage;
 }
 
 static void end_join(mca_coll_pipering_setup_t *setup)
