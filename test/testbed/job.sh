@@ -156,7 +156,10 @@ mpirun_main() {
     use_nodes
     place "$by" "$sockets"
     JOB_NAME="${#NODE_OF[@]} ranks of $*"
-    job_run "$limit" "$HERE/enter" n0 "$MPIRUN" --allow-run-as-root \
+    # Daemons that stay in our session: the kernel's autogroups would make a
+    # scheduling group of each one's session, and in a group of one there is
+    # nobody to yield to, so that waiting ranks would hold up those with work.
+    job_run "$limit" "$HERE/enter" n0 "$MPIRUN" --allow-run-as-root --leave-session-attached \
         -np "${#NODE_OF[@]}" "${PLACEMENT[@]}" "$@"
 }
 

@@ -13,7 +13,7 @@
  *
  *     gap + beta s   time per block in a stream of blocks of s bytes; parts of
  *                    two sizes follow each other and give both
- *     echo           mean time of a message of no bytes to the next rank and back
+ *     echo           median time of a message of no bytes to the next rank and back
  *     eager          what the transport sends without asking, where the PML is ob1
  *
  * All links of the ring are measured at the same time, as the ring uses them.
@@ -70,7 +70,7 @@ struct mca_coll_pipering_probe_t {
     int arrived, gone;
     ompi_request_t *in[STREAM_BLOCKS], *out[STREAM_BLOCKS];
     double started;
-    double echoes;       /* time of all that count */
+    double echo[ECHOES]; /* times, in order of arrival */
     double ended[PARTS]; /* when the last block of a part was there */
     char buffer[];       /* what comes in, and a block that goes out */
 };
@@ -83,6 +83,12 @@ double mca_coll_pipering_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (double) ts.tv_sec + 1e-9 * (double) ts.tv_nsec;
+}
+
+int mca_coll_pipering_compare(const void *a, const void *b)
+{
+    const double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
 }
 
 void mca_coll_pipering_wire_fail(mca_coll_pipering_wire_t *wire, int rc)
@@ -168,7 +174,7 @@ static int take_pong(mca_coll_pipering_probe_t *probe)
         return 0;
     }
     if (ECHOES >= probe->pings_left) {
-        probe->echoes += mca_coll_pipering_now() - probe->started;
+        probe->echo[ECHOES - probe->pings_left] = mca_coll_pipering_now() - probe->started;
     }
     if (0 < --probe->pings_left) {
         send_ping(probe);
@@ -185,6 +191,16 @@ static int move_echoes(mca_coll_pipering_probe_t *probe)
         probe->step = STREAM;
     }
     return steps;
+}
+
+/* Not the mean: a process that is not scheduled at once is no property of a link. */
+static double median_echo(const mca_coll_pipering_probe_t *probe)
+{
+    double sorted[ECHOES];
+
+    memcpy(sorted, probe->echo, sizeof(sorted));
+    qsort(sorted, ECHOES, sizeof(double), mca_coll_pipering_compare);
+    return sorted[(ECHOES - 1) / 2];
 }
 
 /* ---- the stream ---- */
@@ -268,7 +284,7 @@ static double time_block(const mca_coll_pipering_probe_t *probe, int size)
     return time / blocks;
 }
 
-static double eager_to(ompi_communicator_t *comm, int rank)
+double mca_coll_pipering_eager(ompi_communicator_t *comm, int rank)
 {
     const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
 
@@ -346,8 +362,9 @@ int mca_coll_pipering_probe_result(const mca_coll_pipering_probe_t *probe,
     }
     if (0 <= probe->peer[NEXT]) {
         known |= MCA_COLL_PIPERING_ECHOED;
-        fields[MCA_COLL_PIPERING_ECHO] = probe->echoes / ECHOES;
-        fields[MCA_COLL_PIPERING_EAGER] = eager_to(probe->wire->comm, probe->peer[NEXT]);
+        fields[MCA_COLL_PIPERING_ECHO] = median_echo(probe);
+        fields[MCA_COLL_PIPERING_EAGER] = mca_coll_pipering_eager(probe->wire->comm,
+                                                                  probe->peer[NEXT]);
     }
     return known;
 }

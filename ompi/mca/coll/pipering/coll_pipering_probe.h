@@ -52,6 +52,12 @@ bool mca_coll_pipering_wire_finished(mca_coll_pipering_wire_t *wire, ompi_reques
 /** Seconds of a clock that only goes forward. */
 double mca_coll_pipering_now(void);
 
+/** Orders doubles, for qsort. */
+int mca_coll_pipering_compare(const void *a, const void *b);
+
+/** Bytes that are sent to a rank without asking it first; 0: not known (the PML is not ob1). */
+double mca_coll_pipering_eager(ompi_communicator_t *comm, int rank);
+
 /* ---- the probe ---- */
 
 /** Kinds of links. */

@@ -25,6 +25,8 @@
  *     handshake      four echoes, for blocks that the transport does not send
  *                    without asking: to ask, to be told, and on busy links each
  *                    waits behind what is queued
+ *
+ * Costs that the user gives are not measured; the eager bound is looked up all the same.
  */
 
 #include "coll_pipering.h"
@@ -71,7 +73,9 @@ struct mca_coll_pipering_setup_t {
     record_t *record; /* [p] of rank (me + i) mod p */
     int distance;     /* of the dissemination, 0: not begun */
     ompi_request_t *tell[2];
-    bool want[KINDS]; /* costs that the user does not give */
+    double given[KINDS]; /* alpha if the user gives it with beta, else 0 */
+    bool want[KINDS];    /* to be agreed on ... */
+    bool measure[KINDS]; /* ... and measured before */
     int neighbour[KINDS][2];
     record_t mine;
     double link[KINDS][FIELDS];
@@ -178,12 +182,6 @@ static int place_ranks(mca_coll_pipering_setup_t *setup)
 
 /* ---- what links cost ---- */
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 /* The median of a field over the ranks that know it. */
 static double find_median(const mca_coll_pipering_setup_t *setup, int kind, int field,
                           double *values)
@@ -200,7 +198,7 @@ static double find_median(const mca_coll_pipering_setup_t *setup, int kind, int 
     if (0 == known) {
         return 0;
     }
-    qsort(values, (size_t) known, sizeof(double), compare);
+    qsort(values, (size_t) known, sizeof(double), mca_coll_pipering_compare);
     return MCA_COLL_PIPERING_EAGER == field ? values[0] : values[known / 2];
 }
 
@@ -220,6 +218,20 @@ static int take_costs(mca_coll_pipering_setup_t *setup)
     return OMPI_SUCCESS;
 }
 
+/* In place of a probe: what the given alpha means for an echo, and the transport's bound. */
+static void take_given(mca_coll_pipering_setup_t *setup, int kind)
+{
+    const int next = setup->neighbour[kind][NEXT];
+
+    setup->mine.known[kind] &= ~MCA_COLL_PIPERING_ECHOED;
+    if (0 <= next) {
+        setup->mine.known[kind] |= MCA_COLL_PIPERING_ECHOED;
+        setup->mine.link[kind][MCA_COLL_PIPERING_ECHO] = 2 * setup->given[kind];
+        setup->mine.link[kind][MCA_COLL_PIPERING_EAGER] = mca_coll_pipering_eager(setup->wire.comm,
+                                                                                  next);
+    }
+}
+
 /* Kinds of links that the communicator has and that somebody does not know. */
 static void find_unknown(mca_coll_pipering_setup_t *setup)
 {
@@ -230,7 +242,11 @@ static void find_unknown(mca_coll_pipering_setup_t *setup)
         for (int i = 0; i < setup->size; ++i) {
             known &= MCA_COLL_PIPERING_WHOLLY == setup->record[i].known[kind];
         }
-        setup->want[kind] = setup->want[kind] && exists[kind] && !known;
+        setup->want[kind] = exists[kind] && (!known || 0 < setup->given[kind]);
+        setup->measure[kind] = setup->want[kind] && 0 == setup->given[kind];
+        if (setup->want[kind] && !setup->measure[kind]) {
+            take_given(setup, kind);
+        }
     }
 }
 
@@ -238,10 +254,10 @@ static void find_unknown(mca_coll_pipering_setup_t *setup)
 
 static void enter_stage(mca_coll_pipering_setup_t *setup, stage_t stage)
 {
-    if (PROBE_NET == stage && !setup->want[NET]) {
+    if (PROBE_NET == stage && !setup->measure[NET]) {
         stage = PROBE_LOCAL;
     }
-    if (PROBE_LOCAL == stage && !setup->want[LOCAL]) {
+    if (PROBE_LOCAL == stage && !setup->measure[LOCAL]) {
         stage = AGREE;
     }
     if (AGREE == stage) {
@@ -294,7 +310,7 @@ static void report(const mca_coll_pipering_setup_t *setup)
 
     for (int kind = NET; kind < KINDS; ++kind) {
         const double *link = setup->link[kind];
-        if (setup->want[kind] && 0 < mca_coll_pipering_component.verbose && 0 == setup->rank) {
+        if (setup->measure[kind] && 0 < mca_coll_pipering_component.verbose && 0 == setup->rank) {
             opal_output(mca_coll_pipering_component.output,
                         "coll/pipering: links %s measured for %s: gap %.2f us, beta %.4f ns/byte, "
                         "echo %.2f us, eager up to %.0f bytes; joining and "
@@ -316,7 +332,7 @@ static void end_agree(mca_coll_pipering_setup_t *setup)
         return;
     }
     for (int kind = NET; kind < KINDS; ++kind) {
-        if (setup->want[kind]) {
+        if (setup->measure[kind]) {
             component->links[kind].known = true;
             memcpy(component->links[kind].fields, setup->link[kind], sizeof(setup->link[kind]));
         }
@@ -367,8 +383,8 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     setup->wire.error = OMPI_SUCCESS;
     setup->alike = true;
     setup->tell[0] = setup->tell[1] = MPI_REQUEST_NULL;
-    setup->want[NET] = !(0 < params->alpha && 0 < params->beta);
-    setup->want[LOCAL] = !(0 < params->local_alpha && 0 < params->local_beta);
+    setup->given[NET] = 0 < params->beta ? params->alpha : 0;
+    setup->given[LOCAL] = 0 < params->local_beta ? params->local_alpha : 0;
     setup->mine = (record_t){.node = lowest_on_node(comm),
                              .arch = opal_local_arch};
     for (int kind = NET; kind < KINDS; ++kind) {
