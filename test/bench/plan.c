@@ -25,6 +25,11 @@
 #include <string.h>
 #include <time.h>
 
+/* TCP over Ethernet: headers of a block, bytes a packet carries, bytes around them. */
+#define ENVELOPE 32
+#define PACKET 1448
+#define FRAME 66
+
 typedef struct plan_t {
     const char *dist;
     size_t total;
@@ -106,6 +111,9 @@ static size_t search(const plan_t *plan)
     mca_coll_pipering_link_cost_t cost = {.alpha = plan->alpha,
                                           .beta = 1.0 / plan->rate,
                                           .latency = plan->alpha,
+                                          .envelope = ENVELOPE,
+                                          .packet = PACKET,
+                                          .frame = FRAME,
                                           .overlap = true};
     mca_coll_pipering_problem_t problem = {.ring = &plan->ring,
                                            .bytes = plan->bytes,

@@ -28,10 +28,10 @@
 #define MOST 64
 #define COSTS 4
 
-/* A fast network, a slow one, one whose latency counts, and shared memory as fast as the net. */
+/* A fast network, a slow one with packets, one whose latency counts, and shared memory as fast as the net. */
 static const mca_coll_pipering_cost_t costs[COSTS] = {
     {.net = {1.5e-6, 1e-10, 0}, .local = {0.4e-6, 1e-10, 0}},
-    {.net = {25e-6, 8e-9, 5e-6}, .local = {0.5e-6, 2e-10, 0.3e-6}},
+    {.net = {25e-6, 8e-9, 5e-6, 32, 1448, 66}, .local = {0.5e-6, 2e-10, 0.3e-6}},
     {.net = {0.5e-6, 4e-11, 8e-6}, .local = {0.3e-6, 1e-10, 0.2e-6}},
     {.net = {2e-6, 2e-10, 1e-6}, .local = {1e-6, 3e-10, 1e-6}}};
 
@@ -289,12 +289,34 @@ static void test_equation2_edges(void)
     close_instance(&in);
 }
 
+/* One block over one link: a byte more than a packet holds costs nearly all of a frame. */
+static void test_packets(void)
+{
+    const mca_coll_pipering_cost_t cost = {
+        .net = {.beta = 1e-9, .envelope = 32, .packet = 1448, .frame = 66}};
+    const double full = 3 * 1448 - 32;
+    instance_t in = {.p = 2, .node_of = {0, 1}, .bytes = {0, 3 * 1448 - 32}};
+
+    open_instance(&in, 1 << 20, NODES, &cost);
+    const double fits = mca_coll_pipering_time(&in.problem, 1 << 20);
+    ok(fabs(fits - 1e-9 * (full + 32)) < 1e-15, "a block that fills its packets: its bytes");
+    is(mca_coll_pipering_search(&in.problem), 3 * 1448 - 32, "it stays whole");
+    close_instance(&in);
+
+    in.bytes[1] = 3 * 1448 - 31;
+    open_instance(&in, 1 << 20, NODES, &cost);
+    const double more = mca_coll_pipering_time(&in.problem, 1 << 20) - fits;
+    ok(fabs(more - 1e-9 * (1 + 66 * (1 - 1.0 / 1448))) < 1e-15, "a byte more: a frame more");
+    close_instance(&in);
+}
+
 int main(void)
 {
     tap_start();
     test_rounds();
     test_equation2();
     test_equation2_edges();
+    test_packets();
     test_exact();
     test_times(1, 0.15, "a rank a node");
     test_times(4, 0.25, "four ranks a node"); /* links inside a node are modelled roughly */

@@ -29,7 +29,7 @@
 
 static const mca_coll_pipering_cost_t costs[COSTS] = {
     {.net = {1.5e-6, 1e-10, 0}, .local = {0.4e-6, 1e-10, 0}},
-    {.net = {25e-6, 8e-9, 5e-6}, .local = {0.5e-6, 2e-10, 0.3e-6}},
+    {.net = {25e-6, 8e-9, 5e-6, 32, 1448, 66}, .local = {0.5e-6, 2e-10, 0.3e-6}},
     {.net = {0.3e-6, 4e-11, 2e-6}, .local = {0.3e-6, 1e-10, 0.2e-6}},
     {.net = {50e-6, 1e-10, 0}, .local = {1e-6, 3e-10, 1e-6}}};
 

@@ -220,6 +220,17 @@ static void release(sim_t *sim, int rank, uint64_t at)
     }
 }
 
+/* Bytes of a block on the wire, packet by packet; beta has full packets' frames in it. */
+static double on_wire(const mca_coll_pipering_link_cost_t *cost, double length)
+{
+    double left = length + cost->envelope, frames = 0;
+
+    for (; 0 < cost->packet && 0 < left; left -= cost->packet) {
+        frames += left < cost->packet ? cost->frame * (1 - left / cost->packet) : 0;
+    }
+    return length + cost->envelope + frames;
+}
+
 static bool send_block(sim_t *sim, channel_t *c, int link, cursor_t *cursor, int origin)
 {
     const mca_coll_pipering_ring_t *ring = sim->problem->ring;
@@ -232,7 +243,8 @@ static bool send_block(sim_t *sim, channel_t *c, int link, cursor_t *cursor, int
 
     mca_coll_pipering_cut_block(sim->problem->bytes[origin], sim->problem->cut, k, &offset,
                                 &length);
-    c->free_at = fmax(c->free_at, sim->ready[at]) + cost->alpha + cost->beta * (double) length;
+    c->free_at = fmax(c->free_at, sim->ready[at]) + cost->alpha
+                 + cost->beta * on_wire(cost, (double) length);
     volume->blocks++;
     volume->bytes += length;
     release(sim, c->from, at);

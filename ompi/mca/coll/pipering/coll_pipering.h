@@ -25,6 +25,7 @@
 #include "coll_pipering_compat.h"
 
 #include "coll_pipering_engine.h"
+#include "coll_pipering_probe.h"
 #include "opal/class/opal_list.h"
 
 BEGIN_C_DECLS
@@ -134,7 +135,7 @@ typedef struct mca_coll_pipering_component_t {
     bool registered;      /**< the progress function is */
     struct {
         bool known;
-        double fields[4];
+        double fields[MCA_COLL_PIPERING_FIELDS];
     } links[2];           /**< what this process has measured (coll_pipering_setup.c) */
     mca_coll_pipering_counters_t counters;
 } mca_coll_pipering_component_t;

@@ -128,14 +128,19 @@ typedef struct mca_coll_pipering_volume_t {
 /**
  * What a link costs. In a stream a block takes `alpha` seconds of handling and
  * `beta` seconds a byte on the wire; one after the other, the paper's model, or
- * with `overlap` at the same time, the longer of both mostly. It can be passed
- * on `latency` seconds after that. A block of more than `eager` bytes (0: there
+ * with `overlap` at the same time, the longer of both mostly. On the wire it is
+ * `envelope` bytes longer, and those of a frame around the last packet that it
+ * does not fill: a packet carries `packet` bytes (0: no such thing is known) in a
+ * frame of `frame`. It can be passed on `latency` seconds after that. A block of more than `eager` bytes (0: there
  * is no such bound) has to be asked for first, `handshake` seconds more.
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
     double beta;
     double latency;
+    double envelope;
+    double packet;
+    double frame;
     double handshake;
     double eager;
     bool overlap;

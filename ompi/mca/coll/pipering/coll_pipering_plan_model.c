@@ -12,8 +12,8 @@
  * @file
  * Model: what a block size costs, and the best one.
  *
- * A link takes alpha + beta s for a block of s bytes (or, where handling and
- * sending overlap, the root of their squares), C_i for all blocks of member i
+ * A link takes alpha + beta (s + h) for a block of s bytes in an envelope of h (or,
+ * where handling and sending overlap, the root of their squares), C_i for all blocks of member i
  * and c for the largest block there is; it is passed on `latency` later. A chain
  * of waits follows one block over the links of an arc and takes every block that
  * the arc does not contribute once, so with the recurrence of plan_rounds a link
@@ -51,6 +51,8 @@
 #define GRID_OCTAVES 6
 /* Candidates m_max / k. */
 #define DIVISORS 48
+/* Candidates that fill 1, 2, ... packets. */
+#define PACKETS 24
 
 /* The members of the ring: nodes, or ranks if there is only one node. */
 static int count_members(const mca_coll_pipering_ring_t *ring)
@@ -132,11 +134,27 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
     return mca_coll_pipering_rounds(members.blocks, members.count);
 }
 
+/*
+ * Bytes on the wire of so many blocks. `beta` has the frames of full packets in it,
+ * so what is missing is the part of a frame that the last packet's room stands for.
+ */
+static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
+{
+    double around = link->envelope;
+
+    if (0 < link->packet && 0 < blocks) {
+        const double packets = (bytes / blocks + link->envelope) / link->packet;
+        around += (ceil(packets) - packets) * link->frame;
+    }
+    return bytes + blocks * around;
+}
+
 /* Time of so many blocks of so many bytes in all, which are of about one size. */
 static double stream_time(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
 {
     const bool asked = 0 < link->eager && bytes > blocks * link->eager;
-    const double handled = blocks * link->alpha, sent = bytes * link->beta;
+    const double handled = blocks * link->alpha;
+    const double sent = wire_bytes(link, blocks, bytes) * link->beta;
 
     return (link->overlap ? hypot(handled, sent) : handled + sent)
            + (asked ? blocks * link->handshake : 0);
@@ -293,6 +311,12 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
     const double middle = sqrt(total * link->alpha / link->beta / count_members(problem->ring));
     for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
         const double size = ceil(middle * exp2((double) i / GRID_STEPS));
+        if (1 <= size && size <= (double) largest) {
+            consider(&choice, (size_t) size);
+        }
+    }
+    for (int k = 1; k <= PACKETS && 0 < link->packet; ++k) {
+        const double size = floor(k * link->packet - link->envelope);
         if (1 <= size && size <= (double) largest) {
             consider(&choice, (size_t) size);
         }

@@ -14,7 +14,8 @@
  *     gap + beta s   time per block in a stream of blocks of s bytes; parts of
  *                    two sizes follow each other and give both
  *     echo           median time of a message of no bytes to the next rank and back
- *     eager          what the transport sends without asking, where the PML is ob1
+ *     eager, tcp     what the transport sends without asking, and whether it is TCP,
+ *                    where the PML is ob1
  *
  * All links of the ring are measured at the same time, as the ring uses them.
  * The cost is bounded: 9 echoes and one stream a link, of 328 KiB between nodes
@@ -284,22 +285,27 @@ static double time_block(const mca_coll_pipering_probe_t *probe, int size)
     return time / blocks;
 }
 
-double mca_coll_pipering_eager(ompi_communicator_t *comm, int rank)
+void mca_coll_pipering_look_up(ompi_communicator_t *comm, int rank, double *fields)
 {
     const char *pml = mca_pml_base_selected_component.pmlm_version.mca_component_name;
 
+    fields[MCA_COLL_PIPERING_EAGER] = fields[MCA_COLL_PIPERING_TCP] = 0;
     if (0 != strcmp("ob1", pml)) {
-        return 0;
+        return;
     }
 
     mca_bml_base_endpoint_t *endpoint = mca_bml_base_get_endpoint(
         ompi_comm_peer_lookup(comm, rank));
     if (NULL == endpoint || 0 == mca_bml_base_btl_array_get_size(&endpoint->btl_eager)) {
-        return 0;
+        return;
     }
-    const size_t limit
-        = mca_bml_base_btl_array_get_index(&endpoint->btl_eager, 0)->btl->btl_eager_limit;
-    return limit > 2 * HEADER ? (double) (limit - HEADER) : 0;
+    const struct mca_btl_base_module_t *btl
+        = mca_bml_base_btl_array_get_index(&endpoint->btl_eager, 0)->btl;
+    const char *name = btl->btl_component->btl_version.mca_component_name;
+    fields[MCA_COLL_PIPERING_TCP] = 0 == strcmp("tcp", name);
+    if (btl->btl_eager_limit > 2 * HEADER) {
+        fields[MCA_COLL_PIPERING_EAGER] = (double) (btl->btl_eager_limit - HEADER);
+    }
 }
 
 /* ---- the probe ---- */
@@ -363,8 +369,7 @@ int mca_coll_pipering_probe_result(const mca_coll_pipering_probe_t *probe,
     if (0 <= probe->peer[NEXT]) {
         known |= MCA_COLL_PIPERING_ECHOED;
         fields[MCA_COLL_PIPERING_ECHO] = median_echo(probe);
-        fields[MCA_COLL_PIPERING_EAGER] = mca_coll_pipering_eager(probe->wire->comm,
-                                                                  probe->peer[NEXT]);
+        mca_coll_pipering_look_up(probe->wire->comm, probe->peer[NEXT], fields);
     }
     return known;
 }

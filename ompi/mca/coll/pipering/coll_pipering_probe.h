@@ -55,8 +55,11 @@ double mca_coll_pipering_now(void);
 /** Orders doubles, for qsort. */
 int mca_coll_pipering_compare(const void *a, const void *b);
 
-/** Bytes that are sent to a rank without asking it first; 0: not known (the PML is not ob1). */
-double mca_coll_pipering_eager(ompi_communicator_t *comm, int rank);
+/**
+ * What is known of the way to a rank without sending anything: the fields EAGER
+ * and TCP; 0 where the PML is not ob1.
+ */
+void mca_coll_pipering_look_up(ompi_communicator_t *comm, int rank, double *fields);
 
 /* ---- the probe ---- */
 
@@ -69,6 +72,7 @@ enum {
     MCA_COLL_PIPERING_BETA,  /**< seconds a byte */
     MCA_COLL_PIPERING_ECHO,  /**< seconds to and fro */
     MCA_COLL_PIPERING_EAGER, /**< bytes sent without asking, 0: not known */
+    MCA_COLL_PIPERING_TCP,   /**< 1: blocks travel in the packets of TCP, else 0 */
     MCA_COLL_PIPERING_FIELDS
 };
 

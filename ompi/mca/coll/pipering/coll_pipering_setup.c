@@ -54,6 +54,14 @@ enum { PREVIOUS, NEXT };
 #define LEAST_ALPHA 1e-7
 #define LEAST_BETA 1e-12
 
+/*
+ * A block on the wire: with the headers of ob1 and the BTL, in packets of TCP over
+ * Ethernet (with larger frames it only ends at other places than it could).
+ */
+#define ENVELOPE 32
+#define PACKET 1448
+#define FRAME 66
+
 typedef struct {
     int32_t node;         /* lowest rank on my node */
     uint32_t arch;        /* data representation */
@@ -182,7 +190,7 @@ static int place_ranks(mca_coll_pipering_setup_t *setup)
 
 /* ---- what links cost ---- */
 
-/* The median of a field over the ranks that know it. */
+/* The median of a field over the ranks that know it; the least where it is a bound. */
 static double find_median(const mca_coll_pipering_setup_t *setup, int kind, int field,
                           double *values)
 {
@@ -199,7 +207,7 @@ static double find_median(const mca_coll_pipering_setup_t *setup, int kind, int 
         return 0;
     }
     qsort(values, (size_t) known, sizeof(double), mca_coll_pipering_compare);
-    return MCA_COLL_PIPERING_EAGER == field ? values[0] : values[known / 2];
+    return MCA_COLL_PIPERING_EAGER <= field ? values[0] : values[known / 2];
 }
 
 static int take_costs(mca_coll_pipering_setup_t *setup)
@@ -227,8 +235,7 @@ static void take_given(mca_coll_pipering_setup_t *setup, int kind)
     if (0 <= next) {
         setup->mine.known[kind] |= MCA_COLL_PIPERING_ECHOED;
         setup->mine.link[kind][MCA_COLL_PIPERING_ECHO] = 2 * setup->given[kind];
-        setup->mine.link[kind][MCA_COLL_PIPERING_EAGER] = mca_coll_pipering_eager(setup->wire.comm,
-                                                                                  next);
+        mca_coll_pipering_look_up(setup->wire.comm, next, setup->mine.link[kind]);
     }
 }
 
@@ -431,7 +438,14 @@ static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, d
                                           .eager = link[MCA_COLL_PIPERING_EAGER],
                                           .overlap = !given};
 
-    cost.latency = given ? 0 : cost.alpha;
+    if (!given) {
+        cost.latency = cost.alpha;
+        cost.envelope = ENVELOPE;
+    }
+    if (!given && 0 < link[MCA_COLL_PIPERING_TCP]) {
+        cost.packet = PACKET;
+        cost.frame = FRAME;
+    }
     return cost;
 }
 
