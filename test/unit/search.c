@@ -239,8 +239,11 @@ static void test_simulated(int per_node, double factor, const char *name)
 static double linear_ring(const instance_t *in)
 {
     const mca_coll_pipering_link_cost_t *net = &in->problem.cost.net;
+    const double length = (double) in->largest + net->envelope;
+    const double tail = 0 < net->packet ? fmod(length, net->packet) : 0;
+    const double frame = 0 < tail ? net->frame * (1 - tail / net->packet) : 0;
 
-    return (in->p - 1) * (net->alpha + net->beta * (double) in->largest + net->latency);
+    return (in->p - 1) * (net->alpha + net->beta * (length + frame) + net->latency);
 }
 
 static void test_guidelines(void)

@@ -362,8 +362,8 @@ double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem)
     const members_t members = find_members(problem, 1);
     const double start = link->alpha + link->latency, steps = ceil(log2(members.count));
 
-    const double linear = (members.count - 1)
-                          * (start + link->beta * largest_span(members.bytes, members.count, 1));
+    const double block = largest_span(members.bytes, members.count, 1);
+    const double linear = (members.count - 1) * (start + link->beta * wire_bytes(link, 1, block));
     const double bruck = bruck_time(members.bytes, members.count, link);
     const double spread = members.total_bytes * link->beta * (steps < 2 ? steps : 2);
     const double rooted = (1 + steps) * start + spread
