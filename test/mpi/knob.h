@@ -39,7 +39,15 @@ uint64_t knob_counter(const char *name);
 uint64_t knob_counters(const char *start);
 
 /** Values of coll_pipering_*_algorithm and of coll_pipering_block_model. */
-enum { KNOB_AUTO = 0, KNOB_RING = 1, KNOB_LINEAR_RING = 2, KNOB_OFF = 3 };
+enum {
+    KNOB_AUTO = 0,
+    KNOB_RING = 1,
+    KNOB_LINEAR_RING = 2,
+    KNOB_OFF = 3,
+    KNOB_PIPELINE = 4,
+    KNOB_MERGED = 5,
+    KNOB_SERIAL = 6
+};
 enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1, KNOB_EQUATION2_PRINTED = 2, KNOB_FIXED = 3 };
 
 /** One way to run a call. */

@@ -84,9 +84,9 @@ finish() {
     exit
 }
 
-common=("$here"/{tap,knob,layout,layout_tree,exchange,trial}.c)
+common=("$here"/{tap,knob,layout,layout_tree,exchange,fold,trial}.c)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
-plan_sources=("$plans"/coll_pipering_plan_{blocks,rounds,order,route,model}.c)
+plan_sources=("$plans"/coll_pipering_plan_{blocks,rounds,order,route,chain,model}.c)
 
 # compile OUTPUT [OPTION|SOURCE]...: with the wrapper, where a source is newer.
 compile() {

@@ -98,13 +98,14 @@ complains priority 400 "0 to 100" 45
 complains priority -1 "0 to 100" 45
 
 # Of names Open MPI itself knows which are legal, and says so.
-for name in allgatherv_algorithm allgather_algorithm block_model block_split; do
+for name in allgatherv_algorithm allgather_algorithm bcast_algorithm reduce_algorithm scan_algorithm \
+    exscan_algorithm allreduce_algorithm block_model block_split; do
     on_one "coll_pipering_$name = nonsense" 4 40 --mca "coll_pipering_$name" nonsense "$bin/served"
     is "coll_pipering_$name = nonsense: one complaint a job" \
         "$(lines "Variable +: coll_pipering_$name\$")" 1
     is "coll_pipering_$name = nonsense: it names the value" "$(lines 'Value +: nonsense')" 1
     yes_if "coll_pipering_$name = nonsense: it names the legal ones" \
-        test 1 -eq "$(lines 'Valid values +: .*(ring|search|even)')"
+        test 1 -eq "$(lines 'Valid values +: .*(ring|pipeline|search|even)')"
 done
 
 on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_alpha -3 "$bin/served"
@@ -122,11 +123,12 @@ listed() {
 }
 
 is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
-    allgather_algorithm allgatherv_algorithm alpha beta block_model block_size block_split \
-    local_alpha local_beta min_total priority reorder_empties reorder_nodes verbose window)"
+    allgather_algorithm allgatherv_algorithm allreduce_algorithm alpha bcast_algorithm beta \
+    block_model block_size block_split exscan_algorithm local_alpha local_beta min_total priority \
+    reduce_algorithm reorder_empties reorder_nodes scan_algorithm verbose window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
-    calls fallback_model fallback_off fallback_small fallback_unlike plans probes \
+    calls fallback_local fallback_model fallback_off fallback_small fallback_unlike plans probes \
     rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.

@@ -11,10 +11,11 @@
  * @file
  * Component, module and calls of coll/pipering.
  *
- *     glue      component, params, module, request, allgather, allgatherv
+ *     glue      component, params, module, serve, request; gather for allgather and
+ *               allgatherv; chain for bcast, reduce, scan, exscan and allreduce
  *     decide    setup (who is where, what links cost), decide (plan of a call)
  *     engine    the one pipeline
- *     plans     pure C: blocks, rounds, order, route, model
+ *     plans     pure C: blocks, rounds, order, route, chain, model
  *
  * A call goes down these floors and nothing calls up.
  */
@@ -34,10 +35,25 @@ BEGIN_C_DECLS
 
 typedef enum {
     MCA_COLL_PIPERING_AUTO,
-    MCA_COLL_PIPERING_RING,
+    MCA_COLL_PIPERING_RING,        /**< pipelined; of allreduce: scattered, then gathered */
     MCA_COLL_PIPERING_LINEAR_RING,
-    MCA_COLL_PIPERING_OFF
+    MCA_COLL_PIPERING_OFF,
+    MCA_COLL_PIPERING_PIPELINE,    /**< along a chain */
+    MCA_COLL_PIPERING_MERGED,      /**< allreduce: there and back along a chain at the same time */
+    MCA_COLL_PIPERING_SERIAL       /**< allreduce: there, then back */
 } mca_coll_pipering_algorithm_t;
+
+/** Collectives with a variable of their own. */
+typedef enum {
+    MCA_COLL_PIPERING_ALLGATHERV,
+    MCA_COLL_PIPERING_ALLGATHER,
+    MCA_COLL_PIPERING_BCAST,
+    MCA_COLL_PIPERING_REDUCE,
+    MCA_COLL_PIPERING_SCAN,
+    MCA_COLL_PIPERING_EXSCAN,
+    MCA_COLL_PIPERING_ALLREDUCE,
+    MCA_COLL_PIPERING_COLLECTIVES
+} mca_coll_pipering_collective_t;
 
 /** What a call is decided on besides its sizes; must be equal on all ranks. */
 typedef struct mca_coll_pipering_params_t {
@@ -58,12 +74,13 @@ typedef enum {
     MCA_COLL_PIPERING_TAKEN, /**< it did not */
     MCA_COLL_PIPERING_FALLBACK_OFF,
     MCA_COLL_PIPERING_FALLBACK_SMALL,
+    MCA_COLL_PIPERING_FALLBACK_LOCAL,
     MCA_COLL_PIPERING_FALLBACK_MODEL,
     MCA_COLL_PIPERING_FALLBACK_UNLIKE,
     MCA_COLL_PIPERING_REASONS
 } mca_coll_pipering_reason_t;
 
-/** Performance variables; increased atomically. */
+/** Performance variables. */
 typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t calls;
     opal_atomic_int64_t blocks_received, blocks_sent;
@@ -76,13 +93,22 @@ typedef struct mca_coll_pipering_counters_t {
 
 static inline void mca_coll_pipering_count(opal_atomic_int64_t *counter, uint64_t more)
 {
-    (void) opal_atomic_fetch_add_64(counter, (int64_t) more);
+    if (opal_using_threads()) {
+        (void) opal_atomic_fetch_add_64(counter, (int64_t) more);
+    } else {
+        *counter += (int64_t) more;
+    }
 }
 
 int mca_coll_pipering_params_register(void);
 
-/** The variables as they stand for Allgatherv or Allgather, unit-converted and in range. */
-mca_coll_pipering_params_t mca_coll_pipering_params_now(bool regular);
+/** The variables as they stand for a collective, unit-converted and in range. */
+mca_coll_pipering_params_t
+mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
+
+/** What can be said of a call about so many bytes without knowing the communicator. */
+mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
+                                                        size_t total);
 
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
 const char *mca_coll_pipering_algorithm_text(int algorithm);
@@ -94,13 +120,18 @@ struct mca_coll_pipering_setup_t;
 /** Calls whose plan is kept on a communicator. */
 #define MCA_COLL_PIPERING_PLANS 8
 
+/** The collectives that the module serves: X(name as in Open MPI's structures). */
+#define MCA_COLL_PIPERING_EACH(X) \
+    X(allgather) X(allgatherv) X(allreduce) X(bcast) X(exscan) X(reduce) X(scan) \
+    X(iallgather) X(iallgatherv) X(iallreduce) X(ibcast) X(iexscan) X(ireduce) X(iscan)
+
+/** What served them before. */
 typedef struct mca_coll_pipering_previous_t {
-    mca_coll_base_module_allgather_fn_t allgather;
-    mca_coll_base_module_allgatherv_fn_t allgatherv;
-    mca_coll_base_module_iallgather_fn_t iallgather;
-    mca_coll_base_module_iallgatherv_fn_t iallgatherv;
-    mca_coll_base_module_t *allgather_module, *allgatherv_module;
-    mca_coll_base_module_t *iallgather_module, *iallgatherv_module;
+#define MCA_COLL_PIPERING_MEMBER(name)                      \
+    mca_coll_base_module_##name##_fn_t name;                \
+    mca_coll_base_module_t *name##_module;
+    MCA_COLL_PIPERING_EACH(MCA_COLL_PIPERING_MEMBER)
+#undef MCA_COLL_PIPERING_MEMBER
 } mca_coll_pipering_previous_t;
 
 struct mca_coll_pipering_plan_t;
@@ -175,6 +206,9 @@ bool mca_coll_pipering_setup_alike(const mca_coll_pipering_setup_t *setup);
 /** [p] the node of each rank, named by its lowest rank. */
 const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setup);
 
+/** How many there are. */
+int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);
+
 /** Measured costs; those that `params` gives take their place. */
 mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
                                                       const mca_coll_pipering_params_t *params);
@@ -183,22 +217,38 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 
 /* ---- decide (coll_pipering_decide.c) ---- */
 
-/** All that is decided for the sizes of a call; an object, kept while in use. */
+/** Pipelines that a call may consist of. */
+#define MCA_COLL_PIPERING_PIPES 2
+
+/** What a call is, to those who decide; equal on all ranks. */
+typedef struct mca_coll_pipering_key_t {
+    mca_coll_pipering_collective_t collective;
+    mca_coll_pipering_params_t params;
+    bool must_take; /**< nobody else can serve the call any more */
+    bool ordered;   /**< of a reduction: the operation does not commute */
+    int root;
+    size_t unit;    /**< bytes of the signature that must not be cut; 1 for a gather */
+    int parts;      /**< p for a gather, else 1 */
+    size_t *sizes;  /**< [parts] contributions in units */
+} mca_coll_pipering_key_t;
+
+/** All that is decided for a call; an object, kept while in use. */
 typedef struct mca_coll_pipering_plan_t {
     opal_object_t super;
-    mca_coll_pipering_params_t params;
-    bool must_take;                    /**< for a call that cannot be left to others */
-    mca_coll_pipering_reason_t reason; /**< MCA_COLL_PIPERING_TAKEN: the ring serves it */
-    int size;
-    size_t *bytes; /**< [size] by rank */
-    size_t total;
-    mca_coll_pipering_ring_t ring;
-    mca_coll_pipering_route_t route;
-    mca_coll_pipering_cut_t cut;
+    mca_coll_pipering_key_t key;       /**< with sizes of its own */
+    mca_coll_pipering_reason_t reason; /**< MCA_COLL_PIPERING_TAKEN: this component serves it */
+    int algorithm;                     /**< what serves it */
+    size_t total;                      /**< bytes */
+    size_t *bytes;                     /**< [ring.size] by rank, in units */
+    size_t *starts;                    /**< [ring.size] where they begin, of a scattered vector */
+    mca_coll_pipering_ring_t ring;     /**< of a chain: of the root alone */
+    mca_coll_pipering_route_t route[MCA_COLL_PIPERING_PIPES];
+    int pipes;
+    mca_coll_pipering_cut_t cut; /**< in units */
     unsigned window;
-    size_t equation2;          /**< B of the corrected equation (2) */
-    uint64_t rounds;           /**< of the ring of nodes */
-    mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links */
+    size_t equation2;          /**< B of the corrected equation (2), of a gather */
+    uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
+    mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links; in bytes */
     size_t in_from_network;    /**< bytes */
     double time, rival_time;   /**< modelled seconds */
     void *memory;
@@ -207,14 +257,40 @@ typedef struct mca_coll_pipering_plan_t {
 OBJ_CLASS_DECLARATION(mca_coll_pipering_plan_t);
 
 /**
- * The plan for contributions of `bytes` [p]. The setup must be ready. The plan is
- * retained for the caller. `must_take`: nobody else can serve the call any more.
+ * The plan for a call. The setup must be ready. The plan is retained for the caller,
+ * `key` is borrowed.
  */
 int mca_coll_pipering_plan_get(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
-                               const mca_coll_pipering_params_t *params, const size_t *bytes,
-                               bool must_take, mca_coll_pipering_plan_t **plan);
+                               const mca_coll_pipering_key_t *key,
+                               mca_coll_pipering_plan_t **plan);
+
+/** A plan on its way. */
+typedef struct mca_coll_pipering_draft_t {
+    mca_coll_pipering_plan_t *plan;
+    const int *node_of;
+    int ranks, nodes, me;
+    mca_coll_pipering_cost_t cost;
+    mca_coll_pipering_problem_t problem; /**< of a gather */
+    uint64_t *blocks;                    /**< [p] */
+    void *order_scratch;
+} mca_coll_pipering_draft_t;
+
+/** Decides on a call along a chain (coll_pipering_decide_chain.c). */
+void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft);
+
+/** Whether a draft with its times is worth it. */
+mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft);
+
+/** Blocks ahead, for blocks of so many bytes. */
+unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
+                                         size_t block_bytes);
 
 /* ---- calls (coll_pipering_request.c) ---- */
+
+struct mca_coll_pipering_request_t;
+
+/** Makes the pipelines of a request whose plan is there. */
+typedef int mca_coll_pipering_begin_fn_t(struct mca_coll_pipering_request_t *request);
 
 /** A call on its way: what MPI_Wait waits for. */
 typedef struct mca_coll_pipering_request_t {
@@ -222,23 +298,38 @@ typedef struct mca_coll_pipering_request_t {
     ompi_communicator_t *comm;
     mca_coll_pipering_module_t *module;
     const char *name; /**< of the call, for the verbose line; NULL: only sets up */
-    mca_coll_pipering_params_t params;
-    size_t *bytes; /**< [p] contributions, owned */
+    mca_coll_pipering_begin_fn_t *begin;
+    mca_coll_pipering_key_t key; /**< its sizes are owned */
     mca_coll_pipering_plan_t *plan;
     mca_coll_pipering_layout_t send, recv;
     bool in_place;
+    mca_coll_pipering_unit_t unit;            /**< of a reduction */
+    mca_coll_pipering_combine_plan_t combine; /**< likewise */
+    bool exclusive;                           /**< MPI_Exscan */
     bool nonblocking;
     bool running; /**< the setup is behind it */
     int tag;
-    mca_coll_pipering_pipe_t pipe;
+    int pipes;
+    mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
 } mca_coll_pipering_request_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
 
-/** A request for a call `name` (NULL: for the setup alone), to be filled in; NULL: no memory. */
+/**
+ * A request for a call `name` (NULL: for the setup alone), to be filled in; NULL: no
+ * memory. The sizes of `key` (may be NULL) become the request's, in any case.
+ */
 mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
                                                            ompi_communicator_t *comm,
-                                                           const char *name);
+                                                           const char *name,
+                                                           const mca_coll_pipering_key_t *key);
+
+/**
+ * Adds a pipeline to a request that begins; `plan` with route, layouts, combine and
+ * gate, the rest is filled in.
+ */
+int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
+                                  mca_coll_pipering_pipe_plan_t plan);
 
 /**
  * Starts a request: makes its plan if it has none and the communicator is set
@@ -253,7 +344,35 @@ int mca_coll_pipering_request_wait(mca_coll_pipering_request_t *request);
 /** Stops the progress of requests; none is active. */
 void mca_coll_pipering_request_finalize(void);
 
-/* ---- collectives (one file each; what they share in coll_pipering_gather.c) ---- */
+/* ---- the way of a call (coll_pipering_serve.c) ---- */
+
+/** A call as all families have it in common. */
+typedef struct mca_coll_pipering_call_t {
+    const char *name;
+    mca_coll_pipering_collective_t collective;
+    size_t total;     /**< bytes that it is about, equal on all ranks */
+    const void *what; /**< the call as its family knows it */
+    /** Fills in a key but for params and must_take; its sizes are malloc'ed. */
+    int (*key_of)(const void *what, ompi_communicator_t *comm, mca_coll_pipering_key_t *key);
+    /** Fills in layouts, `begin` and the like. */
+    void (*prepare)(const void *what, mca_coll_pipering_request_t *request);
+} mca_coll_pipering_call_t;
+
+/** The error of this component that MPI knows: no memory is no internal error. */
+static inline int mca_coll_pipering_mpi_error(int rc)
+{
+    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+}
+
+/** Serves a blocking call. OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks. */
+int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                            mca_coll_pipering_module_t *module);
+
+/** Starts a nonblocking call, likewise. */
+int mca_coll_pipering_iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                             mca_coll_pipering_module_t *module, ompi_request_t **request);
+
+/* ---- collectives ---- */
 
 /** A call of the Allgather family, counts and displacements as MPI has them. */
 typedef struct mca_coll_pipering_gather_t {
@@ -268,20 +387,72 @@ typedef struct mca_coll_pipering_gather_t {
     struct ompi_datatype_t *rdtype;
 } mca_coll_pipering_gather_t;
 
-/** The error of this component that MPI knows: no memory is no internal error. */
-static inline int mca_coll_pipering_mpi_error(int rc)
-{
-    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
-}
-
-/** Serves a blocking call. OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks. */
+/** Serve such a call, as mca_coll_pipering_serve and _iserve (coll_pipering_gather.c). */
 int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module);
-
-/** Starts a nonblocking call, likewise. */
 int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
                               struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
                               ompi_request_t **request);
+
+/**
+ * Makes a call safe for the module below, where the types differ: this rank's
+ * contribution is put in place, and the call is one with MPI_IN_PLACE.
+ */
+int mca_coll_pipering_put_in_place(mca_coll_pipering_gather_t *call,
+                                   struct ompi_communicator_t *comm);
+
+/** A call along a chain; buffers as MPI has them, of MPI_Bcast rbuf alone. */
+typedef struct mca_coll_pipering_chain_call_t {
+    const char *name;
+    mca_coll_pipering_collective_t collective;
+    const void *sbuf;
+    void *rbuf;
+    int count;
+    struct ompi_datatype_t *dtype;
+    struct ompi_op_t *op; /**< NULL: MPI_Bcast */
+    int root;
+} mca_coll_pipering_chain_call_t;
+
+/** Serve such a call, likewise (coll_pipering_chain.c). */
+int mca_coll_pipering_chain_serve(const mca_coll_pipering_chain_call_t *call,
+                                  struct ompi_communicator_t *comm,
+                                  mca_coll_pipering_module_t *module);
+int mca_coll_pipering_chain_iserve(const mca_coll_pipering_chain_call_t *call,
+                                   struct ompi_communicator_t *comm,
+                                   mca_coll_pipering_module_t *module, ompi_request_t **request);
+
+int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                            struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                             struct ompi_communicator_t *comm, ompi_request_t **request,
+                             mca_coll_base_module_t *module);
+int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
+                              struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                              struct ompi_communicator_t *comm, ompi_request_t **request,
+                              mca_coll_base_module_t *module);
+int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                           mca_coll_base_module_t *module);
+int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                            struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                            ompi_request_t **request, mca_coll_base_module_t *module);
+int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
+                              struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                              struct ompi_communicator_t *comm, ompi_request_t **request,
+                              mca_coll_base_module_t *module);
+int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
+                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *module);
 
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, const int *rcounts, const int *displs,

@@ -28,11 +28,15 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
                                        .rcount = rcount,
                                        .rdtype = rdtype};
 
-    const int rc = mca_coll_pipering_gather(&call, comm, module);
+    int rc = mca_coll_pipering_gather(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    if (MPI_IN_PLACE == sbuf) {
+    rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (MPI_IN_PLACE == call.sbuf) {
         /* not to be read by MPI's rules, but the module below goes by their size */
         call.scount = rcount;
         call.sdtype = rdtype;
@@ -47,7 +51,7 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                   ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_gather_t call = {.name = "allgather",
+    mca_coll_pipering_gather_t call = {.name = "allgather",
                                              .sbuf = sbuf,
                                              .scount = scount,
                                              .sdtype = sdtype,
@@ -55,10 +59,19 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                              .rcount = rcount,
                                              .rdtype = rdtype};
 
-    const int rc = mca_coll_pipering_igather(&call, comm, module, request);
+    int rc = mca_coll_pipering_igather(&call, comm, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.iallgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
-                                       request, module->previous.iallgather_module);
+    rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (MPI_IN_PLACE == call.sbuf) {
+        call.scount = rcount;
+        call.sdtype = rdtype;
+    }
+    return module->previous.iallgather(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
+                                       call.rdtype, comm, request,
+                                       module->previous.iallgather_module);
 }

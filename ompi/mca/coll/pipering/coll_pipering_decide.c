@@ -11,9 +11,9 @@
  * @file
  * Decide: from the sizes of a call to its plan.
  *
- * All that goes in is equal on all ranks: contributions in bytes, nodes, costs,
- * variables. A plan is kept on the communicator for calls of the same sizes, so
- * that a program that repeats itself plans once.
+ * All that goes in is equal on all ranks: sizes in bytes, root, whether the operation
+ * commutes, nodes, costs, variables. A plan is kept on the communicator for calls of
+ * the same sizes, so that a program that repeats itself plans once.
  */
 
 #include "coll_pipering.h"
@@ -30,12 +30,10 @@
 #define WINDOW_MOST 64
 
 /*
- * The ring is taken if it is not slower than this many times the modelled time of
+ * A pipeline is taken if it is not slower than this many times the modelled time of
  * its rivals, which leave out what unpipelined algorithms lose on the way.
  */
 #define RIVAL_SLACK 1.10
-/* Inside a node all ranks share the memory, and what passes it twice costs twice. */
-#define LOCAL_SLACK 0.90
 
 static void plan_construct(mca_coll_pipering_plan_t *plan)
 {
@@ -59,24 +57,27 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
            && a->reorder_empties == b->reorder_empties;
 }
 
-static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_params_t *params,
-                   bool must_take, const size_t *bytes)
+static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_key_t *key)
 {
+    const mca_coll_pipering_key_t *mine = &plan->key;
+
     /* a nonblocking call's plan may be there on one rank already and not on another */
-    return same_params(&plan->params, params) && plan->must_take == must_take
-           && 0 == memcmp(plan->bytes, bytes, (size_t) plan->size * sizeof(size_t));
+    return mine->collective == key->collective && mine->must_take == key->must_take
+           && mine->ordered == key->ordered && mine->root == key->root && mine->unit == key->unit
+           && same_params(&mine->params, &key->params)
+           && 0 == memcmp(mine->sizes, key->sizes, (size_t) key->parts * sizeof(size_t));
 }
 
 /* A plan with room for all it holds, and the scratch memory that making it takes. */
-static mca_coll_pipering_plan_t *new_plan(int p, uint64_t **blocks, void **order_scratch,
-                                          void **model_scratch)
+static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *key,
+                                          mca_coll_pipering_draft_t *draft)
 {
-    const size_t bytes_size = (size_t) p * sizeof(size_t);
-    const size_t blocks_size = (size_t) p * sizeof(uint64_t);
-    const size_t order_size = mca_coll_pipering_order_scratch(p);
+    const size_t parts = (size_t) key->parts, array = (size_t) p * sizeof(size_t);
+    const size_t model_size = (mca_coll_pipering_model_scratch(p) + 15) & ~(size_t) 15;
     mca_coll_pipering_plan_t *plan = OBJ_NEW(mca_coll_pipering_plan_t);
-    char *scratch = malloc(blocks_size + order_size + mca_coll_pipering_model_scratch(p) + 16);
-    char *memory = malloc(bytes_size + mca_coll_pipering_ring_size(p));
+    char *scratch = malloc((size_t) p * sizeof(uint64_t) + model_size
+                           + mca_coll_pipering_order_scratch(p));
+    char *memory = malloc(parts * sizeof(size_t) + 2 * array + mca_coll_pipering_ring_size(p));
 
     if (NULL == plan || NULL == scratch || NULL == memory) {
         free(memory);
@@ -86,36 +87,35 @@ static mca_coll_pipering_plan_t *new_plan(int p, uint64_t **blocks, void **order
         }
         return NULL;
     }
-    *blocks = (uint64_t *) scratch;
-    *model_scratch = scratch + blocks_size;
-    *order_scratch = scratch + blocks_size + ((mca_coll_pipering_model_scratch(p) + 15) & ~15ul);
+    draft->blocks = (uint64_t *) scratch;
+    draft->problem.scratch = draft->blocks + p;
+    draft->order_scratch = scratch + (size_t) p * sizeof(uint64_t) + model_size;
+
     plan->memory = memory;
-    plan->size = p;
-    plan->bytes = (size_t *) memory;
-    mca_coll_pipering_ring_bind(&plan->ring, p, memory + bytes_size);
+    plan->key = *key;
+    plan->key.sizes = (size_t *) memory;
+    memcpy(plan->key.sizes, key->sizes, parts * sizeof(size_t));
+    plan->bytes = plan->key.sizes + parts;
+    plan->starts = plan->bytes + p;
+    mca_coll_pipering_ring_bind(&plan->ring, p, plan->starts + p);
+    plan->total = 0;
+    for (size_t i = 0; i < parts; ++i) {
+        plan->total += key->sizes[i] * key->unit;
+    }
     return plan;
 }
 
-/* What is being decided, and with what. */
-typedef struct {
-    mca_coll_pipering_plan_t *plan;
-    const int *node_of;
-    mca_coll_pipering_problem_t problem;
-    uint64_t *blocks;
-    void *order_scratch;
-} draft_t;
-
-static void order_ring(draft_t *draft, size_t block_size)
+static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_params_t *params = &plan->params;
+    const mca_coll_pipering_params_t *params = &plan->key.params;
     unsigned flags = 0;
 
     if (MCA_COLL_PIPERING_LINEAR_RING != params->algorithm) {
         flags = (params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
                 | (params->reorder_empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
     }
-    for (int r = 0; r < plan->size; ++r) {
+    for (int r = 0; r < plan->ring.size; ++r) {
         draft->blocks[r] = mca_coll_pipering_blocks(plan->bytes[r], block_size);
     }
     mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks, flags,
@@ -126,7 +126,7 @@ static size_t largest_of(const mca_coll_pipering_plan_t *plan)
 {
     size_t largest = 1;
 
-    for (int r = 0; r < plan->size; ++r) {
+    for (int r = 0; r < plan->ring.size; ++r) {
         largest = plan->bytes[r] > largest ? plan->bytes[r] : largest;
     }
     return largest;
@@ -136,10 +136,10 @@ static size_t largest_of(const mca_coll_pipering_plan_t *plan)
  * The order depends on the blocks and their best size on the order: so a first
  * order comes from equation (2), and the last one from the size that is chosen.
  */
-static size_t choose_block_size(draft_t *draft)
+static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_params_t *params = &plan->params;
+    const mca_coll_pipering_params_t *params = &plan->key.params;
 
     plan->equation2 = mca_coll_pipering_equation2(&draft->problem, false);
     if (MCA_COLL_PIPERING_LINEAR_RING == params->algorithm) {
@@ -158,13 +158,13 @@ static size_t choose_block_size(draft_t *draft)
     return mca_coll_pipering_search(&draft->problem);
 }
 
-static unsigned choose_window(const mca_coll_pipering_plan_t *plan)
+unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
+                                         size_t block_bytes)
 {
-    const size_t block = plan->cut.block_size;
-    size_t window = (WINDOW_BYTES + block - 1) / block;
+    size_t window = (WINDOW_BYTES + block_bytes - 1) / block_bytes;
 
-    if (0 < plan->params.window) {
-        return plan->params.window < 2 ? 2 : (unsigned) plan->params.window;
+    if (0 < params->window) {
+        return params->window < 2 ? 2 : (unsigned) params->window;
     }
     window = window < WINDOW_LEAST ? WINDOW_LEAST : window;
     return (unsigned) (window > WINDOW_MOST ? WINDOW_MOST : window);
@@ -182,101 +182,123 @@ static mca_coll_pipering_volume_t volume_of(const mca_coll_pipering_plan_t *plan
     return mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, stream);
 }
 
-static void count_volumes(draft_t *draft, int me)
+static void count_route(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_route_t *route)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
-    plan->in_from_network = 0;
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        const mca_coll_pipering_in_t *in = &plan->route.in[i];
-        const mca_coll_pipering_out_t *out = &plan->route.out[i];
+        const mca_coll_pipering_in_t *in = &route->in[i];
+        const mca_coll_pipering_out_t *out = &route->out[i];
         const mca_coll_pipering_volume_t arriving = volume_of(plan, in->stream);
 
         add_volume(&plan->in, arriving);
         add_volume(&plan->out, volume_of(plan, out->forward));
         if (out->own) {
-            add_volume(&plan->out, volume_of(plan, plan->route.own));
+            add_volume(&plan->out, volume_of(plan, route->own));
         }
-        if (0 <= in->peer && draft->node_of[in->peer] != draft->node_of[me]) {
-            plan->in_from_network += arriving.bytes;
+        if (0 <= in->peer && draft->node_of[in->peer] != draft->node_of[draft->me]) {
+            plan->in_from_network += arriving.bytes * plan->key.unit;
         }
     }
 }
 
-static mca_coll_pipering_reason_t judge(draft_t *draft)
+static void count_volumes(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
-    plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
-    const double slack = 1 < plan->ring.nodes ? RIVAL_SLACK : LOCAL_SLACK;
-    if (plan->must_take || MCA_COLL_PIPERING_AUTO != plan->params.algorithm
-        || plan->time <= slack * plan->rival_time) {
+    plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
+    plan->in_from_network = 0;
+    for (int i = 0; i < plan->pipes; ++i) {
+        count_route(draft, &plan->route[i]);
+    }
+    plan->in.bytes *= plan->key.unit;
+    plan->out.bytes *= plan->key.unit;
+}
+
+/*
+ * On one node all ranks share the memory, and what passes it twice a hop loses to
+ * what copies once.
+ */
+mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+
+    if (plan->key.must_take || MCA_COLL_PIPERING_AUTO != plan->key.params.algorithm) {
         return MCA_COLL_PIPERING_TAKEN;
     }
-    return MCA_COLL_PIPERING_FALLBACK_MODEL;
+    if (2 > draft->nodes) {
+        return MCA_COLL_PIPERING_FALLBACK_LOCAL;
+    }
+    return plan->time <= RIVAL_SLACK * plan->rival_time ? MCA_COLL_PIPERING_TAKEN
+                                                        : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 
-static void fill_plan(draft_t *draft, int me)
+static void decide_ring(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
+    memcpy(plan->bytes, plan->key.sizes, (size_t) draft->ranks * sizeof(size_t));
+    plan->algorithm = MCA_COLL_PIPERING_LINEAR_RING == plan->key.params.algorithm
+                          ? MCA_COLL_PIPERING_LINEAR_RING
+                          : MCA_COLL_PIPERING_RING;
+    draft->problem.ring = &plan->ring;
+    draft->problem.bytes = plan->bytes;
+    draft->problem.cost = draft->cost;
     order_ring(draft, largest_of(plan));
     plan->cut.block_size = choose_block_size(draft);
-    plan->cut.split = (mca_coll_pipering_split_t) plan->params.block_split;
     order_ring(draft, plan->cut.block_size);
-    mca_coll_pipering_route(&plan->route, &plan->ring, me);
-    plan->window = choose_window(plan);
+    mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->me);
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->cut.block_size);
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
-    plan->reason = judge(draft);
-    count_volumes(draft, me);
+    plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
+    plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
+    plan->reason = mca_coll_pipering_judge(draft);
 }
 
 static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
-                     const mca_coll_pipering_params_t *params, const size_t *bytes, bool must_take,
-                     mca_coll_pipering_plan_t **made)
+                     const mca_coll_pipering_key_t *key, mca_coll_pipering_plan_t **made)
 {
-    const int p = ompi_comm_size(comm);
-    draft_t draft = {.node_of = mca_coll_pipering_setup_node_of(module->setup)};
+    mca_coll_pipering_draft_t draft
+        = {.node_of = mca_coll_pipering_setup_node_of(module->setup),
+           .ranks = ompi_comm_size(comm),
+           .nodes = mca_coll_pipering_setup_nodes(module->setup),
+           .me = ompi_comm_rank(comm),
+           .cost = mca_coll_pipering_setup_cost(module->setup, &key->params)};
+    mca_coll_pipering_plan_t *plan = new_plan(draft.ranks, key, &draft);
 
-    draft.plan = new_plan(p, &draft.blocks, &draft.order_scratch, &draft.problem.scratch);
-    if (NULL == draft.plan) {
+    if (NULL == plan) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    draft.plan->params = *params;
-    draft.plan->must_take = must_take;
-    draft.plan->total = 0;
-    memcpy(draft.plan->bytes, bytes, (size_t) p * sizeof(size_t));
-    for (int r = 0; r < p; ++r) {
-        draft.plan->total += bytes[r];
+    draft.plan = plan;
+    plan->cut.split = (mca_coll_pipering_split_t) key->params.block_split;
+    plan->pipes = 1;
+    plan->equation2 = 0;
+    if (key->collective <= MCA_COLL_PIPERING_ALLGATHER) {
+        decide_ring(&draft);
+    } else {
+        mca_coll_pipering_decide_chain(&draft);
     }
-    draft.problem.ring = &draft.plan->ring;
-    draft.problem.bytes = draft.plan->bytes;
-    draft.problem.cost = mca_coll_pipering_setup_cost(module->setup, params);
-
-    fill_plan(&draft, ompi_comm_rank(comm));
+    count_volumes(&draft);
     free(draft.blocks);
     mca_coll_pipering_count(&mca_coll_pipering_component.counters.plans, 1);
-    *made = draft.plan;
+    *made = plan;
     return OMPI_SUCCESS;
 }
 
 /* Looks a plan up, or makes it in place of the oldest. */
 static int find_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
-                     const mca_coll_pipering_params_t *params, const size_t *bytes, bool must_take,
-                     mca_coll_pipering_plan_t **plan)
+                     const mca_coll_pipering_key_t *key, mca_coll_pipering_plan_t **plan)
 {
     mca_coll_pipering_plan_t **place = &module->plan[module->oldest];
 
     for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        if (NULL != module->plan[i] && serves(module->plan[i], params, must_take, bytes)) {
+        if (NULL != module->plan[i] && serves(module->plan[i], key)) {
             *plan = module->plan[i];
             return OMPI_SUCCESS;
         }
     }
 
-    const int rc = make_plan(module, comm, params, bytes, must_take, plan);
+    const int rc = make_plan(module, comm, key, plan);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -289,11 +311,11 @@ static int find_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
 }
 
 int mca_coll_pipering_plan_get(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
-                               const mca_coll_pipering_params_t *params, const size_t *bytes,
-                               bool must_take, mca_coll_pipering_plan_t **plan)
+                               const mca_coll_pipering_key_t *key,
+                               mca_coll_pipering_plan_t **plan)
 {
     OPAL_THREAD_LOCK(&module->lock);
-    const int rc = find_plan(module, comm, params, bytes, must_take, plan);
+    const int rc = find_plan(module, comm, key, plan);
     if (OMPI_SUCCESS == rc) {
         OBJ_RETAIN(*plan);
     }

@@ -22,15 +22,15 @@
  * at again, so that copies never keep a link waiting for long.
  */
 
-#include "coll_pipering_engine.h"
+#include "coll_pipering_engine_steps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ompi/mca/pml/pml.h"
 
-/* Bytes delivered before the links are looked at again. */
-#define DELIVERY_PIECE ((size_t) 128 * 1024)
+/* Of slots, for whatever elements an operation works on. */
+#define ALIGNMENT 64
 
 void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, int size)
 {
@@ -49,37 +49,7 @@ void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, int size)
                                                               most > 1 ? 2 : 1);
 }
 
-static char *contribution(const mca_coll_pipering_layout_t *layout, int rank)
-{
-    const ptrdiff_t first = layout->single           ? 0
-                            : NULL == layout->displs ? rank * (ptrdiff_t) layout->count
-                                                     : (ptrdiff_t) layout->displs[rank];
-    return layout->buffer + first * layout->extent;
-}
-
-static size_t contribution_count(const mca_coll_pipering_layout_t *layout, int rank)
-{
-    return NULL == layout->counts ? layout->count : (size_t) layout->counts[rank];
-}
-
-/* Where a block lies: in its slot, or in the buffer it comes from or goes to. */
-static char *block_place(const mca_coll_pipering_source_t *source, uint64_t k,
-                         const mca_coll_pipering_block_t *block)
-{
-    if (NULL != source->slots) {
-        return source->slots + (k % source->slot_count) * source->slot_size;
-    }
-
-    const mca_coll_pipering_layout_t *layout = NULL != source->from ? source->from : source->to;
-    return contribution(layout, block->rank) + layout->true_lb + block->offset;
-}
-
 /* ---- setting up ---- */
-
-static bool source_wants_delivery(const mca_coll_pipering_source_t *source)
-{
-    return NULL != source->to && (NULL != source->slots || NULL != source->from);
-}
 
 static void init_source(mca_coll_pipering_source_t *source,
                         const mca_coll_pipering_pipe_plan_t *plan,
@@ -94,48 +64,84 @@ static void init_source(mca_coll_pipering_source_t *source,
     OBJ_CONSTRUCT(&source->packer, opal_convertor_t);
 }
 
-static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
+/* Where blocks of a link come in: in the user's buffer where they can, else in slots (NULL). */
+static const mca_coll_pipering_layout_t *
+link_place(const mca_coll_pipering_pipe_plan_t *plan, int link)
 {
-    const mca_coll_pipering_route_t *route = plan->route;
+    const mca_coll_pipering_combine_plan_t *combine = plan->combine;
+
+    if (NULL != combine && link == combine->upper) {
+        return combine->scratch;
+    }
+    if (NULL != combine && link == combine->lower) {
+        return combine->exclusive && !combine->in_place ? combine->result : NULL;
+    }
+    return plan->recv->dense ? plan->recv : NULL;
+}
+
+static void init_own(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
+{
     mca_coll_pipering_source_t *own = &pipe->source[MCA_COLL_PIPERING_OWN];
 
     own->peer = -1;
-    own->from = NULL == plan->send ? plan->recv : plan->send;
-    own->to = NULL == plan->send ? NULL : plan->recv;
-    init_source(own, plan, route->own);
+    own->place = NULL == plan->send ? plan->recv : plan->send;
+    own->to = NULL == plan->send || NULL != plan->combine ? NULL : plan->recv;
+    init_source(own, plan, plan->route->own);
+}
 
+static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan,
+                      int link)
+{
+    const mca_coll_pipering_out_t *out = &plan->route->out[link];
+    const mca_coll_pipering_source_t *own = &pipe->source[MCA_COLL_PIPERING_OWN];
+    mca_coll_pipering_sink_t *sink = &pipe->sink[link];
+
+    sink->peer = out->peer;
+    sink->tag = plan->tag[link];
+    sink->source = NULL == plan->combine ? out->source : MCA_COLL_PIPERING_RESULTS;
+    sink->own = out->own ? own->total : 0;
+    sink->total = sink->own
+                  + mca_coll_pipering_stream_volume(plan->ring, plan->bytes, plan->cut,
+                                                    out->forward)
+                        .blocks;
+    sink->own_walk = own->coming;
+    mca_coll_pipering_walk_init(&sink->forward_walk, plan->ring, plan->bytes, plan->cut,
+                                out->forward);
+}
+
+static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
+{
+    init_own(pipe, plan);
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         mca_coll_pipering_source_t *source = &pipe->source[i];
-        mca_coll_pipering_sink_t *sink = &pipe->sink[i];
-        const mca_coll_pipering_out_t *out = &route->out[i];
 
-        source->peer = route->in[i].peer;
-        source->tag = sink->tag = plan->tag[i];
-        source->to = plan->recv;
-        init_source(source, plan, route->in[i].stream);
-
-        sink->peer = out->peer;
-        sink->source = out->source;
-        sink->own = out->own ? own->total : 0;
-        sink->total = sink->own
-                      + mca_coll_pipering_stream_volume(plan->ring, plan->bytes, plan->cut,
-                                                        out->forward)
-                            .blocks;
-        sink->own_walk = own->coming;
-        mca_coll_pipering_walk_init(&sink->forward_walk, plan->ring, plan->bytes, plan->cut,
-                                    out->forward);
+        source->peer = plan->route->in[i].peer;
+        source->tag = plan->tag[i];
+        init_source(source, plan, plan->route->in[i].stream);
+        if (0 < source->total) {
+            source->place = link_place(plan, i);
+            source->to = NULL == plan->combine ? plan->recv : NULL;
+        }
+        init_sink(pipe, plan, i);
+    }
+    if (NULL != plan->combine) {
+        const int any = 0 <= plan->combine->upper ? plan->combine->upper : plan->combine->lower;
+        pipe->combine.plan = plan->combine;
+        pipe->combine.total = pipe->source[any].total;
+        pipe->combine.walk = pipe->source[any].coming;
     }
 }
 
+/* Own blocks that are packed first, and blocks of a link that cannot stay where they come in. */
 static bool source_wants_slots(const mca_coll_pipering_source_t *source)
 {
-    const mca_coll_pipering_layout_t *layout = NULL != source->from ? source->from : source->to;
-    return 0 < source->total && !layout->dense;
+    return 0 < source->total && (NULL == source->place || !source->place->dense);
 }
 
-static uint64_t at_most(uint64_t value, uint64_t limit)
+static bool results_want_slots(const mca_coll_pipering_combine_t *combine)
 {
-    return value < limit ? value : limit;
+    return NULL != combine->plan && 0 > combine->plan->upper
+           && (NULL == combine->plan->result || combine->plan->exclusive);
 }
 
 /*
@@ -148,7 +154,48 @@ static uint64_t slots_wanted(const mca_coll_pipering_pipe_t *pipe,
                              const mca_coll_pipering_source_t *source)
 {
     const uint64_t own = 0 <= source->peer ? pipe->source[MCA_COLL_PIPERING_OWN].total : 0;
-    return at_most(source->total, own + 2 * (uint64_t) pipe->window);
+    return mca_coll_pipering_at_most(source->total, own + 2 * (uint64_t) pipe->window);
+}
+
+/* A slot takes the largest block, in the places that its elements have in memory. */
+static size_t measure_slot(mca_coll_pipering_pipe_t *pipe,
+                           const mca_coll_pipering_pipe_plan_t *plan)
+{
+    size_t largest = 0;
+
+    for (int r = 0; r < plan->ring->size; ++r) {
+        largest = plan->bytes[r] > largest ? plan->bytes[r] : largest;
+    }
+    largest = (size_t) mca_coll_pipering_at_most(largest, plan->cut.block_size);
+    if (NULL != pipe->unit.type) {
+        ptrdiff_t gap = 0;
+        largest = (size_t) opal_datatype_span(&pipe->unit.type->super, (int64_t) largest, &gap);
+        pipe->slot_shift = -gap;
+    }
+    return (largest + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* How many slots there are to be, and the bytes of all. */
+static size_t count_slots(mca_coll_pipering_pipe_t *pipe, size_t slot_size)
+{
+    mca_coll_pipering_combine_t *combine = &pipe->combine;
+    uint64_t slots = 0;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_SOURCES; ++i) {
+        mca_coll_pipering_source_t *source = &pipe->source[i];
+        if (source_wants_slots(source)) {
+            source->slot_size = slot_size;
+            source->slot_count = slots_wanted(pipe, source);
+            slots += source->slot_count;
+        }
+    }
+    if (results_want_slots(combine)) {
+        combine->slot_size = slot_size;
+        combine->slot_count = mca_coll_pipering_at_most(combine->total,
+                                                        2 * (uint64_t) pipe->window);
+        slots += combine->slot_count;
+    }
+    return slots * slot_size;
 }
 
 /* Requests of a window for each link in and out, then the slots. */
@@ -156,22 +203,9 @@ static int take_memory(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
 {
     const size_t window_size = pipe->window * sizeof(ompi_request_t *);
     const size_t requests = 2 * MCA_COLL_PIPERING_LINKS * window_size;
-    size_t largest = 0, size = requests;
+    const size_t size = count_slots(pipe, measure_slot(pipe, plan));
 
-    for (int r = 0; r < plan->ring->size; ++r) {
-        largest = plan->bytes[r] > largest ? plan->bytes[r] : largest;
-    }
-    largest = (size_t) at_most(largest, plan->cut.block_size);
-    for (int i = 0; i < MCA_COLL_PIPERING_SOURCES; ++i) {
-        mca_coll_pipering_source_t *source = &pipe->source[i];
-        if (source_wants_slots(source)) {
-            source->slot_size = largest;
-            source->slot_count = slots_wanted(pipe, source);
-            size += source->slot_count * source->slot_size;
-        }
-    }
-
-    char *memory = pipe->memory = malloc(size);
+    char *memory = pipe->memory = malloc(requests + ALIGNMENT + size);
     if (NULL == memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -179,12 +213,16 @@ static int take_memory(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
         pipe->source[i].requests = (ompi_request_t **) memory;
         pipe->sink[i].requests = (ompi_request_t **) (memory + window_size);
     }
+    memory += ALIGNMENT - (uintptr_t) memory % ALIGNMENT;
     for (int i = 0; i < MCA_COLL_PIPERING_SOURCES; ++i) {
         mca_coll_pipering_source_t *source = &pipe->source[i];
         if (0 < source->slot_count) {
             source->slots = memory;
             memory += source->slot_count * source->slot_size;
         }
+    }
+    if (0 < pipe->combine.slot_count) {
+        pipe->combine.slots = memory;
     }
     return OMPI_SUCCESS;
 }
@@ -195,6 +233,8 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
     memset(pipe, 0, sizeof(*pipe));
     pipe->comm = comm;
     pipe->window = plan->window;
+    pipe->unit = plan->unit;
+    pipe->gate = plan->gate;
     pipe->error = OMPI_SUCCESS;
     init_links(pipe, plan);
 
@@ -205,7 +245,7 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
     }
 
     mca_coll_pipering_source_t *own = &pipe->source[MCA_COLL_PIPERING_OWN];
-    if (NULL == own->slots) {
+    if (NULL == own->slots && NULL == pipe->gate) {
         own->arrived = own->total;
     }
     return OMPI_SUCCESS;
@@ -213,52 +253,16 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
 
 /* ---- what comes in ---- */
 
-/* Own blocks of a sink that it is done with, or blocks of `source` if that is what it forwards. */
-static uint64_t sink_settled(const mca_coll_pipering_sink_t *sink, int source)
+static ompi_datatype_t *wire_type(const mca_coll_pipering_pipe_t *pipe)
 {
-    const uint64_t own = at_most(sink->completed, sink->own);
-
-    if (MCA_COLL_PIPERING_OWN == source) {
-        return 0 == sink->own || own == sink->own ? UINT64_MAX : own;
-    }
-    if (sink->source != source || sink->completed == sink->total || sink->total == sink->own) {
-        return UINT64_MAX;
-    }
-    return sink->completed - own;
-}
-
-/* Blocks whose slots are free again. */
-static uint64_t settled(const mca_coll_pipering_pipe_t *pipe, int index)
-{
-    const mca_coll_pipering_source_t *source = &pipe->source[index];
-    uint64_t blocks = source_wants_delivery(source) ? source->delivered : source->arrived;
-
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (0 <= pipe->sink[i].peer) {
-            blocks = at_most(blocks, sink_settled(&pipe->sink[i], index));
-        }
-    }
-    return blocks;
-}
-
-static bool has_slot(const mca_coll_pipering_pipe_t *pipe, int index, uint64_t k)
-{
-    const mca_coll_pipering_source_t *source = &pipe->source[index];
-    return NULL == source->slots || k - settled(pipe, index) < source->slot_count;
-}
-
-static void fail(mca_coll_pipering_pipe_t *pipe, int error)
-{
-    if (OMPI_SUCCESS == pipe->error) {
-        pipe->error = error;
-    }
+    return NULL == pipe->unit.type ? MPI_BYTE : pipe->unit.type;
 }
 
 /* Takes a completed request from the head of a queue. */
 static void retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request)
 {
     if (MPI_SUCCESS != (*request)->req_status.MPI_ERROR) {
-        fail(pipe, (*request)->req_status.MPI_ERROR);
+        mca_coll_pipering_fail(pipe, (*request)->req_status.MPI_ERROR);
     }
     ompi_request_free(request);
 }
@@ -288,134 +292,21 @@ static int post_receives(mca_coll_pipering_pipe_t *pipe, int index)
 
     while (OMPI_SUCCESS == pipe->error && source->posted < source->total
            && source->posted - source->arrived < pipe->window
-           && has_slot(pipe, index, source->posted)
+           && mca_coll_pipering_has_slot(pipe, index, source->posted)
            && mca_coll_pipering_walk_next(&source->coming, &block)) {
-        const int rc = MCA_PML_CALL(irecv(block_place(source, source->posted, &block), block.length,
-                                          MPI_BYTE, source->peer, source->tag, pipe->comm,
-                                          &source->requests[source->posted % pipe->window]));
+        const int rc = MCA_PML_CALL(
+            irecv(mca_coll_pipering_block_place(pipe, source, source->posted, &block), block.length,
+                  wire_type(pipe), source->peer, source->tag, pipe->comm,
+                  &source->requests[source->posted % pipe->window]));
         if (OMPI_SUCCESS != rc) {
-            fail(pipe, rc);
+            mca_coll_pipering_fail(pipe, rc);
             break;
         }
         ++source->posted;
-        pipe->traffic.bytes_in += block.length;
+        pipe->traffic.bytes_in += block.length * pipe->unit.size;
         ++steps;
     }
     return steps;
-}
-
-/* ---- own blocks that are not dense ---- */
-
-/* Asks the packer for up to `room` bytes; it gives whole elements only. */
-static size_t pack_some(mca_coll_pipering_source_t *own, char *to, size_t room)
-{
-    struct iovec iov = {.iov_base = to, .iov_len = room};
-    uint32_t count = 1;
-    size_t packed = room;
-
-    (void) opal_convertor_pack(&own->packer, &iov, &count, &packed);
-    return packed;
-}
-
-static size_t drain_carry(mca_coll_pipering_source_t *own, char *to, size_t room)
-{
-    const size_t left = own->carry_to - own->carry_from, size = left < room ? left : room;
-
-    memcpy(to, own->carry + own->carry_from, size);
-    own->carry_from += size;
-    return size;
-}
-
-/* Fills `length` bytes exactly. */
-static bool pack_exactly(mca_coll_pipering_source_t *own, char *to, size_t length)
-{
-    size_t done = drain_carry(own, to, length);
-
-    while (done < length) {
-        size_t packed = pack_some(own, to + done, length - done);
-        if (0 == packed) {
-            own->carry_from = 0;
-            own->carry_to = pack_some(own, own->carry, sizeof(own->carry));
-            packed = drain_carry(own, to + done, length - done);
-        }
-        if (0 == packed) {
-            return false;
-        }
-        done += packed;
-    }
-    return true;
-}
-
-static int pack_own(mca_coll_pipering_pipe_t *pipe)
-{
-    mca_coll_pipering_source_t *own = &pipe->source[MCA_COLL_PIPERING_OWN];
-    mca_coll_pipering_block_t block;
-
-    if (own->arrived == own->total || !has_slot(pipe, MCA_COLL_PIPERING_OWN, own->arrived)
-        || !mca_coll_pipering_walk_next(&own->coming, &block)) {
-        return 0;
-    }
-    if (!own->packing) {
-        own->packing = true;
-        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &own->from->type->super,
-                                                 contribution_count(own->from, block.rank),
-                                                 contribution(own->from, block.rank), 0,
-                                                 &own->packer);
-    }
-    if (!pack_exactly(own, block_place(own, own->arrived, &block), block.length)) {
-        fail(pipe, OMPI_ERROR);
-    }
-    ++own->arrived;
-    return 1;
-}
-
-/* ---- delivery to the user's buffer ---- */
-
-static void aim_unpacker(mca_coll_pipering_source_t *source, int rank)
-{
-    if (source->unpacking == rank) {
-        return;
-    }
-    if (0 <= source->unpacking) {
-        opal_convertor_cleanup(&source->unpacker);
-    }
-    source->unpacking = rank;
-    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &source->to->type->super,
-                                             contribution_count(source->to, rank),
-                                             contribution(source->to, rank), 0, &source->unpacker);
-}
-
-/* Delivers a piece of the next block that is there. */
-static int deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_t *source)
-{
-    mca_coll_pipering_block_t *block = &source->delivery;
-
-    if (!source_wants_delivery(source) || source->delivered == source->arrived) {
-        return 0;
-    }
-    if (0 == source->delivery_done) {
-        (void) mca_coll_pipering_walk_next(&source->delivering, block);
-        aim_unpacker(source, block->rank);
-    }
-
-    const size_t left = block->length - source->delivery_done;
-    struct iovec iov = {.iov_base = block_place(source, source->delivered, block)
-                                    + source->delivery_done,
-                        .iov_len = left < DELIVERY_PIECE ? left : DELIVERY_PIECE};
-    uint32_t count = 1;
-    size_t unpacked = iov.iov_len;
-
-    (void) opal_convertor_unpack(&source->unpacker, &iov, &count, &unpacked);
-    if (0 == unpacked) {
-        fail(pipe, OMPI_ERROR);
-        return 0;
-    }
-    source->delivery_done += unpacked;
-    if (source->delivery_done == block->length) {
-        source->delivery_done = 0;
-        ++source->delivered;
-    }
-    return 1;
 }
 
 /* ---- what goes out ---- */
@@ -441,15 +332,17 @@ static char *next_to_send(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink
                           mca_coll_pipering_block_t *block)
 {
     const bool own = sink->sent < sink->own;
+    const bool result = !own && MCA_COLL_PIPERING_RESULTS == sink->source;
     const uint64_t k = own ? sink->sent : sink->sent - sink->own;
     mca_coll_pipering_source_t *source
-        = &pipe->source[own ? (int) MCA_COLL_PIPERING_OWN : sink->source];
+        = result ? NULL : &pipe->source[own ? (int) MCA_COLL_PIPERING_OWN : sink->source];
 
-    if (k >= source->arrived) {
+    if (k >= (result ? pipe->combine.done : source->arrived)) {
         return NULL;
     }
     (void) mca_coll_pipering_walk_next(own ? &sink->own_walk : &sink->forward_walk, block);
-    return block_place(source, k, block);
+    return result ? mca_coll_pipering_result_place(pipe, k, block)
+                  : mca_coll_pipering_block_place(pipe, source, k, block);
 }
 
 static int send_blocks(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
@@ -465,17 +358,18 @@ static int send_blocks(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t 
             break;
         }
         const bool mark = 0 == (sink->sent + 1) % half || sink->sent + 1 == sink->total;
-        const int rc = MCA_PML_CALL(isend(place, block.length, MPI_BYTE, sink->peer, sink->tag,
+        const int rc = MCA_PML_CALL(isend(place, block.length, wire_type(pipe), sink->peer,
+                                          sink->tag,
                                           mark ? MCA_PML_BASE_SEND_SYNCHRONOUS
                                                : MCA_PML_BASE_SEND_STANDARD,
                                           pipe->comm, &sink->requests[sink->sent % pipe->window]));
         if (OMPI_SUCCESS != rc) {
-            fail(pipe, rc);
+            mca_coll_pipering_fail(pipe, rc);
             break;
         }
         ++sink->sent;
         ++pipe->traffic.blocks_out;
-        pipe->traffic.bytes_out += block.length;
+        pipe->traffic.bytes_out += block.length * pipe->unit.size;
         ++steps;
     }
     return steps;
@@ -508,18 +402,31 @@ static int move_links(mca_coll_pipering_pipe_t *pipe)
 
 static int move_copies(mca_coll_pipering_pipe_t *pipe)
 {
-    int steps = pack_own(pipe);
+    int steps = mca_coll_pipering_combine(pipe) + mca_coll_pipering_pack_own(pipe);
 
     for (int i = 0; i < MCA_COLL_PIPERING_SOURCES && 0 == steps; ++i) {
-        steps += deliver(pipe, &pipe->source[i]);
+        steps += mca_coll_pipering_deliver(pipe, &pipe->source[i]);
     }
     return steps;
+}
+
+/* Own blocks are the last of the results that the pipeline before makes. */
+static void look_at_gate(mca_coll_pipering_pipe_t *pipe)
+{
+    const mca_coll_pipering_combine_t *made = &pipe->gate->combine;
+    mca_coll_pipering_source_t *own = &pipe->source[MCA_COLL_PIPERING_OWN];
+    const uint64_t others = made->total - own->total;
+
+    own->arrived = made->done > others ? made->done - others : 0;
 }
 
 int mca_coll_pipering_pipe_progress(mca_coll_pipering_pipe_t *pipe)
 {
     int steps = 0, moved;
 
+    if (NULL != pipe->gate && 0 < pipe->source[MCA_COLL_PIPERING_OWN].total) {
+        look_at_gate(pipe);
+    }
     do {
         moved = move_links(pipe);
         steps += moved;
@@ -536,7 +443,7 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe)
     for (int i = 0; i < MCA_COLL_PIPERING_SOURCES; ++i) {
         const mca_coll_pipering_source_t *source = &pipe->source[i];
         if (source->arrived < source->total
-            || (source_wants_delivery(source) && source->delivered < source->total)) {
+            || (mca_coll_pipering_wants_delivery(source) && source->delivered < source->total)) {
             return false;
         }
     }
@@ -546,7 +453,7 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe)
             return false;
         }
     }
-    return true;
+    return pipe->combine.done == pipe->combine.total;
 }
 
 /* Lets go of what a failed pipeline has pending; true if a message may still touch our memory. */
@@ -597,7 +504,8 @@ int mca_coll_pipering_copy_own(ompi_communicator_t *comm, int rank, size_t bytes
                                            .node = zero, .first = zero};
     const mca_coll_pipering_pipe_plan_t plan = {.ring = &ring,
                                                 .bytes = &bytes,
-                                                .cut = {.block_size = DELIVERY_PIECE},
+                                                .cut = {.block_size = MCA_COLL_PIPERING_PIECE},
+                                                .unit = MCA_COLL_PIPERING_BYTES,
                                                 .route = &(mca_coll_pipering_route_t){
                                                     .own = {.position = 0, .origins = 1},
                                                     .in = {{.peer = -1}, {.peer = -1}},
@@ -607,9 +515,10 @@ int mca_coll_pipering_copy_own(ompi_communicator_t *comm, int rank, size_t bytes
                                                 .recv = &target};
     mca_coll_pipering_pipe_t pipe;
 
-    target.buffer = contribution(to, rank);
-    target.count = contribution_count(to, rank);
+    target.buffer = mca_coll_pipering_contribution(to, rank);
+    target.count = mca_coll_pipering_contribution_count(to, rank);
     target.counts = target.displs = NULL;
+    target.starts = NULL;
     target.single = true;
     int rc = mca_coll_pipering_pipe_init(&pipe, comm, &plan);
     if (OMPI_SUCCESS != rc) {

@@ -25,6 +25,16 @@
  * received there, forwarded as it is, and delivered to the user's buffer through
  * a convertor. Which blocks there are is said by a plan, where they lie by a
  * layout.
+ *
+ * A pipeline that reduces has a step between: block k of one or two neighbours and
+ * of this rank become one,
+ *
+ *     lower k   (partial result of lower ranks)  --+
+ *     own k     (in the user's buffer)           --+--> result k --> sink
+ *     upper k   (partial result of higher ranks) --+
+ *
+ * in this order, so that an operation need not be commutative. There blocks are
+ * of whole elements, and lie in slots as they lie in the user's buffer.
  */
 
 #ifndef MCA_COLL_PIPERING_ENGINE_H
@@ -43,6 +53,7 @@ typedef struct mca_coll_pipering_layout_t {
     ompi_datatype_t *type;
     const int *counts; /**< [p] elements, or NULL: `count` of each rank */
     const int *displs; /**< [p] in extents of type, or NULL: one after the other */
+    const size_t *starts; /**< [p] in extents of type, in place of displs, or NULL */
     bool single;       /**< there is one contribution only, at the beginning */
     size_t count;
     ptrdiff_t extent;
@@ -50,12 +61,24 @@ typedef struct mca_coll_pipering_layout_t {
     bool dense; /**< the bytes of a contribution lie one after the other */
 } mca_coll_pipering_layout_t;
 
+/** What blocks are cut in and sent as: bytes of the signature, or elements. */
+typedef struct mca_coll_pipering_unit_t {
+    ompi_datatype_t *type; /**< NULL: bytes */
+    size_t size;           /**< bytes of the signature */
+    ptrdiff_t extent;      /**< from one to the next */
+} mca_coll_pipering_unit_t;
+
+/** Blocks of bytes. */
+#define MCA_COLL_PIPERING_BYTES \
+    (mca_coll_pipering_unit_t){.type = NULL, .size = 1, .extent = 1}
+
 /** Fills the facts about the type into a layout, its other members being set. */
 void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, int size);
 
 enum {
     MCA_COLL_PIPERING_OWN = MCA_COLL_PIPERING_LINKS, /**< the source of own blocks */
-    MCA_COLL_PIPERING_SOURCES
+    MCA_COLL_PIPERING_SOURCES,
+    MCA_COLL_PIPERING_RESULTS = MCA_COLL_PIPERING_SOURCES /**< for a sink: what is combined */
 };
 
 /** Room for what a convertor leaves of a block when it does not split an element. */
@@ -65,8 +88,8 @@ enum {
 typedef struct mca_coll_pipering_source_t {
     int peer; /**< rank that sends them, -1: own blocks */
     int tag;
-    const mca_coll_pipering_layout_t *from; /**< own blocks: where they are read */
-    const mca_coll_pipering_layout_t *to;   /**< where they are written, NULL: nowhere */
+    const mca_coll_pipering_layout_t *place; /**< where blocks lie, or are packed from */
+    const mca_coll_pipering_layout_t *to;    /**< where they are to be delivered, NULL: nowhere */
     uint64_t total;
     uint64_t posted;    /**< receives posted */
     uint64_t arrived;   /**< received or packed, or own and dense */
@@ -76,7 +99,7 @@ typedef struct mca_coll_pipering_source_t {
     mca_coll_pipering_block_t delivery; /**< the block that is being delivered ... */
     size_t delivery_done;               /**< ... and its bytes that are */
     ompi_request_t **requests;          /**< [window] */
-    char *slots;                        /**< [slot_count][block_size], NULL: blocks stay in place */
+    char *slots; /**< [slot_count][slot_size] from the first byte, NULL: blocks stay in place */
     size_t slot_size;
     uint64_t slot_count;
     int unpacking; /**< rank whose contribution the unpacker is at, -1: none */
@@ -101,6 +124,29 @@ typedef struct mca_coll_pipering_sink_t {
     ompi_request_t **requests; /**< [window] */
 } mca_coll_pipering_sink_t;
 
+/** What a pipeline that reduces does with a block. Borrowed. */
+typedef struct mca_coll_pipering_combine_plan_t {
+    ompi_op_t *op;
+    int lower, upper; /**< links that bring partial results, -1: none; not both none */
+    const mca_coll_pipering_layout_t *own;
+    const mca_coll_pipering_layout_t *result; /**< where results are kept, NULL: nowhere */
+    const mca_coll_pipering_layout_t *scratch; /**< where partial results from above may come in, or
+                                                    NULL; if result is there too, it is this */
+    int keep;        /**< origin whose results are kept */
+    bool in_place;   /**< result and own are one */
+    bool exclusive;  /**< what is kept is what comes from lower, without own */
+} mca_coll_pipering_combine_plan_t;
+
+/** The step of a pipeline that reduces. */
+typedef struct mca_coll_pipering_combine_t {
+    const mca_coll_pipering_combine_plan_t *plan; /**< NULL: there is no such step */
+    uint64_t total, done;
+    mca_coll_pipering_walk_t walk;
+    char *slots; /**< results that lie nowhere else, NULL: they do */
+    size_t slot_size;
+    uint64_t slot_count;
+} mca_coll_pipering_combine_t;
+
 /** Blocks and bytes that a pipeline moved. */
 typedef struct mca_coll_pipering_traffic_t {
     uint64_t blocks_in, bytes_in;
@@ -110,22 +156,29 @@ typedef struct mca_coll_pipering_traffic_t {
 typedef struct mca_coll_pipering_pipe_t {
     ompi_communicator_t *comm;
     unsigned window;
+    mca_coll_pipering_unit_t unit;
+    const struct mca_coll_pipering_pipe_t *gate; /**< makes our own blocks, NULL: they are there */
+    ptrdiff_t slot_shift; /**< from a slot to where its first element stands */
     int error; /**< OMPI_SUCCESS, or what ended the pipeline */
     void *memory;
     mca_coll_pipering_source_t source[MCA_COLL_PIPERING_SOURCES];
     mca_coll_pipering_sink_t sink[MCA_COLL_PIPERING_LINKS];
+    mca_coll_pipering_combine_t combine;
     mca_coll_pipering_traffic_t traffic;
 } mca_coll_pipering_pipe_t;
 
 /** What a pipeline is made of. All is borrowed until mca_coll_pipering_pipe_fini. */
 typedef struct mca_coll_pipering_pipe_plan_t {
     const mca_coll_pipering_ring_t *ring;
-    const size_t *bytes; /**< [p] by rank */
-    mca_coll_pipering_cut_t cut;
+    const size_t *bytes; /**< [p] by rank, in units */
+    mca_coll_pipering_cut_t cut; /**< in units */
+    mca_coll_pipering_unit_t unit;
     const mca_coll_pipering_route_t *route;
     unsigned window;                        /**< blocks ahead, at least 2 */
     const mca_coll_pipering_layout_t *send; /**< NULL: own blocks are in place */
-    const mca_coll_pipering_layout_t *recv;
+    const mca_coll_pipering_layout_t *recv; /**< NULL: nothing is delivered */
+    const mca_coll_pipering_combine_plan_t *combine; /**< NULL: blocks only pass */
+    const mca_coll_pipering_pipe_t *gate; /**< whose last results are our own blocks, NULL: none */
     int tag[MCA_COLL_PIPERING_LINKS];
 } mca_coll_pipering_pipe_plan_t;
 

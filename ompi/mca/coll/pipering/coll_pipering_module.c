@@ -38,19 +38,17 @@
 
 static int save_previous(mca_coll_pipering_module_t *module, struct ompi_communicator_t *comm)
 {
-    SAVE_PREVIOUS(module, comm, allgather);
-    SAVE_PREVIOUS(module, comm, allgatherv);
-    SAVE_PREVIOUS(module, comm, iallgather);
-    SAVE_PREVIOUS(module, comm, iallgatherv);
+#define SAVE(name) SAVE_PREVIOUS(module, comm, name);
+    MCA_COLL_PIPERING_EACH(SAVE)
+#undef SAVE
     return OMPI_SUCCESS;
 }
 
 static void drop_previous(mca_coll_pipering_module_t *module)
 {
-    DROP_PREVIOUS(module, allgather);
-    DROP_PREVIOUS(module, allgatherv);
-    DROP_PREVIOUS(module, iallgather);
-    DROP_PREVIOUS(module, iallgatherv);
+#define DROP(name) DROP_PREVIOUS(module, name);
+    MCA_COLL_PIPERING_EACH(DROP)
+#undef DROP
 }
 
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
@@ -82,10 +80,9 @@ static void module_construct(mca_coll_pipering_module_t *module)
     OBJ_CONSTRUCT(&module->lock, opal_mutex_t);
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    module->super.coll_allgather = mca_coll_pipering_allgather;
-    module->super.coll_allgatherv = mca_coll_pipering_allgatherv;
-    module->super.coll_iallgather = mca_coll_pipering_iallgather;
-    module->super.coll_iallgatherv = mca_coll_pipering_iallgatherv;
+#define SERVE(name) module->super.coll_##name = mca_coll_pipering_##name;
+    MCA_COLL_PIPERING_EACH(SERVE)
+#undef SERVE
 }
 
 static void module_destruct(mca_coll_pipering_module_t *module)

@@ -29,7 +29,7 @@
 #define GIBI ((size_t) 1 << 30)
 
 static struct {
-    int allgatherv_algorithm, allgather_algorithm;
+    int algorithm[MCA_COLL_PIPERING_COLLECTIVES];
     int block_model, block_split;
     int window;
     size_t block_size, min_total;
@@ -42,6 +42,18 @@ static mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"
                                                  {MCA_COLL_PIPERING_LINEAR_RING, "linear_ring"},
                                                  {MCA_COLL_PIPERING_OFF, "off"},
                                                  {0, NULL}};
+
+static mca_base_var_enum_value_t lines[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
+                                            {MCA_COLL_PIPERING_PIPELINE, "pipeline"},
+                                            {MCA_COLL_PIPERING_OFF, "off"},
+                                            {0, NULL}};
+
+static mca_base_var_enum_value_t both_ways[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
+                                                {MCA_COLL_PIPERING_RING, "ring"},
+                                                {MCA_COLL_PIPERING_MERGED, "merged"},
+                                                {MCA_COLL_PIPERING_SERIAL, "serial"},
+                                                {MCA_COLL_PIPERING_OFF, "off"},
+                                                {0, NULL}};
 
 static mca_base_var_enum_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
@@ -64,9 +76,26 @@ static const struct {
      "Algorithm of MPI_Allgatherv and MPI_Iallgatherv: auto (the ring where the model says that it "
      "pays, else the module below), ring (pipelined ring, whatever the size), linear_ring (one "
      "block a rank, in rank order), off (always the module below)",
-     algorithms, &vars.allgatherv_algorithm, MCA_COLL_PIPERING_AUTO},
+     algorithms, &vars.algorithm[MCA_COLL_PIPERING_ALLGATHERV], MCA_COLL_PIPERING_AUTO},
     {"allgather_algorithm", "Algorithm of MPI_Allgather and MPI_Iallgather, as for allgatherv",
-     algorithms, &vars.allgather_algorithm, MCA_COLL_PIPERING_AUTO},
+     algorithms, &vars.algorithm[MCA_COLL_PIPERING_ALLGATHER], MCA_COLL_PIPERING_AUTO},
+    {"bcast_algorithm",
+     "Algorithm of MPI_Bcast and MPI_Ibcast: auto (the pipeline where the model says that it pays, "
+     "else the module below), pipeline (along a chain of nodes, whatever the size), off (always "
+     "the module below)",
+     lines, &vars.algorithm[MCA_COLL_PIPERING_BCAST], MCA_COLL_PIPERING_AUTO},
+    {"reduce_algorithm", "Algorithm of MPI_Reduce and MPI_Ireduce, as for bcast", lines,
+     &vars.algorithm[MCA_COLL_PIPERING_REDUCE], MCA_COLL_PIPERING_AUTO},
+    {"scan_algorithm", "Algorithm of MPI_Scan and MPI_Iscan, as for bcast", lines,
+     &vars.algorithm[MCA_COLL_PIPERING_SCAN], MCA_COLL_PIPERING_AUTO},
+    {"exscan_algorithm", "Algorithm of MPI_Exscan and MPI_Iexscan, as for bcast", lines,
+     &vars.algorithm[MCA_COLL_PIPERING_EXSCAN], MCA_COLL_PIPERING_AUTO},
+    {"allreduce_algorithm",
+     "Algorithm of MPI_Allreduce and MPI_Iallreduce: auto (what the model says, or the module "
+     "below), ring (reduce-scatter, then allgather along a ring; with an operation that does not "
+     "commute: merged), merged (reduction to a root and broadcast from it at the same time), "
+     "serial (one after the other), off (always the module below)",
+     both_ways, &vars.algorithm[MCA_COLL_PIPERING_ALLREDUCE], MCA_COLL_PIPERING_AUTO},
     {"block_model",
      "How the block size is chosen: search (least modelled time), equation2 (closed form of the "
      "paper, corrected), equation2_printed (the same as printed), fixed (block_size)",
@@ -97,7 +126,7 @@ static const struct {
 } sizes[] = {
     {"block_size", "Size of a block in bytes, 0 to 1 GiB; 0: chosen by block_model; any other "
                    "value takes the place of the model", &vars.block_size, GIBI, 0},
-    {"min_total", "Calls that gather fewer bytes than this in all go to the module below, unless "
+    {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
      &vars.min_total, GIBI, 8192},
 };
@@ -228,6 +257,7 @@ static void register_ints(void)
 static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_FALLBACK_OFF] = "off",
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = "small",
+       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "local",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike"};
 
@@ -235,7 +265,8 @@ static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_TAKEN] = "taken",
        [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes in all than min_total",
-       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model the ring does not pay",
+       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
+       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation"};
 
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
@@ -245,7 +276,14 @@ const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
 
 const char *mca_coll_pipering_algorithm_text(int algorithm)
 {
-    return MCA_COLL_PIPERING_LINEAR_RING == algorithm ? "linear ring" : "pipelined ring";
+    static const char *const texts[] = {[MCA_COLL_PIPERING_AUTO] = "pipelined ring",
+                                        [MCA_COLL_PIPERING_RING] = "pipelined ring",
+                                        [MCA_COLL_PIPERING_LINEAR_RING] = "linear ring",
+                                        [MCA_COLL_PIPERING_OFF] = "off",
+                                        [MCA_COLL_PIPERING_PIPELINE] = "pipeline",
+                                        [MCA_COLL_PIPERING_MERGED] = "merged pipelines",
+                                        [MCA_COLL_PIPERING_SERIAL] = "serial pipelines"};
+    return texts[algorithm];
 }
 
 static void register_pvar(const char *name, const char *help, int class,
@@ -270,7 +308,7 @@ static void register_counters(void)
     mca_coll_pipering_counters_t *counters = &mca_coll_pipering_component.counters;
     char name[64], help[128];
 
-    register_counter("calls", "Calls served by a ring of this component", &counters->calls);
+    register_counter("calls", "Calls served by this component", &counters->calls);
     register_counter("blocks_received", "Blocks received", &counters->blocks_received);
     register_counter("blocks_sent", "Blocks sent", &counters->blocks_sent);
     register_counter("bytes_received", "Bytes received", &counters->bytes_received);
@@ -320,10 +358,11 @@ static double cost_in_range(double value, double unit)
     return 0 <= value && MEGA >= value ? value * unit : 0;
 }
 
-mca_coll_pipering_params_t mca_coll_pipering_params_now(bool regular)
+mca_coll_pipering_params_t
+mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
 {
     return (mca_coll_pipering_params_t){
-        .algorithm = regular ? vars.allgather_algorithm : vars.allgatherv_algorithm,
+        .algorithm = vars.algorithm[collective],
         .block_model = vars.block_model,
         .block_split = vars.block_split,
         .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
@@ -336,4 +375,18 @@ mca_coll_pipering_params_t mca_coll_pipering_params_now(bool regular)
         .reorder_nodes = vars.reorder_nodes,
         .reorder_empties = vars.reorder_empties,
     };
+}
+
+mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
+                                                        size_t total)
+{
+    const int algorithm = vars.algorithm[collective];
+
+    if (MCA_COLL_PIPERING_OFF == algorithm) {
+        return MCA_COLL_PIPERING_FALLBACK_OFF;
+    }
+    if (MCA_COLL_PIPERING_AUTO == algorithm && total < in_range(vars.min_total, GIBI, 0)) {
+        return MCA_COLL_PIPERING_FALLBACK_SMALL;
+    }
+    return MCA_COLL_PIPERING_TAKEN;
 }

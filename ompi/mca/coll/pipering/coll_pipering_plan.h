@@ -129,10 +129,11 @@ typedef struct mca_coll_pipering_volume_t {
  * What a link costs. In a stream a block takes `alpha` seconds of handling and
  * `beta` seconds a byte on the wire; one after the other, the paper's model, or
  * with `overlap` at the same time, the longer of both mostly. On the wire it is
- * `envelope` bytes longer, and those of a frame around the last packet that it
- * does not fill: a packet carries `packet` bytes (0: no such thing is known) in a
- * frame of `frame`. It can be passed on `latency` seconds after that. A block of more than `eager` bytes (0: there
- * is no such bound) has to be asked for first, `handshake` seconds more.
+ * `envelope` bytes longer, and those of a frame around the last packet that it does
+ * not fill: a packet carries `packet` bytes (0: no such thing is known) in a frame
+ * of `frame`. It can be passed on `latency` seconds after that. A block of more
+ * than `eager` bytes (0: there is no such bound) has to be asked for first,
+ * `handshake` seconds more.
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -245,6 +246,82 @@ void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
 void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
                              const mca_coll_pipering_ring_t *ring, int me);
 
+/**
+ * What rank `me` receives and sends in a reduce-scatter along the ring: contribution
+ * x starts at position x + 1, is combined at every position, and ends at x.
+ */
+void mca_coll_pipering_route_scatter(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_ring_t *ring, int me);
+
+/* ---- chains (coll_pipering_plan_chain.c) ---- */
+
+/** Neighbours of a rank in a chain of nodes, each with a chain of its ranks; see there. */
+typedef struct mca_coll_pipering_chain_t {
+    int up;      /**< rank towards the root, -1: this is the root */
+    int via;     /**< which of its ways down leads here: MCA_COLL_PIPERING_THROUGH or _CLOSING */
+    int down[MCA_COLL_PIPERING_LINKS]; /**< ranks away from the root, -1: none */
+} mca_coll_pipering_chain_t;
+
+/** How long a chain is and what it loads. */
+typedef struct mca_coll_pipering_shape_t {
+    int across; /**< hops between nodes on the longest way from the root to an end */
+    int inside; /**< hops inside nodes on it */
+    int load;   /**< times that all bytes enter the same node, or rank if there is one node */
+} mca_coll_pipering_shape_t;
+
+/**
+ * The chain for data that may pass ranks in any order. `node_of` [p] is the lowest
+ * rank on the node of each rank. O(p).
+ */
+void mca_coll_pipering_chain(mca_coll_pipering_chain_t *chain, const int *node_of, int p, int root,
+                             int me);
+/** Its shape; `scratch` [p]. */
+mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int p, int *scratch);
+
+/**
+ * The chains for a reduction whose order counts: ranks above the root come down to
+ * it (THROUGH), those below too and then from rank 0 to the root (CLOSING).
+ */
+void mca_coll_pipering_chain_ordered(mca_coll_pipering_chain_t *chain, int p, int root, int me);
+mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_of, int p, int root,
+                                                                int *scratch);
+
+/** The line of a scan: from rank 0 (CLOSING) up to the root, the last rank. */
+void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me);
+mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of, int p,
+                                                             int *scratch);
+
+/** Routes along a chain, for a ring of the root alone: away from it, and towards it. */
+void mca_coll_pipering_route_spread(mca_coll_pipering_route_t *route,
+                                    const mca_coll_pipering_chain_t *chain);
+void mca_coll_pipering_route_collect(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_chain_t *chain);
+
+/** A chain as the model sees it. All pointers are borrowed. */
+typedef struct mca_coll_pipering_line_problem_t {
+    mca_coll_pipering_shape_t shape;
+    size_t bytes;
+    int passes;     /**< 1, or 2: there and back at the same time */
+    double combine; /**< seconds a byte that is combined, 0: none is */
+    mca_coll_pipering_cost_t cost;
+} mca_coll_pipering_line_problem_t;
+
+/** Modelled seconds (mca_coll_pipering_time_fn_t), and the best block size in bytes. */
+double mca_coll_pipering_line_time(const void *problem, size_t block_size);
+size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *problem);
+
+/** A reduce-scatter and an allgather along a ring as the model sees it. */
+typedef struct mca_coll_pipering_circle_problem_t {
+    int ranks;
+    int nodes;
+    size_t bytes; /**< of the largest chunk */
+    double combine;
+    mca_coll_pipering_cost_t cost;
+} mca_coll_pipering_circle_problem_t;
+
+double mca_coll_pipering_circle_time(const void *problem, size_t block_size);
+size_t mca_coll_pipering_circle_search(const mca_coll_pipering_circle_problem_t *problem);
+
 /* ---- model (coll_pipering_plan_model.c) ---- */
 
 /**
@@ -273,6 +350,22 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
  * contribution, which is what it gives for a regular problem.
  */
 size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
+
+/** Time of so many blocks of so many bytes in all, which are of about one size. */
+double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
+                                     double bytes);
+
+/** Modelled seconds of a problem with blocks of at most B bytes. */
+typedef double mca_coll_pipering_time_fn_t(const void *problem, size_t block_size);
+
+/**
+ * The block size of least modelled time: among a geometric grid around `middle`,
+ * `largest` / k, what fills the packets of the link, and its eager bound; at least
+ * 1, at most `largest` (at least 1).
+ */
+size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
+                                     const mca_coll_pipering_link_cost_t *link, size_t largest,
+                                     double middle);
 
 /** The B of least modelled time among a geometric grid, m_max / k and the eager bound. */
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);

@@ -149,8 +149,8 @@ static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double block
     return bytes + blocks * around;
 }
 
-/* Time of so many blocks of so many bytes in all, which are of about one size. */
-static double stream_time(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
+double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
+                                     double bytes)
 {
     const bool asked = 0 < link->eager && bytes > blocks * link->eager;
     const double handled = blocks * link->alpha;
@@ -179,7 +179,7 @@ static double inner_time(const mca_coll_pipering_problem_t *problem, size_t bloc
     for (int i = 0; i < ring->size; ++i) {
         const int x = (cut + i) % ring->size, node = ring->node[x];
         const size_t m = problem->bytes[ring->rank[x]];
-        const double own = stream_time(&problem->cost.local,
+        const double own = mca_coll_pipering_stream_time(&problem->cost.local,
                                        (double) mca_coll_pipering_blocks(m, block_size),
                                        (double) m);
         const bool last = ring->first[node + 1] == x + 1;
@@ -208,7 +208,8 @@ static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t b
     for (int x = 0; x < ring->size; ++x) {
         const size_t m = problem->bytes[ring->rank[x]];
         const uint64_t blocks = mca_coll_pipering_blocks(m, block_size);
-        const double time = stream_time(member_link(problem), (double) blocks, (double) m);
+        const double time = mca_coll_pipering_stream_time(member_link(problem), (double) blocks,
+                                                          (double) m);
         members->bytes[member_at(ring, x)] += time / unit;
         work += time;
     }
@@ -220,8 +221,8 @@ double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t
     const mca_coll_pipering_ring_t *ring = problem->ring;
     const mca_coll_pipering_link_cost_t *link = member_link(problem), *local = &problem->cost.local;
     members_t members = find_members(problem, block_size);
-    const double largest = stream_time(link, 1, members.largest);
-    const double hop = stream_time(local, 1, members.largest) + local->latency;
+    const double largest = mca_coll_pipering_stream_time(link, 1, members.largest);
+    const double hop = mca_coll_pipering_stream_time(local, 1, members.largest) + local->latency;
 
     if (0 == members.total_blocks || 2 > ring->size) {
         return 0;
@@ -276,26 +277,55 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
     return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;
 }
 
+/* The best size so far. */
 typedef struct {
-    const mca_coll_pipering_problem_t *problem;
-    size_t size;
+    mca_coll_pipering_time_fn_t *time_of;
+    const void *problem;
+    size_t size, largest;
     double time;
 } choice_t;
 
-static void consider(choice_t *choice, size_t size)
+static void consider(choice_t *choice, double size)
 {
-    const double time = mca_coll_pipering_time(choice->problem, size);
-
+    if (!(1 <= size && size <= (double) choice->largest)) {
+        return;
+    }
+    const double time = choice->time_of(choice->problem, (size_t) size);
     if (0 == choice->size || time < choice->time) {
-        choice->size = size;
+        choice->size = (size_t) size;
         choice->time = time;
     }
+}
+
+size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
+                                     const mca_coll_pipering_link_cost_t *link, size_t largest,
+                                     double middle)
+{
+    choice_t choice = {.time_of = time_of, .problem = problem, .largest = largest};
+
+    for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
+        consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
+    }
+    for (int k = 1; k <= PACKETS && 0 < link->packet; ++k) {
+        consider(&choice, floor(k * link->packet - link->envelope));
+    }
+    if (0 < link->eager && link->eager < (double) largest) {
+        consider(&choice, link->eager);
+    }
+    for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
+        consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
+    }
+    return choice.size;
+}
+
+static double time_of_ring(const void *problem, size_t block_size)
+{
+    return mca_coll_pipering_time(problem, block_size);
 }
 
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
 {
     const mca_coll_pipering_link_cost_t *link = member_link(problem);
-    choice_t choice = {.problem = problem, .size = 0};
     size_t largest = 0;
     double total = 0;
 
@@ -307,27 +337,9 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
     if (0 == largest) {
         return 1;
     }
-
-    const double middle = sqrt(total * link->alpha / link->beta / count_members(problem->ring));
-    for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
-        const double size = ceil(middle * exp2((double) i / GRID_STEPS));
-        if (1 <= size && size <= (double) largest) {
-            consider(&choice, (size_t) size);
-        }
-    }
-    for (int k = 1; k <= PACKETS && 0 < link->packet; ++k) {
-        const double size = floor(k * link->packet - link->envelope);
-        if (1 <= size && size <= (double) largest) {
-            consider(&choice, (size_t) size);
-        }
-    }
-    if (0 < link->eager && link->eager < (double) largest) {
-        consider(&choice, (size_t) link->eager);
-    }
-    for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
-        consider(&choice, (size_t) mca_coll_pipering_blocks(largest, k));
-    }
-    return choice.size;
+    return mca_coll_pipering_search_size(time_of_ring, problem, link, largest,
+                                         sqrt(total * link->alpha / link->beta
+                                              / count_members(problem->ring)));
 }
 
 /* Contributions of `count` members from each member on, the largest such sum. */
@@ -351,7 +363,8 @@ static double bruck_time(const double *sums, int members, const mca_coll_piperin
 
     for (int distance = 1; distance < members; distance *= 2) {
         const int count = distance < members - distance ? distance : members - distance;
-        time += stream_time(link, 1, largest_span(sums, members, count)) + link->latency;
+        time += mca_coll_pipering_stream_time(link, 1, largest_span(sums, members, count))
+                + link->latency;
     }
     return time;
 }

@@ -115,3 +115,27 @@ void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
         route_closing(route, ring, at);
     }
 }
+
+/* A position before another one. */
+static int before(const mca_coll_pipering_ring_t *ring, int position, int steps)
+{
+    return ((position - steps) % ring->size + ring->size) % ring->size;
+}
+
+void mca_coll_pipering_route_scatter(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_ring_t *ring, int me)
+{
+    const int x = ring->position[me], p = ring->size;
+
+    *route = (mca_coll_pipering_route_t){.own = {.position = before(ring, x, 1), .origins = 1}};
+    route->in[MCA_COLL_PIPERING_THROUGH] = (mca_coll_pipering_in_t){
+        .peer = ring->rank[before(ring, x, 1)],
+        .stream = {.position = before(ring, x, 2), .origins = p - 1}};
+    route->out[MCA_COLL_PIPERING_THROUGH] = (mca_coll_pipering_out_t){
+        .peer = ring->rank[(x + 1) % p],
+        .own = true,
+        .source = MCA_COLL_PIPERING_THROUGH,
+        .forward = {.position = before(ring, x, 2), .origins = p - 2}};
+    route->in[MCA_COLL_PIPERING_CLOSING].peer = -1;
+    route->out[MCA_COLL_PIPERING_CLOSING].peer = -1;
+}

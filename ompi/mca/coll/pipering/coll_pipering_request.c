@@ -20,6 +20,7 @@
 #include "coll_pipering.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,14 +53,14 @@ static void request_construct(mca_coll_pipering_request_t *request)
     request->super.super.req_status._cancelled = 0;
     request->super.super.req_free = request_free;
     request->super.super.req_cancel = request_cancel;
-    request->bytes = NULL;
+    request->key.sizes = NULL;
     request->plan = NULL;
     request->running = false;
 }
 
 static void request_destruct(mca_coll_pipering_request_t *request)
 {
-    free(request->bytes);
+    free(request->key.sizes);
     if (NULL != request->plan) {
         OBJ_RELEASE(request->plan);
     }
@@ -70,11 +71,13 @@ OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, ompi_coll_base_nbc_request_t, re
 
 mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
                                                            ompi_communicator_t *comm,
-                                                           const char *name)
+                                                           const char *name,
+                                                           const mca_coll_pipering_key_t *key)
 {
     mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
 
     if (NULL == request) {
+        free(NULL == key ? NULL : key->sizes);
         return NULL;
     }
     OMPI_REQUEST_INIT(&request->super.super, false);
@@ -82,43 +85,68 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
     request->comm = comm;
     request->module = module;
     request->name = name;
-    request->in_place = request->nonblocking = false;
+    request->in_place = request->nonblocking = request->exclusive = false;
+    request->pipes = 0;
+    if (NULL != key) {
+        request->key = *key;
+    }
     return request;
 }
 
 /* ---- the verbose line and the counters ---- */
 
-static uint64_t counted_rounds(const mca_coll_pipering_request_t *request)
+/* Of all pipelines. */
+static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t *request)
 {
-    const mca_coll_pipering_traffic_t *traffic = &request->pipe.traffic;
+    mca_coll_pipering_traffic_t sum = {0, 0, 0, 0};
+
+    for (int i = 0; i < request->pipes; ++i) {
+        sum.blocks_in += request->pipe[i].traffic.blocks_in;
+        sum.bytes_in += request->pipe[i].traffic.bytes_in;
+        sum.blocks_out += request->pipe[i].traffic.blocks_out;
+        sum.bytes_out += request->pipe[i].traffic.bytes_out;
+    }
+    return sum;
+}
+
+static uint64_t counted_rounds(const mca_coll_pipering_traffic_t *traffic)
+{
     return traffic->blocks_in > traffic->blocks_out ? traffic->blocks_in : traffic->blocks_out;
 }
 
-static void report(const mca_coll_pipering_request_t *request)
+static void report(const mca_coll_pipering_request_t *request,
+                   const mca_coll_pipering_traffic_t *traffic)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    const mca_coll_pipering_traffic_t *traffic = &request->pipe.traffic;
+    const int me = ompi_comm_rank(request->comm);
+    char order[64];
 
     if (!mca_coll_pipering_is_talkative(request->comm)) {
         return;
     }
+    if (plan->ring.size == ompi_comm_size(request->comm)) {
+        snprintf(order, sizeof(order), "position %d", plan->ring.position[me]);
+    } else {
+        snprintf(order, sizeof(order), "root %d", plan->key.root);
+    }
     opal_output(mca_coll_pipering_component.output,
                 "coll/pipering: %s%s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
-                "%.6f s (rivals %.6f s); this rank: position %d, %" PRIu64 " blocks in (plan "
+                "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
                 request->nonblocking ? "i" : "", request->name, request->comm->c_name,
-                mca_coll_pipering_algorithm_text(plan->params.algorithm), plan->total, plan->size,
-                plan->ring.nodes, plan->cut.block_size, plan->equation2, plan->window,
-                plan->rounds, plan->time, plan->rival_time,
-                plan->ring.position[ompi_comm_rank(request->comm)], traffic->blocks_in,
-                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(request));
+                mca_coll_pipering_algorithm_text(plan->algorithm), plan->total,
+                ompi_comm_size(request->comm),
+                mca_coll_pipering_setup_nodes(request->module->setup),
+                plan->cut.block_size * plan->key.unit, plan->equation2, plan->window,
+                plan->rounds, plan->time, plan->rival_time, order, traffic->blocks_in,
+                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic));
 }
 
-static void count(const mca_coll_pipering_request_t *request)
+static void count(const mca_coll_pipering_request_t *request,
+                  const mca_coll_pipering_traffic_t *traffic)
 {
     mca_coll_pipering_counters_t *counters = &mca_coll_pipering_component.counters;
-    const mca_coll_pipering_traffic_t *traffic = &request->pipe.traffic;
 
     mca_coll_pipering_count(&counters->calls, 1);
     mca_coll_pipering_count(&counters->blocks_received, traffic->blocks_in);
@@ -126,35 +154,53 @@ static void count(const mca_coll_pipering_request_t *request)
     mca_coll_pipering_count(&counters->bytes_received, traffic->bytes_in);
     mca_coll_pipering_count(&counters->bytes_sent, traffic->bytes_out);
     mca_coll_pipering_count(&counters->bytes_from_network, request->plan->in_from_network);
-    mca_coll_pipering_count(&counters->rounds, counted_rounds(request));
-    counters->block_size_used = (int64_t) request->plan->cut.block_size;
+    mca_coll_pipering_count(&counters->rounds, counted_rounds(traffic));
+    counters->block_size_used = (int64_t) (request->plan->cut.block_size * request->plan->key.unit);
 }
 
 /* ---- the life of a request ---- */
+
+int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
+                                  mca_coll_pipering_pipe_plan_t plan)
+{
+    const mca_coll_pipering_plan_t *call = request->plan;
+
+    plan.ring = &call->ring;
+    plan.bytes = call->bytes;
+    plan.cut = call->cut;
+    plan.window = call->window;
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        plan.tag[i] = request->tag - request->pipes * MCA_COLL_PIPERING_LINKS - i;
+    }
+    const int rc = mca_coll_pipering_pipe_init(&request->pipe[request->pipes], request->comm,
+                                               &plan);
+    request->pipes += OMPI_SUCCESS == rc;
+    return rc;
+}
+
+static void drop_pipes(mca_coll_pipering_request_t *request)
+{
+    for (int i = 0; i < request->pipes; ++i) {
+        mca_coll_pipering_pipe_fini(&request->pipe[i]);
+    }
+    request->pipes = 0;
+}
 
 static int begin_run(mca_coll_pipering_request_t *request)
 {
     int rc = OMPI_SUCCESS;
 
     if (NULL == request->plan) {
-        rc = mca_coll_pipering_plan_get(request->module, request->comm, &request->params,
-                                        request->bytes, true, &request->plan);
+        rc = mca_coll_pipering_plan_get(request->module, request->comm, &request->key,
+                                        &request->plan);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
     }
-
-    const mca_coll_pipering_plan_t *plan = request->plan;
-    const mca_coll_pipering_pipe_plan_t pipe_plan = {.ring = &plan->ring,
-                                                     .bytes = plan->bytes,
-                                                     .cut = plan->cut,
-                                                     .route = &plan->route,
-                                                     .window = plan->window,
-                                                     .send = request->in_place ? NULL
-                                                                               : &request->send,
-                                                     .recv = &request->recv,
-                                                     .tag = {request->tag, request->tag - 1}};
-    rc = mca_coll_pipering_pipe_init(&request->pipe, request->comm, &pipe_plan);
+    rc = request->begin(request);
+    if (OMPI_SUCCESS != rc) {
+        drop_pipes(request);
+    }
     request->running = OMPI_SUCCESS == rc;
     return rc;
 }
@@ -162,10 +208,26 @@ static int begin_run(mca_coll_pipering_request_t *request)
 /* A run that is over: its memory goes, its figures stay. */
 static void end_run(mca_coll_pipering_request_t *request)
 {
-    mca_coll_pipering_pipe_fini(&request->pipe);
-    count(request);
-    report(request);
+    const mca_coll_pipering_traffic_t traffic = traffic_of(request);
+
+    count(request, &traffic);
+    report(request, &traffic);
+    drop_pipes(request);
     request->running = false;
+}
+
+/* Moves all pipelines; true if they are done or failed. */
+static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    const bool serial = MCA_COLL_PIPERING_SERIAL == request->plan->algorithm;
+    bool done = true;
+
+    for (int i = 0; i < request->pipes && OMPI_SUCCESS == *rc && (done || !serial); ++i) {
+        *steps += mca_coll_pipering_pipe_progress(&request->pipe[i]);
+        *rc = request->pipe[i].error;
+        done = done && mca_coll_pipering_pipe_done(&request->pipe[i]);
+    }
+    return OMPI_SUCCESS != *rc || (done && 0 < request->pipes);
 }
 
 /* Moves a request on; true if it is over, with its error in *rc. */
@@ -188,9 +250,7 @@ static bool advance(mca_coll_pipering_request_t *request, int *steps, int *rc)
         }
     }
 
-    *steps += mca_coll_pipering_pipe_progress(&request->pipe);
-    *rc = request->pipe.error;
-    if (OMPI_SUCCESS == *rc && !mca_coll_pipering_pipe_done(&request->pipe)) {
+    if (!move_pipes(request, steps, rc)) {
         return false;
     }
     end_run(request);
@@ -287,14 +347,15 @@ int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request)
     request->super.super.req_state = OMPI_REQUEST_ACTIVE;
     request->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
     if (NULL != request->name) {
-        request->tag = ompi_coll_base_nbc_reserve_tags(request->comm, MCA_COLL_PIPERING_LINKS);
+        request->tag = ompi_coll_base_nbc_reserve_tags(
+            request->comm, MCA_COLL_PIPERING_PIPES * MCA_COLL_PIPERING_LINKS);
         if (mca_coll_pipering_setup_ready(request->module->setup)) {
             const int rc = begin_run(request);
             if (OMPI_SUCCESS != rc) {
                 drop(request);
                 return rc;
             }
-            (void) mca_coll_pipering_pipe_progress(&request->pipe);
+            (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
         }
     }
     activate(request);

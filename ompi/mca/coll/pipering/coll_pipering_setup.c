@@ -426,6 +426,11 @@ const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setu
     return setup->node_of;
 }
 
+int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->nodes;
+}
+
 /* A given alpha is the paper's: all that a block costs besides its bytes, in a row with them. */
 static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, double beta)
 {

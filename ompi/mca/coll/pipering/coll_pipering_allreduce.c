@@ -1,0 +1,58 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Allreduce and MPI_Iallreduce (paper 4.4), and beyond it along a ring.
+ */
+
+#include "coll_pipering.h"
+
+int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "allreduce",
+                                                 .collective = MCA_COLL_PIPERING_ALLREDUCE,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .op = op,
+                                                 .count = count,
+                                                 .dtype = dtype};
+
+    const int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                      module->previous.allreduce_module);
+}
+
+int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
+                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "allreduce",
+                                                 .collective = MCA_COLL_PIPERING_ALLREDUCE,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .op = op,
+                                                 .count = count,
+                                                 .dtype = dtype};
+
+    const int rc = mca_coll_pipering_chain_iserve(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
+                                       module->previous.iallreduce_module);
+}

@@ -1,0 +1,203 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * What broadcast, reductions and scans share: from the call to the pipelines of one
+ * rank.
+ *
+ *     bcast          bytes along the chain, so that ranks may describe them by
+ *                    different types
+ *     reduce         elements towards the root, combined at every rank
+ *     scan, exscan   the same along the line of ranks, results kept everywhere
+ *     allreduce      two pipelines: a reduction, and what spreads its results, each
+ *                    block as soon as it is there
+ */
+
+#include "coll_pipering.h"
+
+#include <stdlib.h>
+
+#include "ompi/op/op.h"
+
+enum { THROUGH = MCA_COLL_PIPERING_THROUGH, CLOSING = MCA_COLL_PIPERING_CLOSING };
+
+static int key_of(const void *what, ompi_communicator_t *comm, mca_coll_pipering_key_t *key)
+{
+    const mca_coll_pipering_chain_call_t *call = what;
+    size_t size;
+
+    (void) comm;
+    ompi_datatype_type_size(call->dtype, &size);
+    key->root = call->root;
+    key->parts = 1;
+    key->sizes = malloc(sizeof(size_t));
+    if (NULL == key->sizes) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (NULL == call->op) {
+        key->unit = 1;
+        key->sizes[0] = (size_t) call->count * size;
+    } else {
+        key->unit = size;
+        key->sizes[0] = (size_t) call->count;
+        key->ordered = !ompi_op_is_commute(call->op);
+    }
+    return OMPI_SUCCESS;
+}
+
+/* ---- broadcast ---- */
+
+static int begin_bcast(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_pipe_plan_t pipe = {.route = &request->plan->route[0],
+                                                .unit = MCA_COLL_PIPERING_BYTES,
+                                                .recv = &request->recv};
+    return mca_coll_pipering_request_add(request, pipe);
+}
+
+static void prepare_bcast(const void *what, mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_chain_call_t *call = what;
+
+    request->begin = begin_bcast;
+    request->in_place = true;
+    request->recv = (mca_coll_pipering_layout_t){.buffer = call->rbuf,
+                                                 .type = call->dtype,
+                                                 .single = true,
+                                                 .count = (size_t) call->count};
+    mca_coll_pipering_layout_init(&request->recv, 1);
+}
+
+/* ---- reductions ---- */
+
+/* Elements in a buffer, as a vector or, with `starts`, in chunks. */
+static mca_coll_pipering_layout_t elements(const mca_coll_pipering_request_t *request, void *buffer)
+{
+    return (mca_coll_pipering_layout_t){.buffer = buffer,
+                                        .type = request->unit.type,
+                                        .extent = request->unit.extent,
+                                        .single = true,
+                                        .dense = true};
+}
+
+static bool is_scan(const mca_coll_pipering_request_t *request)
+{
+    return MCA_COLL_PIPERING_SCAN == request->key.collective || request->exclusive;
+}
+
+/* Whether the results that this rank makes are for its user. */
+static bool keeps_results(const mca_coll_pipering_request_t *request)
+{
+    return is_scan(request) || MCA_COLL_PIPERING_RING == request->plan->algorithm
+           || request->key.root == ompi_comm_rank(request->comm);
+}
+
+/* What this rank does with a block; false: nothing, it is the first or only takes results. */
+static bool aim_combine(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const mca_coll_pipering_route_t *route = &plan->route[0];
+    mca_coll_pipering_combine_plan_t *combine = &request->combine;
+    const bool both = MCA_COLL_PIPERING_ALLREDUCE == request->key.collective;
+    const bool result = keeps_results(request);
+
+    combine->upper = 0 <= route->in[THROUGH].peer ? THROUGH : -1;
+    combine->lower = 0 <= route->in[CLOSING].peer ? CLOSING : -1;
+    if (0 > combine->upper && !request->key.ordered && !is_scan(request)) {
+        combine->upper = combine->lower;
+        combine->lower = -1;
+    }
+    combine->own = &request->send;
+    combine->result = result ? &request->recv : NULL;
+    combine->scratch = (both || result) && !request->in_place ? &request->recv : NULL;
+    combine->keep = MCA_COLL_PIPERING_RING == plan->algorithm ? ompi_comm_rank(request->comm) : 0;
+    combine->in_place = request->in_place;
+    combine->exclusive = request->exclusive;
+
+    const bool last = 0 > route->out[THROUGH].peer && 0 > route->out[CLOSING].peer;
+    return (0 <= combine->upper || 0 <= combine->lower) && !(last && request->exclusive);
+}
+
+static int begin_reduction(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const bool combines = aim_combine(request);
+    const bool receives = !combines && is_scan(request)
+                          && (!request->exclusive || 0 <= request->combine.lower);
+    mca_coll_pipering_pipe_plan_t pipe = {.route = &plan->route[0],
+                                          .unit = request->unit,
+                                          .send = &request->send,
+                                          .recv = receives ? &request->recv : NULL,
+                                          .combine = combines ? &request->combine : NULL};
+
+    if (MCA_COLL_PIPERING_RING == plan->algorithm) {
+        request->send.starts = request->recv.starts = plan->starts;
+        request->send.single = request->recv.single = false;
+    }
+    if (receives && request->in_place && !request->exclusive) {
+        pipe.recv = NULL; /* rank 0 of a scan has its result */
+    }
+    int rc = mca_coll_pipering_request_add(request, pipe);
+    if (OMPI_SUCCESS == rc && 1 < plan->pipes) {
+        pipe = (mca_coll_pipering_pipe_plan_t){.route = &plan->route[1],
+                                               .unit = request->unit,
+                                               .recv = &request->recv,
+                                               .gate = &request->pipe[0]};
+        rc = mca_coll_pipering_request_add(request, pipe);
+    }
+    return rc;
+}
+
+static void prepare_reduction(const void *what, mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_chain_call_t *call = what;
+
+    request->begin = begin_reduction;
+    request->exclusive = MCA_COLL_PIPERING_EXSCAN == call->collective;
+    request->in_place = MPI_IN_PLACE == call->sbuf;
+    request->unit.type = call->dtype;
+    ompi_datatype_type_size(call->dtype, &request->unit.size);
+    ompi_datatype_type_extent(call->dtype, &request->unit.extent);
+    request->combine.op = call->op;
+    request->recv = elements(request, call->rbuf);
+    request->send = elements(request, request->in_place ? call->rbuf : (void *) call->sbuf);
+}
+
+/* ---- both ---- */
+
+static mca_coll_pipering_call_t call_of(const mca_coll_pipering_chain_call_t *call)
+{
+    size_t size;
+
+    ompi_datatype_type_size(call->dtype, &size);
+    return (mca_coll_pipering_call_t){.name = call->name,
+                                      .collective = call->collective,
+                                      .total = (size_t) call->count * size,
+                                      .what = call,
+                                      .key_of = key_of,
+                                      .prepare = NULL == call->op ? prepare_bcast
+                                                                  : prepare_reduction};
+}
+
+int mca_coll_pipering_chain_serve(const mca_coll_pipering_chain_call_t *call,
+                                  struct ompi_communicator_t *comm,
+                                  mca_coll_pipering_module_t *module)
+{
+    const mca_coll_pipering_call_t common = call_of(call);
+    return mca_coll_pipering_serve(&common, comm, module);
+}
+
+int mca_coll_pipering_chain_iserve(const mca_coll_pipering_chain_call_t *call,
+                                   struct ompi_communicator_t *comm,
+                                   mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    const mca_coll_pipering_call_t common = call_of(call);
+    return mca_coll_pipering_iserve(&common, comm, module, handle);
+}

@@ -1,0 +1,207 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Decide on broadcasts, reductions and scans: along a chain, or, for an allreduce
+ * whose operation commutes, scattered and gathered along a ring.
+ *
+ * Blocks are of whole units, for a reduction cuts between elements; the model counts
+ * in bytes.
+ */
+
+#include "coll_pipering.h"
+
+#include <math.h>
+
+/* Seconds a byte that two operands are combined in, of a simple operation in memory. */
+#define COMBINE 2.5e-10
+
+static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *draft)
+{
+    return &draft->plan->key;
+}
+
+static bool combines(const mca_coll_pipering_draft_t *draft)
+{
+    return MCA_COLL_PIPERING_BCAST != key_of(draft)->collective;
+}
+
+static bool is_scan(const mca_coll_pipering_draft_t *draft)
+{
+    return MCA_COLL_PIPERING_SCAN == key_of(draft)->collective
+           || MCA_COLL_PIPERING_EXSCAN == key_of(draft)->collective;
+}
+
+/* The root alone, with all there is. */
+static void make_single(mca_coll_pipering_plan_t *plan)
+{
+    mca_coll_pipering_ring_t *ring = &plan->ring;
+
+    ring->size = ring->nodes = 1;
+    ring->rank[0] = ring->position[0] = ring->node[0] = ring->first[0] = 0;
+    ring->first[1] = 1;
+    plan->bytes[0] = plan->key.sizes[0];
+    plan->starts[0] = 0;
+}
+
+static mca_coll_pipering_shape_t route_chain(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_key_t *key = &plan->key;
+    const int p = draft->ranks, me = draft->me, *node_of = draft->node_of;
+    int *scratch = draft->order_scratch;
+    mca_coll_pipering_chain_t chain;
+
+    if (is_scan(draft)) {
+        mca_coll_pipering_chain_line(&chain, p, me);
+        mca_coll_pipering_route_collect(&plan->route[0], &chain);
+        return mca_coll_pipering_chain_line_shape(node_of, p, scratch);
+    }
+    mca_coll_pipering_chain(&chain, node_of, p, key->root, me);
+    if (MCA_COLL_PIPERING_BCAST == key->collective) {
+        mca_coll_pipering_route_spread(&plan->route[0], &chain);
+    }
+    if (MCA_COLL_PIPERING_ALLREDUCE == key->collective) {
+        mca_coll_pipering_route_spread(&plan->route[1], &chain);
+        plan->pipes = 2;
+    }
+    if (key->ordered) {
+        mca_coll_pipering_chain_ordered(&chain, p, key->root, me);
+    }
+    if (combines(draft)) {
+        mca_coll_pipering_route_collect(&plan->route[0], &chain);
+    }
+    return key->ordered ? mca_coll_pipering_chain_ordered_shape(node_of, p, key->root, scratch)
+                        : mca_coll_pipering_chain_shape(node_of, p, scratch);
+}
+
+static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
+{
+    return bytes < plan->key.unit ? 1 : bytes / plan->key.unit;
+}
+
+static void set_blocks(mca_coll_pipering_plan_t *plan, size_t bytes)
+{
+    plan->cut.block_size = units_of(plan, 0 < plan->key.params.block_size
+                                              ? plan->key.params.block_size
+                                              : bytes);
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params,
+                                                   plan->cut.block_size * plan->key.unit);
+}
+
+static void decide_line(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const bool both = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective;
+
+    make_single(plan);
+    const mca_coll_pipering_line_problem_t line = {.shape = route_chain(draft),
+                                                   .bytes = plan->total,
+                                                   .passes = both ? 2 : 1,
+                                                   .combine = combines(draft) ? COMBINE : 0,
+                                                   .cost = draft->cost};
+    set_blocks(plan, mca_coll_pipering_line_search(&line));
+    const size_t block = plan->cut.block_size * plan->key.unit;
+    plan->time = mca_coll_pipering_line_time(&line, block);
+    plan->rounds = mca_coll_pipering_blocks(plan->total, block) - 1
+                   + (uint64_t) (line.passes * (line.shape.across + line.shape.inside));
+    plan->algorithm = !both ? MCA_COLL_PIPERING_PIPELINE
+                      : MCA_COLL_PIPERING_SERIAL == plan->key.params.algorithm
+                          ? MCA_COLL_PIPERING_SERIAL
+                          : MCA_COLL_PIPERING_MERGED;
+}
+
+/* Chunks of the vector, one a rank, and the ring that keeps nodes together. */
+static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t p = (size_t) draft->ranks, units = plan->key.sizes[0];
+
+    plan->ring.size = draft->ranks;
+    for (size_t r = 0; r < p; ++r) {
+        plan->bytes[r] = units / p + (r < units % p);
+        plan->starts[r] = r * (units / p) + (r < units % p ? r : units % p);
+        draft->blocks[r] = 1;
+    }
+    mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks,
+                            plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
+                            draft->order_scratch);
+    return plan->bytes[0] * plan->key.unit;
+}
+
+static mca_coll_pipering_circle_problem_t circle_of(const mca_coll_pipering_draft_t *draft,
+                                                    size_t chunk)
+{
+    return (mca_coll_pipering_circle_problem_t){.ranks = draft->ranks,
+                                                .nodes = draft->plan->ring.nodes,
+                                                .bytes = chunk,
+                                                .combine = COMBINE,
+                                                .cost = draft->cost};
+}
+
+static void decide_circle(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_circle_problem_t circle = circle_of(draft, scatter_vector(draft));
+
+    set_blocks(plan, mca_coll_pipering_circle_search(&circle));
+    const size_t block = plan->cut.block_size * plan->key.unit;
+    plan->time = mca_coll_pipering_circle_time(&circle, block);
+    plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
+                   * mca_coll_pipering_blocks(circle.bytes, block);
+    plan->algorithm = MCA_COLL_PIPERING_RING;
+    plan->pipes = 2;
+    mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
+    mca_coll_pipering_route(&plan->route[1], &plan->ring, draft->me);
+}
+
+/* Members that messages pass between, and what a link between them costs. */
+static double rival_time(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_shape_t shape
+        = mca_coll_pipering_chain_shape(draft->node_of, draft->ranks, draft->order_scratch);
+    const mca_coll_pipering_link_cost_t *link = 0 < shape.across ? &draft->cost.net
+                                                                 : &draft->cost.local;
+    const double members = 0 < shape.across ? shape.across + 1 : draft->ranks;
+    const double m = (double) draft->plan->total, steps = ceil(log2(members));
+    const double start = link->alpha + link->latency;
+    const double tree = steps * (start + m * link->beta);
+    const double scattered = (steps + members - 1) * start
+                             + 2 * m * link->beta * (members - 1) / members;
+
+    return tree < scattered || is_scan(draft) ? tree : scattered;
+}
+
+static bool is_circle_better(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const int wanted = plan->key.params.algorithm;
+
+    if (plan->key.ordered || plan->key.sizes[0] < (size_t) draft->ranks
+        || MCA_COLL_PIPERING_MERGED == wanted || MCA_COLL_PIPERING_SERIAL == wanted) {
+        return false;
+    }
+    decide_line(draft);
+    const double line_time = plan->time;
+    decide_circle(draft);
+    return MCA_COLL_PIPERING_RING == wanted || plan->time < line_time;
+}
+
+void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_key_t *key = &plan->key;
+
+    if (MCA_COLL_PIPERING_ALLREDUCE != key->collective || !is_circle_better(draft)) {
+        decide_line(draft);
+    }
+    plan->rival_time = rival_time(draft);
+    plan->reason = mca_coll_pipering_judge(draft);
+}

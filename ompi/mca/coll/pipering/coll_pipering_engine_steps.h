@@ -1,0 +1,86 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * What the engine does with blocks besides moving them: where they lie, packing,
+ * delivering, combining. Only the engine includes this.
+ */
+
+#ifndef MCA_COLL_PIPERING_ENGINE_STEPS_H
+#define MCA_COLL_PIPERING_ENGINE_STEPS_H
+
+#include "coll_pipering_engine.h"
+
+BEGIN_C_DECLS
+
+/** Bytes delivered before the links are looked at again. */
+#define MCA_COLL_PIPERING_PIECE ((size_t) 128 * 1024)
+
+/** The first error is the one that counts. */
+static inline void mca_coll_pipering_fail(mca_coll_pipering_pipe_t *pipe, int error)
+{
+    if (OMPI_SUCCESS == pipe->error) {
+        pipe->error = error;
+    }
+}
+
+static inline uint64_t mca_coll_pipering_at_most(uint64_t value, uint64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+/** Where the contribution of a rank begins. */
+static inline char *mca_coll_pipering_contribution(const mca_coll_pipering_layout_t *layout,
+                                                   int rank)
+{
+    const ptrdiff_t first = layout->single             ? 0
+                            : NULL != layout->starts   ? (ptrdiff_t) layout->starts[rank]
+                            : NULL != layout->displs   ? (ptrdiff_t) layout->displs[rank]
+                                                       : rank * (ptrdiff_t) layout->count;
+    return layout->buffer + first * layout->extent;
+}
+
+/** Elements in the contribution of a rank; of byte pipelines only. */
+static inline size_t mca_coll_pipering_contribution_count(const mca_coll_pipering_layout_t *layout,
+                                                          int rank)
+{
+    return NULL == layout->counts ? layout->count : (size_t) layout->counts[rank];
+}
+
+/** Where a block lies: in its slot, or in the buffer it comes from or goes to. */
+char *mca_coll_pipering_block_place(const mca_coll_pipering_pipe_t *pipe,
+                                    const mca_coll_pipering_source_t *source, uint64_t k,
+                                    const mca_coll_pipering_block_t *block);
+
+/** Where result k lies. */
+char *mca_coll_pipering_result_place(const mca_coll_pipering_pipe_t *pipe, uint64_t k,
+                                     const mca_coll_pipering_block_t *block);
+
+/** Blocks of a source have to be delivered once they are there. */
+static inline bool mca_coll_pipering_wants_delivery(const mca_coll_pipering_source_t *source)
+{
+    return NULL != source->to && (NULL != source->slots || source->to != source->place);
+}
+
+/** A slot for block k of a source is free. */
+bool mca_coll_pipering_has_slot(const mca_coll_pipering_pipe_t *pipe, int index, uint64_t k);
+
+/** Packs the next own block that is not dense; the number of steps made. */
+int mca_coll_pipering_pack_own(mca_coll_pipering_pipe_t *pipe);
+
+/** Delivers a piece of the next block of a source that is there; likewise. */
+int mca_coll_pipering_deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_t *source);
+
+/** Combines the next block that is there on all sides; likewise. */
+int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe);
+
+END_C_DECLS
+
+#endif

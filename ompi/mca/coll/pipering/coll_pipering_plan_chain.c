@@ -1,0 +1,311 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Chains: pipelines with two ends, for one-to-all, all-to-one and prefix operations.
+ *
+ *     node of the root        next node            next node
+ *     root ------------------> head -------------> head          THROUGH
+ *      |                        |                   |
+ *      v                        v                   v            CLOSING
+ *      . -> .                   . -> . -> .         .
+ *
+ * A broadcast goes along the arrows, a reduction against them. Between nodes all
+ * bytes pass every link once; the way to the last rank is as long as there are
+ * nodes and ranks on the last of them, not as there are ranks. A reduction whose
+ * operation does not commute takes two lines of ranks instead,
+ *
+ *     p-1 -> .. -> root+1 --THROUGH--> root <--CLOSING-- 0 <- 1 <- .. <- root-1
+ *
+ * so that result = lower op own op upper; rotating ranks, as the paper does, is
+ * wrong for it. The root, if it is neither end, takes all bytes in twice. A prefix
+ * operation is a line in the order of ranks.
+ *
+ * Cost: (n - 1) blocks behind the first one, which takes a hop a node and a hop a
+ * rank of the last one; with n = ceil(m / B) and c(B) a block's time on a link
+ *
+ *     T(B) = (n - 1) max(load c(B), g B) + across (c(B) + latency + g B) + inside (..)
+ *
+ * This corrects equations (2) to (4) of the paper, which count a stage too many and
+ * leave flow control out of the bracket; here a link's alpha has it. There and
+ * back at the same time (section 4.4, described there and not built) loads every
+ * inner node twice. Limits: one line; for thousands of nodes trees fill faster.
+ *
+ * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations",
+ * sections 4.2 to 4.4.
+ */
+
+#include <math.h>
+
+#include "coll_pipering_plan.h"
+
+/* ---- who is next to whom ---- */
+
+/* The rank that data enters a node by. */
+static int head_of(int node, const int *node_of, int root)
+{
+    return node == node_of[root] ? root : node;
+}
+
+/* The node after (step 1) or before (step -1) one, in the order of their lowest ranks. */
+static int next_node(int node, const int *node_of, int p, int step)
+{
+    do {
+        node = (node + step + p) % p;
+    } while (node_of[node] != node);
+    return node;
+}
+
+/* The next rank of a node's own chain above or below `rank`, the head left out; -1: none. */
+static int next_inside(int rank, int node, int head, const int *node_of, int p, int step)
+{
+    for (int r = rank + step; 0 <= r && r < p; r += step) {
+        if (node_of[r] == node && r != head) {
+            return r;
+        }
+    }
+    return -1;
+}
+
+void mca_coll_pipering_chain(mca_coll_pipering_chain_t *chain, const int *node_of, int p, int root,
+                             int me)
+{
+    const int node = node_of[me], first = node_of[root], head = head_of(node, node_of, root);
+    const int next = next_node(node, node_of, p, 1);
+
+    if (me != head) {
+        const int before = next_inside(me, node, head, node_of, p, -1);
+        chain->up = 0 > before ? head : before;
+        chain->via = MCA_COLL_PIPERING_CLOSING;
+        chain->down[MCA_COLL_PIPERING_THROUGH] = -1;
+        chain->down[MCA_COLL_PIPERING_CLOSING] = next_inside(me, node, head, node_of, p, 1);
+        return;
+    }
+    chain->up = me == root ? -1 : head_of(next_node(node, node_of, p, -1), node_of, root);
+    chain->via = MCA_COLL_PIPERING_THROUGH;
+    chain->down[MCA_COLL_PIPERING_THROUGH] = next == first ? -1 : head_of(next, node_of, root);
+    chain->down[MCA_COLL_PIPERING_CLOSING] = next_inside(-1, node, head, node_of, p, 1);
+}
+
+mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int p, int *scratch)
+{
+    mca_coll_pipering_shape_t shape = {.across = -1, .inside = 0, .load = 1};
+
+    for (int r = 0; r < p; ++r) {
+        scratch[r] = 0;
+    }
+    for (int r = 0; r < p; ++r) {
+        const int others = scratch[node_of[r]]++;
+        shape.across += 0 == others;
+        shape.inside = others > shape.inside ? others : shape.inside;
+    }
+    return shape;
+}
+
+void mca_coll_pipering_chain_ordered(mca_coll_pipering_chain_t *chain, int p, int root, int me)
+{
+    chain->down[MCA_COLL_PIPERING_THROUGH] = chain->down[MCA_COLL_PIPERING_CLOSING] = -1;
+    if (me == root) {
+        chain->up = -1;
+        chain->via = MCA_COLL_PIPERING_THROUGH;
+        chain->down[MCA_COLL_PIPERING_THROUGH] = me + 1 < p ? me + 1 : -1;
+        chain->down[MCA_COLL_PIPERING_CLOSING] = 0 < me ? 0 : -1;
+    } else {
+        const int end = me < root ? root : p;
+        chain->up = me == 0 ? root : me - 1;
+        /* the lower ranks' own line is a THROUGH, so that what comes in is from above */
+        chain->via = 0 == me ? MCA_COLL_PIPERING_CLOSING : MCA_COLL_PIPERING_THROUGH;
+        chain->down[MCA_COLL_PIPERING_THROUGH] = me + 1 < end ? me + 1 : -1;
+    }
+}
+
+void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me)
+{
+    chain->up = me + 1 < p ? me + 1 : -1;
+    chain->via = MCA_COLL_PIPERING_CLOSING;
+    chain->down[MCA_COLL_PIPERING_THROUGH] = -1;
+    chain->down[MCA_COLL_PIPERING_CLOSING] = me - 1;
+}
+
+/* Hops from rank `from` on, a rank a hop upwards or downwards. */
+static void count_hops(mca_coll_pipering_shape_t *shape, const int *node_of, int from, int to)
+{
+    const int step = from < to ? 1 : -1;
+
+    for (int r = from; r != to; r += step) {
+        const bool same = node_of[r] == node_of[r + step];
+        shape->inside += same;
+        shape->across += !same;
+    }
+}
+
+/* The most times that links between neighbouring ranks enter one node; count [p] has others. */
+static int count_load(const int *node_of, int p, int root, int step, int *count)
+{
+    int most = 1;
+
+    for (int r = 0; r < p; ++r) {
+        const int from = r - step;
+        if (0 <= from && from < p && from != root && node_of[r] != node_of[from]) {
+            ++count[node_of[r]];
+        }
+    }
+    for (int r = 0; r < p; ++r) {
+        most = count[r] > most ? count[r] : most;
+    }
+    return most;
+}
+
+mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_of, int p, int root,
+                                                                int *scratch)
+{
+    mca_coll_pipering_shape_t above = {0, 0, 1}, below = {0, 0, 1};
+
+    count_hops(&above, node_of, p - 1, root);
+    for (int r = 0; r < p; ++r) {
+        scratch[r] = 0;
+    }
+    if (0 < root) {
+        const bool same = node_of[0] == node_of[root];
+        count_hops(&below, node_of, root - 1, 0);
+        below.inside += same;
+        below.across += !same;
+        scratch[node_of[root]] += !same;
+    }
+    mca_coll_pipering_shape_t shape = above.across + above.inside > below.across + below.inside
+                                          ? above
+                                          : below;
+    shape.load = count_load(node_of, p, root, -1, scratch);
+    return shape;
+}
+
+mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of, int p,
+                                                             int *scratch)
+{
+    mca_coll_pipering_shape_t shape = {0, 0, 1};
+
+    count_hops(&shape, node_of, 0, p - 1);
+    for (int r = 0; r < p; ++r) {
+        scratch[r] = 0;
+    }
+    shape.load = count_load(node_of, p, -1, 1, scratch);
+    return shape;
+}
+
+/* ---- routes ---- */
+
+static const mca_coll_pipering_stream_t all = {.position = 0, .origins = 1};
+static const mca_coll_pipering_stream_t none = {.position = 0, .origins = 0};
+
+void mca_coll_pipering_route_spread(mca_coll_pipering_route_t *route,
+                                    const mca_coll_pipering_chain_t *chain)
+{
+    const bool root = 0 > chain->up;
+
+    route->own = root ? all : none;
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        const bool in = !root && chain->via == i;
+        route->in[i] = (mca_coll_pipering_in_t){.peer = in ? chain->up : -1,
+                                                .stream = in ? all : none};
+        route->out[i] = (mca_coll_pipering_out_t){.peer = chain->down[i],
+                                                  .own = root && 0 <= chain->down[i],
+                                                  .source = chain->via,
+                                                  .forward = !root && 0 <= chain->down[i] ? all
+                                                                                          : none};
+    }
+}
+
+void mca_coll_pipering_route_collect(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_chain_t *chain)
+{
+    bool end = true;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        const bool in = 0 <= chain->down[i];
+        end = end && !in;
+        route->in[i] = (mca_coll_pipering_in_t){.peer = chain->down[i], .stream = in ? all : none};
+        route->out[i] = (mca_coll_pipering_out_t){.peer = -1, .forward = none};
+    }
+    route->own = end ? all : none;
+    if (0 <= chain->up) {
+        route->out[chain->via] = (mca_coll_pipering_out_t){
+            .peer = chain->up, .own = end, .forward = end ? none : all};
+    }
+}
+
+/* ---- model ---- */
+
+static const mca_coll_pipering_link_cost_t *
+busy_link(const mca_coll_pipering_line_problem_t *line)
+{
+    return 0 < line->shape.across ? &line->cost.net : &line->cost.local;
+}
+
+double mca_coll_pipering_line_time(const void *problem, size_t block_size)
+{
+    const mca_coll_pipering_line_problem_t *line = problem;
+    const mca_coll_pipering_link_cost_t *net = &line->cost.net, *local = &line->cost.local;
+    const uint64_t blocks = mca_coll_pipering_blocks(line->bytes, block_size);
+
+    if (0 == blocks) {
+        return 0;
+    }
+    const double size = (double) line->bytes / (double) blocks, combine = size * line->combine;
+    const double busy = line->passes * line->shape.load
+                        * mca_coll_pipering_stream_time(busy_link(line), 1, size);
+    const double across = mca_coll_pipering_stream_time(net, 1, size) + net->latency + combine;
+    const double inside = mca_coll_pipering_stream_time(local, 1, size) + local->latency + combine;
+
+    return (double) (blocks - 1) * fmax(busy, combine)
+           + line->passes * (line->shape.across * across + line->shape.inside * inside);
+}
+
+size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *line)
+{
+    const mca_coll_pipering_link_cost_t *link = busy_link(line);
+    const int hops = line->shape.across + line->shape.inside;
+
+    return mca_coll_pipering_search_size(mca_coll_pipering_line_time, line, link, line->bytes,
+                                         sqrt((double) line->bytes * link->alpha / link->beta
+                                              / (1 < hops ? hops : 1)));
+}
+
+/*
+ * Every link carries 2 (p - 1) chunks. A rank can pass a block on once it has combined
+ * it, and has the other blocks of the chunk before to send meanwhile.
+ */
+double mca_coll_pipering_circle_time(const void *problem, size_t block_size)
+{
+    const mca_coll_pipering_circle_problem_t *circle = problem;
+    const mca_coll_pipering_link_cost_t *link = 1 < circle->nodes ? &circle->cost.net
+                                                                  : &circle->cost.local;
+    const uint64_t blocks = mca_coll_pipering_blocks(circle->bytes, block_size);
+
+    if (0 == blocks) {
+        return 0;
+    }
+    const double size = (double) circle->bytes / (double) blocks;
+    const double block = mca_coll_pipering_stream_time(link, 1, size);
+    const double combine = size * circle->combine;
+
+    return 2 * (circle->ranks - 1)
+           * fmax((double) blocks * fmax(block, combine), block + link->latency + combine);
+}
+
+size_t mca_coll_pipering_circle_search(const mca_coll_pipering_circle_problem_t *circle)
+{
+    const mca_coll_pipering_link_cost_t *link = 1 < circle->nodes ? &circle->cost.net
+                                                                  : &circle->cost.local;
+
+    return mca_coll_pipering_search_size(mca_coll_pipering_circle_time, circle, link,
+                                         circle->bytes,
+                                         sqrt((double) circle->bytes * link->alpha / link->beta));
+}

@@ -1,0 +1,60 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Reduce and MPI_Ireduce: the paper's rpipe (4.3).
+ */
+
+#include "coll_pipering.h"
+
+int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "reduce",
+                                                 .collective = MCA_COLL_PIPERING_REDUCE,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .op = op,
+                                                 .count = count,
+                                                 .dtype = dtype,
+                                                 .root = root};
+
+    const int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.reduce(sbuf, rbuf, count, dtype, op, root, comm,
+                                   module->previous.reduce_module);
+}
+
+int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
+                              struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                              struct ompi_communicator_t *comm, ompi_request_t **request,
+                              mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "reduce",
+                                                 .collective = MCA_COLL_PIPERING_REDUCE,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .op = op,
+                                                 .count = count,
+                                                 .dtype = dtype,
+                                                 .root = root};
+
+    const int rc = mca_coll_pipering_chain_iserve(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.ireduce(sbuf, rbuf, count, dtype, op, root, comm, request,
+                                    module->previous.ireduce_module);
+}

@@ -1,0 +1,189 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The way of a call from its arguments to a plan and a request, or to the module
+ * below: the same for all families.
+ *
+ * The choice rests on what MPI makes equal on all ranks, sizes in bytes by the
+ * signature, root and operation, and never on the layout of a type, an address, or
+ * what a rank alone knows.
+ */
+
+#include "coll_pipering.h"
+
+#include <stdlib.h>
+
+#include "opal/util/output.h"
+
+static int step_aside(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                      mca_coll_pipering_reason_t reason)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    mca_coll_pipering_count(&component->counters.fallback[reason], 1);
+    if (mca_coll_pipering_is_talkative(comm)) {
+        opal_output(component->output,
+                    "coll/pipering: %s on %s: %zu bytes, left to the module below: %s", call->name,
+                    comm->c_name, call->total, mca_coll_pipering_reason_text(reason));
+    }
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
+/* All ranks come by here with the same call, so the setup is the same for all. */
+static int ensure_setup(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
+                        const mca_coll_pipering_params_t *params)
+{
+    if (NULL != module->setup) {
+        return mca_coll_pipering_setup_error(module->setup);
+    }
+    return mca_coll_pipering_setup_start(module, comm, params);
+}
+
+static int wait_for_setup(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
+{
+    if (mca_coll_pipering_setup_ready(module->setup)) {
+        return OMPI_SUCCESS;
+    }
+
+    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(module, comm, NULL, NULL);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    const int rc = mca_coll_pipering_request_start(request);
+    return OMPI_SUCCESS == rc ? mca_coll_pipering_request_wait(request) : rc;
+}
+
+/* A key with parameters; its sizes are to be freed, or handed to a request. */
+static int make_key(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                    const mca_coll_pipering_params_t *params, mca_coll_pipering_key_t *key)
+{
+    *key = (mca_coll_pipering_key_t){.collective = call->collective, .params = *params};
+    return call->key_of(call->what, comm, key);
+}
+
+/* Runs a call whose communicator is set up, unless the plan says otherwise. */
+static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+               mca_coll_pipering_module_t *module, const mca_coll_pipering_params_t *params)
+{
+    mca_coll_pipering_key_t key;
+    mca_coll_pipering_plan_t *plan;
+
+    int rc = make_key(call, comm, params, &key);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    rc = mca_coll_pipering_plan_get(module, comm, &key, &plan);
+    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN != plan->reason) {
+        rc = step_aside(call, comm, plan->reason);
+        OBJ_RELEASE(plan);
+    }
+    if (OMPI_SUCCESS != rc) {
+        free(key.sizes);
+        return rc;
+    }
+
+    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(module, comm, call->name,
+                                                                         &key);
+    if (NULL == request) {
+        OBJ_RELEASE(plan);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    request->plan = plan;
+    call->prepare(call->what, request);
+    rc = mca_coll_pipering_request_start(request);
+    return OMPI_SUCCESS == rc ? mca_coll_pipering_request_wait(request) : rc;
+}
+
+static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                 mca_coll_pipering_module_t *module)
+{
+    const mca_coll_pipering_reason_t reason = mca_coll_pipering_judge_size(call->collective,
+                                                                           call->total);
+
+    if (0 == call->total) {
+        return OMPI_SUCCESS;
+    }
+    if (MCA_COLL_PIPERING_TAKEN != reason) {
+        return step_aside(call, comm, reason);
+    }
+
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    int rc = ensure_setup(module, comm, &params);
+    if (OMPI_SUCCESS == rc) {
+        rc = wait_for_setup(module, comm);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (!mca_coll_pipering_setup_alike(module->setup)) {
+        return step_aside(call, comm, MCA_COLL_PIPERING_FALLBACK_UNLIKE);
+    }
+    return run(call, comm, module, &params);
+}
+
+int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                            mca_coll_pipering_module_t *module)
+{
+    return module->out_of_memory ? MPI_ERR_NO_MEM
+                                 : mca_coll_pipering_mpi_error(serve(call, comm, module));
+}
+
+/*
+ * Once a nonblocking call has returned it cannot be left to the module below any
+ * more, and it must not wait for the setup before: so what decides is what is
+ * known without it.
+ */
+static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                  mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    const mca_coll_pipering_reason_t reason
+        = MCA_COLL_PIPERING_HETEROGENEOUS
+              ? MCA_COLL_PIPERING_FALLBACK_UNLIKE
+              : mca_coll_pipering_judge_size(call->collective, call->total);
+    mca_coll_pipering_key_t key;
+
+    if (0 == call->total) {
+        *handle = &ompi_request_empty;
+        return OMPI_SUCCESS;
+    }
+    if (MCA_COLL_PIPERING_TAKEN != reason) {
+        return step_aside(call, comm, reason);
+    }
+
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    int rc = ensure_setup(module, comm, &params);
+    if (OMPI_SUCCESS == rc) {
+        rc = make_key(call, comm, &params, &key);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    key.must_take = true;
+    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(module, comm, call->name,
+                                                                         &key);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    request->nonblocking = true;
+    call->prepare(call->what, request);
+    rc = mca_coll_pipering_request_start(request);
+    if (OMPI_SUCCESS == rc) {
+        *handle = &request->super.super;
+    }
+    return rc;
+}
+
+int mca_coll_pipering_iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                             mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    return module->out_of_memory ? MPI_ERR_NO_MEM
+                                 : mca_coll_pipering_mpi_error(iserve(call, comm, module, handle));
+}
