@@ -22,6 +22,15 @@
 #include "layout.h"
 #include "tap.h"
 
+#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
+#    include <mpi-ext.h>
+#    define MPI_Bcast_init MPIX_Bcast_init
+#    define MPI_Reduce_init MPIX_Reduce_init
+#    define MPI_Scan_init MPIX_Scan_init
+#    define MPI_Exscan_init MPIX_Exscan_init
+#    define MPI_Allreduce_init MPIX_Allreduce_init
+#endif
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +239,7 @@ typedef enum { BCAST, REDUCE, SCAN, EXSCAN, ALLREDUCE, CALLS } call_t;
 static const char *const names[CALLS] = {"Bcast", "Reduce", "Scan", "Exscan", "Allreduce"};
 
 typedef struct image_t {
-    unsigned char *memory, *wanted;
+    unsigned char *memory, *before, *wanted;
     size_t length;
     ptrdiff_t origin;
 } image_t;
@@ -245,6 +254,7 @@ struct fold_t {
     bool own_op, in_place;
     int rank, size, root, count;
     uint64_t key;
+    MPI_Request persistent; /* MPI_REQUEST_NULL: it is not */
     image_t send, recv;
     char name[120], fault[300];
 };
@@ -254,6 +264,7 @@ static image_t new_image(ptrdiff_t low, ptrdiff_t high)
     image_t image = {.length = (size_t) (high - low) + 2 * MARGIN, .origin = MARGIN - low};
 
     image.memory = tap_memory(image.length);
+    image.before = tap_memory(image.length);
     image.wanted = tap_memory(image.length);
     memset(image.memory, FILL, image.length);
     memset(image.wanted, FILL, image.length);
@@ -263,6 +274,7 @@ static image_t new_image(ptrdiff_t low, ptrdiff_t high)
 static void free_image(image_t *image)
 {
     free(image->memory);
+    free(image->before);
     free(image->wanted);
 }
 
@@ -398,6 +410,7 @@ fold_t *fold_new(MPI_Comm comm, dice_t *shared, dice_t *own, size_t most_bytes, 
     MPI_Comm_rank(comm, &fold->rank);
     MPI_Comm_size(comm, &fold->size);
     fold->key = dice_word(shared);
+    fold->persistent = MPI_REQUEST_NULL;
     fold->call = (call_t) dice_roll(shared, CALLS);
     fold->root = dice_roll(shared, fold->size);
     if (BCAST == fold->call) {
@@ -405,11 +418,16 @@ fold_t *fold_new(MPI_Comm comm, dice_t *shared, dice_t *own, size_t most_bytes, 
     } else {
         set_reduction(fold, shared, most_bytes, forced);
     }
+    memcpy(fold->send.before, fold->send.memory, fold->send.length);
+    memcpy(fold->recv.before, fold->recv.memory, fold->recv.length);
     return fold;
 }
 
 void fold_free(fold_t *fold)
 {
+    if (MPI_REQUEST_NULL != fold->persistent) {
+        MPI_Request_free(&fold->persistent);
+    }
     free_image(&fold->send);
     free_image(&fold->recv);
     if (NULL != fold->layout) {
@@ -461,6 +479,50 @@ int fold_start(fold_t *f, MPI_Request *request)
     default:
         return MPI_Iallreduce(send, recv, f->count, f->type, f->op, f->comm, request);
     }
+}
+
+static int make_persistent(fold_t *f)
+{
+    void *recv = f->recv.memory + f->recv.origin;
+    const void *send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin;
+    MPI_Request *request = &f->persistent;
+
+    switch (f->call) {
+    case BCAST:
+        return MPI_Bcast_init(recv, f->count, f->layout->type, f->root, f->comm, MPI_INFO_NULL,
+                              request);
+    case REDUCE:
+        return MPI_Reduce_init(send, f->rank == f->root ? recv : NULL, f->count, f->type, f->op,
+                               f->root, f->comm, MPI_INFO_NULL, request);
+    case SCAN:
+        return MPI_Scan_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL, request);
+    case EXSCAN:
+        return MPI_Exscan_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL,
+                               request);
+    default:
+        return MPI_Allreduce_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL,
+                                  request);
+    }
+}
+
+int fold_start_persistent(fold_t *fold, MPI_Request *request)
+{
+    const int code = make_persistent(fold);
+
+    *request = fold->persistent;
+    return MPI_SUCCESS == code ? MPI_Start(request) : code;
+}
+
+bool fold_again(fold_t *fold)
+{
+    if (MPI_REQUEST_NULL == fold->persistent) {
+        return true;
+    }
+    memcpy(fold->send.memory, fold->send.before, fold->send.length);
+    memcpy(fold->recv.memory, fold->recv.before, fold->recv.length);
+    MPI_Start(&fold->persistent);
+    MPI_Wait(&fold->persistent, MPI_STATUS_IGNORE);
+    return fold_right(fold);
 }
 
 static bool same(fold_t *fold, const char *what, const image_t *image)

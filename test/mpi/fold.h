@@ -40,6 +40,10 @@ void fold_free(fold_t *fold);
 int fold_run(fold_t *fold);
 int fold_start(fold_t *fold, MPI_Request *request);
 
+/** A persistent one, made and started; fold_again starts it again and judges that too. */
+int fold_start_persistent(fold_t *fold, MPI_Request *request);
+bool fold_again(fold_t *fold);
+
 /** Judges all memory of this rank after the call; fold_fault says what is wrong. */
 bool fold_right(fold_t *fold);
 const char *fold_fault(const fold_t *fold);

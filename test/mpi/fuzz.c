@@ -375,8 +375,15 @@ static int begin_fold(flight_t *flight, int i, MPI_Comm comm, dice_t *shared, di
     flight->request[i] = MPI_REQUEST_NULL;
     flight->fold[i] = fold_new(comm, shared, own, most_bytes(shared, setting->block_size, size),
                                folds_forced && 1 < size, mismatch);
-    return dice_once_in(shared, 2) ? fold_start(flight->fold[i], &flight->request[i])
-                                   : fold_run(flight->fold[i]);
+    switch (dice_roll(shared, 5)) {
+    case 0:
+        return fold_start_persistent(flight->fold[i], &flight->request[i]);
+    case 1:
+    case 2:
+        return fold_start(flight->fold[i], &flight->request[i]);
+    default:
+        return fold_run(flight->fold[i]);
+    }
 }
 
 static void judge(flight_t *flight)
@@ -385,7 +392,7 @@ static void judge(flight_t *flight)
         exchange_t *x = flight->call[i];
 
         if (NULL == x) {
-            if (!fold_right(flight->fold[i])) {
+            if (!fold_right(flight->fold[i]) || !fold_again(flight->fold[i])) {
                 fail("fold", fold_fault(flight->fold[i]));
             }
             fold_free(flight->fold[i]);

@@ -123,7 +123,9 @@ struct mca_coll_pipering_setup_t;
 /** The collectives that the module serves: X(name as in Open MPI's structures). */
 #define MCA_COLL_PIPERING_EACH(X) \
     X(allgather) X(allgatherv) X(allreduce) X(bcast) X(exscan) X(reduce) X(scan) \
-    X(iallgather) X(iallgatherv) X(iallreduce) X(ibcast) X(iexscan) X(ireduce) X(iscan)
+    X(iallgather) X(iallgatherv) X(iallreduce) X(ibcast) X(iexscan) X(ireduce) X(iscan) \
+    X(allgather_init) X(allgatherv_init) X(allreduce_init) X(bcast_init) X(exscan_init) \
+    X(reduce_init) X(scan_init)
 
 /** What served them before. */
 typedef struct mca_coll_pipering_previous_t {
@@ -308,6 +310,7 @@ typedef struct mca_coll_pipering_request_t {
     bool exclusive;                           /**< MPI_Exscan */
     bool nonblocking;
     bool running; /**< the setup is behind it */
+    bool tagged;  /**< tags are reserved, once for all starts of a persistent request */
     int tag;
     int pipes;
     mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
@@ -317,12 +320,14 @@ OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
 
 /**
  * A request for a call `name` (NULL: for the setup alone), to be filled in; NULL: no
- * memory. The sizes of `key` (may be NULL) become the request's, in any case.
+ * memory. The sizes of `key` (may be NULL) become the request's, in any case. A
+ * persistent one is left to the user to start.
  */
 mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
                                                            ompi_communicator_t *comm,
                                                            const char *name,
-                                                           const mca_coll_pipering_key_t *key);
+                                                           const mca_coll_pipering_key_t *key,
+                                                           bool persistent);
 
 /**
  * Adds a pipeline to a request that begins; `plan` with route, layouts, combine and
@@ -333,8 +338,8 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
 
 /**
  * Starts a request: makes its plan if it has none and the communicator is set
- * up, takes memory, and sends what it can. On an error the request is gone; a
- * later error stands in its status.
+ * up, takes memory, and sends what it can. On an error the request is gone, unless
+ * it is persistent; a later error stands in its status.
  */
 int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request);
 
@@ -372,6 +377,10 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
 int mca_coll_pipering_iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                              mca_coll_pipering_module_t *module, ompi_request_t **request);
 
+/** Makes a persistent request, likewise; its plan is made at the first start. */
+int mca_coll_pipering_serve_later(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                                  mca_coll_pipering_module_t *module, ompi_request_t **request);
+
 /* ---- collectives ---- */
 
 /** A call of the Allgather family, counts and displacements as MPI has them. */
@@ -393,6 +402,10 @@ int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
 int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
                               struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
                               ompi_request_t **request);
+
+int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
+                                   struct ompi_communicator_t *comm,
+                                   mca_coll_pipering_module_t *module, ompi_request_t **request);
 
 /**
  * Makes a call safe for the module below, where the types differ: this rank's
@@ -420,6 +433,9 @@ int mca_coll_pipering_chain_serve(const mca_coll_pipering_chain_call_t *call,
 int mca_coll_pipering_chain_iserve(const mca_coll_pipering_chain_call_t *call,
                                    struct ompi_communicator_t *comm,
                                    mca_coll_pipering_module_t *module, ompi_request_t **request);
+int mca_coll_pipering_chain_later(const mca_coll_pipering_chain_call_t *call,
+                                  struct ompi_communicator_t *comm,
+                                  mca_coll_pipering_module_t *module, ompi_request_t **request);
 
 int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
@@ -472,6 +488,36 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                  void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
                                  struct ompi_communicator_t *comm, ompi_request_t **request,
                                  mca_coll_base_module_t *module);
+
+/** Persistent calls (coll_pipering_persistent.c). */
+int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                     void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_allgatherv_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                      void *rbuf, const int *rcounts, const int *displs,
+                                      struct ompi_datatype_t *rdtype,
+                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                      ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                                 struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                 ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_reduce_init(const void *sbuf, void *rbuf, int count,
+                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                  ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_scan_init(const void *sbuf, void *rbuf, int count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
+                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                  ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
+                                     struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base);
 
 END_C_DECLS
 

@@ -201,3 +201,11 @@ int mca_coll_pipering_chain_iserve(const mca_coll_pipering_chain_call_t *call,
     const mca_coll_pipering_call_t common = call_of(call);
     return mca_coll_pipering_iserve(&common, comm, module, handle);
 }
+
+int mca_coll_pipering_chain_later(const mca_coll_pipering_chain_call_t *call,
+                                  struct ompi_communicator_t *comm,
+                                  mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    const mca_coll_pipering_call_t common = call_of(call);
+    return mca_coll_pipering_serve_later(&common, comm, module, handle);
+}

@@ -112,6 +112,14 @@ int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
     return mca_coll_pipering_iserve(&common, comm, module, handle);
 }
 
+int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
+                                   struct ompi_communicator_t *comm,
+                                   mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    const mca_coll_pipering_call_t common = call_of(call, comm);
+    return mca_coll_pipering_serve_later(&common, comm, module, handle);
+}
+
 /*
  * Open MPI's own copy between unlike types loses bytes behind the first 64 KiB, and
  * tuned chooses its MPI_Allgatherv by the size of the send type, though ranks may

@@ -47,6 +47,21 @@ static int request_cancel(ompi_request_t *request, int complete)
     return MPI_ERR_REQUEST;
 }
 
+/* MPI_Start and MPI_Startall; what cannot be started is complete, with its error. */
+static int start_all(size_t count, ompi_request_t **handles)
+{
+    int first = OMPI_SUCCESS;
+
+    for (size_t i = 0; i < count; ++i) {
+        handles[i]->req_complete = REQUEST_PENDING;
+        const int rc = mca_coll_pipering_request_start((mca_coll_pipering_request_t *) handles[i]);
+        if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
+            first = mca_coll_pipering_mpi_error(rc);
+        }
+    }
+    return first;
+}
+
 static void request_construct(mca_coll_pipering_request_t *request)
 {
     request->super.super.req_type = OMPI_REQUEST_COLL;
@@ -69,10 +84,21 @@ static void request_destruct(mca_coll_pipering_request_t *request)
 OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, ompi_coll_base_nbc_request_t, request_construct,
                    request_destruct);
 
+/* Starts of a persistent request need not come in the same order on all ranks. */
+static void reserve_tags(mca_coll_pipering_request_t *request)
+{
+    if (!request->tagged) {
+        request->tag = ompi_coll_base_nbc_reserve_tags(
+            request->comm, MCA_COLL_PIPERING_PIPES * MCA_COLL_PIPERING_LINKS);
+        request->tagged = true;
+    }
+}
+
 mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
                                                            ompi_communicator_t *comm,
                                                            const char *name,
-                                                           const mca_coll_pipering_key_t *key)
+                                                           const mca_coll_pipering_key_t *key,
+                                                           bool persistent)
 {
     mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
 
@@ -80,15 +106,19 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
         free(NULL == key ? NULL : key->sizes);
         return NULL;
     }
-    OMPI_REQUEST_INIT(&request->super.super, false);
+    OMPI_REQUEST_INIT(&request->super.super, persistent);
+    request->super.super.req_start = persistent ? start_all : NULL;
     request->super.super.req_mpi_object.comm = comm;
     request->comm = comm;
     request->module = module;
     request->name = name;
-    request->in_place = request->nonblocking = request->exclusive = false;
+    request->in_place = request->nonblocking = request->exclusive = request->tagged = false;
     request->pipes = 0;
     if (NULL != key) {
         request->key = *key;
+    }
+    if (persistent) {
+        reserve_tags(request);
     }
     return request;
 }
@@ -335,9 +365,14 @@ static void activate(mca_coll_pipering_request_t *request)
     }
 }
 
-static void drop(mca_coll_pipering_request_t *request)
+/* A request that could not be started; a persistent one stays the user's. */
+static void drop(mca_coll_pipering_request_t *request, int rc)
 {
     request->super.super.req_complete = REQUEST_COMPLETED;
+    if (request->super.super.req_persistent) {
+        request->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
+        return;
+    }
     OMPI_REQUEST_FINI(&request->super.super);
     OBJ_RELEASE(request);
 }
@@ -347,12 +382,11 @@ int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request)
     request->super.super.req_state = OMPI_REQUEST_ACTIVE;
     request->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
     if (NULL != request->name) {
-        request->tag = ompi_coll_base_nbc_reserve_tags(
-            request->comm, MCA_COLL_PIPERING_PIPES * MCA_COLL_PIPERING_LINKS);
+        reserve_tags(request);
         if (mca_coll_pipering_setup_ready(request->module->setup)) {
             const int rc = begin_run(request);
             if (OMPI_SUCCESS != rc) {
-                drop(request);
+                drop(request, rc);
                 return rc;
             }
             (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);

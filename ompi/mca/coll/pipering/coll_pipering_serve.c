@@ -53,7 +53,8 @@ static int wait_for_setup(mca_coll_pipering_module_t *module, ompi_communicator_
         return OMPI_SUCCESS;
     }
 
-    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(module, comm, NULL, NULL);
+    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(module, comm, NULL, NULL,
+                                                                         false);
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
@@ -91,7 +92,7 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
     }
 
     mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(module, comm, call->name,
-                                                                         &key);
+                                                                         &key, false);
     if (NULL == request) {
         OBJ_RELEASE(plan);
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -141,8 +142,9 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
  * more, and it must not wait for the setup before: so what decides is what is
  * known without it.
  */
-static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
-                  mca_coll_pipering_module_t *module, ompi_request_t **handle)
+static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                         mca_coll_pipering_module_t *module, bool persistent,
+                         mca_coll_pipering_request_t **request)
 {
     const mca_coll_pipering_reason_t reason
         = MCA_COLL_PIPERING_HETEROGENEOUS
@@ -150,10 +152,6 @@ static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *com
               : mca_coll_pipering_judge_size(call->collective, call->total);
     mca_coll_pipering_key_t key;
 
-    if (0 == call->total) {
-        *handle = &ompi_request_empty;
-        return OMPI_SUCCESS;
-    }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(call, comm, reason);
     }
@@ -167,14 +165,28 @@ static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *com
         return rc;
     }
     key.must_take = true;
-    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(module, comm, call->name,
-                                                                         &key);
-    if (NULL == request) {
+    *request = mca_coll_pipering_request_new(module, comm, call->name, &key, persistent);
+    if (NULL == *request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    request->nonblocking = true;
-    call->prepare(call->what, request);
-    rc = mca_coll_pipering_request_start(request);
+    (*request)->nonblocking = true;
+    call->prepare(call->what, *request);
+    return OMPI_SUCCESS;
+}
+
+static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                  mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    mca_coll_pipering_request_t *request;
+
+    if (0 == call->total) {
+        *handle = &ompi_request_empty;
+        return OMPI_SUCCESS;
+    }
+    int rc = prepare_later(call, comm, module, false, &request);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_pipering_request_start(request);
+    }
     if (OMPI_SUCCESS == rc) {
         *handle = &request->super.super;
     }
@@ -186,4 +198,28 @@ int mca_coll_pipering_iserve(const mca_coll_pipering_call_t *call, ompi_communic
 {
     return module->out_of_memory ? MPI_ERR_NO_MEM
                                  : mca_coll_pipering_mpi_error(iserve(call, comm, module, handle));
+}
+
+/* A call without data goes below, where its request can be started like any other. */
+static int serve_later(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                       mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    mca_coll_pipering_request_t *request;
+
+    if (0 == call->total) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    const int rc = prepare_later(call, comm, module, true, &request);
+    if (OMPI_SUCCESS == rc) {
+        *handle = &request->super.super;
+    }
+    return rc;
+}
+
+int mca_coll_pipering_serve_later(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                                  mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    return module->out_of_memory
+               ? MPI_ERR_NO_MEM
+               : mca_coll_pipering_mpi_error(serve_later(call, comm, module, handle));
 }
