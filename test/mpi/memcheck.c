@@ -15,6 +15,7 @@
  * module below, and communicators made and freed.
  */
 
+#include "fold.h"
 #include "knob.h"
 #include "tap.h"
 #include "trial.h"
@@ -73,19 +74,48 @@ static bool call(MPI_Comm comm, int n)
     return right;
 }
 
+/** Some of every kind of fold, blocking, not, and persistent. */
+static bool fold_some(MPI_Comm comm, int algorithm, bool component)
+{
+    static const char *const names[] = {"bcast", "reduce", "scan", "exscan"};
+    dice_t shared = dice_from(1, (uint64_t) algorithm, 0), own = shared;
+    char name[64];
+    bool right = true;
+
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", names[i]);
+        knob_set(name, KNOB_PIPELINE);
+    }
+    knob_set("coll_pipering_allreduce_algorithm", algorithm);
+    for (int i = 0; i < 24; i++) {
+        fold_t *fold = fold_new(comm, &shared, &own, 6000, component, false);
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int code = 0 == i % 3   ? fold_run(fold)
+                         : 1 == i % 3 ? fold_start(fold, &request)
+                                      : fold_start_persistent(fold, &request);
+
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        right &= MPI_SUCCESS == code && fold_right(fold) && fold_again(fold);
+        fold_free(fold);
+    }
+    return right;
+}
+
 int main(int argc, char **argv)
 {
-    bool right = true;
+    static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
+    bool right = true, component;
     MPI_Comm comm;
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
-    knob_begin();
+    component = knob_begin();
     for (int i = 0; i < knob_settings_count(); i++) {
         knob_apply(&knob_settings[i]);
         MPI_Comm_split(MPI_COMM_WORLD, 0, 0 == i % 2 ? tap_rank : -tap_rank, &comm);
         for (int n = 0; n < 12; n++) {
             right &= call(comm, n);
         }
+        right &= fold_some(comm, both_ways[i % 3], component);
         MPI_Comm_free(&comm);
     }
     tap_check(right, NULL, "right results");
