@@ -20,6 +20,7 @@
  *   agv_arms.c      the arms: communicators, settings, one call
  *   agv_trace.c     bytes through the network device over time
  *   agv_report.c    statistics, TSV and table
+ *   agv_world.c     ranks, nodes, what surrounds a timed call
  *   agv_main.c      the loop over rows, repetitions and arms
  */
 
@@ -67,7 +68,7 @@ typedef struct agv_options_t {
 /** The communicators and places of one job. */
 typedef struct agv_world_t {
     MPI_Comm base;    /**< what the arms' communicators are duplicates of */
-    MPI_Comm barrier; /**< for agv_barrier only */
+    MPI_Comm barrier; /**< for agv_call_begin only */
     MPI_Comm control; /**< for decisions and sums, never pipering */
     int rank;
     int size;
@@ -127,6 +128,13 @@ typedef struct agv_result_t {
     bool verified;
 } agv_result_t;
 
+/** Of an arm's times in a row. */
+typedef struct agv_summary_t {
+    double least;
+    double median;
+    double ratio; /**< to the first stock arm, 0: there is none */
+} agv_summary_t;
+
 typedef struct agv_report_t {
     FILE *tsv;
     bool table;
@@ -164,6 +172,17 @@ bool agv_cvar_apply(const agv_arm_t *arm, char *error, size_t length);
 bool agv_pvar_read(const char *name, uint64_t *value);
 
 /* agv_arms.c */
+/** Takes one of the words between the colons of an arm; the first, 0, is its kind. */
+typedef bool agv_arm_word_t(agv_arm_t *arm, int index, char *word, void *context, char *error,
+                            size_t length);
+/** The arms in `list`, not connected; their number or -1. */
+int agv_arms_parse(agv_arm_t *arms, const char *list, agv_arm_word_t *take, void *context,
+                   char *error, size_t length);
+bool agv_arm_is_kind(const char *name, const char *kind); /**< `kind` and digits? */
+bool agv_arm_set(agv_arm_t *arm, const char *name, const char *value, char *error,
+                 size_t length);
+/** The word VARIABLE=VALUE behind an arm's kind. */
+bool agv_arm_setting(agv_arm_t *arm, char *setting, char *error, size_t length);
 int agv_arms_create(agv_arm_t *arms, const char *list, const agv_world_t *world, char *error,
                     size_t length);
 void agv_arms_free(agv_arm_t *arms, int count);
@@ -177,7 +196,28 @@ bool agv_trace_start(const char *file, double interval, int rank);
 void agv_trace_call(const char *dist, size_t total, const char *arm, double start, double end);
 void agv_trace_stop(void);
 
+/* agv_world.c */
+/** A mistake that all ranks find alike: one of them says it. Returns the exit status. */
+int agv_refuse(const char *program, int rank, const char *error);
+void agv_world_create(agv_world_t *world, MPI_Comm base);
+void agv_world_free(agv_world_t *world);
+/** Reads the component's counters; the ranks meet, leave the link idle, and meet again. */
+void agv_call_begin(const agv_world_t *world, double idle, uint64_t before[2]);
+/** What the component says about the call since agv_call_begin. */
+void agv_call_end(const agv_world_t *world, agv_result_t *result, const uint64_t before[2]);
+/** Slowest rank, largest B, most rounds, all verified. */
+void agv_result_combine(agv_result_t *result, MPI_Comm control);
+/** A rank without work must not take a core from the others while it waits. */
+void agv_wait_for_others(void);
+
 /* agv_report.c */
+const agv_result_t *agv_first_stock(const agv_arm_t *arms, const agv_result_t *results, int count);
+agv_summary_t agv_summarize(const agv_result_t *result, const agv_result_t *stock);
+/** value * scale as text, "-" if there is no value. */
+const char *agv_or_none(char *text, size_t length, double value, double scale);
+/** The lines above the columns' names: what runs where. */
+void agv_report_begin(FILE *tsv, const agv_world_t *world, double rate, const char *program,
+                      int argc, char **argv);
 void agv_report_header(const agv_report_t *report, const agv_world_t *world, double rate,
                        int argc, char **argv);
 void agv_report_row(const agv_report_t *report, const agv_world_t *world,

@@ -39,8 +39,8 @@ int agv_comm_dup(MPI_Comm comm, const char *without, MPI_Comm *dup)
     return rc;
 }
 
-static bool add_setting(agv_arm_t *arm, const char *name, const char *value, char *error,
-                        size_t length)
+bool agv_arm_set(agv_arm_t *arm, const char *name, const char *value, char *error,
+                 size_t length)
 {
     char full[2 * AGV_VALUE_LENGTH];
     int cvar;
@@ -65,8 +65,7 @@ static bool add_setting(agv_arm_t *arm, const char *name, const char *value, cha
     return true;
 }
 
-/* VARIABLE=VALUE behind an arm's name. */
-static bool parse_setting(agv_arm_t *arm, char *setting, char *error, size_t length)
+bool agv_arm_setting(agv_arm_t *arm, char *setting, char *error, size_t length)
 {
     char *value = strchr(setting, '=');
 
@@ -76,19 +75,23 @@ static bool parse_setting(agv_arm_t *arm, char *setting, char *error, size_t len
         return false;
     }
     *value++ = '\0';
-    if (AGV_MPICH == arm->engine) {
-        arm->chunk = (size_t) agv_options_number(value);
-        if (0 != strcmp(setting, "chunk") || 1.0 > agv_options_number(value)) {
-            snprintf(error, length, "%s: takes chunk=BYTES only", arm->name);
-            return false;
-        }
-        return true;
-    }
-    return add_setting(arm, setting, value, error, length);
+    return agv_arm_set(arm, setting, value, error, length);
 }
 
-/* True if name is `kind` and digits. */
-static bool is_kind(const char *name, const char *kind)
+/* chunk=BYTES behind the name mpich. */
+static bool parse_chunk(agv_arm_t *arm, const char *setting, char *error, size_t length)
+{
+    double chunk = 0 == strncmp(setting, "chunk=", 6) ? agv_options_number(setting + 6) : 0.0;
+
+    arm->chunk = (size_t) chunk;
+    if (1.0 > chunk) {
+        snprintf(error, length, "%s: takes chunk=BYTES only", arm->name);
+        return false;
+    }
+    return true;
+}
+
+bool agv_arm_is_kind(const char *name, const char *kind)
 {
     size_t length = strlen(kind);
 
@@ -127,16 +130,16 @@ static bool parse_kind(agv_arm_t *arm, const char *name, char *error, size_t len
                  {"iring", AGV_PIPERING, true, "1"},     {"linear", AGV_PIPERING, false, "2"},
                  {"off", AGV_PIPERING, false, "3"}};
 
-    if (is_kind(name, "tuned")) {
+    if (agv_arm_is_kind(name, "tuned")) {
         return parse_tuned(arm, name, error, length);
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
-        if (is_kind(name, kinds[i].name)) {
+        if (agv_arm_is_kind(name, kinds[i].name)) {
             arm->engine = kinds[i].engine;
             arm->nonblocking = kinds[i].nonblocking;
             return NULL == kinds[i].algorithm
-                   || (add_setting(arm, ALGORITHM, kinds[i].algorithm, error, length)
-                       && add_setting(arm, ALLGATHER_ALGORITHM, kinds[i].algorithm, error,
+                   || (agv_arm_set(arm, ALGORITHM, kinds[i].algorithm, error, length)
+                       && agv_arm_set(arm, ALLGATHER_ALGORITHM, kinds[i].algorithm, error,
                                       length));
         }
     }
@@ -144,7 +147,19 @@ static bool parse_kind(agv_arm_t *arm, const char *name, char *error, size_t len
     return false;
 }
 
-static bool parse_arm(agv_arm_t *arm, const char *text, char *error, size_t length)
+static bool parse_word(agv_arm_t *arm, int index, char *word, void *context, char *error,
+                       size_t length)
+{
+    (void) context;
+    if (0 == index) {
+        return parse_kind(arm, word, error, length);
+    }
+    return AGV_MPICH == arm->engine ? parse_chunk(arm, word, error, length)
+                                    : agv_arm_setting(arm, word, error, length);
+}
+
+static bool parse_arm(agv_arm_t *arm, const char *text, agv_arm_word_t *take, void *context,
+                      char *error, size_t length)
 {
     char copy[AGV_VALUE_LENGTH];
     char *rest, *word;
@@ -158,15 +173,38 @@ static bool parse_arm(agv_arm_t *arm, const char *text, char *error, size_t leng
     strcpy(copy, text);
     strcpy(arm->name, text);
     word = strtok_r(copy, ":", &rest);
-    if (NULL == word || !parse_kind(arm, word, error, length)) {
-        return false;
-    }
-    while (NULL != (word = strtok_r(NULL, ":", &rest))) {
-        if (!parse_setting(arm, word, error, length)) {
+    for (int i = 0; 0 == i || NULL != word; ++i) {
+        if (!take(arm, i, NULL == word ? copy : word, context, error, length)) {
             return false;
         }
+        word = strtok_r(NULL, ":", &rest);
     }
     return true;
+}
+
+int agv_arms_parse(agv_arm_t *arms, const char *list, agv_arm_word_t *take, void *context,
+                   char *error, size_t length)
+{
+    char copy[4096];
+    char *rest, *word;
+    int count = 0;
+
+    snprintf(copy, sizeof(copy), "%s", list);
+    for (word = strtok_r(copy, ",", &rest); NULL != word; word = strtok_r(NULL, ",", &rest)) {
+        if (AGV_MAX_ARMS == count) {
+            snprintf(error, length, "--arms: more than %d arms", AGV_MAX_ARMS);
+            return -1;
+        }
+        if (!parse_arm(&arms[count], word, take, context, error, length)) {
+            return -1;
+        }
+        ++count;
+    }
+    if (0 == count) {
+        snprintf(error, length, "--arms: none is given");
+        return -1;
+    }
+    return count;
 }
 
 static void connect_arm(agv_arm_t *arm, const agv_world_t *world)
@@ -190,25 +228,8 @@ static void connect_arm(agv_arm_t *arm, const agv_world_t *world)
 int agv_arms_create(agv_arm_t *arms, const char *list, const agv_world_t *world, char *error,
                     size_t length)
 {
-    char copy[4096];
-    char *rest, *word;
-    int count = 0;
+    int count = agv_arms_parse(arms, list, parse_word, NULL, error, length);
 
-    snprintf(copy, sizeof(copy), "%s", list);
-    for (word = strtok_r(copy, ",", &rest); NULL != word; word = strtok_r(NULL, ",", &rest)) {
-        if (AGV_MAX_ARMS == count) {
-            snprintf(error, length, "--arms: more than %d arms", AGV_MAX_ARMS);
-            return -1;
-        }
-        if (!parse_arm(&arms[count], word, error, length)) {
-            return -1;
-        }
-        ++count;
-    }
-    if (0 == count) {
-        snprintf(error, length, "--arms: none is given");
-        return -1;
-    }
     for (int i = 0; i < count; ++i) {
         connect_arm(&arms[i], world);
         if (!agv_cvar_apply(&arms[i], error, length)) {

@@ -19,7 +19,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ERROR_LENGTH 512
 
@@ -35,34 +34,6 @@ typedef struct bench_t {
     int row;
     bool good;
 } bench_t;
-
-/* A mistake that all ranks find alike: one of them says it. */
-static int refuse(int rank, const char *error)
-{
-    if (0 == rank) {
-        fprintf(stderr, "agv: %s\n", error);
-    }
-    return 2;
-}
-
-/* Dissemination: in step d a rank hears of d more ranks. */
-static void barrier(const agv_world_t *world)
-{
-    char out = 0, in = 0;
-
-    for (int d = 1; d < world->size; d *= 2) {
-        MPI_Sendrecv(&out, 1, MPI_BYTE, (world->rank + d) % world->size, 3, &in, 1, MPI_BYTE,
-                     (world->rank - d + world->size) % world->size, 3, world->barrier,
-                     MPI_STATUS_IGNORE);
-    }
-}
-
-static void rest(double seconds)
-{
-    if (0.0 < seconds) {
-        usleep((useconds_t) (1e6 * seconds));
-    }
-}
 
 /* The communicator that is measured; MPI_COMM_NULL on a rank that is not in it. */
 static bool choose_comm(const char *which, MPI_Comm *comm)
@@ -89,48 +60,6 @@ static bool choose_comm(const char *which, MPI_Comm *comm)
                 && MPI_SUCCESS == MPI_Comm_split(MPI_COMM_WORLD, 0, order[rank], comm);
     free(order);
     return good;
-}
-
-/* Numbers the nodes 0, 1, ... in the order of their lowest ranks. */
-static void number_nodes(agv_world_t *world)
-{
-    char (*names)[MPI_MAX_PROCESSOR_NAME]
-        = calloc((size_t) world->size, sizeof(*names));
-    char name[MPI_MAX_PROCESSOR_NAME] = "";
-    int length;
-
-    world->node = calloc((size_t) world->size, sizeof(*world->node));
-    MPI_Get_processor_name(name, &length);
-    MPI_Allgather(name, sizeof(name), MPI_CHAR, names, sizeof(name), MPI_CHAR, world->control);
-    for (int i = 0; i < world->size; ++i) {
-        world->node[i] = -1;
-        for (int k = 0; k < i && 0 > world->node[i]; ++k) {
-            world->node[i] = (0 == strcmp(names[i], names[k])) ? world->node[k] : -1;
-        }
-        if (0 > world->node[i]) {
-            world->node[i] = world->nodes++;
-        }
-    }
-    free(names);
-}
-
-static void create_world(agv_world_t *world, MPI_Comm base)
-{
-    memset(world, 0, sizeof(*world));
-    world->base = base;
-    MPI_Comm_rank(base, &world->rank);
-    MPI_Comm_size(base, &world->size);
-    agv_comm_dup(base, "^pipering", &world->barrier);
-    agv_comm_dup(base, "^pipering", &world->control);
-    number_nodes(world);
-}
-
-static void free_world(agv_world_t *world)
-{
-    MPI_Comm_free(&world->barrier);
-    MPI_Comm_free(&world->control);
-    MPI_Comm_free(&world->base);
-    free(world->node);
 }
 
 /* Seconds that the link into the node that lacks most is busy. */
@@ -194,44 +123,24 @@ static void free_problem(agv_problem_t *problem)
     free(problem->displs);
 }
 
-/* What the component says about the call between two readings. */
-static void read_component(agv_result_t *result, const uint64_t before[2])
-{
-    uint64_t calls, rounds, block;
-
-    result->block = result->rounds = 0;
-    if (agv_pvar_read("coll_pipering_calls", &calls) && calls > before[0]) {
-        if (agv_pvar_read("coll_pipering_block_size_used", &block)) {
-            result->block = block;
-        }
-        if (agv_pvar_read("coll_pipering_rounds", &rounds)) {
-            result->rounds = rounds - before[1];
-        }
-    }
-}
-
 /* One call of one arm, checked; its time on this rank. */
 static double call(bench_t *bench, int index, const agv_problem_t *problem, agv_data_t *data)
 {
     const agv_arm_t *arm = &bench->arms[index];
     agv_result_t *result = &bench->results[index];
-    uint64_t before[2] = {0, 0};
+    uint64_t before[2];
     char error[ERROR_LENGTH];
     double start, end;
 
     agv_cvar_apply(arm, error, sizeof(error));
     agv_data_fill(data, problem, bench->world.rank, ++bench->calls);
-    agv_pvar_read("coll_pipering_calls", &before[0]);
-    agv_pvar_read("coll_pipering_rounds", &before[1]);
-    barrier(&bench->world);
-    rest(bench->options.idle);
-    barrier(&bench->world);
+    agv_call_begin(&bench->world, bench->options.idle, before);
     start = MPI_Wtime();
     if (MPI_SUCCESS != agv_arm_call(arm, problem, data, bench->options.allgather)) {
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
     end = MPI_Wtime();
-    read_component(result, before);
+    agv_call_end(&bench->world, result, before);
     if (NULL != bench->options.trace) {
         agv_trace_call(problem->dist, problem->total, arm->name, start, end);
     }
@@ -260,18 +169,6 @@ static bool another(const bench_t *bench, int done, double begun)
     return more;
 }
 
-/* Slowest rank, largest B, most rounds, all verified. */
-static void combine(bench_t *bench, agv_result_t *result)
-{
-    MPI_Comm control = bench->world.control;
-
-    MPI_Allreduce(MPI_IN_PLACE, result->seconds, result->reps, MPI_DOUBLE, MPI_MAX, control);
-    MPI_Allreduce(MPI_IN_PLACE, &result->block, 1, MPI_UINT64_T, MPI_MAX, control);
-    MPI_Allreduce(MPI_IN_PLACE, &result->rounds, 1, MPI_UINT64_T, MPI_MAX, control);
-    MPI_Allreduce(MPI_IN_PLACE, &result->verified, 1, MPI_C_BOOL, MPI_LAND, control);
-    bench->good = bench->good && result->verified;
-}
-
 static void measure(bench_t *bench, const agv_problem_t *problem, agv_data_t *data)
 {
     double begun = MPI_Wtime();
@@ -293,7 +190,8 @@ static void measure(bench_t *bench, const agv_problem_t *problem, agv_data_t *da
     }
     for (int i = 0; i < bench->arm_count; ++i) {
         bench->results[i].reps = reps;
-        combine(bench, &bench->results[i]);
+        agv_result_combine(&bench->results[i], bench->world.control);
+        bench->good = bench->good && bench->results[i].verified;
     }
 }
 
@@ -394,36 +292,23 @@ static int run(bench_t *bench, MPI_Comm base, int argc, char **argv)
     char error[ERROR_LENGTH] = "";
     int code = 0;
 
-    create_world(&bench->world, base);
+    agv_world_create(&bench->world, base);
     bench->arm_count = agv_arms_create(bench->arms, bench->options.arms, &bench->world, error,
                                        sizeof(error));
     if (0 > bench->arm_count) {
-        return refuse(bench->world.rank, error);
+        return agv_refuse("agv", bench->world.rank, error);
     }
     bench->good = true;
     open_outputs(bench, argc, argv, error);
     if (!run_rows(bench, error)) {
-        code = refuse(bench->world.rank, error);
+        code = agv_refuse("agv", bench->world.rank, error);
     } else if (!bench->good) {
         code = 1;
     }
     close_outputs(bench);
     agv_arms_free(bench->arms, bench->arm_count);
-    free_world(&bench->world);
+    agv_world_free(&bench->world);
     return code;
-}
-
-/* A rank without work must not take a core from the others while it waits. */
-static void wait_for_others(void)
-{
-    MPI_Request request;
-    int done = 0;
-
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (!done) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        rest(0 == done ? 0.01 : 0.0);
-    }
 }
 
 int main(int argc, char **argv)
@@ -437,17 +322,17 @@ int main(int argc, char **argv)
     agv_mpit_start();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!agv_options_parse(&bench.options, argc, argv, error, sizeof(error))) {
-        code = refuse(rank, error);
+        code = agv_refuse("agv", rank, error);
     } else if (bench.options.help) {
         if (0 == rank) {
             agv_options_help(stdout);
         }
     } else if (!choose_comm(bench.options.comm, &base)) {
-        code = refuse(rank, "--comm: one of world, permuted:SEED, minuslast is meant");
+        code = agv_refuse("agv", rank, "--comm: one of world, permuted:SEED, minuslast is meant");
     } else if (MPI_COMM_NULL != base) {
         code = run(&bench, base, argc, argv);
     }
-    wait_for_others();
+    agv_wait_for_others();
     agv_mpit_stop();
     MPI_Finalize();
     return code;

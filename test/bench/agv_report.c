@@ -39,15 +39,9 @@ static double least(const double *values, int count)
     return least;
 }
 
-typedef struct summary_t {
-    double least;
-    double median;
-    double ratio; /* to the first stock arm, 0: there is none */
-} summary_t;
-
-static summary_t summarize(const agv_result_t *result, const agv_result_t *stock)
+agv_summary_t agv_summarize(const agv_result_t *result, const agv_result_t *stock)
 {
-    summary_t summary = {0.0, 0.0, 0.0};
+    agv_summary_t summary = {0.0, 0.0, 0.0};
     double *copy = malloc((size_t) result->reps * sizeof(*copy));
 
     summary.least = least(result->seconds, result->reps);
@@ -66,7 +60,7 @@ static summary_t summarize(const agv_result_t *result, const agv_result_t *stock
     return summary;
 }
 
-static const char *or_none(char *text, size_t length, double value, double scale)
+const char *agv_or_none(char *text, size_t length, double value, double scale)
 {
     if (0.0 < value) {
         snprintf(text, length, "%.4f", value * scale);
@@ -76,24 +70,40 @@ static const char *or_none(char *text, size_t length, double value, double scale
     return text;
 }
 
-void agv_report_header(const agv_report_t *report, const agv_world_t *world, double rate,
-                       int argc, char **argv)
+static void read_version(char version[MPI_MAX_LIBRARY_VERSION_STRING])
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
 
     MPI_Get_library_version(version, &length);
     version[strcspn(version, ",\n")] = '\0';
+}
+
+void agv_report_begin(FILE *tsv, const agv_world_t *world, double rate, const char *program,
+                      int argc, char **argv)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+
+    read_version(version);
+    fprintf(tsv, "# %s, %d rank(s) on %d node(s), %.0f bytes/s a link (0: not shaped)\n# %s",
+            version, world->size, world->nodes, rate, program);
+    for (int i = 1; i < argc; ++i) {
+        fprintf(tsv, " %s", argv[i]);
+    }
+    fprintf(tsv, "\n");
+}
+
+void agv_report_header(const agv_report_t *report, const agv_world_t *world, double rate,
+                       int argc, char **argv)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+
     if (NULL != report->tsv) {
-        fprintf(report->tsv, "# %s, %d rank(s) on %d node(s), %.0f bytes/s a link (0: not shaped)\n#",
-                version, world->size, world->nodes, rate);
-        for (int i = 0; i < argc; ++i) {
-            fprintf(report->tsv, " %s", 0 == i ? "agv" : argv[i]);
-        }
-        fprintf(report->tsv, "\n#dist\ttotal\tp\tnodes\tcomm\ttype\tarm\treps\tmin_s\tmedian_s\t"
+        agv_report_begin(report->tsv, world, rate, "agv", argc, argv);
+        fprintf(report->tsv, "#dist\ttotal\tp\tnodes\tcomm\ttype\tarm\treps\tmin_s\tmedian_s\t"
                              "limit_s\tfrac_min\tfrac_median\tratio\tblock\trounds\tverified\n");
         fflush(report->tsv);
     }
+    read_version(version);
     if (report->table) {
         printf("%s, %d rank(s) on %d node(s); least time of the slowest rank in ms;\n"
                "of: fraction of the wire limit; x: time over stock's\n",
@@ -104,7 +114,7 @@ void agv_report_header(const agv_report_t *report, const agv_world_t *world, dou
 
 static void print_tsv(const agv_report_t *report, const agv_world_t *world,
                       const agv_problem_t *problem, const agv_arm_t *arm,
-                      const agv_result_t *result, const summary_t *summary)
+                      const agv_result_t *result, const agv_summary_t *summary)
 {
     char limit[32], frac_min[32], frac_median[32], ratio[32];
 
@@ -113,9 +123,9 @@ static void print_tsv(const agv_report_t *report, const agv_world_t *world,
             "%s\t%zu\t%d\t%d\t%s\t%s\t%s\t%d\t%.9f\t%.9f\t%s\t%s\t%s\t%s\t%llu\t%llu\t%s\n",
             problem->dist, problem->total, world->size, world->nodes, report->comm, report->type,
             arm->name, result->reps, summary->least, summary->median, limit,
-            or_none(frac_min, sizeof(frac_min), problem->limit, 1.0 / summary->least),
-            or_none(frac_median, sizeof(frac_median), problem->limit, 1.0 / summary->median),
-            or_none(ratio, sizeof(ratio), summary->ratio, 1.0),
+            agv_or_none(frac_min, sizeof(frac_min), problem->limit, 1.0 / summary->least),
+            agv_or_none(frac_median, sizeof(frac_median), problem->limit, 1.0 / summary->median),
+            agv_or_none(ratio, sizeof(ratio), summary->ratio, 1.0),
             (unsigned long long) result->block, (unsigned long long) result->rounds,
             !report->checked ? "-" : result->verified ? "yes" : "no");
     fflush(report->tsv);
@@ -135,7 +145,7 @@ static void print_head(const agv_arm_t *arms, int count)
 }
 
 static void print_table(const agv_problem_t *problem, const agv_arm_t *arms,
-                        const agv_result_t *results, const summary_t *summaries, int count)
+                        const agv_result_t *results, const agv_summary_t *summaries, int count)
 {
     static bool begun = false;
     char limit[32], of[32], ratio[32];
@@ -144,11 +154,11 @@ static void print_table(const agv_problem_t *problem, const agv_arm_t *arms,
         print_head(arms, count);
         begun = true;
     }
-    or_none(limit, sizeof(limit), problem->limit, 1e3);
+    agv_or_none(limit, sizeof(limit), problem->limit, 1e3);
     printf("%-14s %9zu %9.9s", problem->dist, problem->total, limit);
     for (int i = 0; i < count; ++i) {
-        or_none(of, sizeof(of), problem->limit, 1.0 / summaries[i].least);
-        or_none(ratio, sizeof(ratio), summaries[i].ratio, 1.0);
+        agv_or_none(of, sizeof(of), problem->limit, 1.0 / summaries[i].least);
+        agv_or_none(ratio, sizeof(ratio), summaries[i].ratio, 1.0);
         printf(" | %9.3f %5.5s %5.5s%s", 1e3 * summaries[i].least, of, ratio,
                results[i].verified ? "" : " WRONG RESULT");
     }
@@ -156,18 +166,24 @@ static void print_table(const agv_problem_t *problem, const agv_arm_t *arms,
     fflush(stdout);
 }
 
+const agv_result_t *agv_first_stock(const agv_arm_t *arms, const agv_result_t *results, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (AGV_STOCK == arms[i].engine) {
+            return &results[i];
+        }
+    }
+    return NULL;
+}
+
 void agv_report_row(const agv_report_t *report, const agv_world_t *world,
                     const agv_problem_t *problem, const agv_arm_t *arms,
                     const agv_result_t *results, int count)
 {
-    summary_t summaries[AGV_MAX_ARMS];
-    const agv_result_t *stock = NULL;
+    agv_summary_t summaries[AGV_MAX_ARMS];
 
-    for (int i = count - 1; i >= 0; --i) {
-        stock = (AGV_STOCK == arms[i].engine) ? &results[i] : stock;
-    }
     for (int i = 0; i < count; ++i) {
-        summaries[i] = summarize(&results[i], stock);
+        summaries[i] = agv_summarize(&results[i], agv_first_stock(arms, results, count));
         if (NULL != report->tsv) {
             print_tsv(report, world, problem, &arms[i], &results[i], &summaries[i]);
         }

@@ -12,6 +12,7 @@ mkdir -p "$BENCH_OUT"
 BENCH_OUT=$(cd "$BENCH_OUT" && pwd)
 TESTBED=$BENCH_ROOT/test/testbed/testbed
 AGV=$BENCH_OUT/agv
+FOLD=$BENCH_OUT/fold
 PLAN=$BENCH_OUT/plan
 MPICC=${OMPI_PREFIX:+$OMPI_PREFIX/bin/}mpicc
 CHECKED=(-std=c99 -D_DEFAULT_SOURCE -O2 -g -Wall -Wextra -Werror)
@@ -36,15 +37,25 @@ outdated() {
     return 1
 }
 
-# Builds agv for the Open MPI of OMPI_PREFIX. A stamp names that Open MPI, so
-# that another one builds it anew.
-build_agv() {
-    local stamp=$BENCH_OUT/agv.for
+# build_mpi PROGRAM SOURCE...: builds it for the Open MPI of OMPI_PREFIX. A stamp
+# names that Open MPI, so that another one builds it anew.
+build_mpi() {
+    local built=$1 stamp=$1.for
+    shift
     command -v "$MPICC" >/dev/null || die "no mpicc found, set OMPI_PREFIX"
-    if outdated "$AGV" "$BENCH_SRC"/agv*.[ch] || [ "$(cat "$stamp" 2>/dev/null)" != "$MPICC" ]; then
-        "$MPICC" "${CHECKED[@]}" -pthread -o "$AGV" "$BENCH_SRC"/agv_*.c
+    if outdated "$built" "$BENCH_SRC"/*.h "$@" ||
+        [ "$(cat "$stamp" 2>/dev/null)" != "$MPICC" ]; then
+        "$MPICC" "${CHECKED[@]}" -pthread -o "$built" "$@"
         echo "$MPICC" >"$stamp"
     fi
+}
+
+build_agv() {
+    build_mpi "$AGV" "$BENCH_SRC"/agv_*.c
+}
+
+build_fold() {
+    build_mpi "$FOLD" "$BENCH_SRC"/fold*.c "$BENCH_SRC"/agv_{arms,dist,mpit,options,report,world}.c
 }
 
 # Builds plan, which is the component's plans without MPI.
@@ -72,7 +83,7 @@ need_testbed() {
     why=$("$TESTBED" can 2>&1) || die "the testbed cannot be made here: ${why#testbed: }"
 }
 
-# Says on stderr what a running agv measures: on one line if it is a terminal.
+# Says on stderr what a running program measures: on one line if it is a terminal.
 progress() {
     local line
     while IFS= read -r line; do
@@ -94,27 +105,36 @@ progress() {
 # (`testbed with WITH`, `testbed mpirun PLACE -- OPTIONS`), prints the command,
 # leaves NAME.tsv and NAME.log. WITH "local" means this machine without testbed.
 job() {
-    local name=$1 with=$2 place=$3 options=$4 rate=none command
-    shift 4
+    run_job "$AGV" "$@"
+}
+
+# fold_job NAME WITH PLACE OPTIONS FOLD...: the same with fold
+fold_job() {
+    run_job "$FOLD" "$@"
+}
+
+run_job() {
+    local program=$1 name=$2 with=$3 place=$4 options=$5 rate=none command
+    shift 5
     local tsv=$BENCH_OUT/$name.tsv log=$BENCH_OUT/$name.log
     rm -f "$tsv"
     if [ "$with" = local ]; then
-        command="testbed local $place -- ${options:+$options }agv $*"
+        command="testbed local $place -- ${options:+$options }${program##*/} $*"
         echo "\$ $command"
         # shellcheck disable=SC2086 # lists of words
-        "$TESTBED" local $place -- $options "$AGV" "$@" --rate none --tsv "$tsv" --progress \
+        "$TESTBED" local $place -- $options "$program" "$@" --rate none --tsv "$tsv" --progress \
             2>&1 | progress >"$log"
     else
         [[ $with != *--rate* ]] || rate=${with##*--rate }
         rate=${rate%% *}
         command="testbed with $with -- testbed mpirun ${place:+$place }-- ${options:+$options }"
-        echo "\$ ${command}agv --rate $rate ${*//"$BENCH_OUT"/build/bench}"
+        echo "\$ ${command}${program##*/} --rate $rate ${*//"$BENCH_OUT"/build/bench}"
         # shellcheck disable=SC2086 # lists of words
-        "$TESTBED" with $with -- "$TESTBED" mpirun $place -- $options "$AGV" --rate "$rate" "$@" \
-            --tsv "$tsv" --progress 2>&1 | progress >"$log"
+        "$TESTBED" with $with -- "$TESTBED" mpirun $place -- $options "$program" --rate "$rate" \
+            "$@" --tsv "$tsv" --progress 2>&1 | progress >"$log"
     fi
     if [ "${PIPESTATUS[0]}" -ne 0 ]; then
-        grep -E '^(agv|testbed):' "$log" >&2 || tail -n 5 "$log" >&2
+        grep -E '^(agv|fold|testbed):' "$log" >&2 || tail -n 5 "$log" >&2
         return 1
     fi
 }

@@ -1,4 +1,5 @@
-# Tables and verdicts from TSV files of agv (columns: agv --help) and plan.
+# Tables and verdicts from TSV files of agv and fold (columns: agv --help, fold --help)
+# and plan.
 #   awk -f judge.awk section=NAME [variable=value] FILE...
 # A line that judges ends in PASS or MISS, and nothing else does.
 
@@ -16,7 +17,8 @@ NF == 12 {
     next
 }
 
-# ---- lines of agv: rows are (distribution, total), marked by `by` if it is set
+# ---- lines of agv and fold, whose columns are the same but that fold has no rounds:
+# rows are (distribution or collective, total), marked by `by` if it is set
 
 {
     key = $1 SUBSEP $2 SUBSEP by
@@ -31,7 +33,10 @@ NF == 12 {
     ratio[key, $7] = $14
     block[key, $7] = $15
     rounds[key, $7] = $16
-    if ($17 == "no") {
+    if ($7 ~ /^tuned:/ && $12 > hand[key]) {
+        hand[key] = $12
+    }
+    if ($NF == "no") {
         wrong[key, $7] = 1
         wrongs++
     }
@@ -75,6 +80,32 @@ function judge_fraction(    names, count, i, k, key, line, good) {
         good = part[key, "pipering"] >= target && !((key, "pipering") in wrong)
         print line sprintf(" %8d %8.3f  %s", block[key, "pipering"], ratio[key, "pipering"],
             verdict(good))
+    }
+}
+
+# ---- fractions of the wire limit of collectives, each with a target of its own; rows
+# without one are shown only
+
+function judge_fold(    list, count, part_of, aim, i, key, name, line, good) {
+    count = split(targets, list, ",")
+    for (i = 1; i <= count; i++) {
+        split(list[i], part_of, "=")
+        aim[part_of[1]] = part_of[2]
+    }
+    printf "%-17s %8s %9s %9s %9s %8s %8s  target\n", "", "limit ms", "stock", "by hand",
+        "pipering", "B", "x stock"
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        name = dist[key] "/" size(total[key])
+        line = sprintf("%s %8.1f %9.3f %9s %9.3f %8d %8.3f", label(key), 1e3 * limit[key],
+            part[key, "stock"], key in hand ? sprintf("%.3f", hand[key]) : "-",
+            part[key, "pipering"], block[key, "pipering"], ratio[key, "pipering"])
+        if (!(name in aim)) {
+            print line "  none"
+            continue
+        }
+        good = part[key, "pipering"] >= aim[name] && !((key, "pipering") in wrong)
+        print line "  " aim[name] " " verdict(good)
     }
 }
 
@@ -216,6 +247,8 @@ function judge_planning(    i, key, us, x) {
 END {
     if (section == "fraction") {
         judge_fraction()
+    } else if (section == "fold") {
+        judge_fold()
     } else if (section == "bounds") {
         judge_bounds()
     } else if (section == "ppn") {

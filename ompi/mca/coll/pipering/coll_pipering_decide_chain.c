@@ -162,21 +162,23 @@ static void decide_circle(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_route(&plan->route[1], &plan->ring, draft->me);
 }
 
-/* Members that messages pass between, and what a link between them costs. */
+/*
+ * Modelled seconds, from below, of what else an MPI library does: a tree of nodes that
+ * passes the vector on whole, or parts of it scattered and gathered over all ranks,
+ * which a scan, or an operation that does not commute, does not allow.
+ */
 static double rival_time(const mca_coll_pipering_draft_t *draft)
 {
-    const mca_coll_pipering_shape_t shape
-        = mca_coll_pipering_chain_shape(draft->node_of, draft->ranks, draft->order_scratch);
-    const mca_coll_pipering_link_cost_t *link = 0 < shape.across ? &draft->cost.net
+    const mca_coll_pipering_link_cost_t *link = 1 < draft->nodes ? &draft->cost.net
                                                                  : &draft->cost.local;
-    const double members = 0 < shape.across ? shape.across + 1 : draft->ranks;
-    const double m = (double) draft->plan->total, steps = ceil(log2(members));
+    const double members = 1 < draft->nodes ? draft->nodes : draft->ranks;
+    const double m = (double) draft->plan->total, steps = ceil(log2(members)), p = draft->ranks;
     const double start = link->alpha + link->latency;
     const double tree = steps * (start + m * link->beta);
-    const double scattered = (steps + members - 1) * start
-                             + 2 * m * link->beta * (members - 1) / members;
+    const double scattered = (steps + members - 1) * start + 2 * m * link->beta * (p - 1) / p;
+    const bool whole = is_scan(draft) || key_of(draft)->ordered;
 
-    return tree < scattered || is_scan(draft) ? tree : scattered;
+    return tree < scattered || whole ? tree : scattered;
 }
 
 static bool is_circle_better(mca_coll_pipering_draft_t *draft)

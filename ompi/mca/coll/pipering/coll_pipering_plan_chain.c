@@ -164,6 +164,12 @@ static int count_load(const int *node_of, int p, int root, int step, int *count)
     return most;
 }
 
+/* Hops between nodes count first. */
+static bool is_longer(const mca_coll_pipering_shape_t *a, const mca_coll_pipering_shape_t *b)
+{
+    return a->across > b->across || (a->across == b->across && a->inside > b->inside);
+}
+
 mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_of, int p, int root,
                                                                 int *scratch)
 {
@@ -180,10 +186,11 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_
         below.across += !same;
         scratch[node_of[root]] += !same;
     }
-    mca_coll_pipering_shape_t shape = above.across + above.inside > below.across + below.inside
-                                          ? above
-                                          : below;
+    mca_coll_pipering_shape_t shape = is_longer(&above, &below) ? above : below;
     shape.load = count_load(node_of, p, root, -1, scratch);
+    if (0 == shape.across && 0 < root && root < p - 1) {
+        shape.load = 2; /* on one node it is the root that takes all in twice */
+    }
     return shape;
 }
 
@@ -259,13 +266,15 @@ double mca_coll_pipering_line_time(const void *problem, size_t block_size)
         return 0;
     }
     const double size = (double) line->bytes / (double) blocks, combine = size * line->combine;
-    const double busy = line->passes * line->shape.load
-                        * mca_coll_pipering_stream_time(busy_link(line), 1, size);
-    const double across = mca_coll_pipering_stream_time(net, 1, size) + net->latency + combine;
-    const double inside = mca_coll_pipering_stream_time(local, 1, size) + local->latency + combine;
+    const double far = mca_coll_pipering_stream_time(net, 1, size);
+    const double near = mca_coll_pipering_stream_time(local, 1, size);
+    const double busy = 0 == line->shape.across  ? line->shape.load * near
+                        : 0 < line->shape.inside ? fmax(line->shape.load * far, near)
+                                                 : line->shape.load * far;
+    const double fill = line->shape.across * (far + net->latency + combine)
+                        + line->shape.inside * (near + local->latency + combine);
 
-    return (double) (blocks - 1) * fmax(busy, combine)
-           + line->passes * (line->shape.across * across + line->shape.inside * inside);
+    return (double) (blocks - 1) * fmax(line->passes * busy, combine) + line->passes * fill;
 }
 
 size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *line)
@@ -276,6 +285,13 @@ size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *lin
     return mca_coll_pipering_search_size(mca_coll_pipering_line_time, line, link, line->bytes,
                                          sqrt((double) line->bytes * link->alpha / link->beta
                                               / (1 < hops ? hops : 1)));
+}
+
+/* A step of the ring: a chunk of so many blocks, or the time in which one of them is passed on. */
+static double step_time(const mca_coll_pipering_link_cost_t *link, double blocks, double block,
+                        double combine)
+{
+    return fmax(blocks * fmax(block, combine), block + link->latency + combine);
 }
 
 /*
@@ -296,8 +312,9 @@ double mca_coll_pipering_circle_time(const void *problem, size_t block_size)
     const double block = mca_coll_pipering_stream_time(link, 1, size);
     const double combine = size * circle->combine;
 
-    return 2 * (circle->ranks - 1)
-           * fmax((double) blocks * fmax(block, combine), block + link->latency + combine);
+    return (circle->ranks - 1)
+           * (step_time(link, (double) blocks, block, combine)
+              + step_time(link, (double) blocks, block, 0));
 }
 
 size_t mca_coll_pipering_circle_search(const mca_coll_pipering_circle_problem_t *circle)

@@ -315,7 +315,7 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
     for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
         consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
     }
-    return choice.size;
+    return 0 == choice.size ? 1 : choice.size;
 }
 
 static double time_of_ring(const void *problem, size_t block_size)

@@ -1,0 +1,310 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+
+/**
+ * @file
+ * The loop of fold: rows (collective, total), in each row repetitions, in each
+ * repetition all arms, in every second one in reverse, beginning with another one
+ * after that, so that none follows itself more often than others. Before each timed
+ * call the ranks meet, leave the link idle, and meet again.
+ */
+
+#include "fold.h"
+
+#include <stdlib.h>
+
+#define ERROR_LENGTH 512
+#define MAX_TOTALS 256
+
+typedef struct bench_t {
+    fold_options_t options;
+    agv_world_t world;
+    FILE *tsv;
+    agv_arm_t arms[FOLD_COLLS][AGV_MAX_ARMS]; /* in the order of --coll */
+    int arm_count;
+    agv_result_t results[AGV_MAX_ARMS];
+    uint64_t calls;
+    size_t totals[MAX_TOTALS];
+    int total_count;
+    int root;
+    int rows; /* all of them, for the progress line */
+    int row;
+    bool good;
+} bench_t;
+
+/* Are there ranks on other nodes both before and behind this one? */
+static bool is_between(const agv_world_t *world, int rank)
+{
+    bool before = false, behind = false;
+
+    for (int i = 0; i < world->size; ++i) {
+        if (world->node[i] != world->node[rank]) {
+            before = before || i < rank;
+            behind = behind || i > rank;
+        }
+    }
+    return before && behind;
+}
+
+/* Seconds that the busiest link needs. */
+static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
+{
+    const double total = (double) problem->total, nodes = bench->world.nodes;
+    double bytes = total;
+
+    if (0.0 >= bench->options.rate || 2 > bench->world.nodes) {
+        return 0.0;
+    }
+    if (FOLD_ALLREDUCE == problem->coll) {
+        bytes = problem->matrix ? 2.0 * total : 2.0 * total * (nodes - 1.0) / nodes;
+    } else if (FOLD_REDUCE == problem->coll && problem->matrix
+               && is_between(&bench->world, problem->root)) {
+        bytes = 2.0 * total;
+    }
+    return bytes / bench->options.rate;
+}
+
+/* One call of one arm, checked; its time on this rank. */
+static double call(bench_t *bench, const agv_arm_t *arm, agv_result_t *result, fold_data_t *data)
+{
+    uint64_t before[2];
+    char error[ERROR_LENGTH];
+    double start, end;
+
+    agv_cvar_apply(arm, error, sizeof(error));
+    fold_data_fill(data, ++bench->calls);
+    agv_call_begin(&bench->world, bench->options.idle / 1e3, before);
+    start = MPI_Wtime();
+    if (MPI_SUCCESS != fold_data_call(data, arm->comm)) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    end = MPI_Wtime();
+    agv_call_end(&bench->world, result, before);
+    if (!fold_data_verify(data, error, sizeof(error))) {
+        if (result->verified) {
+            fprintf(stderr, "fold: %s, %s of %zu bytes, on rank %d: %s\n", arm->name,
+                    fold_coll_name(data->problem.coll), data->problem.total, bench->world.rank,
+                    error);
+        }
+        result->verified = false;
+    }
+    return end - start;
+}
+
+static void measure(bench_t *bench, const agv_arm_t *arms, fold_data_t *data)
+{
+    const int count = bench->arm_count, reps = (int) bench->options.reps;
+
+    for (int i = 0; i < count; ++i) {
+        bench->results[i].verified = true;
+        bench->results[i].reps = reps;
+    }
+    for (int w = 0; w < (int) bench->options.warmup; ++w) {
+        for (int i = 0; i < count; ++i) {
+            call(bench, &arms[i], &bench->results[i], data);
+        }
+    }
+    for (int r = 0; r < reps; ++r) {
+        for (int i = 0; i < count; ++i) {
+            const int k = (r / 2 + (0 == r % 2 ? i : count - 1 - i)) % count;
+            bench->results[k].seconds[r] = call(bench, &arms[k], &bench->results[k], data);
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        agv_result_combine(&bench->results[i], bench->world.control);
+        bench->good = bench->good && bench->results[i].verified;
+    }
+}
+
+static void print_arm(const bench_t *bench, const fold_problem_t *problem, const agv_arm_t *arm,
+                      const agv_result_t *result, const agv_summary_t *summary)
+{
+    const bool rooted = FOLD_BCAST == problem->coll || FOLD_REDUCE == problem->coll;
+    char root[16] = "-", limit[32] = "-", frac_min[32], frac_median[32], ratio[32];
+
+    if (rooted) {
+        snprintf(root, sizeof(root), "%d", problem->root);
+    }
+    if (0.0 < problem->limit) {
+        snprintf(limit, sizeof(limit), "%.9f", problem->limit);
+    }
+    fprintf(bench->tsv, "%s\t%zu\t%d\t%d\t%s\t%s\t%s\t%d\t%.9f\t%.9f\t%s\t%s\t%s\t%s\t%llu\t%s\n",
+            fold_coll_name(problem->coll), problem->total, bench->world.size, bench->world.nodes,
+            FOLD_BCAST == problem->coll ? "-" : bench->options.op, root, arm->name, result->reps,
+            summary->least, summary->median, limit,
+            agv_or_none(frac_min, sizeof(frac_min), problem->limit, 1.0 / summary->least),
+            agv_or_none(frac_median, sizeof(frac_median), problem->limit, 1.0 / summary->median),
+            agv_or_none(ratio, sizeof(ratio), summary->ratio, 1.0),
+            (unsigned long long) result->block, result->verified ? "yes" : "no");
+}
+
+static void print_row(const bench_t *bench, const fold_problem_t *problem, const agv_arm_t *arms)
+{
+    const agv_result_t *stock = agv_first_stock(arms, bench->results, bench->arm_count);
+
+    for (int i = 0; i < bench->arm_count; ++i) {
+        const agv_summary_t summary = agv_summarize(&bench->results[i], stock);
+        print_arm(bench, problem, &arms[i], &bench->results[i], &summary);
+    }
+    fflush(bench->tsv);
+}
+
+static void run_row(bench_t *bench, const agv_arm_t *arms, fold_coll_t coll, size_t total)
+{
+    fold_problem_t problem = {coll, total, bench->options.matrix, bench->root, 0.0};
+    fold_data_t data;
+
+    problem.limit = wire_limit(bench, &problem);
+    ++bench->row;
+    if (bench->options.progress && 0 == bench->world.rank) {
+        fprintf(stderr, "[%d/%d] %s, %zu bytes\n", bench->row, bench->rows, fold_coll_name(coll),
+                total);
+    }
+    if (!fold_data_create(&data, &problem, &bench->world)) {
+        fprintf(stderr, "fold: no memory for the buffers\n");
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    measure(bench, arms, &data);
+    fold_data_free(&data);
+    if (0 == bench->world.rank) {
+        print_row(bench, &problem, arms);
+    }
+}
+
+static void run_rows(bench_t *bench)
+{
+    bench->rows = bench->total_count * bench->options.coll_count;
+    for (int c = 0; c < bench->options.coll_count; ++c) {
+        for (int i = 0; i < bench->total_count; ++i) {
+            run_row(bench, bench->arms[c], bench->options.coll[c], bench->totals[i]);
+        }
+    }
+}
+
+static void open_outputs(bench_t *bench, int argc, char **argv)
+{
+    const fold_options_t *options = &bench->options;
+
+    for (int i = 0; i < bench->arm_count; ++i) {
+        bench->results[i].seconds = calloc((size_t) options->reps, sizeof(double));
+    }
+    if (0 != bench->world.rank) {
+        return;
+    }
+    bench->tsv = NULL == options->tsv ? stdout : fopen(options->tsv, "w");
+    if (NULL == bench->tsv) {
+        fprintf(stderr, "fold: --tsv %s: the file cannot be written\n", options->tsv);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    agv_report_begin(bench->tsv, &bench->world, options->rate, "fold", argc, argv);
+    fprintf(bench->tsv, "#coll\ttotal\tp\tnodes\top\troot\tarm\treps\tmin_s\tmedian_s\tlimit_s\t"
+                        "frac_min\tfrac_median\tratio_to_stock\tblock\tverified\n");
+    fflush(bench->tsv);
+}
+
+static void close_outputs(bench_t *bench)
+{
+    for (int i = 0; i < bench->arm_count; ++i) {
+        free(bench->results[i].seconds);
+    }
+    if (NULL != bench->tsv && stdout != bench->tsv) {
+        fclose(bench->tsv);
+    }
+}
+
+/* Totals that are whole elements of all collectives. */
+static bool prepare_totals(bench_t *bench, char *error)
+{
+    const fold_options_t *options = &bench->options;
+    const int count = agv_options_totals(options->totals, bench->totals, MAX_TOTALS);
+
+    bench->total_count = count > MAX_TOTALS ? MAX_TOTALS : count;
+    for (int c = 0; c < options->coll_count; ++c) {
+        const size_t unit = fold_unit(options->coll[c], options->matrix);
+        for (int i = 0; i < bench->total_count; ++i) {
+            if (0 != bench->totals[i] % unit) {
+                snprintf(error, ERROR_LENGTH, "--total: %zu is not elements of %zu bytes, as %s's",
+                         bench->totals[i], unit, fold_coll_name(options->coll[c]));
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Arms for all collectives before the first is measured. */
+static bool prepare(bench_t *bench, char *error)
+{
+    const fold_options_t *options = &bench->options;
+
+    bench->root = fold_options_root(options, bench->world.size);
+    if (0 > bench->root) {
+        snprintf(error, ERROR_LENGTH, "--root %s: a rank or inner is meant", options->root);
+        return false;
+    }
+    if (!prepare_totals(bench, error)) {
+        return false;
+    }
+    for (int c = 0; c < options->coll_count; ++c) {
+        bench->arm_count = fold_arms_create(bench->arms[c], options->arms, options->coll[c],
+                                            &bench->world, error, ERROR_LENGTH);
+        if (0 > bench->arm_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int run(bench_t *bench, int argc, char **argv)
+{
+    char error[ERROR_LENGTH] = "";
+    MPI_Comm base;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &base);
+    agv_world_create(&bench->world, base);
+    if (!prepare(bench, error)) {
+        return agv_refuse("fold", bench->world.rank, error);
+    }
+    bench->good = true;
+    open_outputs(bench, argc, argv);
+    run_rows(bench);
+    close_outputs(bench);
+    for (int c = 0; c < bench->options.coll_count; ++c) {
+        agv_arms_free(bench->arms[c], bench->arm_count);
+    }
+    agv_world_free(&bench->world);
+    return bench->good ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static bench_t bench;
+    char error[ERROR_LENGTH];
+    int rank, code = 0;
+
+    MPI_Init(&argc, &argv);
+    agv_mpit_start();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!fold_options_parse(&bench.options, argc, argv, error, sizeof(error))) {
+        code = agv_refuse("fold", rank, error);
+    } else if (bench.options.help) {
+        if (0 == rank) {
+            fold_options_help(stdout);
+        }
+    } else {
+        code = run(&bench, argc, argv);
+    }
+    agv_wait_for_others();
+    agv_mpit_stop();
+    MPI_Finalize();
+    /* all ranks agree, and mpirun of Open MPI 5.0.7 may crash when several say so */
+    return 0 == rank ? code : 0;
+}

@@ -1,0 +1,210 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+
+/** @file The command line of fold. */
+
+#include "fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char help_options[]
+    = "usage: mpirun ... fold [OPTION]...\n"
+      "Times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce, checks every result,\n"
+      "writes TSV lines.\n"
+      "\n"
+      "  --coll LIST        of bcast, reduce, scan, exscan, allreduce [bcast]\n"
+      "  --total LIST       bytes of a rank's contribution: 8, 64K, 1M, 8..16M (times 2),\n"
+      "                     8..16M*4 (times 4)                  [1M]\n"
+      "  --arms LIST        ways to run the call (below)        [stock,pipering]\n"
+      "  --op WHICH         sum (of doubles), matrix (product of 2 x 2 uint32 matrices, which\n"
+      "                     does not commute)                   [sum]\n"
+      "  --root WHICH       a rank, or inner: the one in the middle [0]\n"
+      "  --reps N           timed calls of each arm             [7]\n"
+      "  --warmup N         calls of each arm before a row      [1]\n"
+      "  --idle-ms MS       let the link rest before each call  [20, or 0 without --rate]\n"
+      "  --rate RATE        of a link: 12500000 (bytes/s), 100mbit, none; for the wire limit\n"
+      "                     [environment TESTBED_RATE, else none]\n"
+      "  --tsv FILE         write the TSV lines there instead of to stdout\n"
+      "  --progress         say on stderr which row is being measured\n"
+      "\n";
+
+static const char help_arms[]
+    = "arms, each NAME or NAME:VARIABLE=VALUE:VARIABLE=VALUE\n"
+      "  stock, stock2 ...  Open MPI without coll/pipering\n"
+      "  pipering           as a user meets it (also pipering2 ...)\n"
+      "  pipeline           forced: the pipeline (all but allreduce)\n"
+      "  ring, merged, serial\n"
+      "                     forced: pipering's algorithms of allreduce\n"
+      "  off                forced: the module below\n"
+      "  tuned:N            coll/tuned's algorithm N of the collective, without coll/pipering\n"
+      "                     (some cannot do --op matrix: their results are wrong)\n"
+      "  tuned:N:seg=BYTES  the same with segments of so many bytes (tuned: with Open MPI 5.0;\n"
+      "                     that of 4.1 takes these from mpirun's command line only)\n"
+      "  A VARIABLE is an MCA variable; coll_pipering_ may be left out, B is block_size.\n";
+
+static const char help_columns[]
+    = "\nTSV columns: coll total p nodes op root arm reps min_s median_s limit_s frac_min\n"
+      "frac_median ratio_to_stock block verified. Times are of the slowest rank. limit_s is the\n"
+      "time the wire needs for m bytes over n nodes: m / rate; allreduce 2 m (n - 1) / n / rate;\n"
+      "with --op matrix, allreduce and reduce to a root between the others 2 m / rate. frac is\n"
+      "limit_s / time; ratio_to_stock is the median of time / time of the first stock arm in the\n"
+      "same repetition; block is the component's B, 0: it did not serve the call.\n";
+
+static const char *const colls[FOLD_COLLS] = {"bcast", "reduce", "scan", "exscan", "allreduce"};
+
+void fold_options_help(FILE *out)
+{
+    fputs(help_options, out);
+    fputs(help_arms, out);
+    fputs(help_columns, out);
+}
+
+const char *fold_coll_name(fold_coll_t coll)
+{
+    return colls[coll];
+}
+
+int fold_options_root(const fold_options_t *options, int size)
+{
+    char *end;
+    long root = strtol(options->root, &end, 10);
+
+    if (0 == strcmp(options->root, "inner")) {
+        return size / 2;
+    }
+    return (end == options->root || '\0' != *end || 0 > root || size <= root) ? -1 : (int) root;
+}
+
+static bool parse_colls(fold_options_t *options)
+{
+    char copy[128];
+    char *rest, *word;
+    int k;
+
+    snprintf(copy, sizeof(copy), "%s", options->colls);
+    for (word = strtok_r(copy, ",", &rest); NULL != word; word = strtok_r(NULL, ",", &rest)) {
+        for (k = 0; k < FOLD_COLLS && 0 != strcmp(word, colls[k]); ++k) {
+            continue;
+        }
+        if (FOLD_COLLS == k || FOLD_COLLS == options->coll_count) {
+            return false;
+        }
+        options->coll[options->coll_count++] = (fold_coll_t) k;
+    }
+    return 0 < options->coll_count;
+}
+
+static bool check(fold_options_t *options, char *error, size_t length)
+{
+    if (!parse_colls(options)) {
+        snprintf(error, length, "--coll %s: of bcast, reduce, scan, exscan, allreduce is meant",
+                 options->colls);
+        return false;
+    }
+    options->matrix = 0 == strcmp(options->op, "matrix");
+    if (!options->matrix && 0 != strcmp(options->op, "sum")) {
+        snprintf(error, length, "--op %s: one of sum, matrix is meant", options->op);
+        return false;
+    }
+    if (0 > agv_options_totals(options->totals, NULL, 0)) {
+        snprintf(error, length, "--total %s: a list like 8,64K,1M..16M below 2 GiB is meant",
+                 options->totals);
+        return false;
+    }
+    if (0.0 > options->idle) {
+        options->idle = 0.0 < options->rate ? 20.0 : 0.0;
+    }
+    return true;
+}
+
+static void defaults(fold_options_t *options)
+{
+    const char *rate = getenv("TESTBED_RATE");
+
+    memset(options, 0, sizeof(*options));
+    options->colls = "bcast";
+    options->totals = "1M";
+    options->arms = "stock,pipering";
+    options->op = "sum";
+    options->root = "0";
+    options->reps = 7.0;
+    options->warmup = 1.0;
+    options->idle = -1.0;
+    if (NULL != rate && 0.0 < agv_options_number(rate)) {
+        options->rate = agv_options_number(rate);
+    }
+}
+
+/* An option with a word or a number, or alone. */
+typedef struct option_t {
+    const char *name;
+    const char **word;
+    double *number;
+    double least;
+    bool *flag;
+} option_t;
+
+static bool take(const option_t *option, const char *value, char *error, size_t length)
+{
+    double number = NULL == value ? -1.0 : agv_options_number(value);
+
+    if (NULL != option->flag) {
+        *option->flag = true;
+        return true;
+    }
+    if (NULL == value || (NULL != option->number && (option->least > number || 1e12 < number))) {
+        snprintf(error, length, "%s: wants a value it can use, see --help", option->name);
+        return false;
+    }
+    if (NULL != option->word) {
+        *option->word = value;
+    } else {
+        *option->number = number;
+    }
+    return true;
+}
+
+bool fold_options_parse(fold_options_t *options, int argc, char **argv, char *error,
+                        size_t length)
+{
+    const option_t known[] = {{"--coll", &options->colls, NULL, 0.0, NULL},
+                              {"--total", &options->totals, NULL, 0.0, NULL},
+                              {"--arms", &options->arms, NULL, 0.0, NULL},
+                              {"--op", &options->op, NULL, 0.0, NULL},
+                              {"--root", &options->root, NULL, 0.0, NULL},
+                              {"--tsv", &options->tsv, NULL, 0.0, NULL},
+                              {"--reps", NULL, &options->reps, 1.0, NULL},
+                              {"--warmup", NULL, &options->warmup, 0.0, NULL},
+                              {"--idle-ms", NULL, &options->idle, 0.0, NULL},
+                              {"--rate", NULL, &options->rate, 0.0, NULL},
+                              {"--progress", NULL, NULL, 0.0, &options->progress},
+                              {"--help", NULL, NULL, 0.0, &options->help}};
+    const size_t count = sizeof(known) / sizeof(known[0]);
+    size_t k;
+
+    defaults(options);
+    for (int i = 1; i < argc; ++i) {
+        for (k = 0; k < count && 0 != strcmp(argv[i], known[k].name); ++k) {
+            continue;
+        }
+        if (count == k) {
+            snprintf(error, length, "%s: no such option, see --help", argv[i]);
+            return false;
+        }
+        /* argv ends in NULL */
+        if (!take(&known[k], argv[i + 1], error, length)) {
+            return false;
+        }
+        i += NULL == known[k].flag;
+    }
+    return check(options, error, length);
+}
