@@ -22,9 +22,9 @@
  *     alpha          half of an echo, at least the gap: in a stream small blocks
  *                    are handled by the dozen, in the ring they are not
  *     latency        the same again, on the way from one link to the next
- *     handshake      four echoes, for blocks that the transport does not send
- *                    without asking: to ask, to be told, and on busy links each
- *                    waits behind what is queued
+ *     handshake      an echo, for blocks that the transport does not send without
+ *                    asking; four with TCP, where asking and answering wait behind
+ *                    what is queued on busy links
  *
  * Costs that the user gives are not measured; the eager bound is looked up all the same.
  */
@@ -53,6 +53,9 @@ enum { PREVIOUS, NEXT };
 /* A cost is never nothing. */
 #define LEAST_ALPHA 1e-7
 #define LEAST_BETA 1e-12
+
+/* What a handshake takes with TCP. */
+#define TCP_ECHOES 4
 
 /*
  * A block on the wire: with the headers of ob1 and the BTL, in packets of TCP over
@@ -439,7 +442,7 @@ static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, d
     const double wire = fmax(link[MCA_COLL_PIPERING_BETA], LEAST_BETA);
     mca_coll_pipering_link_cost_t cost = {.alpha = given ? alpha : fmax(handling, LEAST_ALPHA),
                                           .beta = 0 < beta ? beta : wire,
-                                          .handshake = 4 * link[MCA_COLL_PIPERING_ECHO],
+                                          .handshake = link[MCA_COLL_PIPERING_ECHO],
                                           .eager = link[MCA_COLL_PIPERING_EAGER],
                                           .overlap = !given};
 
@@ -447,9 +450,10 @@ static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, d
         cost.latency = cost.alpha;
         cost.envelope = ENVELOPE;
     }
-    if (!given && 0 < link[MCA_COLL_PIPERING_TCP]) {
-        cost.packet = PACKET;
-        cost.frame = FRAME;
+    if (0 < link[MCA_COLL_PIPERING_TCP]) {
+        cost.handshake *= TCP_ECHOES;
+        cost.packet = given ? 0 : PACKET;
+        cost.frame = given ? 0 : FRAME;
     }
     return cost;
 }
