@@ -128,7 +128,7 @@ is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     reduce_algorithm reorder_empties reorder_nodes scan_algorithm verbose window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
-    calls fallback_local fallback_model fallback_off fallback_small fallback_unlike plans probes \
+    calls fallback_early fallback_local fallback_model fallback_off fallback_small fallback_unlike plans probes \
     rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.

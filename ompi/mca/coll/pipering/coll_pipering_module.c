@@ -75,7 +75,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     memset(&module->previous, 0, sizeof(module->previous));
     memset(module->plan, 0, sizeof(module->plan));
     module->setup = NULL;
-    module->out_of_memory = false;
+    module->settled = module->out_of_memory = false;
     module->oldest = 0;
     OBJ_CONSTRUCT(&module->lock, opal_mutex_t);
     module->super.coll_module_enable = module_enable;

@@ -257,6 +257,7 @@ static void register_ints(void)
 static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_FALLBACK_OFF] = "off",
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = "small",
+       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "early",
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "local",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike"};
@@ -265,6 +266,7 @@ static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_TAKEN] = "taken",
        [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes in all than min_total",
+       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up",
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation"};

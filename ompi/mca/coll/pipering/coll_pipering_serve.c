@@ -70,7 +70,20 @@ static int make_key(const mca_coll_pipering_call_t *call, ompi_communicator_t *c
     return call->key_of(call->what, comm, key);
 }
 
-/* Runs a call whose communicator is set up, unless the plan says otherwise. */
+/* The plan of a call whose communicator is set up, unless it says that others are faster. */
+static int find_plan(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                     mca_coll_pipering_module_t *module, const mca_coll_pipering_key_t *key,
+                     mca_coll_pipering_plan_t **plan)
+{
+    int rc = mca_coll_pipering_plan_get(module, comm, key, plan);
+
+    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN != (*plan)->reason) {
+        rc = step_aside(call, comm, (*plan)->reason);
+        OBJ_RELEASE(*plan);
+    }
+    return rc;
+}
+
 static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                mca_coll_pipering_module_t *module, const mca_coll_pipering_params_t *params)
 {
@@ -81,11 +94,7 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    rc = mca_coll_pipering_plan_get(module, comm, &key, &plan);
-    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN != plan->reason) {
-        rc = step_aside(call, comm, plan->reason);
-        OBJ_RELEASE(plan);
-    }
+    rc = find_plan(call, comm, module, &key, &plan);
     if (OMPI_SUCCESS != rc) {
         free(key.sizes);
         return rc;
@@ -124,6 +133,7 @@ static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    module->settled = true;
     if (!mca_coll_pipering_setup_alike(module->setup)) {
         return step_aside(call, comm, MCA_COLL_PIPERING_FALLBACK_UNLIKE);
     }
@@ -138,25 +148,40 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
 }
 
 /*
- * Once a nonblocking call has returned it cannot be left to the module below any
- * more, and it must not wait for the setup before: so what decides is what is
- * known without it.
+ * What can be said of a nonblocking call at once. It must not wait for the setup, and
+ * once it has returned it cannot be left to others any more. After a blocking call
+ * has waited for the setup, on all ranks at the same place in their sequence of
+ * calls, it is decided like any other. Before that a gather is taken, whatever the
+ * model will say, and the rest, where Open MPI has pipelines of its own, is not.
  */
+static mca_coll_pipering_reason_t judge_later(const mca_coll_pipering_call_t *call,
+                                              const mca_coll_pipering_module_t *module,
+                                              const mca_coll_pipering_params_t *params)
+{
+    if (MCA_COLL_PIPERING_HETEROGENEOUS
+        || (module->settled && !mca_coll_pipering_setup_alike(module->setup))) {
+        return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
+    }
+    if (!module->settled && MCA_COLL_PIPERING_AUTO == params->algorithm
+        && MCA_COLL_PIPERING_ALLGATHER < call->collective) {
+        return MCA_COLL_PIPERING_FALLBACK_EARLY;
+    }
+    return mca_coll_pipering_judge_size(call->collective, call->total);
+}
+
 static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                          mca_coll_pipering_module_t *module, bool persistent,
                          mca_coll_pipering_request_t **request)
 {
-    const mca_coll_pipering_reason_t reason
-        = MCA_COLL_PIPERING_HETEROGENEOUS
-              ? MCA_COLL_PIPERING_FALLBACK_UNLIKE
-              : mca_coll_pipering_judge_size(call->collective, call->total);
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    const mca_coll_pipering_reason_t reason = judge_later(call, module, &params);
+    mca_coll_pipering_plan_t *plan = NULL;
     mca_coll_pipering_key_t key;
 
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(call, comm, reason);
     }
 
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
     int rc = ensure_setup(module, comm, &params);
     if (OMPI_SUCCESS == rc) {
         rc = make_key(call, comm, &params, &key);
@@ -164,11 +189,22 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    key.must_take = true;
+    key.must_take = !module->settled;
+    if (module->settled) {
+        rc = find_plan(call, comm, module, &key, &plan);
+        if (OMPI_SUCCESS != rc) {
+            free(key.sizes);
+            return rc;
+        }
+    }
     *request = mca_coll_pipering_request_new(module, comm, call->name, &key, persistent);
     if (NULL == *request) {
+        if (NULL != plan) {
+            OBJ_RELEASE(plan);
+        }
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    (*request)->plan = plan;
     (*request)->nonblocking = true;
     call->prepare(call->what, *request);
     return OMPI_SUCCESS;
