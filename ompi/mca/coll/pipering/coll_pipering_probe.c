@@ -13,7 +13,8 @@
  *
  *     gap + beta s   time per block in a stream of blocks of s bytes; parts of
  *                    two sizes follow each other and give both
- *     echo           median time of a message of no bytes to the next rank and back
+ *     echo           time of a message of no bytes to the next rank and back, the lower
+ *                    quartile
  *     eager, tcp     what the transport sends without asking, and whether it is TCP,
  *                    where the PML is ob1
  *
@@ -194,14 +195,14 @@ static int move_echoes(mca_coll_pipering_probe_t *probe)
     return steps;
 }
 
-/* Not the mean: a process that is not scheduled at once is no property of a link. */
-static double median_echo(const mca_coll_pipering_probe_t *probe)
+/* The lower quartile: a process that is not scheduled at once is no property of a link. */
+static double usual_echo(const mca_coll_pipering_probe_t *probe)
 {
     double sorted[ECHOES];
 
     memcpy(sorted, probe->echo, sizeof(sorted));
     qsort(sorted, ECHOES, sizeof(double), mca_coll_pipering_compare);
-    return sorted[(ECHOES - 1) / 2];
+    return sorted[ECHOES / 4 - 1];
 }
 
 /* ---- the stream ---- */
@@ -368,7 +369,7 @@ int mca_coll_pipering_probe_result(const mca_coll_pipering_probe_t *probe,
     }
     if (0 <= probe->peer[NEXT]) {
         known |= MCA_COLL_PIPERING_ECHOED;
-        fields[MCA_COLL_PIPERING_ECHO] = median_echo(probe);
+        fields[MCA_COLL_PIPERING_ECHO] = usual_echo(probe);
         mca_coll_pipering_look_up(probe->wire->comm, probe->peer[NEXT], fields);
     }
     return known;
