@@ -107,6 +107,9 @@ int mca_coll_pipering_params_register(void);
 mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
 
+/** No algorithm is forced for a collective, nor is it switched off. */
+bool mca_coll_pipering_is_auto(mca_coll_pipering_collective_t collective);
+
 /** What can be said of a call about so many bytes without knowing the communicator. */
 mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
                                                         size_t total);

@@ -136,20 +136,15 @@ static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
     return plan->bytes[0] * plan->key.unit;
 }
 
-static mca_coll_pipering_circle_problem_t circle_of(const mca_coll_pipering_draft_t *draft,
-                                                    size_t chunk)
-{
-    return (mca_coll_pipering_circle_problem_t){.ranks = draft->ranks,
-                                                .nodes = draft->plan->ring.nodes,
-                                                .bytes = chunk,
-                                                .combine = COMBINE,
-                                                .cost = draft->cost};
-}
-
 static void decide_circle(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_circle_problem_t circle = circle_of(draft, scatter_vector(draft));
+    const size_t chunk = scatter_vector(draft);
+    const mca_coll_pipering_circle_problem_t circle = {.ranks = draft->ranks,
+                                                       .nodes = plan->ring.nodes,
+                                                       .bytes = chunk,
+                                                       .combine = COMBINE,
+                                                       .cost = draft->cost};
 
     set_blocks(plan, mca_coll_pipering_circle_search(&circle));
     const size_t block = plan->cut.block_size * plan->key.unit;

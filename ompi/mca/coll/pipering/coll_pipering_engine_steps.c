@@ -259,14 +259,17 @@ static bool partners_are_there(const mca_coll_pipering_pipe_t *pipe)
 static bool has_result_slot(const mca_coll_pipering_pipe_t *pipe)
 {
     const mca_coll_pipering_combine_t *combine = &pipe->combine;
-    uint64_t settled = NULL == combine->slots ? UINT64_MAX : combine->done;
+    uint64_t settled = combine->done;
 
+    if (NULL == combine->slots) {
+        return true;
+    }
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         if (0 <= pipe->sink[i].peer) {
             settled = mca_coll_pipering_at_most(settled, pipe->sink[i].completed);
         }
     }
-    return NULL == combine->slots || combine->done - settled < combine->slot_count;
+    return combine->done - settled < combine->slot_count;
 }
 
 /*

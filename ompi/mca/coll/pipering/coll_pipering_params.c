@@ -379,15 +379,18 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
     };
 }
 
+bool mca_coll_pipering_is_auto(mca_coll_pipering_collective_t collective)
+{
+    return MCA_COLL_PIPERING_AUTO == vars.algorithm[collective];
+}
+
 mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
                                                         size_t total)
 {
-    const int algorithm = vars.algorithm[collective];
-
-    if (MCA_COLL_PIPERING_OFF == algorithm) {
+    if (MCA_COLL_PIPERING_OFF == vars.algorithm[collective]) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (MCA_COLL_PIPERING_AUTO == algorithm && total < in_range(vars.min_total, GIBI, 0)) {
+    if (mca_coll_pipering_is_auto(collective) && total < in_range(vars.min_total, GIBI, 0)) {
         return MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return MCA_COLL_PIPERING_TAKEN;

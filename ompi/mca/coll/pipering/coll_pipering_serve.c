@@ -155,15 +155,14 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
  * model will say, and the rest, where Open MPI has pipelines of its own, is not.
  */
 static mca_coll_pipering_reason_t judge_later(const mca_coll_pipering_call_t *call,
-                                              const mca_coll_pipering_module_t *module,
-                                              const mca_coll_pipering_params_t *params)
+                                              const mca_coll_pipering_module_t *module)
 {
     if (MCA_COLL_PIPERING_HETEROGENEOUS
         || (module->settled && !mca_coll_pipering_setup_alike(module->setup))) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
-    if (!module->settled && MCA_COLL_PIPERING_AUTO == params->algorithm
-        && MCA_COLL_PIPERING_ALLGATHER < call->collective) {
+    if (!module->settled && MCA_COLL_PIPERING_ALLGATHER < call->collective
+        && mca_coll_pipering_is_auto(call->collective)) {
         return MCA_COLL_PIPERING_FALLBACK_EARLY;
     }
     return mca_coll_pipering_judge_size(call->collective, call->total);
@@ -173,8 +172,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
                          mca_coll_pipering_module_t *module, bool persistent,
                          mca_coll_pipering_request_t **request)
 {
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-    const mca_coll_pipering_reason_t reason = judge_later(call, module, &params);
+    const mca_coll_pipering_reason_t reason = judge_later(call, module);
     mca_coll_pipering_plan_t *plan = NULL;
     mca_coll_pipering_key_t key;
 
@@ -182,6 +180,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
         return step_aside(call, comm, reason);
     }
 
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
     int rc = ensure_setup(module, comm, &params);
     if (OMPI_SUCCESS == rc) {
         rc = make_key(call, comm, &params, &key);
