@@ -65,8 +65,11 @@ typedef struct mca_coll_pipering_params_t {
     size_t min_total;
     double alpha, beta;             /**< seconds, seconds a byte; 0: measured */
     double local_alpha, local_beta; /**< the same inside a node */
+    size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
+    int ring_buffer_blocks;  /**< blocks ahead there, 0: as many as fit */
     bool reorder_nodes;
     bool reorder_empties;
+    bool overlap;
 } mca_coll_pipering_params_t;
 
 /** Why a call went to the module below. */
@@ -102,6 +105,9 @@ static inline void mca_coll_pipering_count(opal_atomic_int64_t *counter, uint64_
 }
 
 int mca_coll_pipering_params_register(void);
+
+/** Directory for segments in shared memory. */
+const char *mca_coll_pipering_backing_directory(void);
 
 /** The variables as they stand for a collective, unit-converted and in range. */
 mca_coll_pipering_params_t
@@ -146,6 +152,9 @@ typedef struct mca_coll_pipering_module_t {
     mca_coll_base_module_t super;
     mca_coll_pipering_previous_t previous;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
+    mca_coll_pipering_hops_t hops;           /**< there with the setup */
+    uint64_t started;                        /**< requests, in the order of their calls ... */
+    opal_atomic_int64_t begun;               /**< ... and those that have begun */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest;        /**< plan that is replaced next */
     opal_mutex_t lock; /**< of the plans */
@@ -253,6 +262,7 @@ typedef struct mca_coll_pipering_plan_t {
     int pipes;
     mca_coll_pipering_cut_t cut; /**< in units */
     unsigned window;
+    bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */
     uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
     mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links; in bytes */
@@ -288,6 +298,9 @@ void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft);
 /** Whether a draft with its times is worth it. */
 mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft);
 
+/** Whether ring buffers can carry blocks of so many bytes; false without any. */
+bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes);
+
 /** Blocks ahead, for blocks of so many bytes. */
 unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
                                          size_t block_bytes);
@@ -317,6 +330,10 @@ typedef struct mca_coll_pipering_request_t {
     bool running; /**< the setup is behind it */
     bool tagged;  /**< tags are reserved, once for all starts of a persistent request */
     int tag;
+    uint64_t turn; /**< among those of its module; persistent requests have none */
+    struct {
+        mca_coll_pipering_hop_t *in[MCA_COLL_PIPERING_LINKS], *out[MCA_COLL_PIPERING_LINKS];
+    } hops[MCA_COLL_PIPERING_PIPES];
     int pipes;
     mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
 } mca_coll_pipering_request_t;
@@ -347,6 +364,15 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
  * it is persistent; a later error stands in its status.
  */
 int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request);
+
+/** The request's links inside a node go through ring buffers (coll_pipering_share.c). */
+bool mca_coll_pipering_request_shares(const mca_coll_pipering_request_t *request);
+
+/**
+ * Finds the hops of such a request and moves their opening on without waiting; true in
+ * *open if it can begin.
+ */
+int mca_coll_pipering_request_open(mca_coll_pipering_request_t *request, bool *open);
 
 /** Waits for a started request, frees it, and returns its error. */
 int mca_coll_pipering_request_wait(mca_coll_pipering_request_t *request);

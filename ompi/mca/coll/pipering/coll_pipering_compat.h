@@ -35,6 +35,19 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    error "coll/pipering supports Open MPI 4.1.x and 5.0.x"
 #endif
 
+/* Lets the runtime remove a directory, should this process not come to it. */
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+#    include "opal/mca/pmix/pmix-internal.h"
+#    define mca_coll_pipering_register_cleanup(path) \
+        ((void) opal_pmix_register_cleanup((path), true, false, false))
+#else
+#    include "opal/mca/pmix/pmix.h"
+#    define mca_coll_pipering_register_cleanup(path)                        \
+        ((void) (NULL == opal_pmix.register_cleanup                         \
+                     ? OMPI_ERR_NOT_SUPPORTED                               \
+                     : opal_pmix.register_cleanup((path), true, false, false)))
+#endif
+
 /* Ranks may differ in data representation, so that blocks of bytes could not be sent. */
 #if OPAL_ENABLE_HETEROGENEOUS_SUPPORT
 #    define MCA_COLL_PIPERING_HETEROGENEOUS 1

@@ -117,6 +117,7 @@ static int pipering_close(void)
     component->opened = false;
     OBJ_DESTRUCT(&component->spare);
     mca_coll_pipering_request_finalize();
+    mca_coll_pipering_segment_finalize();
     OBJ_DESTRUCT(&component->active);
     OBJ_DESTRUCT(&component->lock);
     opal_output_close(component->output);

@@ -54,7 +54,9 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
            && a->block_size == b->block_size && a->min_total == b->min_total
            && a->alpha == b->alpha && a->beta == b->beta && a->local_alpha == b->local_alpha
            && a->local_beta == b->local_beta && a->reorder_nodes == b->reorder_nodes
-           && a->reorder_empties == b->reorder_empties;
+           && a->reorder_empties == b->reorder_empties
+           && a->ring_buffer_size == b->ring_buffer_size
+           && a->ring_buffer_blocks == b->ring_buffer_blocks && a->overlap == b->overlap;
 }
 
 static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_key_t *key)
@@ -156,6 +158,11 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
     }
     order_ring(draft, plan->equation2);
     return mca_coll_pipering_search(&draft->problem);
+}
+
+bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes)
+{
+    return mca_coll_pipering_fifo_carries(params->ring_buffer_size, block_bytes);
 }
 
 unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
@@ -279,6 +286,8 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
         mca_coll_pipering_decide_chain(&draft);
     }
     count_volumes(&draft);
+    plan->shared = draft.nodes < draft.ranks
+                   && mca_coll_pipering_can_share(&key->params, plan->cut.block_size * key->unit);
     free(draft.blocks);
     mca_coll_pipering_count(&mca_coll_pipering_component.counters.plans, 1);
     *made = plan;

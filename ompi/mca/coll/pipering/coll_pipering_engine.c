@@ -109,6 +109,34 @@ static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pi
                                 out->forward);
 }
 
+/* Own blocks that are packed first, and blocks of a link that cannot stay where they come in. */
+static bool source_wants_slots(const mca_coll_pipering_source_t *source)
+{
+    return 0 < source->total && !source->stays
+           && (NULL == source->place || !source->place->dense);
+}
+
+/*
+ * A block that has no place of its own can stay in the hop's buffer, unless the ring
+ * is closed: then ranks would wait for each other around it.
+ */
+static void init_turns(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
+{
+    const size_t bytes = plan->cut.block_size * plan->unit.size;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        mca_coll_pipering_source_t *source = &pipe->source[i];
+        if (0 < source->total) {
+            mca_coll_pipering_turn_take(&source->turn, plan->in[i], bytes, plan->ahead);
+        }
+        if (0 < pipe->sink[i].total) {
+            mca_coll_pipering_turn_take(&pipe->sink[i].turn, plan->out[i], bytes, plan->ahead);
+        }
+        source->stays = NULL != source->turn.hop && 1 == plan->ring->size
+                        && source_wants_slots(source);
+    }
+}
+
 static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
 {
     init_own(pipe, plan);
@@ -124,18 +152,13 @@ static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
         }
         init_sink(pipe, plan, i);
     }
+    init_turns(pipe, plan);
     if (NULL != plan->combine) {
         const int any = 0 <= plan->combine->upper ? plan->combine->upper : plan->combine->lower;
         pipe->combine.plan = plan->combine;
         pipe->combine.total = pipe->source[any].total;
         pipe->combine.walk = pipe->source[any].coming;
     }
-}
-
-/* Own blocks that are packed first, and blocks of a link that cannot stay where they come in. */
-static bool source_wants_slots(const mca_coll_pipering_source_t *source)
-{
-    return 0 < source->total && (NULL == source->place || !source->place->dense);
 }
 
 static bool results_want_slots(const mca_coll_pipering_combine_t *combine)
@@ -233,6 +256,7 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
     memset(pipe, 0, sizeof(*pipe));
     pipe->comm = comm;
     pipe->window = plan->window;
+    pipe->overlap = plan->overlap;
     pipe->unit = plan->unit;
     pipe->gate = plan->gate;
     pipe->error = OMPI_SUCCESS;
@@ -327,24 +351,6 @@ static int take_completions(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_si
     return steps;
 }
 
-/* The place of the next block to send, NULL if it is not there yet. */
-static char *next_to_send(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink,
-                          mca_coll_pipering_block_t *block)
-{
-    const bool own = sink->sent < sink->own;
-    const bool result = !own && MCA_COLL_PIPERING_RESULTS == sink->source;
-    const uint64_t k = own ? sink->sent : sink->sent - sink->own;
-    mca_coll_pipering_source_t *source
-        = result ? NULL : &pipe->source[own ? (int) MCA_COLL_PIPERING_OWN : sink->source];
-
-    if (k >= (result ? pipe->combine.done : source->arrived)) {
-        return NULL;
-    }
-    (void) mca_coll_pipering_walk_next(own ? &sink->own_walk : &sink->forward_walk, block);
-    return result ? mca_coll_pipering_result_place(pipe, k, block)
-                  : mca_coll_pipering_block_place(pipe, source, k, block);
-}
-
 static int send_blocks(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
 {
     const unsigned half = pipe->window / 2;
@@ -353,7 +359,7 @@ static int send_blocks(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t 
 
     while (OMPI_SUCCESS == pipe->error && sink->sent < sink->total
            && sink->sent - sink->completed < pipe->window) {
-        char *place = next_to_send(pipe, sink, &block);
+        char *place = mca_coll_pipering_next_to_send(pipe, sink, &block);
         if (NULL == place) {
             break;
         }
@@ -382,18 +388,22 @@ static int move_links(mca_coll_pipering_pipe_t *pipe)
     int steps = 0;
 
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (0 <= pipe->source[i].peer) {
+        if (NULL != pipe->source[i].turn.hop) {
+            steps += mca_coll_pipering_take_in(pipe, i);
+        } else if (0 <= pipe->source[i].peer) {
             steps += take_arrivals(pipe, &pipe->source[i]);
         }
     }
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (0 <= pipe->sink[i].peer) {
+        if (NULL != pipe->sink[i].turn.hop) {
+            steps += mca_coll_pipering_put_out(pipe, &pipe->sink[i]);
+        } else if (0 <= pipe->sink[i].peer) {
             steps += take_completions(pipe, &pipe->sink[i]);
             steps += send_blocks(pipe, &pipe->sink[i]);
         }
     }
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (0 <= pipe->source[i].peer) {
+        if (0 <= pipe->source[i].peer && NULL == pipe->source[i].turn.hop) {
             steps += post_receives(pipe, i);
         }
     }
@@ -434,6 +444,7 @@ int mca_coll_pipering_pipe_progress(mca_coll_pipering_pipe_t *pipe)
 
     if (OMPI_SUCCESS == pipe->error) {
         steps += move_copies(pipe);
+        mca_coll_pipering_end_turns(pipe);
     }
     return steps;
 }
@@ -453,7 +464,7 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe)
             return false;
         }
     }
-    return pipe->combine.done == pipe->combine.total;
+    return pipe->combine.done == pipe->combine.total && mca_coll_pipering_turns_over(pipe);
 }
 
 /* Lets go of what a failed pipeline has pending; true if a message may still touch our memory. */
@@ -477,6 +488,7 @@ void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
 {
     bool pending = false;
 
+    mca_coll_pipering_break_turns(pipe);
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS && NULL != pipe->memory; ++i) {
         const mca_coll_pipering_source_t *source = &pipe->source[i];
         const mca_coll_pipering_sink_t *sink = &pipe->sink[i];

@@ -20,7 +20,8 @@
  * A source is a stream of blocks that become available in order: those of a
  * neighbour, received in a bounded window, or a rank's own. A sink is a link
  * out of this rank: it sends own blocks, then those of a source, each as soon
- * as it is there, at most a window ahead of the receiver. A source whose
+ * as it is there, at most a window ahead of the receiver. A link is messages of the
+ * PML or, inside a node, a ring buffer (coll_pipering_hop.h). A source whose
  * contributions are not dense in memory goes through slots: a block is
  * received there, forwarded as it is, and delivered to the user's buffer through
  * a convertor. Which blocks there are is said by a plan, where they lie by a
@@ -42,6 +43,7 @@
 
 #include "coll_pipering_compat.h"
 
+#include "coll_pipering_hop.h"
 #include "coll_pipering_plan.h"
 #include "opal/datatype/opal_convertor.h"
 
@@ -84,6 +86,15 @@ enum {
 /** Room for what a convertor leaves of a block when it does not split an element. */
 #define MCA_COLL_PIPERING_CARRY 64
 
+/** A pipeline's turn on a hop. */
+typedef struct mca_coll_pipering_turn_t {
+    mca_coll_pipering_hop_t *hop; /**< NULL: blocks go as messages */
+    uint64_t ticket;              /**< it is our turn when the hop serves this one ... */
+    bool begun, over;             /**< ... and has begun, or is over */
+    uint64_t released;            /**< blocks whose room is given back */
+    mca_coll_pipering_fifo_run_t run;
+} mca_coll_pipering_turn_t;
+
 /** Blocks that become available in order. */
 typedef struct mca_coll_pipering_source_t {
     int peer; /**< rank that sends them, -1: own blocks */
@@ -99,6 +110,8 @@ typedef struct mca_coll_pipering_source_t {
     mca_coll_pipering_block_t delivery; /**< the block that is being delivered ... */
     size_t delivery_done;               /**< ... and its bytes that are */
     ompi_request_t **requests;          /**< [window] */
+    mca_coll_pipering_turn_t turn;
+    bool stays; /**< blocks stay in the hop's buffer until they are done with */
     char *slots; /**< [slot_count][slot_size] from the first byte, NULL: blocks stay in place */
     size_t slot_size;
     uint64_t slot_count;
@@ -122,6 +135,7 @@ typedef struct mca_coll_pipering_sink_t {
     mca_coll_pipering_walk_t own_walk;
     mca_coll_pipering_walk_t forward_walk;
     ompi_request_t **requests; /**< [window] */
+    mca_coll_pipering_turn_t turn;
 } mca_coll_pipering_sink_t;
 
 /** What a pipeline that reduces does with a block. Borrowed. */
@@ -156,6 +170,7 @@ typedef struct mca_coll_pipering_traffic_t {
 typedef struct mca_coll_pipering_pipe_t {
     ompi_communicator_t *comm;
     unsigned window;
+    bool overlap; /**< a block is combined while the one before is sent */
     mca_coll_pipering_unit_t unit;
     const struct mca_coll_pipering_pipe_t *gate; /**< makes our own blocks, NULL: they are there */
     ptrdiff_t slot_shift; /**< from a slot to where its first element stands */
@@ -175,11 +190,15 @@ typedef struct mca_coll_pipering_pipe_plan_t {
     mca_coll_pipering_unit_t unit;
     const mca_coll_pipering_route_t *route;
     unsigned window;                        /**< blocks ahead, at least 2 */
+    unsigned ahead; /**< the same in a hop's buffer, 0: as many as fit */
+    bool overlap;   /**< combine a block while the one before is sent */
     const mca_coll_pipering_layout_t *send; /**< NULL: own blocks are in place */
     const mca_coll_pipering_layout_t *recv; /**< NULL: nothing is delivered */
     const mca_coll_pipering_combine_plan_t *combine; /**< NULL: blocks only pass */
     const mca_coll_pipering_pipe_t *gate; /**< whose last results are our own blocks, NULL: none */
     int tag[MCA_COLL_PIPERING_LINKS];
+    mca_coll_pipering_hop_t *in[MCA_COLL_PIPERING_LINKS]; /**< open, or NULL: messages */
+    mca_coll_pipering_hop_t *out[MCA_COLL_PIPERING_LINKS];
 } mca_coll_pipering_pipe_plan_t;
 
 /**

@@ -35,6 +35,9 @@ char *mca_coll_pipering_block_place(const mca_coll_pipering_pipe_t *pipe,
                                     const mca_coll_pipering_source_t *source, uint64_t k,
                                     const mca_coll_pipering_block_t *block)
 {
+    if (source->stays) {
+        return mca_coll_pipering_fifo_place(source->turn.hop->fifo, &source->turn.run, k);
+    }
     if (NULL != source->slots) {
         return source->slots + (k % source->slot_count) * source->slot_size + pipe->slot_shift;
     }
@@ -53,6 +56,24 @@ char *mca_coll_pipering_result_place(const mca_coll_pipering_pipe_t *pipe, uint6
         return combine->slots + (k % combine->slot_count) * combine->slot_size + pipe->slot_shift;
     }
     return in_layout(pipe, combine->plan->result, block);
+}
+
+char *mca_coll_pipering_next_to_send(mca_coll_pipering_pipe_t *pipe,
+                                     mca_coll_pipering_sink_t *sink,
+                                     mca_coll_pipering_block_t *block)
+{
+    const bool own = sink->sent < sink->own;
+    const bool result = !own && MCA_COLL_PIPERING_RESULTS == sink->source;
+    const uint64_t k = own ? sink->sent : sink->sent - sink->own;
+    mca_coll_pipering_source_t *source
+        = result ? NULL : &pipe->source[own ? (int) MCA_COLL_PIPERING_OWN : sink->source];
+
+    if (k >= (result ? pipe->combine.done : source->arrived)) {
+        return NULL;
+    }
+    (void) mca_coll_pipering_walk_next(own ? &sink->own_walk : &sink->forward_walk, block);
+    return result ? mca_coll_pipering_result_place(pipe, k, block)
+                  : mca_coll_pipering_block_place(pipe, source, k, block);
 }
 
 /* ---- slots ---- */
@@ -79,8 +100,7 @@ static uint64_t sink_settled(const mca_coll_pipering_pipe_t *pipe,
     return sink->completed - own;
 }
 
-/* Blocks whose slots are free again. */
-static uint64_t settled(const mca_coll_pipering_pipe_t *pipe, int index)
+uint64_t mca_coll_pipering_settled(const mca_coll_pipering_pipe_t *pipe, int index)
 {
     const mca_coll_pipering_source_t *source = &pipe->source[index];
     const mca_coll_pipering_combine_plan_t *combine = pipe->combine.plan;
@@ -100,7 +120,7 @@ static uint64_t settled(const mca_coll_pipering_pipe_t *pipe, int index)
 bool mca_coll_pipering_has_slot(const mca_coll_pipering_pipe_t *pipe, int index, uint64_t k)
 {
     const mca_coll_pipering_source_t *source = &pipe->source[index];
-    return NULL == source->slots || k - settled(pipe, index) < source->slot_count;
+    return NULL == source->slots || k - mca_coll_pipering_settled(pipe, index) < source->slot_count;
 }
 
 /* ---- own blocks that are not dense ---- */
@@ -272,6 +292,20 @@ static bool has_result_slot(const mca_coll_pipering_pipe_t *pipe)
     return combine->done - settled < combine->slot_count;
 }
 
+/* All that is combined has left, where it leaves at all. */
+static bool all_has_left(const mca_coll_pipering_pipe_t *pipe)
+{
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        const mca_coll_pipering_sink_t *sink = &pipe->sink[i];
+        if (0 <= sink->peer
+            && sink->completed < mca_coll_pipering_at_most(sink->own + pipe->combine.done,
+                                                           sink->total)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /*
  * result = lower op own op upper. An operation works on its second argument, so own
  * is brought there first unless upper has come in there.
@@ -320,6 +354,7 @@ int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe)
     mca_coll_pipering_block_t block;
 
     if (NULL == combine->plan || !partners_are_there(pipe) || !has_result_slot(pipe)
+        || (!pipe->overlap && !all_has_left(pipe))
         || !mca_coll_pipering_walk_next(&combine->walk, &block)) {
         return 0;
     }

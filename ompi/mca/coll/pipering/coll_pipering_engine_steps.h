@@ -72,6 +72,14 @@ static inline bool mca_coll_pipering_wants_delivery(const mca_coll_pipering_sour
 /** A slot for block k of a source is free. */
 bool mca_coll_pipering_has_slot(const mca_coll_pipering_pipe_t *pipe, int index, uint64_t k);
 
+/** Blocks of a source that are done with: their slots, or their room, are free again. */
+uint64_t mca_coll_pipering_settled(const mca_coll_pipering_pipe_t *pipe, int index);
+
+/** The place of the next block that a sink can send, NULL: it is not there yet. */
+char *mca_coll_pipering_next_to_send(mca_coll_pipering_pipe_t *pipe,
+                                     mca_coll_pipering_sink_t *sink,
+                                     mca_coll_pipering_block_t *block);
+
 /** Packs the next own block that is not dense; the number of steps made. */
 int mca_coll_pipering_pack_own(mca_coll_pipering_pipe_t *pipe);
 
@@ -80,6 +88,27 @@ int mca_coll_pipering_deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
 
 /** Combines the next block that is there on all sides; likewise. */
 int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe);
+
+/* ---- links through ring buffers (coll_pipering_engine_hops.c) ---- */
+
+/** Takes a turn on a hop (NULL: none) for blocks of at most so many bytes. */
+void mca_coll_pipering_turn_take(mca_coll_pipering_turn_t *turn, mca_coll_pipering_hop_t *hop,
+                                 size_t block_bytes, unsigned ahead);
+
+/** Takes in what has come over a link with a hop; the number of steps made. */
+int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, int index);
+
+/** Puts the next block into the hop of a sink; likewise. */
+int mca_coll_pipering_put_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink);
+
+/** Gives room back and ends turns that are over. */
+void mca_coll_pipering_end_turns(mca_coll_pipering_pipe_t *pipe);
+
+/** Links through hops are through with their turns. */
+bool mca_coll_pipering_turns_over(const mca_coll_pipering_pipe_t *pipe);
+
+/** A pipeline gives up: its hops cannot be used any more. */
+void mca_coll_pipering_break_turns(mca_coll_pipering_pipe_t *pipe);
 
 END_C_DECLS
 

@@ -21,9 +21,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
+#include "opal/util/proc.h"
 
 #define MEGA 1000000.0
 #define GIBI ((size_t) 1 << 30)
@@ -34,7 +36,10 @@ static struct {
     int window;
     size_t block_size, min_total;
     double alpha, beta, local_alpha, local_beta;
-    bool reorder_nodes, reorder_empties;
+    bool ring_buffer, reorder_nodes, reorder_empties, overlap;
+    size_t ring_buffer_size;
+    int ring_buffer_blocks;
+    char *backing_directory;
 } vars;
 
 static mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
@@ -119,6 +124,8 @@ static const struct {
                    "0: measured at the first large call", &vars.local_beta},
 };
 
+#define RING_BUFFER_SIZE ((size_t) 512 * 1024)
+
 static const struct {
     const char *name, *help;
     size_t *storage;
@@ -129,15 +136,25 @@ static const struct {
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
      &vars.min_total, GIBI, 8192},
+    {"ring_buffer_size", "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down "
+                         "to a multiple of 4096; blocks of up to half of it fit, larger ones go as "
+                         "messages; 0: all do. Used when a buffer is made, one for each neighbour "
+                         "on the node",
+     &vars.ring_buffer_size, GIBI, RING_BUFFER_SIZE},
 };
 
 static const struct {
     const char *name, *help;
     bool *storage;
+    bool preset;
 } switches[] = {
-    {"reorder_nodes", "Keep the ranks of a node together in the ring", &vars.reorder_nodes},
+    {"reorder_nodes", "Keep the ranks of a node together in the ring", &vars.reorder_nodes, true},
     {"reorder_empties", "Place ranks without data in the ring so that it takes the fewest rounds",
-     &vars.reorder_empties},
+     &vars.reorder_empties, true},
+    {"ring_buffer", "Blocks go through ring buffers in shared memory between ranks of a node, "
+                    "instead of as messages", &vars.ring_buffer, true},
+    {"overlap", "Combine a block of a reduction while the one before is sent; false to see what "
+                "that is worth", &vars.overlap, true},
 };
 
 #define WINDOW_MOST 4096
@@ -250,6 +267,33 @@ static void register_ints(void)
                  "ahead; 0 to 4096 blocks, 1 counts as 2; 0: chosen from the block size",
                  MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ,
                  WINDOW_MOST, &vars.window);
+
+    vars.ring_buffer_blocks = 0;
+    register_int("ring_buffer_blocks",
+                 "Blocks that a rank may be ahead of the next one in a ring buffer in shared "
+                 "memory; 0 to 4096 blocks, 1 counts as 2; 0: as many as fit",
+                 MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ,
+                 WINDOW_MOST, &vars.ring_buffer_blocks);
+}
+
+/* Where files in memory lie, or else with the job's other files. */
+static void register_directory(void)
+{
+    static char shm[] = "/dev/shm";
+    const bool usable = 0 == access(shm, W_OK);
+
+    vars.backing_directory = usable ? shm : opal_process_info.job_session_dir;
+    (void) mca_base_component_var_register(
+        &mca_coll_pipering_component.super.collm_version, "backing_directory",
+        "Directory for ring buffers in shared memory; their files have no name any more once both "
+        "sides have them",
+        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_LOCAL,
+        &vars.backing_directory);
+}
+
+const char *mca_coll_pipering_backing_directory(void)
+{
+    return NULL == vars.backing_directory ? "" : vars.backing_directory;
 }
 
 /* ---- performance variables ---- */
@@ -337,8 +381,9 @@ int mca_coll_pipering_params_register(void)
     register_choices();
     register_sizes();
     register_costs();
+    register_directory();
     for (size_t i = 0; i < COUNT(switches); ++i) {
-        *switches[i].storage = true;
+        *switches[i].storage = switches[i].preset;
         (void) register_var(switches[i].name, switches[i].help, MCA_BASE_VAR_TYPE_BOOL, NULL,
                             switches[i].storage);
     }
@@ -360,6 +405,13 @@ static double cost_in_range(double value, double unit)
     return 0 <= value && MEGA >= value ? value * unit : 0;
 }
 
+/* One being read and one being written, at least. */
+static int ring_buffer_blocks(void)
+{
+    const int blocks = (int) in_range((size_t) vars.ring_buffer_blocks, WINDOW_MOST, 0);
+    return 1 == blocks ? 2 : blocks;
+}
+
 mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
 {
@@ -374,6 +426,11 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .beta = cost_in_range(vars.beta, 1e-9),
         .local_alpha = cost_in_range(vars.local_alpha, 1e-6),
         .local_beta = cost_in_range(vars.local_beta, 1e-9),
+        .ring_buffer_size = vars.ring_buffer
+                                ? in_range(vars.ring_buffer_size, GIBI, RING_BUFFER_SIZE) & ~4095
+                                : 0,
+        .ring_buffer_blocks = ring_buffer_blocks(),
+        .overlap = vars.overlap,
         .reorder_nodes = vars.reorder_nodes,
         .reorder_empties = vars.reorder_empties,
     };

@@ -17,17 +17,21 @@
 
 #include "coll_pipering_compat.h"
 
+#include "coll_pipering_plan.h"
+
 BEGIN_C_DECLS
 
 /* ---- messages before there is a plan ---- */
 
-/** Tags of a setup, counted down from the first. */
+/** Tags of a communicator's setup and hops, counted down from the first. */
 enum {
     MCA_COLL_PIPERING_TAG_TELL,
     MCA_COLL_PIPERING_TAG_PING,
     MCA_COLL_PIPERING_TAG_PONG,
     MCA_COLL_PIPERING_TAG_STREAM,
-    MCA_COLL_PIPERING_TAGS
+    MCA_COLL_PIPERING_TAG_OFFER, /**< one for each link of the engine */
+    MCA_COLL_PIPERING_TAG_ANSWER = MCA_COLL_PIPERING_TAG_OFFER + MCA_COLL_PIPERING_LINKS,
+    MCA_COLL_PIPERING_TAGS = MCA_COLL_PIPERING_TAG_ANSWER + MCA_COLL_PIPERING_LINKS
 };
 
 /** A communicator, tags of its own, and the first error met. */

@@ -106,6 +106,8 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
         free(NULL == key ? NULL : key->sizes);
         return NULL;
     }
+    memset(request->hops, 0, sizeof(request->hops));
+    request->unit = MCA_COLL_PIPERING_BYTES;
     OMPI_REQUEST_INIT(&request->super.super, persistent);
     request->super.super.req_start = persistent ? start_all : NULL;
     request->super.super.req_mpi_object.comm = comm;
@@ -199,8 +201,12 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     plan.bytes = call->bytes;
     plan.cut = call->cut;
     plan.window = call->window;
+    plan.ahead = (unsigned) call->key.params.ring_buffer_blocks;
+    plan.overlap = call->key.params.overlap;
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         plan.tag[i] = request->tag - request->pipes * MCA_COLL_PIPERING_LINKS - i;
+        plan.in[i] = request->hops[request->pipes].in[i];
+        plan.out[i] = request->hops[request->pipes].out[i];
     }
     const int rc = mca_coll_pipering_pipe_init(&request->pipe[request->pipes], request->comm,
                                                &plan);
@@ -216,23 +222,66 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
     request->pipes = 0;
 }
 
+/*
+ * Requests of a communicator begin in the order of their calls, which is that of their
+ * turns on hops. Persistent ones, which may start in any, use none.
+ */
+static bool has_turn(const mca_coll_pipering_request_t *request)
+{
+    return request->super.super.req_persistent || request->turn == (uint64_t) request->module->begun;
+}
+
+static void take_turn(mca_coll_pipering_request_t *request)
+{
+    if (!request->super.super.req_persistent) {
+        request->turn = request->module->started++;
+    }
+}
+
+static void pass_turn(mca_coll_pipering_request_t *request)
+{
+    if (!request->super.super.req_persistent) {
+        mca_coll_pipering_count(&request->module->begun, 1);
+    }
+}
+
+static int ensure_plan(mca_coll_pipering_request_t *request)
+{
+    return NULL != request->plan ? OMPI_SUCCESS
+                                 : mca_coll_pipering_plan_get(request->module, request->comm,
+                                                              &request->key, &request->plan);
+}
+
 static int begin_run(mca_coll_pipering_request_t *request)
 {
-    int rc = OMPI_SUCCESS;
+    const int rc = request->begin(request);
 
-    if (NULL == request->plan) {
-        rc = mca_coll_pipering_plan_get(request->module, request->comm, &request->key,
-                                        &request->plan);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-    }
-    rc = request->begin(request);
     if (OMPI_SUCCESS != rc) {
         drop_pipes(request);
     }
     request->running = OMPI_SUCCESS == rc;
+    pass_turn(request);
     return rc;
+}
+
+/* Begins as soon as it can. */
+static int try_to_begin(mca_coll_pipering_request_t *request)
+{
+    bool open = true;
+    int rc;
+
+    if (!has_turn(request)) {
+        return OMPI_SUCCESS;
+    }
+    rc = ensure_plan(request);
+    if (OMPI_SUCCESS == rc && mca_coll_pipering_request_shares(request)) {
+        rc = mca_coll_pipering_request_open(request, &open);
+    }
+    if (OMPI_SUCCESS != rc) {
+        pass_turn(request);
+        return rc;
+    }
+    return open ? begin_run(request) : OMPI_SUCCESS;
 }
 
 /* A run that is over: its memory goes, its figures stay. */
@@ -274,9 +323,9 @@ static bool advance(mca_coll_pipering_request_t *request, int *steps, int *rc)
         if (NULL == request->name) {
             return true;
         }
-        *rc = begin_run(request);
-        if (OMPI_SUCCESS != *rc) {
-            return true;
+        *rc = try_to_begin(request);
+        if (OMPI_SUCCESS != *rc || !request->running) {
+            return OMPI_SUCCESS != *rc;
         }
     }
 
@@ -377,22 +426,44 @@ static void drop(mca_coll_pipering_request_t *request, int rc)
     OBJ_RELEASE(request);
 }
 
+/*
+ * Begins at once where nothing speaks against it. What uses hops is left to the
+ * progress function, where one thread at a time touches them.
+ */
+static int begin_now(mca_coll_pipering_request_t *request)
+{
+    if (!mca_coll_pipering_setup_ready(request->module->setup) || !has_turn(request)) {
+        return OMPI_SUCCESS;
+    }
+    int rc = ensure_plan(request);
+    if (OMPI_SUCCESS != rc) {
+        pass_turn(request);
+    } else if (!mca_coll_pipering_request_shares(request)) {
+        rc = begin_run(request);
+        if (OMPI_SUCCESS == rc) {
+            (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
+        }
+    }
+    return rc;
+}
+
 int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request)
 {
     request->super.super.req_state = OMPI_REQUEST_ACTIVE;
     request->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
     if (NULL != request->name) {
         reserve_tags(request);
-        if (mca_coll_pipering_setup_ready(request->module->setup)) {
-            const int rc = begin_run(request);
-            if (OMPI_SUCCESS != rc) {
-                drop(request, rc);
-                return rc;
-            }
-            (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
+        take_turn(request);
+        const int rc = begin_now(request);
+        if (OMPI_SUCCESS != rc) {
+            drop(request, rc);
+            return rc;
         }
     }
     activate(request);
+    if (!request->running) {
+        (void) progress();
+    }
     return OMPI_SUCCESS;
 }
 

@@ -406,6 +406,7 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     begin_telling(setup);
     setup->stage = JOIN;
     module->setup = setup;
+    mca_coll_pipering_hops_init(&module->hops, &setup->wire);
     return OMPI_SUCCESS;
 }
 
