@@ -322,6 +322,53 @@ typedef struct mca_coll_pipering_circle_problem_t {
 double mca_coll_pipering_circle_time(const void *problem, size_t block_size);
 size_t mca_coll_pipering_circle_search(const mca_coll_pipering_circle_problem_t *problem);
 
+/* ---- stages (coll_pipering_plan_stages.c) ---- */
+
+/** `count` equal stages of a pipeline, one behind the other. */
+typedef struct mca_coll_pipering_stage_t {
+    int count;
+    double pass; /**< seconds until a block is at the next stage */
+    double hold; /**< seconds until the next block can follow it */
+} mca_coll_pipering_stage_t;
+
+/** Stages that a pipeline of so many hops works through, equation (1): hops + blocks - 1. */
+uint64_t mca_coll_pipering_stages(uint64_t hops, uint64_t blocks);
+
+/** Seconds of a pipeline whose stages are of so many kinds. 0 without blocks. O(kinds). */
+double mca_coll_pipering_stages_time(const mca_coll_pipering_stage_t *stages, int kinds,
+                                     uint64_t blocks);
+
+/** Pipelines of the paper, along a line of P ranks. */
+typedef enum {
+    MCA_COLL_PIPERING_PROTOCOL_PCAST,  /**< broadcast, equation (2) */
+    MCA_COLL_PIPERING_PROTOCOL_RPIPE,  /**< reduce, equation (3) */
+    MCA_COLL_PIPERING_PROTOCOL_SCAN,   /**< scan, equation (4) */
+    MCA_COLL_PIPERING_PROTOCOL_SERIAL, /**< allreduce: rpipe, and then pcast */
+    MCA_COLL_PIPERING_PROTOCOL_MERGED  /**< allreduce: there and back at the same time */
+} mca_coll_pipering_protocol_t;
+
+/** What a block costs where. */
+typedef struct mca_coll_pipering_machine_t {
+    mca_coll_pipering_link_cost_t first;   /**< to send it from the user's memory, l_PIO */
+    mca_coll_pipering_link_cost_t forward; /**< to send on what came in, l_DMA */
+    double copy;                           /**< seconds a byte that is copied, l_cpy */
+    double combine;                        /**< seconds a byte that is combined, l_cmb */
+    double flow; /**< seconds to tell the neighbour of it: t_fc = l_PIO(4) + l_sb */
+} mca_coll_pipering_machine_t;
+
+typedef struct mca_coll_pipering_staged_problem_t {
+    mca_coll_pipering_protocol_t protocol;
+    int ranks; /**< P, at least 2 */
+    size_t bytes;
+    mca_coll_pipering_machine_t machine;
+} mca_coll_pipering_staged_problem_t;
+
+/** Stages that the problem takes, modelled seconds, and the best block size in bytes. */
+uint64_t mca_coll_pipering_staged_count(const mca_coll_pipering_staged_problem_t *problem,
+                                        size_t block_size);
+double mca_coll_pipering_staged_time(const void *problem, size_t block_size);
+size_t mca_coll_pipering_staged_search(const mca_coll_pipering_staged_problem_t *problem);
+
 /* ---- model (coll_pipering_plan_model.c) ---- */
 
 /**
