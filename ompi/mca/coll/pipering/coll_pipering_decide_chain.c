@@ -110,8 +110,9 @@ static void decide_line(mca_coll_pipering_draft_t *draft)
     set_blocks(plan, mca_coll_pipering_line_search(&line));
     const size_t block = plan->cut.block_size * plan->key.unit;
     plan->time = mca_coll_pipering_line_time(&line, block);
-    plan->rounds = mca_coll_pipering_blocks(plan->total, block) - 1
-                   + (uint64_t) (line.passes * (line.shape.across + line.shape.inside));
+    plan->rounds = mca_coll_pipering_stages(
+        (uint64_t) (line.passes * (line.shape.across + line.shape.inside)),
+        mca_coll_pipering_blocks(plan->total, block));
     plan->algorithm = !both ? MCA_COLL_PIPERING_PIPELINE
                       : MCA_COLL_PIPERING_SERIAL == plan->key.params.algorithm
                           ? MCA_COLL_PIPERING_SERIAL

@@ -34,10 +34,10 @@
  *
  *     T(B) = (n - 1) max(load c(B), g B) + across (c(B) + latency + g B) + inside (..)
  *
- * This corrects equations (2) to (4) of the paper, which count a stage too many and
- * leave flow control out of the bracket; here a link's alpha has it. There and
- * back at the same time (section 4.4, described there and not built) loads every
- * inner node twice. Limits: one line; for thousands of nodes trees fill faster.
+ * This is the pipeline of plan_stages, which says what is different from the paper's
+ * equations, with links in place of the paper's machine; a link's alpha has its flow
+ * control. There and back at the same time (section 4.4, described there and not built)
+ * loads every inner node twice. Limits: one line; for thousands of nodes trees fill faster.
  *
  * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations",
  * sections 4.2 to 4.4.
@@ -268,13 +268,17 @@ double mca_coll_pipering_line_time(const void *problem, size_t block_size)
     const double size = (double) line->bytes / (double) blocks, combine = size * line->combine;
     const double far = mca_coll_pipering_stream_time(net, 1, size);
     const double near = mca_coll_pipering_stream_time(local, 1, size);
-    const double busy = 0 == line->shape.across  ? line->shape.load * near
-                        : 0 < line->shape.inside ? fmax(line->shape.load * far, near)
-                                                 : line->shape.load * far;
-    const double fill = line->shape.across * (far + net->latency + combine)
-                        + line->shape.inside * (near + local->latency + combine);
+    const int far_loads = line->passes * line->shape.load;
+    const int near_loads = 0 < line->shape.across ? line->passes : far_loads;
+    const mca_coll_pipering_stage_t stages[] = {
+        {.count = line->passes * line->shape.across,
+         .pass = far + net->latency + combine,
+         .hold = fmax(far_loads * far, combine)},
+        {.count = line->passes * line->shape.inside,
+         .pass = near + local->latency + combine,
+         .hold = fmax(near_loads * near, combine)}};
 
-    return (double) (blocks - 1) * fmax(line->passes * busy, combine) + line->passes * fill;
+    return mca_coll_pipering_stages_time(stages, 2, blocks);
 }
 
 size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *line)
