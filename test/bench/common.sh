@@ -14,6 +14,7 @@ TESTBED=$BENCH_ROOT/test/testbed/testbed
 AGV=$BENCH_OUT/agv
 FOLD=$BENCH_OUT/fold
 PLAN=$BENCH_OUT/plan
+STAGES=$BENCH_OUT/stages
 MPICC=${OMPI_PREFIX:+$OMPI_PREFIX/bin/}mpicc
 CHECKED=(-std=c99 -D_DEFAULT_SOURCE -O2 -g -Wall -Wextra -Werror)
 
@@ -58,14 +59,22 @@ build_fold() {
     build_mpi "$FOLD" "$BENCH_SRC"/fold*.c "$BENCH_SRC"/agv_{arms,dist,mpit,options,report,world}.c
 }
 
-# Builds plan, which is the component's plans without MPI.
-build_plan() {
-    local plans=$BENCH_ROOT/ompi/mca/coll/pipering
-    if outdated "$PLAN" "$BENCH_SRC/plan.c" "$BENCH_SRC"/agv_dist.[ch] \
-        "$plans"/coll_pipering_plan*; then
-        "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -o "$PLAN" "$BENCH_SRC/plan.c" \
-            "$BENCH_SRC/agv_dist.c" "$plans"/coll_pipering_plan_*.c -lm
+# build_plans PROGRAM SOURCE...: builds it with the component's plans, without MPI.
+build_plans() {
+    local built=$1 plans=$BENCH_ROOT/ompi/mca/coll/pipering
+    shift
+    if outdated "$built" "$BENCH_SRC"/*.h "$@" "$plans"/coll_pipering_plan*; then
+        "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -o "$built" "$@" \
+            "$plans"/coll_pipering_plan_*.c -lm
     fi
+}
+
+build_plan() {
+    build_plans "$PLAN" "$BENCH_SRC/plan.c" "$BENCH_SRC/agv_dist.c"
+}
+
+build_stages() {
+    build_plans "$STAGES" "$BENCH_SRC/stages.c"
 }
 
 # Does the Open MPI at hand have the component?

@@ -19,16 +19,12 @@
 
 #include "agv_dist.h"
 #include "coll_pipering_plan.h"
+#include "machines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* TCP over Ethernet: headers of a block, bytes a packet carries, bytes around them. */
-#define ENVELOPE 32
-#define PACKET 1448
-#define FRAME 66
 
 typedef struct plan_t {
     const char *dist;
@@ -108,13 +104,7 @@ static void order(plan_t *plan, size_t block)
 /* B of the least modelled time in the order at hand. */
 static size_t search(const plan_t *plan)
 {
-    mca_coll_pipering_link_cost_t cost = {.alpha = plan->alpha,
-                                          .beta = 1.0 / plan->rate,
-                                          .latency = plan->alpha,
-                                          .envelope = ENVELOPE,
-                                          .packet = PACKET,
-                                          .frame = FRAME,
-                                          .overlap = true};
+    mca_coll_pipering_link_cost_t cost = machines_tcp(plan->alpha, 1.0 / plan->rate);
     mca_coll_pipering_problem_t problem = {.ring = &plan->ring,
                                            .bytes = plan->bytes,
                                            .cost = {cost, cost},
