@@ -449,27 +449,31 @@ static void test_third_rank(void)
        100 * loss);
 }
 
-/* What is wrong in the printed equations, stated on stages that are all alike. */
+static double time_of(mca_coll_pipering_protocol_t protocol, const costs_t *costs, int blocks)
+{
+    const mca_coll_pipering_staged_problem_t problem = problem_of(protocol, costs, 5, blocks, 8);
+
+    return mca_coll_pipering_staged_time(&problem, 8);
+}
+
+/* What is wrong in the printed equations, stated on 5 ranks whose transfers are all alike. */
 static void test_corrections(void)
 {
-    const costs_t alike = {.first = 3, .forward = 3, .flow = 1, .copy = 2},
-                  sums = {.first = 3, .forward = 3, .flow = 1, .copy = 1, .combine = 2},
-                  heavy = {.first = 3, .forward = 3, .flow = 1, .copy = 2, .combine = 2};
-    const int ranks = 5, blocks = 20;
-    const mca_coll_pipering_staged_problem_t
-        bcast = problem_of(PCAST, &alike, ranks, blocks, 8),
-        light = problem_of(SCAN, &sums, ranks, blocks, 8),
-        reduce = problem_of(RPIPE, &sums, ranks, blocks, 8),
-        full = problem_of(SCAN, &heavy, ranks, blocks, 8);
+    const costs_t light = {.first = 3, .forward = 3, .flow = 1, .copy = 1, .combine = 2},
+                  heavy = {.first = 3, .forward = 3, .flow = 1, .copy = 2, .combine = 5};
+    const int n = 20;
 
-    is(mca_coll_pipering_staged_time(&bcast, 8), (ranks + blocks - 2) * 4 + 2,
+    is(time_of(PCAST, &heavy, n), (4 + n - 1) * 4 + 2,
        "(2): (P - 1) + D_v/D_b - 1 stages and the last copy");
-    is(mca_coll_pipering_staged_time(&reduce, 8), 4 + 3 * (2 + 4) + 2 + 1 + (blocks - 1) * 4,
+    is(time_of(RPIPE, &light, n), 4 + 3 * (2 + 4) + 2 + 1 + (n - 1) * 4,
        "(3): flow control belongs to every block");
-    is(mca_coll_pipering_staged_time(&light, 8), mca_coll_pipering_staged_time(&reduce, 8),
-       "(4): a scan copies while it sends");
-    is(mca_coll_pipering_staged_time(&full, 8), 4 + 3 * (2 + 4) + 2 + 2 + (blocks - 1) * 5,
+    is(time_of(SCAN, &light, n), time_of(RPIPE, &light, n), "(4): a scan copies while it sends");
+    is(time_of(SCAN, &heavy, n), 4 + 3 * (5 + 4) + 5 + 2 + (n - 1) * (5 + 2 + 1),
        "(4): a block is combined and copied by one processor");
+    is(time_of(MERGED, &light, n) - time_of(MERGED, &light, 1), (n - 1) * 2 * (3 + 1),
+       "4.4: an inner rank sends a block twice");
+    is(time_of(MERGED, &heavy, n) - time_of(MERGED, &heavy, 1), (n - 1) * (5 + 2 + 2 * 1),
+       "4.4: and tells of it twice when it has combined and copied it");
 }
 
 /* ---- search ---- */
