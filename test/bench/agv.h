@@ -105,14 +105,15 @@ typedef struct agv_data_t {
     size_t recv_size; /**< without the guard behind it */
 } agv_data_t;
 
-typedef enum { AGV_STOCK, AGV_PIPERING, AGV_TUNED, AGV_MPICH } agv_engine_t;
+/** Whose collectives an arm uses; AGV_MPICH is of agv alone, AGV_SM of fold. */
+typedef enum { AGV_STOCK, AGV_PIPERING, AGV_TUNED, AGV_MPICH, AGV_SM } agv_engine_t;
 
 typedef struct agv_arm_t {
     char name[AGV_VALUE_LENGTH];
     agv_engine_t engine;
     bool nonblocking;
     size_t chunk; /**< of AGV_MPICH */
-    int tuned;    /**< of AGV_TUNED: the algorithm's number */
+    int tuned;    /**< of AGV_TUNED: the algorithm's number, 0: its own choice */
     MPI_Comm comm;
     int settings;
     int cvar[AGV_MAX_SETTINGS];
@@ -188,8 +189,9 @@ int agv_arms_create(agv_arm_t *arms, const char *list, const agv_world_t *world,
 void agv_arms_free(agv_arm_t *arms, int count);
 int agv_arm_call(const agv_arm_t *arm, const agv_problem_t *problem, const agv_data_t *data,
                  bool allgather);
-/** A communicator whose collectives come without the components in `without` ("^a,b"). */
-int agv_comm_dup(MPI_Comm comm, const char *without, MPI_Comm *dup);
+/** A communicator whose collectives come without some components, "^a,b", or from one
+ *  before all others, "c,^a,b"; NULL: as Open MPI chooses. */
+int agv_comm_dup(MPI_Comm comm, const char *components, MPI_Comm *dup);
 
 /* agv_trace.c */
 bool agv_trace_start(const char *file, double interval, int rank);

@@ -24,16 +24,16 @@
 #define ALLGATHER_ALGORITHM "coll_pipering_allgather_algorithm"
 #define MPICH_CHUNK 32768
 
-int agv_comm_dup(MPI_Comm comm, const char *without, MPI_Comm *dup)
+int agv_comm_dup(MPI_Comm comm, const char *components, MPI_Comm *dup)
 {
     MPI_Info info;
     int rc;
 
-    if (NULL == without) {
+    if (NULL == components) {
         return MPI_Comm_dup(comm, dup);
     }
     MPI_Info_create(&info);
-    MPI_Info_set(info, "ompi_comm_coll_preference", without);
+    MPI_Info_set(info, "ompi_comm_coll_preference", components);
     rc = MPI_Comm_dup_with_info(comm, info, dup);
     MPI_Info_free(&info);
     return rc;

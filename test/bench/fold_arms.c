@@ -65,6 +65,10 @@ static bool parse_kind(agv_arm_t *arm, const char *name, fold_coll_t coll, char 
         arm->engine = AGV_TUNED;
         return switch_off(arm, error, length);
     }
+    if (agv_arm_is_kind(name, "sm")) {
+        arm->engine = AGV_SM;
+        return switch_off(arm, error, length);
+    }
     arm->engine = AGV_PIPERING;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
         if (agv_arm_is_kind(name, kinds[i].name)
@@ -110,19 +114,21 @@ static bool parse_word(agv_arm_t *arm, int index, char *word, void *context, cha
 int fold_arms_create(agv_arm_t *arms, const char *list, fold_coll_t coll,
                      const agv_world_t *world, char *error, size_t length)
 {
-    static const char *const without[] = {
-        [AGV_STOCK] = "^pipering", [AGV_PIPERING] = NULL, [AGV_TUNED] = "^pipering,han"};
+    static const char *const components[] = {[AGV_STOCK] = "^pipering",
+                                             [AGV_PIPERING] = NULL,
+                                             [AGV_TUNED] = "^pipering,han",
+                                             [AGV_SM] = "sm,^pipering,han"};
     int count = agv_arms_parse(arms, list, parse_word, &coll, error, length);
 
     for (int i = 0; i < count; ++i) {
-        if (AGV_TUNED == arms[i].engine && 0 == arms[i].tuned) {
-            snprintf(error, length, "%s: tuned:N is meant", arms[i].name);
+        if (AGV_SM == arms[i].engine && 1 < world->nodes) {
+            snprintf(error, length, "%s: all ranks on one node are meant", arms[i].name);
             return -1;
         }
         if (!agv_cvar_apply(&arms[i], error, length)) {
             return -1;
         }
-        agv_comm_dup(world->base, without[arms[i].engine], &arms[i].comm);
+        agv_comm_dup(world->base, components[arms[i].engine], &arms[i].comm);
     }
     return count;
 }

@@ -45,6 +45,8 @@ static const char help_arms[]
       "  ring, merged, serial\n"
       "                     forced: pipering's algorithms of allreduce\n"
       "  off                forced: the module below\n"
+      "  tuned              coll/tuned's own choice, without coll/pipering and coll/han\n"
+      "  sm                 coll/sm, and what it lacks (scans) from coll/tuned; on one node\n"
       "  tuned:N            coll/tuned's algorithm N of the collective, without coll/pipering\n"
       "                     (some cannot do --op matrix: their results are wrong)\n"
       "  tuned:N:seg=BYTES  the same with segments of so many bytes (tuned: with Open MPI 5.0;\n"
