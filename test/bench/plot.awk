@@ -1,5 +1,5 @@
 # Draws lines as SVG, both axes logarithmic.
-#   awk -v title=... -v xlabel=... -v ylabel=... -f plot.awk FILE
+#   awk -v title=... -v xlabel=... -v ylabel=... [-v legend=bottom] -f plot.awk FILE
 # FILE: series TAB x TAB y, x ascending within a series. Lines with # are skipped.
 
 BEGIN {
@@ -90,8 +90,9 @@ function axes(    v, step, k, mark) {
         (TOP + BOTTOM) / 2))
 }
 
-function curve(number,    name, color, i, path) {
+function curve(number,    name, color, i, path, row) {
     name = series[number]
+    row = 16 * number + (legend == "bottom" ? BOTTOM - 16 * count - 10 : TOP)
     color = COLOR[(number - 1) % 8 + 1]
     for (i = 1; i <= points[name]; i++) {
         path = path sprintf("%.1f,%.1f ", across(x[name, i]), down(y[name, i]))
@@ -99,8 +100,8 @@ function curve(number,    name, color, i, path) {
             down(y[name, i]), color
     }
     printf "<polyline points=\"%s\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n", path, color
-    line(LEFT + 12, TOP + 16 * number - 4, LEFT + 34, TOP + 16 * number - 4, color)
-    text(LEFT + 40, TOP + 16 * number, "start", name, "")
+    line(LEFT + 12, row - 4, LEFT + 34, row - 4, color)
+    text(LEFT + 40, row, "start", name, "")
 }
 
 END {
