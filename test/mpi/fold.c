@@ -234,9 +234,7 @@ static MPI_Datatype make_type(const kind_t *kind)
 
 /* ---- calls ---- */
 
-typedef enum { BCAST, REDUCE, SCAN, EXSCAN, ALLREDUCE, CALLS } call_t;
-
-static const char *const names[CALLS] = {"Bcast", "Reduce", "Scan", "Exscan", "Allreduce"};
+static const char *const names[FOLD_CALLS] = {"Bcast", "Reduce", "Scan", "Exscan", "Allreduce"};
 
 typedef struct image_t {
     unsigned char *memory, *before, *wanted;
@@ -246,7 +244,7 @@ typedef struct image_t {
 
 struct fold_t {
     MPI_Comm comm;
-    call_t call;
+    fold_call_t call;
     const kind_t *kind;
     layout_t *layout; /* of MPI_Bcast */
     MPI_Datatype type;
@@ -315,10 +313,10 @@ static void fill(const fold_t *fold, unsigned char *memory, int first, int last)
 /* The ranks whose fold this rank is to have; false: none. */
 static bool wanted_ranks(const fold_t *fold, int *last)
 {
-    *last = SCAN == fold->call     ? fold->rank
-            : EXSCAN == fold->call ? fold->rank - 1
-                                   : fold->size - 1;
-    return 0 <= *last && (REDUCE != fold->call || fold->rank == fold->root);
+    *last = FOLD_SCAN == fold->call     ? fold->rank
+            : FOLD_EXSCAN == fold->call ? fold->rank - 1
+                                        : fold->size - 1;
+    return 0 <= *last && (FOLD_REDUCE != fold->call || fold->rank == fold->root);
 }
 
 static void set_buffers(fold_t *fold)
@@ -344,7 +342,7 @@ static void set_reduction(fold_t *fold, dice_t *shared, size_t most_bytes, bool 
     fold->kind = &kinds[dice_roll(shared, forced ? KINDS : BELOW)];
     fold->count = dice_roll(shared, (int) (most_bytes / (size_t) (4 * fold->kind->atoms)) + 2);
     fold->in_place = dice_once_in(shared, 3)
-                     && (REDUCE != fold->call || fold->rank == fold->root);
+                     && (FOLD_REDUCE != fold->call || fold->rank == fold->root);
     fold->type = make_type(fold->kind);
     fold->own_op = NULL == fold->kind->op;
     if (fold->own_op) {
@@ -399,24 +397,23 @@ static void set_bcast(fold_t *fold, dice_t *shared, dice_t *own, size_t most_byt
              fold->layout->text, fold->root);
 }
 
-fold_t *fold_new(MPI_Comm comm, dice_t *shared, dice_t *own, size_t most_bytes, bool forced,
-                 bool mismatch)
+fold_t *fold_new(const fold_spec_t *spec, dice_t *shared, dice_t *own)
 {
     fold_t *fold = tap_memory(sizeof(*fold));
 
     memset(fold, 0, sizeof(*fold));
     name_types();
-    fold->comm = comm;
-    MPI_Comm_rank(comm, &fold->rank);
-    MPI_Comm_size(comm, &fold->size);
+    fold->comm = spec->comm;
+    MPI_Comm_rank(fold->comm, &fold->rank);
+    MPI_Comm_size(fold->comm, &fold->size);
     fold->key = dice_word(shared);
     fold->persistent = MPI_REQUEST_NULL;
-    fold->call = (call_t) dice_roll(shared, CALLS);
-    fold->root = dice_roll(shared, fold->size);
-    if (BCAST == fold->call) {
-        set_bcast(fold, shared, own, most_bytes, forced && mismatch);
+    fold->call = FOLD_ANY == spec->call ? (fold_call_t) dice_roll(shared, FOLD_CALLS) : spec->call;
+    fold->root = spec->rooted ? spec->root : dice_roll(shared, fold->size);
+    if (FOLD_BCAST == fold->call) {
+        set_bcast(fold, shared, own, spec->most, spec->forced && spec->mismatch);
     } else {
-        set_reduction(fold, shared, most_bytes, forced);
+        set_reduction(fold, shared, spec->most, spec->forced);
     }
     memcpy(fold->send.before, fold->send.memory, fold->send.length);
     memcpy(fold->recv.before, fold->recv.memory, fold->recv.length);
@@ -447,14 +444,14 @@ int fold_run(fold_t *f)
     const void *send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin;
 
     switch (f->call) {
-    case BCAST:
+    case FOLD_BCAST:
         return MPI_Bcast(recv, f->count, f->layout->type, f->root, f->comm);
-    case REDUCE:
+    case FOLD_REDUCE:
         return MPI_Reduce(send, f->rank == f->root ? recv : NULL, f->count, f->type, f->op,
                           f->root, f->comm);
-    case SCAN:
+    case FOLD_SCAN:
         return MPI_Scan(send, recv, f->count, f->type, f->op, f->comm);
-    case EXSCAN:
+    case FOLD_EXSCAN:
         return MPI_Exscan(send, recv, f->count, f->type, f->op, f->comm);
     default:
         return MPI_Allreduce(send, recv, f->count, f->type, f->op, f->comm);
@@ -467,14 +464,14 @@ int fold_start(fold_t *f, MPI_Request *request)
     const void *send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin;
 
     switch (f->call) {
-    case BCAST:
+    case FOLD_BCAST:
         return MPI_Ibcast(recv, f->count, f->layout->type, f->root, f->comm, request);
-    case REDUCE:
+    case FOLD_REDUCE:
         return MPI_Ireduce(send, f->rank == f->root ? recv : NULL, f->count, f->type, f->op,
                            f->root, f->comm, request);
-    case SCAN:
+    case FOLD_SCAN:
         return MPI_Iscan(send, recv, f->count, f->type, f->op, f->comm, request);
-    case EXSCAN:
+    case FOLD_EXSCAN:
         return MPI_Iexscan(send, recv, f->count, f->type, f->op, f->comm, request);
     default:
         return MPI_Iallreduce(send, recv, f->count, f->type, f->op, f->comm, request);
@@ -488,15 +485,15 @@ static int make_persistent(fold_t *f)
     MPI_Request *request = &f->persistent;
 
     switch (f->call) {
-    case BCAST:
+    case FOLD_BCAST:
         return MPI_Bcast_init(recv, f->count, f->layout->type, f->root, f->comm, MPI_INFO_NULL,
                               request);
-    case REDUCE:
+    case FOLD_REDUCE:
         return MPI_Reduce_init(send, f->rank == f->root ? recv : NULL, f->count, f->type, f->op,
                                f->root, f->comm, MPI_INFO_NULL, request);
-    case SCAN:
+    case FOLD_SCAN:
         return MPI_Scan_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL, request);
-    case EXSCAN:
+    case FOLD_EXSCAN:
         return MPI_Exscan_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL,
                                request);
     default:
@@ -542,7 +539,7 @@ static bool same(fold_t *fold, const char *what, const image_t *image)
 bool fold_right(fold_t *fold)
 {
     /* by MPI's rules the first rank's result of MPI_Exscan is anything */
-    const bool free_result = EXSCAN == fold->call && 0 == fold->rank;
+    const bool free_result = FOLD_EXSCAN == fold->call && 0 == fold->rank;
 
     return same(fold, "send", &fold->send) && (free_result || same(fold, "receive", &fold->recv));
 }

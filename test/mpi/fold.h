@@ -26,14 +26,29 @@
 
 typedef struct fold_t fold_t;
 
-/**
- * A call of at most `most` bytes drawn from `shared`, which must be equal on all
- * ranks of the communicator; calls that the component is `forced` to serve
- * may be such that Open MPI's own algorithms fail on them; with `mismatch` too, ranks
- * describe a broadcast by types of their own, from `own`.
- */
-fold_t *fold_new(MPI_Comm comm, dice_t *shared, dice_t *own, size_t most, bool forced,
-                 bool mismatch);
+typedef enum {
+    FOLD_BCAST,
+    FOLD_REDUCE,
+    FOLD_SCAN,
+    FOLD_EXSCAN,
+    FOLD_ALLREDUCE,
+    FOLD_CALLS,
+    FOLD_ANY = FOLD_CALLS
+} fold_call_t;
+
+/** What is not left to the dice; equal on all ranks. */
+typedef struct fold_spec_t {
+    MPI_Comm comm;
+    fold_call_t call; /**< FOLD_ANY: drawn */
+    bool rooted;      /**< `root` is given, else it is drawn */
+    int root;
+    size_t most;   /**< bytes of the vector */
+    bool forced;   /**< the component serves it, so Open MPI's own algorithms may fail on it */
+    bool mismatch; /**< if forced, ranks describe a broadcast by types of their own */
+} fold_spec_t;
+
+/** A call drawn from `shared`, equal on all ranks; what a rank is free in from `own`. */
+fold_t *fold_new(const fold_spec_t *spec, dice_t *shared, dice_t *own);
 void fold_free(fold_t *fold);
 
 /** The blocking call; the start of the nonblocking one. MPI's code. */

@@ -368,13 +368,15 @@ static int begin_gather(flight_t *flight, int i, MPI_Comm comm, dice_t *shared, 
 static int begin_fold(flight_t *flight, int i, MPI_Comm comm, dice_t *shared, dice_t *own,
                       const knob_setting_t *setting)
 {
+    fold_spec_t spec = {.comm = comm, .call = FOLD_ANY, .mismatch = mismatch};
     int size;
 
     MPI_Comm_size(comm, &size);
+    spec.most = most_bytes(shared, setting->block_size, size);
+    spec.forced = folds_forced && 1 < size;
     flight->call[i] = NULL;
     flight->request[i] = MPI_REQUEST_NULL;
-    flight->fold[i] = fold_new(comm, shared, own, most_bytes(shared, setting->block_size, size),
-                               folds_forced && 1 < size, mismatch);
+    flight->fold[i] = fold_new(&spec, shared, own);
     switch (dice_roll(shared, 5)) {
     case 0:
         return fold_start_persistent(flight->fold[i], &flight->request[i]);

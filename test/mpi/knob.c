@@ -226,3 +226,12 @@ bool knob_apply(const knob_setting_t *setting)
     knob_set("coll_pipering_reorder_empties", setting->empties);
     return true;
 }
+
+void knob_folds(int line, int allreduce)
+{
+    knob_set("coll_pipering_bcast_algorithm", line);
+    knob_set("coll_pipering_reduce_algorithm", line);
+    knob_set("coll_pipering_scan_algorithm", line);
+    knob_set("coll_pipering_exscan_algorithm", line);
+    knob_set("coll_pipering_allreduce_algorithm", allreduce);
+}

@@ -65,6 +65,9 @@ typedef struct knob_setting_t {
 /** Sets all of it (equal on all ranks); false without the component. */
 bool knob_apply(const knob_setting_t *setting);
 
+/** Sets how broadcasts, reductions and scans go, and allreduces; nothing without the component. */
+void knob_folds(int line, int allreduce);
+
 /** Ways that every correctness test goes through; only the first without the component. */
 extern const knob_setting_t knob_settings[];
 int knob_settings_count(void);

@@ -77,18 +77,13 @@ static bool call(MPI_Comm comm, int n)
 /** Some of every kind of fold, blocking, not, and persistent. */
 static bool fold_some(MPI_Comm comm, int algorithm, bool component)
 {
-    static const char *const names[] = {"bcast", "reduce", "scan", "exscan"};
+    const fold_spec_t spec = {.comm = comm, .call = FOLD_ANY, .most = 6000, .forced = component};
     dice_t shared = dice_from(1, (uint64_t) algorithm, 0), own = shared;
-    char name[64];
     bool right = true;
 
-    for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", names[i]);
-        knob_set(name, KNOB_PIPELINE);
-    }
-    knob_set("coll_pipering_allreduce_algorithm", algorithm);
+    knob_folds(KNOB_PIPELINE, algorithm);
     for (int i = 0; i < 24; i++) {
-        fold_t *fold = fold_new(comm, &shared, &own, 6000, component, false);
+        fold_t *fold = fold_new(&spec, &shared, &own);
         MPI_Request request = MPI_REQUEST_NULL;
         const int code = 0 == i % 3   ? fold_run(fold)
                          : 1 == i % 3 ? fold_start(fold, &request)
