@@ -23,21 +23,74 @@ typedef void *(*malloc_t)(size_t);
 typedef void *(*calloc_t)(size_t, size_t);
 typedef void *(*realloc_t)(void *, size_t);
 typedef int (*memalign_t)(void **, size_t, size_t);
+typedef void (*free_t)(void *);
 
 static malloc_t next_malloc;
 static calloc_t next_calloc;
 static realloc_t next_realloc;
 static memalign_t next_memalign;
+static free_t next_free;
+
+#define HELD_AT_MOST 1024
+
+/** Who asks: somebody else, or the component, and then whether it gets it. */
+typedef enum { OTHERS, GRANTED, REFUSED } verdict_t;
 
 static volatile bool armed;
 static __thread bool judging; /* dladdr may want memory itself */
 static long victim;           /* its number, 0: none */
 static long requests;
 
+static void *held[HELD_AT_MOST];
+static volatile int pieces;
+static volatile int lock; /* of both; no pthread_mutex, which may not be there so early */
+
+/* ---- what the component holds ---- */
+
+static void take_lock(void)
+{
+    while (0 != __sync_lock_test_and_set(&lock, 1)) {
+        continue;
+    }
+}
+
+static void hold(void *memory)
+{
+    take_lock();
+    if (HELD_AT_MOST == pieces) {
+        abort();
+    }
+    held[pieces++] = memory;
+    __sync_lock_release(&lock);
+}
+
+static void forget(const void *memory)
+{
+    if (NULL == memory || 0 == pieces) {
+        return;
+    }
+    take_lock();
+    for (int i = 0; i < pieces; i++) {
+        if (held[i] == memory) {
+            held[i] = held[--pieces];
+            break;
+        }
+    }
+    __sync_lock_release(&lock);
+}
+
+int allocator_held(void)
+{
+    return pieces;
+}
+
+/* ---- who asks ---- */
+
 void allocator_arm(long k)
 {
     victim = k;
     requests = 0;
+    pieces = 0;
     armed = true;
 }
 
@@ -57,23 +110,32 @@ static bool is_component(void *caller)
                || (NULL != info.dli_sname && NULL != strstr(info.dli_sname, "coll_pipering")));
 }
 
-static bool refused(void *caller)
+static verdict_t judge(void *caller)
 {
-    bool refuse = false;
+    verdict_t verdict = OTHERS;
 
     if (armed && !judging) {
         judging = true;
         if (is_component(caller)) {
-            requests++;
-            refuse = requests == victim;
+            verdict = ++requests == victim ? REFUSED : GRANTED;
         }
         judging = false;
     }
-    if (refuse) {
+    if (REFUSED == verdict) {
         errno = ENOMEM;
     }
-    return refuse;
+    return verdict;
 }
+
+static void *given(verdict_t verdict, void *memory)
+{
+    if (GRANTED == verdict && NULL != memory) {
+        hold(memory);
+    }
+    return memory;
+}
+
+/* ---- the functions ---- */
 
 /** POSIX's way of taking a function from dlsym. */
 static void find(const char *name, void *function)
@@ -88,32 +150,60 @@ static void find(const char *name, void *function)
 
 void *malloc(size_t size)
 {
+    const verdict_t verdict = judge(__builtin_return_address(0));
+
     if (NULL == next_malloc) {
         find("malloc", &next_malloc);
     }
-    return refused(__builtin_return_address(0)) ? NULL : next_malloc(size);
+    return REFUSED == verdict ? NULL : given(verdict, next_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
+    const verdict_t verdict = judge(__builtin_return_address(0));
+
     if (NULL == next_calloc) {
         find("calloc", &next_calloc);
     }
-    return refused(__builtin_return_address(0)) ? NULL : next_calloc(count, size);
+    return REFUSED == verdict ? NULL : given(verdict, next_calloc(count, size));
 }
 
 void *realloc(void *memory, size_t size)
 {
+    const verdict_t verdict = judge(__builtin_return_address(0));
+
     if (NULL == next_realloc) {
         find("realloc", &next_realloc);
     }
-    return refused(__builtin_return_address(0)) ? NULL : next_realloc(memory, size);
+    if (REFUSED == verdict) {
+        return NULL;
+    }
+    forget(memory);
+    return given(verdict, next_realloc(memory, size));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
+    const verdict_t verdict = judge(__builtin_return_address(0));
+    int code = ENOMEM;
+
     if (NULL == next_memalign) {
         find("posix_memalign", &next_memalign);
     }
-    return refused(__builtin_return_address(0)) ? ENOMEM : next_memalign(memory, alignment, size);
+    if (REFUSED != verdict) {
+        code = next_memalign(memory, alignment, size);
+    }
+    if (0 == code) {
+        given(verdict, *memory);
+    }
+    return code;
+}
+
+void free(void *memory)
+{
+    if (NULL == next_free) {
+        find("free", &next_free);
+    }
+    forget(memory); /* before, for then others may get it */
+    next_free(memory);
 }

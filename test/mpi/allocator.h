@@ -11,9 +11,10 @@
 /**
  * @file
  * An allocator that fails at will, for the component alone: a program that is
- * linked with it has malloc, calloc, realloc and posix_memalign of its own. They
- * hand on to those of the library (or of a checking library that is preloaded),
- * but a request from code of the component may be refused.
+ * linked with it has malloc, calloc, realloc, posix_memalign and free of its own.
+ * They hand on to those of the library (or of a checking library that is preloaded),
+ * but a request from code of the component may be refused, and what it is given is
+ * kept account of until someone frees it.
  */
 
 #ifndef TEST_MPI_ALLOCATOR_H
@@ -24,5 +25,8 @@ void allocator_arm(long k);
 
 /** Ends that; the number of requests that the component made meanwhile. */
 long allocator_disarm(void);
+
+/** Of the memory that it was given meanwhile, how many pieces have not been freed so far. */
+int allocator_held(void);
 
 #endif

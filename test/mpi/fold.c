@@ -510,6 +510,16 @@ int fold_start_persistent(fold_t *fold, MPI_Request *request)
     return MPI_SUCCESS == code ? MPI_Start(request) : code;
 }
 
+int fold_wait(fold_t *fold, MPI_Request *request)
+{
+    const int code = MPI_Wait(request, MPI_STATUS_IGNORE);
+
+    if (MPI_REQUEST_NULL == *request) {
+        fold->persistent = MPI_REQUEST_NULL;
+    }
+    return code;
+}
+
 bool fold_again(fold_t *fold)
 {
     if (MPI_REQUEST_NULL == fold->persistent) {

@@ -55,8 +55,13 @@ void fold_free(fold_t *fold);
 int fold_run(fold_t *fold);
 int fold_start(fold_t *fold, MPI_Request *request);
 
-/** A persistent one, made and started; fold_again starts it again and judges that too. */
+/** A persistent one, made and started. */
 int fold_start_persistent(fold_t *fold, MPI_Request *request);
+
+/** MPI_Wait for a call that may fail: Open MPI frees its request then, a persistent one too. */
+int fold_wait(fold_t *fold, MPI_Request *request);
+
+/** Starts a persistent one again, waits, and judges that too. */
 bool fold_again(fold_t *fold);
 
 /** Judges all memory of this rank after the call; fold_fault says what is wrong. */

@@ -16,6 +16,7 @@ fi
 # shellcheck disable=SC2034 # of lib.sh
 expected=7 # MPI_Abort with ABORTED
 on_one "no memory" 3 60 "${check[@]}" "$bin/oom"
+on_one "no memory, folds" 3 60 "${check[@]}" -x FOLDS=1 "$bin/oom"
 
 # dies NAME [OPTION]...: a test; under the default handler the job ends at once,
 # and not well. Of their last words mpirun of 4.1 loses some, so those of all
