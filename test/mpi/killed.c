@@ -10,9 +10,8 @@
 
 /**
  * @file
- * Rank VICTIM is killed, by its process id, while it is in a call of
- * MPI_Allgatherv (NONBLOCKING=1: in MPI_Wait after MPI_Iallgatherv). The job is
- * not meant to end by itself.
+ * Rank VICTIM is killed, by its process id, while it is in a CALL, one of the names
+ * below, the nonblocking ones with MPI_Wait. The job is not meant to end by itself.
  */
 
 #include "knob.h"
@@ -22,8 +21,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#define CALLS_BEFORE 3 /* that go well */
 
 static volatile sig_atomic_t in_call;
 static volatile sig_atomic_t calls;
@@ -32,7 +34,7 @@ static volatile sig_atomic_t calls;
 static void die_in_call(int sign)
 {
     (void) sign;
-    if (in_call && 2 < calls) {
+    if (in_call && CALLS_BEFORE <= calls) {
         (void) !write(1, "# killed in a call\n", 19);
         kill(getpid(), SIGKILL);
     }
@@ -46,45 +48,123 @@ static void arm(void)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static void call(const char *send, char *recv, const int *count, const int *displ)
-{
-    MPI_Request request;
+#define PART (2 << 20)
+#define WORDS (PART / 4)
 
-    in_call = 1;
-    if (0 == tap_number("NONBLOCKING", 0)) {
-        MPI_Allgatherv(send, count[tap_rank], MPI_BYTE, recv, count, displ, MPI_BYTE,
-                       MPI_COMM_WORLD);
-    } else {
-        MPI_Iallgatherv(send, count[tap_rank], MPI_BYTE, recv, count, displ, MPI_BYTE,
-                        MPI_COMM_WORLD, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+/** Buffers of all calls; those of gathers are tap_size parts. */
+typedef struct buffers_t {
+    char *send, *recv;
+    int *count, *displ;
+} buffers_t;
+
+typedef void call_fn_t(const buffers_t *b, MPI_Request *request);
+
+static void allgatherv(const buffers_t *b, MPI_Request *request)
+{
+    (void) request;
+    MPI_Allgatherv(b->send, PART, MPI_BYTE, b->recv, b->count, b->displ, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void iallgatherv(const buffers_t *b, MPI_Request *request)
+{
+    MPI_Iallgatherv(b->send, PART, MPI_BYTE, b->recv, b->count, b->displ, MPI_BYTE, MPI_COMM_WORLD,
+                    request);
+}
+
+static void bcast(const buffers_t *b, MPI_Request *request)
+{
+    (void) request;
+    MPI_Bcast(b->recv, WORDS, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static void reduce(const buffers_t *b, MPI_Request *request)
+{
+    (void) request;
+    MPI_Reduce(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void iscan(const buffers_t *b, MPI_Request *request)
+{
+    MPI_Iscan(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, request);
+}
+
+static void exscan(const buffers_t *b, MPI_Request *request)
+{
+    (void) request;
+    MPI_Exscan(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void allreduce(const buffers_t *b, MPI_Request *request)
+{
+    (void) request;
+    MPI_Allreduce(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void iallreduce(const buffers_t *b, MPI_Request *request)
+{
+    MPI_Iallreduce(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, request);
+}
+
+static const struct {
+    const char *name;
+    call_fn_t *run;
+    int algorithm; /* of MPI_Allreduce */
+} forms[] = {
+    {"allgatherv", allgatherv, KNOB_AUTO},         {"iallgatherv", iallgatherv, KNOB_AUTO},
+    {"bcast", bcast, KNOB_AUTO},                   {"reduce", reduce, KNOB_AUTO},
+    {"iscan", iscan, KNOB_AUTO},                   {"exscan", exscan, KNOB_AUTO},
+    {"allreduce, merged", allreduce, KNOB_MERGED}, {"iallreduce, ring", iallreduce, KNOB_RING},
+};
+#define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
+
+static int find_form(void)
+{
+    const char *name = getenv("CALL");
+
+    for (int i = 0; i < FORMS; i++) {
+        if (NULL != name && 0 == strcmp(name, forms[i].name)) {
+            return i;
+        }
     }
-    in_call = 0;
-    calls++;
+    tap_bail("CALL is not one of the calls");
+}
+
+static buffers_t new_buffers(void)
+{
+    buffers_t b = {.send = calloc(1, PART), .recv = calloc((size_t) tap_size, PART)};
+
+    b.count = tap_memory((size_t) tap_size * sizeof(int));
+    b.displ = tap_memory((size_t) tap_size * sizeof(int));
+    for (int i = 0; i < tap_size; i++) {
+        b.count[i] = PART;
+        b.displ[i] = i * PART;
+    }
+    return b;
 }
 
 int main(int argc, char **argv)
 {
-    enum { PART = 2 << 20 };
-    int *count, *displ;
-    char *send, *recv;
+    buffers_t buffers;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int form;
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
+    form = find_form();
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
-    count = tap_memory((size_t) tap_size * sizeof(int));
-    displ = tap_memory((size_t) tap_size * sizeof(int));
-    for (int i = 0; i < tap_size; i++) {
-        count[i] = PART;
-        displ[i] = i * PART;
-    }
-    send = calloc(1, PART);
-    recv = calloc((size_t) tap_size, PART);
+    knob_folds(KNOB_PIPELINE, forms[form].algorithm);
+    buffers = new_buffers();
     if (tap_number("VICTIM", 1) == tap_rank) {
         arm();
     }
     for (;;) {
-        call(send, recv, count, displ);
+        in_call = 1;
+        forms[form].run(&buffers, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        in_call = 0;
+        if (++calls == CALLS_BEFORE && CALLS_BEFORE > knob_counter("coll_pipering_calls")) {
+            tap_bail("the calls went elsewhere");
+        }
     }
     return tap_end();
 }

@@ -4,12 +4,12 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# kill_one MAP VICTIM NONBLOCKING: the job; then, a line each: its status, its
+# kill_one MAP VICTIM CALL: the job; then, a line each: its status, its
 # seconds, and what is left after it has ended. Runs inside of a testbed, whose
 # processes and shared memory are its own.
 kill_one() {
     local start=$SECONDS status=0
-    "$testbed" mpirun --map "$1" --timeout 60 -- -x VICTIM="$2" -x NONBLOCKING="$3" \
+    "$testbed" mpirun --map "$1" --timeout 60 -- -x VICTIM="$2" -x CALL="$3" \
         "$bin/killed" >"$work/out" 2>&1 || status=$?
     echo "status $status"
     echo "seconds $((SECONDS - start))"
@@ -32,10 +32,9 @@ if ! can_nodes; then
     finish
 fi
 
-# killed MAP VICTIM NONBLOCKING: tests.
+# killed MAP VICTIM CALL: tests.
 killed() {
-    local label="nodes of $1 ranks, rank $2 killed" seconds status
-    [[ 0 -eq $3 ]] || label+=" in MPI_Wait"
+    local label="nodes of $1 ranks, rank $2 killed in $3" seconds status
     "$testbed" with --nodes "$(awk -F, '{ print NF }' <<<"$1")" -- "$0" kill_one "$@" \
         >"$work/report" 2>&1
     status=$(sed -n 's/^status //p' "$work/report")
@@ -47,9 +46,15 @@ killed() {
 }
 
 "$testbed" leftovers >"$work/old" 2>&1
-killed 3 1 0
-killed 2,1,1 3 0
-killed 1,2 0 1
+killed 3 1 allgatherv
+killed 2,1,1 3 allgatherv
+killed 1,2 0 iallgatherv
+killed 2,1,1 2 bcast
+killed 1,1,1 0 reduce
+killed 3 1 exscan
+killed 1,2 1 iscan
+killed 2,2 0 "allreduce, merged"
+killed 1,1,2 2 "iallreduce, ring"
 "$testbed" leftovers 2>&1 | grep -vxF -f "$work/old" >"$work/new"
 is "testbed leftovers finds nothing new" "$(cat "$work/new")" ""
 finish
