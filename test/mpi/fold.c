@@ -22,15 +22,6 @@
 #include "layout.h"
 #include "tap.h"
 
-#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
-#    include <mpi-ext.h>
-#    define MPI_Bcast_init MPIX_Bcast_init
-#    define MPI_Reduce_init MPIX_Reduce_init
-#    define MPI_Scan_init MPIX_Scan_init
-#    define MPI_Exscan_init MPIX_Exscan_init
-#    define MPI_Allreduce_init MPIX_Allreduce_init
-#endif
-
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,8 +225,6 @@ static MPI_Datatype make_type(const kind_t *kind)
 
 /* ---- calls ---- */
 
-static const char *const names[FOLD_CALLS] = {"Bcast", "Reduce", "Scan", "Exscan", "Allreduce"};
-
 typedef struct image_t {
     unsigned char *memory, *before, *wanted;
     size_t length;
@@ -351,7 +340,7 @@ static void set_reduction(fold_t *fold, dice_t *shared, size_t most_bytes, bool 
         fold->op = *fold->kind->op;
     }
     set_buffers(fold);
-    snprintf(fold->name, sizeof(fold->name), "MPI_%s of %d %s, root %d%s", names[fold->call],
+    snprintf(fold->name, sizeof(fold->name), "MPI_%s of %d %s, root %d%s", foldcall_name(fold->call),
              fold->count, fold->kind->name, fold->root, fold->in_place ? ", in place" : "");
 }
 
@@ -438,73 +427,39 @@ void fold_free(fold_t *fold)
     free(fold);
 }
 
-int fold_run(fold_t *f)
+static foldcall_t call_of(const fold_t *f)
 {
-    void *recv = f->recv.memory + f->recv.origin;
-    const void *send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin;
-
-    switch (f->call) {
-    case FOLD_BCAST:
-        return MPI_Bcast(recv, f->count, f->layout->type, f->root, f->comm);
-    case FOLD_REDUCE:
-        return MPI_Reduce(send, f->rank == f->root ? recv : NULL, f->count, f->type, f->op,
-                          f->root, f->comm);
-    case FOLD_SCAN:
-        return MPI_Scan(send, recv, f->count, f->type, f->op, f->comm);
-    case FOLD_EXSCAN:
-        return MPI_Exscan(send, recv, f->count, f->type, f->op, f->comm);
-    default:
-        return MPI_Allreduce(send, recv, f->count, f->type, f->op, f->comm);
-    }
+    const bool bcast = FOLD_BCAST == f->call;
+    unsigned char *recv = f->recv.memory + f->recv.origin;
+    const foldcall_t call = {.call = f->call,
+                             .send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin,
+                             .recv = FOLD_REDUCE == f->call && f->rank != f->root ? NULL : recv,
+                             .count = f->count,
+                             .type = bcast ? f->layout->type : f->type,
+                             .op = f->op,
+                             .root = f->root,
+                             .comm = f->comm};
+    return call;
 }
 
-int fold_start(fold_t *f, MPI_Request *request)
+int fold_run(fold_t *fold)
 {
-    void *recv = f->recv.memory + f->recv.origin;
-    const void *send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin;
+    const foldcall_t call = call_of(fold);
 
-    switch (f->call) {
-    case FOLD_BCAST:
-        return MPI_Ibcast(recv, f->count, f->layout->type, f->root, f->comm, request);
-    case FOLD_REDUCE:
-        return MPI_Ireduce(send, f->rank == f->root ? recv : NULL, f->count, f->type, f->op,
-                           f->root, f->comm, request);
-    case FOLD_SCAN:
-        return MPI_Iscan(send, recv, f->count, f->type, f->op, f->comm, request);
-    case FOLD_EXSCAN:
-        return MPI_Iexscan(send, recv, f->count, f->type, f->op, f->comm, request);
-    default:
-        return MPI_Iallreduce(send, recv, f->count, f->type, f->op, f->comm, request);
-    }
+    return foldcall_run(&call);
 }
 
-static int make_persistent(fold_t *f)
+int fold_start(fold_t *fold, MPI_Request *request)
 {
-    void *recv = f->recv.memory + f->recv.origin;
-    const void *send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin;
-    MPI_Request *request = &f->persistent;
+    const foldcall_t call = call_of(fold);
 
-    switch (f->call) {
-    case FOLD_BCAST:
-        return MPI_Bcast_init(recv, f->count, f->layout->type, f->root, f->comm, MPI_INFO_NULL,
-                              request);
-    case FOLD_REDUCE:
-        return MPI_Reduce_init(send, f->rank == f->root ? recv : NULL, f->count, f->type, f->op,
-                               f->root, f->comm, MPI_INFO_NULL, request);
-    case FOLD_SCAN:
-        return MPI_Scan_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL, request);
-    case FOLD_EXSCAN:
-        return MPI_Exscan_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL,
-                               request);
-    default:
-        return MPI_Allreduce_init(send, recv, f->count, f->type, f->op, f->comm, MPI_INFO_NULL,
-                                  request);
-    }
+    return foldcall_start(&call, request);
 }
 
 int fold_start_persistent(fold_t *fold, MPI_Request *request)
 {
-    const int code = make_persistent(fold);
+    const foldcall_t call = call_of(fold);
+    const int code = foldcall_init(&call, &fold->persistent);
 
     *request = fold->persistent;
     return MPI_SUCCESS == code ? MPI_Start(request) : code;

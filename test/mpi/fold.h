@@ -19,22 +19,13 @@
 #define TEST_MPI_FOLD_H
 
 #include "dice.h"
+#include "foldcall.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct fold_t fold_t;
-
-typedef enum {
-    FOLD_BCAST,
-    FOLD_REDUCE,
-    FOLD_SCAN,
-    FOLD_EXSCAN,
-    FOLD_ALLREDUCE,
-    FOLD_CALLS,
-    FOLD_ANY = FOLD_CALLS
-} fold_call_t;
 
 /** What is not left to the dice; equal on all ranks. */
 typedef struct fold_spec_t {
