@@ -340,8 +340,8 @@ static void set_reduction(fold_t *fold, dice_t *shared, size_t most_bytes, bool 
         fold->op = *fold->kind->op;
     }
     set_buffers(fold);
-    snprintf(fold->name, sizeof(fold->name), "MPI_%s of %d %s, root %d%s", foldcall_name(fold->call),
-             fold->count, fold->kind->name, fold->root, fold->in_place ? ", in place" : "");
+    snprintf(fold->name, sizeof(fold->name), "MPI_%s of %d %s, root %d%s",
+             foldcall_name(fold->call), fold->count, fold->kind->name, fold->root, fold->in_place ? ", in place" : "");
 }
 
 static void put_pattern(const fold_t *fold, unsigned char *memory)
@@ -475,18 +475,6 @@ int fold_wait(fold_t *fold, MPI_Request *request)
     return code;
 }
 
-bool fold_again(fold_t *fold)
-{
-    if (MPI_REQUEST_NULL == fold->persistent) {
-        return true;
-    }
-    memcpy(fold->send.memory, fold->send.before, fold->send.length);
-    memcpy(fold->recv.memory, fold->recv.before, fold->recv.length);
-    MPI_Start(&fold->persistent);
-    MPI_Wait(&fold->persistent, MPI_STATUS_IGNORE);
-    return fold_right(fold);
-}
-
 static bool same(fold_t *fold, const char *what, const image_t *image)
 {
     for (size_t i = 0; i < image->length; i++) {
@@ -507,6 +495,20 @@ bool fold_right(fold_t *fold)
     const bool free_result = FOLD_EXSCAN == fold->call && 0 == fold->rank;
 
     return same(fold, "send", &fold->send) && (free_result || same(fold, "receive", &fold->recv));
+}
+
+bool fold_right_again(fold_t *fold)
+{
+    const bool right = fold_right(fold);
+
+    if (MPI_REQUEST_NULL == fold->persistent) {
+        return right;
+    }
+    memcpy(fold->send.memory, fold->send.before, fold->send.length);
+    memcpy(fold->recv.memory, fold->recv.before, fold->recv.length);
+    MPI_Start(&fold->persistent);
+    MPI_Wait(&fold->persistent, MPI_STATUS_IGNORE);
+    return fold_right(fold) && right;
 }
 
 const char *fold_fault(const fold_t *fold)

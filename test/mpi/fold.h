@@ -52,11 +52,14 @@ int fold_start_persistent(fold_t *fold, MPI_Request *request);
 /** MPI_Wait for a call that may fail: Open MPI frees its request then, a persistent one too. */
 int fold_wait(fold_t *fold, MPI_Request *request);
 
-/** Starts a persistent one again, waits, and judges that too. */
-bool fold_again(fold_t *fold);
-
 /** Judges all memory of this rank after the call; fold_fault says what is wrong. */
 bool fold_right(fold_t *fold);
+
+/**
+ * The same, and a persistent call is started again and judged once more: on all ranks,
+ * whatever they think of the first time.
+ */
+bool fold_right_again(fold_t *fold);
 const char *fold_fault(const fold_t *fold);
 const char *fold_name(const fold_t *fold);
 

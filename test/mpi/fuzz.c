@@ -394,7 +394,7 @@ static void judge(flight_t *flight)
         exchange_t *x = flight->call[i];
 
         if (NULL == x) {
-            if (!fold_right(flight->fold[i]) || !fold_again(flight->fold[i])) {
+            if (!fold_right_again(flight->fold[i])) {
                 fail("fold", fold_fault(flight->fold[i]));
             }
             fold_free(flight->fold[i]);

@@ -311,7 +311,8 @@ static bool line_right(const scene_t *s, const char *text)
     while (NULL != start && start > text && '\n' != start[-1]) {
         start--;
     }
-    return NULL != start && parse(start, &line) && NULL != strstr(start, algorithm_text(s)) && s->p == line.ranks && s->nodes == line.nodes
+    return NULL != start && parse(start, &line) && NULL != strstr(start, algorithm_text(s))
+           && s->p == line.ranks && s->nodes == line.nodes
            && s->block * s->unit == line.block && s->rounds == line.predicted && in == line.in
            && in == line.plan_in && out == line.out && out == line.plan_out
            && (in > out ? in : out) == line.counted;

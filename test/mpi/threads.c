@@ -144,7 +144,7 @@ static void arrive(worker_t *worker, int n, flight_t *flight)
         judge(worker, flight->x, n);
         exchange_free(flight->x);
     } else {
-        const bool right = fold_right(flight->fold) && fold_again(flight->fold);
+        const bool right = fold_right_again(flight->fold);
 
         note(worker, n, right, fold_fault(flight->fold));
         fold_free(flight->fold);
