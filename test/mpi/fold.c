@@ -341,7 +341,8 @@ static void set_reduction(fold_t *fold, dice_t *shared, size_t most_bytes, bool 
     }
     set_buffers(fold);
     snprintf(fold->name, sizeof(fold->name), "MPI_%s of %d %s, root %d%s",
-             foldcall_name(fold->call), fold->count, fold->kind->name, fold->root, fold->in_place ? ", in place" : "");
+             foldcall_name(fold->call), fold->count, fold->kind->name, fold->root,
+             fold->in_place ? ", in place" : "");
 }
 
 static void put_pattern(const fold_t *fold, unsigned char *memory)
