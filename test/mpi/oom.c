@@ -39,7 +39,6 @@
 
 #define ABORTED 7
 #define REQUESTS_AT_MOST 60
-#define SETUP_PIECES 3
 #define TAG 5
 
 typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } how_t;
@@ -235,14 +234,11 @@ static bool attend(MPI_Comm comm, const form_t *form)
 
 /* ---- both ---- */
 
-/**
- * What is left when the communicator is gone too: nothing, but of a setup that failed the
- * pieces into which messages might still come (coll_pipering_setup.c).
- */
+/** Nothing is left when the communicator is gone too. */
 static bool holds_nothing(const form_t *form, long k)
 {
     const int held = allocator_held();
-    const bool right = 0 == held || (!form->again && SETUP_PIECES == held);
+    const bool right = 0 == held;
 
     if (!right) {
         printf("# %s: request %ld: %d pieces of memory are left\n", form->name, k, held);

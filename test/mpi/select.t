@@ -123,13 +123,14 @@ listed() {
 }
 
 is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
-    allgather_algorithm allgatherv_algorithm allreduce_algorithm alpha bcast_algorithm beta \
-    block_model block_size block_split exscan_algorithm local_alpha local_beta min_total priority \
-    reduce_algorithm reorder_empties reorder_nodes scan_algorithm verbose window)"
+    allgather_algorithm allgatherv_algorithm allreduce_algorithm alpha backing_directory \
+    bcast_algorithm beta block_model block_size block_split exscan_algorithm local_alpha \
+    local_beta min_total overlap priority reduce_algorithm reorder_empties reorder_nodes \
+    ring_buffer ring_buffer_blocks ring_buffer_size scan_algorithm verbose window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
-    calls fallback_early fallback_local fallback_model fallback_off fallback_small fallback_unlike plans probes \
-    rounds)"
+    bytes_shared calls fallback_early fallback_local fallback_model fallback_off fallback_small \
+    fallback_unlike plans predicted_rounds predicted_time probes rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.
 mute() {

@@ -88,10 +88,10 @@ typedef enum {
 typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t calls;
     opal_atomic_int64_t blocks_received, blocks_sent;
-    opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network;
+    opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network, bytes_shared;
     opal_atomic_int64_t rounds;
     opal_atomic_int64_t plans, probes;
-    opal_atomic_int64_t block_size_used;
+    opal_atomic_int64_t block_size_used, predicted_rounds, predicted_time;
     opal_atomic_int64_t fallback[MCA_COLL_PIPERING_REASONS];
 } mca_coll_pipering_counters_t;
 
@@ -225,6 +225,12 @@ const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setu
 /** How many there are. */
 int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);
 
+/** Seconds in which a rank combines a byte of two vectors, all ranks being at it. */
+double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup);
+
+/** Ranks per processor on the node where there are most of them. */
+double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup);
+
 /** Measured costs; those that `params` gives take their place. */
 mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
                                                       const mca_coll_pipering_params_t *params);
@@ -286,6 +292,8 @@ typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
     const int *node_of;
     int ranks, nodes, me;
+    double load;    /**< most ranks per processor */
+    double combine; /**< seconds a byte */
     mca_coll_pipering_cost_t cost;
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
@@ -295,8 +303,15 @@ typedef struct mca_coll_pipering_draft_t {
 /** Decides on a call along a chain (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft);
 
-/** Whether a draft with its times is worth it. */
-mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft);
+/** Whether a draft with its times is worth it; what is said of one node holds if all are on one. */
+mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft,
+                                                   bool pays_on_one_node);
+
+/** Bytes of a block where ranks share nothing but memory: what a cache holds many of. */
+#define MCA_COLL_PIPERING_LOCAL_BLOCK ((size_t) 32 * 1024)
+
+/** A block size that was found by search, within bounds. */
+size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes);
 
 /** Whether ring buffers can carry blocks of so many bytes; false without any. */
 bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes);

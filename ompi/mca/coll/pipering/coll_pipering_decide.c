@@ -29,6 +29,9 @@
 #define WINDOW_LEAST 4
 #define WINDOW_MOST 64
 
+/* What slots and the time to fill them should not be without end. */
+#define BLOCK_MOST ((size_t) 1024 * 1024)
+
 /*
  * A pipeline is taken if it is not slower than this many times the modelled time of
  * its rivals, which leave out what unpipelined algorithms lose on the way.
@@ -157,12 +160,20 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
         return mca_coll_pipering_equation2(&draft->problem, true);
     }
     order_ring(draft, plan->equation2);
-    return mca_coll_pipering_search(&draft->problem);
+    return mca_coll_pipering_bound_block(draft, mca_coll_pipering_search(&draft->problem));
 }
 
 bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes)
 {
     return mca_coll_pipering_fifo_carries(params->ring_buffer_size, block_bytes);
+}
+
+size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes)
+{
+    const size_t most = 2 > draft->nodes && 0 < draft->plan->key.params.ring_buffer_size
+                            ? MCA_COLL_PIPERING_LOCAL_BLOCK
+                            : BLOCK_MOST;
+    return bytes < most ? bytes : most;
 }
 
 unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
@@ -222,11 +233,8 @@ static void count_volumes(mca_coll_pipering_draft_t *draft)
     plan->out.bytes *= plan->key.unit;
 }
 
-/*
- * On one node all ranks share the memory, and what passes it twice a hop loses to
- * what copies once.
- */
-mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft)
+mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft,
+                                                   bool pays_on_one_node)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -234,7 +242,7 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
         return MCA_COLL_PIPERING_TAKEN;
     }
     if (2 > draft->nodes) {
-        return MCA_COLL_PIPERING_FALLBACK_LOCAL;
+        return pays_on_one_node ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
     return plan->time <= RIVAL_SLACK * plan->rival_time ? MCA_COLL_PIPERING_TAKEN
                                                         : MCA_COLL_PIPERING_FALLBACK_MODEL;
@@ -259,7 +267,8 @@ static void decide_ring(mca_coll_pipering_draft_t *draft)
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
     plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
     plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
-    plan->reason = mca_coll_pipering_judge(draft);
+    /* on one node what is copied in and out at every hop gains nothing over what is copied once */
+    plan->reason = mca_coll_pipering_judge(draft, false);
 }
 
 static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
@@ -270,6 +279,8 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
            .ranks = ompi_comm_size(comm),
            .nodes = mca_coll_pipering_setup_nodes(module->setup),
            .me = ompi_comm_rank(comm),
+           .load = mca_coll_pipering_setup_load(module->setup),
+           .combine = mca_coll_pipering_setup_combine(module->setup),
            .cost = mca_coll_pipering_setup_cost(module->setup, &key->params)};
     mca_coll_pipering_plan_t *plan = new_plan(draft.ranks, key, &draft);
 

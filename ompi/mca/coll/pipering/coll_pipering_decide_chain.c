@@ -20,8 +20,16 @@
 
 #include <math.h>
 
-/* Seconds a byte that two operands are combined in, of a simple operation in memory. */
-#define COMBINE 2.5e-10
+/*
+ * On one node blocks that stay in a cache on their way replace vectors that do not,
+ * which saves a third of the time and more; a chain that fills in less than a quarter of
+ * it gains. A broadcast gains less, since the kernel copies once where ring buffers copy
+ * twice, and nothing where processors are short; MPI_Exscan too, whose last rank has
+ * nothing to combine.
+ */
+#define LOCAL_FILLS 4
+#define LOCAL_FILLS_LESS 8
+#define LOCAL_LOAD_BCAST 2
 
 static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *draft)
 {
@@ -87,8 +95,11 @@ static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
     return bytes < plan->key.unit ? 1 : bytes / plan->key.unit;
 }
 
-static void set_blocks(mca_coll_pipering_plan_t *plan, size_t bytes)
+static void set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
 {
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    bytes = mca_coll_pipering_bound_block(draft, bytes);
     plan->cut.block_size = units_of(plan, 0 < plan->key.params.block_size
                                               ? plan->key.params.block_size
                                               : bytes);
@@ -105,9 +116,9 @@ static void decide_line(mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_line_problem_t line = {.shape = route_chain(draft),
                                                    .bytes = plan->total,
                                                    .passes = both ? 2 : 1,
-                                                   .combine = combines(draft) ? COMBINE : 0,
+                                                   .combine = combines(draft) ? draft->combine : 0,
                                                    .cost = draft->cost};
-    set_blocks(plan, mca_coll_pipering_line_search(&line));
+    set_blocks(draft, mca_coll_pipering_line_search(&line));
     const size_t block = plan->cut.block_size * plan->key.unit;
     plan->time = mca_coll_pipering_line_time(&line, block);
     plan->rounds = mca_coll_pipering_stages(
@@ -144,10 +155,10 @@ static void decide_circle(mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_circle_problem_t circle = {.ranks = draft->ranks,
                                                        .nodes = plan->ring.nodes,
                                                        .bytes = chunk,
-                                                       .combine = COMBINE,
+                                                       .combine = draft->combine,
                                                        .cost = draft->cost};
 
-    set_blocks(plan, mca_coll_pipering_circle_search(&circle));
+    set_blocks(draft, mca_coll_pipering_circle_search(&circle));
     const size_t block = plan->cut.block_size * plan->key.unit;
     plan->time = mca_coll_pipering_circle_time(&circle, block);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
@@ -192,6 +203,18 @@ static bool is_circle_better(mca_coll_pipering_draft_t *draft)
     return MCA_COLL_PIPERING_RING == wanted || plan->time < line_time;
 }
 
+static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t fill = (size_t) (draft->ranks - 1) * MCA_COLL_PIPERING_LOCAL_BLOCK;
+    const bool is_bcast = MCA_COLL_PIPERING_BCAST == plan->key.collective;
+    const bool less = is_bcast || MCA_COLL_PIPERING_EXSCAN == plan->key.collective;
+
+    return mca_coll_pipering_can_share(&plan->key.params, plan->cut.block_size * plan->key.unit)
+           && (!is_bcast || LOCAL_LOAD_BCAST >= draft->load)
+           && plan->total >= (less ? LOCAL_FILLS_LESS : LOCAL_FILLS) * fill;
+}
+
 void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -201,5 +224,5 @@ void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)
         decide_line(draft);
     }
     plan->rival_time = rival_time(draft);
-    plan->reason = mca_coll_pipering_judge(draft);
+    plan->reason = mca_coll_pipering_judge(draft, pays_on_one_node(draft));
 }

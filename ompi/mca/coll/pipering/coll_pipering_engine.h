@@ -165,6 +165,7 @@ typedef struct mca_coll_pipering_combine_t {
 typedef struct mca_coll_pipering_traffic_t {
     uint64_t blocks_in, bytes_in;
     uint64_t blocks_out, bytes_out;
+    uint64_t bytes_shared; /**< of bytes_in, through ring buffers */
 } mca_coll_pipering_traffic_t;
 
 typedef struct mca_coll_pipering_pipe_t {

@@ -83,6 +83,7 @@ int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, int index)
     source->posted = ++source->arrived;
     ++pipe->traffic.blocks_in;
     pipe->traffic.bytes_in += size;
+    pipe->traffic.bytes_shared += size;
     return 1;
 }
 

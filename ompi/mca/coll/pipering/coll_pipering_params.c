@@ -136,10 +136,10 @@ static const struct {
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
      &vars.min_total, GIBI, 8192},
-    {"ring_buffer_size", "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down "
-                         "to a multiple of 4096; blocks of up to half of it fit, larger ones go as "
-                         "messages; 0: all do. Used when a buffer is made, one for each neighbour "
-                         "on the node",
+    {"ring_buffer_size",
+     "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down to a multiple of "
+     "4096; blocks of up to half of it fit, larger ones go as messages; 0: all do. Used when a "
+     "buffer is made, one for each neighbour on the node",
      &vars.ring_buffer_size, GIBI, RING_BUFFER_SIZE},
 };
 
@@ -361,12 +361,19 @@ static void register_counters(void)
     register_counter("bytes_sent", "Bytes sent", &counters->bytes_sent);
     register_counter("bytes_from_network", "Bytes received from other nodes",
                      &counters->bytes_from_network);
+    register_counter("bytes_shared", "Bytes received through ring buffers in shared memory",
+                     &counters->bytes_shared);
     register_counter("rounds", "Blocks that passed the busiest link of this process",
                      &counters->rounds);
     register_counter("plans", "Plans made; other calls found theirs made", &counters->plans);
     register_counter("probes", "Measurements of links", &counters->probes);
     register_pvar("block_size_used", "Block size of the last call, in bytes",
                   MPI_T_PVAR_CLASS_LEVEL, &counters->block_size_used);
+    register_pvar("predicted_rounds", "Rounds or stages that the last call was predicted to take",
+                  MPI_T_PVAR_CLASS_LEVEL, &counters->predicted_rounds);
+    register_pvar("predicted_time",
+                  "Time that the last call was predicted to take, in nanoseconds",
+                  MPI_T_PVAR_CLASS_LEVEL, &counters->predicted_time);
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
         snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);

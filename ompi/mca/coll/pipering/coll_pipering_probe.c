@@ -35,6 +35,7 @@
 #include "ompi/mca/bml/bml.h"
 #include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/pml.h"
+#include "ompi/op/op.h"
 
 enum { SMALL, LARGE, SIZES };
 enum { PREVIOUS, NEXT };
@@ -57,6 +58,11 @@ static const struct {
 /* Costs that are put down to noise of the clock. */
 #define LEAST_GAP 1e-7
 #define LEAST_BETA 1e-12
+
+/* Doubles that are combined to see what that takes, how often, and a guess for a byte. */
+#define COMBINED 4096
+#define COMBINE_TIMES 5
+#define COMBINE_UNKNOWN 1e-10
 
 /* More than any header of ob1. */
 #define HEADER 256
@@ -85,6 +91,35 @@ double mca_coll_pipering_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &ts);
     return (double) ts.tv_sec + 1e-9 * (double) ts.tv_nsec;
+}
+
+/* The least of several, since all else is other work. */
+static double measure_combining(double *vectors)
+{
+    double least = 1;
+
+    memset(vectors, 0, 2 * COMBINED * sizeof(double));
+    for (int i = 0; i < COMBINE_TIMES; ++i) {
+        const double start = mca_coll_pipering_now();
+        ompi_op_reduce(MPI_SUM, vectors, vectors + COMBINED, COMBINED, MPI_DOUBLE);
+        least = fmin(least, mca_coll_pipering_now() - start);
+    }
+    return fmax(least / (COMBINED * sizeof(double)), LEAST_BETA);
+}
+
+double mca_coll_pipering_combine_cost(void)
+{
+    static double cost;
+
+    if (0 == cost) {
+        double *vectors = malloc(2 * COMBINED * sizeof(double));
+        if (NULL == vectors) {
+            return COMBINE_UNKNOWN;
+        }
+        cost = measure_combining(vectors);
+        free(vectors);
+    }
+    return cost;
 }
 
 int mca_coll_pipering_compare(const void *a, const void *b)

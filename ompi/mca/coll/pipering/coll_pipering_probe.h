@@ -56,6 +56,9 @@ bool mca_coll_pipering_wire_finished(mca_coll_pipering_wire_t *wire, ompi_reques
 /** Seconds of a clock that only goes forward. */
 double mca_coll_pipering_now(void);
 
+/** Seconds a byte in which this process combines two vectors in its cache; measured once. */
+double mca_coll_pipering_combine_cost(void);
+
 /** Orders doubles, for qsort. */
 int mca_coll_pipering_compare(const void *a, const void *b);
 

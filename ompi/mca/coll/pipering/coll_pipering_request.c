@@ -130,13 +130,14 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
 /* Of all pipelines. */
 static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t *request)
 {
-    mca_coll_pipering_traffic_t sum = {0, 0, 0, 0};
+    mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0};
 
     for (int i = 0; i < request->pipes; ++i) {
         sum.blocks_in += request->pipe[i].traffic.blocks_in;
         sum.bytes_in += request->pipe[i].traffic.bytes_in;
         sum.blocks_out += request->pipe[i].traffic.blocks_out;
         sum.bytes_out += request->pipe[i].traffic.bytes_out;
+        sum.bytes_shared += request->pipe[i].traffic.bytes_shared;
     }
     return sum;
 }
@@ -166,7 +167,8 @@ static void report(const mca_coll_pipering_request_t *request,
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
                 "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
-                request->nonblocking ? "i" : "", request->name, request->comm->c_name,
+                request->nonblocking && !request->super.super.req_persistent ? "i" : "",
+                request->name, request->comm->c_name,
                 mca_coll_pipering_algorithm_text(plan->algorithm), plan->total,
                 ompi_comm_size(request->comm),
                 mca_coll_pipering_setup_nodes(request->module->setup),
@@ -185,9 +187,12 @@ static void count(const mca_coll_pipering_request_t *request,
     mca_coll_pipering_count(&counters->blocks_sent, traffic->blocks_out);
     mca_coll_pipering_count(&counters->bytes_received, traffic->bytes_in);
     mca_coll_pipering_count(&counters->bytes_sent, traffic->bytes_out);
+    mca_coll_pipering_count(&counters->bytes_shared, traffic->bytes_shared);
     mca_coll_pipering_count(&counters->bytes_from_network, request->plan->in_from_network);
     mca_coll_pipering_count(&counters->rounds, counted_rounds(traffic));
     counters->block_size_used = (int64_t) (request->plan->cut.block_size * request->plan->key.unit);
+    counters->predicted_rounds = (int64_t) request->plan->rounds;
+    counters->predicted_time = (int64_t) (1e9 * request->plan->time);
 }
 
 /* ---- the life of a request ---- */
@@ -228,7 +233,8 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
  */
 static bool has_turn(const mca_coll_pipering_request_t *request)
 {
-    return request->super.super.req_persistent || request->turn == (uint64_t) request->module->begun;
+    return request->super.super.req_persistent
+           || request->turn == (uint64_t) request->module->begun;
 }
 
 static void take_turn(mca_coll_pipering_request_t *request)

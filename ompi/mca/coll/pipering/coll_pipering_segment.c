@@ -31,6 +31,13 @@
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 
+/* Else every page is a fault in the first calls. */
+#ifdef MAP_POPULATE
+#    define POPULATE MAP_POPULATE
+#else
+#    define POPULATE 0
+#endif
+
 static struct {
     char path[MCA_COLL_PIPERING_SEGMENT_NAME - 32]; /* "" before the first segment */
     unsigned made;
@@ -75,7 +82,8 @@ static int make_directory(void)
 /* Maps `size` bytes of an open file, which is closed. */
 static int map_file(mca_coll_pipering_segment_t *segment, int file)
 {
-    void *address = mmap(NULL, segment->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    void *address = mmap(NULL, segment->size, PROT_READ | PROT_WRITE, MAP_SHARED | POPULATE, file,
+                         0);
     const int error = errno;
 
     (void) close(file);

@@ -34,6 +34,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coll_pipering_probe.h"
 #include "ompi/group/group.h"
@@ -68,6 +69,8 @@ enum { PREVIOUS, NEXT };
 typedef struct {
     int32_t node;         /* lowest rank on my node */
     uint32_t arch;        /* data representation */
+    int32_t processors;   /* of my node */
+    double combine;       /* seconds a byte */
     int32_t known[KINDS]; /* what of the next is */
     double link[KINDS][FIELDS];
 } record_t;
@@ -81,6 +84,8 @@ struct mca_coll_pipering_setup_t {
     bool alike;
     int *node_of;
     int nodes;
+    double load;    /* most ranks per processor on a node */
+    double combine; /* seconds a byte */
     record_t *record; /* [p] of rank (me + i) mod p */
     int distance;     /* of the dissemination, 0: not begun */
     ompi_request_t *tell[2];
@@ -178,6 +183,23 @@ static int find_neighbours(mca_coll_pipering_setup_t *setup)
     return OMPI_SUCCESS;
 }
 
+/* Ranks per processor, where there are most. O(p): a node's count stands at its lowest rank. */
+static int find_load(mca_coll_pipering_setup_t *setup)
+{
+    int *ranks = calloc((size_t) setup->size, sizeof(int));
+
+    if (NULL == ranks) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int r = 0; r < setup->size; ++r) {
+        const int node = setup->node_of[r];
+        const double load = (double) ++ranks[node] / record_of(setup, node)->processors;
+        setup->load = load > setup->load ? load : setup->load;
+    }
+    free(ranks);
+    return OMPI_SUCCESS;
+}
+
 static int place_ranks(mca_coll_pipering_setup_t *setup)
 {
     for (int r = 0; r < setup->size; ++r) {
@@ -188,7 +210,8 @@ static int place_ranks(mca_coll_pipering_setup_t *setup)
     for (int r = 0; r < setup->size; ++r) {
         setup->node_of[r] = setup->node_of[setup->node_of[r]];
     }
-    return find_neighbours(setup);
+    const int rc = find_load(setup);
+    return OMPI_SUCCESS == rc ? find_neighbours(setup) : rc;
 }
 
 /* ---- what links cost ---- */
@@ -220,6 +243,11 @@ static int take_costs(mca_coll_pipering_setup_t *setup)
     if (NULL == values) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    for (int i = 0; i < setup->size; ++i) {
+        values[i] = setup->record[i].combine;
+    }
+    qsort(values, (size_t) setup->size, sizeof(double), mca_coll_pipering_compare);
+    setup->combine = values[setup->size / 2];
     for (int kind = NET; kind < KINDS; ++kind) {
         for (int field = 0; field < FIELDS; ++field) {
             setup->link[kind][field] = find_median(setup, kind, field, values);
@@ -379,6 +407,7 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     if (NULL == setup) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    setup->tell[0] = setup->tell[1] = MPI_REQUEST_NULL;
     setup->record = calloc(p, sizeof(record_t));
     setup->node_of = calloc(p, sizeof(int));
     if (NULL == setup->record || NULL == setup->node_of) {
@@ -392,11 +421,12 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     setup->wire.tag = ompi_coll_base_nbc_reserve_tags(comm, MCA_COLL_PIPERING_TAGS);
     setup->wire.error = OMPI_SUCCESS;
     setup->alike = true;
-    setup->tell[0] = setup->tell[1] = MPI_REQUEST_NULL;
     setup->given[NET] = 0 < params->beta ? params->alpha : 0;
     setup->given[LOCAL] = 0 < params->local_beta ? params->local_alpha : 0;
     setup->mine = (record_t){.node = lowest_on_node(comm),
-                             .arch = opal_local_arch};
+                             .arch = opal_local_arch,
+                             .processors = (int32_t) fmax(1, sysconf(_SC_NPROCESSORS_ONLN)),
+                             .combine = mca_coll_pipering_combine_cost()};
     for (int kind = NET; kind < KINDS; ++kind) {
         setup->mine.known[kind] = component->links[kind].known ? MCA_COLL_PIPERING_WHOLLY : 0;
         memcpy(setup->mine.link[kind], component->links[kind].fields,
@@ -435,6 +465,16 @@ int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup)
     return setup->nodes;
 }
 
+double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->combine * fmax(1, setup->load);
+}
+
+double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->load;
+}
+
 /* A given alpha is the paper's: all that a block costs besides its bytes, in a row with them. */
 static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, double beta)
 {
@@ -468,9 +508,16 @@ mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_se
 }
 
 /* After a failure messages may still come in: what they go into is kept for ever. */
+static bool is_pending(const mca_coll_pipering_setup_t *setup)
+{
+    return OMPI_SUCCESS != setup->wire.error
+           && (NULL != setup->probe || MPI_REQUEST_NULL != setup->tell[0]
+               || MPI_REQUEST_NULL != setup->tell[1]);
+}
+
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
 {
-    if (NULL != setup && OMPI_SUCCESS == setup->wire.error) {
+    if (NULL != setup && !is_pending(setup)) {
         mca_coll_pipering_probe_free(setup->probe);
         free(setup->record);
         free(setup->node_of);
