@@ -86,7 +86,7 @@ finish() {
 
 common=("$here"/{tap,knob,layout,layout_tree,exchange,foldcall,fold,trial}.c)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
-plan_sources=("$plans"/coll_pipering_plan_{blocks,rounds,order,route,chain,model}.c)
+plan_sources=("$plans"/coll_pipering_plan_*.c)
 
 # compile OUTPUT [OPTION|SOURCE]...: with the wrapper, where a source is newer.
 compile() {

@@ -59,10 +59,9 @@ static const struct {
 #define LEAST_GAP 1e-7
 #define LEAST_BETA 1e-12
 
-/* Doubles that are combined to see what that takes, how often, and a guess for a byte. */
-#define COMBINED 4096
+/* Doubles that are combined to see what that takes, and how often. */
+#define COMBINED 2048
 #define COMBINE_TIMES 5
-#define COMBINE_UNKNOWN 1e-10
 
 /* More than any header of ob1. */
 #define HEADER 256
@@ -94,11 +93,10 @@ double mca_coll_pipering_now(void)
 }
 
 /* The least of several, since all else is other work. */
-static double measure_combining(double *vectors)
+static double measure_combining(void)
 {
-    double least = 1;
+    double vectors[2 * COMBINED] = {0}, least = 1;
 
-    memset(vectors, 0, 2 * COMBINED * sizeof(double));
     for (int i = 0; i < COMBINE_TIMES; ++i) {
         const double start = mca_coll_pipering_now();
         ompi_op_reduce(MPI_SUM, vectors, vectors + COMBINED, COMBINED, MPI_DOUBLE);
@@ -112,12 +110,7 @@ double mca_coll_pipering_combine_cost(void)
     static double cost;
 
     if (0 == cost) {
-        double *vectors = malloc(2 * COMBINED * sizeof(double));
-        if (NULL == vectors) {
-            return COMBINE_UNKNOWN;
-        }
-        cost = measure_combining(vectors);
-        free(vectors);
+        cost = measure_combining();
     }
     return cost;
 }

@@ -155,6 +155,20 @@ static int32_t lowest_on_node(ompi_communicator_t *comm)
     return ompi_comm_rank(comm);
 }
 
+/* Ranks per processor, where there are most. */
+static double find_load(const mca_coll_pipering_setup_t *setup,
+                        const mca_coll_pipering_ring_t *ring)
+{
+    double most = 0;
+
+    for (int node = 0; node < ring->nodes; ++node) {
+        const int first = ring->first[node], ranks = ring->first[node + 1] - first;
+        const int32_t processors = record_of(setup, setup->node_of[ring->rank[first]])->processors;
+        most = fmax(most, (double) ranks / processors);
+    }
+    return most;
+}
+
 /* Neighbours along the ring that keeps nodes together, per kind of link. */
 static int find_neighbours(mca_coll_pipering_setup_t *setup)
 {
@@ -179,24 +193,8 @@ static int find_neighbours(mca_coll_pipering_setup_t *setup)
     setup->neighbour[LOCAL][PREVIOUS] = alone ? -1 : ring.rank[x == first ? last : x - 1];
     setup->neighbour[LOCAL][NEXT] = alone ? -1 : ring.rank[x == last ? first : x + 1];
     setup->nodes = ring.nodes;
+    setup->load = find_load(setup, &ring);
     free(memory);
-    return OMPI_SUCCESS;
-}
-
-/* Ranks per processor, where there are most. O(p): a node's count stands at its lowest rank. */
-static int find_load(mca_coll_pipering_setup_t *setup)
-{
-    int *ranks = calloc((size_t) setup->size, sizeof(int));
-
-    if (NULL == ranks) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    for (int r = 0; r < setup->size; ++r) {
-        const int node = setup->node_of[r];
-        const double load = (double) ++ranks[node] / record_of(setup, node)->processors;
-        setup->load = load > setup->load ? load : setup->load;
-    }
-    free(ranks);
     return OMPI_SUCCESS;
 }
 
@@ -210,8 +208,7 @@ static int place_ranks(mca_coll_pipering_setup_t *setup)
     for (int r = 0; r < setup->size; ++r) {
         setup->node_of[r] = setup->node_of[setup->node_of[r]];
     }
-    const int rc = find_load(setup);
-    return OMPI_SUCCESS == rc ? find_neighbours(setup) : rc;
+    return find_neighbours(setup);
 }
 
 /* ---- what links cost ---- */
