@@ -62,17 +62,21 @@ source_tree() {
     die "Open MPI $version installs its developer headers without $unshipped; pass OMPI_SRC=DIR, its source tree"
 }
 
+# What components share is in each of them here, and bound to it.
+common=$root/ompi/mca/common/irregular
+
 # The system directories option keeps warnings in Open MPI's headers away from
 # ours. Linked with libmpi, the object loads also where a program has loaded
 # libmpi without making its symbols global (Python does).
 build_component() {
     local dir=$1 object=$out/mca_$2.so
     # shellcheck disable=SC2046,SC2086 # lists of words
-    ${CC:-gcc} -std=gnu99 -O2 -fPIC -Wall -Wextra ${CFLAGS-} -shared -o "$object" \
-        -I"$root" "${include_dirs[@]/#/-isystem}" "$root/$dir"/*.c \
+    ${CC:-gcc} -std=gnu99 -O2 -fPIC -Wall -Wextra ${CFLAGS-} -shared -Wl,-Bsymbolic \
+        -o "$object" \
+        -I"$root" "${include_dirs[@]/#/-isystem}" "$root/$dir"/*.c "$common"/*.c \
         $("$mpicc" --showme:libdirs | xargs -n 1 printf -- '-L%s ') -lmpi ${LDFLAGS-} ||
         die "$dir does not build for Open MPI $version of $mpicc; the messages above say why"
-    cp "$root/$dir"/help-*.txt "$out/" 2>/dev/null || true
+    find "$root/$dir" "$common" -name 'help-*.txt' -exec cp {} "$out/" \;
     printf '%s\n' "$object"
 }
 
@@ -85,6 +89,7 @@ out=$build/dso-$version
 rm -rf "$out"
 mkdir -p "$out"
 for dir in $(component_dirs); do
+    [[ $dir != ompi/mca/common/* ]] || continue
     name=${dir#ompi/mca/}
     build_component "$dir" "${name/\//_}"
 done

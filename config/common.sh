@@ -81,7 +81,7 @@ step() {
 # The directories of the overlay's components, as ompi/mca/FRAMEWORK/NAME.
 component_dirs() {
     local file
-    for file in "$root"/ompi/mca/*/*/Makefile.am; do
+    for file in "$root"/ompi/mca/{common,coll}/*/Makefile.am; do
         [ -f "$file" ] || continue
         file=${file#"$root"/}
         printf '%s\n' "${file%/Makefile.am}"

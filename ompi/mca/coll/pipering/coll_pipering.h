@@ -95,19 +95,7 @@ typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t fallback[MCA_COLL_PIPERING_REASONS];
 } mca_coll_pipering_counters_t;
 
-static inline void mca_coll_pipering_count(opal_atomic_int64_t *counter, uint64_t more)
-{
-    if (opal_using_threads()) {
-        (void) opal_atomic_fetch_add_64(counter, (int64_t) more);
-    } else {
-        *counter += (int64_t) more;
-    }
-}
-
 int mca_coll_pipering_params_register(void);
-
-/** Directory for segments in shared memory. */
-const char *mca_coll_pipering_backing_directory(void);
 
 /** The variables as they stand for a collective, unit-converted and in range. */
 mca_coll_pipering_params_t
@@ -184,6 +172,7 @@ typedef struct mca_coll_pipering_component_t {
         bool known;
         double fields[MCA_COLL_PIPERING_FIELDS];
     } links[2];           /**< what this process has measured (coll_pipering_setup.c) */
+    mca_common_irregular_directory_t directory; /**< of segments in shared memory */
     mca_coll_pipering_counters_t counters;
 } mca_coll_pipering_component_t;
 

@@ -25,27 +25,11 @@
 
 /* Open MPI 4.1 and 5.0 differ in the version of the coll interface and where locks are. */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
-#    define MCA_COLL_PIPERING_VERSION MCA_COLL_BASE_VERSION_2_4_0
 #    include "opal/mca/threads/mutex.h"
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
-#    define MCA_COLL_PIPERING_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #    include "opal/threads/mutex.h"
-typedef volatile int64_t opal_atomic_int64_t;
 #else
 #    error "coll/pipering supports Open MPI 4.1.x and 5.0.x"
-#endif
-
-/* Lets the runtime remove a directory, should this process not come to it. */
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
-#    include "opal/mca/pmix/pmix-internal.h"
-#    define mca_coll_pipering_register_cleanup(path) \
-        ((void) opal_pmix_register_cleanup((path), true, false, false))
-#else
-#    include "opal/mca/pmix/pmix.h"
-#    define mca_coll_pipering_register_cleanup(path)                        \
-        ((void) (NULL == opal_pmix.register_cleanup                         \
-                     ? OMPI_ERR_NOT_SUPPORTED                               \
-                     : opal_pmix.register_cleanup((path), true, false, false)))
 #endif
 
 /* Ranks may differ in data representation, so that blocks of bytes could not be sent. */

@@ -14,11 +14,6 @@
 
 #include "coll_pipering.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "opal/util/basename.h"
 #include "opal/util/output.h"
 
 const char *mca_coll_pipering_component_version_string
@@ -32,7 +27,7 @@ static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_thr
 mca_coll_pipering_component_t mca_coll_pipering_component = {
     .super = {
         .collm_version = {
-            MCA_COLL_PIPERING_VERSION,
+            MCA_COMMON_IRREGULAR_COLL_VERSION,
             .mca_component_name = "pipering",
             MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
                                   OMPI_RELEASE_VERSION),
@@ -48,53 +43,17 @@ mca_coll_pipering_component_t mca_coll_pipering_component = {
     },
 };
 
-/* A component that is loaded from a directory of its own has its help text there. */
-static void find_help(void)
-{
-    Dl_info here;
-
-    if (0 != dladdr((void *) &mca_coll_pipering_component, &here)) {
-        char *directory = opal_dirname(here.dli_fname);
-        if (NULL != directory) {
-            (void) opal_show_help_add_dir(directory);
-            free(directory);
-        }
-    }
-}
-
 static int pipering_register(void)
 {
-    find_help();
+    mca_common_irregular_find_help(&mca_coll_pipering_component);
     return mca_coll_pipering_params_register();
-}
-
-/*
- * Structures of the library change within a series without a change of the
- * interface's version, so a component serves only the release it was built for.
- */
-static bool is_release_of_build(void)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length, major = -1, minor = -1, release = -1;
-
-    (void) PMPI_Get_library_version(version, &length);
-    (void) sscanf(version, "Open MPI v%d.%d.%d", &major, &minor, &release);
-    if (OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor
-        && OMPI_RELEASE_VERSION == release) {
-        return true;
-    }
-    opal_output(0, "coll/pipering was built for Open MPI %d.%d.%d and does not serve Open MPI "
-                "%d.%d.%d: it is not used; build it against this release.",
-                OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, major, minor,
-                release);
-    return false;
 }
 
 static int pipering_open(void)
 {
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
 
-    if (!is_release_of_build()) {
+    if (!mca_common_irregular_is_release_of_build("pipering")) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
@@ -117,7 +76,7 @@ static int pipering_close(void)
     component->opened = false;
     OBJ_DESTRUCT(&component->spare);
     mca_coll_pipering_request_finalize();
-    mca_coll_pipering_segment_finalize();
+    mca_common_irregular_directory_remove(&component->directory);
     OBJ_DESTRUCT(&component->active);
     OBJ_DESTRUCT(&component->lock);
     opal_output_close(component->output);

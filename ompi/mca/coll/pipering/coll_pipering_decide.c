@@ -300,7 +300,7 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
     plan->shared = draft.nodes < draft.ranks
                    && mca_coll_pipering_can_share(&key->params, plan->cut.block_size * key->unit);
     free(draft.blocks);
-    mca_coll_pipering_count(&mca_coll_pipering_component.counters.plans, 1);
+    mca_common_irregular_count(&mca_coll_pipering_component.counters.plans, 1);
     *made = plan;
     return OMPI_SUCCESS;
 }

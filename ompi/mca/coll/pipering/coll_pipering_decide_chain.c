@@ -24,12 +24,13 @@
  * On one node blocks that stay in a cache on their way replace vectors that do not,
  * which saves a third of the time and more; a chain that fills in less than a quarter of
  * it gains. A broadcast gains less, since the kernel copies once where ring buffers copy
- * twice, and nothing where processors are short; MPI_Exscan too, whose last rank has
+ * twice, and still less where processors are short; MPI_Exscan too, whose last rank has
  * nothing to combine.
  */
 #define LOCAL_FILLS 4
 #define LOCAL_FILLS_LESS 8
-#define LOCAL_LOAD_BCAST 2
+#define LOCAL_FILLS_LEAST 16
+#define LOCAL_LOAD 2
 
 static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *draft)
 {
@@ -209,10 +210,12 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
     const size_t fill = (size_t) (draft->ranks - 1) * MCA_COLL_PIPERING_LOCAL_BLOCK;
     const bool is_bcast = MCA_COLL_PIPERING_BCAST == plan->key.collective;
     const bool less = is_bcast || MCA_COLL_PIPERING_EXSCAN == plan->key.collective;
+    const size_t fills = is_bcast && LOCAL_LOAD < draft->load ? LOCAL_FILLS_LEAST
+                         : less                               ? LOCAL_FILLS_LESS
+                                                              : LOCAL_FILLS;
 
     return mca_coll_pipering_can_share(&plan->key.params, plan->cut.block_size * plan->key.unit)
-           && (!is_bcast || LOCAL_LOAD_BCAST >= draft->load)
-           && plan->total >= (less ? LOCAL_FILLS_LESS : LOCAL_FILLS) * fill;
+           && plan->total >= fills * fill;
 }
 
 void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)

@@ -12,7 +12,7 @@
  * Hops of coll_pipering_hop.h: opening them.
  */
 
-#include "coll_pipering_hop.h"
+#include "coll_pipering.h"
 
 #include <string.h>
 
@@ -33,9 +33,9 @@ static void hop_construct(mca_coll_pipering_hop_t *hop)
 static void hop_destruct(mca_coll_pipering_hop_t *hop)
 {
     if (hop->inbound) {
-        mca_coll_pipering_segment_unlink(&hop->segment);
+        mca_common_irregular_segment_unlink(&hop->segment);
     }
-    mca_coll_pipering_segment_unmap(&hop->segment);
+    mca_common_irregular_segment_unmap(&hop->segment);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_pipering_hop_t, opal_list_item_t, hop_construct, hop_destruct);
@@ -95,8 +95,9 @@ static void begin_opening(mca_coll_pipering_hops_t *hops, mca_coll_pipering_hop_
         return;
     }
     hop->state = MCA_COLL_PIPERING_HOP_ANSWERED;
-    (void) mca_coll_pipering_segment_make(&hop->segment,
-                                          sizeof(mca_coll_pipering_fifo_t) + hop->size);
+    (void) mca_common_irregular_segment_make(&mca_coll_pipering_component.directory,
+                                             &hop->segment,
+                                             sizeof(mca_coll_pipering_fifo_t) + hop->size);
     mca_coll_pipering_wire_recv(&hops->wire, &hop->answer, sizeof(hop->answer), hop->peer,
                                 tag_of(hop, ANSWER), &hop->request[ANSWER]);
     mca_coll_pipering_wire_send(&hops->wire, &hop->segment, sizeof(hop->segment), hop->peer,
@@ -109,7 +110,9 @@ static void answer_offer(mca_coll_pipering_hops_t *hops, mca_coll_pipering_hop_t
     hop->state = MCA_COLL_PIPERING_HOP_ANSWERED;
     hop->segment.address = NULL;
     hop->answer = '\0' != hop->segment.name[0]
-                  && OMPI_SUCCESS == mca_coll_pipering_segment_attach(&hop->segment);
+                  && OMPI_SUCCESS
+                         == mca_common_irregular_segment_attach(
+                             &mca_coll_pipering_component.directory, &hop->segment);
     mca_coll_pipering_wire_send(&hops->wire, &hop->answer, sizeof(hop->answer), hop->peer,
                                 tag_of(hop, ANSWER), &hop->request[ANSWER]);
 }
@@ -118,13 +121,13 @@ static void end_opening(mca_coll_pipering_hop_t *hop)
 {
     hop->state = MCA_COLL_PIPERING_HOP_OPEN;
     if (hop->inbound) {
-        mca_coll_pipering_segment_unlink(&hop->segment);
+        mca_common_irregular_segment_unlink(&hop->segment);
     }
     if (hop->answer) {
         hop->fifo = hop->segment.address;
         hop->size = hop->segment.size - sizeof(mca_coll_pipering_fifo_t);
     } else {
-        mca_coll_pipering_segment_unmap(&hop->segment);
+        mca_common_irregular_segment_unmap(&hop->segment);
     }
 }
 

@@ -32,37 +32,10 @@
 #include "coll_pipering_fifo.h"
 #include "coll_pipering_plan.h"
 #include "coll_pipering_probe.h"
+#include "ompi/mca/common/irregular/common_irregular.h"
 #include "opal/class/opal_list.h"
 
 BEGIN_C_DECLS
-
-/** Segments in shared memory (coll_pipering_segment.c). */
-
-#define MCA_COLL_PIPERING_SEGMENT_NAME 256
-
-typedef struct mca_coll_pipering_segment_t {
-    char name[MCA_COLL_PIPERING_SEGMENT_NAME]; /**< path, "" where there is none (any more) */
-    size_t size;
-    void *address; /**< NULL: not mapped */
-} mca_coll_pipering_segment_t;
-
-/**
- * Makes a segment of zeros whose memory is really there. Its name lies in a directory
- * of this process that goes with it, however it ends. On an error, of which the user
- * is told once, the segment is empty.
- */
-int mca_coll_pipering_segment_make(mca_coll_pipering_segment_t *segment, size_t size);
-
-/** Maps a segment that another process of the node has made; likewise. */
-int mca_coll_pipering_segment_attach(mca_coll_pipering_segment_t *segment);
-
-/** Removes the name; the memory lives as long as somebody has it mapped. */
-void mca_coll_pipering_segment_unlink(mca_coll_pipering_segment_t *segment);
-
-void mca_coll_pipering_segment_unmap(mca_coll_pipering_segment_t *segment);
-
-/** Removes the directory; no segment has a name any more. */
-void mca_coll_pipering_segment_finalize(void);
 
 typedef enum {
     MCA_COLL_PIPERING_HOP_NEW,
@@ -83,7 +56,7 @@ typedef struct mca_coll_pipering_hop_t {
     size_t size;                    /**< bytes of the buffer */
     uint64_t position;              /**< where the next run begins */
     uint64_t issued, serving;       /**< turns of pipelines: given away, and whose it is */
-    mca_coll_pipering_segment_t segment;
+    mca_common_irregular_segment_t segment;
     int32_t answer;
     ompi_request_t *request[2]; /**< of the offer and of the answer */
 } mca_coll_pipering_hop_t;

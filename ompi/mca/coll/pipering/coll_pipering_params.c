@@ -18,16 +18,8 @@
 
 #include "coll_pipering.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "opal/mca/base/mca_base_pvar.h"
-#include "opal/mca/base/mca_base_var.h"
-#include "opal/util/proc.h"
-
-#define MEGA 1000000.0
 #define GIBI ((size_t) 1 << 30)
 
 static struct {
@@ -42,38 +34,38 @@ static struct {
     char *backing_directory;
 } vars;
 
-static mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
+static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
                                                  {MCA_COLL_PIPERING_RING, "ring"},
                                                  {MCA_COLL_PIPERING_LINEAR_RING, "linear_ring"},
                                                  {MCA_COLL_PIPERING_OFF, "off"},
                                                  {0, NULL}};
 
-static mca_base_var_enum_value_t lines[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
+static const mca_base_var_enum_value_t lines[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
                                             {MCA_COLL_PIPERING_PIPELINE, "pipeline"},
                                             {MCA_COLL_PIPERING_OFF, "off"},
                                             {0, NULL}};
 
-static mca_base_var_enum_value_t both_ways[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
+static const mca_base_var_enum_value_t both_ways[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
                                                 {MCA_COLL_PIPERING_RING, "ring"},
                                                 {MCA_COLL_PIPERING_MERGED, "merged"},
                                                 {MCA_COLL_PIPERING_SERIAL, "serial"},
                                                 {MCA_COLL_PIPERING_OFF, "off"},
                                                 {0, NULL}};
 
-static mca_base_var_enum_value_t models[]
+static const mca_base_var_enum_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
        {MCA_COLL_PIPERING_MODEL_EQUATION2, "equation2"},
        {MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, "equation2_printed"},
        {MCA_COLL_PIPERING_MODEL_FIXED, "fixed"},
        {0, NULL}};
 
-static mca_base_var_enum_value_t splits[] = {{MCA_COLL_PIPERING_SPLIT_EVEN, "even"},
+static const mca_base_var_enum_value_t splits[] = {{MCA_COLL_PIPERING_SPLIT_EVEN, "even"},
                                              {MCA_COLL_PIPERING_SPLIT_FULL, "full"},
                                              {0, NULL}};
 
 static const struct {
     const char *name, *help;
-    mca_base_var_enum_value_t *values;
+    const mca_base_var_enum_value_t *values;
     int *storage;
     int preset;
 } choices[] = {
@@ -160,140 +152,69 @@ static const struct {
 #define WINDOW_MOST 4096
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static int register_var(const char *name, const char *help, mca_base_var_type_t type,
-                        mca_base_var_enum_t *values, void *storage)
-{
-    return mca_base_component_var_register(&mca_coll_pipering_component.super.collm_version, name,
-                                           help, type, values, 0, MCA_BASE_VAR_FLAG_SETTABLE,
-                                           OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
-}
-
-/* What is out of range: in one message, since Open MPI shows those of one topic once. */
-static char complaints[2048];
-
-static void complain(const char *name, const char *value, const char *range, const char *used)
-{
-    const size_t length = strlen(complaints);
-
-    (void) snprintf(complaints + length, sizeof(complaints) - length,
-                    "\n  coll_pipering_%s = %s\n    Legal range:  %s\n    Used instead: %s\n", name,
-                    value, range, used);
-}
-
-static void register_choices(void)
+static void register_tables(mca_common_irregular_vars_t *all)
 {
     for (size_t i = 0; i < COUNT(choices); ++i) {
-        mca_base_var_enum_t *values = NULL;
         *choices[i].storage = choices[i].preset;
-        (void) mca_base_var_enum_create(choices[i].name, choices[i].values, &values);
-        (void) register_var(choices[i].name, choices[i].help, MCA_BASE_VAR_TYPE_INT, values,
-                            choices[i].storage);
-        if (NULL != values) {
-            OBJ_RELEASE(values);
-        }
+        mca_common_irregular_choice(all, choices[i].name, choices[i].help, choices[i].values,
+                                    choices[i].storage);
     }
-}
-
-static void register_costs(void)
-{
-    for (size_t i = 0; i < COUNT(costs); ++i) {
-        char value[64];
-        *costs[i].storage = 0;
-        (void) register_var(costs[i].name, costs[i].help, MCA_BASE_VAR_TYPE_DOUBLE, NULL,
-                            costs[i].storage);
-        if (!(0 <= *costs[i].storage && MEGA >= *costs[i].storage)) {
-            snprintf(value, sizeof(value), "%.15g", *costs[i].storage);
-            complain(costs[i].name, value, "0 to 1000000", "0 (measured)");
-            *costs[i].storage = 0;
-        }
-    }
-}
-
-static void register_sizes(void)
-{
     for (size_t i = 0; i < COUNT(sizes); ++i) {
-        char value[64], range[64], used[64];
         *sizes[i].storage = sizes[i].preset;
-        (void) register_var(sizes[i].name, sizes[i].help, MCA_BASE_VAR_TYPE_SIZE_T, NULL,
-                            sizes[i].storage);
-        if (sizes[i].most < *sizes[i].storage) {
-            snprintf(value, sizeof(value), "%" PRId64, (int64_t) *sizes[i].storage);
-            snprintf(range, sizeof(range), "0 to %zu", sizes[i].most);
-            snprintf(used, sizeof(used), "%zu", sizes[i].preset);
-            complain(sizes[i].name, value, range, used);
-            *sizes[i].storage = sizes[i].preset;
-        }
+        mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].most,
+                                  sizes[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(costs); ++i) {
+        mca_common_irregular_cost(all, costs[i].name, costs[i].help, costs[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(switches); ++i) {
+        *switches[i].storage = switches[i].preset;
+        mca_common_irregular_switch(all, switches[i].name, switches[i].help, switches[i].storage);
     }
 }
 
-/* An integer with its own range, the default being in it. */
-static void register_int(const char *name, const char *help, int flags, int level, int scope,
-                         int most, int *storage)
-{
-    const int preset = *storage;
-    char value[64], range[64], used[64];
-
-    (void) mca_base_component_var_register(&mca_coll_pipering_component.super.collm_version, name,
-                                           help, MCA_BASE_VAR_TYPE_INT, NULL, 0, flags, level,
-                                           scope, storage);
-    if (0 > *storage || most < *storage) {
-        snprintf(value, sizeof(value), "%d", *storage);
-        snprintf(range, sizeof(range), "0 to %d", most);
-        snprintf(used, sizeof(used), "%d", preset);
-        complain(name, value, range, used);
-        *storage = preset;
-    }
-}
-
-static void register_ints(void)
+static void register_ints(mca_common_irregular_vars_t *all)
 {
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
 
     component->priority = 45;
-    register_int("priority",
-                 "Priority of the component, 0 to 100; 0: the component is not used. Above "
-                 "han (35) and tuned (30) by default",
-                 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
-
+    mca_common_irregular_int(all, "priority",
+                             "Priority of the component, 0 to 100; 0: the component is not used. "
+                             "Above han (35) and tuned (30) by default",
+                             0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100,
+                             &component->priority);
     component->verbose = 0;
-    register_int("verbose",
-                 "0: silent; 1: a line about each call of rank 0; 2: of every rank; 0 to 100",
-                 MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_LOCAL, 100,
-                 &component->verbose);
-
+    mca_common_irregular_int(all, "verbose",
+                             "0: silent; 1: a line about each call of rank 0; 2: of every rank; "
+                             "0 to 100",
+                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
+                             MCA_BASE_VAR_SCOPE_LOCAL, 100, &component->verbose);
     vars.window = 0;
-    register_int("window",
-                 "Blocks that a rank may be ahead of the next one in the ring, and receives posted "
-                 "ahead; 0 to 4096 blocks, 1 counts as 2; 0: chosen from the block size",
-                 MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ,
-                 WINDOW_MOST, &vars.window);
-
+    mca_common_irregular_int(all, "window",
+                             "Blocks that a rank may be ahead of the next one in the ring, and "
+                             "receives posted ahead; 0 to 4096 blocks, 1 counts as 2; 0: chosen "
+                             "from the block size",
+                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.window);
     vars.ring_buffer_blocks = 0;
-    register_int("ring_buffer_blocks",
-                 "Blocks that a rank may be ahead of the next one in a ring buffer in shared "
-                 "memory; 0 to 4096 blocks, 1 counts as 2; 0: as many as fit",
-                 MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_ALL_EQ,
-                 WINDOW_MOST, &vars.ring_buffer_blocks);
+    mca_common_irregular_int(all, "ring_buffer_blocks",
+                             "Blocks that a rank may be ahead of the next one in a ring buffer in "
+                             "shared memory; 0 to 4096 blocks, 1 counts as 2; 0: as many as fit",
+                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.ring_buffer_blocks);
 }
 
-/* Where files in memory lie, or else with the job's other files. */
-static void register_directory(void)
+static void register_directory(mca_common_irregular_vars_t *all)
 {
-    static char shm[] = "/dev/shm";
-    const bool usable = 0 == access(shm, W_OK);
+    mca_common_irregular_directory_t *directory = &mca_coll_pipering_component.directory;
 
-    vars.backing_directory = usable ? shm : opal_process_info.job_session_dir;
-    (void) mca_base_component_var_register(
-        &mca_coll_pipering_component.super.collm_version, "backing_directory",
-        "Directory for ring buffers in shared memory; their files have no name any more once both "
-        "sides have them",
-        MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_5, MCA_BASE_VAR_SCOPE_LOCAL,
-        &vars.backing_directory);
-}
-
-const char *mca_coll_pipering_backing_directory(void)
-{
-    return NULL == vars.backing_directory ? "" : vars.backing_directory;
+    vars.backing_directory = (char *) mca_common_irregular_default_base();
+    mca_common_irregular_string(all, "backing_directory",
+                                "Directory for ring buffers in shared memory; their files have no "
+                                "name any more once both sides have them",
+                                MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
+    directory->owner = all->owner;
+    directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }
 
 /* ---- performance variables ---- */
@@ -332,72 +253,58 @@ const char *mca_coll_pipering_algorithm_text(int algorithm)
     return texts[algorithm];
 }
 
-static void register_pvar(const char *name, const char *help, int class,
-                          opal_atomic_int64_t *counter)
-{
-    (void) mca_base_component_pvar_register(&mca_coll_pipering_component.super.collm_version, name,
-                                            help, OPAL_INFO_LVL_5, class,
-                                            MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-                                            MPI_T_BIND_NO_OBJECT,
-                                            MCA_BASE_PVAR_FLAG_READONLY
-                                                | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-                                            NULL, NULL, NULL, (void *) counter);
-}
+#define COUNTERS mca_coll_pipering_component.counters
 
-static void register_counter(const char *name, const char *help, opal_atomic_int64_t *counter)
-{
-    register_pvar(name, help, MPI_T_PVAR_CLASS_COUNTER, counter);
-}
+static const struct {
+    const char *name, *help;
+    opal_atomic_int64_t *storage;
+} counters[] = {
+    {"calls", "Calls served by this component", &COUNTERS.calls},
+    {"blocks_received", "Blocks received", &COUNTERS.blocks_received},
+    {"blocks_sent", "Blocks sent", &COUNTERS.blocks_sent},
+    {"bytes_received", "Bytes received", &COUNTERS.bytes_received},
+    {"bytes_sent", "Bytes sent", &COUNTERS.bytes_sent},
+    {"bytes_from_network", "Bytes received from other nodes", &COUNTERS.bytes_from_network},
+    {"bytes_shared", "Bytes received through ring buffers in shared memory",
+     &COUNTERS.bytes_shared},
+    {"rounds", "Blocks that passed the busiest link of this process", &COUNTERS.rounds},
+    {"plans", "Plans made; other calls found theirs made", &COUNTERS.plans},
+    {"probes", "Measurements of links", &COUNTERS.probes},
+}, levels[] = {
+    {"block_size_used", "Block size of the last call, in bytes", &COUNTERS.block_size_used},
+    {"predicted_rounds", "Rounds or stages that the last call was predicted to take",
+     &COUNTERS.predicted_rounds},
+    {"predicted_time", "Time that the last call was predicted to take, in nanoseconds",
+     &COUNTERS.predicted_time},
+};
 
-static void register_counters(void)
+static void register_counters(mca_common_irregular_vars_t *all)
 {
-    mca_coll_pipering_counters_t *counters = &mca_coll_pipering_component.counters;
     char name[64], help[128];
 
-    register_counter("calls", "Calls served by this component", &counters->calls);
-    register_counter("blocks_received", "Blocks received", &counters->blocks_received);
-    register_counter("blocks_sent", "Blocks sent", &counters->blocks_sent);
-    register_counter("bytes_received", "Bytes received", &counters->bytes_received);
-    register_counter("bytes_sent", "Bytes sent", &counters->bytes_sent);
-    register_counter("bytes_from_network", "Bytes received from other nodes",
-                     &counters->bytes_from_network);
-    register_counter("bytes_shared", "Bytes received through ring buffers in shared memory",
-                     &counters->bytes_shared);
-    register_counter("rounds", "Blocks that passed the busiest link of this process",
-                     &counters->rounds);
-    register_counter("plans", "Plans made; other calls found theirs made", &counters->plans);
-    register_counter("probes", "Measurements of links", &counters->probes);
-    register_pvar("block_size_used", "Block size of the last call, in bytes",
-                  MPI_T_PVAR_CLASS_LEVEL, &counters->block_size_used);
-    register_pvar("predicted_rounds", "Rounds or stages that the last call was predicted to take",
-                  MPI_T_PVAR_CLASS_LEVEL, &counters->predicted_rounds);
-    register_pvar("predicted_time",
-                  "Time that the last call was predicted to take, in nanoseconds",
-                  MPI_T_PVAR_CLASS_LEVEL, &counters->predicted_time);
+    for (size_t i = 0; i < COUNT(counters); ++i) {
+        mca_common_irregular_counter(all, counters[i].name, counters[i].help, counters[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(levels); ++i) {
+        mca_common_irregular_level(all, levels[i].name, levels[i].help, levels[i].storage);
+    }
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
         snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);
-        register_counter(name, help, &counters->fallback[i]);
+        mca_common_irregular_counter(all, name, help, &COUNTERS.fallback[i]);
     }
 }
 
 int mca_coll_pipering_params_register(void)
 {
-    complaints[0] = '\0';
-    register_ints();
-    register_choices();
-    register_sizes();
-    register_costs();
-    register_directory();
-    for (size_t i = 0; i < COUNT(switches); ++i) {
-        *switches[i].storage = switches[i].preset;
-        (void) register_var(switches[i].name, switches[i].help, MCA_BASE_VAR_TYPE_BOOL, NULL,
-                            switches[i].storage);
-    }
-    register_counters();
-    if ('\0' != complaints[0]) {
-        opal_show_help("help-coll-pipering.txt", "out-of-range", true, complaints);
-    }
+    mca_common_irregular_vars_t all
+        = {.component = &mca_coll_pipering_component.super.collm_version, .owner = "pipering"};
+
+    register_ints(&all);
+    register_tables(&all);
+    register_directory(&all);
+    register_counters(&all);
+    mca_common_irregular_complain(&all);
     return OMPI_SUCCESS;
 }
 
@@ -409,7 +316,7 @@ static size_t in_range(size_t value, size_t most, size_t otherwise)
 
 static double cost_in_range(double value, double unit)
 {
-    return 0 <= value && MEGA >= value ? value * unit : 0;
+    return 0 <= value && MCA_COMMON_IRREGULAR_COST_MOST >= value ? value * unit : 0;
 }
 
 /* One being read and one being written, at least. */

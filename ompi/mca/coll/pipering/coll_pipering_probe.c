@@ -364,7 +364,7 @@ mca_coll_pipering_probe_t *mca_coll_pipering_probe_new(mca_coll_pipering_wire_t 
         probe->pings_left = ECHOES + 1;
         send_ping(probe);
     }
-    mca_coll_pipering_count(&mca_coll_pipering_component.counters.probes, 1);
+    mca_common_irregular_count(&mca_coll_pipering_component.counters.probes, 1);
     return probe;
 }
 

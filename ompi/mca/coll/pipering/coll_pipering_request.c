@@ -182,14 +182,14 @@ static void count(const mca_coll_pipering_request_t *request,
 {
     mca_coll_pipering_counters_t *counters = &mca_coll_pipering_component.counters;
 
-    mca_coll_pipering_count(&counters->calls, 1);
-    mca_coll_pipering_count(&counters->blocks_received, traffic->blocks_in);
-    mca_coll_pipering_count(&counters->blocks_sent, traffic->blocks_out);
-    mca_coll_pipering_count(&counters->bytes_received, traffic->bytes_in);
-    mca_coll_pipering_count(&counters->bytes_sent, traffic->bytes_out);
-    mca_coll_pipering_count(&counters->bytes_shared, traffic->bytes_shared);
-    mca_coll_pipering_count(&counters->bytes_from_network, request->plan->in_from_network);
-    mca_coll_pipering_count(&counters->rounds, counted_rounds(traffic));
+    mca_common_irregular_count(&counters->calls, 1);
+    mca_common_irregular_count(&counters->blocks_received, traffic->blocks_in);
+    mca_common_irregular_count(&counters->blocks_sent, traffic->blocks_out);
+    mca_common_irregular_count(&counters->bytes_received, traffic->bytes_in);
+    mca_common_irregular_count(&counters->bytes_sent, traffic->bytes_out);
+    mca_common_irregular_count(&counters->bytes_shared, traffic->bytes_shared);
+    mca_common_irregular_count(&counters->bytes_from_network, request->plan->in_from_network);
+    mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
     counters->block_size_used = (int64_t) (request->plan->cut.block_size * request->plan->key.unit);
     counters->predicted_rounds = (int64_t) request->plan->rounds;
     counters->predicted_time = (int64_t) (1e9 * request->plan->time);
@@ -247,7 +247,7 @@ static void take_turn(mca_coll_pipering_request_t *request)
 static void pass_turn(mca_coll_pipering_request_t *request)
 {
     if (!request->super.super.req_persistent) {
-        mca_coll_pipering_count(&request->module->begun, 1);
+        mca_common_irregular_count(&request->module->begun, 1);
     }
 }
 

@@ -28,7 +28,7 @@ static int step_aside(const mca_coll_pipering_call_t *call, ompi_communicator_t 
 {
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
 
-    mca_coll_pipering_count(&component->counters.fallback[reason], 1);
+    mca_common_irregular_count(&component->counters.fallback[reason], 1);
     if (mca_coll_pipering_is_talkative(comm)) {
         opal_output(component->output,
                     "coll/pipering: %s on %s: %zu bytes, left to the module below: %s", call->name,

@@ -62,10 +62,15 @@ static int find_hops(mca_coll_pipering_request_t *request, int pipe, int link)
     return OMPI_SUCCESS != rc ? rc : find_hop(request, route->out[link].peer, link, false, out);
 }
 
-/* Where there is no buffer, blocks go as messages. */
-static void drop_unshared(mca_coll_pipering_hop_t **hop)
+/*
+ * Where there is no buffer, or one that was made smaller than such blocks need, these go
+ * as messages. Both ends know its size.
+ */
+static void drop_unshared(mca_coll_pipering_hop_t **hop, size_t block_bytes)
 {
-    if (NULL != *hop && NULL == (*hop)->fifo) {
+    if (NULL != *hop
+        && (NULL == (*hop)->fifo
+            || !mca_coll_pipering_fifo_carries((*hop)->size, block_bytes))) {
         *hop = NULL;
     }
 }
@@ -73,6 +78,7 @@ static void drop_unshared(mca_coll_pipering_hop_t **hop)
 int mca_coll_pipering_request_open(mca_coll_pipering_request_t *request, bool *open)
 {
     mca_coll_pipering_hops_t *hops = &request->module->hops;
+    const size_t bytes = request->plan->cut.block_size * request->plan->key.unit;
 
     for (int i = 0; i < request->plan->pipes; ++i) {
         for (int link = 0; link < MCA_COLL_PIPERING_LINKS; ++link) {
@@ -85,8 +91,8 @@ int mca_coll_pipering_request_open(mca_coll_pipering_request_t *request, bool *o
     *open = mca_coll_pipering_hops_open(hops);
     for (int i = 0; *open && i < request->plan->pipes; ++i) {
         for (int link = 0; link < MCA_COLL_PIPERING_LINKS; ++link) {
-            drop_unshared(&request->hops[i].in[link]);
-            drop_unshared(&request->hops[i].out[link]);
+            drop_unshared(&request->hops[i].in[link], bytes);
+            drop_unshared(&request->hops[i].out[link], bytes);
         }
     }
     return hops->wire.error;

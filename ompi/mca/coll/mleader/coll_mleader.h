@@ -1,0 +1,244 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Component, module and calls of coll/mleader: MPI_Allgather with leaders.
+ *
+ *     1. aggregate    a group's contributions come to its leader
+ *     2. exchange     leaders, of all nodes, gather what all of them have
+ *     3. distribute   what a group did not have goes to its ranks
+ *
+ *     glue        component, params, module, allgather
+ *     decide      params, topology (groups, once for a communicator)
+ *     phases      call (slices), phases (1 to 3), area (where data lies, deliveries)
+ *     plans       pure C: groups, exchange
+ *
+ * Kandalla et al., "Designing Multi-Leader-Based Allgather Algorithms for Multi-Core
+ * Clusters".
+ */
+
+#ifndef MCA_COLL_MLEADER_H
+#define MCA_COLL_MLEADER_H
+
+#include "ompi_config.h"
+
+#include "mpi.h"
+#include "coll_mleader_plan.h"
+#include "ompi/communicator/communicator.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/coll_base_functions.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/mca/common/irregular/common_irregular.h"
+#include "opal/datatype/opal_convertor.h"
+
+BEGIN_C_DECLS
+
+/* ---- variables and counters (coll_mleader_params.c) ---- */
+
+typedef enum {
+    MCA_COLL_MLEADER_AUTO,
+    MCA_COLL_MLEADER_LEADERS, /**< whatever the size */
+    MCA_COLL_MLEADER_OFF
+} mca_coll_mleader_algorithm_t;
+
+/** How data moves inside a group. */
+typedef enum {
+    MCA_COLL_MLEADER_SHM,            /**< written to and read from shared memory */
+    MCA_COLL_MLEADER_GATHER,         /**< messages: to the leader; from it all there is */
+    MCA_COLL_MLEADER_GROUP_DOUBLING, /**< messages: among all; from the leader what is new */
+    MCA_COLL_MLEADER_GROUP_RING      /**< likewise */
+} mca_coll_mleader_inside_t;
+
+/** What ranks decide on; equal on all of them. */
+typedef struct mca_coll_mleader_params_t {
+    int algorithm;
+    int aggregation;    /**< mca_coll_mleader_inside_t */
+    bool shm_out;       /**< distribution through shared memory, else by messages */
+    int exchange;       /**< mca_coll_mleader_exchange_t, -1: chosen */
+    int lanes;          /**< 0: all leaders exchange all, 1: lanes, -1: chosen */
+    size_t large;       /**< bytes of a contribution from which the module below is called */
+    size_t ring_from;   /**< bytes of the result from which leaders exchange in a ring */
+    size_t scratch;     /**< bytes of private memory that a slice may take */
+} mca_coll_mleader_params_t;
+
+/** What groups are made of, read when a communicator is first used. */
+typedef struct mca_coll_mleader_topology_params_t {
+    const char *groups;
+    int placement; /**< mca_coll_mleader_placement_t */
+    size_t segment_size; /**< bytes on each node */
+} mca_coll_mleader_topology_params_t;
+
+/** Why a call went to the module below. */
+typedef enum {
+    MCA_COLL_MLEADER_TAKEN,
+    MCA_COLL_MLEADER_FALLBACK_OFF,
+    MCA_COLL_MLEADER_FALLBACK_LARGE,
+    MCA_COLL_MLEADER_FALLBACK_NEW,    /**< the communicator has hardly been used */
+    MCA_COLL_MLEADER_FALLBACK_LOCAL,  /**< all ranks are on one node */
+    MCA_COLL_MLEADER_FALLBACK_ALONE,  /**< there is one rank a node */
+    MCA_COLL_MLEADER_FALLBACK_UNLIKE, /**< ranks differ in data representation */
+    MCA_COLL_MLEADER_REASONS
+} mca_coll_mleader_reason_t;
+
+/** Performance variables. */
+typedef struct mca_coll_mleader_counters_t {
+    opal_atomic_int64_t calls_shared, calls_messages, calls_mixed;
+    opal_atomic_int64_t bytes_between, bytes_within; /**< sent in messages */
+    opal_atomic_int64_t messages_between, messages_within;
+    opal_atomic_int64_t bytes_copied; /**< to and from shared memory */
+    opal_atomic_int64_t fallback[MCA_COLL_MLEADER_REASONS];
+} mca_coll_mleader_counters_t;
+
+int mca_coll_mleader_params_register(void);
+mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
+mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void);
+const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason);
+
+/** Reads what groups are, "socket" or "0-3,4-7"; false: it cannot be understood. */
+bool mca_coll_mleader_parse_groups(const char *text, int ranks, const char **domain, int *count,
+                                   int *list_of);
+
+/* ---- topology (coll_mleader_topology.c) ---- */
+
+#define MCA_COLL_MLEADER_LINE 128
+
+/** A counter with a single writer, in shared memory. */
+typedef struct mca_coll_mleader_counter_t {
+    uint64_t value;
+    char pad[MCA_COLL_MLEADER_LINE - sizeof(uint64_t)];
+} mca_coll_mleader_counter_t;
+
+/** What is known of a communicator once it is set up. */
+typedef struct mca_coll_mleader_topology_t {
+    mca_coll_mleader_groups_t groups; /**< in the order of lanes */
+    int *identity;   /**< [ranks + 1] 0, 1, 2 ... */
+    int *lane_first; /**< [lanes][nodes + 1] positions of the members of a lane */
+    int node, group; /**< mine */
+    int *index;      /**< [ranks] number of a rank on its node */
+    bool leader;
+    bool alike;      /**< all ranks have the same data representation */
+    int most_here;   /**< ranks on the fullest node */
+    bool shared;     /**< all nodes have their segment */
+    mca_common_irregular_segment_t segment;
+    mca_coll_mleader_counter_t *written;  /**< by index: slices that a rank has written */
+    mca_coll_mleader_counter_t *progress; /**< [lanes] of a slice and its rounds */
+    char *half[2];                        /**< where slices lie, in turns */
+    size_t half_size;                     /**< equal on all nodes */
+    uint64_t slice;                       /**< number of the next one */
+    void *memory;
+} mca_coll_mleader_topology_t;
+
+struct mca_coll_mleader_module_t;
+
+/**
+ * Makes the topology of a communicator, with two small collective calls of the module
+ * below. All ranks must come here in the same call.
+ */
+int mca_coll_mleader_topology_make(struct mca_coll_mleader_module_t *module,
+                                   ompi_communicator_t *comm);
+void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology);
+
+/* ---- module and component ---- */
+
+typedef struct mca_coll_mleader_module_t {
+    mca_coll_base_module_t super;
+    mca_coll_base_module_allgather_fn_t previous_allgather;
+    mca_coll_base_module_t *previous_allgather_module;
+    mca_coll_mleader_topology_t *topology; /**< NULL before the first call that wants it */
+    int calls;          /**< that it could have served, up to a few */
+    bool out_of_memory; /**< all that it can do is say so */
+} mca_coll_mleader_module_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_mleader_module_t);
+
+mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
+                                                    int *priority);
+
+typedef struct mca_coll_mleader_component_t {
+    mca_coll_base_component_t super;
+    int priority;
+    int verbose;
+    int output; /**< stream of the verbose lines */
+    bool opened;
+    mca_coll_mleader_module_t spare; /**< of a communicator that there was no memory for */
+    mca_common_irregular_directory_t directory; /**< of segments */
+    mca_coll_mleader_counters_t counters;
+} mca_coll_mleader_component_t;
+
+OMPI_DECLSPEC extern mca_coll_mleader_component_t mca_coll_mleader_component;
+
+int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+
+/* ---- a call (coll_mleader_call.c) ---- */
+
+/** The variant that serves a call. */
+typedef struct mca_coll_mleader_variant_t {
+    mca_coll_mleader_inside_t aggregation;
+    bool shm_out;
+    mca_coll_mleader_exchange_t exchange;
+    bool lanes;
+} mca_coll_mleader_variant_t;
+
+/** A call of MPI_Allgather on its way, and the slice of it that is being moved. */
+typedef struct mca_coll_mleader_call_t {
+    ompi_communicator_t *comm;
+    mca_coll_mleader_topology_t *topology;
+    mca_coll_mleader_variant_t variant;
+    const void *sbuf; /**< the contribution, wherever it is */
+    size_t scount;
+    ompi_datatype_t *stype;
+    char *rbuf;
+    size_t rcount;
+    ompi_datatype_t *rtype;
+    ptrdiff_t stride;  /**< bytes from a contribution to the next in rbuf */
+    ptrdiff_t true_lb; /**< of rtype */
+    bool in_place;     /**< the contribution is in rbuf */
+    bool sdense, rdense;
+    size_t bytes;      /**< of a contribution */
+    size_t slice_size; /**< most of them that are moved at once */
+    size_t offset, length; /**< of the slice */
+    char *area;    /**< what this rank has of the slice, by positions */
+    char *shared;  /**< what its group's leader has, in the segment; NULL: nothing is there */
+    char *scratch; /**< private memory for a slice, or NULL */
+    char *packed;  /**< the whole contribution, where it is not dense and comes in slices */
+    opal_convertor_t *unpackers; /**< [ranks] likewise for what is delivered */
+    bool direct;   /**< area is rbuf */
+} mca_coll_mleader_call_t;
+
+/** Runs a call slice by slice; MPI's error. */
+int mca_coll_mleader_run(mca_coll_mleader_call_t *call);
+
+/* ---- where data lies (coll_mleader_area.c) ---- */
+
+/** Makes ready for slices of types that are not dense. */
+int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call);
+void mca_coll_mleader_area_fini(mca_coll_mleader_call_t *call);
+
+/** Puts this rank's part of the slice where it stands in an area. */
+int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area);
+
+/** Brings positions [from, to) from an area to the user's buffer. */
+int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, int from, int to);
+
+/** Waits until a counter has a value, while Open MPI makes progress. */
+void mca_coll_mleader_wait_for(const mca_coll_mleader_counter_t *counter, uint64_t value);
+void mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
+
+/* ---- phases (coll_mleader_phases.c) ---- */
+
+int mca_coll_mleader_aggregate(mca_coll_mleader_call_t *call);
+int mca_coll_mleader_exchange(mca_coll_mleader_call_t *call);
+int mca_coll_mleader_distribute(mca_coll_mleader_call_t *call);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Allgather: whether it is served with leaders, and by which variant.
+ *
+ * The choice rests on what is equal on all ranks: bytes of a contribution, groups,
+ * variables. Table 1 of the paper (recursive doubling up to some size, a ring of all
+ * ranks for large messages) is the default, its bounds are variables; what is large goes
+ * to the module below.
+ */
+
+#include "coll_mleader.h"
+
+#include "opal/util/output.h"
+
+/* Calls on a communicator that are left to the module below, whatever they are. */
+#define FIRST_CALLS 2
+
+/* Bytes of a contribution that are worth moving. */
+#define LEAST_SLICE 64
+
+static int step_aside(ompi_communicator_t *comm, size_t bytes, mca_coll_mleader_reason_t reason)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    mca_common_irregular_count(&component->counters.fallback[reason], 1);
+    if (1 < component->verbose || (1 == component->verbose && 0 == ompi_comm_rank(comm))) {
+        opal_output(component->output,
+                    "coll/mleader: allgather on %s: %zu bytes a rank, left to the module below: %s",
+                    comm->c_name, bytes, mca_coll_mleader_reason_text(reason));
+    }
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
+static mca_coll_mleader_reason_t judge_size(const mca_coll_mleader_params_t *params, size_t bytes)
+{
+    if (MCA_COLL_MLEADER_OFF == params->algorithm) {
+        return MCA_COLL_MLEADER_FALLBACK_OFF;
+    }
+    if (MCA_COLL_MLEADER_AUTO == params->algorithm && bytes >= params->large) {
+        return MCA_COLL_MLEADER_FALLBACK_LARGE;
+    }
+    return MCA_COLL_MLEADER_TAKEN;
+}
+
+/*
+ * Many communicators see an Allgather or two, of Open MPI's own when others are made from
+ * them: these do not pay for a topology and a segment.
+ */
+static mca_coll_mleader_reason_t judge_module(const mca_coll_mleader_params_t *params,
+                                              mca_coll_mleader_module_t *module)
+{
+    const bool known = NULL != module->topology || MCA_COLL_MLEADER_AUTO != params->algorithm;
+
+    return known || FIRST_CALLS < ++module->calls ? MCA_COLL_MLEADER_TAKEN
+                                                  : MCA_COLL_MLEADER_FALLBACK_NEW;
+}
+
+static mca_coll_mleader_reason_t judge_topology(const mca_coll_mleader_params_t *params,
+                                                const mca_coll_mleader_topology_t *topology)
+{
+    if (!topology->alike) {
+        return MCA_COLL_MLEADER_FALLBACK_UNLIKE;
+    }
+    if (MCA_COLL_MLEADER_AUTO != params->algorithm) {
+        return MCA_COLL_MLEADER_TAKEN;
+    }
+    if (2 > topology->groups.nodes) {
+        return MCA_COLL_MLEADER_FALLBACK_LOCAL;
+    }
+    return 2 > topology->most_here ? MCA_COLL_MLEADER_FALLBACK_ALONE : MCA_COLL_MLEADER_TAKEN;
+}
+
+static bool uses_segment(const mca_coll_mleader_variant_t *variant)
+{
+    return MCA_COLL_MLEADER_SHM == variant->aggregation || variant->shm_out || variant->lanes;
+}
+
+/* Without shared memory messages do everything, and lanes are not possible. */
+static mca_coll_mleader_variant_t choose(const mca_coll_mleader_params_t *params,
+                                         const mca_coll_mleader_topology_t *topology, bool shared,
+                                         size_t bytes)
+{
+    const bool large = bytes * (size_t) topology->groups.ranks >= params->ring_from;
+    mca_coll_mleader_variant_t variant
+        = {.aggregation = (mca_coll_mleader_inside_t) params->aggregation,
+           .shm_out = shared && params->shm_out,
+           .exchange = 0 <= params->exchange ? (mca_coll_mleader_exchange_t) params->exchange
+                       : large               ? MCA_COLL_MLEADER_RING
+                                             : MCA_COLL_MLEADER_DOUBLING};
+
+    if (!shared && MCA_COLL_MLEADER_SHM == variant.aggregation) {
+        variant.aggregation = MCA_COLL_MLEADER_GROUP_DOUBLING;
+    }
+    const bool wanted = 0 > params->lanes ? uses_segment(&variant) : 0 < params->lanes;
+    variant.lanes = shared && wanted && 1 < topology->groups.lanes;
+    return variant;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of a contribution that are moved at once, 0: the segment is too small for any. */
+static size_t find_slice(const mca_coll_mleader_params_t *params,
+                         const mca_coll_mleader_topology_t *topology,
+                         const mca_coll_mleader_variant_t *variant, size_t bytes)
+{
+    const size_t ranks = (size_t) topology->groups.ranks;
+    const size_t areas = variant->lanes ? 1 : (size_t) topology->groups.lanes;
+
+    if (uses_segment(variant)) {
+        return least(bytes, topology->half_size / areas / ranks);
+    }
+    const size_t most = params->scratch / ranks;
+    return least(bytes, LEAST_SLICE < most ? most : LEAST_SLICE);
+}
+
+static void decide(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params)
+{
+    const mca_coll_mleader_topology_t *topology = call->topology;
+
+    call->variant = choose(params, topology, topology->shared, call->bytes);
+    call->slice_size = find_slice(params, topology, &call->variant, call->bytes);
+    if (0 == call->slice_size) {
+        call->variant = choose(params, topology, false, call->bytes);
+        call->slice_size = find_slice(params, topology, &call->variant, call->bytes);
+    }
+}
+
+static bool is_dense(ompi_datatype_t *type, size_t count)
+{
+    return opal_datatype_is_contiguous_memory_layout(&type->super, 1 < count ? 2 : 1);
+}
+
+static void report(const mca_coll_mleader_call_t *call)
+{
+    static const char *const inside[]
+        = {[MCA_COLL_MLEADER_SHM] = "shared memory",
+           [MCA_COLL_MLEADER_GATHER] = "gather",
+           [MCA_COLL_MLEADER_GROUP_DOUBLING] = "recursive doubling",
+           [MCA_COLL_MLEADER_GROUP_RING] = "ring"};
+    static const char *const exchange[] = {[MCA_COLL_MLEADER_DOUBLING] = "recursive doubling",
+                                           [MCA_COLL_MLEADER_BRUCK] = "Bruck",
+                                           [MCA_COLL_MLEADER_RING] = "ring"};
+    const mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    const mca_coll_mleader_topology_t *topology = call->topology;
+
+    if (1 < component->verbose || (1 == component->verbose && 0 == ompi_comm_rank(call->comm))) {
+        opal_output(component->output,
+                    "coll/mleader: allgather on %s: %zu bytes a rank, %d ranks in %d groups on %d "
+                    "nodes; in: %s, between leaders: %s%s, out: %s, slices of %zu bytes; this "
+                    "rank: group %d%s",
+                    call->comm->c_name, call->bytes, topology->groups.ranks,
+                    topology->groups.groups, topology->groups.nodes,
+                    inside[call->variant.aggregation], exchange[call->variant.exchange],
+                    call->variant.lanes ? " in lanes" : "",
+                    call->variant.shm_out ? "shared memory" : "messages", call->slice_size,
+                    topology->group, topology->leader ? ", leader" : "");
+    }
+}
+
+static void count(const mca_coll_mleader_variant_t *variant)
+{
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+    const bool in = MCA_COLL_MLEADER_SHM == variant->aggregation, out = variant->shm_out;
+
+    mca_common_irregular_count(in && out     ? &counters->calls_shared
+                               : !in && !out ? &counters->calls_messages
+                                             : &counters->calls_mixed,
+                               1);
+}
+
+static int run(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params)
+{
+    ptrdiff_t extent;
+
+    decide(call, params);
+    ompi_datatype_type_extent(call->rtype, &extent);
+    call->stride = extent * (ptrdiff_t) call->rcount;
+    ompi_datatype_get_true_extent(call->rtype, &call->true_lb, &extent);
+    call->rdense = is_dense(call->rtype, call->rcount);
+    if (call->in_place) {
+        call->sbuf = call->rbuf + ompi_comm_rank(call->comm) * call->stride;
+        call->scount = call->rcount;
+        call->stype = call->rtype;
+    }
+    call->sdense = is_dense(call->stype, call->scount);
+    count(&call->variant);
+    report(call);
+    return mca_coll_mleader_run(call);
+}
+
+static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module)
+{
+    const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
+    mca_coll_mleader_reason_t reason = judge_size(&params, call->bytes);
+
+    if (0 == call->bytes) {
+        return OMPI_SUCCESS;
+    }
+    if (MCA_COLL_MLEADER_TAKEN == reason) {
+        reason = judge_module(&params, module);
+    }
+    if (MCA_COLL_MLEADER_TAKEN == reason) {
+        if (NULL == module->topology) {
+            const int rc = mca_coll_mleader_topology_make(module, call->comm);
+            if (OMPI_SUCCESS != rc) {
+                return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+            }
+        }
+        reason = judge_topology(&params, module->topology);
+    }
+    if (MCA_COLL_MLEADER_TAKEN != reason) {
+        return step_aside(call->comm, call->bytes, reason);
+    }
+    call->topology = module->topology;
+    return run(call, &params);
+}
+
+int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
+    mca_coll_mleader_call_t call = {.comm = comm,
+                                    .sbuf = sbuf,
+                                    .scount = (size_t) scount,
+                                    .stype = sdtype,
+                                    .rbuf = rbuf,
+                                    .rcount = (size_t) rcount,
+                                    .rtype = rdtype,
+                                    .in_place = MPI_IN_PLACE == sbuf};
+
+    ompi_datatype_type_size(rdtype, &call.bytes);
+    call.bytes *= call.rcount;
+    const int rc = module->out_of_memory ? MPI_ERR_NO_MEM : serve(&call, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
+                                      module->previous_allgather_module);
+}

@@ -1,0 +1,210 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Where data lies: from the user's contribution to an area, where contributions stand
+ * by position and without gaps, and from there to the user's buffer.
+ */
+
+#include "coll_mleader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "opal/runtime/opal_progress.h"
+
+static int rank_of(const mca_coll_mleader_call_t *call)
+{
+    return ompi_comm_rank(call->comm);
+}
+
+/* ---- what is not dense ---- */
+
+/* Packs the contribution as a whole. */
+static int pack_all(const mca_coll_mleader_call_t *call, char *to)
+{
+    struct iovec iov = {.iov_base = to, .iov_len = call->bytes};
+    uint32_t count = 1;
+    size_t packed = call->bytes;
+    opal_convertor_t packer;
+
+    OBJ_CONSTRUCT(&packer, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &call->stype->super,
+                                             call->scount, call->sbuf, 0, &packer);
+    (void) opal_convertor_pack(&packer, &iov, &count, &packed);
+    OBJ_DESTRUCT(&packer);
+    return call->bytes == packed ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+static void prepare_unpacker(const mca_coll_mleader_call_t *call, int rank,
+                             opal_convertor_t *unpacker)
+{
+    OBJ_CONSTRUCT(unpacker, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &call->rtype->super,
+                                             call->rcount, call->rbuf + rank * call->stride, 0,
+                                             unpacker);
+}
+
+static int unpack(opal_convertor_t *unpacker, const char *from, size_t length)
+{
+    struct iovec iov = {.iov_base = (char *) from, .iov_len = length};
+    uint32_t count = 1;
+    size_t unpacked = length;
+
+    (void) opal_convertor_unpack(unpacker, &iov, &count, &unpacked);
+    return length == unpacked ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+/* In slices a convertor for every rank remembers where it is. */
+static int unpack_rank(mca_coll_mleader_call_t *call, int rank, const char *from)
+{
+    opal_convertor_t unpacker;
+
+    if (NULL != call->unpackers) {
+        return unpack(&call->unpackers[rank], from, call->length);
+    }
+    prepare_unpacker(call, rank, &unpacker);
+    const int rc = unpack(&unpacker, from, call->length);
+    OBJ_DESTRUCT(&unpacker);
+    return rc;
+}
+
+int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call)
+{
+    const bool sliced = call->slice_size < call->bytes;
+
+    if (sliced && !call->sdense) {
+        call->packed = malloc(call->bytes);
+        if (NULL == call->packed) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        const int rc = pack_all(call, call->packed);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    if (sliced && !call->rdense) {
+        const int ranks = call->topology->groups.ranks;
+        call->unpackers = malloc((size_t) ranks * sizeof(opal_convertor_t));
+        if (NULL == call->unpackers) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+        for (int r = 0; r < ranks; ++r) {
+            prepare_unpacker(call, r, &call->unpackers[r]);
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+void mca_coll_mleader_area_fini(mca_coll_mleader_call_t *call)
+{
+    for (int r = 0; NULL != call->unpackers && r < call->topology->groups.ranks; ++r) {
+        OBJ_DESTRUCT(&call->unpackers[r]);
+    }
+    free(call->unpackers);
+    free(call->packed);
+}
+
+/* ---- in and out ---- */
+
+static int put_in_place(const mca_coll_mleader_call_t *call)
+{
+    if (call->in_place) {
+        return OMPI_SUCCESS;
+    }
+    char *place = call->rbuf + rank_of(call) * call->stride + call->true_lb;
+    if (!call->sdense) {
+        return pack_all(call, place);
+    }
+    ptrdiff_t true_lb, extent;
+    ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
+    memmove(place, (const char *) call->sbuf + true_lb, call->bytes);
+    return OMPI_SUCCESS;
+}
+
+int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
+{
+    const int position = call->topology->groups.position[rank_of(call)];
+    char *to = area + (size_t) position * call->length;
+    ptrdiff_t true_lb, extent;
+
+    if (call->direct && area == call->scratch) {
+        return put_in_place(call);
+    }
+    if (NULL != call->packed) {
+        memcpy(to, call->packed + call->offset, call->length);
+        return OMPI_SUCCESS;
+    }
+    if (!call->sdense) {
+        return pack_all(call, to);
+    }
+    ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
+    memcpy(to, (const char *) call->sbuf + true_lb + call->offset, call->length);
+    return OMPI_SUCCESS;
+}
+
+/* How many positions from `from` on can be copied at once. */
+static int count_run(const mca_coll_mleader_call_t *call, int from, int to)
+{
+    const int *rank = call->topology->groups.rank, me = rank_of(call);
+    int run = 1;
+
+    if ((ptrdiff_t) call->length != call->stride) {
+        return 1;
+    }
+    while (from + run < to && rank[from + run] == rank[from] + run
+           && !(call->in_place && rank[from + run] == me)) {
+        ++run;
+    }
+    return run;
+}
+
+int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, int from, int to)
+{
+    int rc = OMPI_SUCCESS;
+
+    if (call->direct && area == call->scratch) {
+        return OMPI_SUCCESS;
+    }
+    if (area == call->shared) {
+        mca_common_irregular_count(&mca_coll_mleader_component.counters.bytes_copied,
+                                   (size_t) (to - from) * call->length);
+    }
+    for (int x = from, run; x < to && OMPI_SUCCESS == rc; x += run) {
+        const int rank = call->topology->groups.rank[x];
+        const char *place = area + (size_t) x * call->length;
+        run = 1;
+        if (call->in_place && rank == rank_of(call)) {
+            continue;
+        }
+        if (!call->rdense) {
+            rc = unpack_rank(call, rank, place);
+            continue;
+        }
+        run = count_run(call, x, to);
+        memcpy(call->rbuf + rank * call->stride + call->true_lb + call->offset, place,
+               (size_t) run * call->length);
+    }
+    return rc;
+}
+
+/* ---- counters in shared memory ---- */
+
+void mca_coll_mleader_wait_for(const mca_coll_mleader_counter_t *counter, uint64_t value)
+{
+    while (__atomic_load_n(&counter->value, __ATOMIC_ACQUIRE) < value) {
+        opal_progress();
+    }
+}
+
+void mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value)
+{
+    __atomic_store_n(&counter->value, value, __ATOMIC_RELEASE);
+}

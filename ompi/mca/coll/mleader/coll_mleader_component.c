@@ -1,0 +1,86 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The component: open, close, register.
+ */
+
+#include "coll_mleader.h"
+
+#include "opal/util/output.h"
+
+const char *mca_coll_mleader_component_version_string
+    = "Open MPI mleader collective MCA component version " OMPI_VERSION;
+
+static int mleader_register(void);
+static int mleader_open(void);
+static int mleader_close(void);
+static int mleader_init_query(bool enable_progress_threads, bool enable_mpi_threads);
+
+mca_coll_mleader_component_t mca_coll_mleader_component = {
+    .super = {
+        .collm_version = {
+            MCA_COMMON_IRREGULAR_COLL_VERSION,
+            .mca_component_name = "mleader",
+            MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                                  OMPI_RELEASE_VERSION),
+            .mca_open_component = mleader_open,
+            .mca_close_component = mleader_close,
+            .mca_register_component_params = mleader_register,
+        },
+        .collm_data = {
+            MCA_BASE_METADATA_PARAM_CHECKPOINT
+        },
+        .collm_init_query = mleader_init_query,
+        .collm_comm_query = mca_coll_mleader_comm_query,
+    },
+};
+
+static int mleader_register(void)
+{
+    mca_common_irregular_find_help(&mca_coll_mleader_component);
+    return mca_coll_mleader_params_register();
+}
+
+static int mleader_open(void)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    if (!mca_common_irregular_is_release_of_build("mleader")) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    OBJ_CONSTRUCT(&component->spare, mca_coll_mleader_module_t);
+    component->spare.out_of_memory = true;
+    component->output = opal_output_open(NULL);
+    component->opened = true;
+    return OMPI_SUCCESS;
+}
+
+/* Called for a component that refused to open, too. */
+static int mleader_close(void)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    if (!component->opened) {
+        return OMPI_SUCCESS;
+    }
+    component->opened = false;
+    OBJ_DESTRUCT(&component->spare);
+    mca_common_irregular_directory_remove(&component->directory);
+    opal_output_close(component->output);
+    return OMPI_SUCCESS;
+}
+
+static int mleader_init_query(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    (void) enable_progress_threads;
+    (void) enable_mpi_threads;
+    return OMPI_SUCCESS;
+}

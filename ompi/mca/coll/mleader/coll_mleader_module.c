@@ -1,0 +1,88 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The module: a communicator's share of the component.
+ */
+
+#include "coll_mleader.h"
+
+static void drop_previous(mca_coll_mleader_module_t *module)
+{
+    if (NULL != module->previous_allgather_module) {
+        OBJ_RELEASE(module->previous_allgather_module);
+        module->previous_allgather_module = NULL;
+    }
+    module->previous_allgather = NULL;
+}
+
+static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
+{
+    mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
+
+    if (module->out_of_memory) {
+        return OMPI_SUCCESS;
+    }
+    if (NULL == comm->c_coll->coll_allgather || NULL == comm->c_coll->coll_allgather_module) {
+        return OMPI_ERR_NOT_FOUND;
+    }
+    module->previous_allgather = comm->c_coll->coll_allgather;
+    module->previous_allgather_module = comm->c_coll->coll_allgather_module;
+    OBJ_RETAIN(module->previous_allgather_module);
+    return OMPI_SUCCESS;
+}
+
+static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
+{
+    (void) comm;
+    drop_previous((mca_coll_mleader_module_t *) base);
+    return OMPI_SUCCESS;
+}
+
+static void module_construct(mca_coll_mleader_module_t *module)
+{
+    module->previous_allgather = NULL;
+    module->previous_allgather_module = NULL;
+    module->topology = NULL;
+    module->calls = 0;
+    module->out_of_memory = false;
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+    module->super.coll_allgather = mca_coll_mleader_allgather;
+}
+
+static void module_destruct(mca_coll_mleader_module_t *module)
+{
+    drop_previous(module);
+    mca_coll_mleader_topology_free(module->topology);
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_mleader_module_t, mca_coll_base_module_t, module_construct,
+                   module_destruct);
+
+/*
+ * Decided from the communicator alone, so alike on all ranks; nothing is sent. A rank
+ * without memory must not leave the others alone: it takes a module that fails every
+ * call.
+ */
+mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
+                                                    int *priority)
+{
+    *priority = mca_coll_mleader_component.priority;
+    if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)) {
+        return NULL;
+    }
+    mca_coll_mleader_module_t *module = OBJ_NEW(mca_coll_mleader_module_t);
+    if (NULL == module) {
+        module = &mca_coll_mleader_component.spare;
+        OBJ_RETAIN(module);
+    }
+    return &module->super;
+}

@@ -1,0 +1,314 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Variables and performance variables of coll/mleader.
+ */
+
+#include "coll_mleader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GIBI ((size_t) 1 << 30)
+#define MEBI ((size_t) 1 << 20)
+
+enum { CHOSEN = -1 };
+
+static struct {
+    int algorithm, aggregation, distribution, exchange, lanes, placement;
+    size_t large, ring_from, segment_size;
+    char *groups, *backing_directory;
+} vars;
+
+static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_MLEADER_AUTO, "auto"},
+                                                       {MCA_COLL_MLEADER_LEADERS, "leaders"},
+                                                       {MCA_COLL_MLEADER_OFF, "off"},
+                                                       {0, NULL}};
+
+static const mca_base_var_enum_value_t aggregations[]
+    = {{CHOSEN, "auto"},
+       {MCA_COLL_MLEADER_SHM, "shm"},
+       {MCA_COLL_MLEADER_GATHER, "gather"},
+       {MCA_COLL_MLEADER_GROUP_DOUBLING, "recursive_doubling"},
+       {MCA_COLL_MLEADER_GROUP_RING, "ring"},
+       {0, NULL}};
+
+enum { BY_MESSAGES, BY_MEMORY };
+
+static const mca_base_var_enum_value_t distributions[] = {{CHOSEN, "auto"},
+                                                          {BY_MESSAGES, "messages"},
+                                                          {BY_MEMORY, "shm"},
+                                                          {0, NULL}};
+
+static const mca_base_var_enum_value_t exchanges[]
+    = {{CHOSEN, "auto"},
+       {MCA_COLL_MLEADER_DOUBLING, "recursive_doubling"},
+       {MCA_COLL_MLEADER_BRUCK, "bruck"},
+       {MCA_COLL_MLEADER_RING, "ring"},
+       {0, NULL}};
+
+static const mca_base_var_enum_value_t scopes[] = {{CHOSEN, "auto"},
+                                                   {0, "all"},
+                                                   {1, "lanes"},
+                                                   {0, NULL}};
+
+static const mca_base_var_enum_value_t placements[] = {{MCA_COLL_MLEADER_SPREAD, "spread"},
+                                                       {MCA_COLL_MLEADER_PACKED, "packed"},
+                                                       {0, NULL}};
+
+static void register_choices(mca_common_irregular_vars_t *all)
+{
+    vars.algorithm = MCA_COLL_MLEADER_AUTO;
+    mca_common_irregular_choice(all, "allgather_algorithm",
+                                "Algorithm of MPI_Allgather: auto (leaders where they pay, else "
+                                "the module below), leaders (whatever the size), off (always the "
+                                "module below)",
+                                algorithms, &vars.algorithm);
+    vars.aggregation = vars.distribution = vars.exchange = vars.lanes = CHOSEN;
+    mca_common_irregular_choice(all, "aggregation",
+                                "How contributions come to the leader of a group: shm (written to "
+                                "shared memory), gather, recursive_doubling or ring (messages), "
+                                "auto (shm where there is a segment)",
+                                aggregations, &vars.aggregation);
+    mca_common_irregular_choice(all, "distribution",
+                                "How the result comes to the ranks of a group: shm (read from "
+                                "shared memory), messages, auto (as aggregation)",
+                                distributions, &vars.distribution);
+    mca_common_irregular_choice(all, "exchange",
+                                "How leaders exchange: recursive_doubling (bruck where they are no "
+                                "power of two), bruck, ring, auto (ring from ring_from on)",
+                                exchanges, &vars.exchange);
+    mca_common_irregular_choice(all, "scope",
+                                "Which leaders exchange: all (all with all, as in the paper), "
+                                "lanes (the first ones of all nodes, the second ones ..., so that "
+                                "every byte enters a node once), auto (lanes where shared memory is "
+                                "in use)",
+                                scopes, &vars.lanes);
+    vars.placement = MCA_COLL_MLEADER_SPREAD;
+    mca_common_irregular_choice(all, "placement",
+                                "Where leaders are: spread (each among its ranks), packed (on the "
+                                "first ranks of a node); read when a communicator is first used",
+                                placements, &vars.placement);
+}
+
+static void register_sizes(mca_common_irregular_vars_t *all)
+{
+    vars.large = 16 * 1024;
+    mca_common_irregular_size(all, "large",
+                              "Contributions of this many bytes and more are left to the module "
+                              "below, unless the algorithm is forced; 0 to 1 GiB; 0: all are",
+                              GIBI, &vars.large);
+    vars.ring_from = 512 * 1024;
+    mca_common_irregular_size(all, "ring_from",
+                              "Bytes of the result from which leaders exchange in a ring, 0 to "
+                              "1 GiB; 0: always",
+                              GIBI, &vars.ring_from);
+    vars.segment_size = 2 * MEBI;
+    mca_common_irregular_size(all, "segment_size",
+                              "Bytes of shared memory for a communicator on each node, 0 to 1 GiB, "
+                              "rounded down to a multiple of 8192; larger results are moved in "
+                              "slices; 0: none is made; read when a communicator is first used",
+                              GIBI, &vars.segment_size);
+}
+
+static void register_strings(mca_common_irregular_vars_t *all)
+{
+    mca_common_irregular_directory_t *directory = &mca_coll_mleader_component.directory;
+
+    vars.groups = "auto";
+    mca_common_irregular_string(all, "groups",
+                                "Groups of ranks with a leader each: socket, numa or l3 (ranks "
+                                "that share one), a number of groups on each node, lists of ranks "
+                                "(0-3,4-7), auto (sockets, or one where ranks outnumber the "
+                                "processors); read when a communicator is first used",
+                                MCA_BASE_VAR_SCOPE_ALL_EQ, &vars.groups);
+    vars.backing_directory = (char *) mca_common_irregular_default_base();
+    mca_common_irregular_string(all, "backing_directory",
+                                "Directory for shared memory; its files have no name any more once "
+                                "all sides have them",
+                                MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
+    directory->owner = "mleader";
+    directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
+}
+
+static void register_ints(mca_common_irregular_vars_t *all)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    component->priority = 47;
+    mca_common_irregular_int(all, "priority",
+                             "Priority of the component, 0 to 100; 0: the component is not used. "
+                             "Above pipering (45), han (35) and tuned (30) by default",
+                             0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100,
+                             &component->priority);
+    component->verbose = 0;
+    mca_common_irregular_int(all, "verbose",
+                             "0: silent; 1: a line about each call of rank 0; 2: of every rank; 0 "
+                             "to 100",
+                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
+                             MCA_BASE_VAR_SCOPE_LOCAL, 100, &component->verbose);
+}
+
+/* ---- performance variables ---- */
+
+static const char *const reason_names[MCA_COLL_MLEADER_REASONS]
+    = {[MCA_COLL_MLEADER_FALLBACK_OFF] = "off",
+       [MCA_COLL_MLEADER_FALLBACK_LARGE] = "large",
+       [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",
+       [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",
+       [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",
+       [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike"};
+
+static const char *const reason_texts[MCA_COLL_MLEADER_REASONS]
+    = {[MCA_COLL_MLEADER_TAKEN] = "taken",
+       [MCA_COLL_MLEADER_FALLBACK_OFF] = "switched off",
+       [MCA_COLL_MLEADER_FALLBACK_LARGE] = "contributions are large",
+       [MCA_COLL_MLEADER_FALLBACK_NEW] = "one of the first calls on the communicator",
+       [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "all ranks are on one node",
+       [MCA_COLL_MLEADER_FALLBACK_ALONE] = "every rank is alone on its node",
+       [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "ranks differ in data representation"};
+
+const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
+{
+    return reason_texts[reason];
+}
+
+static void register_counters(mca_common_irregular_vars_t *all)
+{
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+    char name[64], help[128];
+
+    mca_common_irregular_counter(all, "calls_shared", "Calls served through shared memory",
+                                 &counters->calls_shared);
+    mca_common_irregular_counter(all, "calls_messages", "Calls served by messages alone",
+                                 &counters->calls_messages);
+    mca_common_irregular_counter(all, "calls_mixed",
+                                 "Calls served by messages in one direction inside a node",
+                                 &counters->calls_mixed);
+    mca_common_irregular_counter(all, "messages_between", "Messages sent to other nodes",
+                                 &counters->messages_between);
+    mca_common_irregular_counter(all, "bytes_between", "Bytes sent to other nodes",
+                                 &counters->bytes_between);
+    mca_common_irregular_counter(all, "messages_within", "Messages sent inside the node",
+                                 &counters->messages_within);
+    mca_common_irregular_counter(all, "bytes_within", "Bytes sent in messages inside the node",
+                                 &counters->bytes_within);
+    mca_common_irregular_counter(all, "bytes_copied", "Bytes read from shared memory",
+                                 &counters->bytes_copied);
+    for (int i = MCA_COLL_MLEADER_TAKEN + 1; i < MCA_COLL_MLEADER_REASONS; ++i) {
+        snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
+        snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);
+        mca_common_irregular_counter(all, name, help, &counters->fallback[i]);
+    }
+}
+
+int mca_coll_mleader_params_register(void)
+{
+    mca_common_irregular_vars_t all
+        = {.component = &mca_coll_mleader_component.super.collm_version, .owner = "mleader"};
+
+    register_ints(&all);
+    register_choices(&all);
+    register_sizes(&all);
+    register_strings(&all);
+    register_counters(&all);
+    mca_common_irregular_complain(&all);
+    return OMPI_SUCCESS;
+}
+
+/* A tool may have written anything since the variables were registered. */
+static size_t in_range(size_t value, size_t otherwise)
+{
+    return value <= GIBI ? value : otherwise;
+}
+
+mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
+{
+    const int aggregation = CHOSEN == vars.aggregation ? MCA_COLL_MLEADER_SHM : vars.aggregation;
+    const bool shm = MCA_COLL_MLEADER_SHM == aggregation;
+
+    return (mca_coll_mleader_params_t){
+        .algorithm = vars.algorithm,
+        .aggregation = aggregation,
+        .shm_out = CHOSEN == vars.distribution ? shm : BY_MEMORY == vars.distribution,
+        .exchange = vars.exchange,
+        .lanes = vars.lanes,
+        .large = in_range(vars.large, 0),
+        .ring_from = in_range(vars.ring_from, GIBI),
+        .scratch = MEBI,
+    };
+}
+
+mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)
+{
+    return (mca_coll_mleader_topology_params_t){
+        .groups = NULL == vars.groups ? "auto" : vars.groups,
+        .placement = vars.placement,
+        .segment_size = in_range(vars.segment_size, 0) & ~(size_t) 8191,
+    };
+}
+
+/* ---- groups ---- */
+
+/* A list "0-3,4-7": list_of[rank] is the number of its part. */
+static bool parse_list(const char *text, int ranks, int *list_of)
+{
+    for (int r = 0; r < ranks; ++r) {
+        list_of[r] = -1;
+    }
+    for (int part = 0; part < ranks; ++part) {
+        char *end;
+        long first = strtol(text, &end, 10), last = first;
+        if (end == text || 0 > first) {
+            return false;
+        }
+        if ('-' == *end) {
+            text = end + 1;
+            last = strtol(text, &end, 10);
+            if (end == text || last < first) {
+                return false;
+            }
+        }
+        for (long r = first; r <= last && r < ranks; ++r) {
+            list_of[r] = part;
+        }
+        if ('\0' == *end) {
+            return true;
+        }
+        if (',' != *end) {
+            return false;
+        }
+        text = end + 1;
+    }
+    return true;
+}
+
+bool mca_coll_mleader_parse_groups(const char *text, int ranks, const char **domain, int *count,
+                                   int *list_of)
+{
+    static const char *const domains[] = {"auto", "socket", "numa", "l3"};
+    char *end;
+
+    *count = 0;
+    *domain = NULL;
+    for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); ++i) {
+        if (0 == strcmp(text, domains[i])) {
+            *domain = domains[i];
+            return true;
+        }
+    }
+    const long number = strtol(text, &end, 10);
+    if (end != text && '\0' == *end) {
+        *count = (int) (number < ranks ? number : ranks);
+        return 0 < number;
+    }
+    return parse_list(text, ranks, list_of);
+}

@@ -1,0 +1,505 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The phases of a slice, with all their variants.
+ *
+ *     aggregate    shared memory: every rank writes, the leader waits for all
+ *                  gather: every rank sends to the leader
+ *                  recursive doubling, ring: an exchange among the ranks of the group
+ *     exchange     recursive doubling, Bruck or ring among leaders, of all groups, or in
+ *                  lanes: each leader among those of its number, so that a byte enters a
+ *                  node once; after each round the ranks of the node are told
+ *     distribute   shared memory: ranks copy what a round brought while the next one is
+ *                  under way; messages: from the leader down a binomial tree, only
+ *                  what is new where the group has its own data
+ *
+ * Cost of the exchange: see coll_mleader_plan_exchange.c. Limits: lanes want shared
+ * memory.
+ *
+ * Kandalla et al. 4.3.
+ */
+
+#include "coll_mleader.h"
+
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/request/request.h"
+
+enum { PIECES = MCA_COLL_MLEADER_PIECES };
+
+/* Rounds that receives are posted ahead, and that sends may be pending. */
+#define AHEAD 8
+
+/* Progress that a slice has room for, in the low bits of its counter. */
+#define ROUNDS_BITS 32
+
+static uint64_t progress_of(const mca_coll_mleader_call_t *call, int rounds)
+{
+    return ((call->topology->slice + 1) << ROUNDS_BITS) + (uint64_t) rounds;
+}
+
+/* ---- messages ---- */
+
+static void count_message(const mca_coll_mleader_call_t *call, int peer, size_t bytes)
+{
+    const mca_coll_mleader_groups_t *groups = &call->topology->groups;
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+    const int group = groups->group[groups->position[peer]];
+    const bool within = groups->node[group] == call->topology->node;
+
+    mca_common_irregular_count(within ? &counters->messages_within : &counters->messages_between,
+                               1);
+    mca_common_irregular_count(within ? &counters->bytes_within : &counters->bytes_between, bytes);
+}
+
+static int start_send(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t range, int peer,
+                      ompi_request_t **request)
+{
+    const size_t bytes = (size_t) (range.to - range.from) * call->length;
+
+    *request = MPI_REQUEST_NULL;
+    if (0 == bytes) {
+        return OMPI_SUCCESS;
+    }
+    count_message(call, peer, bytes);
+    return MCA_PML_CALL(isend(call->area + (size_t) range.from * call->length, bytes, MPI_BYTE,
+                              peer, MCA_COLL_BASE_TAG_ALLGATHER, MCA_PML_BASE_SEND_STANDARD,
+                              call->comm, request));
+}
+
+static int start_recv(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t range, int peer,
+                      ompi_request_t **request)
+{
+    const size_t bytes = (size_t) (range.to - range.from) * call->length;
+
+    *request = MPI_REQUEST_NULL;
+    if (0 == bytes) {
+        return OMPI_SUCCESS;
+    }
+    return MCA_PML_CALL(irecv(call->area + (size_t) range.from * call->length, bytes, MPI_BYTE,
+                              peer, MCA_COLL_BASE_TAG_ALLGATHER, call->comm, request));
+}
+
+static int wait_all(ompi_request_t **requests, int count)
+{
+    return ompi_request_wait_all((size_t) count, requests, MPI_STATUSES_IGNORE);
+}
+
+/* Lets go of what is pending after an error. */
+static void abandon(ompi_request_t **requests, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (MPI_REQUEST_NULL != requests[i]) {
+            ompi_request_free(&requests[i]);
+        }
+    }
+}
+
+/* ---- rounds ---- */
+
+/* An exchange of one rank: with whom, and who is told of it. */
+typedef struct rounds_t {
+    mca_coll_mleader_exchange_plan_t plan;
+    int member; /* which of them this rank is */
+    int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member);
+    int which;  /* lane, or group: for peer_of */
+    mca_coll_mleader_counter_t *told; /* NULL: nobody */
+    bool deliver;
+    ompi_request_t *in[AHEAD][PIECES], *out[AHEAD][PIECES];
+} rounds_t;
+
+static int deliver_pieces(mca_coll_mleader_call_t *call, const char *area,
+                          const mca_coll_mleader_range_t *piece)
+{
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
+        rc = mca_coll_mleader_deliver(call, area, piece[i].from, piece[i].to);
+    }
+    return rc;
+}
+
+static int post_round(const mca_coll_mleader_call_t *call, rounds_t *rounds, int k)
+{
+    const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds->plan, rounds->member, k);
+    const int peer = rounds->peer_of(call, rounds->which, round.from);
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
+        rc = start_recv(call, round.recv[i], peer, &rounds->in[k % AHEAD][i]);
+    }
+    return rc;
+}
+
+static int send_round(const mca_coll_mleader_call_t *call, rounds_t *rounds,
+                      const mca_coll_mleader_round_t *round, int k)
+{
+    const int peer = rounds->peer_of(call, rounds->which, round->to);
+    int rc = wait_all(rounds->out[k % AHEAD], PIECES);
+
+    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
+        rc = start_send(call, round->send[i], peer, &rounds->out[k % AHEAD][i]);
+    }
+    return rc;
+}
+
+/* Sends, brings what came before to the user meanwhile, and waits for what comes. */
+static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
+                      mca_coll_mleader_range_t *before, int k)
+{
+    const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds->plan, rounds->member, k);
+    int rc = send_round(call, rounds, &round, k);
+
+    if (OMPI_SUCCESS == rc && rounds->deliver) {
+        rc = deliver_pieces(call, call->area, before);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = wait_all(rounds->in[k % AHEAD], PIECES);
+    }
+    if (OMPI_SUCCESS == rc && NULL != rounds->told) {
+        mca_coll_mleader_set(rounds->told, progress_of(call, k + 1));
+    }
+    for (int i = 0; i < PIECES; ++i) {
+        before[i] = round.recv[i];
+    }
+    return rc;
+}
+
+static void begin_rounds(rounds_t *rounds)
+{
+    for (int i = 0; i < AHEAD; ++i) {
+        for (int j = 0; j < PIECES; ++j) {
+            rounds->in[i][j] = rounds->out[i][j] = MPI_REQUEST_NULL;
+        }
+    }
+}
+
+static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
+{
+    const int *first = rounds->plan.first, total = mca_coll_mleader_rounds(&rounds->plan);
+    mca_coll_mleader_range_t before[PIECES]
+        = {{first[rounds->member], first[rounds->member + 1]}, {0, 0}};
+    int rc = OMPI_SUCCESS, posted = 0;
+
+    begin_rounds(rounds);
+    for (int k = 0; k < total && OMPI_SUCCESS == rc; ++k) {
+        for (; posted < total && posted < k + AHEAD && OMPI_SUCCESS == rc; ++posted) {
+            rc = post_round(call, rounds, posted);
+        }
+        if (OMPI_SUCCESS == rc) {
+            rc = move_round(call, rounds, before, k);
+        }
+    }
+    if (OMPI_SUCCESS == rc && rounds->deliver) {
+        rc = deliver_pieces(call, call->area, before);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = wait_all(&rounds->out[0][0], AHEAD * PIECES);
+    }
+    if (OMPI_SUCCESS != rc) {
+        abandon(&rounds->in[0][0], AHEAD * PIECES);
+        abandon(&rounds->out[0][0], AHEAD * PIECES);
+    }
+    return rc;
+}
+
+/* ---- aggregation ---- */
+
+static int group_begin(const mca_coll_mleader_call_t *call)
+{
+    return call->topology->groups.first[call->topology->group];
+}
+
+static int group_end(const mca_coll_mleader_call_t *call)
+{
+    return call->topology->groups.first[call->topology->group + 1];
+}
+
+static int aggregate_shm(mca_coll_mleader_call_t *call)
+{
+    mca_coll_mleader_topology_t *topology = call->topology;
+    const uint64_t done = topology->slice + 1;
+    const int rc = mca_coll_mleader_put_own(call, call->shared);
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mca_coll_mleader_set(&topology->written[topology->index[ompi_comm_rank(call->comm)]], done);
+    for (int x = group_begin(call); topology->leader && x < group_end(call); ++x) {
+        const int rank = topology->groups.rank[x];
+        mca_coll_mleader_wait_for(&topology->written[topology->index[rank]], done);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int send_to_leader(mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_groups_t *groups = &call->topology->groups;
+    const int x = groups->position[ompi_comm_rank(call->comm)];
+    ompi_request_t *request;
+    const int rc = start_send(call, (mca_coll_mleader_range_t){x, x + 1},
+                              groups->rank[group_begin(call)], &request);
+
+    return OMPI_SUCCESS == rc ? wait_all(&request, 1) : rc;
+}
+
+/* A few at a time, in their order. */
+static int receive_from_children(mca_coll_mleader_call_t *call)
+{
+    ompi_request_t *request[AHEAD];
+    int rc = OMPI_SUCCESS;
+
+    for (int x = group_begin(call) + 1; x < group_end(call) && OMPI_SUCCESS == rc;) {
+        int count = 0;
+        for (; count < AHEAD && x < group_end(call) && OMPI_SUCCESS == rc; ++count, ++x) {
+            rc = start_recv(call, (mca_coll_mleader_range_t){x, x + 1},
+                            call->topology->groups.rank[x], &request[count]);
+        }
+        if (OMPI_SUCCESS == rc) {
+            rc = wait_all(request, count);
+        } else {
+            abandon(request, count);
+        }
+    }
+    return rc;
+}
+
+static int rank_in_group(const mca_coll_mleader_call_t *call, int group, int member)
+{
+    return call->topology->groups.rank[call->topology->groups.first[group] + member];
+}
+
+/* Members of a group are its positions, one after the other. */
+static int exchange_in_group(mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_topology_t *topology = call->topology;
+    const int me = topology->groups.position[ompi_comm_rank(call->comm)];
+    const bool ring = MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
+    rounds_t rounds = {.plan = {.count = group_end(call) - group_begin(call),
+                                .first = topology->identity + group_begin(call),
+                                .algorithm = ring ? MCA_COLL_MLEADER_RING
+                                                  : MCA_COLL_MLEADER_DOUBLING},
+                       .member = me - group_begin(call),
+                       .peer_of = rank_in_group,
+                       .which = topology->group};
+
+    return run_rounds(call, &rounds);
+}
+
+int mca_coll_mleader_aggregate(mca_coll_mleader_call_t *call)
+{
+    if (MCA_COLL_MLEADER_SHM == call->variant.aggregation) {
+        return aggregate_shm(call);
+    }
+    const int rc = mca_coll_mleader_put_own(call, call->area);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (MCA_COLL_MLEADER_GATHER != call->variant.aggregation) {
+        return exchange_in_group(call);
+    }
+    return call->topology->leader ? receive_from_children(call) : send_to_leader(call);
+}
+
+/* ---- exchange ---- */
+
+static int leader_of_group(const mca_coll_mleader_call_t *call, int which, int member)
+{
+    (void) which;
+    return mca_coll_mleader_leader(&call->topology->groups, member);
+}
+
+static int leader_in_lane(const mca_coll_mleader_call_t *call, int lane, int member)
+{
+    const mca_coll_mleader_groups_t *groups = &call->topology->groups;
+    return mca_coll_mleader_leader(groups, mca_coll_mleader_group_at(groups, member, lane));
+}
+
+/* The exchange of a lane, or the one of all leaders, which is followed as the group's own. */
+static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
+{
+    const mca_coll_mleader_topology_t *topology = call->topology;
+    const mca_coll_mleader_groups_t *groups = &topology->groups;
+    const bool lanes = call->variant.lanes;
+
+    return (rounds_t){.plan = {.count = lanes ? groups->nodes : groups->groups,
+                               .first = lanes ? topology->lane_first + lane * (groups->nodes + 1)
+                                              : groups->first,
+                               .algorithm = call->variant.exchange},
+                      .member = lanes ? topology->node : topology->group,
+                      .peer_of = lanes ? leader_in_lane : leader_of_group,
+                      .which = lane,
+                      .told = topology->shared ? &topology->progress[lane] : NULL,
+                      .deliver = true};
+}
+
+/* Lanes that this rank takes part in: its own, or some of a node with fewer leaders. */
+static bool is_mine(const mca_coll_mleader_call_t *call, int lane)
+{
+    const mca_coll_mleader_topology_t *topology = call->topology;
+
+    return topology->leader
+           && (call->variant.lanes
+                   ? topology->group == mca_coll_mleader_group_at(&topology->groups, topology->node,
+                                                                  lane)
+                   : lane == topology->groups.lane[topology->group]);
+}
+
+int mca_coll_mleader_exchange(mca_coll_mleader_call_t *call)
+{
+    int rc = OMPI_SUCCESS;
+
+    for (int lane = 0; lane < call->topology->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
+        if (is_mine(call, lane)) {
+            rounds_t rounds = rounds_of(call, lane);
+            if (NULL != rounds.told) {
+                mca_coll_mleader_set(rounds.told, progress_of(call, 0));
+            }
+            rc = run_rounds(call, &rounds);
+        }
+    }
+    return rc;
+}
+
+/* ---- distribution ---- */
+
+static bool has_group_data(const mca_coll_mleader_call_t *call)
+{
+    return MCA_COLL_MLEADER_GROUP_DOUBLING == call->variant.aggregation
+           || MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
+}
+
+/* Copies out what a lane's leader has got, round by round. */
+static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
+{
+    const rounds_t rounds = rounds_of(call, lane);
+    const int total = mca_coll_mleader_rounds(&rounds.plan);
+    int rc = OMPI_SUCCESS;
+
+    mca_coll_mleader_wait_for(rounds.told, progress_of(call, 0));
+    if (with_own) {
+        rc = mca_coll_mleader_deliver(call, call->shared, rounds.plan.first[rounds.member],
+                                      rounds.plan.first[rounds.member + 1]);
+    }
+    for (int k = 0; k < total && OMPI_SUCCESS == rc; ++k) {
+        const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds.plan, rounds.member,
+                                                                      k);
+        mca_coll_mleader_wait_for(rounds.told, progress_of(call, k + 1));
+        rc = deliver_pieces(call, call->shared, round.recv);
+    }
+    return rc;
+}
+
+/* What the group has itself is where its ranks put it. */
+static int read_shared(mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_topology_t *topology = call->topology;
+    const int own = topology->groups.lane[topology->group];
+    const bool has = has_group_data(call) && !topology->leader;
+    int rc = OMPI_SUCCESS;
+
+    if (has) {
+        rc = mca_coll_mleader_deliver(call, call->area, group_begin(call), group_end(call));
+    }
+    for (int lane = 0; lane < topology->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
+        const bool wanted = call->variant.lanes ? !is_mine(call, lane)
+                                                : lane == own && !topology->leader;
+        if (wanted) {
+            rc = follow(call, lane, !(has && lane == own));
+        }
+    }
+    return rc;
+}
+
+/* What goes down the tree: all, or what is not the group's. */
+static void find_news(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t *piece)
+{
+    const int ranks = call->topology->groups.ranks;
+    const bool has = has_group_data(call);
+
+    piece[0] = (mca_coll_mleader_range_t){0, has ? group_begin(call) : ranks};
+    piece[1] = (mca_coll_mleader_range_t){has ? group_end(call) : ranks, ranks};
+}
+
+static int receive_news(const mca_coll_mleader_call_t *call, const mca_coll_mleader_range_t *piece,
+                        int parent)
+{
+    ompi_request_t *request[PIECES] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
+        rc = start_recv(call, piece[i], parent, &request[i]);
+    }
+    if (OMPI_SUCCESS == rc) {
+        return wait_all(request, PIECES);
+    }
+    abandon(request, PIECES);
+    return rc;
+}
+
+/* Member i of a binomial tree has children i + 1, i + 2, i + 4 ... below its lowest bit. */
+static int send_news(const mca_coll_mleader_call_t *call, const mca_coll_mleader_range_t *piece,
+                     int member, int bit)
+{
+    const int members = group_end(call) - group_begin(call);
+    ompi_request_t *request[sizeof(int) * 8 * PIECES];
+    int count = 0, rc = OMPI_SUCCESS;
+
+    for (bit >>= 1; 0 < bit && OMPI_SUCCESS == rc; bit >>= 1) {
+        for (int i = 0; member + bit < members && i < PIECES && OMPI_SUCCESS == rc; ++i) {
+            rc = start_send(call, piece[i],
+                            rank_in_group(call, call->topology->group, member + bit),
+                            &request[count++]);
+        }
+    }
+    if (OMPI_SUCCESS == rc) {
+        return wait_all(request, count);
+    }
+    abandon(request, count);
+    return rc;
+}
+
+static int pass_messages(mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_topology_t *topology = call->topology;
+    const int members = group_end(call) - group_begin(call);
+    const int member = topology->groups.position[ompi_comm_rank(call->comm)] - group_begin(call);
+    mca_coll_mleader_range_t piece[PIECES];
+    int bit = 1, rc = OMPI_SUCCESS;
+
+    while (bit < members && 0 == (member & bit)) {
+        bit <<= 1;
+    }
+    find_news(call, piece);
+    if (0 < member) {
+        rc = receive_news(call, piece, rank_in_group(call, topology->group, member - bit));
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = send_news(call, piece, member, bit);
+    }
+    if (OMPI_SUCCESS == rc && 0 < member) {
+        rc = mca_coll_mleader_deliver(call, call->area, 0, topology->groups.ranks);
+    }
+    return rc;
+}
+
+int mca_coll_mleader_distribute(mca_coll_mleader_call_t *call)
+{
+    int rc = OMPI_SUCCESS;
+
+    if (call->variant.shm_out || (call->variant.lanes && call->topology->leader)) {
+        rc = read_shared(call);
+    }
+    if (OMPI_SUCCESS == rc && !call->variant.shm_out) {
+        rc = pass_messages(call);
+    }
+    return rc;
+}

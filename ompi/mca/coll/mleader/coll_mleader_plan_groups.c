@@ -1,0 +1,191 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Groups: who has which leader, and in which order ranks stand.
+ *
+ * Ranks are sorted by node, then by domain, then by rank, and cut into groups; packed
+ * leaders then are the first ranks of a node, with the other ranks of their groups
+ * behind them; at last the groups are laid out in the order that is asked for.
+ *
+ * Kandalla et al. 4.1, 4.2; figure 7.
+ */
+
+#include "coll_mleader_plan.h"
+
+#include <string.h>
+
+#define ARRAYS 8
+#define SCRATCH 3
+
+size_t mca_coll_mleader_groups_size(int ranks)
+{
+    return (ARRAYS + SCRATCH) * ((size_t) ranks + 1) * sizeof(int);
+}
+
+void mca_coll_mleader_groups_bind(mca_coll_mleader_groups_t *groups, int ranks, void *memory)
+{
+    int **const arrays[ARRAYS + 1]
+        = {&groups->rank, &groups->position, &groups->group,      &groups->first,  &groups->node,
+           &groups->lane, &groups->of_node,  &groups->node_first, &groups->scratch};
+    int *next = memory;
+
+    for (int i = 0; i <= ARRAYS; ++i, next += ranks + 1) {
+        *arrays[i] = next;
+    }
+    groups->ranks = ranks;
+}
+
+static int node_of(const mca_coll_mleader_layout_t *layout, int rank)
+{
+    return layout->node_of[layout->node_of[rank]];
+}
+
+/* What a rank is sorted by within its node, 0 to ranks. */
+static int part_of(const mca_coll_mleader_layout_t *layout, int rank)
+{
+    if (MCA_COLL_MLEADER_BY_LIST == layout->division) {
+        return 0 > layout->list_of[rank] ? layout->ranks : layout->list_of[rank];
+    }
+    const int domain = layout->domain_of[layout->domain_of[rank]];
+    return node_of(layout, domain) == node_of(layout, rank) ? domain : rank;
+}
+
+typedef int key_fn_t(const mca_coll_mleader_layout_t *layout, int rank);
+
+/* Sorts ranks by a key of 0 to ranks, those of the same key keep their order. */
+static void sort_by(key_fn_t *key_of, const mca_coll_mleader_layout_t *layout, const int *from,
+                    int *to, int *count)
+{
+    memset(count, 0, ((size_t) layout->ranks + 1) * sizeof(int));
+    for (int i = 0; i < layout->ranks; ++i) {
+        ++count[key_of(layout, from[i])];
+    }
+    for (int key = 0, start = 0; key <= layout->ranks; ++key) {
+        const int size = count[key];
+        count[key] = start;
+        start += size;
+    }
+    for (int i = 0; i < layout->ranks; ++i) {
+        to[count[key_of(layout, from[i])]++] = from[i];
+    }
+}
+
+/* The end of the group that begins at `from`, on a node that ends at `end`. */
+static int find_end(const mca_coll_mleader_layout_t *layout, const int *order, int begin, int end,
+                    int from)
+{
+    if (MCA_COLL_MLEADER_BY_COUNT == layout->division) {
+        const int ranks = end - begin, parts = layout->count < ranks ? layout->count : ranks;
+        int part = 0;
+        while (begin + (int) ((long) ranks * part / parts) <= from) {
+            ++part;
+        }
+        return begin + (int) ((long) ranks * part / parts);
+    }
+    int to = from + 1;
+    while (to < end && part_of(layout, order[to]) == part_of(layout, order[from])) {
+        ++to;
+    }
+    return to;
+}
+
+/* Cuts the sorted ranks; start[g] is where group g begins among them, in the order of nodes. */
+static void cut(mca_coll_mleader_groups_t *groups, const mca_coll_mleader_layout_t *layout,
+                const int *order, int *start)
+{
+    groups->nodes = groups->groups = groups->lanes = 0;
+    for (int begin = 0, end; begin < layout->ranks; begin = end) {
+        end = begin + 1;
+        const int node = node_of(layout, order[begin]);
+        while (end < layout->ranks && node_of(layout, order[end]) == node) {
+            ++end;
+        }
+        groups->node_first[groups->nodes] = groups->groups;
+        for (int from = begin; from < end;) {
+            groups->node[groups->groups] = groups->nodes;
+            start[groups->groups++] = from;
+            from = find_end(layout, order, begin, end, from);
+        }
+        const int here = groups->groups - groups->node_first[groups->nodes++];
+        groups->lanes = here > groups->lanes ? here : groups->lanes;
+    }
+    groups->node_first[groups->nodes] = groups->groups;
+    start[groups->groups] = layout->ranks;
+}
+
+/* Makes the first ranks of every node leaders; groups keep their sizes. */
+static void pack_leaders(const mca_coll_mleader_groups_t *groups, const int *start, int *order,
+                         int *copy)
+{
+    memcpy(copy, order, (size_t) groups->ranks * sizeof(int));
+    for (int node = 0; node < groups->nodes; ++node) {
+        const int first = groups->node_first[node], last = groups->node_first[node + 1];
+        int leader = start[first], child = leader + last - first;
+        for (int g = first; g < last; ++g) {
+            order[start[g]] = copy[leader++];
+            for (int i = start[g] + 1; i < start[g + 1]; ++i) {
+                order[i] = copy[child++];
+            }
+        }
+    }
+}
+
+/* Appends group g of the order of nodes to the groups. */
+static void lay_group(mca_coll_mleader_groups_t *groups, const int *order, const int *start,
+                      int node, int lane, int *laid)
+{
+    const int g = groups->node_first[node] + lane, size = start[g + 1] - start[g];
+    const int first = groups->first[*laid];
+
+    memcpy(groups->rank + first, order + start[g], (size_t) size * sizeof(int));
+    for (int i = 0; i < size; ++i) {
+        groups->group[first + i] = *laid;
+        groups->position[order[start[g] + i]] = first + i;
+    }
+    groups->of_node[g] = *laid;
+    groups->node[*laid] = node;
+    groups->lane[*laid] = lane;
+    groups->first[++*laid] = first + size;
+}
+
+static void lay_out(mca_coll_mleader_groups_t *groups, bool lanes, const int *order,
+                    const int *start)
+{
+    int laid = 0;
+
+    groups->first[0] = 0;
+    for (int i = 0; i < (lanes ? groups->lanes : groups->nodes); ++i) {
+        for (int j = 0; j < (lanes ? groups->nodes : groups->lanes); ++j) {
+            const int node = lanes ? j : i, lane = lanes ? i : j;
+            if (lane < mca_coll_mleader_node_groups(groups, node)) {
+                lay_group(groups, order, start, node, lane, &laid);
+            }
+        }
+    }
+}
+
+void mca_coll_mleader_groups(mca_coll_mleader_groups_t *groups,
+                             const mca_coll_mleader_layout_t *layout)
+{
+    int *order = groups->scratch, *other = order + layout->ranks + 1,
+        *start = other + layout->ranks + 1;
+
+    for (int r = 0; r < layout->ranks; ++r) {
+        order[r] = r;
+    }
+    sort_by(part_of, layout, order, other, start);
+    sort_by(node_of, layout, other, order, start);
+    cut(groups, layout, order, start);
+    if (MCA_COLL_MLEADER_PACKED == layout->placement) {
+        pack_leaders(groups, start, order, other);
+    }
+    lay_out(groups, layout->lanes, order, start);
+}

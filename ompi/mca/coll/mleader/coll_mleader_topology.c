@@ -1,0 +1,354 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Topology: who shares what with whom, and the segment of the node.
+ *
+ * Each rank tells what it sees of its node, in one exchange by the module below, and all
+ * come to the same groups. The first rank of a node makes a segment, the others attach
+ * it, and a second exchange tells all whether all have theirs.
+ */
+
+#include "coll_mleader.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ompi/group/group.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/proc/proc.h"
+#include "opal/mca/hwloc/hwloc-internal.h"
+#include "opal/util/arch.h"
+#include "opal/util/show_help.h"
+
+/* What a rank tells: the lowest ranks that it shares things with, and more. */
+enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, RECORD };
+
+static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_NODE,
+                                                         [SOCKET] = OPAL_PROC_ON_SOCKET,
+                                                         [NUMA] = OPAL_PROC_ON_NUMA,
+                                                         [CACHE] = OPAL_PROC_ON_L3CACHE};
+
+/* ---- what this rank sees ---- */
+
+static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
+{
+    ompi_proc_t *proc = ompi_group_get_proc_ptr_raw(comm->c_local_group, rank);
+    return ompi_proc_is_sentinel(proc) ? OPAL_PROC_NON_LOCAL : proc->super.proc_flags;
+}
+
+/* The bits of a share are there together, those of the levels above included. */
+static void look_around(ompi_communicator_t *comm, int record[RECORD])
+{
+    const int me = ompi_comm_rank(comm);
+
+    for (int share = 0; share < SHARES; ++share) {
+        record[share] = me;
+    }
+    for (int r = me - 1; 0 <= r; --r) {
+        const opal_hwloc_locality_t locality = locality_of(comm, r);
+        for (int share = 0; share < SHARES; ++share) {
+            if (OPAL_PROC_ON_LOCAL_NODE(locality)
+                && localities[share] == (locality & localities[share])) {
+                record[share] = r;
+            }
+        }
+    }
+    record[ARCH] = (int) opal_local_arch;
+    record[PROCESSORS] = (int) sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* ---- groups ---- */
+
+/* One column of the records, by rank. */
+static void pick(const int *records, int ranks, int column, int *to)
+{
+    for (int r = 0; r < ranks; ++r) {
+        to[r] = records[r * RECORD + column];
+    }
+}
+
+/* Some node has more ranks than processors. */
+static bool is_crowded(const int *records, const int *node_of, int ranks, int *count)
+{
+    bool crowded = false;
+
+    memset(count, 0, (size_t) ranks * sizeof(int));
+    for (int r = 0; r < ranks; ++r) {
+        const int node = node_of[node_of[r]];
+        crowded |= ++count[node] > records[node * RECORD + PROCESSORS];
+    }
+    return crowded;
+}
+
+/* What cannot be understood is said once, by rank 0, and sockets are taken. */
+static void read_groups(ompi_communicator_t *comm, const char *text,
+                        mca_coll_mleader_layout_t *layout, const int *records, int *domain_of,
+                        int *list_of)
+{
+    const char *domain = "socket";
+
+    if (!mca_coll_mleader_parse_groups(text, layout->ranks, &domain, &layout->count, list_of)) {
+        if (0 == ompi_comm_rank(comm)) {
+            opal_show_help("help-coll-mleader.txt", "groups", true, text);
+        }
+        domain = "socket";
+    }
+    if (NULL != domain && 0 == strcmp(domain, "auto")
+        && is_crowded(records, layout->node_of, layout->ranks, list_of)) {
+        domain = NULL;
+        layout->count = 1;
+    }
+    layout->division = NULL != domain      ? MCA_COLL_MLEADER_BY_DOMAIN
+                       : 0 < layout->count ? MCA_COLL_MLEADER_BY_COUNT
+                                           : MCA_COLL_MLEADER_BY_LIST;
+    pick(records, layout->ranks,
+         NULL == domain || 's' == domain[0] || 'a' == domain[0] ? SOCKET
+         : 'n' == domain[0]                                     ? NUMA
+                                                                : CACHE,
+         domain_of);
+}
+
+/* Where this rank is, and the numbers of all ranks on their nodes. */
+static void find_places(mca_coll_mleader_topology_t *topology, int me, int *count)
+{
+    const mca_coll_mleader_groups_t *groups = &topology->groups;
+
+    topology->group = groups->group[groups->position[me]];
+    topology->node = groups->node[topology->group];
+    topology->leader = me == mca_coll_mleader_leader(groups, topology->group);
+    memset(count, 0, (size_t) groups->ranks * sizeof(int));
+    for (int r = 0; r < groups->ranks; ++r) {
+        const int node = groups->node[groups->group[groups->position[r]]];
+        topology->index[r] = count[node]++;
+        topology->most_here = count[node] > topology->most_here ? count[node]
+                                                                : topology->most_here;
+        topology->identity[r] = r;
+    }
+    topology->identity[groups->ranks] = groups->ranks;
+}
+
+/* Members of a lane are nodes; one without a leader of that number has nothing there. */
+static void find_lanes(mca_coll_mleader_topology_t *topology)
+{
+    const mca_coll_mleader_groups_t *groups = &topology->groups;
+    int g = 0;
+
+    for (int lane = 0; lane < groups->lanes; ++lane) {
+        int *first = topology->lane_first + lane * (groups->nodes + 1);
+        for (int node = 0; node < groups->nodes; ++node) {
+            first[node] = groups->first[g];
+            g += lane < mca_coll_mleader_node_groups(groups, node);
+        }
+        first[groups->nodes] = groups->first[g];
+    }
+}
+
+static int make_groups(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm,
+                       const int *records, const mca_coll_mleader_topology_params_t *params)
+{
+    const int ranks = ompi_comm_size(comm);
+    int *scratch = malloc(3 * (size_t) ranks * sizeof(int));
+
+    if (NULL == scratch) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    int *node_of = scratch, *domain_of = node_of + ranks, *list_of = domain_of + ranks;
+    mca_coll_mleader_layout_t layout
+        = {.ranks = ranks,
+           .node_of = node_of,
+           .domain_of = domain_of,
+           .list_of = list_of,
+           .placement = (mca_coll_mleader_placement_t) params->placement,
+           .lanes = true};
+
+    pick(records, ranks, NODE, node_of);
+    read_groups(comm, params->groups, &layout, records, domain_of, list_of);
+    mca_coll_mleader_groups(&topology->groups, &layout);
+    find_places(topology, ompi_comm_rank(comm), scratch);
+    free(scratch);
+
+    const size_t lanes = (size_t) topology->groups.lanes * (size_t) (topology->groups.nodes + 1);
+    topology->lane_first = malloc(lanes * sizeof(int));
+    if (NULL == topology->lane_first) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    find_lanes(topology);
+    return OMPI_SUCCESS;
+}
+
+/* ---- the segment ---- */
+
+/* The first rank of a node tells the others where its segment is, or that there is none. */
+static int tell_segment(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
+{
+    const mca_coll_mleader_groups_t *groups = &topology->groups;
+    const int me = ompi_comm_rank(comm);
+    mca_common_irregular_segment_t *segment = &topology->segment;
+    int first = -1, rc = OMPI_SUCCESS;
+
+    for (int r = 0; r < groups->ranks && OMPI_SUCCESS == rc; ++r) {
+        if (groups->node[groups->group[groups->position[r]]] != topology->node) {
+            continue;
+        }
+        first = 0 > first ? r : first;
+        if (first == me && r != me) {
+            rc = MCA_PML_CALL(send(segment, sizeof(*segment), MPI_BYTE, r,
+                                   MCA_COLL_BASE_TAG_ALLGATHER, MCA_PML_BASE_SEND_STANDARD, comm));
+        } else if (r == me && first != me) {
+            rc = MCA_PML_CALL(recv(segment, sizeof(*segment), MPI_BYTE, first,
+                                   MCA_COLL_BASE_TAG_ALLGATHER, comm, MPI_STATUS_IGNORE));
+            segment->address = NULL;
+        }
+    }
+    return rc;
+}
+
+static size_t header_size(const mca_coll_mleader_topology_t *topology)
+{
+    return (size_t) (topology->most_here + topology->groups.lanes) * MCA_COLL_MLEADER_LINE;
+}
+
+static void lay_segment(mca_coll_mleader_topology_t *topology)
+{
+    char *address = topology->segment.address;
+
+    topology->written = (mca_coll_mleader_counter_t *) address;
+    topology->progress = topology->written + topology->most_here;
+    topology->half[0] = address + header_size(topology);
+    topology->half[1] = topology->half[0] + topology->half_size;
+}
+
+/* True in topology->shared if all ranks of all nodes have their segment. */
+static int agree(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+{
+    mca_coll_mleader_topology_t *topology = module->topology;
+    const int mine = NULL != topology->segment.address, ranks = topology->groups.ranks;
+    int *all = malloc((size_t) ranks * sizeof(int));
+
+    if (NULL == all) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    const int rc = module->previous_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm,
+                                              module->previous_allgather_module);
+    topology->shared = true;
+    for (int r = 0; r < ranks; ++r) {
+        topology->shared &= all[r];
+    }
+    free(all);
+    return rc;
+}
+
+static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *comm, size_t size)
+{
+    mca_coll_mleader_topology_t *topology = module->topology;
+    mca_common_irregular_directory_t *directory = &mca_coll_mleader_component.directory;
+    const bool mine = 0 == topology->index[ompi_comm_rank(comm)];
+
+    topology->half_size = size / 2;
+    if (0 == size) {
+        return OMPI_SUCCESS;
+    }
+    if (mine) {
+        (void) mca_common_irregular_segment_make(directory, &topology->segment,
+                                                 header_size(topology) + size);
+    }
+    int rc = tell_segment(topology, comm);
+    if (OMPI_SUCCESS == rc && !mine && '\0' != topology->segment.name[0]) {
+        (void) mca_common_irregular_segment_attach(directory, &topology->segment);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = agree(module, comm);
+    }
+    if (mine) {
+        mca_common_irregular_segment_unlink(&topology->segment);
+    }
+    if (topology->shared) {
+        lay_segment(topology);
+    } else {
+        mca_common_irregular_segment_unmap(&topology->segment);
+    }
+    return rc;
+}
+
+/* ---- all of it ---- */
+
+static mca_coll_mleader_topology_t *new_topology(int ranks)
+{
+    const size_t arrays = 2 * ((size_t) ranks + 1) * sizeof(int);
+    mca_coll_mleader_topology_t *topology = calloc(1, sizeof(*topology));
+    int *memory = malloc(arrays + mca_coll_mleader_groups_size(ranks));
+
+    if (NULL == topology || NULL == memory) {
+        free(topology);
+        free(memory);
+        return NULL;
+    }
+    topology->memory = memory;
+    topology->index = memory;
+    topology->identity = memory + ranks + 1;
+    mca_coll_mleader_groups_bind(&topology->groups, ranks, topology->identity + ranks + 1);
+    return topology;
+}
+
+void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
+{
+    if (NULL != topology) {
+        mca_common_irregular_segment_unmap(&topology->segment);
+        free(topology->lane_first);
+        free(topology->memory);
+        free(topology);
+    }
+}
+
+static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
+                            int *records)
+{
+    int mine[RECORD];
+
+    look_around(comm, mine);
+    const int rc = module->previous_allgather(mine, RECORD, MPI_INT, records, RECORD, MPI_INT,
+                                              comm, module->previous_allgather_module);
+    module->topology->alike = true;
+    for (int r = 0; r < ompi_comm_size(comm) && OMPI_SUCCESS == rc; ++r) {
+        module->topology->alike &= records[r * RECORD + ARCH] == mine[ARCH];
+    }
+    return rc;
+}
+
+int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+{
+    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
+    const int ranks = ompi_comm_size(comm);
+    int *records = malloc((size_t) ranks * RECORD * sizeof(int));
+
+    module->topology = new_topology(ranks);
+    if (NULL == records || NULL == module->topology) {
+        free(records);
+        mca_coll_mleader_topology_free(module->topology);
+        module->topology = NULL;
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    int rc = exchange_records(module, comm, records);
+    if (OMPI_SUCCESS == rc) {
+        rc = make_groups(module->topology, comm, records, &params);
+    }
+    free(records);
+    if (OMPI_SUCCESS == rc) {
+        rc = make_segment(module, comm, params.segment_size);
+    }
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_mleader_topology_free(module->topology);
+        module->topology = NULL;
+    }
+    return rc;
+}

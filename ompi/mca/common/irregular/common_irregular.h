@@ -1,0 +1,148 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * What the components for data that is not uniform have in common: variables with ranges
+ * and counters, segments in shared memory.
+ */
+
+#ifndef MCA_COMMON_IRREGULAR_H
+#define MCA_COMMON_IRREGULAR_H
+
+#include "ompi_config.h"
+
+#include <stddef.h>
+
+#include "ompi/mca/coll/coll.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/mca/mca.h"
+#if 5 <= OMPI_MAJOR_VERSION
+#    include "opal/mca/threads/thread_usage.h"
+#else
+#    include "opal/threads/thread_usage.h"
+typedef volatile int64_t opal_atomic_int64_t;
+#endif
+
+/* Open MPI 4.1 and 5.0 differ in the version of the coll interface. */
+#if defined(MCA_COLL_BASE_VERSION_2_4_0)
+#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#else
+#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#endif
+
+BEGIN_C_DECLS
+
+/* ---- loading (common_irregular_component.c) ---- */
+
+/** Makes help texts known that lie where the component was loaded from. */
+void mca_common_irregular_find_help(void *component);
+
+/** Whether this is the release of Open MPI that the component was built for; else it is said. */
+bool mca_common_irregular_is_release_of_build(const char *owner);
+
+/* ---- variables and counters (common_irregular_vars.c) ---- */
+
+/** The variables of a component, while they are registered. */
+typedef struct mca_common_irregular_vars_t {
+    const mca_base_component_t *component;
+    const char *owner;     /**< of a component, as users know it: "pipering" */
+    char complaints[2048]; /**< about what is out of range: one message, since Open MPI shows
+                                those of one topic once */
+} mca_common_irregular_vars_t;
+
+/* Each registers a variable that can be set at any time and must be equal on all ranks, with
+ * the value in *storage as its default. What is out of range is noted, and the default used. */
+
+void mca_common_irregular_choice(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, const mca_base_var_enum_value_t *values,
+                                 int *storage);
+void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, bool *storage);
+/** Bytes, 0 to `most`. */
+void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
+                               const char *help, size_t most, size_t *storage);
+
+#define MCA_COMMON_IRREGULAR_COST_MOST 1e6
+/** A time in the unit that `help` tells, 0 (its default) to 1000000. */
+void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
+                               const char *help, double *storage);
+/** An integer, 0 to `most`, with its own flags, level and scope. */
+void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
+                              const char *help, int flags, int level, int scope, int most,
+                              int *storage);
+/** A string that is read once. */
+void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, int scope, char **storage);
+
+/** Tells the user what was out of range, if anything was. */
+void mca_common_irregular_complain(mca_common_irregular_vars_t *vars);
+
+/** Performance variables: what only grows, and the last value of something. */
+void mca_common_irregular_counter(mca_common_irregular_vars_t *vars, const char *name,
+                                  const char *help, opal_atomic_int64_t *counter);
+void mca_common_irregular_level(mca_common_irregular_vars_t *vars, const char *name,
+                                const char *help, opal_atomic_int64_t *counter);
+
+static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint64_t more)
+{
+    if (opal_using_threads()) {
+        (void) opal_atomic_fetch_add_64(counter, (int64_t) more);
+    } else {
+        *counter += (int64_t) more;
+    }
+}
+
+/* ---- segments in shared memory (common_irregular_segment.c) ---- */
+
+#define MCA_COMMON_IRREGULAR_NAME 256
+
+/** Where the segments of a component have their names. */
+typedef struct mca_common_irregular_directory_t {
+    const char *owner; /**< of a component, as users know it: "pipering" */
+    const char *base;  /**< directory to make it in; owned by who sets it */
+    char path[MCA_COMMON_IRREGULAR_NAME - 32]; /**< "" before the first segment */
+    unsigned made;
+    bool told; /**< the user knows of a failure */
+} mca_common_irregular_directory_t;
+
+/** A segment; it may be sent to other processes of the node as it is. */
+typedef struct mca_common_irregular_segment_t {
+    char name[MCA_COMMON_IRREGULAR_NAME]; /**< path, "" where there is none (any more) */
+    size_t size;
+    void *address; /**< NULL: not mapped */
+} mca_common_irregular_segment_t;
+
+/** A directory for segments where memory is, or else with the job's other files. */
+const char *mca_common_irregular_default_base(void);
+
+/**
+ * Makes a segment of zeros whose memory is really there. Its name lies in a directory
+ * of this process that goes with it, however it ends. On an error
+ * (OMPI_ERR_OUT_OF_RESOURCE), of which the user is told once, the segment is empty.
+ * Not for several threads at once.
+ */
+int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
+                                      mca_common_irregular_segment_t *segment, size_t size);
+
+/** Maps a segment that another process of the node has made; likewise. */
+int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,
+                                        mca_common_irregular_segment_t *segment);
+
+/** Removes the name; the memory lives as long as somebody has it mapped. */
+void mca_common_irregular_segment_unlink(mca_common_irregular_segment_t *segment);
+
+void mca_common_irregular_segment_unmap(mca_common_irregular_segment_t *segment);
+
+/** Removes the directory; no segment has a name any more. */
+void mca_common_irregular_directory_remove(mca_common_irregular_directory_t *directory);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * What every component of common_irregular.h does when it is loaded.
+ */
+
+#include "common_irregular.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mpi.h"
+#include "opal/util/basename.h"
+#include "opal/util/output.h"
+#include "opal/util/show_help.h"
+
+/* A component that is loaded from a directory of its own has its help text there. */
+void mca_common_irregular_find_help(void *component)
+{
+    Dl_info here;
+
+    if (0 != dladdr(component, &here)) {
+        char *directory = opal_dirname(here.dli_fname);
+        if (NULL != directory) {
+            (void) opal_show_help_add_dir(directory);
+            free(directory);
+        }
+    }
+}
+
+/*
+ * Structures of the library change within a series without a change of the
+ * interface's version, so a component serves only the release it was built for.
+ */
+bool mca_common_irregular_is_release_of_build(const char *owner)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length, major = -1, minor = -1, release = -1;
+
+    (void) PMPI_Get_library_version(version, &length);
+    (void) sscanf(version, "Open MPI v%d.%d.%d", &major, &minor, &release);
+    if (OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor
+        && OMPI_RELEASE_VERSION == release) {
+        return true;
+    }
+    opal_output(0, "coll/%s was built for Open MPI %d.%d.%d and does not serve Open MPI "
+                "%d.%d.%d: it is not used; build it against this release.",
+                owner, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, major, minor,
+                release);
+    return false;
+}

@@ -1,0 +1,148 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MCA variables of common_irregular.h.
+ */
+
+#include "common_irregular.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi.h"
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/base/mca_base_var.h"
+#include "opal/util/show_help.h"
+
+static void complain(mca_common_irregular_vars_t *vars, const char *name, const char *value,
+                     const char *range, const char *used)
+{
+    const size_t length = strlen(vars->complaints);
+
+    (void) snprintf(vars->complaints + length, sizeof(vars->complaints) - length,
+                    "\n  coll_%s_%s = %s\n    Legal range:  %s\n    Used instead: %s\n",
+                    vars->owner, name, value, range, used);
+}
+
+static void register_var(mca_common_irregular_vars_t *vars, const char *name, const char *help,
+                         mca_base_var_type_t type, mca_base_var_enum_t *values, void *storage)
+{
+    (void) mca_base_component_var_register(vars->component, name, help, type, values, 0,
+                                           MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                                           MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
+}
+
+void mca_common_irregular_choice(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, const mca_base_var_enum_value_t *values,
+                                 int *storage)
+{
+    mca_base_var_enum_t *enumeration = NULL;
+
+    (void) mca_base_var_enum_create(name, values, &enumeration);
+    register_var(vars, name, help, MCA_BASE_VAR_TYPE_INT, enumeration, storage);
+    if (NULL != enumeration) {
+        OBJ_RELEASE(enumeration);
+    }
+}
+
+void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, bool *storage)
+{
+    register_var(vars, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, storage);
+}
+
+void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
+                               const char *help, double *storage)
+{
+    char value[64];
+
+    *storage = 0;
+    register_var(vars, name, help, MCA_BASE_VAR_TYPE_DOUBLE, NULL, storage);
+    if (!(0 <= *storage && MCA_COMMON_IRREGULAR_COST_MOST >= *storage)) {
+        (void) snprintf(value, sizeof(value), "%.15g", *storage);
+        complain(vars, name, value, "0 to 1000000", "0 (measured)");
+        *storage = 0;
+    }
+}
+
+void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
+                               const char *help, size_t most, size_t *storage)
+{
+    const size_t preset = *storage;
+    char value[64], range[64], used[64];
+
+    register_var(vars, name, help, MCA_BASE_VAR_TYPE_SIZE_T, NULL, storage);
+    if (most < *storage) {
+        (void) snprintf(value, sizeof(value), "%" PRId64, (int64_t) *storage);
+        (void) snprintf(range, sizeof(range), "0 to %zu", most);
+        (void) snprintf(used, sizeof(used), "%zu", preset);
+        complain(vars, name, value, range, used);
+        *storage = preset;
+    }
+}
+
+void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
+                              const char *help, int flags, int level, int scope, int most,
+                              int *storage)
+{
+    const int preset = *storage;
+    char value[64], range[64], used[64];
+
+    (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_INT,
+                                           NULL, 0, flags, level, scope, storage);
+    if (0 > *storage || most < *storage) {
+        (void) snprintf(value, sizeof(value), "%d", *storage);
+        (void) snprintf(range, sizeof(range), "0 to %d", most);
+        (void) snprintf(used, sizeof(used), "%d", preset);
+        complain(vars, name, value, range, used);
+        *storage = preset;
+    }
+}
+
+void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, int scope, char **storage)
+{
+    (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_STRING,
+                                           NULL, 0, 0, OPAL_INFO_LVL_5, scope, storage);
+}
+
+void mca_common_irregular_complain(mca_common_irregular_vars_t *vars)
+{
+    if ('\0' != vars->complaints[0]) {
+        opal_show_help("help-mca-common-irregular.txt", "out-of-range", true, vars->owner,
+                       vars->complaints);
+        vars->complaints[0] = '\0';
+    }
+}
+
+static void register_pvar(mca_common_irregular_vars_t *vars, const char *name, const char *help,
+                          int class, opal_atomic_int64_t *counter)
+{
+    (void) mca_base_component_pvar_register(vars->component, name, help, OPAL_INFO_LVL_5, class,
+                                            MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
+                                            MPI_T_BIND_NO_OBJECT,
+                                            MCA_BASE_PVAR_FLAG_READONLY
+                                                | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+                                            NULL, NULL, NULL, (void *) counter);
+}
+
+void mca_common_irregular_counter(mca_common_irregular_vars_t *vars, const char *name,
+                                  const char *help, opal_atomic_int64_t *counter)
+{
+    register_pvar(vars, name, help, MPI_T_PVAR_CLASS_COUNTER, counter);
+}
+
+void mca_common_irregular_level(mca_common_irregular_vars_t *vars, const char *name,
+                                const char *help, opal_atomic_int64_t *counter)
+{
+    register_pvar(vars, name, help, MPI_T_PVAR_CLASS_LEVEL, counter);
+}
