@@ -16,6 +16,9 @@
  * it can and waits for its requests at the end only; the others sleep before some calls
  * and wait for some requests on the way. SEED=s CASE=c replays case c alone. PATIENCE is
  * the number of seconds after which a case counts as hanging.
+ *
+ * BUFFERS=1: on two communicators in turn, of all ranks or of every other one, with ring
+ * buffers in shared memory of 2 to some blocks of 64 to 2048 bytes, and roots at random.
  */
 
 #include "exchange.h"
@@ -36,6 +39,7 @@
 static uint64_t seed;
 static int number; /* of the case */
 static int failures;
+static bool buffers;
 
 typedef struct call_t {
     exchange_t *x; /**< NULL: a fold */
@@ -45,7 +49,7 @@ typedef struct call_t {
 
 /** A row of calls; the first four members are equal on all ranks. */
 typedef struct row_t {
-    MPI_Comm comm;
+    MPI_Comm comm[2]; /**< of the same ranks; without BUFFERS one and the same */
     int fast; /**< rank that never waits */
     size_t block_size;
     dice_t shared;
@@ -83,10 +87,15 @@ static void sleep_some(dice_t *dice)
 
 /* ---- calls ---- */
 
-/** Of up to 100 blocks. */
+/** Of up to 100 blocks, or as many as go around a ring buffer some times. */
 static size_t most_bytes(const row_t *row)
 {
-    return 100 * row->block_size;
+    return (buffers ? 20 : 100) * row->block_size;
+}
+
+static MPI_Comm any_comm(row_t *row)
+{
+    return row->comm[buffers ? dice_roll(&row->shared, 2) : 0];
 }
 
 static exchange_t *new_gather(row_t *row)
@@ -95,7 +104,7 @@ static exchange_t *new_gather(row_t *row)
     const int unit = dice_roll(&row->shared, LAYOUT_UNITS);
     layout_t *layout = layout_vector(2, 1, 2, layout_unit(unit, 0));
     const int most = (int) (most_bytes(row) / layout->size / (size_t) row->size) + 1;
-    exchange_spec_t spec = {.comm = row->comm, .key = dice_word(&row->shared)};
+    exchange_spec_t spec = {.comm = any_comm(row), .key = dice_word(&row->shared)};
     exchange_t *x;
 
     for (int i = 0; i < row->size; i++) {
@@ -112,9 +121,9 @@ static exchange_t *new_gather(row_t *row)
 
 static int start_fold(row_t *row, call_t *call)
 {
-    const fold_spec_t spec = {.comm = row->comm,
+    const fold_spec_t spec = {.comm = any_comm(row),
                               .call = FOLD_ANY,
-                              .rooted = true,
+                              .rooted = !buffers,
                               .root = row->fast,
                               .most = most_bytes(row),
                               .forced = true,
@@ -185,23 +194,56 @@ static void judge_row(row_t *row)
     }
 }
 
+/** The ranks in a random order; BUFFERS=1: or every other one, and twice. */
+static void make_comms(row_t *row, dice_t *shared)
+{
+    int *key = tap_memory((size_t) tap_size * sizeof(int));
+    const bool halves = buffers && dice_once_in(shared, 3);
+
+    dice_shuffle(shared, key, tap_size);
+    MPI_Comm_split(MPI_COMM_WORLD, halves ? tap_rank % 2 : 0, key[tap_rank], &row->comm[0]);
+    row->comm[1] = row->comm[0];
+    if (buffers) {
+        MPI_Comm_dup(row->comm[0], &row->comm[1]);
+    }
+    free(key);
+    MPI_Comm_rank(row->comm[0], &row->rank);
+    MPI_Comm_size(row->comm[0], &row->size);
+}
+
+static void free_comms(row_t *row)
+{
+    MPI_Comm_free(&row->comm[0]);
+    if (buffers) {
+        MPI_Comm_free(&row->comm[1]);
+    }
+}
+
+static void set_buffers(dice_t *shared)
+{
+    static const int blocks[] = {0, 2, 3};
+
+    knob_set("coll_pipering_ring_buffer_size", dice_once_in(shared, 2) ? 4096 : 8192);
+    knob_set("coll_pipering_ring_buffer_blocks", blocks[dice_roll(shared, 3)]);
+    knob_set("coll_pipering_overlap", dice_roll(shared, 2));
+}
+
 static void run_case(void)
 {
     static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
     dice_t shared = dice_from(seed, (uint64_t) number, 0);
     row_t row = {.own = dice_from(seed, (uint64_t) number, 1 + (uint64_t) tap_rank)};
-    int *key = tap_memory((size_t) tap_size * sizeof(int));
     uint64_t below;
 
-    dice_shuffle(&shared, key, tap_size);
     knob_folds(KNOB_OFF, KNOB_OFF);
-    MPI_Comm_split(MPI_COMM_WORLD, 0, key[tap_rank], &row.comm);
-    free(key);
-    MPI_Comm_rank(row.comm, &row.rank);
-    MPI_Comm_size(row.comm, &row.size);
+    make_comms(&row, &shared);
     row.fast = dice_roll(&shared, row.size);
-    row.block_size = (size_t) dice_between(&shared, 1, 64);
+    row.block_size = (size_t) (buffers ? dice_between(&shared, 64, 2048)
+                                       : dice_between(&shared, 1, 64));
     knob_set("coll_pipering_block_size", (double) row.block_size);
+    if (buffers) {
+        set_buffers(&shared);
+    }
     knob_folds(KNOB_PIPELINE, both_ways[dice_roll(&shared, 3)]);
     row.shared = shared;
     below = knob_counters("coll_pipering_fallback_");
@@ -210,7 +252,17 @@ static void run_case(void)
     if (below != knob_counters("coll_pipering_fallback_")) {
         fail("a call was left to the module below");
     }
-    MPI_Comm_free(&row.comm);
+    free_comms(&row);
+}
+
+/** Some of it went through ring buffers, on some rank. */
+static void check_shared(void)
+{
+    const uint64_t mine = knob_counter("coll_pipering_bytes_shared");
+    uint64_t sum;
+
+    MPI_Allreduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    tap_check(0 < sum, "none", "bytes went through ring buffers");
 }
 
 int main(int argc, char **argv)
@@ -224,6 +276,7 @@ int main(int argc, char **argv)
     }
     seed = (uint64_t) tap_number("SEED", 1);
     signal(SIGALRM, hangs);
+    buffers = 0 != tap_number("BUFFERS", 0);
     knob_set("coll_pipering_window", 2);
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     for (number = 0 <= only ? only : 0; number < cases; number++) {
@@ -234,6 +287,9 @@ int main(int argc, char **argv)
     knob_folds(KNOB_OFF, KNOB_OFF);
     tap_check(0 == failures, "failed, see above", "%s %d of seed %llu at %d ranks",
               0 <= only ? "case" : "cases 0 to", cases - 1, (unsigned long long) seed, tap_size);
+    if (buffers && 0 > only) {
+        check_shared();
+    }
     knob_end();
     return tap_end();
 }
