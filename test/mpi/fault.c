@@ -1,0 +1,106 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What can happen while a ring buffer in shared memory is made, at will: a program that
+ * is linked with this has posix_fallocate, mmap and unlink of its own, which hand on to
+ * the system but for files of the component. With FAULT=reserve, attach or unlink the
+ * process of rank VICTIM is killed as it comes to the first such step; with REFUSE=1
+ * the step fails instead, there every time.
+ */
+
+#define _GNU_SOURCE /* RTLD_NEXT */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define OURS "/pipering."
+
+/* A file of this process has been reserved, and is mapped next. */
+static bool reserved;
+
+static bool is_ours(int file)
+{
+    char link[64], path[512];
+    ssize_t length;
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+    length = readlink(link, path, sizeof(path) - 1);
+    if (0 > length) {
+        return false;
+    }
+    path[length] = '\0';
+    return NULL != strstr(path, OURS);
+}
+
+/* True if the step is to fail. */
+static bool strikes(const char *step)
+{
+    const char *fault = getenv("FAULT"), *victim = getenv("VICTIM");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+    if (NULL == fault || 0 != strcmp(fault, step) || NULL == victim || NULL == rank
+        || 0 != strcmp(victim, rank)) {
+        return false;
+    }
+    if (NULL == getenv("REFUSE")) {
+        (void) !write(1, "# killed in a step\n", 19);
+        kill(getpid(), SIGKILL);
+    }
+    return true;
+}
+
+int posix_fallocate(int file, off_t from, off_t length)
+{
+    int (*next)(int, off_t, off_t);
+    void *symbol = dlsym(RTLD_NEXT, "posix_fallocate");
+
+    memcpy(&next, &symbol, sizeof(symbol));
+    if (is_ours(file)) {
+        if (strikes("reserve")) {
+            return ENOSPC;
+        }
+        reserved = true;
+    }
+    return next(file, from, length);
+}
+
+void *mmap(void *address, size_t length, int protection, int flags, int file, off_t from)
+{
+    if (0 <= file && 0 != (flags & MAP_SHARED) && is_ours(file)) {
+        const bool attaches = !reserved;
+
+        reserved = false;
+        if (attaches && strikes("attach")) {
+            errno = ENOMEM;
+            return MAP_FAILED;
+        }
+    }
+    return (void *) syscall(SYS_mmap, address, length, protection, flags, file, from);
+}
+
+int unlink(const char *path)
+{
+    if (NULL != strstr(path, OURS) && strikes("unlink")) {
+        errno = EACCES;
+        return -1;
+    }
+    return unlinkat(AT_FDCWD, path, 0);
+}

@@ -1,0 +1,363 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What goes through ring buffers in shared memory, by the component's counters: all that
+ * ranks of a node get from each other, and nothing where there are no buffers, or these
+ * cannot carry the blocks. EXPECT=none: no buffer can be had; EXPECT=some: there is memory
+ * for a few of them. FIRST=1: the first of the ways only; CHANGES=1: variables change
+ * while a communicator lives.
+ */
+
+#include "foldcall.h"
+#include "knob.h"
+#include "tap.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT 9001 /* elements of an int */
+#define RANKS_MOST 64
+
+typedef enum { GATHER, BCAST, REDUCE, SCAN, EXSCAN, MERGED, SERIAL, RING, KINDS } kind_t;
+
+static const struct {
+    const char *name;
+    fold_call_t call;
+    int both_ways; /* algorithm of MPI_Allreduce */
+} kinds[KINDS] = {{"Allgatherv", FOLD_ANY, KNOB_OFF},
+                  {"Bcast", FOLD_BCAST, KNOB_OFF},
+                  {"Reduce", FOLD_REDUCE, KNOB_OFF},
+                  {"Scan", FOLD_SCAN, KNOB_OFF},
+                  {"Exscan", FOLD_EXSCAN, KNOB_OFF},
+                  {"Allreduce, merged", FOLD_ALLREDUCE, KNOB_MERGED},
+                  {"Allreduce, serial", FOLD_ALLREDUCE, KNOB_SERIAL},
+                  {"Allreduce, ring", FOLD_ALLREDUCE, KNOB_RING}};
+
+/** Variables, what is called, and whether that can go through ring buffers. */
+typedef struct way_t {
+    const char *name;
+    size_t block_size;
+    bool ring_buffer;
+    size_t ring_buffer_size;
+    fold_form_t form;
+    bool gaps; /**< between the elements: a reduction does not copy these as bytes */
+    bool shares;
+} way_t;
+
+static const way_t ways[] = {
+    {"blocks of 64 bytes", 64, true, 4096, FOLD_BLOCKING, false, true},
+    {"blocks of half a buffer", 2048, true, 4096, FOLD_NONBLOCKING, false, true},
+    {"blocks of more than half a buffer", 2052, true, 4096, FOLD_BLOCKING, false, false},
+    {"buffers of the next smaller size", 2048, true, 8191, FOLD_BLOCKING, false, true},
+    {"switched off", 1024, false, 4096, FOLD_BLOCKING, false, false},
+    {"buffers of 0 bytes", 1024, true, 0, FOLD_BLOCKING, false, false},
+    {"buffers of fewer bytes than there can be", 1024, true, 4095, FOLD_BLOCKING, false, false},
+    {"persistent calls", 1024, true, 4096, FOLD_PERSISTENT, false, false},
+    {"elements with gaps", 1024, true, 4096, FOLD_BLOCKING, true, true},
+};
+#define WAYS ((int) (sizeof(ways) / sizeof(ways[0])))
+
+static MPI_Datatype gapped; /* an int in the place of two */
+static MPI_Op gapped_sum;
+
+static void add_gapped(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void) type;
+    for (int i = 0; i < *length; i++) {
+        ((int *) inout)[2 * i] += ((int *) in)[2 * i];
+    }
+}
+
+static void make_gapped(void)
+{
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gapped);
+    MPI_Type_commit(&gapped);
+    MPI_Op_create(add_gapped, 1, &gapped_sum);
+}
+
+/* ---- a call, and what it must give ---- */
+
+typedef struct call_t {
+    kind_t kind;
+    const way_t *way;
+    MPI_Comm comm;
+    int root;
+    int step; /**< ints from an element to the next */
+    int elements; /**< in the receive buffer */
+    int *send, *recv;
+} call_t;
+
+static int value(int rank, int i)
+{
+    return rank * 1000003 + i * 7 + 1;
+}
+
+/* Of ranks first to last, or of nobody. */
+static int sum_of(int first, int last, int i)
+{
+    unsigned sum = 0;
+
+    for (int r = first; r <= last; r++) {
+        sum += (unsigned) value(r, i);
+    }
+    return (int) sum;
+}
+
+/* Element i of the receive buffer; a gather has COUNT of each rank there. */
+static int wanted(const call_t *call, int i)
+{
+    switch (call->kind) {
+    case GATHER:
+        return value(i / COUNT, i % COUNT);
+    case BCAST:
+        return value(call->root, i);
+    case REDUCE:
+        return call->root == tap_rank ? sum_of(0, tap_size - 1, i) : -1;
+    case SCAN:
+        return sum_of(0, tap_rank, i);
+    case EXSCAN:
+        return 0 == tap_rank ? -1 : sum_of(0, tap_rank - 1, i);
+    default:
+        return sum_of(0, tap_size - 1, i);
+    }
+}
+
+static call_t new_call(kind_t kind, const way_t *way, MPI_Comm comm, int root)
+{
+    call_t call = {.kind = kind, .way = way, .comm = comm, .root = root};
+    size_t ints;
+
+    call.step = way->gaps ? 2 : 1;
+    call.elements = GATHER == kind ? tap_size * COUNT : COUNT;
+    ints = (size_t) (call.step * call.elements);
+    call.send = tap_memory(ints * sizeof(int));
+    call.recv = tap_memory(ints * sizeof(int));
+    memset(call.send, -1, ints * sizeof(int));
+    memset(call.recv, -1, ints * sizeof(int));
+    for (int i = 0; i < COUNT; i++) {
+        call.send[i * call.step] = value(tap_rank, i);
+        if (BCAST == kind && root == tap_rank) {
+            call.recv[i * call.step] = value(root, i);
+        }
+    }
+    return call;
+}
+
+static bool is_right(const call_t *call)
+{
+    for (int i = 0; i < call->elements; i++) {
+        if (wanted(call, i) != call->recv[i * call->step]
+            || (1 < call->step && -1 != call->recv[i * call->step + 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int gather(const call_t *call, MPI_Datatype type)
+{
+    int count[RANKS_MOST], displ[RANKS_MOST], code;
+    MPI_Request request;
+
+    for (int i = 0; i < tap_size; i++) {
+        count[i] = COUNT;
+        displ[i] = i * COUNT;
+    }
+    if (FOLD_BLOCKING == call->way->form) {
+        return MPI_Allgatherv(call->send, COUNT, type, call->recv, count, displ, type, call->comm);
+    }
+    code = MPI_Iallgatherv(call->send, COUNT, type, call->recv, count, displ, type, call->comm,
+                           &request);
+    return MPI_SUCCESS == code ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+static int run(const call_t *call)
+{
+    const bool gaps = call->way->gaps;
+    const foldcall_t fold = {.call = kinds[call->kind].call,
+                             .send = call->send,
+                             .recv = call->recv,
+                             .count = COUNT,
+                             .type = gaps ? gapped : MPI_INT,
+                             .op = gaps ? gapped_sum : MPI_SUM,
+                             .root = call->root,
+                             .comm = call->comm};
+
+    return GATHER == call->kind ? gather(call, fold.type) : foldcall(&fold, call->way->form);
+}
+
+static void set_way(const way_t *way, kind_t kind)
+{
+    knob_set("coll_pipering_block_size", (double) way->block_size);
+    knob_set("coll_pipering_ring_buffer", way->ring_buffer);
+    knob_set("coll_pipering_ring_buffer_size", (double) way->ring_buffer_size);
+    knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
+    knob_folds(KNOB_PIPELINE, kinds[kind].both_ways);
+}
+
+static void set_off(void)
+{
+    knob_set("coll_pipering_allgatherv_algorithm", KNOB_OFF);
+    knob_folds(KNOB_OFF, KNOB_OFF);
+}
+
+/* ---- the counters ---- */
+
+enum { SHARED, RECEIVED, FROM_NETWORK, CALLS, COUNTERS };
+static const char *const counters[COUNTERS]
+    = {"coll_pipering_bytes_shared", "coll_pipering_bytes_received",
+       "coll_pipering_bytes_from_network", "coll_pipering_calls"};
+
+/* Runs the call; how far the counters of all ranks went meanwhile. */
+static bool run_counted(call_t *call, uint64_t sum[COUNTERS])
+{
+    uint64_t mine[COUNTERS];
+    bool right;
+
+    set_way(call->way, call->kind);
+    for (int i = 0; i < COUNTERS; i++) {
+        mine[i] = knob_counter(counters[i]);
+    }
+    right = MPI_SUCCESS == run(call) && is_right(call);
+    for (int i = 0; i < COUNTERS; i++) {
+        mine[i] = knob_counter(counters[i]) - mine[i];
+    }
+    set_off();
+    MPI_Allreduce(mine, sum, COUNTERS, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return right;
+}
+
+typedef enum { NONE, SOME, ALL } portion_t;
+
+static uint64_t all_shared, all_inside; /* bytes of all calls so far */
+
+static portion_t expected(const call_t *call)
+{
+    const char *expect = getenv("EXPECT");
+    const bool copies = !call->way->gaps || GATHER == call->kind || BCAST == call->kind;
+
+    if (!call->way->shares || !copies || (NULL != expect && 0 == strcmp(expect, "none"))) {
+        return NONE;
+    }
+    return NULL != expect && 0 == strcmp(expect, "some") ? SOME : ALL;
+}
+
+/* Of what ranks got from others on their node. */
+static bool is_portion(portion_t portion, const uint64_t sum[COUNTERS])
+{
+    const uint64_t inside = sum[RECEIVED] - sum[FROM_NETWORK];
+
+    switch (portion) {
+    case NONE:
+        return 0 == sum[SHARED];
+    case SOME:
+        return sum[SHARED] <= inside;
+    default:
+        return sum[SHARED] == inside && 0 < sum[RECEIVED];
+    }
+}
+
+/* A call on a communicator, whose buffers are made for it if this is the first one. */
+static void try_call(kind_t kind, const way_t *way, MPI_Comm comm, int root)
+{
+    static const char *const words[] = {"none", "some", "all"};
+    call_t call = new_call(kind, way, comm, root);
+    const portion_t portion = expected(&call);
+    uint64_t sum[COUNTERS] = {0};
+    const bool right = run_counted(&call, sum);
+    const bool served = (uint64_t) tap_size == sum[CALLS];
+    char fault[300];
+
+    all_shared += sum[SHARED];
+    all_inside += sum[RECEIVED] - sum[FROM_NETWORK];
+    snprintf(fault, sizeof(fault),
+             "%s result; %d ranks, calls %llu, bytes received %llu, of these from other nodes "
+             "%llu, through ring buffers %llu",
+             right ? "right" : "wrong", tap_size, (unsigned long long) sum[CALLS],
+             (unsigned long long) sum[RECEIVED], (unsigned long long) sum[FROM_NETWORK],
+             (unsigned long long) sum[SHARED]);
+    tap_check(right && served && is_portion(portion, sum), fault,
+              "%s, %s: %s goes through ring buffers", kinds[kind].name, way->name, words[portion]);
+    free(call.send);
+    free(call.recv);
+}
+
+/* Every kind on a communicator of its own, and once more where the buffers are there. */
+static void try_way(const way_t *way)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        MPI_Comm comm;
+
+        if (GATHER == kind && FOLD_PERSISTENT == way->form) {
+            continue;
+        }
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        try_call((kind_t) kind, way, comm, 0);
+        try_call((kind_t) kind, way, comm, tap_size / 2);
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* All ways on one communicator, whose buffers are of 4096 bytes: what follows has to fit in. */
+static void try_changes(void)
+{
+    static const way_t larger = {"larger blocks than the buffers that there are were made for",
+                                 30000, true, 1 << 20, FOLD_BLOCKING, false, false};
+    static const way_t smaller = {"smaller buffers than there are", 512, true, 1024,
+                                  FOLD_NONBLOCKING, false, false};
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int kind = 0; kind < KINDS; kind++) {
+        try_call((kind_t) kind, &ways[0], comm, 0);
+        try_call((kind_t) kind, &smaller, comm, 0);
+        try_call((kind_t) kind, &larger, comm, 0);
+        try_call((kind_t) kind, &ways[1], comm, 0);
+    }
+    MPI_Comm_free(&comm);
+}
+
+static void try_all(void)
+{
+    const char *expect = getenv("EXPECT");
+    const int count = 0 != tap_number("FIRST", 0) ? 1 : WAYS;
+
+    for (int i = 0; i < count; i++) {
+        try_way(&ways[i]);
+    }
+    if (NULL != expect && 0 == strcmp(expect, "some")) {
+        tap_check(0 < all_shared && all_shared < all_inside, "none or all",
+                  "in all %llu bytes of %llu go through ring buffers",
+                  (unsigned long long) all_shared, (unsigned long long) all_inside);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!knob_begin() || RANKS_MOST < tap_size) {
+        tap_bail("there is no coll/pipering here, or more than %d ranks", RANKS_MOST);
+    }
+    set_off();
+    make_gapped();
+    if (0 != tap_number("CHANGES", 0)) {
+        try_changes();
+    } else {
+        try_all();
+    }
+    MPI_Op_free(&gapped_sum);
+    MPI_Type_free(&gapped);
+    knob_end();
+    return tap_end();
+}

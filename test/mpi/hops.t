@@ -1,0 +1,118 @@
+#!/bin/bash
+# Ring buffers in shared memory: what goes through them, that this is right, what happens
+# where there can be none, and that nothing of them is left.
+#
+#   N=40       cases in each job of rows of calls
+#   SEED=1     of all that is random; "time" for another one each time
+#   CASE=C     only this one
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build hops "$here/fault.c" -ldl
+build hops_life
+build rush
+build threads -pthread
+seed=${SEED:-1}
+[[ $seed != time ]] || seed=$(date +%s)
+echo "# SEED=$seed"
+replay=(-x SEED="$seed" -x N="${N:-40}" -x CASE="${CASE:--1}" -x BUFFERS=1)
+
+# ---- what goes through them ----
+
+on_one "ring buffers" 2 60 "$bin/hops"
+on_one "ring buffers" 4 60 "$bin/hops"
+on_nodes "ring buffers" 3,3 block 60 "$bin/hops"
+on_nodes "ring buffers" 3,3 cyclic 60 "$bin/hops"
+on_one "ring buffers, no overlap" 3 60 --mca coll_pipering_overlap 0 "$bin/hops"
+on_one "other variables than the buffers were made with" 3 60 -x CHANGES=1 "$bin/hops"
+
+# ---- many calls at once ----
+
+for p in 2 3 5; do
+    on_one "rows of calls" "$p" 60 "${replay[@]}" "$bin/rush"
+done
+on_nodes "rows of calls" 3,3 block 60 "${replay[@]}" "$bin/rush"
+on_nodes "rows of calls" 3,3 cyclic 60 "${replay[@]}" "$bin/rush"
+small=(--mca coll_pipering_ring_buffer_size 4096 --mca coll_pipering_ring_buffer_blocks 2)
+on_one "threads, small ring buffers" 3 60 -x SEED="$seed" "${small[@]}" "$bin/threads"
+
+# ---- nothing is left ----
+
+mkdir "$work/ring"
+ring=(--mca coll_pipering_backing_directory "$work/ring")
+forced=(--mca coll_pipering_allgather_algorithm ring --mca coll_pipering_bcast_algorithm pipeline
+    --mca coll_pipering_reduce_algorithm pipeline)
+
+# left DIR: what the last job has left there.
+left() {
+    find "$1" -mindepth 1 -printf '%P '
+}
+
+on_one "communicators that come and go" 3 60 "${ring[@]}" "${forced[@]}" \
+    -x DIRECTORY="$work/ring" "$bin/hops_life"
+is "communicators that come and go: nothing is left" "$(left "$work/ring")" ""
+
+# killed STEP VICTIM: tests; the victim is killed as it comes to this step of making a buffer.
+killed() {
+    local label="rank $2 killed as it comes to $1" status
+    "$testbed" local -n 3 --timeout 20 -- "${ring[@]}" -x FAULT="$1" -x VICTIM="$2" \
+        "$bin/hops" >"$work/out" 2>&1
+    status=$?
+    is "$label: it was" "$(lines '^# killed in a step$')" 1
+    yes_if "$label: the job ends, with an error" test 0 -ne $status -a 124 -ne $status
+    is "$label: nothing is left" "$(left "$work/ring")" ""
+}
+
+killed reserve 1
+killed attach 2
+killed unlink 0
+
+# ---- where there can be none ----
+
+# without LABEL EXPECT MESSAGE [OPTION]...: right results, and one message.
+without() {
+    local label=$1 expect=$2 message=$3
+    shift 3
+    on_one "$label" 3 60 -x FIRST=1 -x EXPECT="$expect" "$@" "$bin/hops"
+    is "$label: one message, which says why" \
+        "$(sed -nE 's/^for .*shared memory.*: (.*)\.$/\1/p' "$work/out")" "$message"
+}
+
+directory=(--mca coll_pipering_backing_directory)
+without "no such directory" none "No such file or directory" "${directory[@]}" "$work/none"
+touch "$work/file"
+without "a file in place of the directory" none "Not a directory" "${directory[@]}" "$work/file"
+printf -v long '%0240d' 0
+without "a name that is too long" none "File name too long" "${directory[@]}" "/tmp/$long"
+without "no memory for a rank that makes buffers" some "No space left on device" \
+    "${ring[@]}" -x FAULT=reserve -x VICTIM=1 -x REFUSE=1
+without "no memory for a rank that attaches buffers" some "Cannot allocate memory" \
+    "${ring[@]}" -x FAULT=attach -x VICTIM=2 -x REFUSE=1
+is "no memory: nothing is left" "$(left "$work/ring")" ""
+
+# mounted OPTIONS COMMAND...: with a file system of memory of its own at $work/mounted.
+mounted() {
+    # shellcheck disable=SC2016 # for the shell within
+    unshare -m sh -c 'mount -t tmpfs -o "$1" pipering "$2" && shift 2 && exec "$@"' sh \
+        "$1" "$work/mounted" "${@:2}"
+}
+
+# without_mounted OPTIONS LABEL EXPECT MESSAGE: tests, the directory being such a one.
+without_mounted() {
+    local options=$1 real=$testbed
+    shift
+    if ! mounted "$options" true >"$work/why" 2>&1; then
+        skip "$1" "$(head -n 1 "$work/why")"
+        return
+    fi
+    # shellcheck disable=SC2317 # job calls it
+    on_mounted() { mounted "$options" "$real" "$@"; }
+    testbed=on_mounted
+    without "$@" "${directory[@]}" "$work/mounted"
+    testbed=$real
+}
+
+mkdir "$work/mounted"
+without_mounted ro "a read-only directory" none "Read-only file system"
+without_mounted size=16k "a directory that is soon full" some "No space left on device"
+finish

@@ -1,0 +1,154 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Ring buffers of communicators that come and go: ROUNDS of them, and after each nothing
+ * has a name in DIRECTORY, where the files of this job alone are, and mappings and open
+ * files are as many as before.
+ */
+
+#include "knob.h"
+#include "tap.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT 3000
+#define WARM 40 /* rounds before anything is counted */
+#define SLACK 4 /* mappings that the C library and Open MPI may need for themselves */
+
+static int lines_in(const char *name)
+{
+    FILE *file = fopen(name, "r");
+    int lines = 0, byte;
+
+    while (NULL != file && EOF != (byte = fgetc(file))) {
+        lines += '\n' == byte;
+    }
+    if (NULL != file) {
+        fclose(file);
+    }
+    return lines;
+}
+
+static int entries_in(const char *name)
+{
+    DIR *directory = opendir(name);
+    struct dirent *entry;
+    int entries = 0;
+
+    while (NULL != directory && NULL != (entry = readdir(directory))) {
+        entries += '.' != entry->d_name[0];
+    }
+    if (NULL != directory) {
+        closedir(directory);
+    }
+    return entries;
+}
+
+/* In the directories of all processes. */
+static int files_in(const char *name)
+{
+    DIR *directory = opendir(name);
+    struct dirent *entry;
+    char path[1024];
+    int files = 0;
+
+    while (NULL != directory && NULL != (entry = readdir(directory))) {
+        if ('.' != entry->d_name[0]) {
+            snprintf(path, sizeof(path), "%s/%s", name, entry->d_name);
+            files += entries_in(path);
+        }
+    }
+    if (NULL != directory) {
+        closedir(directory);
+    }
+    return files;
+}
+
+/* A gather, a reduction and a broadcast, which together use all hops that there can be. */
+static bool use(MPI_Comm comm, int n, int *in, int *out)
+{
+    int size, rank, sum;
+    MPI_Request request;
+
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < COUNT; i++) {
+        in[i] = rank + i;
+    }
+    TAP_MPI(MPI_Iallgather(in, COUNT, MPI_INT, out, COUNT, MPI_INT, comm, &request));
+    TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (int r = 0; r < size; r++) {
+        if (r != out[r * COUNT] || r + COUNT - 1 != out[(r + 1) * COUNT - 1]) {
+            return false;
+        }
+    }
+    TAP_MPI(MPI_Reduce(in, out, COUNT, MPI_INT, MPI_SUM, n % size, comm));
+    TAP_MPI(MPI_Bcast(out, COUNT, MPI_INT, n % size, comm));
+    sum = size * (size - 1) / 2;
+    return sum == out[0] && sum + size * (COUNT - 1) == out[COUNT - 1];
+}
+
+static bool one_round(int n, const char *directory, int *in, int *out, int *files)
+{
+    MPI_Comm comm;
+    bool right;
+
+    if (0 == n % 2) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    } else {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, &comm);
+    }
+    right = use(comm, n, in, out);
+    MPI_Barrier(MPI_COMM_WORLD);
+    *files += files_in(directory);
+    MPI_Barrier(MPI_COMM_WORLD); /* else others are at the next one's already */
+    MPI_Comm_free(&comm);
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    const char *directory = getenv("DIRECTORY");
+    const int rounds = (int) tap_number("ROUNDS", 200);
+    int maps = 0, open = 0, files = 0, *in, *out;
+    bool right = true;
+    char fault[100];
+
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!knob_begin() || NULL == directory) {
+        tap_bail("there is no coll/pipering here, or DIRECTORY is not set");
+    }
+    in = tap_memory(COUNT * sizeof(int));
+    out = tap_memory((size_t) tap_size * COUNT * sizeof(int));
+    for (int n = 0; n < WARM + rounds; n++) {
+        if (WARM == n) {
+            maps = lines_in("/proc/self/maps");
+            open = entries_in("/proc/self/fd");
+        }
+        right &= one_round(n, directory, in, out, &files);
+    }
+    maps = lines_in("/proc/self/maps") - maps;
+    open = entries_in("/proc/self/fd") - open;
+    snprintf(fault, sizeof(fault), "%d mappings, %d open files, %d names", maps, open, files);
+    tap_check(right, "wrong data", "%d communicators: results", rounds);
+    tap_check(0 < knob_counter("coll_pipering_bytes_shared"), "none",
+              "%d communicators: bytes went through ring buffers", rounds);
+    tap_check(SLACK >= maps && 0 >= open && 0 == files, fault,
+              "%d communicators: no mapping, no open file and no name more", rounds);
+    free(in);
+    free(out);
+    knob_end();
+    return tap_end();
+}
