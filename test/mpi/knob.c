@@ -27,6 +27,11 @@ static int counters;
 static bool component;
 static double default_window;
 
+static bool is_ours(const char *name)
+{
+    return 0 == strncmp(name, "coll_pipering_", 14) || 0 == strncmp(name, "coll_mleader_", 13);
+}
+
 static void add_counter(int index)
 {
     char name[128];
@@ -37,8 +42,8 @@ static void add_counter(int index)
 
     code = MPI_T_pvar_get_info(index, name, &length, &verbosity, &class, &type, &enumeration, NULL,
                                NULL, &binding, &readonly, &continuous, &atomic);
-    if (MPI_SUCCESS != code || 0 != strncmp(name, "coll_pipering_", 14)
-        || MPI_UNSIGNED_LONG_LONG != type || COUNTERS_AT_MOST == counters) {
+    if (MPI_SUCCESS != code || !is_ours(name) || MPI_UNSIGNED_LONG_LONG != type
+        || COUNTERS_AT_MOST == counters) {
         return;
     }
     if (MPI_SUCCESS

@@ -10,8 +10,8 @@
 
 /**
  * @file
- * Control and performance variables of the component through MPI_T. Without
- * the component (Open MPI as it is) there are none, and programs then run
+ * Control and performance variables of the components through MPI_T. Without
+ * coll/pipering (Open MPI as it is) there are none, and programs then run
  * their calls once with nothing to set.
  */
 

@@ -84,7 +84,7 @@ finish() {
     exit
 }
 
-common=("$here"/{tap,knob,layout,layout_tree,exchange,foldcall,fold,trial}.c)
+common=("$here"/{tap,knob,layout,layout_tree,exchange,foldcall,fold,trial,leading}.c)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
 plan_sources=("$plans"/coll_pipering_plan_*.c)
 

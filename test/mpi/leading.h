@@ -1,0 +1,68 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What the tests of coll/mleader share: its variants, which can be changed between
+ * calls, what a communicator is set up with, and exchanges of MPI_Allgather.
+ */
+
+#ifndef TEST_MPI_LEADING_H
+#define TEST_MPI_LEADING_H
+
+#include "exchange.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Values of the variables of these names; -1 is auto. */
+typedef struct leading_variant_t {
+    int aggregation;  /**< 0 shm, 1 gather, 2 recursive_doubling, 3 ring */
+    int distribution; /**< 0 messages, 1 shm */
+    int exchange;     /**< 0 recursive_doubling, 1 bruck, 2 ring */
+    int scope;        /**< 0 all, 1 lanes */
+} leading_variant_t;
+
+/** All variants, those with auto included: leading_variant(0 .. LEADING_VARIANTS - 1). */
+enum { LEADING_VARIANTS = 5 * 3 * 4 * 3 };
+leading_variant_t leading_variant(int number);
+
+/** Sets it for the calls to come, which the component must take. */
+void leading_use(leading_variant_t variant);
+
+/** The variant in words, good until the next call. */
+const char *leading_text(leading_variant_t variant);
+
+/** How communicators are set up that are used for the first time from now on. */
+void leading_setup(size_t segment_size, bool packed);
+
+/** Starts MPI, MPI_T and the test; ends the job where there is no coll/mleader. */
+void leading_begin(int *argc, char ***argv, int thread_level);
+int leading_end(void);
+
+/** Layouts of any multiple of 12 units; the first one is dense. */
+enum { LEADING_LAYOUTS = 6, LEADING_IN_PLACE = -1 };
+
+/** Contributions of a call; the layouts may differ from rank to rank. */
+typedef struct leading_call_t {
+    MPI_Comm comm;
+    uint64_t key;
+    int unit;  /**< of layout_unit */
+    int units; /**< of a contribution; a multiple of 12 where not all layouts are dense */
+    int send;  /**< layout, or LEADING_IN_PLACE */
+    int recv;  /**< layout */
+} leading_call_t;
+
+/** NULL without a communicator. Freed with its layouts by leading_free. */
+exchange_t *leading_exchange(const leading_call_t *call);
+void leading_free(exchange_t *x);
+
+#endif
