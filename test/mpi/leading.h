@@ -59,6 +59,7 @@ typedef struct leading_call_t {
     int units; /**< of a contribution; a multiple of 12 where not all layouts are dense */
     int send;  /**< layout, or LEADING_IN_PLACE */
     int recv;  /**< layout */
+    dice_t *dice; /**< if not NULL: random types in place of layouts */
 } leading_call_t;
 
 /** NULL without a communicator. Freed with its layouts by leading_free. */
