@@ -169,6 +169,7 @@ typedef struct mca_coll_mleader_component_t {
     bool opened;
     mca_coll_mleader_module_t spare; /**< of a communicator that there was no memory for */
     mca_common_irregular_directory_t directory; /**< of segments */
+    opal_mutex_t lock;                          /**< of the directory */
     mca_coll_mleader_counters_t counters;
 } mca_coll_mleader_component_t;
 

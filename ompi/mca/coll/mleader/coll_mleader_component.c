@@ -58,6 +58,7 @@ static int mleader_open(void)
     }
     OBJ_CONSTRUCT(&component->spare, mca_coll_mleader_module_t);
     component->spare.out_of_memory = true;
+    OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
     component->output = opal_output_open(NULL);
     component->opened = true;
     return OMPI_SUCCESS;
@@ -73,6 +74,7 @@ static int mleader_close(void)
     }
     component->opened = false;
     OBJ_DESTRUCT(&component->spare);
+    OBJ_DESTRUCT(&component->lock);
     mca_common_irregular_directory_remove(&component->directory);
     opal_output_close(component->output);
     return OMPI_SUCCESS;

@@ -248,10 +248,23 @@ static int agree(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
     return rc;
 }
 
+/* Threads may set up communicators of their own at the same time. */
+static void open_segment(mca_common_irregular_segment_t *segment, bool mine, size_t size)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    OPAL_THREAD_LOCK(&component->lock);
+    if (mine) {
+        (void) mca_common_irregular_segment_make(&component->directory, segment, size);
+    } else if ('\0' != segment->name[0]) {
+        (void) mca_common_irregular_segment_attach(&component->directory, segment);
+    }
+    OPAL_THREAD_UNLOCK(&component->lock);
+}
+
 static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *comm, size_t size)
 {
     mca_coll_mleader_topology_t *topology = module->topology;
-    mca_common_irregular_directory_t *directory = &mca_coll_mleader_component.directory;
     const bool mine = 0 == topology->index[ompi_comm_rank(comm)];
 
     topology->half_size = size / 2;
@@ -259,12 +272,11 @@ static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *
         return OMPI_SUCCESS;
     }
     if (mine) {
-        (void) mca_common_irregular_segment_make(directory, &topology->segment,
-                                                 header_size(topology) + size);
+        open_segment(&topology->segment, true, header_size(topology) + size);
     }
     int rc = tell_segment(topology, comm);
-    if (OMPI_SUCCESS == rc && !mine && '\0' != topology->segment.name[0]) {
-        (void) mca_common_irregular_segment_attach(directory, &topology->segment);
+    if (OMPI_SUCCESS == rc && !mine) {
+        open_segment(&topology->segment, false, topology->segment.size);
     }
     if (OMPI_SUCCESS == rc) {
         rc = agree(module, comm);
