@@ -105,8 +105,11 @@ typedef struct agv_data_t {
     size_t recv_size; /**< without the guard behind it */
 } agv_data_t;
 
-/** Whose collectives an arm uses; AGV_MPICH is of agv alone, AGV_SM of fold. */
-typedef enum { AGV_STOCK, AGV_PIPERING, AGV_TUNED, AGV_MPICH, AGV_SM } agv_engine_t;
+/** Whose collectives an arm uses; AGV_MPICH is of agv alone, the last two of fold. */
+typedef enum { AGV_STOCK, AGV_PIPERING, AGV_TUNED, AGV_MPICH, AGV_SM, AGV_MLEADER } agv_engine_t;
+
+/** Of agv_comm_dup: without the components of this project. */
+#define AGV_WITHOUT_OURS "^pipering,mleader"
 
 typedef struct agv_arm_t {
     char name[AGV_VALUE_LENGTH];
@@ -133,7 +136,7 @@ typedef struct agv_result_t {
 typedef struct agv_summary_t {
     double least;
     double median;
-    double ratio; /**< to the first stock arm, 0: there is none */
+    double ratio; /**< to the reference, 0: there is none */
 } agv_summary_t;
 
 typedef struct agv_report_t {
@@ -213,8 +216,10 @@ void agv_result_combine(agv_result_t *result, MPI_Comm control);
 void agv_wait_for_others(void);
 
 /* agv_report.c */
-const agv_result_t *agv_first_stock(const agv_arm_t *arms, const agv_result_t *results, int count);
-agv_summary_t agv_summarize(const agv_result_t *result, const agv_result_t *stock);
+/** That of the first arm of an engine, NULL: there is none. */
+const agv_result_t *agv_first(const agv_arm_t *arms, const agv_result_t *results, int count,
+                              agv_engine_t engine);
+agv_summary_t agv_summarize(const agv_result_t *result, const agv_result_t *reference);
 /** value * scale as text, "-" if there is no value. */
 const char *agv_or_none(char *text, size_t length, double value, double scale);
 /** The lines above the columns' names: what runs where. */

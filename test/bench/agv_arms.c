@@ -209,10 +209,10 @@ int agv_arms_parse(agv_arm_t *arms, const char *list, agv_arm_word_t *take, void
 
 static void connect_arm(agv_arm_t *arm, const agv_world_t *world)
 {
-    static const char *without[] = {[AGV_STOCK] = "^pipering",
-                                    [AGV_PIPERING] = NULL,
-                                    [AGV_TUNED] = "^pipering,han",
-                                    [AGV_MPICH] = "^pipering"};
+    static const char *without[] = {[AGV_STOCK] = AGV_WITHOUT_OURS,
+                                    [AGV_PIPERING] = "^mleader",
+                                    [AGV_TUNED] = AGV_WITHOUT_OURS ",han",
+                                    [AGV_MPICH] = AGV_WITHOUT_OURS};
     int dynamic = -1;
 
     if (AGV_TUNED == arm->engine) {

@@ -39,7 +39,7 @@ static double least(const double *values, int count)
     return least;
 }
 
-agv_summary_t agv_summarize(const agv_result_t *result, const agv_result_t *stock)
+agv_summary_t agv_summarize(const agv_result_t *result, const agv_result_t *reference)
 {
     agv_summary_t summary = {0.0, 0.0, 0.0};
     double *copy = malloc((size_t) result->reps * sizeof(*copy));
@@ -50,9 +50,9 @@ agv_summary_t agv_summarize(const agv_result_t *result, const agv_result_t *stoc
     }
     memcpy(copy, result->seconds, (size_t) result->reps * sizeof(*copy));
     summary.median = median(copy, result->reps);
-    if (NULL != stock) {
+    if (NULL != reference) {
         for (int i = 0; i < result->reps; ++i) {
-            copy[i] = result->seconds[i] / stock->seconds[i];
+            copy[i] = result->seconds[i] / reference->seconds[i];
         }
         summary.ratio = median(copy, result->reps);
     }
@@ -166,10 +166,11 @@ static void print_table(const agv_problem_t *problem, const agv_arm_t *arms,
     fflush(stdout);
 }
 
-const agv_result_t *agv_first_stock(const agv_arm_t *arms, const agv_result_t *results, int count)
+const agv_result_t *agv_first(const agv_arm_t *arms, const agv_result_t *results, int count,
+                              agv_engine_t engine)
 {
     for (int i = 0; i < count; ++i) {
-        if (AGV_STOCK == arms[i].engine) {
+        if (engine == arms[i].engine) {
             return &results[i];
         }
     }
@@ -183,7 +184,7 @@ void agv_report_row(const agv_report_t *report, const agv_world_t *world,
     agv_summary_t summaries[AGV_MAX_ARMS];
 
     for (int i = 0; i < count; ++i) {
-        summaries[i] = agv_summarize(&results[i], agv_first_stock(arms, results, count));
+        summaries[i] = agv_summarize(&results[i], agv_first(arms, results, count, AGV_STOCK));
         if (NULL != report->tsv) {
             print_tsv(report, world, problem, &arms[i], &results[i], &summaries[i]);
         }

@@ -57,8 +57,8 @@ void agv_world_create(agv_world_t *world, MPI_Comm base)
     world->base = base;
     MPI_Comm_rank(base, &world->rank);
     MPI_Comm_size(base, &world->size);
-    agv_comm_dup(base, "^pipering,han", &world->barrier);
-    agv_comm_dup(base, "^pipering,han", &world->control);
+    agv_comm_dup(base, AGV_WITHOUT_OURS ",han", &world->barrier);
+    agv_comm_dup(base, AGV_WITHOUT_OURS ",han", &world->control);
     number_nodes(world);
 }
 

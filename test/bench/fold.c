@@ -11,10 +11,26 @@
 
 /**
  * @file
- * The loop of fold: rows (collective, total), in each row repetitions, in each
+ * The loop of fold: rows (collective, total, batch), in each row repetitions, in each
  * repetition all arms, in every second one in reverse, beginning with another one
  * after that, so that none follows itself more often than others. Before each timed
- * call the ranks meet, leave the link idle, and meet again.
+ * sample the ranks meet, leave the link idle, and meet again.
+ *
+ * A sample is one call or a batch of calls back to back, as OSU's programs time them.
+ * Neither is the latency of a cluster where many ranks share few processors:
+ *
+ *   - One call: the ranks do not leave the barrier together but one after the other, as
+ *     the processors come to them, and the slowest rank's time begins with what is left
+ *     of that. It is the same for all arms, and brings the ratios nearer to 1.
+ *   - A batch has that once for all of its calls. No rank can be two calls ahead of
+ *     another, for each call wants data of all ranks; but while one rank waits others
+ *     run, so the processors are never idle and what is measured is their work for a
+ *     call: copies, system calls of the transport, changes of process. What arms gain by
+ *     waiting less, or by memory of their own socket, does not show; what they gain by
+ *     fewer messages and copies does.
+ *
+ * In a batch the first element of each contribution is checked after each call, within
+ * the time (a load and a comparison a rank), and all bytes after the last.
  */
 
 #include "fold.h"
@@ -23,6 +39,7 @@
 
 #define ERROR_LENGTH 512
 #define MAX_TOTALS 256
+#define MAX_BATCHES 8
 
 typedef struct bench_t {
     fold_options_t options;
@@ -34,6 +51,8 @@ typedef struct bench_t {
     uint64_t calls;
     size_t totals[MAX_TOTALS];
     int total_count;
+    size_t batches[MAX_BATCHES];
+    int batch_count;
     int root;
     int rows; /* all of them, for the progress line */
     int row;
@@ -54,6 +73,22 @@ static bool is_between(const agv_world_t *world, int rank)
     return before && behind;
 }
 
+/* Contributions that come from other nodes, for the node that lacks most. */
+static int most_lacking(const agv_world_t *world)
+{
+    int most = 0;
+
+    for (int i = 0; i < world->size; ++i) {
+        int lacking = 0;
+
+        for (int k = 0; k < world->size; ++k) {
+            lacking += world->node[k] != world->node[i];
+        }
+        most = lacking > most ? lacking : most;
+    }
+    return most;
+}
+
 /* Seconds that the busiest link needs. */
 static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
 {
@@ -65,6 +100,8 @@ static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
     }
     if (FOLD_ALLREDUCE == problem->coll) {
         bytes = problem->matrix ? 2.0 * total : 2.0 * total * (nodes - 1.0) / nodes;
+    } else if (FOLD_ALLGATHER == problem->coll) {
+        bytes = total * most_lacking(&bench->world);
     } else if (FOLD_REDUCE == problem->coll && problem->matrix
                && is_between(&bench->world, problem->root)) {
         bytes = 2.0 * total;
@@ -72,31 +109,53 @@ static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
     return bytes / bench->options.rate;
 }
 
-/* One call of one arm, checked; its time on this rank. */
-static double call(bench_t *bench, const agv_arm_t *arm, agv_result_t *result, fold_data_t *data)
+/* Calls back to back, those before the last checked by their first elements. */
+static bool run_batch(const agv_arm_t *arm, fold_data_t *data)
+{
+    bool good = true;
+
+    for (int i = 0; i < data->problem.batch; ++i) {
+        if (0 < i) {
+            good = fold_data_next(data) && good;
+        }
+        if (MPI_SUCCESS != fold_data_call(data, arm->comm)) {
+            MPI_Abort(MPI_COMM_WORLD, 3);
+        }
+    }
+    return good;
+}
+
+static void complain(const bench_t *bench, const agv_arm_t *arm, const agv_result_t *result,
+                     const fold_data_t *data, const char *error)
+{
+    if (result->verified) {
+        fprintf(stderr, "fold: %s, %s of %zu bytes, on rank %d: %s\n", arm->name,
+                fold_coll_name(data->problem.coll), data->problem.total, bench->world.rank,
+                error);
+    }
+}
+
+/* One sample of one arm, checked; the time of a call on this rank. */
+static double sample(bench_t *bench, const agv_arm_t *arm, agv_result_t *result, fold_data_t *data)
 {
     uint64_t before[2];
     char error[ERROR_LENGTH];
     double start, end;
+    bool good;
 
     agv_cvar_apply(arm, error, sizeof(error));
     fold_data_fill(data, ++bench->calls);
     agv_call_begin(&bench->world, bench->options.idle / 1e3, before);
     start = MPI_Wtime();
-    if (MPI_SUCCESS != fold_data_call(data, arm->comm)) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
+    good = run_batch(arm, data);
     end = MPI_Wtime();
     agv_call_end(&bench->world, result, before);
-    if (!fold_data_verify(data, error, sizeof(error))) {
-        if (result->verified) {
-            fprintf(stderr, "fold: %s, %s of %zu bytes, on rank %d: %s\n", arm->name,
-                    fold_coll_name(data->problem.coll), data->problem.total, bench->world.rank,
-                    error);
-        }
+    snprintf(error, sizeof(error), "a call of the batch gave data of another");
+    if (!good || !fold_data_verify(data, error, sizeof(error))) {
+        complain(bench, arm, result, data, error);
         result->verified = false;
     }
-    return end - start;
+    return (end - start) / data->problem.batch;
 }
 
 static void measure(bench_t *bench, const agv_arm_t *arms, fold_data_t *data)
@@ -109,13 +168,13 @@ static void measure(bench_t *bench, const agv_arm_t *arms, fold_data_t *data)
     }
     for (int w = 0; w < (int) bench->options.warmup; ++w) {
         for (int i = 0; i < count; ++i) {
-            call(bench, &arms[i], &bench->results[i], data);
+            sample(bench, &arms[i], &bench->results[i], data);
         }
     }
     for (int r = 0; r < reps; ++r) {
         for (int i = 0; i < count; ++i) {
             const int k = (r / 2 + (0 == r % 2 ? i : count - 1 - i)) % count;
-            bench->results[k].seconds[r] = call(bench, &arms[k], &bench->results[k], data);
+            bench->results[k].seconds[r] = sample(bench, &arms[k], &bench->results[k], data);
         }
     }
     for (int i = 0; i < count; ++i) {
@@ -125,10 +184,12 @@ static void measure(bench_t *bench, const agv_arm_t *arms, fold_data_t *data)
 }
 
 static void print_arm(const bench_t *bench, const fold_problem_t *problem, const agv_arm_t *arm,
-                      const agv_result_t *result, const agv_summary_t *summary)
+                      const agv_result_t *result, const agv_summary_t *summary,
+                      double to_tuned)
 {
     const bool rooted = FOLD_BCAST == problem->coll || FOLD_REDUCE == problem->coll;
     char root[16] = "-", limit[32] = "-", frac_min[32], frac_median[32], ratio[32];
+    char tuned[32];
 
     if (rooted) {
         snprintf(root, sizeof(root), "%d", problem->root);
@@ -136,30 +197,36 @@ static void print_arm(const bench_t *bench, const fold_problem_t *problem, const
     if (0.0 < problem->limit) {
         snprintf(limit, sizeof(limit), "%.9f", problem->limit);
     }
-    fprintf(bench->tsv, "%s\t%zu\t%d\t%d\t%s\t%s\t%s\t%d\t%.9f\t%.9f\t%s\t%s\t%s\t%s\t%llu\t%s\n",
+    fprintf(bench->tsv,
+            "%s\t%zu\t%d\t%d\t%s\t%s\t%s\t%d\t%.9f\t%.9f\t%s\t%s\t%s\t%s\t%llu\t%d\t%s\t%s\n",
             fold_coll_name(problem->coll), problem->total, bench->world.size, bench->world.nodes,
-            FOLD_BCAST == problem->coll ? "-" : bench->options.op, root, arm->name, result->reps,
-            summary->least, summary->median, limit,
+            fold_coll_has_op(problem->coll) ? bench->options.op : "-", root, arm->name,
+            result->reps, summary->least, summary->median, limit,
             agv_or_none(frac_min, sizeof(frac_min), problem->limit, 1.0 / summary->least),
             agv_or_none(frac_median, sizeof(frac_median), problem->limit, 1.0 / summary->median),
             agv_or_none(ratio, sizeof(ratio), summary->ratio, 1.0),
-            (unsigned long long) result->block, result->verified ? "yes" : "no");
+            (unsigned long long) result->block, problem->batch,
+            agv_or_none(tuned, sizeof(tuned), to_tuned, 1.0), result->verified ? "yes" : "no");
 }
 
 static void print_row(const bench_t *bench, const fold_problem_t *problem, const agv_arm_t *arms)
 {
-    const agv_result_t *stock = agv_first_stock(arms, bench->results, bench->arm_count);
+    const agv_result_t *results = bench->results;
+    const agv_result_t *stock = agv_first(arms, results, bench->arm_count, AGV_STOCK);
+    const agv_result_t *tuned = agv_first(arms, results, bench->arm_count, AGV_TUNED);
 
     for (int i = 0; i < bench->arm_count; ++i) {
-        const agv_summary_t summary = agv_summarize(&bench->results[i], stock);
-        print_arm(bench, problem, &arms[i], &bench->results[i], &summary);
+        const agv_summary_t summary = agv_summarize(&results[i], stock);
+        print_arm(bench, problem, &arms[i], &results[i], &summary,
+                  agv_summarize(&results[i], tuned).ratio);
     }
     fflush(bench->tsv);
 }
 
-static void run_row(bench_t *bench, const agv_arm_t *arms, fold_coll_t coll, size_t total)
+static void run_row(bench_t *bench, const agv_arm_t *arms, fold_coll_t coll, size_t total,
+                    int batch)
 {
-    fold_problem_t problem = {coll, total, bench->options.matrix, bench->root, 0.0};
+    fold_problem_t problem = {coll, total, batch, bench->options.matrix, bench->root, 0.0};
     fold_data_t data;
 
     problem.limit = wire_limit(bench, &problem);
@@ -181,10 +248,14 @@ static void run_row(bench_t *bench, const agv_arm_t *arms, fold_coll_t coll, siz
 
 static void run_rows(bench_t *bench)
 {
-    bench->rows = bench->total_count * bench->options.coll_count;
+    const int sizes = bench->total_count * bench->batch_count;
+
+    bench->rows = sizes * bench->options.coll_count;
     for (int c = 0; c < bench->options.coll_count; ++c) {
-        for (int i = 0; i < bench->total_count; ++i) {
-            run_row(bench, bench->arms[c], bench->options.coll[c], bench->totals[i]);
+        for (int i = 0; i < sizes; ++i) {
+            run_row(bench, bench->arms[c], bench->options.coll[c],
+                    bench->totals[i / bench->batch_count],
+                    (int) bench->batches[i % bench->batch_count]);
         }
     }
 }
@@ -206,7 +277,8 @@ static void open_outputs(bench_t *bench, int argc, char **argv)
     }
     agv_report_begin(bench->tsv, &bench->world, options->rate, "fold", argc, argv);
     fprintf(bench->tsv, "#coll\ttotal\tp\tnodes\top\troot\tarm\treps\tmin_s\tmedian_s\tlimit_s\t"
-                        "frac_min\tfrac_median\tratio_to_stock\tblock\tverified\n");
+                        "frac_min\tfrac_median\tratio_to_stock\tblock\tbatch\tratio_to_tuned\t"
+                        "verified\n");
     fflush(bench->tsv);
 }
 
@@ -240,6 +312,24 @@ static bool prepare_totals(bench_t *bench, char *error)
     return true;
 }
 
+static bool prepare_batches(bench_t *bench, char *error)
+{
+    const fold_options_t *options = &bench->options;
+    const int count = agv_options_totals(options->batches, bench->batches, MAX_BATCHES);
+
+    bench->batch_count = count > MAX_BATCHES ? MAX_BATCHES : count;
+    for (int i = 0; i < bench->batch_count; ++i) {
+        for (int c = 0; 1 < bench->batches[i] && c < options->coll_count; ++c) {
+            if (FOLD_ALLGATHER != options->coll[c]) {
+                snprintf(error, ERROR_LENGTH, "--batch %s: batches are of allgather only",
+                         options->batches);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Arms for all collectives before the first is measured. */
 static bool prepare(bench_t *bench, char *error)
 {
@@ -250,7 +340,7 @@ static bool prepare(bench_t *bench, char *error)
         snprintf(error, ERROR_LENGTH, "--root %s: a rank or inner is meant", options->root);
         return false;
     }
-    if (!prepare_totals(bench, error)) {
+    if (!prepare_totals(bench, error) || !prepare_batches(bench, error)) {
         return false;
     }
     for (int c = 0; c < options->coll_count; ++c) {

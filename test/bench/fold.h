@@ -11,9 +11,9 @@
 
 /**
  * @file
- * fold: times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan and MPI_Allreduce as agv
- * times MPI_Allgatherv, whose parts it uses (agv.h): several arms beside each other
- * in one job, every result checked.
+ * fold: times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce and
+ * MPI_Allgather as agv times MPI_Allgatherv, whose parts it uses (agv.h): several arms
+ * beside each other in one job, every result checked.
  *
  *   fold_options.c  the command line
  *   fold_data.c     operations, buffers, what they must hold, the call
@@ -32,6 +32,7 @@ typedef enum {
     FOLD_SCAN,
     FOLD_EXSCAN,
     FOLD_ALLREDUCE,
+    FOLD_ALLGATHER,
     FOLD_COLLS
 } fold_coll_t;
 
@@ -39,6 +40,7 @@ typedef struct fold_options_t {
     const char *colls;  /**< comma separated */
     const char *totals; /**< as agv's */
     const char *arms;   /**< comma separated */
+    const char *batches; /**< calls back to back, as totals */
     const char *op;
     const char *root;
     const char *tsv; /**< file for the TSV lines, NULL: stdout */
@@ -53,10 +55,11 @@ typedef struct fold_options_t {
     bool help;
 } fold_options_t;
 
-/** One row: a collective and the bytes that each rank contributes. */
+/** One row: a collective and the bytes that each rank contributes, in batches of calls. */
 typedef struct fold_problem_t {
     fold_coll_t coll;
     size_t total;
+    int batch;    /**< calls in each timed sample */
     bool matrix;  /**< the operation: product of matrices, else sum */
     int root;
     double limit; /**< seconds that the wire needs at least, 0: unknown */
@@ -71,9 +74,11 @@ typedef struct fold_data_t {
     size_t length; /**< elements */
     int rank;
     int size;
-    uint64_t call;     /**< makes the values of each call different */
+    uint64_t call;     /**< makes the values of each sample different */
+    uint64_t turn;     /**< of this call in its batch */
     uint64_t *weights; /**< [size] of the ranks' contributions to the sum */
     unsigned char *send;
+    size_t recv_size;
     unsigned char *recv; /**< with a guard behind it */
 } fold_data_t;
 
@@ -82,6 +87,7 @@ bool fold_options_parse(fold_options_t *options, int argc, char **argv, char *er
                         size_t length);
 void fold_options_help(FILE *out);
 const char *fold_coll_name(fold_coll_t coll);
+bool fold_coll_has_op(fold_coll_t coll);
 /** The rank that --root means among `size`, -1: none. */
 int fold_options_root(const fold_options_t *options, int size);
 
@@ -89,10 +95,13 @@ int fold_options_root(const fold_options_t *options, int size);
 size_t fold_unit(fold_coll_t coll, bool matrix); /**< bytes of an element */
 bool fold_data_create(fold_data_t *data, const fold_problem_t *problem, const agv_world_t *world);
 void fold_data_free(fold_data_t *data);
-/** New values for the call of this number. */
+/** New values for the sample of this number. */
 void fold_data_fill(fold_data_t *data, uint64_t call);
 /** The collective itself; MPI's code. */
 int fold_data_call(const fold_data_t *data, MPI_Comm comm);
+/** Between two calls of a batch: true if the first element of each contribution is this
+ *  call's; the next call sends another. */
+bool fold_data_next(fold_data_t *data);
 /** True if all is as it must be; else a sentence in `error`. */
 bool fold_data_verify(const fold_data_t *data, char *error, size_t length);
 

@@ -22,6 +22,12 @@
 #include <string.h>
 
 #define OFF "3"
+#define MLEADER "coll_mleader_"
+
+static bool have_mleader(void)
+{
+    return 0 <= agv_cvar_open(MLEADER "allgather_algorithm");
+}
 
 static bool set_pipering(agv_arm_t *arm, fold_coll_t coll, const char *algorithm, char *error,
                          size_t length)
@@ -32,8 +38,8 @@ static bool set_pipering(agv_arm_t *arm, fold_coll_t coll, const char *algorithm
     return agv_arm_set(arm, name, algorithm, error, length);
 }
 
-/* No communicator has the component, and those that coll/han makes for itself do
- * not use it either. */
+/* Whether or not the arm's communicator has the components, they hand every call down;
+ * so do those of the communicators that coll/han makes for itself. */
 static bool switch_off(agv_arm_t *arm, char *error, size_t length)
 {
     for (int coll = 0; coll < FOLD_COLLS; ++coll) {
@@ -41,8 +47,38 @@ static bool switch_off(agv_arm_t *arm, char *error, size_t length)
             return false;
         }
     }
-    return agv_arm_set(arm, "coll_pipering_allgather_algorithm", OFF, error, length)
-           && agv_arm_set(arm, "coll_pipering_allgatherv_algorithm", OFF, error, length);
+    return agv_arm_set(arm, "coll_pipering_allgatherv_algorithm", OFF, error, length)
+           && (!have_mleader()
+               || agv_arm_set(arm, MLEADER "allgather_algorithm", "off", error, length));
+}
+
+/* Which collectives have an algorithm. */
+static bool applies(const char *collectives, fold_coll_t coll)
+{
+    return 0 == strcmp(collectives, "all") || 0 == strcmp(collectives, fold_coll_name(coll))
+           || (0 == strcmp(collectives, "chains") && FOLD_ALLREDUCE != coll
+               && FOLD_ALLGATHER != coll);
+}
+
+static bool parse_forced(agv_arm_t *arm, const char *name, fold_coll_t coll, char *error,
+                         size_t length)
+{
+    static const struct {
+        const char *name;
+        const char *algorithm;
+        const char *collectives;
+    } kinds[] = {{"pipering", "0", "all"},    {"ring", "1", "allreduce"},
+                 {"ring", "1", "allgather"},  {"linear", "2", "allgather"},
+                 {"pipeline", "4", "chains"}, {"merged", "5", "allreduce"},
+                 {"serial", "6", "allreduce"}};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
+        if (agv_arm_is_kind(name, kinds[i].name) && applies(kinds[i].collectives, coll)) {
+            return set_pipering(arm, coll, kinds[i].algorithm, error, length);
+        }
+    }
+    snprintf(error, length, "%s: no arm of %s, see --help", arm->name, fold_coll_name(coll));
+    return false;
 }
 
 static bool parse_kind(agv_arm_t *arm, const char *name, fold_coll_t coll, char *error,
@@ -50,34 +86,41 @@ static bool parse_kind(agv_arm_t *arm, const char *name, fold_coll_t coll, char 
 {
     static const struct {
         const char *name;
-        const char *algorithm;
-        bool allreduce; /* has it */
-        bool others;    /* have it */
-    } kinds[] = {{"pipering", "0", true, true},  {"ring", "1", true, false},
-                 {"pipeline", "4", false, true}, {"merged", "5", true, false},
-                 {"serial", "6", true, false},   {"off", OFF, true, true}};
+        agv_engine_t engine;
+    } kinds[] = {{"stock", AGV_STOCK}, {"tuned", AGV_TUNED}, {"sm", AGV_SM}};
 
-    if (agv_arm_is_kind(name, "stock")) {
-        arm->engine = AGV_STOCK;
-        return switch_off(arm, error, length);
-    }
-    if (0 == strcmp(name, "tuned")) {
-        arm->engine = AGV_TUNED;
-        return switch_off(arm, error, length);
-    }
-    if (agv_arm_is_kind(name, "sm")) {
-        arm->engine = AGV_SM;
-        return switch_off(arm, error, length);
-    }
-    arm->engine = AGV_PIPERING;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
-        if (agv_arm_is_kind(name, kinds[i].name)
-            && (FOLD_ALLREDUCE == coll ? kinds[i].allreduce : kinds[i].others)) {
-            return set_pipering(arm, coll, kinds[i].algorithm, error, length);
+        if (agv_arm_is_kind(name, kinds[i].name)) {
+            arm->engine = kinds[i].engine;
+            return switch_off(arm, error, length);
         }
     }
-    snprintf(error, length, "%s: no arm of %s, see --help", arm->name, fold_coll_name(coll));
-    return false;
+    if (agv_arm_is_kind(name, "off")) {
+        arm->engine = AGV_MLEADER;
+        return switch_off(arm, error, length);
+    }
+    if (agv_arm_is_kind(name, "mleader") && FOLD_ALLGATHER == coll) {
+        arm->engine = AGV_MLEADER;
+        if (!have_mleader()) {
+            snprintf(error, length, "%s: this Open MPI has no coll/mleader", arm->name);
+        }
+        return have_mleader();
+    }
+    arm->engine = AGV_PIPERING;
+    return parse_forced(arm, name, coll, error, length);
+}
+
+/* VARIABLE=VALUE behind mleader. */
+static bool parse_mleader(agv_arm_t *arm, char *setting, char *error, size_t length)
+{
+    char full[2 * AGV_VALUE_LENGTH];
+
+    for (char *plus = strchr(setting, '+'); NULL != plus; plus = strchr(plus, '+')) {
+        *plus = ',';
+    }
+    snprintf(full, sizeof(full), "%s%s", 0 == strncmp(setting, "coll_", 5) ? "" : MLEADER,
+             setting);
+    return agv_arm_setting(arm, full, error, length);
 }
 
 /* N or seg=BYTES behind tuned. */
@@ -107,17 +150,24 @@ static bool parse_word(agv_arm_t *arm, int index, char *word, void *context, cha
     if (0 == index) {
         return parse_kind(arm, word, *coll, error, length);
     }
-    return AGV_TUNED == arm->engine ? parse_tuned(arm, index, word, *coll, error, length)
-                                    : agv_arm_setting(arm, word, error, length);
+    switch (arm->engine) {
+    case AGV_TUNED:
+        return parse_tuned(arm, index, word, *coll, error, length);
+    case AGV_MLEADER:
+        return parse_mleader(arm, word, error, length);
+    default:
+        return agv_arm_setting(arm, word, error, length);
+    }
 }
 
 int fold_arms_create(agv_arm_t *arms, const char *list, fold_coll_t coll,
                      const agv_world_t *world, char *error, size_t length)
 {
-    static const char *const components[] = {[AGV_STOCK] = "^pipering",
-                                             [AGV_PIPERING] = NULL,
-                                             [AGV_TUNED] = "^pipering,han",
-                                             [AGV_SM] = "sm,^pipering,han"};
+    static const char *const components[] = {[AGV_STOCK] = AGV_WITHOUT_OURS,
+                                             [AGV_PIPERING] = "^mleader",
+                                             [AGV_TUNED] = AGV_WITHOUT_OURS ",han",
+                                             [AGV_SM] = "sm," AGV_WITHOUT_OURS ",han",
+                                             [AGV_MLEADER] = NULL};
     int count = agv_arms_parse(arms, list, parse_word, &coll, error, length);
 
     for (int i = 0; i < count; ++i) {

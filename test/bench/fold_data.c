@@ -15,7 +15,8 @@
  * a(k) + w(r) b(k), small integers drawn anew for each call, so that a rank that is
  * missing, there twice, or of the last call shows, and what any ranks give together
  * is known from the sum of their weights. A matrix has determinant 1, so that no
- * product loses what was in its factors.
+ * product loses what was in its factors. What is only moved is drawn for each element;
+ * the first one of a rank grows by 1 from call to call of a batch.
  */
 
 #include "fold.h"
@@ -69,13 +70,20 @@ static matrix_t contribution(const fold_data_t *data, int rank, size_t k)
     return (matrix_t){{1 + a * b, a, b, 1}};
 }
 
+/* Element k of what a rank sends that others only receive. */
+static uint64_t moved(const fold_data_t *data, int rank, size_t k)
+{
+    const uint64_t sender = FOLD_BCAST == data->problem.coll ? 0 : (uint64_t) rank;
+
+    return mix(mix(data->call + sender * 0x10001) + k) + (0 == k ? data->turn : 0);
+}
+
 /* Element k of what `ranks` ranks from `first` on give together; `weight`: their sum. */
 static void fold_ranks(const fold_data_t *data, int first, int ranks, uint64_t weight, size_t k,
                        unsigned char *element)
 {
-    const uint64_t h = mix(mix(data->call) + k);
-
-    if (FOLD_BCAST == data->problem.coll) {
+    if (!fold_coll_has_op(data->problem.coll)) {
+        const uint64_t h = moved(data, first, k);
         memcpy(element, &h, sizeof(h));
     } else if (data->problem.matrix) {
         matrix_t all = contribution(data, first, k);
@@ -86,6 +94,7 @@ static void fold_ranks(const fold_data_t *data, int first, int ranks, uint64_t w
         }
         memcpy(element, &all, sizeof(all));
     } else {
+        const uint64_t h = mix(mix(data->call) + k);
         const double sum = (double) ((uint64_t) ranks * (h & 255) + weight * (1 + (h >> 8 & 7)));
         memcpy(element, &sum, sizeof(sum));
     }
@@ -102,11 +111,12 @@ static uint64_t weight_of(const fold_data_t *data, int first, int ranks)
 }
 
 /* How many ranks' contributions, from 0 on, this one's result holds; 0: nothing that
- * is defined. A broadcast counts as one. */
+ * is defined. What has no operation counts as one. */
 static int ranks_in_result(const fold_data_t *data)
 {
     switch (data->problem.coll) {
     case FOLD_BCAST:
+    case FOLD_ALLGATHER:
         return 1;
     case FOLD_REDUCE:
         return data->rank == data->problem.root ? data->size : 0;
@@ -123,7 +133,7 @@ static int ranks_in_result(const fold_data_t *data)
 
 size_t fold_unit(fold_coll_t coll, bool matrix)
 {
-    return (matrix && FOLD_BCAST != coll) ? sizeof(matrix_t) : sizeof(double);
+    return (matrix && fold_coll_has_op(coll)) ? sizeof(matrix_t) : sizeof(double);
 }
 
 bool fold_data_create(fold_data_t *data, const fold_problem_t *problem, const agv_world_t *world)
@@ -134,7 +144,7 @@ bool fold_data_create(fold_data_t *data, const fold_problem_t *problem, const ag
     data->size = world->size;
     data->unit = fold_unit(problem->coll, problem->matrix);
     data->length = problem->total / data->unit;
-    data->type = FOLD_BCAST == problem->coll ? MPI_UINT64_T : MPI_DOUBLE;
+    data->type = fold_coll_has_op(problem->coll) ? MPI_DOUBLE : MPI_UINT64_T;
     data->op = MPI_SUM;
     data->owned = sizeof(matrix_t) == data->unit;
     if (data->owned) {
@@ -144,7 +154,11 @@ bool fold_data_create(fold_data_t *data, const fold_problem_t *problem, const ag
     }
     data->weights = calloc((size_t) data->size, sizeof(*data->weights));
     data->send = malloc(problem->total);
-    data->recv = malloc(problem->total + GUARD);
+    data->recv_size = problem->total;
+    if (FOLD_ALLGATHER == problem->coll) {
+        data->recv_size *= (size_t) data->size;
+    }
+    data->recv = malloc(data->recv_size + GUARD);
     return NULL != data->weights && NULL != data->send && NULL != data->recv;
 }
 
@@ -165,10 +179,11 @@ void fold_data_fill(fold_data_t *data, uint64_t call)
     unsigned char *own = FOLD_BCAST == data->problem.coll ? data->recv : data->send;
 
     data->call = mix(call);
+    data->turn = 0;
     for (int r = 0; r < data->size; ++r) {
         data->weights[r] = mix(data->call + (uint64_t) r) & 0xffff;
     }
-    memset(data->recv, FILL, data->problem.total + GUARD);
+    memset(data->recv, FILL, data->recv_size + GUARD);
     for (size_t k = 0; sends && k < data->length; ++k) {
         fold_ranks(data, data->rank, 1, data->weights[data->rank], k, own + k * data->unit);
     }
@@ -187,6 +202,8 @@ int fold_data_call(const fold_data_t *data, MPI_Comm comm)
         return MPI_Scan(data->send, data->recv, count, data->type, data->op, comm);
     case FOLD_EXSCAN:
         return MPI_Exscan(data->send, data->recv, count, data->type, data->op, comm);
+    case FOLD_ALLGATHER:
+        return MPI_Allgather(data->send, count, data->type, data->recv, count, data->type, comm);
     default:
         return MPI_Allreduce(data->send, data->recv, count, data->type, data->op, comm);
     }
@@ -202,7 +219,7 @@ static void describe(const fold_data_t *data, const unsigned char *element, char
 
     memcpy(&number, element, sizeof(number));
     memcpy(words, element, data->unit);
-    if (FOLD_BCAST == data->problem.coll) {
+    if (!fold_coll_has_op(data->problem.coll)) {
         snprintf(text, length, "%08x %08x", words[0], words[1]);
     } else if (data->problem.matrix) {
         snprintf(text, length, "%08x %08x %08x %08x", words[0], words[1], words[2], words[3]);
@@ -232,11 +249,39 @@ static bool same(const fold_data_t *data, const char *which, const unsigned char
     return true;
 }
 
+static bool same_of_all(const fold_data_t *data, char *error, size_t length)
+{
+    char which[32];
+
+    for (int r = 0; r < data->size; ++r) {
+        snprintf(which, sizeof(which), "receive (rank %d)", r);
+        if (!same(data, which, data->recv + (size_t) r * data->problem.total, r, 1, error,
+                  length)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool fold_data_next(fold_data_t *data)
+{
+    bool good = true;
+    uint64_t element;
+
+    for (int r = 0; r < data->size; ++r) {
+        memcpy(&element, data->recv + (size_t) r * data->problem.total, sizeof(element));
+        good = good && moved(data, r, 0) == element;
+    }
+    ++data->turn;
+    fold_ranks(data, data->rank, 1, 0, 0, data->send);
+    return good;
+}
+
 bool fold_data_verify(const fold_data_t *data, char *error, size_t length)
 {
     const int ranks = ranks_in_result(data);
 
-    for (size_t i = data->problem.total; i < data->problem.total + GUARD; ++i) {
+    for (size_t i = data->recv_size; i < data->recv_size + GUARD; ++i) {
         if (FILL != data->recv[i]) {
             snprintf(error, length, "written behind the end of the receive buffer");
             return false;
@@ -245,6 +290,9 @@ bool fold_data_verify(const fold_data_t *data, char *error, size_t length)
     if (FOLD_BCAST != data->problem.coll
         && !same(data, "send", data->send, data->rank, 1, error, length)) {
         return false;
+    }
+    if (FOLD_ALLGATHER == data->problem.coll) {
+        return same_of_all(data, error, length);
     }
     return 0 == ranks || same(data, "receive", data->recv, 0, ranks, error, length);
 }

@@ -18,19 +18,21 @@
 
 static const char help_options[]
     = "usage: mpirun ... fold [OPTION]...\n"
-      "Times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce, checks every result,\n"
-      "writes TSV lines.\n"
+      "Times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce, MPI_Allgather,\n"
+      "checks every result, writes TSV lines.\n"
       "\n"
-      "  --coll LIST        of bcast, reduce, scan, exscan, allreduce [bcast]\n"
+      "  --coll LIST        of bcast, reduce, scan, exscan, allreduce, allgather [bcast]\n"
       "  --total LIST       bytes of a rank's contribution: 8, 64K, 1M, 8..16M (times 2),\n"
       "                     8..16M*4 (times 4)                  [1M]\n"
       "  --arms LIST        ways to run the call (below)        [stock,pipering]\n"
       "  --op WHICH         sum (of doubles), matrix (product of 2 x 2 uint32 matrices, which\n"
       "                     does not commute)                   [sum]\n"
       "  --root WHICH       a rank, or inner: the one in the middle [0]\n"
-      "  --reps N           timed calls of each arm             [7]\n"
-      "  --warmup N         calls of each arm before a row      [1]\n"
-      "  --idle-ms MS       let the link rest before each call  [20, or 0 without --rate]\n"
+      "  --batch LIST       calls back to back in each timed sample, as --total; more than 1 of\n"
+      "                     allgather only                      [1]\n"
+      "  --reps N           timed samples of each arm           [7]\n"
+      "  --warmup N         samples of each arm before a row    [1]\n"
+      "  --idle-ms MS       let the link rest before each sample [20, or 0 without --rate]\n"
       "  --rate RATE        of a link: 12500000 (bytes/s), 100mbit, none; for the wire limit\n"
       "                     [environment TESTBED_RATE, else none]\n"
       "  --tsv FILE         write the TSV lines there instead of to stdout\n"
@@ -39,29 +41,35 @@ static const char help_options[]
 
 static const char help_arms[]
     = "arms, each NAME or NAME:VARIABLE=VALUE:VARIABLE=VALUE\n"
-      "  stock, stock2 ...  Open MPI without coll/pipering\n"
-      "  pipering           as a user meets it (also pipering2 ...)\n"
-      "  pipeline           forced: the pipeline (all but allreduce)\n"
+      "  stock, stock2 ...  Open MPI without coll/pipering and coll/mleader\n"
+      "  pipering           as a user without coll/mleader meets it (also pipering2 ...)\n"
+      "  pipeline           forced: the pipeline (all but allreduce and allgather)\n"
       "  ring, merged, serial\n"
       "                     forced: pipering's algorithms of allreduce\n"
+      "  ring, linear       forced: pipering's algorithms of allgather\n"
+      "  mleader            as a user meets it, with both (also mleader2 ...); of allgather\n"
       "  off                forced: the module below\n"
-      "  tuned              coll/tuned's own choice, without coll/pipering and coll/han\n"
+      "  tuned              coll/tuned's own choice, without these and coll/han\n"
       "  sm                 coll/sm, and what it lacks (scans) from coll/tuned; on one node\n"
       "  tuned:N            coll/tuned's algorithm N of the collective, without coll/pipering\n"
       "                     (some cannot do --op matrix: their results are wrong)\n"
       "  tuned:N:seg=BYTES  the same with segments of so many bytes (tuned: with Open MPI 5.0;\n"
       "                     that of 4.1 takes these from mpirun's command line only)\n"
-      "  A VARIABLE is an MCA variable; coll_pipering_ may be left out, B is block_size.\n";
+      "  A VARIABLE is an MCA variable; coll_pipering_ may be left out, B is block_size. Behind\n"
+      "  mleader coll_mleader_ may be left out, and + stands for a comma in its VALUE.\n";
 
 static const char help_columns[]
     = "\nTSV columns: coll total p nodes op root arm reps min_s median_s limit_s frac_min\n"
-      "frac_median ratio_to_stock block verified. Times are of the slowest rank. limit_s is the\n"
-      "time the wire needs for m bytes over n nodes: m / rate; allreduce 2 m (n - 1) / n / rate;\n"
-      "with --op matrix, allreduce and reduce to a root between the others 2 m / rate. frac is\n"
-      "limit_s / time; ratio_to_stock is the median of time / time of the first stock arm in the\n"
-      "same repetition; block is the component's B, 0: it did not serve the call.\n";
+      "frac_median ratio_to_stock block batch ratio_to_tuned verified. Times are of the slowest\n"
+      "rank, for one call: that of a batch is divided by its calls. limit_s is the time the\n"
+      "wire needs for m bytes over n nodes: m / rate; allreduce 2 m (n - 1) / n / rate; with\n"
+      "--op matrix, allreduce and reduce to a root between the others 2 m / rate; allgather the\n"
+      "most that a node lacks / rate. frac is limit_s / time; ratio_to_stock (_tuned) is the\n"
+      "median of time / time of the first stock (tuned) arm in the same repetition; block is\n"
+      "pipering's B, 0: it did not serve the call.\n";
 
-static const char *const colls[FOLD_COLLS] = {"bcast", "reduce", "scan", "exscan", "allreduce"};
+static const char *const colls[FOLD_COLLS] = {"bcast",  "reduce",    "scan",
+                                              "exscan", "allreduce", "allgather"};
 
 void fold_options_help(FILE *out)
 {
@@ -73,6 +81,11 @@ void fold_options_help(FILE *out)
 const char *fold_coll_name(fold_coll_t coll)
 {
     return colls[coll];
+}
+
+bool fold_coll_has_op(fold_coll_t coll)
+{
+    return FOLD_BCAST != coll && FOLD_ALLGATHER != coll;
 }
 
 int fold_options_root(const fold_options_t *options, int size)
@@ -108,7 +121,8 @@ static bool parse_colls(fold_options_t *options)
 static bool check(fold_options_t *options, char *error, size_t length)
 {
     if (!parse_colls(options)) {
-        snprintf(error, length, "--coll %s: of bcast, reduce, scan, exscan, allreduce is meant",
+        snprintf(error, length,
+                 "--coll %s: of bcast, reduce, scan, exscan, allreduce, allgather is meant",
                  options->colls);
         return false;
     }
@@ -120,6 +134,10 @@ static bool check(fold_options_t *options, char *error, size_t length)
     if (0 > agv_options_totals(options->totals, NULL, 0)) {
         snprintf(error, length, "--total %s: a list like 8,64K,1M..16M below 2 GiB is meant",
                  options->totals);
+        return false;
+    }
+    if (0 > agv_options_totals(options->batches, NULL, 0)) {
+        snprintf(error, length, "--batch %s: a list like 1,20 is meant", options->batches);
         return false;
     }
     if (0.0 > options->idle) {
@@ -136,6 +154,7 @@ static void defaults(fold_options_t *options)
     options->colls = "bcast";
     options->totals = "1M";
     options->arms = "stock,pipering";
+    options->batches = "1";
     options->op = "sum";
     options->root = "0";
     options->reps = 7.0;
@@ -181,6 +200,7 @@ bool fold_options_parse(fold_options_t *options, int argc, char **argv, char *er
     const option_t known[] = {{"--coll", &options->colls, NULL, 0.0, NULL},
                               {"--total", &options->totals, NULL, 0.0, NULL},
                               {"--arms", &options->arms, NULL, 0.0, NULL},
+                              {"--batch", &options->batches, NULL, 0.0, NULL},
                               {"--op", &options->op, NULL, 0.0, NULL},
                               {"--root", &options->root, NULL, 0.0, NULL},
                               {"--tsv", &options->tsv, NULL, 0.0, NULL},

@@ -17,7 +17,7 @@ NF == 12 {
     next
 }
 
-# ---- lines of agv and fold, whose columns are the same but that fold has no rounds:
+# ---- lines of agv and fold, whose columns are the same but for the last of them:
 # rows are (distribution or collective, total), marked by `by` if it is set
 
 {
