@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What demo, run and traff share: paths, building the programs, starting a job
+# What demo, run, traff and the like share: paths, building the programs, starting a job
 # on the testbed. Sourced, not run.
 #
 # From the environment: OMPI_PREFIX (an installed Open MPI, else mpicc on PATH),
@@ -25,6 +25,13 @@ complain() {
 die() {
     complain "$*"
     exit 1
+}
+
+# title TEXT...: the lines above a section
+title() {
+    printf '\n=== %s\n' "$1"
+    shift
+    [ $# -eq 0 ] || printf '%s\n' "$@"
 }
 
 # outdated PROGRAM SOURCE...: is the program missing or older than a source?
@@ -77,14 +84,11 @@ build_stages() {
     build_plans "$STAGES" "$BENCH_SRC/stages.c"
 }
 
-# Does the Open MPI at hand have the component?
-have_pipering() {
-    "${OMPI_PREFIX:+$OMPI_PREFIX/bin/}ompi_info" --parsable --param coll pipering --level 9 \
-        2>/dev/null | grep -q ':param:coll_pipering_allgatherv_algorithm:'
-}
-
-need_pipering() {
-    have_pipering || die "the Open MPI of OMPI_PREFIX has no coll/pipering"
+# need_component NAME: ends the program unless the Open MPI at hand has it.
+need_component() {
+    "${OMPI_PREFIX:+$OMPI_PREFIX/bin/}ompi_info" --parsable --param coll "$1" --level 9 \
+        2>/dev/null | grep ":param:coll_$1_priority:" >/dev/null ||
+        die "the Open MPI of OMPI_PREFIX has no coll/$1"
 }
 
 need_testbed() {
