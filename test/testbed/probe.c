@@ -2,7 +2,8 @@
  * The program that testbed.t runs on a testbed.
  *
  *   probe hosts           one line: each rank's host name, in rank order
- *   probe sockets         one line: for each rank the lowest rank on its socket
+ *   probe share KIND      one line: for each rank the lowest rank that shares its node,
+ *                         socket, numa, l3 or core
  *   probe env NAME        one line: each rank's value of NAME, or "-"
  *   probe send BYTES      rank 0 sends so much to rank 1
  *   probe ping BYTES      least time of one way of a ping-pong, in microseconds
@@ -10,6 +11,7 @@
  *   probe hang            rank 1 never takes part in a barrier
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,17 +41,35 @@ static void print_host(void)
     print_words(host);
 }
 
-static void print_socket(void)
+/* false: there is no such kind */
+static bool print_lowest(const char *name)
 {
+    static const struct {
+        const char *name;
+        int type;
+    } kinds[] = {{"node", OMPI_COMM_TYPE_NODE},
+                 {"socket", OMPI_COMM_TYPE_SOCKET},
+                 {"numa", OMPI_COMM_TYPE_NUMA},
+                 {"l3", OMPI_COMM_TYPE_L3CACHE},
+                 {"core", OMPI_COMM_TYPE_CORE}};
+    const size_t count = sizeof(kinds) / sizeof(kinds[0]);
     int lowest = rank;
+    size_t kind;
     char word[WORD];
     MPI_Comm comm;
 
-    MPI_Comm_split_type(MPI_COMM_WORLD, OMPI_COMM_TYPE_SOCKET, rank, MPI_INFO_NULL, &comm);
+    for (kind = 0; kind < count && 0 != strcmp(name, kinds[kind].name); kind++) {
+        continue;
+    }
+    if (count == kind) {
+        return false;
+    }
+    MPI_Comm_split_type(MPI_COMM_WORLD, kinds[kind].type, rank, MPI_INFO_NULL, &comm);
     MPI_Bcast(&lowest, 1, MPI_INT, 0, comm);
     MPI_Comm_free(&comm);
     snprintf(word, sizeof(word), "%d", lowest);
     print_words(word);
+    return true;
 }
 
 static void send_bytes(char *buffer, int bytes, int from, int to)
@@ -94,8 +114,8 @@ int main(int argc, char **argv)
 
     if (0 == strcmp(verb, "hosts")) {
         print_host();
-    } else if (0 == strcmp(verb, "sockets")) {
-        print_socket();
+    } else if (0 == strcmp(verb, "share")) {
+        status = print_lowest(word) ? 0 : 2;
     } else if (0 == strcmp(verb, "env")) {
         print_words(getenv(word) ? getenv(word) : "-");
     } else if (0 == strcmp(verb, "send")) {

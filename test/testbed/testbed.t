@@ -1,13 +1,13 @@
 #!/bin/bash
 # Tests of testbed itself, in TAP. Runs those with MPI for the Open MPI at
 # $OMPI_PREFIX, if set, and for the one on PATH, if it is another. Ends within
-# TESTBED_T_LIMIT seconds (240); an idle machine of 2 processors needs 40
+# TESTBED_T_LIMIT seconds (300); an idle machine of 2 processors needs 50
 # and a busy one may not be.
 set -uo pipefail
 
 # A bound on the whole: a hang here must fail and not stop the test suite.
 if [[ -z ${TESTBED_T_BOUNDED-} ]]; then
-    TESTBED_T_BOUNDED=yes timeout -k 30 "${TESTBED_T_LIMIT:-240}" "$BASH" "${BASH_SOURCE[0]}" "$@"
+    TESTBED_T_BOUNDED=yes timeout -k 30 "${TESTBED_T_LIMIT:-300}" "$BASH" "${BASH_SOURCE[0]}" "$@"
     status=$?
     [[ $status -ne 124 ]] || echo "not ok - the tests end in time"
     exit "$status"
@@ -135,6 +135,9 @@ test_sweep() {
 job() { run with --nodes 4 -- "$testbed" mpirun --timeout 15 "$@"; }
 
 test_maps() {
+    local kind
+    local -A shared=([node]="0 0 0 0 4 4" [socket]="0 0 2 2 4 5" [numa]="0 0 2 2 4 5"
+        [l3]="0 0 2 2 4 5" [core]="0 1 2 3 4 5")
     job --ppn 2 -- "$probe" hosts
     is "$label: block" "$out" "n0 n0 n1 n1 n2 n2 n3 n3"
     job --map 1,5,2,1 -- "$probe" hosts
@@ -147,8 +150,15 @@ test_maps() {
         skip "$label: sockets" "lstopo-no-graphics is missing"
         return
     fi
-    job --map 4,1,3 --by cyclic --sockets 2:4 -- "$probe" sockets
+    job --map 4,1,3 --by cyclic --sockets 2:4 -- "$probe" share socket
     is "$label: sockets" "$out" "0 1 2 0 2 5 6 5"
+    # What a topology-aware component may go by on such a node.
+    for kind in node socket numa l3 core; do
+        job --map 4,2 --sockets 2:2 -- "$probe" share "$kind"
+        is "$label: what ranks share: $kind" "$out" "${shared[$kind]}"
+    done
+    job --map 3 -- "$probe" share socket
+    is "$label: ranks that are not bound share no socket" "$out" "0 1 2"
 }
 
 test_ends() {
