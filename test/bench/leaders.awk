@@ -86,11 +86,12 @@ function judge_small(    i, key, list, count, goal) {
 
 # ---- arms by sizes; * is the least of a size
 
-# mleader:groups=2:aggregation=shm -> 2 shm
+# mleader:allgather_algorithm=leaders:groups=2:aggregation=shm -> 2 shm
 function label(arm) {
     if (arm ~ /^mleader:/) {
-        sub(/^mleader:/, "", arm)
+        sub(/^mleader:allgather_algorithm=leaders:/, "", arm)
         gsub(/[a-z_]+=/, "", arm)
+        gsub(/recursive_doubling/, "doubling", arm)
         gsub(/:/, " ", arm)
     }
     return arm == "stock" ? "han" : arm
@@ -107,13 +108,13 @@ function least_time(key,    k, low) {
 }
 
 function judge_table(    i, k, x, sum) {
-    printf "%-32s", "leaders a node"
+    printf "%-28s", "leaders a node"
     for (i = 1; i <= rows; i++) {
         printf " %9s", size(total[order[i]])
     }
     print ""
     for (k = 1; k <= arms; k++) {
-        printf "%-32s", label(arm_at[k])
+        printf "%-28s", label(arm_at[k])
         for (i = 1; i <= rows; i++) {
             x = time[order[i], arm_at[k]]
             printf " %8.1f%s", x, x == least_time(order[i]) ? "*" : " "
