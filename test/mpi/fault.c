@@ -10,9 +10,9 @@
 
 /**
  * @file
- * What can happen while a ring buffer in shared memory is made, at will: a program that
+ * What can happen while a segment of shared memory is made, at will: a program that
  * is linked with this has posix_fallocate, mmap and unlink of its own, which hand on to
- * the system but for files of the component. With FAULT=reserve, attach or unlink the
+ * the system but for files of the components. With FAULT=reserve, attach or unlink the
  * process of rank VICTIM is killed as it comes to the first such step; with REFUSE=1
  * the step fails instead, there every time.
  */
@@ -31,10 +31,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define OURS "/pipering."
-
 /* A file of this process has been reserved, and is mapped next. */
 static bool reserved;
+
+static bool is_our_name(const char *path)
+{
+    return NULL != strstr(path, "/pipering.") || NULL != strstr(path, "/mleader.");
+}
 
 static bool is_ours(int file)
 {
@@ -47,7 +50,7 @@ static bool is_ours(int file)
         return false;
     }
     path[length] = '\0';
-    return NULL != strstr(path, OURS);
+    return is_our_name(path);
 }
 
 /* True if the step is to fail. */
@@ -98,7 +101,7 @@ void *mmap(void *address, size_t length, int protection, int flags, int file, of
 
 int unlink(const char *path)
 {
-    if (NULL != strstr(path, OURS) && strikes("unlink")) {
+    if (is_our_name(path) && strikes("unlink")) {
         errno = EACCES;
         return -1;
     }

@@ -105,11 +105,31 @@ static void iallreduce(const buffers_t *b, MPI_Request *request)
     MPI_Iallreduce(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, request);
 }
 
+/** With leaders. */
+static void allgather(const buffers_t *b, MPI_Request *request)
+{
+    (void) request;
+    MPI_Allgather(b->send, PART, MPI_BYTE, b->recv, PART, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+/** Dies while segments are made, if luck has it. */
+static void allgather_anew(const buffers_t *b, MPI_Request *request)
+{
+    MPI_Comm comm;
+
+    (void) request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Allgather(b->send, 8, MPI_BYTE, b->recv, 8, MPI_BYTE, comm);
+    MPI_Comm_free(&comm);
+}
+
 static const struct {
     const char *name;
     call_fn_t *run;
     int algorithm; /* of MPI_Allreduce */
 } forms[] = {
+    {"allgather, leaders", allgather, KNOB_AUTO},
+    {"allgather, new communicators", allgather_anew, KNOB_AUTO},
     {"allgatherv", allgatherv, KNOB_AUTO},         {"iallgatherv", iallgatherv, KNOB_AUTO},
     {"bcast", bcast, KNOB_AUTO},                   {"reduce", reduce, KNOB_AUTO},
     {"iscan", iscan, KNOB_AUTO},                   {"exscan", exscan, KNOB_AUTO},
@@ -127,6 +147,12 @@ static int find_form(void)
         }
     }
     tap_bail("CALL is not one of the calls");
+}
+
+/** Calls that one of the components has served. */
+static uint64_t served(void)
+{
+    return knob_counter("coll_pipering_calls") + knob_counters("coll_mleader_calls_");
 }
 
 static buffers_t new_buffers(void)
@@ -153,6 +179,7 @@ int main(int argc, char **argv)
     form = find_form();
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     knob_folds(KNOB_PIPELINE, forms[form].algorithm);
+    knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS);
     buffers = new_buffers();
     if (tap_number("VICTIM", 1) == tap_rank) {
         arm();
@@ -162,7 +189,7 @@ int main(int argc, char **argv)
         forms[form].run(&buffers, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         in_call = 0;
-        if (++calls == CALLS_BEFORE && CALLS_BEFORE > knob_counter("coll_pipering_calls")) {
+        if (++calls == CALLS_BEFORE && CALLS_BEFORE > served()) {
             tap_bail("the calls went elsewhere");
         }
     }

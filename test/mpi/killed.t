@@ -55,6 +55,8 @@ killed 3 1 exscan
 killed 1,2 1 iscan
 killed 2,2 0 "allreduce, merged"
 killed 1,1,2 2 "iallreduce, ring"
+killed 3,2 3 "allgather, leaders"
+killed 2,2 0 "allgather, new communicators"
 "$testbed" leftovers 2>&1 | grep -vxF -f "$work/old" >"$work/new"
 is "testbed leftovers finds nothing new" "$(cat "$work/new")" ""
 finish

@@ -50,6 +50,9 @@ enum {
 };
 enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1, KNOB_EQUATION2_PRINTED = 2, KNOB_FIXED = 3 };
 
+/** A value of coll_mleader_allgather_algorithm: whatever the size. */
+enum { KNOB_LEADERS = 1 };
+
 /** One way to run a call. */
 typedef struct knob_setting_t {
     const char *name;

@@ -22,10 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRIDE 7 /* through the variants, where not all of them are tried; prime to their number */
+#define STRIDE 7 /* through the variants, if not all are tried; prime to their number */
 
 static uint64_t key = 9000;
-static int turn; /* of the variants that are tried in turns */
+static int turn;    /* the variant that comes next */
+static int few = 1; /* only one in so many variants is tried */
 
 /** Runs a call by `variants` variants, the next ones in turn, and judges all of them. */
 static void try_call(const leading_call_t *call, int variants, const char *name)
@@ -34,9 +35,10 @@ static void try_call(const leading_call_t *call, int variants, const char *name)
     char fault[600] = "";
     bool right = true;
 
-    for (int i = 0; i < variants; i++) {
-        const leading_variant_t variant = leading_variant(turn = (turn + STRIDE) % LEADING_VARIANTS);
+    for (int i = 0; i < variants; i += few) {
+        const leading_variant_t variant = leading_variant(turn);
 
+        turn = (turn + STRIDE) % LEADING_VARIANTS;
         leading_use(variant);
         if (NULL == x) {
             continue;
@@ -245,10 +247,9 @@ static void try_served(void)
 int main(int argc, char **argv)
 {
     leading_begin(&argc, &argv, MPI_THREAD_SINGLE);
-    if (0 == tap_number("SHORT", 0)) {
-        try_segments();
-        try_side_by_side();
-    }
+    few = (int) tap_number("FEW", 1);
+    try_segments();
+    try_side_by_side();
     try_comms();
     try_served();
     return leading_end();

@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FORCED 1 /* of coll_mleader_allgather_algorithm */
-
 /* ---- variables ---- */
 
 leading_variant_t leading_variant(int number)
@@ -30,7 +28,7 @@ leading_variant_t leading_variant(int number)
 
 void leading_use(leading_variant_t variant)
 {
-    knob_set("coll_mleader_allgather_algorithm", FORCED);
+    knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS);
     knob_set("coll_mleader_aggregation", variant.aggregation);
     knob_set("coll_mleader_distribution", variant.distribution);
     knob_set("coll_mleader_exchange", variant.exchange);

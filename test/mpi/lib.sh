@@ -170,6 +170,9 @@ can_nodes() {
     [[ $nodes_can == yes ]]
 }
 
+# Sockets of each node and their cores (2:4), where ranks shall believe in any.
+sockets=
+
 # on_nodes LABEL MAP BY TIMEOUT [MPIRUN'S OPTION]... PROGRAM: a job on nodes with
 # so many ranks each (1,5,2,1) in the order BY; skipped where there can be none.
 on_nodes() {
@@ -181,5 +184,6 @@ on_nodes() {
     fi
     nodes=$(awk -F, '{ print NF }' <<<"$map")
     job "$label, nodes of $map ranks, $by" "$testbed" with --nodes "$nodes" -- \
-        "$testbed" mpirun --map "$map" --by "$by" --timeout "$timeout" -- "$@"
+        "$testbed" mpirun --map "$map" --by "$by" ${sockets:+--sockets "$sockets"} \
+        --timeout "$timeout" -- "$@"
 }
