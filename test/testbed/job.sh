@@ -104,7 +104,8 @@ place() {
 }
 
 # place_sockets HOSTS: the ranks are not really bound, for the cores are not
-# there; they only believe it. Each series has its own way not to fail over that.
+# there; they only believe it: hwloc, which would do it, is left out. Else 5.0.7,
+# too, tries and warns, and dies of the warnings of 12 ranks on a node (SIGPIPE).
 place_sockets() {
     PLACEMENT=(--host "$1")
     if [[ $SERIES -eq 4 ]]; then
@@ -113,6 +114,7 @@ place_sockets() {
         PLACEMENT+=(--rankfile "$JOB_DIR/ranks" --bind-to core)
     else
         use PRTE_MCA_hwloc_use_topo_file "$JOB_DIR/topology.xml"
+        use PRTE_MCA_rtc ^hwloc
         PLACEMENT+=(--map-by "rankfile:file=$JOB_DIR/ranks" --bind-to core:if-supported)
     fi
 }

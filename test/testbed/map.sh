@@ -83,13 +83,9 @@ map_rankfile() {
     done
 }
 
-# map_topology SOCKETS CORES: an hwloc topology file of such a node. Its
-# processors are numbered from 1024 on, so that none of them is really there: else
-# 5.0.x would bind the ranks that drew processors 0 and 1, and only those.
+# map_topology SOCKETS CORES: an hwloc topology file of such a node.
 map_topology() {
-    local indexes
     command -v lstopo-no-graphics >/dev/null ||
         die "--sockets needs the program lstopo-no-graphics (package hwloc); nothing was run."
-    indexes=$(seq -s , 1024 $((1023 + $1 * $2)))
-    lstopo-no-graphics --of xml -i "pack:$1 numa:1 l3:1 core:$2 pu:1(indexes=$indexes)" -
+    lstopo-no-graphics --of xml -i "pack:$1 numa:1 l3:1 core:$2 pu:1" -
 }

@@ -2,6 +2,7 @@
  * The program that testbed.t runs on a testbed.
  *
  *   probe hosts           one line: each rank's host name, in rank order
+ *   probe bound           one line: for each rank the processors it may run on, in number
  *   probe share KIND      one line: for each rank the lowest rank that shares its node,
  *                         socket, numa, l3 or core
  *   probe env NAME        one line: each rank's value of NAME, or "-"
@@ -10,7 +11,9 @@
  *   probe exit STATUS     ends with this status
  *   probe hang            rank 1 never takes part in a barrier
  */
+#define _GNU_SOURCE
 #include <mpi.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +42,17 @@ static void print_host(void)
 
     gethostname(host, sizeof(host) - 1);
     print_words(host);
+}
+
+static void print_bound(void)
+{
+    char word[WORD];
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof(set), &set);
+    snprintf(word, sizeof(word), "%d", CPU_COUNT(&set));
+    print_words(word);
 }
 
 /* false: there is no such kind */
@@ -114,6 +128,8 @@ int main(int argc, char **argv)
 
     if (0 == strcmp(verb, "hosts")) {
         print_host();
+    } else if (0 == strcmp(verb, "bound")) {
+        print_bound();
     } else if (0 == strcmp(verb, "share")) {
         status = print_lowest(word) ? 0 : 2;
     } else if (0 == strcmp(verb, "env")) {

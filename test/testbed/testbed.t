@@ -157,6 +157,10 @@ test_maps() {
         job --map 4,2 --sockets 2:2 -- "$probe" share "$kind"
         is "$label: what ranks share: $kind" "$out" "${shared[$kind]}"
     done
+    job --map 16 --sockets 4:4 -- "$probe" share socket
+    is "$label: 16 ranks on a node" "$out" "0 0 0 0 4 4 4 4 8 8 8 8 12 12 12 12"
+    job --map 2 --sockets 2:1 -- "$probe" bound
+    is "$label: ranks are not really bound" "$out" "$(nproc) $(nproc)"
     job --map 3 -- "$probe" share socket
     is "$label: ranks that are not bound share no socket" "$out" "0 1 2"
 }
