@@ -125,6 +125,7 @@ typedef struct mca_coll_mleader_topology_t {
     bool leader;
     bool alike;      /**< all ranks have the same data representation */
     int most_here;   /**< ranks on the fullest node */
+    bool crowded;    /**< there are more ranks than processors on some node */
     bool shared;     /**< all nodes have their segment */
     mca_common_irregular_segment_t segment;
     mca_coll_mleader_counter_t *written;  /**< by index: slices that a rank has written */
@@ -231,7 +232,8 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area);
 int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, int from, int to);
 
 /** Waits until a counter has a value, while Open MPI makes progress. */
-void mca_coll_mleader_wait_for(const mca_coll_mleader_counter_t *counter, uint64_t value);
+void mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
+                               const mca_coll_mleader_counter_t *counter, uint64_t value);
 void mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
 
 /* ---- phases (coll_mleader_phases.c) ---- */

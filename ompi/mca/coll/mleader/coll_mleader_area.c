@@ -15,10 +15,14 @@
 
 #include "coll_mleader.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "opal/runtime/opal_progress.h"
+
+/* Looks at a counter for each call of Open MPI's progress. */
+#define LOOKS 16
 
 static int rank_of(const mca_coll_mleader_call_t *call)
 {
@@ -197,10 +201,19 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
 
 /* ---- counters in shared memory ---- */
 
-void mca_coll_mleader_wait_for(const mca_coll_mleader_counter_t *counter, uint64_t value)
+/*
+ * Looks at the counter are much cheaper than Open MPI's progress, which polls the network
+ * too, and where ranks share a processor those who wait should leave it to the leader.
+ */
+void mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
+                               const mca_coll_mleader_counter_t *counter, uint64_t value)
 {
-    while (__atomic_load_n(&counter->value, __ATOMIC_ACQUIRE) < value) {
-        opal_progress();
+    for (unsigned looks = 1; __atomic_load_n(&counter->value, __ATOMIC_ACQUIRE) < value; ++looks) {
+        if (0 == looks % LOOKS) {
+            opal_progress();
+        } else if (topology->crowded) {
+            (void) sched_yield();
+        }
     }
 }
 

@@ -89,8 +89,8 @@ static void register_choices(mca_common_irregular_vars_t *all)
     mca_common_irregular_choice(all, "scope",
                                 "Which leaders exchange: all (all with all, as in the paper), "
                                 "lanes (the first ones of all nodes, the second ones ..., so that "
-                                "every byte enters a node once), auto (lanes where shared memory is "
-                                "in use)",
+                                "every byte enters a node once), auto (lanes where shared memory "
+                                "is in use)",
                                 scopes, &vars.lanes);
     vars.placement = MCA_COLL_MLEADER_SPREAD;
     mca_common_irregular_choice(all, "placement",

@@ -235,7 +235,7 @@ static int aggregate_shm(mca_coll_mleader_call_t *call)
     mca_coll_mleader_set(&topology->written[topology->index[ompi_comm_rank(call->comm)]], done);
     for (int x = group_begin(call); topology->leader && x < group_end(call); ++x) {
         const int rank = topology->groups.rank[x];
-        mca_coll_mleader_wait_for(&topology->written[topology->index[rank]], done);
+        mca_coll_mleader_wait_for(topology, &topology->written[topology->index[rank]], done);
     }
     return OMPI_SUCCESS;
 }
@@ -384,7 +384,7 @@ static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
     const int total = mca_coll_mleader_rounds(&rounds.plan);
     int rc = OMPI_SUCCESS;
 
-    mca_coll_mleader_wait_for(rounds.told, progress_of(call, 0));
+    mca_coll_mleader_wait_for(call->topology, rounds.told, progress_of(call, 0));
     if (with_own) {
         rc = mca_coll_mleader_deliver(call, call->shared, rounds.plan.first[rounds.member],
                                       rounds.plan.first[rounds.member + 1]);
@@ -392,7 +392,7 @@ static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
     for (int k = 0; k < total && OMPI_SUCCESS == rc; ++k) {
         const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds.plan, rounds.member,
                                                                       k);
-        mca_coll_mleader_wait_for(rounds.told, progress_of(call, k + 1));
+        mca_coll_mleader_wait_for(call->topology, rounds.told, progress_of(call, k + 1));
         rc = deliver_pieces(call, call->shared, round.recv);
     }
     return rc;

@@ -91,7 +91,7 @@ static bool is_crowded(const int *records, const int *node_of, int ranks, int *c
 }
 
 /* What cannot be understood is said once, by rank 0, and sockets are taken. */
-static void read_groups(ompi_communicator_t *comm, const char *text,
+static void read_groups(ompi_communicator_t *comm, const char *text, bool crowded,
                         mca_coll_mleader_layout_t *layout, const int *records, int *domain_of,
                         int *list_of)
 {
@@ -103,8 +103,7 @@ static void read_groups(ompi_communicator_t *comm, const char *text,
         }
         domain = "socket";
     }
-    if (NULL != domain && 0 == strcmp(domain, "auto")
-        && is_crowded(records, layout->node_of, layout->ranks, list_of)) {
+    if (NULL != domain && 0 == strcmp(domain, "auto") && crowded) {
         domain = NULL;
         layout->count = 1;
     }
@@ -172,7 +171,8 @@ static int make_groups(mca_coll_mleader_topology_t *topology, ompi_communicator_
            .lanes = true};
 
     pick(records, ranks, NODE, node_of);
-    read_groups(comm, params->groups, &layout, records, domain_of, list_of);
+    topology->crowded = is_crowded(records, node_of, ranks, list_of);
+    read_groups(comm, params->groups, topology->crowded, &layout, records, domain_of, list_of);
     mca_coll_mleader_groups(&topology->groups, &layout);
     find_places(topology, ompi_comm_rank(comm), scratch);
     free(scratch);
