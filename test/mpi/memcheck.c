@@ -12,11 +12,12 @@
  * @file
  * A little of everything, small, for a checker of memory that runs it: dense
  * and strided types, in place, nonblocking, empties, calls that are left to the
- * module below, and communicators made and freed.
+ * module below, and communicators made and freed; gathers with leaders.
  */
 
 #include "fold.h"
 #include "knob.h"
+#include "leading.h"
 #include "tap.h"
 #include "trial.h"
 
@@ -96,6 +97,31 @@ static bool fold_some(MPI_Comm comm, int algorithm, bool component)
     return right;
 }
 
+/** Gathers with leaders, in one piece and in slices, with shared memory and without. */
+static bool lead_some(size_t segment_size, bool packed)
+{
+    MPI_Comm comm;
+    bool right = true;
+
+    leading_setup(segment_size, packed);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, packed ? -tap_rank : tap_rank, &comm);
+    for (int n = 0; n < 36; n++) {
+        const leading_call_t call = {.comm = comm,
+                                     .key = 900 + (uint64_t) n,
+                                     .unit = 3,
+                                     .units = 0 == n % 4 ? 2400 : 24 * n,
+                                     .send = 0 == n % 5 ? LEADING_IN_PLACE : n % LEADING_LAYOUTS,
+                                     .recv = (n + 1) % LEADING_LAYOUTS};
+        exchange_t *x = leading_exchange(&call);
+
+        leading_use(leading_variant(5 * n % LEADING_VARIANTS));
+        right &= MPI_SUCCESS == exchange_run(x) && exchange_right(x);
+        leading_free(x);
+    }
+    MPI_Comm_free(&comm);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
@@ -113,6 +139,7 @@ int main(int argc, char **argv)
         right &= fold_some(comm, both_ways[i % 3], component);
         MPI_Comm_free(&comm);
     }
+    right &= lead_some(8192, true) && lead_some(1 << 20, false) && lead_some(0, false);
     tap_check(right, NULL, "right results");
     knob_end();
     return tap_end();

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Memory: no error and no lost block that valgrind sees with a function of the
-# component on its stack, besides what Open MPI shows without the component.
+# components on its stack, besides what Open MPI shows without them.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,8 @@ under_valgrind() {
     local label=$1 logs=$2
     shift 2
     mkdir "$logs"
-    on_one "$label" 4 240 "$@" valgrind --leak-check=full --show-leak-kinds=definite \
+    on_one "$label" 4 240 --mca coll_mleader_groups 2 "$@" \
+        valgrind --leak-check=full --show-leak-kinds=definite \
         --errors-for-leak-kinds=definite --keep-debuginfo=yes --num-callers=30 \
         --log-file="$logs/%p" "$bin/memcheck"
 }
@@ -43,16 +44,16 @@ kinds() {
     sed -E 's/ < /\n/4; s/\n.*//' | sort -u
 }
 
-under_valgrind "with the component" "$work/ours"
+under_valgrind "with the components" "$work/ours"
 yes_if "valgrind has written a log for each rank" test 4 -le "$(find "$work/ours" -type f | wc -l)"
-records coll_pipering "$work/ours" | sort -u >"$work/found"
+records 'coll_(pipering|mleader)|common_irregular' "$work/ours" | sort -u >"$work/found"
 if [[ -s $work/found ]]; then
-    under_valgrind "without it" "$work/stock" --mca coll ^pipering
+    under_valgrind "without them" "$work/stock" --mca coll ^pipering,mleader
     records . "$work/stock" | kinds >"$work/known"
     while read -r record; do
         grep -qxF -f <(kinds <<<"$record") "$work/known" || echo "$record"
     done <"$work/found" >"$work/new"
     mv "$work/new" "$work/found"
 fi
-is "no error and no leak of the component" "$(head -n 8 "$work/found" | cut -c 1-900)" ""
+is "no error and no leak of the components" "$(head -n 8 "$work/found" | cut -c 1-900)" ""
 finish
