@@ -243,10 +243,12 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
 
     ompi_datatype_type_size(rdtype, &call.bytes);
     call.bytes *= call.rcount;
-    const int rc = module->out_of_memory ? MPI_ERR_NO_MEM : serve(&call, module);
+    int rc = module->out_of_memory ? MPI_ERR_NO_MEM : serve(&call, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
-                                      module->previous_allgather_module);
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous_allgather,
+                               module->previous_allgather_module,
+                               (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
+    return rc;
 }

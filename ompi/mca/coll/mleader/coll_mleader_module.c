@@ -14,6 +14,8 @@
 
 #include "coll_mleader.h"
 
+#include "ompi/group/group.h"
+
 static void drop_previous(mca_coll_mleader_module_t *module)
 {
     if (NULL != module->previous_allgather_module) {
@@ -68,15 +70,18 @@ OBJ_CLASS_INSTANCE(mca_coll_mleader_module_t, mca_coll_base_module_t, module_con
                    module_destruct);
 
 /*
- * Decided from the communicator alone, so alike on all ranks; nothing is sent. A rank
- * without memory must not leave the others alone: it takes a module that fails every
- * call.
+ * Decided from the communicator alone, so alike on all ranks; nothing is sent. Ranks of
+ * one node have nothing to exchange between nodes, and keep out of the way unless they are
+ * told to. A rank without memory must not leave the others alone: it takes a module that
+ * fails every call.
  */
 mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
                                                     int *priority)
 {
     *priority = mca_coll_mleader_component.priority;
-    if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)) {
+    if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)
+        || (MCA_COLL_MLEADER_AUTO == mca_coll_mleader_params_now().algorithm
+            && !ompi_group_have_remote_peers(comm->c_local_group))) {
         return NULL;
     }
     mca_coll_mleader_module_t *module = OBJ_NEW(mca_coll_mleader_module_t);

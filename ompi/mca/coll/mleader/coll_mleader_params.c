@@ -106,7 +106,7 @@ static void register_sizes(mca_common_irregular_vars_t *all)
                               "Contributions of this many bytes and more are left to the module "
                               "below, unless the algorithm is forced; 0 to 1 GiB; 0: all are",
                               GIBI, &vars.large);
-    vars.ring_from = 512 * 1024;
+    vars.ring_from = 256 * 1024;
     mca_common_irregular_size(all, "ring_from",
                               "Bytes of the result from which leaders exchange in a ring, 0 to "
                               "1 GiB; 0: always",
@@ -129,12 +129,13 @@ static void register_strings(mca_common_irregular_vars_t *all)
                                 "that share one), a number of groups on each node, lists of ranks "
                                 "(0-3,4-7), auto (sockets, or one where ranks outnumber the "
                                 "processors); read when a communicator is first used",
-                                MCA_BASE_VAR_SCOPE_ALL_EQ, &vars.groups);
+                                MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ,
+                                &vars.groups);
     vars.backing_directory = (char *) mca_common_irregular_default_base();
     mca_common_irregular_string(all, "backing_directory",
                                 "Directory for shared memory; its files have no name any more once "
                                 "all sides have them",
-                                MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
+                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
     directory->owner = "mleader";
     directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }

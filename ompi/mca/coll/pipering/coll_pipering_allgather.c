@@ -41,8 +41,11 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
         call.scount = rcount;
         call.sdtype = rdtype;
     }
-    return module->previous.allgather(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
-                                      call.rdtype, comm, module->previous.allgather_module);
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous.allgather,
+                               module->previous.allgather_module,
+                               (call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
+                                call.rdtype, comm, module_below));
+    return rc;
 }
 
 int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

@@ -27,12 +27,14 @@ int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
                                                  .count = count,
                                                  .dtype = dtype};
 
-    const int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    int rc = mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
-                                      module->previous.allreduce_module);
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allreduce, module->previous.allreduce,
+                               module->previous.allreduce_module,
+                               (sbuf, rbuf, count, dtype, op, comm, module_below));
+    return rc;
 }
 
 int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,

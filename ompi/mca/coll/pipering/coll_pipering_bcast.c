@@ -25,11 +25,14 @@ int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dty
                                                  .dtype = dtype,
                                                  .root = root};
 
-    const int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    int rc = mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.bcast(buffer, count, dtype, root, comm, module->previous.bcast_module);
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, bcast, module->previous.bcast,
+                               module->previous.bcast_module,
+                               (buffer, count, dtype, root, comm, module_below));
+    return rc;
 }
 
 int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,

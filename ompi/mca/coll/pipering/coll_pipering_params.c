@@ -212,7 +212,7 @@ static void register_directory(mca_common_irregular_vars_t *all)
     mca_common_irregular_string(all, "backing_directory",
                                 "Directory for ring buffers in shared memory; their files have no "
                                 "name any more once both sides have them",
-                                MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
+                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
     directory->owner = all->owner;
     directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }

@@ -28,12 +28,14 @@ int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count,
                                                  .dtype = dtype,
                                                  .root = root};
 
-    const int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    int rc = mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.reduce(sbuf, rbuf, count, dtype, op, root, comm,
-                                   module->previous.reduce_module);
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, reduce, module->previous.reduce,
+                               module->previous.reduce_module,
+                               (sbuf, rbuf, count, dtype, op, root, comm, module_below));
+    return rc;
 }
 
 int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,

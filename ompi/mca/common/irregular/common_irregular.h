@@ -47,6 +47,32 @@ void mca_common_irregular_find_help(void *component);
 /** Whether this is the release of Open MPI that the component was built for; else it is said. */
 bool mca_common_irregular_is_release_of_build(const char *owner);
 
+/* ---- the module below ---- */
+
+/**
+ * Calls the function `call` with `arguments` of the module below, `call_module`, whose place
+ * on the communicator it takes meanwhile: coll/han, which finds at its first call
+ * that it cannot serve a communicator, only then can put what it stands on in its own
+ * place, and would find out again at every call. What is there afterwards is the
+ * module below from now on. `call` and `call_module` are lvalues; the caller owns a
+ * reference to the module before and after.
+ */
+#define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments)                 \
+    do {                                                                                         \
+        const mca_coll_base_module_##name##_fn_t on_top = (comm)->c_coll->coll_##name;           \
+        mca_coll_base_module_t *const module_on_top = (comm)->c_coll->coll_##name##_module;      \
+        mca_coll_base_module_t *const module_below = (call_module);                              \
+        (comm)->c_coll->coll_##name = (call);                                                    \
+        (comm)->c_coll->coll_##name##_module = module_below;                                     \
+        OBJ_RETAIN(module_below);                                                                \
+        (rc) = (call) arguments;                                                                 \
+        (call) = (comm)->c_coll->coll_##name;                                                    \
+        (call_module) = (comm)->c_coll->coll_##name##_module;                                    \
+        OBJ_RELEASE_NO_NULLIFY(module_below);                                                    \
+        (comm)->c_coll->coll_##name = on_top;                                                    \
+        (comm)->c_coll->coll_##name##_module = module_on_top;                                    \
+    } while (0)
+
 /* ---- variables and counters (common_irregular_vars.c) ---- */
 
 /** The variables of a component, while they are registered. */
@@ -77,9 +103,9 @@ void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *na
 void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
                               const char *help, int flags, int level, int scope, int most,
                               int *storage);
-/** A string that is read once. */
+/** A string, with its own flags and scope. */
 void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, int scope, char **storage);
+                                 const char *help, int flags, int scope, char **storage);
 
 /** Tells the user what was out of range, if anything was. */
 void mca_common_irregular_complain(mca_common_irregular_vars_t *vars);

@@ -109,10 +109,10 @@ void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *nam
 }
 
 void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, int scope, char **storage)
+                                 const char *help, int flags, int scope, char **storage)
 {
     (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_STRING,
-                                           NULL, 0, 0, OPAL_INFO_LVL_5, scope, storage);
+                                           NULL, 0, flags, OPAL_INFO_LVL_5, scope, storage);
 }
 
 void mca_common_irregular_complain(mca_common_irregular_vars_t *vars)
