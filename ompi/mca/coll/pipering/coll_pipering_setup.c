@@ -213,11 +213,8 @@ static int place_ranks(mca_coll_pipering_setup_t *setup)
 
 /* ---- what links cost ---- */
 
-/*
- * One value of a field over the ranks that know it: the median; of seconds a byte, which
- * other work only makes more, the lower quartile; of a bound the least.
- */
-static double find_common(const mca_coll_pipering_setup_t *setup, int kind, int field,
+/* The median of a field over the ranks that know it; the least where it is a bound. */
+static double find_median(const mca_coll_pipering_setup_t *setup, int kind, int field,
                           double *values)
 {
     const bool streamed = MCA_COLL_PIPERING_GAP == field || MCA_COLL_PIPERING_BETA == field;
@@ -233,9 +230,7 @@ static double find_common(const mca_coll_pipering_setup_t *setup, int kind, int 
         return 0;
     }
     qsort(values, (size_t) known, sizeof(double), mca_coll_pipering_compare);
-    return values[MCA_COLL_PIPERING_EAGER <= field    ? 0
-                  : MCA_COLL_PIPERING_BETA == field ? known / 4
-                                                    : known / 2];
+    return MCA_COLL_PIPERING_EAGER <= field ? values[0] : values[known / 2];
 }
 
 static int take_costs(mca_coll_pipering_setup_t *setup)
@@ -252,7 +247,7 @@ static int take_costs(mca_coll_pipering_setup_t *setup)
     setup->combine = values[setup->size / 2];
     for (int kind = NET; kind < KINDS; ++kind) {
         for (int field = 0; field < FIELDS; ++field) {
-            setup->link[kind][field] = find_common(setup, kind, field, values);
+            setup->link[kind][field] = find_median(setup, kind, field, values);
         }
     }
     free(values);
