@@ -125,6 +125,7 @@ typedef struct mca_coll_mleader_topology_t {
     bool leader;
     bool alike;      /**< all ranks have the same data representation */
     int most_here;   /**< ranks on the fullest node */
+    int largest;     /**< ranks in the largest group */
     bool crowded;    /**< there are more ranks than processors on some node */
     bool shared;     /**< all nodes have their segment */
     mca_common_irregular_segment_t segment;

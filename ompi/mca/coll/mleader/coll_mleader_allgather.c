@@ -24,6 +24,9 @@
 /* Calls on a communicator that are left to the module below, whatever they are. */
 #define FIRST_CALLS 2
 
+/* Bytes of a message in a ring: below the eager limits of TCP and others. */
+#define RING_MESSAGE ((size_t) 32 * 1024)
+
 /* Bytes of a contribution that are worth moving. */
 #define LEAST_SLICE 64
 
@@ -110,6 +113,16 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/*
+ * What leaders pass on in a ring should go without a handshake, and there be enough of it
+ * that a rank has something to read while the next comes.
+ */
+static size_t ring_slice(const mca_coll_mleader_topology_t *topology)
+{
+    const size_t slice = RING_MESSAGE / (size_t) topology->largest;
+    return LEAST_SLICE < slice ? slice : LEAST_SLICE;
+}
+
 /* Bytes of a contribution that are moved at once, 0: the segment is too small for any. */
 static size_t find_slice(const mca_coll_mleader_params_t *params,
                          const mca_coll_mleader_topology_t *topology,
@@ -118,6 +131,9 @@ static size_t find_slice(const mca_coll_mleader_params_t *params,
     const size_t ranks = (size_t) topology->groups.ranks;
     const size_t areas = variant->lanes ? 1 : (size_t) topology->groups.lanes;
 
+    if (MCA_COLL_MLEADER_RING == variant->exchange) {
+        bytes = least(bytes, ring_slice(topology));
+    }
     if (uses_segment(variant)) {
         return least(bytes, topology->half_size / areas / ranks);
     }

@@ -134,6 +134,10 @@ static void find_places(mca_coll_mleader_topology_t *topology, int me, int *coun
         topology->identity[r] = r;
     }
     topology->identity[groups->ranks] = groups->ranks;
+    for (int g = 0; g < groups->groups; ++g) {
+        const int size = groups->first[g + 1] - groups->first[g];
+        topology->largest = size > topology->largest ? size : topology->largest;
+    }
 }
 
 /* Members of a lane are nodes; one without a leader of that number has nothing there. */
