@@ -1,5 +1,5 @@
 # Tables and verdicts of leaders, from TSV files of fold (columns: fold --help).
-#   awk -f leaders.awk section=NAME [variable=value] FILE...
+#   awk -f verdict.awk -f leaders.awk section=NAME [variable=value] FILE...
 # A line that judges ends in PASS or MISS, and nothing else does.
 
 BEGIN {
@@ -27,27 +27,6 @@ BEGIN {
     ratio[key, $7, "stock"] = $14
     ratio[key, $7, "tuned"] = $17
     wrongs += $NF == "no"
-}
-
-function verdict(good) {
-    return good ? "PASS" : "MISS"
-}
-
-# at_least TEXT FIGURE AIM, at_most TEXT FIGURE AIM: a line that judges
-function at_least(text, figure, aim) {
-    printf "%-66s %6.2f  target at least %-4s  %s\n", text, figure, aim, verdict(figure >= aim)
-}
-
-function at_most(text, figure, aim) {
-    printf "%-66s %6.2f  target at most  %-4s  %s\n", text, figure, aim, verdict(figure <= aim)
-}
-
-# 1048576 -> 1M
-function size(bytes) {
-    if (bytes % 1048576 == 0) {
-        return bytes / 1048576 "M"
-    }
-    return bytes % 1024 == 0 ? bytes / 1024 "K" : bytes ""
 }
 
 # ---- what mleader saves of another's time, per cent

@@ -1,5 +1,5 @@
 # Tables, verdicts and curves of worringer, from TSV files of fold (and of plan).
-#   awk -f worringer.awk section=NAME [names=ARM=NAME,...] [variable=value] FILE...
+#   awk -f verdict.awk -f worringer.awk section=NAME [names=ARM=NAME,...] [variable=value] FILE...
 # A line that judges ends in PASS or MISS, and nothing else does.
 
 BEGIN {
@@ -62,27 +62,6 @@ function name_of(arm,    list, count, i, at) {
         }
     }
     return arm
-}
-
-function verdict(good) {
-    return good ? "PASS" : "MISS"
-}
-
-# at_least TEXT FIGURE AIM, at_most TEXT FIGURE AIM: a line that judges
-function at_least(text, figure, aim) {
-    printf "%-66s %6.2f  target at least %-4s  %s\n", text, figure, aim, verdict(figure >= aim)
-}
-
-function at_most(text, figure, aim) {
-    printf "%-66s %6.2f  target at most  %-4s  %s\n", text, figure, aim, verdict(figure <= aim)
-}
-
-# 1048576 -> 1M
-function size(bytes) {
-    if (bytes % 1048576 == 0) {
-        return bytes / 1048576 "M"
-    }
-    return bytes % 1024 == 0 ? bytes / 1024 "K" : bytes ""
 }
 
 function seconds(c, bytes, p, arm) {

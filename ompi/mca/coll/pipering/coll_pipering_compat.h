@@ -21,7 +21,6 @@
 #include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
-#include "opal/util/show_help.h"
 
 /* Open MPI 4.1 and 5.0 differ in the version of the coll interface and where locks are. */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
