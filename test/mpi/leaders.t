@@ -43,6 +43,12 @@ with_sockets "a group a socket" 4,1,3 cyclic 60 --mca coll_mleader_groups socket
 if can_nodes && command -v lstopo-no-graphics >/dev/null; then
     yes_if "a group a socket: as many groups" said '8 ranks in 5 groups on 3'
 fi
+with_sockets "one leader or two, by size" 2,2,2 cyclic 60 --mca coll_mleader_message_cost 300 \
+    -x FEW=4 -x OMPI_MCA_coll_mleader_verbose=1 "$bin/leaders"
+if can_nodes && command -v lstopo-no-graphics >/dev/null && test 2 -le "$(nproc)"; then
+    yes_if "by size: one a node" said '6 ranks in 3 groups on 3'
+    yes_if "by size: two a node" said '6 ranks in 6 groups on 3'
+fi
 
 # ---- many calls at once ----
 

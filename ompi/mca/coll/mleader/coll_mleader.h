@@ -66,6 +66,7 @@ typedef struct mca_coll_mleader_params_t {
     size_t large;       /**< bytes of a contribution from which the module below is called */
     size_t ring_from;   /**< bytes of the result from which leaders exchange in a ring */
     size_t scratch;     /**< bytes of private memory that a slice may take */
+    size_t message;     /**< bytes that take a leader as long as a message */
 } mca_coll_mleader_params_t;
 
 /** What groups are made of, read when a communicator is first used. */
@@ -115,17 +116,30 @@ typedef struct mca_coll_mleader_counter_t {
     char pad[MCA_COLL_MLEADER_LINE - sizeof(uint64_t)];
 } mca_coll_mleader_counter_t;
 
-/** What is known of a communicator once it is set up. */
-typedef struct mca_coll_mleader_topology_t {
+/** Groups, and where this rank is among them. */
+typedef struct mca_coll_mleader_grouping_t {
     mca_coll_mleader_groups_t groups; /**< in the order of lanes */
-    int *identity;   /**< [ranks + 1] 0, 1, 2 ... */
     int *lane_first; /**< [lanes][nodes + 1] positions of the members of a lane */
     int node, group; /**< mine */
-    int *index;      /**< [ranks] number of a rank on its node */
+    int largest;     /**< ranks in the largest group */
     bool leader;
+} mca_coll_mleader_grouping_t;
+
+/** Groupings of a communicator that calls may choose from. */
+#define MCA_COLL_MLEADER_GROUPINGS 2
+
+/** What is known of a communicator once it is set up. */
+typedef struct mca_coll_mleader_topology_t {
+    mca_coll_mleader_grouping_t grouping[MCA_COLL_MLEADER_GROUPINGS];
+    int groupings;   /**< 1: as told; 2: one leader a node, and one a socket */
+    int ranks, nodes;
+    int lanes;       /**< most of all groupings */
+    int *identity;   /**< [ranks + 1] 0, 1, 2 ... */
+    int *index;      /**< [ranks] number of a rank on its node */
     bool alike;      /**< all ranks have the same data representation */
     int most_here;   /**< ranks on the fullest node */
-    int largest;     /**< ranks in the largest group */
+    int processors;  /**< of the node where they are fewest for its ranks ... */
+    int crowd;       /**< ... and these */
     bool crowded;    /**< there are more ranks than processors on some node */
     bool shared;     /**< all nodes have their segment */
     mca_common_irregular_segment_t segment;
@@ -195,6 +209,7 @@ typedef struct mca_coll_mleader_variant_t {
 typedef struct mca_coll_mleader_call_t {
     ompi_communicator_t *comm;
     mca_coll_mleader_topology_t *topology;
+    const mca_coll_mleader_grouping_t *grouping; /**< of the topology */
     mca_coll_mleader_variant_t variant;
     const void *sbuf; /**< the contribution, wherever it is */
     size_t scount;

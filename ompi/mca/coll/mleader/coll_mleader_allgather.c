@@ -76,7 +76,7 @@ static mca_coll_mleader_reason_t judge_topology(const mca_coll_mleader_params_t 
     if (MCA_COLL_MLEADER_AUTO != params->algorithm) {
         return MCA_COLL_MLEADER_TAKEN;
     }
-    if (2 > topology->groups.nodes) {
+    if (2 > topology->nodes) {
         return MCA_COLL_MLEADER_FALLBACK_LOCAL;
     }
     return 2 > topology->most_here ? MCA_COLL_MLEADER_FALLBACK_ALONE : MCA_COLL_MLEADER_TAKEN;
@@ -87,12 +87,38 @@ static bool uses_segment(const mca_coll_mleader_variant_t *variant)
     return MCA_COLL_MLEADER_SHM == variant->aggregation || variant->shm_out || variant->lanes;
 }
 
-/* Without shared memory messages do everything, and lanes are not possible. */
-static mca_coll_mleader_variant_t choose(const mca_coll_mleader_params_t *params,
-                                         const mca_coll_mleader_topology_t *topology, bool shared,
-                                         size_t bytes)
+/*
+ * More leaders pay where they share what comes into a node, in lanes. The fullest node
+ * has the fewest processors to spare.
+ */
+static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader_params_t *params,
+                                                          const mca_coll_mleader_call_t *call,
+                                                          bool lanes)
 {
-    const bool large = bytes * (size_t) topology->groups.ranks >= params->ring_from;
+    const mca_coll_mleader_topology_t *topology = call->topology;
+    const mca_coll_mleader_load_t load
+        = {.nodes = topology->nodes,
+           .ranks = topology->crowd,
+           .processors = topology->processors,
+           .bytes = call->bytes * (size_t) (topology->ranks - topology->ranks / topology->nodes),
+           .message = params->message};
+    int best = 0;
+
+    for (int i = 1; lanes && i < topology->groupings; ++i) {
+        const int leaders = topology->grouping[i].groups.lanes;
+        if (mca_coll_mleader_leading_cost(&load, leaders)
+            < mca_coll_mleader_leading_cost(&load, topology->grouping[best].groups.lanes)) {
+            best = i;
+        }
+    }
+    return &topology->grouping[best];
+}
+
+/* Without shared memory messages do everything, and lanes are not possible. */
+static void choose(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
+                   bool shared)
+{
+    const bool large = call->bytes * (size_t) call->topology->ranks >= params->ring_from;
     mca_coll_mleader_variant_t variant
         = {.aggregation = (mca_coll_mleader_inside_t) params->aggregation,
            .shm_out = shared && params->shm_out,
@@ -104,8 +130,9 @@ static mca_coll_mleader_variant_t choose(const mca_coll_mleader_params_t *params
         variant.aggregation = MCA_COLL_MLEADER_GROUP_DOUBLING;
     }
     const bool wanted = 0 > params->lanes ? uses_segment(&variant) : 0 < params->lanes;
-    variant.lanes = shared && wanted && 1 < topology->groups.lanes;
-    return variant;
+    call->grouping = choose_grouping(params, call, shared && wanted);
+    variant.lanes = shared && wanted && 1 < call->grouping->groups.lanes;
+    call->variant = variant;
 }
 
 static size_t least(size_t a, size_t b)
@@ -117,25 +144,26 @@ static size_t least(size_t a, size_t b)
  * What leaders pass on in a ring should go without a handshake, and there be enough of it
  * that a rank has something to read while the next comes.
  */
-static size_t ring_slice(const mca_coll_mleader_topology_t *topology)
+static size_t ring_slice(const mca_coll_mleader_grouping_t *grouping)
 {
-    const size_t slice = RING_MESSAGE / (size_t) topology->largest;
+    const size_t slice = RING_MESSAGE / (size_t) grouping->largest;
     return LEAST_SLICE < slice ? slice : LEAST_SLICE;
 }
 
 /* Bytes of a contribution that are moved at once, 0: the segment is too small for any. */
-static size_t find_slice(const mca_coll_mleader_params_t *params,
-                         const mca_coll_mleader_topology_t *topology,
-                         const mca_coll_mleader_variant_t *variant, size_t bytes)
+static size_t find_slice(const mca_coll_mleader_call_t *call,
+                         const mca_coll_mleader_params_t *params)
 {
-    const size_t ranks = (size_t) topology->groups.ranks;
-    const size_t areas = variant->lanes ? 1 : (size_t) topology->groups.lanes;
+    const mca_coll_mleader_variant_t *variant = &call->variant;
+    const size_t ranks = (size_t) call->topology->ranks;
+    const size_t areas = variant->lanes ? 1 : (size_t) call->grouping->groups.lanes;
+    size_t bytes = call->bytes;
 
     if (MCA_COLL_MLEADER_RING == variant->exchange) {
-        bytes = least(bytes, ring_slice(topology));
+        bytes = least(bytes, ring_slice(call->grouping));
     }
     if (uses_segment(variant)) {
-        return least(bytes, topology->half_size / areas / ranks);
+        return least(bytes, call->topology->half_size / areas / ranks);
     }
     const size_t most = params->scratch / ranks;
     return least(bytes, LEAST_SLICE < most ? most : LEAST_SLICE);
@@ -143,13 +171,11 @@ static size_t find_slice(const mca_coll_mleader_params_t *params,
 
 static void decide(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params)
 {
-    const mca_coll_mleader_topology_t *topology = call->topology;
-
-    call->variant = choose(params, topology, topology->shared, call->bytes);
-    call->slice_size = find_slice(params, topology, &call->variant, call->bytes);
+    choose(call, params, call->topology->shared);
+    call->slice_size = find_slice(call, params);
     if (0 == call->slice_size) {
-        call->variant = choose(params, topology, false, call->bytes);
-        call->slice_size = find_slice(params, topology, &call->variant, call->bytes);
+        choose(call, params, false);
+        call->slice_size = find_slice(call, params);
     }
 }
 
@@ -169,19 +195,19 @@ static void report(const mca_coll_mleader_call_t *call)
                                            [MCA_COLL_MLEADER_BRUCK] = "Bruck",
                                            [MCA_COLL_MLEADER_RING] = "ring"};
     const mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-    const mca_coll_mleader_topology_t *topology = call->topology;
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
 
     if (1 < component->verbose || (1 == component->verbose && 0 == ompi_comm_rank(call->comm))) {
         opal_output(component->output,
                     "coll/mleader: allgather on %s: %zu bytes a rank, %d ranks in %d groups on %d "
                     "nodes; in: %s, between leaders: %s%s, out: %s, slices of %zu bytes; this "
                     "rank: group %d%s",
-                    call->comm->c_name, call->bytes, topology->groups.ranks,
-                    topology->groups.groups, topology->groups.nodes,
+                    call->comm->c_name, call->bytes, grouping->groups.ranks,
+                    grouping->groups.groups, grouping->groups.nodes,
                     inside[call->variant.aggregation], exchange[call->variant.exchange],
                     call->variant.lanes ? " in lanes" : "",
                     call->variant.shm_out ? "shared memory" : "messages", call->slice_size,
-                    topology->group, topology->leader ? ", leader" : "");
+                    grouping->group, grouping->leader ? ", leader" : "");
     }
 }
 

@@ -95,7 +95,7 @@ int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call)
         }
     }
     if (sliced && !call->rdense) {
-        const int ranks = call->topology->groups.ranks;
+        const int ranks = call->grouping->groups.ranks;
         call->unpackers = malloc((size_t) ranks * sizeof(opal_convertor_t));
         if (NULL == call->unpackers) {
             return OMPI_ERR_OUT_OF_RESOURCE;
@@ -109,7 +109,7 @@ int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call)
 
 void mca_coll_mleader_area_fini(mca_coll_mleader_call_t *call)
 {
-    for (int r = 0; NULL != call->unpackers && r < call->topology->groups.ranks; ++r) {
+    for (int r = 0; NULL != call->unpackers && r < call->grouping->groups.ranks; ++r) {
         OBJ_DESTRUCT(&call->unpackers[r]);
     }
     free(call->unpackers);
@@ -135,7 +135,7 @@ static int put_in_place(const mca_coll_mleader_call_t *call)
 
 int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
 {
-    const int position = call->topology->groups.position[rank_of(call)];
+    const int position = call->grouping->groups.position[rank_of(call)];
     char *to = area + (size_t) position * call->length;
     ptrdiff_t true_lb, extent;
 
@@ -157,7 +157,7 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
 /* How many positions from `from` on can be copied at once. */
 static int count_run(const mca_coll_mleader_call_t *call, int from, int to)
 {
-    const int *rank = call->topology->groups.rank, me = rank_of(call);
+    const int *rank = call->grouping->groups.rank, me = rank_of(call);
     int run = 1;
 
     if ((ptrdiff_t) call->length != call->stride) {
@@ -182,7 +182,7 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
                                    (size_t) (to - from) * call->length);
     }
     for (int x = from, run; x < to && OMPI_SUCCESS == rc; x += run) {
-        const int rank = call->topology->groups.rank[x];
+        const int rank = call->grouping->groups.rank[x];
         const char *place = area + (size_t) x * call->length;
         run = 1;
         if (call->in_place && rank == rank_of(call)) {

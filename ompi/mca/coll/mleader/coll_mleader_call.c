@@ -25,11 +25,12 @@
 static char *find_shared(const mca_coll_mleader_call_t *call)
 {
     const mca_coll_mleader_topology_t *topology = call->topology;
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
     const size_t lane = call->variant.lanes ? 0
-                                            : (size_t) topology->groups.lane[topology->group];
+                                            : (size_t) grouping->groups.lane[grouping->group];
 
     return topology->half[topology->slice % 2]
-           + lane * (size_t) topology->groups.ranks * call->length;
+           + lane * (size_t) topology->ranks * call->length;
 }
 
 /* A leader works where its group, or the leaders of its node, can see it. */
@@ -40,7 +41,7 @@ static void aim(mca_coll_mleader_call_t *call)
     const bool any = in || variant->shm_out || variant->lanes;
 
     call->shared = any ? find_shared(call) : NULL;
-    call->area = any && (call->topology->leader || (in && variant->shm_out)) ? call->shared
+    call->area = any && (call->grouping->leader || (in && variant->shm_out)) ? call->shared
                                                                              : call->scratch;
 }
 
@@ -48,7 +49,7 @@ static int move_slice(mca_coll_mleader_call_t *call)
 {
     aim(call);
     int rc = mca_coll_mleader_aggregate(call);
-    if (OMPI_SUCCESS == rc && call->topology->leader) {
+    if (OMPI_SUCCESS == rc && call->grouping->leader) {
         rc = mca_coll_mleader_exchange(call);
     }
     if (OMPI_SUCCESS == rc) {
@@ -61,7 +62,7 @@ static int move_slice(mca_coll_mleader_call_t *call)
 /* Contributions already stand in rbuf as they would in an area. */
 static bool can_be_direct(const mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_groups_t *groups = &call->topology->groups;
+    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
     bool in_order = call->rdense && (ptrdiff_t) call->bytes == call->stride
                     && call->slice_size == call->bytes;
 
@@ -84,7 +85,7 @@ static int take_scratch(mca_coll_mleader_call_t *call)
         call->scratch = call->rbuf + call->true_lb;
         return OMPI_SUCCESS;
     }
-    call->scratch = malloc((size_t) call->topology->groups.ranks * call->slice_size);
+    call->scratch = malloc((size_t) call->grouping->groups.ranks * call->slice_size);
     return NULL == call->scratch ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 

@@ -19,12 +19,13 @@
 
 #define GIBI ((size_t) 1 << 30)
 #define MEBI ((size_t) 1 << 20)
+#define KIBI ((size_t) 1 << 10)
 
 enum { CHOSEN = -1 };
 
 static struct {
     int algorithm, aggregation, distribution, exchange, lanes, placement;
-    size_t large, ring_from, segment_size;
+    size_t large, ring_from, message_cost, segment_size;
     char *groups, *backing_directory;
 } vars;
 
@@ -111,6 +112,13 @@ static void register_sizes(mca_common_irregular_vars_t *all)
                               "Bytes of the result from which leaders exchange in a ring, 0 to "
                               "1 GiB; 0: always",
                               GIBI, &vars.ring_from);
+    vars.message_cost = 20 * KIBI;
+    mca_common_irregular_size(all, "message_cost",
+                              "Bytes that take a leader as long as a message between nodes does "
+                              "besides its bytes, 0 to 1 GiB; decides whether a node has one "
+                              "leader or one a socket where groups are auto; 0: one a socket, if "
+                              "there are processors for them",
+                              GIBI, &vars.message_cost);
     vars.segment_size = 2 * MEBI;
     mca_common_irregular_size(all, "segment_size",
                               "Bytes of shared memory for a communicator on each node, 0 to 1 GiB, "
@@ -127,8 +135,9 @@ static void register_strings(mca_common_irregular_vars_t *all)
     mca_common_irregular_string(all, "groups",
                                 "Groups of ranks with a leader each: socket, numa or l3 (ranks "
                                 "that share one), a number of groups on each node, lists of ranks "
-                                "(0-3,4-7), auto (sockets, or one where ranks outnumber the "
-                                "processors); read when a communicator is first used",
+                                "(0-3,4-7), auto (one leader a node, or one a socket for calls "
+                                "where several pay, see message_cost); read when a communicator "
+                                "is first used",
                                 MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ,
                                 &vars.groups);
     vars.backing_directory = (char *) mca_common_irregular_default_base();
@@ -245,6 +254,7 @@ mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
         .large = in_range(vars.large, 0),
         .ring_from = in_range(vars.ring_from, GIBI),
         .scratch = MEBI,
+        .message = in_range(vars.message_cost, 20 * KIBI),
     };
 }
 

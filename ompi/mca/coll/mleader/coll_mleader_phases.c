@@ -50,10 +50,10 @@ static uint64_t progress_of(const mca_coll_mleader_call_t *call, int rounds)
 
 static void count_message(const mca_coll_mleader_call_t *call, int peer, size_t bytes)
 {
-    const mca_coll_mleader_groups_t *groups = &call->topology->groups;
+    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
     const int group = groups->group[groups->position[peer]];
-    const bool within = groups->node[group] == call->topology->node;
+    const bool within = groups->node[group] == call->grouping->node;
 
     mca_common_irregular_count(within ? &counters->messages_within : &counters->messages_between,
                                1);
@@ -215,12 +215,12 @@ static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
 
 static int group_begin(const mca_coll_mleader_call_t *call)
 {
-    return call->topology->groups.first[call->topology->group];
+    return call->grouping->groups.first[call->grouping->group];
 }
 
 static int group_end(const mca_coll_mleader_call_t *call)
 {
-    return call->topology->groups.first[call->topology->group + 1];
+    return call->grouping->groups.first[call->grouping->group + 1];
 }
 
 static int aggregate_shm(mca_coll_mleader_call_t *call)
@@ -233,8 +233,8 @@ static int aggregate_shm(mca_coll_mleader_call_t *call)
         return rc;
     }
     mca_coll_mleader_set(&topology->written[topology->index[ompi_comm_rank(call->comm)]], done);
-    for (int x = group_begin(call); topology->leader && x < group_end(call); ++x) {
-        const int rank = topology->groups.rank[x];
+    for (int x = group_begin(call); call->grouping->leader && x < group_end(call); ++x) {
+        const int rank = call->grouping->groups.rank[x];
         mca_coll_mleader_wait_for(topology, &topology->written[topology->index[rank]], done);
     }
     return OMPI_SUCCESS;
@@ -242,7 +242,7 @@ static int aggregate_shm(mca_coll_mleader_call_t *call)
 
 static int send_to_leader(mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_groups_t *groups = &call->topology->groups;
+    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
     const int x = groups->position[ompi_comm_rank(call->comm)];
     ompi_request_t *request;
     const int rc = start_send(call, (mca_coll_mleader_range_t){x, x + 1},
@@ -261,7 +261,7 @@ static int receive_from_children(mca_coll_mleader_call_t *call)
         int count = 0;
         for (; count < AHEAD && x < group_end(call) && OMPI_SUCCESS == rc; ++count, ++x) {
             rc = start_recv(call, (mca_coll_mleader_range_t){x, x + 1},
-                            call->topology->groups.rank[x], &request[count]);
+                            call->grouping->groups.rank[x], &request[count]);
         }
         if (OMPI_SUCCESS == rc) {
             rc = wait_all(request, count);
@@ -274,22 +274,22 @@ static int receive_from_children(mca_coll_mleader_call_t *call)
 
 static int rank_in_group(const mca_coll_mleader_call_t *call, int group, int member)
 {
-    return call->topology->groups.rank[call->topology->groups.first[group] + member];
+    return call->grouping->groups.rank[call->grouping->groups.first[group] + member];
 }
 
 /* Members of a group are its positions, one after the other. */
 static int exchange_in_group(mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_topology_t *topology = call->topology;
-    const int me = topology->groups.position[ompi_comm_rank(call->comm)];
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
+    const int me = grouping->groups.position[ompi_comm_rank(call->comm)];
     const bool ring = MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
     rounds_t rounds = {.plan = {.count = group_end(call) - group_begin(call),
-                                .first = topology->identity + group_begin(call),
+                                .first = call->topology->identity + group_begin(call),
                                 .algorithm = ring ? MCA_COLL_MLEADER_RING
                                                   : MCA_COLL_MLEADER_DOUBLING},
                        .member = me - group_begin(call),
                        .peer_of = rank_in_group,
-                       .which = topology->group};
+                       .which = grouping->group};
 
     return run_rounds(call, &rounds);
 }
@@ -306,7 +306,7 @@ int mca_coll_mleader_aggregate(mca_coll_mleader_call_t *call)
     if (MCA_COLL_MLEADER_GATHER != call->variant.aggregation) {
         return exchange_in_group(call);
     }
-    return call->topology->leader ? receive_from_children(call) : send_to_leader(call);
+    return call->grouping->leader ? receive_from_children(call) : send_to_leader(call);
 }
 
 /* ---- exchange ---- */
@@ -314,12 +314,12 @@ int mca_coll_mleader_aggregate(mca_coll_mleader_call_t *call)
 static int leader_of_group(const mca_coll_mleader_call_t *call, int which, int member)
 {
     (void) which;
-    return mca_coll_mleader_leader(&call->topology->groups, member);
+    return mca_coll_mleader_leader(&call->grouping->groups, member);
 }
 
 static int leader_in_lane(const mca_coll_mleader_call_t *call, int lane, int member)
 {
-    const mca_coll_mleader_groups_t *groups = &call->topology->groups;
+    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
     return mca_coll_mleader_leader(groups, mca_coll_mleader_group_at(groups, member, lane));
 }
 
@@ -327,14 +327,15 @@ static int leader_in_lane(const mca_coll_mleader_call_t *call, int lane, int mem
 static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
 {
     const mca_coll_mleader_topology_t *topology = call->topology;
-    const mca_coll_mleader_groups_t *groups = &topology->groups;
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
+    const mca_coll_mleader_groups_t *groups = &grouping->groups;
     const bool lanes = call->variant.lanes;
 
     return (rounds_t){.plan = {.count = lanes ? groups->nodes : groups->groups,
-                               .first = lanes ? topology->lane_first + lane * (groups->nodes + 1)
+                               .first = lanes ? grouping->lane_first + lane * (groups->nodes + 1)
                                               : groups->first,
                                .algorithm = call->variant.exchange},
-                      .member = lanes ? topology->node : topology->group,
+                      .member = lanes ? grouping->node : grouping->group,
                       .peer_of = lanes ? leader_in_lane : leader_of_group,
                       .which = lane,
                       .told = topology->shared ? &topology->progress[lane] : NULL,
@@ -344,20 +345,20 @@ static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
 /* Lanes that this rank takes part in: its own, or some of a node with fewer leaders. */
 static bool is_mine(const mca_coll_mleader_call_t *call, int lane)
 {
-    const mca_coll_mleader_topology_t *topology = call->topology;
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
 
-    return topology->leader
+    return grouping->leader
            && (call->variant.lanes
-                   ? topology->group == mca_coll_mleader_group_at(&topology->groups, topology->node,
+                   ? grouping->group == mca_coll_mleader_group_at(&grouping->groups, grouping->node,
                                                                   lane)
-                   : lane == topology->groups.lane[topology->group]);
+                   : lane == grouping->groups.lane[grouping->group]);
 }
 
 int mca_coll_mleader_exchange(mca_coll_mleader_call_t *call)
 {
     int rc = OMPI_SUCCESS;
 
-    for (int lane = 0; lane < call->topology->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
+    for (int lane = 0; lane < call->grouping->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
         if (is_mine(call, lane)) {
             rounds_t rounds = rounds_of(call, lane);
             if (NULL != rounds.told) {
@@ -401,17 +402,17 @@ static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
 /* What the group has itself is where its ranks put it. */
 static int read_shared(mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_topology_t *topology = call->topology;
-    const int own = topology->groups.lane[topology->group];
-    const bool has = has_group_data(call) && !topology->leader;
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
+    const int own = grouping->groups.lane[grouping->group];
+    const bool has = has_group_data(call) && !grouping->leader;
     int rc = OMPI_SUCCESS;
 
     if (has) {
         rc = mca_coll_mleader_deliver(call, call->area, group_begin(call), group_end(call));
     }
-    for (int lane = 0; lane < topology->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
+    for (int lane = 0; lane < grouping->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
         const bool wanted = call->variant.lanes ? !is_mine(call, lane)
-                                                : lane == own && !topology->leader;
+                                                : lane == own && !grouping->leader;
         if (wanted) {
             rc = follow(call, lane, !(has && lane == own));
         }
@@ -422,7 +423,7 @@ static int read_shared(mca_coll_mleader_call_t *call)
 /* What goes down the tree: all, or what is not the group's. */
 static void find_news(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t *piece)
 {
-    const int ranks = call->topology->groups.ranks;
+    const int ranks = call->grouping->groups.ranks;
     const bool has = has_group_data(call);
 
     piece[0] = (mca_coll_mleader_range_t){0, has ? group_begin(call) : ranks};
@@ -456,7 +457,7 @@ static int send_news(const mca_coll_mleader_call_t *call, const mca_coll_mleader
     for (bit >>= 1; 0 < bit && OMPI_SUCCESS == rc; bit >>= 1) {
         for (int i = 0; member + bit < members && i < PIECES && OMPI_SUCCESS == rc; ++i) {
             rc = start_send(call, piece[i],
-                            rank_in_group(call, call->topology->group, member + bit),
+                            rank_in_group(call, call->grouping->group, member + bit),
                             &request[count++]);
         }
     }
@@ -469,9 +470,9 @@ static int send_news(const mca_coll_mleader_call_t *call, const mca_coll_mleader
 
 static int pass_messages(mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_topology_t *topology = call->topology;
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
     const int members = group_end(call) - group_begin(call);
-    const int member = topology->groups.position[ompi_comm_rank(call->comm)] - group_begin(call);
+    const int member = grouping->groups.position[ompi_comm_rank(call->comm)] - group_begin(call);
     mca_coll_mleader_range_t piece[PIECES];
     int bit = 1, rc = OMPI_SUCCESS;
 
@@ -480,13 +481,13 @@ static int pass_messages(mca_coll_mleader_call_t *call)
     }
     find_news(call, piece);
     if (0 < member) {
-        rc = receive_news(call, piece, rank_in_group(call, topology->group, member - bit));
+        rc = receive_news(call, piece, rank_in_group(call, grouping->group, member - bit));
     }
     if (OMPI_SUCCESS == rc) {
         rc = send_news(call, piece, member, bit);
     }
     if (OMPI_SUCCESS == rc && 0 < member) {
-        rc = mca_coll_mleader_deliver(call, call->area, 0, topology->groups.ranks);
+        rc = mca_coll_mleader_deliver(call, call->area, 0, grouping->groups.ranks);
     }
     return rc;
 }
@@ -495,7 +496,7 @@ int mca_coll_mleader_distribute(mca_coll_mleader_call_t *call)
 {
     int rc = OMPI_SUCCESS;
 
-    if (call->variant.shm_out || (call->variant.lanes && call->topology->leader)) {
+    if (call->variant.shm_out || (call->variant.lanes && call->grouping->leader)) {
         rc = read_shared(call);
     }
     if (OMPI_SUCCESS == rc && !call->variant.shm_out) {

@@ -9,9 +9,9 @@
  */
 /**
  * @file
- * Plans of coll/mleader: groups of ranks with a leader each, and what leaders exchange
- * in which round. Pure C, no Open MPI, no hidden allocation; equal on all ranks, since
- * nothing goes in that is not.
+ * Plans of coll/mleader: groups of ranks with a leader each, how many there should be,
+ * and what leaders exchange in which round. Pure C, no Open MPI, no hidden allocation;
+ * equal on all ranks, since nothing goes in that is not.
  *
  *     node 0                       node 1
  *     +-----------+-----------+    +-----------+-----------+
@@ -49,7 +49,7 @@ typedef struct mca_coll_mleader_layout_t {
     int ranks;
     const int *node_of;   /**< [ranks] the lowest rank on the node of each */
     const int *domain_of; /**< [ranks] the lowest rank of its node that it shares a domain with */
-    const int *list_of;   /**< [ranks] number of its group in a list, or -1; only with BY_LIST */
+    const int *list_of;   /**< [ranks] number in a list of its group, below ranks, or -1; BY_LIST */
     mca_coll_mleader_division_t division;
     int count; /**< parts a node, with BY_COUNT; at least 1 */
     mca_coll_mleader_placement_t placement;
@@ -104,6 +104,19 @@ static inline int mca_coll_mleader_leader(const mca_coll_mleader_groups_t *group
 {
     return groups->rank[groups->first[group]];
 }
+
+/* ---- how many leaders (coll_mleader_plan_leaders.c) ---- */
+
+/** What the leaders of a node have to do in a call, all of them together. */
+typedef struct mca_coll_mleader_load_t {
+    int nodes;
+    int ranks, processors; /**< of the node; at least 1 */
+    size_t bytes;   /**< that come into the node */
+    size_t message; /**< bytes that take as long as a message does besides its own */
+} mca_coll_mleader_load_t;
+
+/** What so many leaders a node, at least 1, need for their exchange in lanes; in bytes. */
+double mca_coll_mleader_leading_cost(const mca_coll_mleader_load_t *load, int leaders);
 
 /* ---- what leaders exchange (coll_mleader_plan_exchange.c) ---- */
 

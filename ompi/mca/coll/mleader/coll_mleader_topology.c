@@ -77,21 +77,28 @@ static void pick(const int *records, int ranks, int column, int *to)
     }
 }
 
-/* Some node has more ranks than processors. */
-static bool is_crowded(const int *records, const int *node_of, int ranks, int *count)
+/* The node with the most ranks for its processors. */
+static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records,
+                       const int *node_of, int *count)
 {
-    bool crowded = false;
-
-    memset(count, 0, (size_t) ranks * sizeof(int));
-    for (int r = 0; r < ranks; ++r) {
-        const int node = node_of[node_of[r]];
-        crowded |= ++count[node] > records[node * RECORD + PROCESSORS];
+    topology->crowd = topology->processors = 1;
+    memset(count, 0, (size_t) topology->ranks * sizeof(int));
+    for (int r = 0; r < topology->ranks; ++r) {
+        const int node = node_of[node_of[r]], told = records[node * RECORD + PROCESSORS];
+        const int here = ++count[node], processors = 0 < told ? told : 1;
+        if ((long) here * topology->processors > (long) topology->crowd * processors) {
+            topology->crowd = here;
+            topology->processors = processors;
+        }
     }
-    return crowded;
+    topology->crowded = topology->crowd > topology->processors;
 }
 
-/* What cannot be understood is said once, by rank 0, and sockets are taken. */
-static void read_groups(ompi_communicator_t *comm, const char *text, bool crowded,
+/*
+ * What cannot be understood is said once, by rank 0, and sockets are taken. True for
+ * "auto": sockets are one choice of two.
+ */
+static bool read_groups(ompi_communicator_t *comm, const char *text,
                         mca_coll_mleader_layout_t *layout, const int *records, int *domain_of,
                         int *list_of)
 {
@@ -103,10 +110,6 @@ static void read_groups(ompi_communicator_t *comm, const char *text, bool crowde
         }
         domain = "socket";
     }
-    if (NULL != domain && 0 == strcmp(domain, "auto") && crowded) {
-        domain = NULL;
-        layout->count = 1;
-    }
     layout->division = NULL != domain      ? MCA_COLL_MLEADER_BY_DOMAIN
                        : 0 < layout->count ? MCA_COLL_MLEADER_BY_COUNT
                                            : MCA_COLL_MLEADER_BY_LIST;
@@ -115,16 +118,14 @@ static void read_groups(ompi_communicator_t *comm, const char *text, bool crowde
          : 'n' == domain[0]                                     ? NUMA
                                                                 : CACHE,
          domain_of);
+    return NULL != domain && 'a' == domain[0];
 }
 
-/* Where this rank is, and the numbers of all ranks on their nodes. */
-static void find_places(mca_coll_mleader_topology_t *topology, int me, int *count)
+/* The numbers of all ranks on their nodes. */
+static void count_here(mca_coll_mleader_topology_t *topology, int *count)
 {
-    const mca_coll_mleader_groups_t *groups = &topology->groups;
+    const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
 
-    topology->group = groups->group[groups->position[me]];
-    topology->node = groups->node[topology->group];
-    topology->leader = me == mca_coll_mleader_leader(groups, topology->group);
     memset(count, 0, (size_t) groups->ranks * sizeof(int));
     for (int r = 0; r < groups->ranks; ++r) {
         const int node = groups->node[groups->group[groups->position[r]]];
@@ -134,20 +135,17 @@ static void find_places(mca_coll_mleader_topology_t *topology, int me, int *coun
         topology->identity[r] = r;
     }
     topology->identity[groups->ranks] = groups->ranks;
-    for (int g = 0; g < groups->groups; ++g) {
-        const int size = groups->first[g + 1] - groups->first[g];
-        topology->largest = size > topology->largest ? size : topology->largest;
-    }
+    topology->nodes = groups->nodes;
 }
 
 /* Members of a lane are nodes; one without a leader of that number has nothing there. */
-static void find_lanes(mca_coll_mleader_topology_t *topology)
+static void find_lanes(mca_coll_mleader_grouping_t *grouping)
 {
-    const mca_coll_mleader_groups_t *groups = &topology->groups;
+    const mca_coll_mleader_groups_t *groups = &grouping->groups;
     int g = 0;
 
     for (int lane = 0; lane < groups->lanes; ++lane) {
-        int *first = topology->lane_first + lane * (groups->nodes + 1);
+        int *first = grouping->lane_first + lane * (groups->nodes + 1);
         for (int node = 0; node < groups->nodes; ++node) {
             first[node] = groups->first[g];
             g += lane < mca_coll_mleader_node_groups(groups, node);
@@ -156,10 +154,55 @@ static void find_lanes(mca_coll_mleader_topology_t *topology)
     }
 }
 
-static int make_groups(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm,
-                       const int *records, const mca_coll_mleader_topology_params_t *params)
+/* Where this rank is. */
+static void find_place(mca_coll_mleader_grouping_t *grouping, int me)
 {
-    const int ranks = ompi_comm_size(comm);
+    const mca_coll_mleader_groups_t *groups = &grouping->groups;
+
+    grouping->group = groups->group[groups->position[me]];
+    grouping->node = groups->node[grouping->group];
+    grouping->leader = me == mca_coll_mleader_leader(groups, grouping->group);
+    for (int g = 0; g < groups->groups; ++g) {
+        const int size = groups->first[g + 1] - groups->first[g];
+        grouping->largest = size > grouping->largest ? size : grouping->largest;
+    }
+}
+
+static int add_grouping(mca_coll_mleader_topology_t *topology,
+                        const mca_coll_mleader_layout_t *layout, int me)
+{
+    mca_coll_mleader_grouping_t *grouping = &topology->grouping[topology->groupings++];
+    mca_coll_mleader_groups_t *groups = &grouping->groups;
+
+    mca_coll_mleader_groups(groups, layout);
+    find_place(grouping, me);
+    topology->lanes = groups->lanes > topology->lanes ? groups->lanes : topology->lanes;
+
+    const size_t lanes = (size_t) groups->lanes * (size_t) (groups->nodes + 1);
+    grouping->lane_first = malloc(lanes * sizeof(int));
+    if (NULL == grouping->lane_first) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    find_lanes(grouping);
+    return OMPI_SUCCESS;
+}
+
+/* One leader a node, and if that is another thing, one a socket. */
+static int add_both(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layout_t *layout,
+                    int me)
+{
+    mca_coll_mleader_layout_t whole = *layout;
+
+    whole.division = MCA_COLL_MLEADER_BY_COUNT;
+    whole.count = 1;
+    const int rc = add_grouping(topology, &whole, me);
+    return OMPI_SUCCESS == rc ? add_grouping(topology, layout, me) : rc;
+}
+
+static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm,
+                          const int *records, const mca_coll_mleader_topology_params_t *params)
+{
+    const int ranks = topology->ranks, me = ompi_comm_rank(comm);
     int *scratch = malloc(3 * (size_t) ranks * sizeof(int));
 
     if (NULL == scratch) {
@@ -175,19 +218,15 @@ static int make_groups(mca_coll_mleader_topology_t *topology, ompi_communicator_
            .lanes = true};
 
     pick(records, ranks, NODE, node_of);
-    topology->crowded = is_crowded(records, node_of, ranks, list_of);
-    read_groups(comm, params->groups, topology->crowded, &layout, records, domain_of, list_of);
-    mca_coll_mleader_groups(&topology->groups, &layout);
-    find_places(topology, ompi_comm_rank(comm), scratch);
-    free(scratch);
-
-    const size_t lanes = (size_t) topology->groups.lanes * (size_t) (topology->groups.nodes + 1);
-    topology->lane_first = malloc(lanes * sizeof(int));
-    if (NULL == topology->lane_first) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    find_crowd(topology, records, node_of, list_of);
+    const int rc = read_groups(comm, params->groups, &layout, records, domain_of, list_of)
+                       ? add_both(topology, &layout, me)
+                       : add_grouping(topology, &layout, me);
+    if (OMPI_SUCCESS == rc) {
+        count_here(topology, scratch);
     }
-    find_lanes(topology);
-    return OMPI_SUCCESS;
+    free(scratch);
+    return rc;
 }
 
 /* ---- the segment ---- */
@@ -195,13 +234,14 @@ static int make_groups(mca_coll_mleader_topology_t *topology, ompi_communicator_
 /* The first rank of a node tells the others where its segment is, or that there is none. */
 static int tell_segment(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
 {
-    const mca_coll_mleader_groups_t *groups = &topology->groups;
+    const mca_coll_mleader_grouping_t *grouping = &topology->grouping[0];
+    const mca_coll_mleader_groups_t *groups = &grouping->groups;
     const int me = ompi_comm_rank(comm);
     mca_common_irregular_segment_t *segment = &topology->segment;
     int first = -1, rc = OMPI_SUCCESS;
 
     for (int r = 0; r < groups->ranks && OMPI_SUCCESS == rc; ++r) {
-        if (groups->node[groups->group[groups->position[r]]] != topology->node) {
+        if (groups->node[groups->group[groups->position[r]]] != grouping->node) {
             continue;
         }
         first = 0 > first ? r : first;
@@ -219,7 +259,7 @@ static int tell_segment(mca_coll_mleader_topology_t *topology, ompi_communicator
 
 static size_t header_size(const mca_coll_mleader_topology_t *topology)
 {
-    return (size_t) (topology->most_here + topology->groups.lanes) * MCA_COLL_MLEADER_LINE;
+    return (size_t) (topology->most_here + topology->lanes) * MCA_COLL_MLEADER_LINE;
 }
 
 static void lay_segment(mca_coll_mleader_topology_t *topology)
@@ -236,7 +276,7 @@ static void lay_segment(mca_coll_mleader_topology_t *topology)
 static int agree(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
     mca_coll_mleader_topology_t *topology = module->topology;
-    const int mine = NULL != topology->segment.address, ranks = topology->groups.ranks;
+    const int mine = NULL != topology->segment.address, ranks = topology->ranks;
     int *all = malloc((size_t) ranks * sizeof(int));
 
     if (NULL == all) {
@@ -301,8 +341,9 @@ static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *
 static mca_coll_mleader_topology_t *new_topology(int ranks)
 {
     const size_t arrays = 2 * ((size_t) ranks + 1) * sizeof(int);
+    const size_t groups = mca_coll_mleader_groups_size(ranks);
     mca_coll_mleader_topology_t *topology = calloc(1, sizeof(*topology));
-    int *memory = malloc(arrays + mca_coll_mleader_groups_size(ranks));
+    int *memory = malloc(arrays + MCA_COLL_MLEADER_GROUPINGS * groups);
 
     if (NULL == topology || NULL == memory) {
         free(topology);
@@ -312,7 +353,11 @@ static mca_coll_mleader_topology_t *new_topology(int ranks)
     topology->memory = memory;
     topology->index = memory;
     topology->identity = memory + ranks + 1;
-    mca_coll_mleader_groups_bind(&topology->groups, ranks, topology->identity + ranks + 1);
+    topology->ranks = ranks;
+    for (int i = 0; i < MCA_COLL_MLEADER_GROUPINGS; ++i) {
+        mca_coll_mleader_groups_bind(&topology->grouping[i].groups, ranks,
+                                     (char *) memory + arrays + i * groups);
+    }
     return topology;
 }
 
@@ -320,7 +365,9 @@ void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
 {
     if (NULL != topology) {
         mca_common_irregular_segment_unmap(&topology->segment);
-        free(topology->lane_first);
+        for (int i = 0; i < topology->groupings; ++i) {
+            free(topology->grouping[i].lane_first);
+        }
         free(topology->memory);
         free(topology);
     }
@@ -356,7 +403,7 @@ int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_commu
     }
     int rc = exchange_records(module, comm, records);
     if (OMPI_SUCCESS == rc) {
-        rc = make_groups(module->topology, comm, records, &params);
+        rc = make_groupings(module->topology, comm, records, &params);
     }
     free(records);
     if (OMPI_SUCCESS == rc) {
