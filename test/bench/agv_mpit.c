@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define MAX_CVARS 64
-#define MAX_PVARS 4
+#define MAX_PVARS 8
 
 typedef union value_t {
     int i;
@@ -252,7 +252,10 @@ static void open_pvar(pvar_t *pvar, const char *name)
 void agv_mpit_start(void)
 {
     static const char *const names[] = {"coll_pipering_calls", "coll_pipering_rounds",
-                                        "coll_pipering_block_size_used"};
+                                        "coll_pipering_block_size_used",
+                                        "coll_mleader_messages_between",
+                                        "coll_mleader_messages_within",
+                                        "coll_mleader_bytes_copied"};
     int provided;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);

@@ -36,6 +36,7 @@
 #include "fold.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ERROR_LENGTH 512
 #define MAX_TOTALS 256
@@ -48,6 +49,7 @@ typedef struct bench_t {
     agv_arm_t arms[FOLD_COLLS][AGV_MAX_ARMS]; /* in the order of --coll */
     int arm_count;
     agv_result_t results[AGV_MAX_ARMS];
+    fold_counts_t counts[AGV_MAX_ARMS]; /* of timed calls, added up */
     uint64_t calls;
     size_t totals[MAX_TOTALS];
     int total_count;
@@ -136,8 +138,11 @@ static void complain(const bench_t *bench, const agv_arm_t *arm, const agv_resul
 }
 
 /* One sample of one arm, checked; the time of a call on this rank. */
-static double sample(bench_t *bench, const agv_arm_t *arm, agv_result_t *result, fold_data_t *data)
+static double sample(bench_t *bench, const agv_arm_t *arms, int which, fold_data_t *data)
 {
+    const agv_arm_t *arm = &arms[which];
+    agv_result_t *result = &bench->results[which];
+    fold_counts_t counts;
     uint64_t before[2];
     char error[ERROR_LENGTH];
     double start, end;
@@ -146,9 +151,11 @@ static double sample(bench_t *bench, const agv_arm_t *arm, agv_result_t *result,
     agv_cvar_apply(arm, error, sizeof(error));
     fold_data_fill(data, ++bench->calls);
     agv_call_begin(&bench->world, bench->options.idle / 1e3, before);
+    counts = fold_counts_now();
     start = MPI_Wtime();
     good = run_batch(arm, data);
     end = MPI_Wtime();
+    fold_counts_add(&bench->counts[which], &counts, data->problem.batch);
     agv_call_end(&bench->world, result, before);
     snprintf(error, sizeof(error), "a call of the batch gave data of another");
     if (!good || !fold_data_verify(data, error, sizeof(error))) {
@@ -168,17 +175,19 @@ static void measure(bench_t *bench, const agv_arm_t *arms, fold_data_t *data)
     }
     for (int w = 0; w < (int) bench->options.warmup; ++w) {
         for (int i = 0; i < count; ++i) {
-            sample(bench, &arms[i], &bench->results[i], data);
+            sample(bench, arms, i, data);
         }
     }
+    memset(bench->counts, 0, sizeof(bench->counts));
     for (int r = 0; r < reps; ++r) {
         for (int i = 0; i < count; ++i) {
             const int k = (r / 2 + (0 == r % 2 ? i : count - 1 - i)) % count;
-            bench->results[k].seconds[r] = sample(bench, &arms[k], &bench->results[k], data);
+            bench->results[k].seconds[r] = sample(bench, arms, k, data);
         }
     }
     for (int i = 0; i < count; ++i) {
         agv_result_combine(&bench->results[i], bench->world.control);
+        fold_counts_combine(&bench->counts[i], bench->world.control);
         bench->good = bench->good && bench->results[i].verified;
     }
 }
@@ -187,6 +196,7 @@ static void print_arm(const bench_t *bench, const fold_problem_t *problem, const
                       const agv_result_t *result, const agv_summary_t *summary,
                       double to_tuned)
 {
+    const fold_counts_t *counts = &bench->counts[result - bench->results];
     const bool rooted = FOLD_BCAST == problem->coll || FOLD_REDUCE == problem->coll;
     char root[16] = "-", limit[32] = "-", frac_min[32], frac_median[32], ratio[32];
     char tuned[32];
@@ -198,7 +208,7 @@ static void print_arm(const bench_t *bench, const fold_problem_t *problem, const
         snprintf(limit, sizeof(limit), "%.9f", problem->limit);
     }
     fprintf(bench->tsv,
-            "%s\t%zu\t%d\t%d\t%s\t%s\t%s\t%d\t%.9f\t%.9f\t%s\t%s\t%s\t%s\t%llu\t%d\t%s\t%s\n",
+            "%s\t%zu\t%d\t%d\t%s\t%s\t%s\t%d\t%.9f\t%.9f\t%s\t%s\t%s\t%s\t%llu\t%d\t%s\t",
             fold_coll_name(problem->coll), problem->total, bench->world.size, bench->world.nodes,
             fold_coll_has_op(problem->coll) ? bench->options.op : "-", root, arm->name,
             result->reps, summary->least, summary->median, limit,
@@ -206,7 +216,9 @@ static void print_arm(const bench_t *bench, const fold_problem_t *problem, const
             agv_or_none(frac_median, sizeof(frac_median), problem->limit, 1.0 / summary->median),
             agv_or_none(ratio, sizeof(ratio), summary->ratio, 1.0),
             (unsigned long long) result->block, problem->batch,
-            agv_or_none(tuned, sizeof(tuned), to_tuned, 1.0), result->verified ? "yes" : "no");
+            agv_or_none(tuned, sizeof(tuned), to_tuned, 1.0));
+    fold_counts_print(counts, result->reps, bench->tsv);
+    fprintf(bench->tsv, "%s\n", result->verified ? "yes" : "no");
 }
 
 static void print_row(const bench_t *bench, const fold_problem_t *problem, const agv_arm_t *arms)
@@ -278,7 +290,7 @@ static void open_outputs(bench_t *bench, int argc, char **argv)
     agv_report_begin(bench->tsv, &bench->world, options->rate, "fold", argc, argv);
     fprintf(bench->tsv, "#coll\ttotal\tp\tnodes\top\troot\tarm\treps\tmin_s\tmedian_s\tlimit_s\t"
                         "frac_min\tfrac_median\tratio_to_stock\tblock\tbatch\tratio_to_tuned\t"
-                        "verified\n");
+                        "between\twithin\tcopied\tswitches\tverified\n");
     fflush(bench->tsv);
 }
 

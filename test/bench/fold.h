@@ -18,6 +18,7 @@
  *   fold_options.c  the command line
  *   fold_data.c     operations, buffers, what they must hold, the call
  *   fold_arms.c     the arms of each collective
+ *   fold_counts.c   what calls did besides taking time
  *   fold.c          the loop over rows, repetitions and arms; the TSV lines
  */
 
@@ -109,5 +110,21 @@ bool fold_data_verify(const fold_data_t *data, char *error, size_t length);
 /** The arms of one collective, connected; their number or -1. */
 int fold_arms_create(agv_arm_t *arms, const char *list, fold_coll_t coll,
                      const agv_world_t *world, char *error, size_t length);
+
+/* fold_counts.c */
+/** Messages between nodes and inside them, bytes read from shared memory, all of them
+ *  coll/mleader's; changes of process. */
+enum { FOLD_COUNTS = 4 };
+typedef struct fold_counts_t {
+    double of[FOLD_COUNTS];
+} fold_counts_t;
+
+/** Of this process, since some time before. */
+fold_counts_t fold_counts_now(void);
+/** Adds what was counted since `before`, `calls` at a time, as counts of one call. */
+void fold_counts_add(fold_counts_t *sum, const fold_counts_t *before, int calls);
+/** Adds up the ranks'. */
+void fold_counts_combine(fold_counts_t *sum, MPI_Comm control);
+void fold_counts_print(const fold_counts_t *sum, int reps, FILE *out);
 
 #endif

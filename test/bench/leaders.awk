@@ -26,6 +26,10 @@ BEGIN {
     fraction[key, $7] = $12
     ratio[key, $7, "stock"] = $14
     ratio[key, $7, "tuned"] = $17
+    between[key, $7] = $18
+    within[key, $7] = $19
+    copied[key, $7] = $20
+    switches[key, $7] = $21
     wrongs += $NF == "no"
 }
 
@@ -86,6 +90,29 @@ function least_time(key,    k, low) {
     return low
 }
 
+# What is the same on any machine, for contributions of `counted` bytes.
+function print_counts(    i, k, key) {
+    for (i = 1; i <= rows; i++) {
+        if (total[order[i]] == counted) {
+            key = order[i]
+        }
+    }
+    if (key == "") {
+        return
+    }
+    printf "%-28s %9s %9s %9s %9s\n", "a call of " size(counted) ", all ranks", "between",
+        "within", "KiB read", "switches"
+    for (k = 1; k <= arms; k++) {
+        if (arm_at[k] ~ /^mleader/) {
+            printf "%-28s %9.0f %9.0f %9.0f %9.0f\n", label(arm_at[k]), between[key, arm_at[k]],
+                within[key, arm_at[k]], copied[key, arm_at[k]] / 1024, switches[key, arm_at[k]]
+        } else {
+            printf "%-28s %9s %9s %9s %9.0f\n", label(arm_at[k]), "", "", "",
+                switches[key, arm_at[k]]
+        }
+    }
+}
+
 function judge_table(    i, k, x, sum) {
     printf "%-28s", "leaders a node"
     for (i = 1; i <= rows; i++) {
@@ -100,6 +127,7 @@ function judge_table(    i, k, x, sum) {
         }
         print ""
     }
+    print_counts()
     if ("mleader" in known) {
         for (i = 1; i <= rows; i++) {
             sum += log(time[order[i], "mleader"] / least_time(order[i]))
