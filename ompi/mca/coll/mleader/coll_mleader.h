@@ -205,6 +205,9 @@ typedef struct mca_coll_mleader_variant_t {
     bool lanes;
 } mca_coll_mleader_variant_t;
 
+/** Messages that a round may go in, at least the pieces of a range. */
+#define MCA_COLL_MLEADER_MESSAGES 8
+
 /** A call of MPI_Allgather on its way, and the slice of it that is being moved. */
 typedef struct mca_coll_mleader_call_t {
     ompi_communicator_t *comm;
@@ -223,6 +226,7 @@ typedef struct mca_coll_mleader_call_t {
     bool sdense, rdense;
     size_t bytes;      /**< of a contribution */
     size_t slice_size; /**< most of them that are moved at once */
+    size_t message_size; /**< most bytes of a message, at least a contribution's slice */
     size_t offset, length; /**< of the slice */
     char *area;    /**< what this rank has of the slice, by positions */
     char *shared;  /**< what its group's leader has, in the segment; NULL: nothing is there */

@@ -24,7 +24,7 @@
 /* Calls on a communicator that are left to the module below, whatever they are. */
 #define FIRST_CALLS 2
 
-/* Bytes of a message in a ring: below the eager limits of TCP and others. */
+/* Bytes of a message in a ring, which goes without a handshake: below eager limits. */
 #define RING_MESSAGE ((size_t) 32 * 1024)
 
 /* Bytes of a contribution that are worth moving. */
@@ -140,13 +140,16 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/*
- * What leaders pass on in a ring should go without a handshake, and there be enough of it
- * that a rank has something to read while the next comes.
- */
+/* Contributions in a message of a ring, so that those of a group fit into a round. */
+static size_t least_in_message(const mca_coll_mleader_grouping_t *grouping)
+{
+    return ((size_t) grouping->largest + MCA_COLL_MLEADER_MESSAGES - 1)
+           / MCA_COLL_MLEADER_MESSAGES;
+}
+
 static size_t ring_slice(const mca_coll_mleader_grouping_t *grouping)
 {
-    const size_t slice = RING_MESSAGE / (size_t) grouping->largest;
+    const size_t slice = RING_MESSAGE / least_in_message(grouping);
     return LEAST_SLICE < slice ? slice : LEAST_SLICE;
 }
 
@@ -177,6 +180,10 @@ static void decide(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_
         choose(call, params, false);
         call->slice_size = find_slice(call, params);
     }
+    const size_t least_message = least_in_message(call->grouping) * call->slice_size;
+    call->message_size = MCA_COLL_MLEADER_RING != call->variant.exchange ? SIZE_MAX
+                         : RING_MESSAGE < least_message                  ? least_message
+                                                                         : RING_MESSAGE;
 }
 
 static bool is_dense(ompi_datatype_t *type, size_t count)

@@ -102,7 +102,7 @@ static void register_choices(mca_common_irregular_vars_t *all)
 
 static void register_sizes(mca_common_irregular_vars_t *all)
 {
-    vars.large = 16 * 1024;
+    vars.large = 64 * KIBI;
     mca_common_irregular_size(all, "large",
                               "Contributions of this many bytes and more are left to the module "
                               "below, unless the algorithm is forced; 0 to 1 GiB; 0: all are",

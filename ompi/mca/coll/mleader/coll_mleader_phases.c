@@ -33,7 +33,7 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
-enum { PIECES = MCA_COLL_MLEADER_PIECES };
+enum { PIECES = MCA_COLL_MLEADER_PIECES, MESSAGES = MCA_COLL_MLEADER_MESSAGES };
 
 /* Rounds that receives are posted ahead, and that sends may be pending. */
 #define AHEAD 8
@@ -113,8 +113,27 @@ typedef struct rounds_t {
     int which;  /* lane, or group: for peer_of */
     mca_coll_mleader_counter_t *told; /* NULL: nobody */
     bool deliver;
-    ompi_request_t *in[AHEAD][PIECES], *out[AHEAD][PIECES];
+    ompi_request_t *in[AHEAD][MESSAGES], *out[AHEAD][MESSAGES];
 } rounds_t;
+
+typedef int start_fn_t(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t range,
+                       int peer, ompi_request_t **request);
+
+/* Starts the messages that a piece is moved in, of whole contributions. */
+static int start_piece(const mca_coll_mleader_call_t *call, start_fn_t *start,
+                       mca_coll_mleader_range_t piece, int peer, ompi_request_t ***request)
+{
+    const size_t fit = call->message_size / call->length;
+    const int most = fit < (size_t) call->topology->ranks ? (int) fit : call->topology->ranks;
+    int rc = OMPI_SUCCESS;
+
+    for (int from = piece.from; from < piece.to && OMPI_SUCCESS == rc; ++*request) {
+        const int to = piece.to - from > most ? from + most : piece.to;
+        rc = start(call, (mca_coll_mleader_range_t){from, to}, peer, *request);
+        from = to;
+    }
+    return rc;
+}
 
 static int deliver_pieces(mca_coll_mleader_call_t *call, const char *area,
                           const mca_coll_mleader_range_t *piece)
@@ -131,10 +150,11 @@ static int post_round(const mca_coll_mleader_call_t *call, rounds_t *rounds, int
 {
     const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds->plan, rounds->member, k);
     const int peer = rounds->peer_of(call, rounds->which, round.from);
+    ompi_request_t **request = rounds->in[k % AHEAD];
     int rc = OMPI_SUCCESS;
 
     for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        rc = start_recv(call, round.recv[i], peer, &rounds->in[k % AHEAD][i]);
+        rc = start_piece(call, start_recv, round.recv[i], peer, &request);
     }
     return rc;
 }
@@ -143,10 +163,11 @@ static int send_round(const mca_coll_mleader_call_t *call, rounds_t *rounds,
                       const mca_coll_mleader_round_t *round, int k)
 {
     const int peer = rounds->peer_of(call, rounds->which, round->to);
-    int rc = wait_all(rounds->out[k % AHEAD], PIECES);
+    ompi_request_t **request = rounds->out[k % AHEAD];
+    int rc = wait_all(request, MESSAGES);
 
     for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        rc = start_send(call, round->send[i], peer, &rounds->out[k % AHEAD][i]);
+        rc = start_piece(call, start_send, round->send[i], peer, &request);
     }
     return rc;
 }
@@ -162,7 +183,7 @@ static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
         rc = deliver_pieces(call, call->area, before);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = wait_all(rounds->in[k % AHEAD], PIECES);
+        rc = wait_all(rounds->in[k % AHEAD], MESSAGES);
     }
     if (OMPI_SUCCESS == rc && NULL != rounds->told) {
         mca_coll_mleader_set(rounds->told, progress_of(call, k + 1));
@@ -176,7 +197,7 @@ static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
 static void begin_rounds(rounds_t *rounds)
 {
     for (int i = 0; i < AHEAD; ++i) {
-        for (int j = 0; j < PIECES; ++j) {
+        for (int j = 0; j < MESSAGES; ++j) {
             rounds->in[i][j] = rounds->out[i][j] = MPI_REQUEST_NULL;
         }
     }
@@ -202,11 +223,11 @@ static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
         rc = deliver_pieces(call, call->area, before);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = wait_all(&rounds->out[0][0], AHEAD * PIECES);
+        rc = wait_all(&rounds->out[0][0], AHEAD * MESSAGES);
     }
     if (OMPI_SUCCESS != rc) {
-        abandon(&rounds->in[0][0], AHEAD * PIECES);
-        abandon(&rounds->out[0][0], AHEAD * PIECES);
+        abandon(&rounds->in[0][0], AHEAD * MESSAGES);
+        abandon(&rounds->out[0][0], AHEAD * MESSAGES);
     }
     return rc;
 }
