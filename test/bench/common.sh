@@ -69,10 +69,11 @@ build_fold() {
 # build_plans PROGRAM SOURCE...: builds it with the component's plans, without MPI.
 build_plans() {
     local built=$1 plans=$BENCH_ROOT/ompi/mca/coll/pipering
+    local exchange=$BENCH_ROOT/ompi/mca/common/irregular/common_irregular_exchange
     shift
-    if outdated "$built" "$BENCH_SRC"/*.h "$@" "$plans"/coll_pipering_plan*; then
-        "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -o "$built" "$@" \
-            "$plans"/coll_pipering_plan_*.c -lm
+    if outdated "$built" "$BENCH_SRC"/*.h "$@" "$plans"/coll_pipering_plan* "$exchange".[ch]; then
+        "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -I"$BENCH_ROOT" -o "$built" "$@" \
+            "$plans"/coll_pipering_plan_*.c "$exchange.c" -lm
     fi
 }
 

@@ -53,7 +53,7 @@ if [[ ${1-} == wire ]]; then
     exit
 fi
 
-build counters "-I$plans" "${plan_sources[@]}" -lm
+build counters "${plan_sources[@]}" -lm
 build volume
 
 on_one counters 2 40 "$bin/counters"

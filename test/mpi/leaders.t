@@ -14,7 +14,8 @@ build leaders "$here/fault.c" -ldl
 build leaders_rows -pthread
 build leaders_many
 build leaders_large
-build leaders_count "-I$leaders" "$leaders"/coll_mleader_plan_*.c
+build leaders_count "-I$leaders" "-I$common_plans" "$leaders"/coll_mleader_plan_*.c \
+    "$common_plans/common_irregular_exchange.c"
 seed=${SEED:-1}
 [[ $seed != time ]] || seed=$(date +%s)
 echo "# SEED=$seed"

@@ -18,6 +18,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 testbed=$here/../testbed/testbed
 plans=$root/ompi/mca/coll/pipering
+common_plans=$root/ompi/mca/common/irregular
 
 if [[ -z ${OMPI_PREFIX-} ]]; then
     mpicc=$(command -v mpicc) || {
@@ -86,14 +87,15 @@ finish() {
 
 common=("$here"/{tap,knob,layout,layout_tree,exchange,foldcall,fold,trial,leading}.c)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
-plan_sources=("$plans"/coll_pipering_plan_*.c)
+plan_sources=("-I$plans" "-I$root" "$plans"/coll_pipering_plan_*.c
+    "$common_plans/common_irregular_exchange.c")
 
 # compile OUTPUT [OPTION|SOURCE]...: with the wrapper, where a source is newer.
 compile() {
     local output=$1 file stale=no
     shift
     [[ -e $output && $(cat "$output.for" 2>/dev/null) == "$OMPI_PREFIX $*" ]] || stale=yes
-    for file in "$@" "$here"/*.h "$plans"/*.h; do
+    for file in "$@" "$here"/*.h "$plans"/*.h "$common_plans"/*.h; do
         [[ ! -e $file || ! $file -nt $output ]] || stale=yes
     done
     [[ $stale == yes ]] || return 0

@@ -36,6 +36,7 @@
 #include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/mca/common/irregular/common_irregular.h"
+#include "ompi/mca/common/irregular/common_irregular_exchange.h"
 #include "opal/datatype/opal_convertor.h"
 
 BEGIN_C_DECLS
@@ -61,7 +62,7 @@ typedef struct mca_coll_mleader_params_t {
     int algorithm;
     int aggregation;    /**< mca_coll_mleader_inside_t */
     bool shm_out;       /**< distribution through shared memory, else by messages */
-    int exchange;       /**< mca_coll_mleader_exchange_t, -1: chosen */
+    int exchange;       /**< mca_common_irregular_algorithm_t, -1: chosen */
     int lanes;          /**< 0: all leaders exchange all, 1: lanes, -1: chosen */
     size_t large;       /**< bytes of a contribution from which the module below is called */
     size_t ring_from;   /**< bytes of the result from which leaders exchange in a ring */
@@ -201,7 +202,7 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
 typedef struct mca_coll_mleader_variant_t {
     mca_coll_mleader_inside_t aggregation;
     bool shm_out;
-    mca_coll_mleader_exchange_t exchange;
+    mca_common_irregular_algorithm_t exchange;
     bool lanes;
 } mca_coll_mleader_variant_t;
 

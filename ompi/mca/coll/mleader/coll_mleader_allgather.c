@@ -122,9 +122,9 @@ static void choose(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_
     mca_coll_mleader_variant_t variant
         = {.aggregation = (mca_coll_mleader_inside_t) params->aggregation,
            .shm_out = shared && params->shm_out,
-           .exchange = 0 <= params->exchange ? (mca_coll_mleader_exchange_t) params->exchange
-                       : large               ? MCA_COLL_MLEADER_RING
-                                             : MCA_COLL_MLEADER_DOUBLING};
+           .exchange = 0 <= params->exchange ? (mca_common_irregular_algorithm_t) params->exchange
+                       : large               ? MCA_COMMON_IRREGULAR_RING
+                                             : MCA_COMMON_IRREGULAR_DOUBLING};
 
     if (!shared && MCA_COLL_MLEADER_SHM == variant.aggregation) {
         variant.aggregation = MCA_COLL_MLEADER_GROUP_DOUBLING;
@@ -162,7 +162,7 @@ static size_t find_slice(const mca_coll_mleader_call_t *call,
     const size_t areas = variant->lanes ? 1 : (size_t) call->grouping->groups.lanes;
     size_t bytes = call->bytes;
 
-    if (MCA_COLL_MLEADER_RING == variant->exchange) {
+    if (MCA_COMMON_IRREGULAR_RING == variant->exchange) {
         bytes = least(bytes, ring_slice(call->grouping));
     }
     if (uses_segment(variant)) {
@@ -181,7 +181,7 @@ static void decide(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_
         call->slice_size = find_slice(call, params);
     }
     const size_t least_message = least_in_message(call->grouping) * call->slice_size;
-    call->message_size = MCA_COLL_MLEADER_RING != call->variant.exchange ? SIZE_MAX
+    call->message_size = MCA_COMMON_IRREGULAR_RING != call->variant.exchange ? SIZE_MAX
                          : RING_MESSAGE < least_message                  ? least_message
                                                                          : RING_MESSAGE;
 }
@@ -198,9 +198,9 @@ static void report(const mca_coll_mleader_call_t *call)
            [MCA_COLL_MLEADER_GATHER] = "gather",
            [MCA_COLL_MLEADER_GROUP_DOUBLING] = "recursive doubling",
            [MCA_COLL_MLEADER_GROUP_RING] = "ring"};
-    static const char *const exchange[] = {[MCA_COLL_MLEADER_DOUBLING] = "recursive doubling",
-                                           [MCA_COLL_MLEADER_BRUCK] = "Bruck",
-                                           [MCA_COLL_MLEADER_RING] = "ring"};
+    static const char *const exchange[] = {[MCA_COMMON_IRREGULAR_DOUBLING] = "recursive doubling",
+                                           [MCA_COMMON_IRREGULAR_BRUCK] = "Bruck",
+                                           [MCA_COMMON_IRREGULAR_RING] = "ring"};
     const mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
 

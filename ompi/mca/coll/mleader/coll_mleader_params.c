@@ -51,9 +51,9 @@ static const mca_base_var_enum_value_t distributions[] = {{CHOSEN, "auto"},
 
 static const mca_base_var_enum_value_t exchanges[]
     = {{CHOSEN, "auto"},
-       {MCA_COLL_MLEADER_DOUBLING, "recursive_doubling"},
-       {MCA_COLL_MLEADER_BRUCK, "bruck"},
-       {MCA_COLL_MLEADER_RING, "ring"},
+       {MCA_COMMON_IRREGULAR_DOUBLING, "recursive_doubling"},
+       {MCA_COMMON_IRREGULAR_BRUCK, "bruck"},
+       {MCA_COMMON_IRREGULAR_RING, "ring"},
        {0, NULL}};
 
 static const mca_base_var_enum_value_t scopes[] = {{CHOSEN, "auto"},

@@ -21,7 +21,7 @@
  *                  under way; messages: from the leader down a binomial tree, only
  *                  what is new where the group has its own data
  *
- * Cost of the exchange: see coll_mleader_plan_exchange.c. Limits: lanes want shared
+ * Cost of the exchange: see common_irregular_exchange.c. Limits: lanes want shared
  * memory.
  *
  * Kandalla et al. 4.3.
@@ -33,7 +33,7 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/request/request.h"
 
-enum { PIECES = MCA_COLL_MLEADER_PIECES, MESSAGES = MCA_COLL_MLEADER_MESSAGES };
+enum { PIECES = MCA_COMMON_IRREGULAR_PIECES, MESSAGES = MCA_COLL_MLEADER_MESSAGES };
 
 /* Rounds that receives are posted ahead, and that sends may be pending. */
 #define AHEAD 8
@@ -60,8 +60,8 @@ static void count_message(const mca_coll_mleader_call_t *call, int peer, size_t 
     mca_common_irregular_count(within ? &counters->bytes_within : &counters->bytes_between, bytes);
 }
 
-static int start_send(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t range, int peer,
-                      ompi_request_t **request)
+static int start_send(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
+                      int peer, ompi_request_t **request)
 {
     const size_t bytes = (size_t) (range.to - range.from) * call->length;
 
@@ -75,8 +75,8 @@ static int start_send(const mca_coll_mleader_call_t *call, mca_coll_mleader_rang
                               call->comm, request));
 }
 
-static int start_recv(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t range, int peer,
-                      ompi_request_t **request)
+static int start_recv(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
+                      int peer, ompi_request_t **request)
 {
     const size_t bytes = (size_t) (range.to - range.from) * call->length;
 
@@ -107,7 +107,7 @@ static void abandon(ompi_request_t **requests, int count)
 
 /* An exchange of one rank: with whom, and who is told of it. */
 typedef struct rounds_t {
-    mca_coll_mleader_exchange_plan_t plan;
+    mca_common_irregular_exchange_t plan;
     int member; /* which of them this rank is */
     int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member);
     int which;  /* lane, or group: for peer_of */
@@ -116,12 +116,12 @@ typedef struct rounds_t {
     ompi_request_t *in[AHEAD][MESSAGES], *out[AHEAD][MESSAGES];
 } rounds_t;
 
-typedef int start_fn_t(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t range,
+typedef int start_fn_t(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
                        int peer, ompi_request_t **request);
 
 /* Starts the messages that a piece is moved in, of whole contributions. */
 static int start_piece(const mca_coll_mleader_call_t *call, start_fn_t *start,
-                       mca_coll_mleader_range_t piece, int peer, ompi_request_t ***request)
+                       mca_common_irregular_range_t piece, int peer, ompi_request_t ***request)
 {
     const size_t fit = call->message_size / call->length;
     const int most = fit < (size_t) call->topology->ranks ? (int) fit : call->topology->ranks;
@@ -129,14 +129,14 @@ static int start_piece(const mca_coll_mleader_call_t *call, start_fn_t *start,
 
     for (int from = piece.from; from < piece.to && OMPI_SUCCESS == rc; ++*request) {
         const int to = piece.to - from > most ? from + most : piece.to;
-        rc = start(call, (mca_coll_mleader_range_t){from, to}, peer, *request);
+        rc = start(call, (mca_common_irregular_range_t){from, to}, peer, *request);
         from = to;
     }
     return rc;
 }
 
 static int deliver_pieces(mca_coll_mleader_call_t *call, const char *area,
-                          const mca_coll_mleader_range_t *piece)
+                          const mca_common_irregular_range_t *piece)
 {
     int rc = OMPI_SUCCESS;
 
@@ -148,7 +148,8 @@ static int deliver_pieces(mca_coll_mleader_call_t *call, const char *area,
 
 static int post_round(const mca_coll_mleader_call_t *call, rounds_t *rounds, int k)
 {
-    const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds->plan, rounds->member, k);
+    const mca_common_irregular_round_t round
+        = mca_common_irregular_exchange_round(&rounds->plan, rounds->member, k);
     const int peer = rounds->peer_of(call, rounds->which, round.from);
     ompi_request_t **request = rounds->in[k % AHEAD];
     int rc = OMPI_SUCCESS;
@@ -160,7 +161,7 @@ static int post_round(const mca_coll_mleader_call_t *call, rounds_t *rounds, int
 }
 
 static int send_round(const mca_coll_mleader_call_t *call, rounds_t *rounds,
-                      const mca_coll_mleader_round_t *round, int k)
+                      const mca_common_irregular_round_t *round, int k)
 {
     const int peer = rounds->peer_of(call, rounds->which, round->to);
     ompi_request_t **request = rounds->out[k % AHEAD];
@@ -174,9 +175,10 @@ static int send_round(const mca_coll_mleader_call_t *call, rounds_t *rounds,
 
 /* Sends, brings what came before to the user meanwhile, and waits for what comes. */
 static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
-                      mca_coll_mleader_range_t *before, int k)
+                      mca_common_irregular_range_t *before, int k)
 {
-    const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds->plan, rounds->member, k);
+    const mca_common_irregular_round_t round
+        = mca_common_irregular_exchange_round(&rounds->plan, rounds->member, k);
     int rc = send_round(call, rounds, &round, k);
 
     if (OMPI_SUCCESS == rc && rounds->deliver) {
@@ -205,8 +207,9 @@ static void begin_rounds(rounds_t *rounds)
 
 static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
 {
-    const int *first = rounds->plan.first, total = mca_coll_mleader_rounds(&rounds->plan);
-    mca_coll_mleader_range_t before[PIECES]
+    const int *first = rounds->plan.first;
+    const int total = mca_common_irregular_exchange_rounds(&rounds->plan);
+    mca_common_irregular_range_t before[PIECES]
         = {{first[rounds->member], first[rounds->member + 1]}, {0, 0}};
     int rc = OMPI_SUCCESS, posted = 0;
 
@@ -266,7 +269,7 @@ static int send_to_leader(mca_coll_mleader_call_t *call)
     const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
     const int x = groups->position[ompi_comm_rank(call->comm)];
     ompi_request_t *request;
-    const int rc = start_send(call, (mca_coll_mleader_range_t){x, x + 1},
+    const int rc = start_send(call, (mca_common_irregular_range_t){x, x + 1},
                               groups->rank[group_begin(call)], &request);
 
     return OMPI_SUCCESS == rc ? wait_all(&request, 1) : rc;
@@ -281,7 +284,7 @@ static int receive_from_children(mca_coll_mleader_call_t *call)
     for (int x = group_begin(call) + 1; x < group_end(call) && OMPI_SUCCESS == rc;) {
         int count = 0;
         for (; count < AHEAD && x < group_end(call) && OMPI_SUCCESS == rc; ++count, ++x) {
-            rc = start_recv(call, (mca_coll_mleader_range_t){x, x + 1},
+            rc = start_recv(call, (mca_common_irregular_range_t){x, x + 1},
                             call->grouping->groups.rank[x], &request[count]);
         }
         if (OMPI_SUCCESS == rc) {
@@ -306,8 +309,8 @@ static int exchange_in_group(mca_coll_mleader_call_t *call)
     const bool ring = MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
     rounds_t rounds = {.plan = {.count = group_end(call) - group_begin(call),
                                 .first = call->topology->identity + group_begin(call),
-                                .algorithm = ring ? MCA_COLL_MLEADER_RING
-                                                  : MCA_COLL_MLEADER_DOUBLING},
+                                .algorithm = ring ? MCA_COMMON_IRREGULAR_RING
+                                                  : MCA_COMMON_IRREGULAR_DOUBLING},
                        .member = me - group_begin(call),
                        .peer_of = rank_in_group,
                        .which = grouping->group};
@@ -403,7 +406,7 @@ static bool has_group_data(const mca_coll_mleader_call_t *call)
 static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
 {
     const rounds_t rounds = rounds_of(call, lane);
-    const int total = mca_coll_mleader_rounds(&rounds.plan);
+    const int total = mca_common_irregular_exchange_rounds(&rounds.plan);
     int rc = OMPI_SUCCESS;
 
     mca_coll_mleader_wait_for(call->topology, rounds.told, progress_of(call, 0));
@@ -412,8 +415,8 @@ static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
                                       rounds.plan.first[rounds.member + 1]);
     }
     for (int k = 0; k < total && OMPI_SUCCESS == rc; ++k) {
-        const mca_coll_mleader_round_t round = mca_coll_mleader_round(&rounds.plan, rounds.member,
-                                                                      k);
+        const mca_common_irregular_round_t round
+            = mca_common_irregular_exchange_round(&rounds.plan, rounds.member, k);
         mca_coll_mleader_wait_for(call->topology, rounds.told, progress_of(call, k + 1));
         rc = deliver_pieces(call, call->shared, round.recv);
     }
@@ -442,17 +445,17 @@ static int read_shared(mca_coll_mleader_call_t *call)
 }
 
 /* What goes down the tree: all, or what is not the group's. */
-static void find_news(const mca_coll_mleader_call_t *call, mca_coll_mleader_range_t *piece)
+static void find_news(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t *piece)
 {
     const int ranks = call->grouping->groups.ranks;
     const bool has = has_group_data(call);
 
-    piece[0] = (mca_coll_mleader_range_t){0, has ? group_begin(call) : ranks};
-    piece[1] = (mca_coll_mleader_range_t){has ? group_end(call) : ranks, ranks};
+    piece[0] = (mca_common_irregular_range_t){0, has ? group_begin(call) : ranks};
+    piece[1] = (mca_common_irregular_range_t){has ? group_end(call) : ranks, ranks};
 }
 
-static int receive_news(const mca_coll_mleader_call_t *call, const mca_coll_mleader_range_t *piece,
-                        int parent)
+static int receive_news(const mca_coll_mleader_call_t *call,
+                        const mca_common_irregular_range_t *piece, int parent)
 {
     ompi_request_t *request[PIECES] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int rc = OMPI_SUCCESS;
@@ -468,7 +471,7 @@ static int receive_news(const mca_coll_mleader_call_t *call, const mca_coll_mlea
 }
 
 /* Member i of a binomial tree has children i + 1, i + 2, i + 4 ... below its lowest bit. */
-static int send_news(const mca_coll_mleader_call_t *call, const mca_coll_mleader_range_t *piece,
+static int send_news(const mca_coll_mleader_call_t *call, const mca_common_irregular_range_t *piece,
                      int member, int bit)
 {
     const int members = group_end(call) - group_begin(call);
@@ -494,7 +497,7 @@ static int pass_messages(mca_coll_mleader_call_t *call)
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
     const int members = group_end(call) - group_begin(call);
     const int member = grouping->groups.position[ompi_comm_rank(call->comm)] - group_begin(call);
-    mca_coll_mleader_range_t piece[PIECES];
+    mca_common_irregular_range_t piece[PIECES];
     int bit = 1, rc = OMPI_SUCCESS;
 
     while (bit < members && 0 == (member & bit)) {

@@ -9,9 +9,9 @@
  */
 /**
  * @file
- * Plans of coll/mleader: groups of ranks with a leader each, how many there should be,
- * and what leaders exchange in which round. Pure C, no Open MPI, no hidden allocation;
- * equal on all ranks, since nothing goes in that is not.
+ * Plans of coll/mleader: groups of ranks with a leader each, and how many there should
+ * be; what leaders exchange is in common_irregular_exchange.h. Pure C, no Open MPI, no
+ * hidden allocation; equal on all ranks, since nothing goes in that is not.
  *
  *     node 0                       node 1
  *     +-----------+-----------+    +-----------+-----------+
@@ -117,49 +117,5 @@ typedef struct mca_coll_mleader_load_t {
 
 /** What so many leaders a node, at least 1, need for their exchange in lanes; in bytes. */
 double mca_coll_mleader_leading_cost(const mca_coll_mleader_load_t *load, int leaders);
-
-/* ---- what leaders exchange (coll_mleader_plan_exchange.c) ---- */
-
-typedef enum {
-    MCA_COLL_MLEADER_DOUBLING, /**< recursive doubling; Bruck where they are no power of two */
-    MCA_COLL_MLEADER_BRUCK,
-    MCA_COLL_MLEADER_RING
-} mca_coll_mleader_exchange_t;
-
-/** Positions [from, to). */
-typedef struct mca_coll_mleader_range_t {
-    int from, to;
-} mca_coll_mleader_range_t;
-
-/** Ranges that a message goes over may be two: where they wrap around. */
-#define MCA_COLL_MLEADER_PIECES 2
-
-/** A round of one leader: whom it sends what it has, and who sends it what. */
-typedef struct mca_coll_mleader_round_t {
-    int to, from; /**< members */
-    mca_coll_mleader_range_t send[MCA_COLL_MLEADER_PIECES]; /**< empty where it begins at its end */
-    mca_coll_mleader_range_t recv[MCA_COLL_MLEADER_PIECES];
-} mca_coll_mleader_round_t;
-
-/**
- * An exchange among members 0..count-1, of which member i holds positions
- * [first[i], first[i + 1]); afterwards all hold all.
- */
-typedef struct mca_coll_mleader_exchange_plan_t {
-    int count;
-    const int *first; /**< [count + 1], borrowed */
-    mca_coll_mleader_exchange_t algorithm;
-} mca_coll_mleader_exchange_plan_t;
-
-/** Rounds that it takes; 0 for one member. */
-int mca_coll_mleader_rounds(const mca_coll_mleader_exchange_plan_t *plan);
-
-/**
- * Round k of member i. What is sent was held at first or received in rounds before k,
- * and what a member sends in a round the other one receives in the same round, piece
- * by piece.
- */
-mca_coll_mleader_round_t mca_coll_mleader_round(const mca_coll_mleader_exchange_plan_t *plan,
-                                                int i, int k);
 
 #endif

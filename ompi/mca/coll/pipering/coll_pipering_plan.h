@@ -21,8 +21,9 @@
  * at ring positions 0..p-1, position x sends to x + 1. The ranks of a node
  * stand together; node J is the J-th node along the ring.
  *
- * Paper: Traeff, Ripke, Siebert, Balaji, Thakur, Gropp, "A Pipelined Algorithm
- * for Large, Irregular All-gather Problems", sections 2.2 to 2.4.
+ * Papers: Traeff, Ripke, Siebert, Balaji, Thakur, Gropp, "A Pipelined Algorithm
+ * for Large, Irregular All-gather Problems", sections 2.2 to 2.4; Balaji, Buntinas,
+ * Balay, Smith, Thakur, Gropp, "Nonuniformly Communicating Noncontiguous Data", 4.2.1.
  */
 
 #ifndef MCA_COLL_PIPERING_PLAN_H
@@ -31,6 +32,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ompi/mca/common/irregular/common_irregular_exchange.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
@@ -423,6 +426,83 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
  * and the linear ring, none of which cuts contributions into blocks. O(p log p).
  */
 double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem);
+
+/* ---- outliers (coll_pipering_plan_outliers.c) ---- */
+
+/**
+ * The k-th of `count` values in order of size, 0 <= k < count, which are brought in
+ * another order. Comparisons are counted in `comparisons` unless it is NULL.
+ */
+size_t mca_coll_pipering_select(size_t *values, size_t count, size_t k, uint64_t *comparisons);
+
+/**
+ * The largest contribution over the largest of the bulk, if at most `fraction` of the
+ * processes (0 to 1) are outliers: infinite if the bulk is empty, 1 if all are.
+ * `scratch` [p]. O(p).
+ */
+double mca_coll_pipering_outlier_ratio(const size_t *bytes, int p, double fraction,
+                                       size_t *scratch);
+
+/* ---- exchanges in few rounds (coll_pipering_plan_grid.c) ---- */
+
+/** Who exchanges with whom. */
+typedef struct mca_coll_pipering_grid_t {
+    const mca_coll_pipering_ring_t *ring; /**< ranks in the order of nodes */
+    int lanes;          /**< 1, or ranks of each node: those of all nodes exchange in lanes first */
+    bool dissemination; /**< even where recursive doubling is possible */
+} mca_coll_pipering_grid_t;
+
+/** Shelves [first, first + count). */
+typedef struct mca_coll_pipering_span_t {
+    int first, count;
+} mca_coll_pipering_span_t;
+
+/** A round of a rank. */
+typedef struct mca_coll_pipering_grid_round_t {
+    int to, from;                        /**< ranks */
+    mca_coll_pipering_span_t send, recv; /**< shelves of this rank */
+} mca_coll_pipering_grid_round_t;
+
+/** Nodes have the same number of ranks, so that these can exchange in lanes. */
+bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring);
+
+int mca_coll_pipering_grid_rounds(const mca_coll_pipering_grid_t *grid);
+
+/**
+ * Round k of a rank. What it sends it had before the round, and who receives it expects
+ * the contributions of the same ranks in the same order.
+ */
+mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const mca_coll_pipering_grid_t *grid,
+                                                            int me, int k);
+
+/** Whose contribution stands on a shelf of rank `me`. */
+int mca_coll_pipering_grid_rank(const mca_coll_pipering_grid_t *grid, int me, int shelf);
+
+/**
+ * Messages (as blocks) and bytes of a span: one for all contributions of up to `packed`
+ * bytes that are not empty, and one for each larger one. O(span).
+ */
+mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const mca_coll_pipering_grid_t *grid,
+                                                         int me, const size_t *bytes,
+                                                         size_t packed,
+                                                         mca_coll_pipering_span_t span);
+
+/** An exchange as the model sees it. All pointers are borrowed. */
+typedef struct mca_coll_pipering_grid_problem_t {
+    const mca_coll_pipering_grid_t *grid;
+    const size_t *bytes; /**< [p] by rank */
+    size_t packed;       /**< larger contributions go alone */
+    double copy;         /**< seconds a byte that is packed or unpacked */
+    double crowd;        /**< ranks per processor, at least 1 */
+    mca_coll_pipering_cost_t cost;
+    void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
+} mca_coll_pipering_grid_problem_t;
+
+/**
+ * Modelled seconds, round by round: with the bytes of the busiest node where a round
+ * is between nodes, else of the busiest rank. O(p log p).
+ */
+double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }

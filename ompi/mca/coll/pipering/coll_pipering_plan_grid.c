@@ -1,0 +1,298 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Exchanges in ceil(log2 p) rounds, of contributions of any sizes: by recursive doubling,
+ * or by dissemination where their number is no power of two.
+ *
+ *     node 0   node 1   node 2   node 3
+ *       0 ------ 2 ------ 4 ------ 6      lane 0      first in each lane, so that a byte
+ *       |        |        |        |                  enters each node once, then
+ *       1 ------ 3 ------ 5 ------ 7      lane 1      among the lanes of each node
+ *
+ * With one lane it is all ranks at once, in the order of nodes: the rounds are the
+ * fewest, but in those between nodes all ranks of a node send the same bytes.
+ *
+ * A rank keeps contributions on shelves: those that it has at any time lie side by side
+ * there, and so does what it sends or receives in a round. For dissemination its own
+ * one is the last: what comes lies before what is there.
+ *
+ *     before round 2    . . . . 3 4 5 6
+ *     round 2           7 0 1 2 3 4 5 6      sends 3 .. 6
+ *
+ * Cost of m bytes in all: each rank sends and receives at most as many bytes as lack
+ * anybody, one packed message a round and one for each large contribution. Limits: lanes
+ * want nodes of the same number of ranks.
+ *
+ * Balaji et al. 4.2.1; see common_irregular_exchange.c.
+ */
+
+#include "coll_pipering_plan.h"
+
+#include <math.h>
+
+typedef mca_coll_pipering_grid_t grid_t;
+
+/* A rank's place: its node, or its position where there is one lane. */
+typedef struct {
+    int lane, node;
+} place_t;
+
+static int nodes_of(const grid_t *grid)
+{
+    return grid->ring->size / grid->lanes;
+}
+
+static place_t place_of(const grid_t *grid, int rank)
+{
+    const int x = grid->ring->position[rank];
+    return (place_t){.lane = x % grid->lanes, .node = x / grid->lanes};
+}
+
+static int rank_at(const grid_t *grid, int lane, int node)
+{
+    return grid->ring->rank[node * grid->lanes + lane];
+}
+
+/* Along a lane, and then from lane to lane. */
+static mca_common_irregular_exchange_t phase_of(const grid_t *grid, bool along)
+{
+    const int count = along ? nodes_of(grid) : grid->lanes;
+    const bool doubling = !grid->dissemination && 0 == (count & (count - 1));
+
+    return (mca_common_irregular_exchange_t){.count = count,
+                                             .algorithm = doubling
+                                                              ? MCA_COMMON_IRREGULAR_DOUBLING
+                                                              : MCA_COMMON_IRREGULAR_DISSEMINATION};
+}
+
+static int rounds_along(const grid_t *grid)
+{
+    const mca_common_irregular_exchange_t along = phase_of(grid, true);
+    return mca_common_irregular_exchange_rounds(&along);
+}
+
+int mca_coll_pipering_grid_rounds(const grid_t *grid)
+{
+    const mca_common_irregular_exchange_t between = phase_of(grid, false);
+    return rounds_along(grid) + mca_common_irregular_exchange_rounds(&between);
+}
+
+bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring)
+{
+    const int lanes = ring->size / ring->nodes;
+
+    for (int node = 0; node < ring->nodes; ++node) {
+        if (ring->first[node + 1] - ring->first[node] != lanes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- shelves ---- */
+
+/* How far the members of a phase are turned: with dissemination the own one comes last. */
+static int turn_of(const mca_common_irregular_exchange_t *phase, int own)
+{
+    return MCA_COMMON_IRREGULAR_DOUBLING == phase->algorithm ? 0 : phase->count - 1 - own;
+}
+
+static int shelf_in(const mca_common_irregular_exchange_t *phase, int own, int member)
+{
+    return (member + turn_of(phase, own)) % phase->count;
+}
+
+int mca_coll_pipering_grid_rank(const grid_t *grid, int me, int shelf)
+{
+    const mca_common_irregular_exchange_t along = phase_of(grid, true);
+    const mca_common_irregular_exchange_t between = phase_of(grid, false);
+    const place_t own = place_of(grid, me);
+    const int lane = shelf / along.count + between.count - turn_of(&between, own.lane);
+    const int node = shelf % along.count + along.count - turn_of(&along, own.node);
+
+    return rank_at(grid, lane % between.count, node % along.count);
+}
+
+static int shelf_of(const grid_t *grid, place_t own, int lane, int node)
+{
+    const mca_common_irregular_exchange_t along = phase_of(grid, true);
+    const mca_common_irregular_exchange_t between = phase_of(grid, false);
+
+    return shelf_in(&between, own.lane, lane) * along.count + shelf_in(&along, own.node, node);
+}
+
+/* ---- rounds ---- */
+
+/* The shelves of what a rank at `own` sends or receives, in a round along its lane or not. */
+static mca_coll_pipering_span_t span_of(const grid_t *grid, place_t own, bool along,
+                                        const mca_common_irregular_range_t *piece)
+{
+    const int count = piece[0].to - piece[0].from + piece[1].to - piece[1].from;
+    const int nodes = nodes_of(grid);
+
+    if (along) {
+        return (mca_coll_pipering_span_t){shelf_of(grid, own, own.lane, piece[0].from), count};
+    }
+    const mca_common_irregular_exchange_t between = phase_of(grid, false);
+    return (mca_coll_pipering_span_t){shelf_in(&between, own.lane, piece[0].from) * nodes,
+                                      count * nodes};
+}
+
+mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const grid_t *grid, int me, int k)
+{
+    const int before = rounds_along(grid);
+    const bool along = k < before;
+    const mca_common_irregular_exchange_t phase = phase_of(grid, along);
+    const place_t own = place_of(grid, me);
+    const mca_common_irregular_round_t round
+        = mca_common_irregular_exchange_round(&phase, along ? own.node : own.lane,
+                                              along ? k : k - before);
+
+    return (mca_coll_pipering_grid_round_t){
+        .to = along ? rank_at(grid, own.lane, round.to) : rank_at(grid, round.to, own.node),
+        .from = along ? rank_at(grid, own.lane, round.from) : rank_at(grid, round.from, own.node),
+        .send = span_of(grid, own, along, round.send),
+        .recv = span_of(grid, own, along, round.recv)};
+}
+
+mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const grid_t *grid, int me,
+                                                         const size_t *bytes, size_t packed,
+                                                         mca_coll_pipering_span_t span)
+{
+    mca_coll_pipering_volume_t volume = {0, 0};
+    bool any = false;
+
+    for (int s = span.first; s < span.first + span.count; ++s) {
+        const size_t m = bytes[mca_coll_pipering_grid_rank(grid, me, s)];
+        volume.bytes += m;
+        volume.blocks += m > packed;
+        any |= 0 < m && m <= packed;
+    }
+    volume.blocks += any;
+    return volume;
+}
+
+/* ---- model ---- */
+
+/* Sums over contributions in the order of lanes, and of nodes in each: of those before x. */
+typedef struct {
+    double *bytes, *packed, *large;
+} sums_t;
+
+/* Messages that leave at the same time. */
+typedef struct {
+    double messages; /* of the rank that sends most */
+    double bytes;    /* of the rank, or node, that sends most */
+    bool asked;      /* one has to be asked for */
+} burst_t;
+
+/* A round of all ranks. */
+typedef struct {
+    burst_t net, local;
+    double node_bytes; /* that the node which is looked at sends to others */
+} load_t;
+
+static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
+{
+    const grid_t *grid = problem->grid;
+    const int p = grid->ring->size, nodes = nodes_of(grid);
+    sums_t sums = {.bytes = problem->scratch};
+
+    sums.packed = sums.bytes + p + 1;
+    sums.large = sums.packed + p + 1;
+    sums.bytes[0] = sums.packed[0] = sums.large[0] = 0;
+    for (int x = 0; x < p; ++x) {
+        const size_t m = problem->bytes[rank_at(grid, x / nodes, x % nodes)];
+        const bool large = m > problem->packed;
+        sums.bytes[x + 1] = sums.bytes[x] + (double) m;
+        sums.packed[x + 1] = sums.packed[x] + (large ? 0 : (double) m);
+        sums.large[x + 1] = sums.large[x] + large;
+    }
+    return sums;
+}
+
+static double sum_of(const double *sums, const mca_common_irregular_range_t *piece, int scale,
+                     int shift)
+{
+    double sum = 0;
+
+    for (int i = 0; i < MCA_COMMON_IRREGULAR_PIECES; ++i) {
+        sum += sums[piece[i].to * scale + shift] - sums[piece[i].from * scale + shift];
+    }
+    return sum;
+}
+
+static void add_to_burst(burst_t *burst, double messages, double bytes)
+{
+    burst->messages = fmax(burst->messages, messages);
+    burst->bytes = fmax(burst->bytes, bytes);
+}
+
+/* Adds what the rank at a position of the ring sends in round k. */
+static void add_rank(const mca_coll_pipering_grid_problem_t *problem, const sums_t *sums, int at,
+                     int k, load_t *load)
+{
+    const grid_t *grid = problem->grid;
+    const int before = rounds_along(grid), nodes = nodes_of(grid);
+    const bool along = k < before;
+    const mca_common_irregular_exchange_t phase = phase_of(grid, along);
+    const place_t own = {.lane = at % grid->lanes, .node = at / grid->lanes};
+    const mca_common_irregular_round_t round
+        = mca_common_irregular_exchange_round(&phase, along ? own.node : own.lane,
+                                              along ? k : k - before);
+    const int to = along ? round.to * grid->lanes + own.lane : own.node * grid->lanes + round.to;
+    const int scale = along ? 1 : nodes, shift = along ? own.lane * nodes : 0;
+    const double bytes = sum_of(sums->bytes, round.send, scale, shift);
+    const double packed = sum_of(sums->packed, round.send, scale, shift);
+    const double large = sum_of(sums->large, round.send, scale, shift);
+    const bool across = grid->ring->node[at] != grid->ring->node[to];
+    burst_t *burst = across ? &load->net : &load->local;
+    const double eager = (across ? problem->cost.net : problem->cost.local).eager;
+
+    load->node_bytes += across ? bytes : 0;
+    add_to_burst(burst, large + (0 < packed), across ? load->node_bytes : bytes);
+    burst->asked |= 0 < eager && (packed > eager || (0 < large && bytes - packed > eager * large));
+}
+
+static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_t *burst,
+                         double crowd)
+{
+    const double handled = burst->messages * link->alpha * crowd;
+    const double sent = (burst->bytes + burst->messages * link->envelope) * link->beta;
+
+    if (0 == burst->messages) {
+        return 0;
+    }
+    return (link->overlap ? hypot(handled, sent) : handled + sent) + link->latency
+           + (burst->asked ? link->handshake : 0);
+}
+
+double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem)
+{
+    const mca_coll_pipering_ring_t *ring = problem->grid->ring;
+    const sums_t sums = sum_up(problem);
+    const int rounds = mca_coll_pipering_grid_rounds(problem->grid);
+    double time = 2 * problem->copy * sums.packed[ring->size];
+
+    for (int k = 0; k < rounds; ++k) {
+        load_t load = {.node_bytes = 0};
+        for (int x = 0; x < ring->size; ++x) {
+            if (0 < x && ring->node[x] != ring->node[x - 1]) {
+                load.node_bytes = 0;
+            }
+            add_rank(problem, &sums, x, k, &load);
+        }
+        /* what goes between nodes is handled by ranks that share the processors of a node */
+        time += fmax(burst_time(&problem->cost.net, &load.net, problem->crowd),
+                     burst_time(&problem->cost.local, &load.local, 1));
+    }
+    return time;
+}
