@@ -56,12 +56,14 @@ fi
 build counters "${plan_sources[@]}" -lm
 build volume
 
-on_one counters 2 40 "$bin/counters"
-on_one counters 5 40 "$bin/counters"
-on_nodes counters 1,1,1,1 block 60 "$bin/counters"
-on_nodes counters 1,5,2,1,1,1 block 90 "$bin/counters"
-on_nodes counters 1,5,2,1,1,1 cyclic 90 "$bin/counters"
-on_nodes counters 3,2,2 random:3 60 "$bin/counters"
+# mleader would serve some of the calls, and ask pipering to gather for its groups
+alone=(--mca coll ^mleader)
+on_one counters 2 40 "${alone[@]}" "$bin/counters"
+on_one counters 5 40 "${alone[@]}" "$bin/counters"
+on_nodes counters 1,1,1,1 block 60 "${alone[@]}" "$bin/counters"
+on_nodes counters 1,5,2,1,1,1 block 90 "${alone[@]}" "$bin/counters"
+on_nodes counters 1,5,2,1,1,1 cyclic 90 "${alone[@]}" "$bin/counters"
+on_nodes counters 3,2,2 random:3 60 "${alone[@]}" "$bin/counters"
 
 on_wire 1,1,1,1 block 0
 on_wire 1,5,2,1,1,1 cyclic 1
