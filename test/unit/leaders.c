@@ -49,21 +49,6 @@ static void open_instance(instance_t *in, int p)
     }
 }
 
-/* The next way to divide 0 .. p - 1, each named by its lowest; false after the last one. */
-static bool next_division(int *lowest, int p)
-{
-    for (int r = p - 1; 0 < r; r--) {
-        for (int at = lowest[r] + 1; at <= r; at++) {
-            if (at == r || lowest[at] == at) {
-                lowest[r] = at;
-                memset(lowest + r + 1, 0, (size_t) (p - 1 - r) * sizeof(int));
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* The next domains, where a rank may name any rank before it, or itself. */
 static bool next_domains(int *domain_of, int p)
 {
@@ -354,7 +339,7 @@ static void test_every_node_map(void)
                 random_lists(&in, in.layout.count < p ? in.layout.count : p);
                 try_division(&lists, &in, MCA_COLL_MLEADER_BY_LIST);
             }
-        } while (next_division(in.node_of, p));
+        } while (ref_next_division(in.node_of, p));
         free(in.memory);
     }
     report(&counts, 30000, "so many groups a node");
@@ -377,7 +362,7 @@ static void test_every_domain_map(void)
                 try_division(&found, &in, MCA_COLL_MLEADER_BY_DOMAIN);
                 try_division(&found, &in, MCA_COLL_MLEADER_BY_COUNT);
             } while (next_domains(in.domain_of, p));
-        } while (next_division(in.node_of, p));
+        } while (ref_next_division(in.node_of, p));
         free(in.memory);
     }
     report(&found, 30000, "domains as ranks see them");

@@ -262,6 +262,20 @@ ref_best_t ref_best(const int *node_of, const uint64_t *blocks, int p)
     return search.best;
 }
 
+bool ref_next_division(int *lowest, int p)
+{
+    for (int r = p - 1; 0 < r; r--) {
+        for (int at = lowest[r] + 1; at <= r; at++) {
+            if (at == r || lowest[at] == at) {
+                lowest[r] = at;
+                memset(lowest + r + 1, 0, (size_t) (p - 1 - r) * sizeof(int));
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* ---- messages ---- */
 
 static char *next_buffer(void)

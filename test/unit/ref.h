@@ -53,6 +53,9 @@ ref_best_t ref_best(const int *node_of, const uint64_t *blocks, int p);
 /** Nodes with anything to send whose last rank in the given order is not empty. */
 int ref_lasts(const int *order, const int *node_of, const uint64_t *blocks, int p);
 
+/** The next way to divide 0 .. p - 1, each named by its lowest; false after the last one. */
+bool ref_next_division(int *lowest, int p);
+
 /** The numbers as text, for messages; a few buffers take turns. */
 const char *ref_show(const uint64_t *numbers, int p);
 const char *ref_show_int(const int *numbers, int p);

@@ -18,7 +18,7 @@
  *     glue        component, params, module, allgather
  *     decide      params, topology (groups, once for a communicator)
  *     phases      call (slices), phases (1 to 3), area (where data lies, deliveries)
- *     plans       pure C: groups, exchange
+ *     plans       pure C: groups, exchange; turns (of the halves of a segment)
  *
  * Kandalla et al., "Designing Multi-Leader-Based Allgather Algorithms for Multi-Core
  * Clusters".
@@ -31,6 +31,7 @@
 
 #include "mpi.h"
 #include "coll_mleader_plan.h"
+#include "coll_mleader_turns.h"
 #include "ompi/communicator/communicator.h"
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
@@ -109,20 +110,13 @@ bool mca_coll_mleader_parse_groups(const char *text, int ranks, const char **dom
 
 /* ---- topology (coll_mleader_topology.c) ---- */
 
-#define MCA_COLL_MLEADER_LINE 128
-
-/** A counter with a single writer, in shared memory. */
-typedef struct mca_coll_mleader_counter_t {
-    uint64_t value;
-    char pad[MCA_COLL_MLEADER_LINE - sizeof(uint64_t)];
-} mca_coll_mleader_counter_t;
-
 /** Groups, and where this rank is among them. */
 typedef struct mca_coll_mleader_grouping_t {
     mca_coll_mleader_groups_t groups; /**< in the order of lanes */
     int *lane_first; /**< [lanes][nodes + 1] positions of the members of a lane */
     int node, group; /**< mine */
     int largest;     /**< ranks in the largest group */
+    int counter;     /**< of progress in its first lane; the others' are behind it */
     bool leader;
 } mca_coll_mleader_grouping_t;
 
@@ -134,7 +128,7 @@ typedef struct mca_coll_mleader_topology_t {
     mca_coll_mleader_grouping_t grouping[MCA_COLL_MLEADER_GROUPINGS];
     int groupings;   /**< 1: as told; 2: one leader a node, and one a socket */
     int ranks, nodes;
-    int lanes;       /**< most of all groupings */
+    int lanes;       /**< of all groupings together */
     int *identity;   /**< [ranks + 1] 0, 1, 2 ... */
     int *index;      /**< [ranks] number of a rank on its node */
     bool alike;      /**< all ranks have the same data representation */
@@ -144,8 +138,8 @@ typedef struct mca_coll_mleader_topology_t {
     bool crowded;    /**< there are more ranks than processors on some node */
     bool shared;     /**< all nodes have their segment */
     mca_common_irregular_segment_t segment;
-    mca_coll_mleader_counter_t *written;  /**< by index: slices that a rank has written */
-    mca_coll_mleader_counter_t *progress; /**< [lanes] of a slice and its rounds */
+    mca_coll_mleader_counter_t *written;  /**< by index */
+    mca_coll_mleader_counter_t *progress; /**< [lanes] each with a writer of its own */
     char *half[2];                        /**< where slices lie, in turns */
     size_t half_size;                     /**< equal on all nodes */
     uint64_t slice;                       /**< number of the next one */

@@ -208,7 +208,9 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
 void mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
                                const mca_coll_mleader_counter_t *counter, uint64_t value)
 {
-    for (unsigned looks = 1; __atomic_load_n(&counter->value, __ATOMIC_ACQUIRE) < value; ++looks) {
+    for (unsigned looks = 1;
+         !mca_coll_mleader_has_come(__atomic_load_n(&counter->value, __ATOMIC_ACQUIRE), value);
+         ++looks) {
         if (0 == looks % LOOKS) {
             opal_progress();
         } else if (topology->crowded) {

@@ -12,10 +12,8 @@
  * A call: its variant at work, slice by slice.
  *
  * Slices bound what is needed of shared and private memory, whatever the size of the
- * result. They lie in two halves of the segment in turns. When a leader begins with
- * slice n it has all that its group gave for n - 1, and nobody gives for n - 1 before
- * it is done with n - 2, whose half n takes: so nobody waits for readers, within a
- * call or from one to the next.
+ * result. They lie in two halves of the segment in turns (coll_mleader_turns.h), so that
+ * nobody waits for readers, within a call or from one to the next.
  */
 
 #include "coll_mleader.h"
@@ -29,7 +27,7 @@ static char *find_shared(const mca_coll_mleader_call_t *call)
     const size_t lane = call->variant.lanes ? 0
                                             : (size_t) grouping->groups.lane[grouping->group];
 
-    return topology->half[topology->slice % 2]
+    return topology->half[mca_coll_mleader_turn(topology->slice)]
            + lane * (size_t) topology->ranks * call->length;
 }
 

@@ -38,12 +38,9 @@ enum { PIECES = MCA_COMMON_IRREGULAR_PIECES, MESSAGES = MCA_COLL_MLEADER_MESSAGE
 /* Rounds that receives are posted ahead, and that sends may be pending. */
 #define AHEAD 8
 
-/* Progress that a slice has room for, in the low bits of its counter. */
-#define ROUNDS_BITS 32
-
 static uint64_t progress_of(const mca_coll_mleader_call_t *call, int rounds)
 {
-    return ((call->topology->slice + 1) << ROUNDS_BITS) + (uint64_t) rounds;
+    return mca_coll_mleader_progress(call->topology->slice, rounds);
 }
 
 /* ---- messages ---- */
@@ -250,7 +247,7 @@ static int group_end(const mca_coll_mleader_call_t *call)
 static int aggregate_shm(mca_coll_mleader_call_t *call)
 {
     mca_coll_mleader_topology_t *topology = call->topology;
-    const uint64_t done = topology->slice + 1;
+    const uint64_t done = mca_coll_mleader_written(topology->slice);
     const int rc = mca_coll_mleader_put_own(call, call->shared);
 
     if (OMPI_SUCCESS != rc) {
@@ -362,7 +359,8 @@ static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
                       .member = lanes ? grouping->node : grouping->group,
                       .peer_of = lanes ? leader_in_lane : leader_of_group,
                       .which = lane,
-                      .told = topology->shared ? &topology->progress[lane] : NULL,
+                      .told = topology->shared ? &topology->progress[grouping->counter + lane]
+                                               : NULL,
                       .deliver = true};
 }
 

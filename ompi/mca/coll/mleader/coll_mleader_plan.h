@@ -86,6 +86,12 @@ void mca_coll_mleader_groups_bind(mca_coll_mleader_groups_t *groups, int ranks, 
 void mca_coll_mleader_groups(mca_coll_mleader_groups_t *groups,
                              const mca_coll_mleader_layout_t *layout);
 
+/**
+ * Lanes of groups whose layout has lanes: first[lane * (nodes + 1) + node] is where what a
+ * node has in a lane begins, nothing where it has no leader of that number.
+ */
+void mca_coll_mleader_lanes(const mca_coll_mleader_groups_t *groups, int *first);
+
 /** Groups of a node. */
 static inline int mca_coll_mleader_node_groups(const mca_coll_mleader_groups_t *groups, int node)
 {

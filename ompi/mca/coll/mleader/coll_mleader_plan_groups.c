@@ -189,3 +189,16 @@ void mca_coll_mleader_groups(mca_coll_mleader_groups_t *groups,
     }
     lay_out(groups, layout->lanes, order, start);
 }
+
+void mca_coll_mleader_lanes(const mca_coll_mleader_groups_t *groups, int *first)
+{
+    int g = 0;
+
+    for (int lane = 0; lane < groups->lanes; ++lane) {
+        for (int node = 0; node < groups->nodes; ++node) {
+            *first++ = groups->first[g];
+            g += lane < mca_coll_mleader_node_groups(groups, node);
+        }
+        *first++ = groups->first[g];
+    }
+}

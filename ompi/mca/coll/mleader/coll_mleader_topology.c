@@ -138,22 +138,6 @@ static void count_here(mca_coll_mleader_topology_t *topology, int *count)
     topology->nodes = groups->nodes;
 }
 
-/* Members of a lane are nodes; one without a leader of that number has nothing there. */
-static void find_lanes(mca_coll_mleader_grouping_t *grouping)
-{
-    const mca_coll_mleader_groups_t *groups = &grouping->groups;
-    int g = 0;
-
-    for (int lane = 0; lane < groups->lanes; ++lane) {
-        int *first = grouping->lane_first + lane * (groups->nodes + 1);
-        for (int node = 0; node < groups->nodes; ++node) {
-            first[node] = groups->first[g];
-            g += lane < mca_coll_mleader_node_groups(groups, node);
-        }
-        first[groups->nodes] = groups->first[g];
-    }
-}
-
 /* Where this rank is. */
 static void find_place(mca_coll_mleader_grouping_t *grouping, int me)
 {
@@ -176,14 +160,15 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
 
     mca_coll_mleader_groups(groups, layout);
     find_place(grouping, me);
-    topology->lanes = groups->lanes > topology->lanes ? groups->lanes : topology->lanes;
+    grouping->counter = topology->lanes;
+    topology->lanes += groups->lanes;
 
     const size_t lanes = (size_t) groups->lanes * (size_t) (groups->nodes + 1);
     grouping->lane_first = malloc(lanes * sizeof(int));
     if (NULL == grouping->lane_first) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    find_lanes(grouping);
+    mca_coll_mleader_lanes(groups, grouping->lane_first);
     return OMPI_SUCCESS;
 }
 

@@ -1,0 +1,148 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Open MPI as the phases of coll/mleader see it, so that they run here as they are, with
+ * ranks in one process: all headers of Open MPI that they include are this one. Messages
+ * are copied when they are sent, or when they are received, as a coin has it.
+ *
+ * A vector clock in each rank counts what it has done and what it knows of others, from
+ * messages alone: of a message the receiver learns what the sender knew when it was sent,
+ * and of one that was copied late the sender what the receiver knew when it was ready.
+ */
+
+#ifndef PIPERING_TEST_POSING_H
+#define PIPERING_TEST_POSING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#define POSING_RANKS 16
+
+#define BEGIN_C_DECLS
+#define END_C_DECLS
+#define OMPI_DECLSPEC
+
+enum { OMPI_SUCCESS = 0, OMPI_ERROR = -1, OMPI_ERR_OUT_OF_RESOURCE = -2, MPI_ERR_NO_MEM = 34 };
+
+/* ---- what is only declared ---- */
+
+typedef int opal_mutex_t;
+typedef int64_t opal_atomic_int64_t;
+typedef int mca_coll_base_module_t;
+typedef int mca_coll_base_component_t;
+typedef int mca_coll_base_module_allgather_fn_t;
+typedef int mca_common_irregular_directory_t;
+typedef int mca_common_irregular_segment_t;
+
+#define OBJ_CLASS_DECLARATION(name) extern int name##_is_a_class
+
+static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint64_t more)
+{
+    (void) counter;
+    (void) more;
+}
+
+/* ---- datatypes, all dense ---- */
+
+typedef int opal_datatype_t;
+
+typedef struct ompi_datatype_t {
+    opal_datatype_t super;
+    ptrdiff_t size;
+} ompi_datatype_t;
+
+extern ompi_datatype_t posing_byte;
+#define MPI_BYTE (&posing_byte)
+
+static inline void ompi_datatype_get_true_extent(ompi_datatype_t *type, ptrdiff_t *true_lb,
+                                                 ptrdiff_t *extent)
+{
+    *true_lb = 0;
+    *extent = type->size;
+}
+
+typedef int opal_convertor_t;
+
+#define ompi_mpi_local_convertor NULL
+#define OBJ_CONSTRUCT(object, name) (*(object) = 0)
+#define OBJ_DESTRUCT(object) (*(object) = 0)
+
+/** Ends the program, for no convertor should be wanted. */
+int posing_convert(opal_convertor_t *convertor, size_t *bytes);
+
+#define opal_convertor_copy_and_prepare_for_send(from, type, count, memory, flags, convertor) \
+    ((void) (type), (void) (memory), *(convertor) = (int) (count) + (flags))
+#define opal_convertor_copy_and_prepare_for_recv opal_convertor_copy_and_prepare_for_send
+#define opal_convertor_pack(convertor, iov, count, bytes) \
+    ((void) (iov), (void) (count), posing_convert(convertor, bytes))
+#define opal_convertor_unpack opal_convertor_pack
+
+/* ---- messages ---- */
+
+typedef struct ompi_request_t ompi_request_t;
+typedef struct posing_channel_t posing_channel_t;
+
+/** A communicator as one of its ranks has it. */
+typedef struct ompi_communicator_t {
+    int rank, size;
+    posing_channel_t *channel; /**< [size * size] from a rank to a rank, of all ranks */
+    ompi_request_t *posted;    /**< receives that nothing has come for, in their order */
+    uint64_t coin;
+    unsigned clock[POSING_RANKS]; /**< last moments of ranks that are before the rank's own */
+} ompi_communicator_t;
+
+/** Makes the communicator of `size` ranks. */
+void posing_open(ompi_communicator_t *comm, int size, uint64_t seed);
+
+/** Frees it; false where messages are left. */
+bool posing_close(ompi_communicator_t *comm);
+
+static inline int ompi_comm_rank(const ompi_communicator_t *comm)
+{
+    return comm->rank;
+}
+
+extern ompi_request_t *const posing_no_request;
+#define MPI_REQUEST_NULL posing_no_request
+#define MPI_STATUSES_IGNORE NULL
+#define MCA_COLL_BASE_TAG_ALLGATHER 0
+#define MCA_PML_BASE_SEND_STANDARD 0
+#define MCA_PML_CALL(call) posing_##call
+
+int posing_isend(const void *memory, size_t bytes, ompi_datatype_t *type, int to, int tag, int mode,
+                 ompi_communicator_t *comm, ompi_request_t **request);
+int posing_irecv(void *memory, size_t bytes, ompi_datatype_t *type, int from, int tag,
+                 ompi_communicator_t *comm, ompi_request_t **request);
+int ompi_request_wait_all(size_t count, ompi_request_t **requests, void *statuses);
+int ompi_request_free(ompi_request_t **request);
+void opal_progress(void);
+
+/* ---- for those who look on ---- */
+
+/** The rank that runs, in this thread. */
+extern __thread ompi_communicator_t *posing_me;
+
+/** Called where a rank has nothing to do but to wait. */
+extern void (*posing_idle)(void);
+
+/** If not NULL: called where a message begins, and ends, to read or to write memory. */
+typedef void posing_touch_fn_t(ompi_communicator_t *comm, const void *memory, size_t bytes,
+                               bool write, bool begin);
+extern posing_touch_fn_t *posing_touch;
+
+/** A rank learns what a clock knows; a rank's next moment begins. */
+void posing_learn(ompi_communicator_t *comm, const unsigned *clock);
+void posing_tick(ompi_communicator_t *comm);
+
+#endif
