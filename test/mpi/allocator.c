@@ -100,14 +100,19 @@ long allocator_disarm(void)
     return requests;
 }
 
+static bool is_ours(const char *name)
+{
+    return NULL != strstr(name, "coll_pipering") || NULL != strstr(name, "coll_mleader");
+}
+
 /** The object file says who asks, or, where the component is in libmpi, the function. */
 static bool is_component(void *caller)
 {
     Dl_info info;
 
     return 0 != dladdr(caller, &info)
-           && ((NULL != info.dli_fname && NULL != strstr(info.dli_fname, "mca_coll_pipering"))
-               || (NULL != info.dli_sname && NULL != strstr(info.dli_sname, "coll_pipering")));
+           && ((NULL != info.dli_fname && is_ours(info.dli_fname))
+               || (NULL != info.dli_sname && is_ours(info.dli_sname)));
 }
 
 static verdict_t judge(void *caller)

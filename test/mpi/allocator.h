@@ -10,23 +10,23 @@
 
 /**
  * @file
- * An allocator that fails at will, for the component alone: a program that is
+ * An allocator that fails at will, for the components alone: a program that is
  * linked with it has malloc, calloc, realloc, posix_memalign and free of its own.
  * They hand on to those of the library (or of a checking library that is preloaded),
- * but a request from code of the component may be refused, and what it is given is
+ * but a request from code of a component may be refused, and what it is given is
  * kept account of until someone frees it.
  */
 
 #ifndef TEST_MPI_ALLOCATOR_H
 #define TEST_MPI_ALLOCATOR_H
 
-/** From now on the k-th request of the component by this process fails; 0: none. */
+/** From now on the k-th request of the components by this process fails; 0: none. */
 void allocator_arm(long k);
 
-/** Ends that; the number of requests that the component made meanwhile. */
+/** Ends that; the number of requests that they made meanwhile. */
 long allocator_disarm(void);
 
-/** Of the memory that it was given meanwhile, how many pieces have not been freed so far. */
+/** Of the memory that they were given meanwhile, how many pieces have not been freed so far. */
 int allocator_held(void);
 
 #endif

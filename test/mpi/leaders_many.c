@@ -23,29 +23,9 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define SEGMENT "/mleader."
 
 static uint64_t key = 1;
 static int others; /* segments, of MPI_COMM_WORLD */
-
-/** Lines of /proc/self/maps that contain a text. */
-static int mappings(const char *text)
-{
-    FILE *file = fopen("/proc/self/maps", "r");
-    char line[1000];
-    int lines = 0;
-
-    if (NULL == file) {
-        tap_bail("no /proc/self/maps");
-    }
-    while (NULL != fgets(line, sizeof(line), file)) {
-        lines += NULL != strstr(line, text);
-    }
-    fclose(file);
-    return lines;
-}
 
 static int names(void)
 {
@@ -90,7 +70,7 @@ static bool round_of(int n, const char **fault)
     }
     right = gather(comm, 300) && gather(comm, 20000);
     *fault = !right                            ? "wrong data"
-             : others + 1 != mappings(SEGMENT) ? "a communicator has not one segment"
+             : others + 1 != leading_mappings(LEADING_SEGMENT) ? "a communicator has not one segment"
              : 0 != names()                    ? "a segment has a name"
                                                : *fault;
     MPI_Comm_free(&comm);
@@ -109,18 +89,18 @@ int main(int argc, char **argv)
     leading_setup(65536, false);
     leading_use(variant);
     round_of(1, &fault); /* MPI_Comm_split gathers on the world */
-    others = mappings(SEGMENT);
+    others = leading_mappings(LEADING_SEGMENT);
     fault = NULL;
     for (int n = 0; n < rounds && round_of(n, &fault); n++) {
         if (n == rounds / 4) {
-            growth[0] = -mappings("");
+            growth[0] = -leading_mappings("");
             growth[1] = -allocated();
         }
     }
-    growth[0] += mappings("");
+    growth[0] += leading_mappings("");
     growth[1] += allocated();
     tap_check(NULL == fault, fault, "%d communicators", rounds);
-    tap_check(others == mappings(SEGMENT), "segments are mapped", "no segment stays");
+    tap_check(others == leading_mappings(LEADING_SEGMENT), "segments are mapped", "no segment stays");
     tap_check(4 >= growth[0], "more mappings", "mappings do not grow");
     MPI_Allreduce(MPI_IN_PLACE, growth, 2, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
     tap_note("growth: %ld mappings, %ld bytes of malloc", growth[0], growth[1]);

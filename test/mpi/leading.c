@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- variables ---- */
 
@@ -68,6 +69,22 @@ int leading_end(void)
 {
     knob_end();
     return tap_end();
+}
+
+int leading_mappings(const char *text)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    char line[1000];
+    int lines = 0;
+
+    if (NULL == file) {
+        tap_bail("no /proc/self/maps");
+    }
+    while (NULL != fgets(line, sizeof(line), file)) {
+        lines += NULL != strstr(line, text);
+    }
+    fclose(file);
+    return lines;
 }
 
 /* ---- layouts ---- */

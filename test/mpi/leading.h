@@ -48,6 +48,10 @@ void leading_setup(size_t segment_size, bool packed);
 void leading_begin(int *argc, char ***argv, int thread_level);
 int leading_end(void);
 
+/** Lines of /proc/self/maps that contain a text; LEADING_SEGMENT names segments. */
+#define LEADING_SEGMENT "/mleader."
+int leading_mappings(const char *text);
+
 /** Layouts of any multiple of 12 units; the first one is dense. */
 enum { LEADING_LAYOUTS = 6, LEADING_IN_PLACE = -1 };
 

@@ -10,14 +10,15 @@
 
 /**
  * @file
- * No memory: on rank 0 the k-th request for memory that the component makes in a
+ * No memory: on rank 0 the k-th request for memory that the components make in a
  * call is refused, for k = 1, 2, ... until a call makes fewer. Each call is the
  * first on a communicator of its own, so setup and plan fail as well.
  *
  * Rank 0 has to get an error of class MPI_ERR_NO_MEM, to live on, and to hold nothing
  * any more once the communicator is freed. The others then wait for it for ever, as MPI
  * has it, so each of their calls runs in a thread that is given up. At the end the job
- * is aborted with status ABORTED. FOLDS=1: broadcasts, reductions and scans, else gathers.
+ * is aborted with status ABORTED. SET=0: gathers; 1: broadcasts, reductions and scans;
+ * 2: gathers with leaders.
  *
  * With FATAL=k the k-th request fails under the default error handler: if the
  * job gets past that it says so and ends well, which the script takes for wrong.
@@ -28,6 +29,7 @@
 #include "exchange.h"
 #include "fold.h"
 #include "knob.h"
+#include "leading.h"
 #include "tap.h"
 #include "trial.h"
 
@@ -50,6 +52,10 @@ typedef struct form_t {
     bool again; /**< the second call on its communicator, the setup being made */
     bool fold;
     bool strided;     /**< of a gather */
+    bool led;         /**< a gather with leaders ... */
+    leading_variant_t variant;
+    size_t segment_size;
+    bool last;        /**< rank 0 is the last one */
     fold_call_t call; /**< of a fold */
     bool at_root;     /**< the root of a fold gets no memory, else another rank */
     int algorithm;    /**< of MPI_Allreduce */
@@ -61,7 +67,6 @@ static const form_t gathers[] = {
     {.name = "blocking, strided type", .how = BLOCKING, .strided = true, .again = true},
     {.name = "nonblocking, strided type", .how = NONBLOCKING, .strided = true, .again = true},
 };
-#define GATHERS ((int) (sizeof(gathers) / sizeof(gathers[0])))
 
 #define FOLD(Name, How, Call) .name = Name, .how = How, .fold = true, .call = Call
 static const form_t folds[] = {
@@ -76,7 +81,29 @@ static const form_t folds[] = {
     {FOLD("allreduce, serial", PERSISTENT, FOLD_ALLREDUCE), .algorithm = KNOB_SERIAL},
     {FOLD("allreduce, ring", NONBLOCKING, FOLD_ALLREDUCE), .algorithm = KNOB_RING},
 };
-#define FOLDS ((int) (sizeof(folds) / sizeof(folds[0])))
+
+/* One leader of one rank, and one with a child; results of 64 KiB and more. */
+#define LED .how = BLOCKING, .led = true
+#define SHM {-1, -1, -1, -1}
+#define MESSAGES {1, 0, -1, 0}
+static const form_t leaders[] = {
+    {.name = "leaders, by shared memory", LED, .variant = SHM, .segment_size = 8192},
+    {.name = "leaders, by messages", LED, .variant = MESSAGES},
+    {.name = "leaders, a child", LED, .variant = SHM, .segment_size = 8192, .last = true},
+    {.name = "leaders, by shared memory, strided type", LED, .variant = SHM,
+     .segment_size = 8192, .strided = true, .again = true},
+    {.name = "leaders, by messages, strided type", LED, .variant = MESSAGES, .strided = true,
+     .again = true},
+};
+
+static const struct {
+    const form_t *form;
+    int count;
+} sets[] = {
+    {gathers, sizeof(gathers) / sizeof(gathers[0])},
+    {folds, sizeof(folds) / sizeof(folds[0])},
+    {leaders, sizeof(leaders) / sizeof(leaders[0])},
+};
 
 typedef struct call_t {
     how_t how;
@@ -97,9 +124,10 @@ static void set_gather(call_t *call, MPI_Comm comm, const form_t *form)
     int count[8];
 
     for (int i = 0; i < tap_size; i++) {
-        count[i] = 3000 + 1000 * i;
+        count[i] = form->led ? 200000 : 3000 + 1000 * i;
     }
     call->layout = form->strided ? layout_vector(2, 1, 3, layout_unit(3, 0)) : layout_unit(3, 0);
+    spec.same = form->led;
     spec.count = count;
     spec.send_count = count[tap_rank];
     spec.send = spec.recv = call->layout;
@@ -237,11 +265,12 @@ static bool attend(MPI_Comm comm, const form_t *form)
 /** Nothing is left when the communicator is gone too. */
 static bool holds_nothing(const form_t *form, long k)
 {
-    const int held = allocator_held();
-    const bool right = 0 == held;
+    const int held = allocator_held(), mapped = leading_mappings(LEADING_SEGMENT);
+    const bool right = 0 == held && 0 == mapped;
 
     if (!right) {
-        printf("# %s: request %ld: %d pieces of memory are left\n", form->name, k, held);
+        printf("# %s: request %ld: %d pieces of memory and %d segments are left\n", form->name, k,
+               held, mapped);
     }
     return right;
 }
@@ -253,7 +282,7 @@ static bool step(const form_t *form, long k, bool *right)
     int refused = 0;
 
     /* rank 0 comes last in folds, where a scan combines */
-    MPI_Comm_split(MPI_COMM_WORLD, 0, form->fold ? -tap_rank : tap_rank, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, form->fold || form->last ? -tap_rank : tap_rank, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (form->again) {
         call_t *call = call_new(comm, form);
@@ -278,14 +307,22 @@ static bool step(const form_t *form, long k, bool *right)
     return 0 < refused;
 }
 
+static void prepare(const form_t *form)
+{
+    if (form->fold) {
+        knob_folds(KNOB_PIPELINE, form->algorithm);
+    } else if (form->led) {
+        leading_setup(form->segment_size, false);
+        leading_use(form->variant);
+    }
+}
+
 static void try_form(const form_t *form)
 {
     bool right = true;
     long k = 1;
 
-    if (form->fold) {
-        knob_folds(KNOB_PIPELINE, form->algorithm);
-    }
+    prepare(form);
     while (k < REQUESTS_AT_MOST && step(form, k, &right)) {
         k++;
     }
@@ -298,9 +335,9 @@ static void try_form(const form_t *form)
     tap_note("%s: %ld requests", form->name, k - 1);
 }
 
-static void die_in_call(long k)
+static void die_in_call(const form_t *form, long k)
 {
-    call_t *call = call_new(MPI_COMM_WORLD, &gathers[tap_number("FORM", 0)]);
+    call_t *call = call_new(MPI_COMM_WORLD, form);
 
     if (0 == tap_rank) {
         allocator_arm(k);
@@ -311,7 +348,7 @@ static void die_in_call(long k)
 }
 
 /** Ranks of one communicator must never go different ways: the job dies or all goes well. */
-static void die_in_creation(long k)
+static void die_in_creation(const form_t *form, long k)
 {
     MPI_Comm comm;
     call_t *call;
@@ -323,7 +360,7 @@ static void die_in_creation(long k)
     if (0 == tap_rank && allocator_disarm() < k) {
         tap_note("there was no request %ld", k);
     }
-    call = call_new(comm, &gathers[0]);
+    call = call_new(comm, form);
     call_run(call);
     tap_note("refused request %ld was survived, error %d", k, call->code);
     call_free(call);
@@ -332,25 +369,28 @@ static void die_in_creation(long k)
 
 int main(int argc, char **argv)
 {
-    const bool with_folds = 0 != tap_number("FOLDS", 0);
-    long fatal, creation;
+    const form_t *form;
+    long set, fatal, creation;
 
     tap_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
     if (!knob_begin()) {
         tap_bail("there is no coll/pipering here");
     }
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
+    set = tap_number("SET", 0);
+    form = &sets[set].form[tap_number("FORM", 0)];
     fatal = tap_number("FATAL", 0);
     creation = tap_number("CREATION", 0);
     if (0 < fatal || 0 < creation) {
-        0 < fatal ? die_in_call(fatal) : die_in_creation(creation);
+        prepare(form);
+        0 < fatal ? die_in_call(form, fatal) : die_in_creation(form, creation);
         return tap_end();
     }
     /* where Open MPI 4.1 turns with errors of nonblocking collectives */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* of MPI_Start, in MPI 4 */
-    for (int i = 0; i < (with_folds ? FOLDS : GATHERS); i++) {
-        try_form(with_folds ? &folds[i] : &gathers[i]);
+    for (int i = 0; i < sets[set].count; i++) {
+        try_form(&sets[set].form[i]);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (0 == tap_rank) {

@@ -16,7 +16,8 @@ fi
 # shellcheck disable=SC2034 # of lib.sh
 expected=7 # MPI_Abort with ABORTED
 on_one "no memory" 3 60 "${check[@]}" "$bin/oom"
-on_one "no memory, folds" 3 60 "${check[@]}" -x FOLDS=1 "$bin/oom"
+on_one "no memory, folds" 3 60 "${check[@]}" -x SET=1 "$bin/oom"
+on_one "no memory, leaders" 3 60 "${check[@]}" --mca coll_mleader_groups 2 -x SET=2 "$bin/oom"
 
 # dies NAME [OPTION]...: a test; under the default handler the job ends at once,
 # and not well. Of their last words mpirun of 4.1 loses some, so those of all
@@ -36,5 +37,8 @@ for k in 1 2 3 6 10; do
     dies "default handler, nonblocking, request $k" -x FATAL=$k -x FORM=1
 done
 dies "default handler, a communicator" -x CREATION=1
+for k in 1 2; do
+    dies "default handler, a communicator with leaders, request $k" -x CREATION=$k -x SET=2
+done
 is "default handler: the errors that are named" "$(sort -u "$work/words")" MPI_ERR_NO_MEM
 finish
