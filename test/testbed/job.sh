@@ -88,11 +88,13 @@ use_nodes() {
 # place BY SOCKETS: sets PLACEMENT, mpirun's options that put each rank where
 # NODE_OF says. The files they need go to JOB_DIR.
 place() {
-    local by=$1 sockets=${2%:*} cores=${2#*:} hosts
+    local by=$1 hosts parts
     hosts=$(map_hosts)
     if [[ -n $2 ]]; then
-        map_rankfile "$sockets" "$cores" >"$JOB_DIR/ranks"
-        map_topology "$sockets" "$cores" >"$JOB_DIR/topology.xml"
+        IFS=: read -ra parts <<<"$2"
+        ((${#parts[@]} == 4)) || parts=("${parts[0]}" 1 1 "${parts[1]}")
+        map_rankfile "${parts[0]}" $((parts[1] * parts[2] * parts[3])) >"$JOB_DIR/ranks"
+        map_topology "${parts[@]}" >"$JOB_DIR/topology.xml"
         place_sockets "$hosts"
     elif [[ $by == block ]]; then
         PLACEMENT=(--host "$hosts" --bind-to none)
@@ -139,8 +141,9 @@ mpirun_main() {
     inside mpirun
     need_number --ppn "$ppn" 1 9999
     need_number --timeout "$limit" 1 86400
-    [[ -z $sockets || $sockets =~ ^[1-9][0-9]?:[1-9][0-9]?$ ]] ||
-        die_usage "--sockets is '$sockets', but must be sockets:cores like 2:4, each from 1 to 99"
+    [[ -z $sockets || $sockets =~ ^[1-9][0-9]?(:[1-9][0-9]?:[1-9][0-9]?)?:[1-9][0-9]?$ ]] ||
+        die_usage "--sockets is '$sockets', but must be sockets:cores like 2:4 or" \
+            "sockets:numa:l3:cores like 2:2:1:4, each from 1 to 99"
     map_counts "$ppn" "$map"
     map_block
     case $by in

@@ -78,14 +78,14 @@ map_rankfile() {
         placed[node]=$((k + 1))
         share=$(((10#${COUNTS[node]} + sockets - 1) / sockets))
         ((share <= cores)) ||
-            die_usage "n$node has ${COUNTS[node]} ranks, more than --sockets $sockets:$cores has room for"
+            die_usage "n$node has ${COUNTS[node]} ranks, more than $sockets sockets of $cores cores have room for"
         echo "rank $rank=n$node slot=$((k / share)):$((k % share))"
     done
 }
 
-# map_topology SOCKETS CORES: an hwloc topology file of such a node.
+# map_topology SOCKETS NUMA L3 CORES: an hwloc topology file of such a node.
 map_topology() {
     command -v lstopo-no-graphics >/dev/null ||
         die "--sockets needs the program lstopo-no-graphics (package hwloc); nothing was run."
-    lstopo-no-graphics --of xml -i "pack:$1 numa:1 l3:1 core:$2 pu:1" -
+    lstopo-no-graphics --of xml -i "pack:$1 numa:$2 l3:$3 core:$4 pu:1" -
 }

@@ -157,6 +157,11 @@ test_maps() {
         job --map 4,2 --sockets 2:2 -- "$probe" share "$kind"
         is "$label: what ranks share: $kind" "$out" "${shared[$kind]}"
     done
+    shared=([socket]="0 0 0 0 0 0" [numa]="0 0 0 0 4 4" [l3]="0 0 2 2 4 4")
+    for kind in socket numa l3; do
+        job --map 6 --sockets 1:2:2:2 -- "$probe" share "$kind"
+        is "$label: NUMA nodes and caches of a socket: $kind" "$out" "${shared[$kind]}"
+    done
     job --map 16 --sockets 4:4 -- "$probe" share socket
     is "$label: 16 ranks on a node" "$out" "0 0 0 0 4 4 4 4 8 8 8 8 12 12 12 12"
     job --map 2 --sockets 2:1 -- "$probe" bound
