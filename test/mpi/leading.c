@@ -52,6 +52,7 @@ const char *leading_text(leading_variant_t variant)
 
 void leading_setup(size_t segment_size, bool packed)
 {
+    knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS); /* else not on one node */
     knob_set("coll_mleader_segment_size", (double) segment_size);
     knob_set("coll_mleader_placement", packed);
 }

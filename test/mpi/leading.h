@@ -41,7 +41,7 @@ void leading_use(leading_variant_t variant);
 /** The variant in words, good until the next call. */
 const char *leading_text(leading_variant_t variant);
 
-/** How communicators are set up that are used for the first time from now on. */
+/** How communicators are set up that are made and used from now on, all by the component. */
 void leading_setup(size_t segment_size, bool packed);
 
 /** Starts MPI, MPI_T and the test; ends the job where there is no coll/mleader. */
