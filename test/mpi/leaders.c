@@ -12,6 +12,7 @@
  * @file
  * MPI_Allgather through coll/mleader: all its variants, with segments of several sizes
  * and none, contributions of one byte to 1 MiB, types, communicators of all kinds.
+ * TINY=1: only slices of a few bytes.
  */
 
 #include "knob.h"
@@ -96,6 +97,35 @@ static void try_mebibyte(size_t segment_size, int variants)
     snprintf(name, sizeof(name), "1 MiB, segment of %zu", segment_size);
     try_call(&call, variants, name);
     MPI_Comm_free(&call.comm);
+}
+
+/** Segments of so few bytes that slices are tiny, and that areas of all groups may not fit in. */
+static void try_tiny(void)
+{
+    static const int bytes[] = {1, 50, 400};
+    MPI_Comm comm;
+
+    leading_setup(256, false);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+        const leading_call_t call = {.comm = comm, .key = key++, .units = bytes[i]};
+        exchange_t *x = leading_exchange(&call);
+        bool right = true;
+
+        for (int n = 0; n < 12; n++) {
+            const leading_variant_t variant = {.aggregation = n % 2 ? 0 : 3,
+                                               .distribution = 1,
+                                               .exchange = n / 2 % 3,
+                                               .scope = n / 6};
+
+            leading_use(variant);
+            exchange_reset(x);
+            right &= MPI_SUCCESS == exchange_run(x) && exchange_right(x);
+        }
+        tap_check(right, x->fault, "%d bytes, segment of 256", bytes[i]);
+        leading_free(x);
+    }
+    MPI_Comm_free(&comm);
 }
 
 /* ---- types ---- */
@@ -248,9 +278,12 @@ int main(int argc, char **argv)
 {
     leading_begin(&argc, &argv, MPI_THREAD_SINGLE);
     few = (int) tap_number("FEW", 1);
-    try_segments();
-    try_side_by_side();
-    try_comms();
+    try_tiny();
+    if (0 == tap_number("TINY", 0)) {
+        try_segments();
+        try_side_by_side();
+        try_comms();
+    }
     try_served();
     return leading_end();
 }

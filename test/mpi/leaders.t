@@ -21,15 +21,17 @@ seed=${SEED:-1}
 echo "# SEED=$seed"
 two=(--mca coll_mleader_groups 2)
 
-# with_sockets LABEL MAP BY TIMEOUT...: on_nodes, where nodes have two sockets of four cores.
-with_sockets() {
+# posing SOCKETS GROUPS WANTED MAP...: on_nodes, where nodes pose as such; so many groups.
+posing() {
     if ! command -v lstopo-no-graphics >/dev/null; then
-        skip "$1" "lstopo-no-graphics is missing"
+        skip "a group for each $2" "lstopo-no-graphics is missing"
         return
     fi
-    sockets=2:4
-    on_nodes "$@"
+    sockets=$1
+    on_nodes "a group for each $2" "${@:4}" --mca coll_mleader_groups "$2" \
+        --mca coll_mleader_verbose 1 "$bin/leaders"
     sockets=
+    ! can_nodes || yes_if "a group for each $2: $3 groups" said "ranks in $3 groups on 3"
 }
 
 # ---- all variants ----
@@ -39,17 +41,18 @@ on_nodes "two groups a node" 2,2,2,2 block 60 "${two[@]}" -x FEW=4 "$bin/leaders
 on_one "three groups" 5 60 --mca coll_mleader_groups 3 -x FEW=4 "$bin/leaders"
 on_nodes "lists" 2,4 random:1 60 --mca coll_mleader_groups 0-1,4,2-3 -x FEW=4 "$bin/leaders"
 on_nodes "groups as they are" 1,2,2 cyclic 60 -x FEW=8 "$bin/leaders"
-with_sockets "a group a socket" 4,1,3 cyclic 60 --mca coll_mleader_groups socket -x FEW=4 \
-    -x OMPI_MCA_coll_mleader_verbose=1 "$bin/leaders"
-if can_nodes && command -v lstopo-no-graphics >/dev/null; then
-    yes_if "a group a socket: as many groups" said '8 ranks in 5 groups on 3'
+posing 2:4 socket 5 4,1,3 cyclic 60 -x FEW=4
+posing 1:2:2:2 numa 4 6,1,3 cyclic 60 -x FEW=30
+posing 1:2:2:2 l3 6 6,1,3 random:1 60 -x FEW=30
+if [[ 2 -le $(nproc) ]] && can_nodes && command -v lstopo-no-graphics >/dev/null; then
+    posing 2:1 auto 3 2,2,2 cyclic 60 --mca coll_mleader_message_cost 300 -x FEW=4
+    yes_if "one leader or two, by size" said '6 ranks in 6 groups on 3'
 fi
-with_sockets "one leader or two, by size" 2,2,2 cyclic 60 --mca coll_mleader_message_cost 300 \
-    -x FEW=4 -x OMPI_MCA_coll_mleader_verbose=1 "$bin/leaders"
-if can_nodes && command -v lstopo-no-graphics >/dev/null && test 2 -le "$(nproc)"; then
-    yes_if "by size: one a node" said '6 ranks in 3 groups on 3'
-    yes_if "by size: two a node" said '6 ranks in 6 groups on 3'
-fi
+
+on_one "a group a rank, slices of a few bytes" 12 60 --mca coll_mleader_groups 12 -x TINY=1 \
+    --mca coll_mleader_verbose 1 "$bin/leaders"
+yes_if "in lanes a few bytes at once" said 'out: shared memory, slices of 10 bytes'
+yes_if "messages where not even a byte fits" said '400 bytes.*out: messages'
 
 # ---- many calls at once ----
 

@@ -10,8 +10,9 @@
 
 /**
  * @file
- * ROUNDS communicators through coll/mleader, made, used and freed: their segments are
- * mapped as long as they live and have no name, and neither mappings nor memory grow.
+ * ROUNDS communicators through coll/mleader, made, used and freed, a few of them alive at
+ * a time: their segments are mapped as long as they live and have no name, and neither
+ * mappings nor memory grow.
  * For a node with a /dev/shm of its own.
  */
 
@@ -23,6 +24,8 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define ALIVE 8 /* communicators at a time */
 
 static uint64_t key = 1;
 static int others; /* segments, of MPI_COMM_WORLD */
@@ -57,41 +60,64 @@ static bool gather(MPI_Comm comm, int bytes)
     return right;
 }
 
-/** False with a fault where the communicator has not one segment without a name. */
-static bool round_of(int n, const char **fault)
+/** Takes the place of the oldest communicator, if there are so many. */
+static void replace(MPI_Comm *comm, int n)
 {
-    MPI_Comm comm;
-    bool right;
-
-    if (0 == n % 2) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    } else {
-        MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, &comm);
+    if (MPI_COMM_NULL != *comm) {
+        MPI_Comm_free(comm);
     }
-    right = gather(comm, 300) && gather(comm, 20000);
-    *fault = !right                            ? "wrong data"
-             : others + 1 != leading_mappings(LEADING_SEGMENT) ? "a communicator has not one segment"
-             : 0 != names()                    ? "a segment has a name"
-                                               : *fault;
-    MPI_Comm_free(&comm);
-    return NULL == *fault;
+    if (0 == n % 2) {
+        MPI_Comm_dup(MPI_COMM_WORLD, comm);
+    } else {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, comm);
+    }
+}
+
+/** A new communicator, used, and an older one; NULL, or a fault. */
+static const char *round_of(MPI_Comm *alive, int n)
+{
+    MPI_Comm *comm = &alive[n % ALIVE], older;
+    const int segments = n < ALIVE ? n + 1 : ALIVE;
+
+    replace(comm, n);
+    older = alive[(n - n % segments / 2) % ALIVE];
+    if (!gather(*comm, 300) || !gather(older, 20000) || !gather(*comm, 20000)) {
+        return "wrong data";
+    }
+    if (others + segments != leading_mappings(LEADING_SEGMENT)) {
+        return "a communicator has not one segment";
+    }
+    return 0 != names() ? "a segment has a name" : NULL;
+}
+
+static void free_all(MPI_Comm *alive)
+{
+    for (int i = 0; i < ALIVE; i++) {
+        if (MPI_COMM_NULL != alive[i]) {
+            MPI_Comm_free(&alive[i]);
+        }
+    }
 }
 
 int main(int argc, char **argv)
 {
-    const int rounds = (int) tap_number("ROUNDS", 500);
+    const int rounds = (int) tap_number("ROUNDS", 2000);
     const leading_variant_t variant = {.aggregation = -1, .distribution = -1, .exchange = -1,
                                        .scope = -1};
     const char *fault = NULL;
+    MPI_Comm alive[ALIVE];
     long growth[2] = {0, 0};
 
     leading_begin(&argc, &argv, MPI_THREAD_SINGLE);
     leading_setup(65536, false);
     leading_use(variant);
-    round_of(1, &fault); /* MPI_Comm_split gathers on the world */
+    for (int i = 0; i < ALIVE; i++) {
+        alive[i] = MPI_COMM_NULL;
+    }
+    replace(&alive[0], 1); /* MPI_Comm_split gathers on the world */
     others = leading_mappings(LEADING_SEGMENT);
-    fault = NULL;
-    for (int n = 0; n < rounds && round_of(n, &fault); n++) {
+    for (int n = 0; n < rounds && NULL == fault; n++) {
+        fault = round_of(alive, n);
         if (n == rounds / 4) {
             growth[0] = -leading_mappings("");
             growth[1] = -allocated();
@@ -99,8 +125,10 @@ int main(int argc, char **argv)
     }
     growth[0] += leading_mappings("");
     growth[1] += allocated();
-    tap_check(NULL == fault, fault, "%d communicators", rounds);
-    tap_check(others == leading_mappings(LEADING_SEGMENT), "segments are mapped", "no segment stays");
+    free_all(alive);
+    tap_check(NULL == fault, fault, "%d communicators, %d at a time", rounds, ALIVE);
+    tap_check(others == leading_mappings(LEADING_SEGMENT), "segments are mapped",
+              "no segment stays");
     tap_check(4 >= growth[0], "more mappings", "mappings do not grow");
     MPI_Allreduce(MPI_IN_PLACE, growth, 2, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
     tap_note("growth: %ld mappings, %ld bytes of malloc", growth[0], growth[1]);

@@ -122,7 +122,7 @@ static void register_sizes(mca_common_irregular_vars_t *all)
     vars.segment_size = 2 * MEBI;
     mca_common_irregular_size(all, "segment_size",
                               "Bytes of shared memory for a communicator on each node, 0 to 1 GiB, "
-                              "rounded down to a multiple of 8192; larger results are moved in "
+                              "rounded down to a multiple of 256; larger results are moved in "
                               "slices; 0: none is made; read when a communicator is first used",
                               GIBI, &vars.segment_size);
 }
@@ -263,7 +263,7 @@ mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)
     return (mca_coll_mleader_topology_params_t){
         .groups = NULL == vars.groups ? "auto" : vars.groups,
         .placement = vars.placement,
-        .segment_size = in_range(vars.segment_size, 0) & ~(size_t) 8191,
+        .segment_size = in_range(vars.segment_size, 0) & ~(size_t) (2 * MCA_COLL_MLEADER_LINE - 1),
     };
 }
 
