@@ -310,10 +310,11 @@ static void test_fits(void)
 static double time_of(instance_t *in, int lanes, size_t packed)
 {
     double scratch[3 * (MOST + 1)];
-    const mca_coll_pipering_link_cost_t net = {.alpha = ALPHA, .beta = BETA};
-    const mca_coll_pipering_link_cost_t local = {.alpha = ALPHA / 10, .beta = BETA / 10};
+    const mca_coll_pipering_link_cost_t net = {.alpha = ALPHA, .gap = ALPHA, .beta = BETA};
+    const mca_coll_pipering_link_cost_t local = {.alpha = ALPHA / 10, .gap = ALPHA / 10,
+                                                 .beta = BETA / 10};
     const mca_coll_pipering_grid_problem_t problem
-        = {.grid = &in->grid, .bytes = in->bytes, .packed = packed, .crowd = 1,
+        = {.grid = &in->grid, .bytes = in->bytes, .packed = packed,
            .cost = {.net = net, .local = local}, .scratch = scratch};
 
     in->grid.lanes = lanes;

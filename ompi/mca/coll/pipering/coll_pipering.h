@@ -14,8 +14,8 @@
  *     glue      component, params, module, serve, request; gather for allgather and
  *               allgatherv; chain for bcast, reduce, scan, exscan and allreduce
  *     decide    setup (who is where, what links cost), decide (plan of a call)
- *     engine    the one pipeline
- *     plans     pure C: blocks, rounds, order, route, chain, model
+ *     engine    the one pipeline, and exchanges in few rounds
+ *     plans     pure C: blocks, rounds, order, route, chain, grid, outliers, model
  *
  * A call goes down these floors and nothing calls up.
  */
@@ -26,6 +26,7 @@
 #include "coll_pipering_compat.h"
 
 #include "coll_pipering_engine.h"
+#include "coll_pipering_engine_grid.h"
 #include "coll_pipering_probe.h"
 #include "opal/class/opal_list.h"
 
@@ -40,7 +41,9 @@ typedef enum {
     MCA_COLL_PIPERING_OFF,
     MCA_COLL_PIPERING_PIPELINE,    /**< along a chain */
     MCA_COLL_PIPERING_MERGED,      /**< allreduce: there and back along a chain at the same time */
-    MCA_COLL_PIPERING_SERIAL       /**< allreduce: there, then back */
+    MCA_COLL_PIPERING_SERIAL,      /**< allreduce: there, then back */
+    MCA_COLL_PIPERING_DOUBLING,    /**< in log2 p rounds; dissemination if p is no power of two */
+    MCA_COLL_PIPERING_DISSEMINATION
 } mca_coll_pipering_algorithm_t;
 
 /** Collectives with a variable of their own. */
@@ -63,6 +66,12 @@ typedef struct mca_coll_pipering_params_t {
     int window;      /**< blocks, 0: chosen from the block size */
     size_t block_size;
     size_t min_total;
+    double outlier_fraction;  /**< of the processes, 0 to 1 */
+    double outlier_threshold; /**< ratio */
+    size_t outlier_min_total; /**< bytes */
+    size_t rounds_min_total;  /**< bytes from which exchanges in rounds need no outliers */
+    size_t rounds_max_total;  /**< bytes that they may be about */
+    size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
     double alpha, beta;             /**< seconds, seconds a byte; 0: measured */
     double local_alpha, local_beta; /**< the same inside a node */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
@@ -143,6 +152,7 @@ typedef struct mca_coll_pipering_module_t {
     mca_coll_pipering_hops_t hops;           /**< there with the setup */
     uint64_t started;                        /**< requests, in the order of their calls ... */
     opal_atomic_int64_t begun;               /**< ... and those that have begun */
+    opal_atomic_int64_t swaps;               /**< exchanges in rounds that have begun */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest;        /**< plan that is replaced next */
     opal_mutex_t lock; /**< of the plans */
@@ -257,6 +267,8 @@ typedef struct mca_coll_pipering_plan_t {
     int pipes;
     mca_coll_pipering_cut_t cut; /**< in units */
     unsigned window;
+    mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of an exchange in rounds */
+    mca_coll_pipering_grid_t grid;
     bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */
     uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
@@ -276,6 +288,12 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_module_t *module, ompi_communic
                                const mca_coll_pipering_key_t *key,
                                mca_coll_pipering_plan_t **plan);
 
+/** It is an exchange in rounds, and no pipeline. */
+static inline bool mca_coll_pipering_plan_swaps(const mca_coll_pipering_plan_t *plan)
+{
+    return MCA_COLL_PIPERING_DOUBLING <= plan->algorithm;
+}
+
 /** A plan on its way. */
 typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
@@ -291,6 +309,9 @@ typedef struct mca_coll_pipering_draft_t {
 
 /** Decides on a call along a chain (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft);
+
+/** Decides whether a gather, whose ring is decided on, is an exchange in rounds rather. */
+void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft);
 
 /** Whether a draft with its times is worth it; what is said of one node holds if all are on one. */
 mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft,
@@ -340,6 +361,8 @@ typedef struct mca_coll_pipering_request_t {
     } hops[MCA_COLL_PIPERING_PIPES];
     int pipes;
     mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
+    bool swaps; /**< an exchange in rounds in place of pipelines */
+    mca_coll_pipering_swap_t swap;
 } mca_coll_pipering_request_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
@@ -361,6 +384,9 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
  */
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan);
+
+/** Makes the request's exchange in rounds. */
+int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request);
 
 /**
  * Starts a request: makes its plan if it has none and the communicator is set

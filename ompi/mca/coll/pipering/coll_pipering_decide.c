@@ -59,7 +59,12 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
            && a->local_beta == b->local_beta && a->reorder_nodes == b->reorder_nodes
            && a->reorder_empties == b->reorder_empties
            && a->ring_buffer_size == b->ring_buffer_size
-           && a->ring_buffer_blocks == b->ring_buffer_blocks && a->overlap == b->overlap;
+           && a->ring_buffer_blocks == b->ring_buffer_blocks && a->overlap == b->overlap
+           && a->outlier_fraction == b->outlier_fraction
+           && a->outlier_threshold == b->outlier_threshold
+           && a->outlier_min_total == b->outlier_min_total
+           && a->rounds_min_total == b->rounds_min_total
+           && a->rounds_max_total == b->rounds_max_total && a->rounds_packed == b->rounds_packed;
 }
 
 static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_key_t *key)
@@ -78,11 +83,12 @@ static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *
                                           mca_coll_pipering_draft_t *draft)
 {
     const size_t parts = (size_t) key->parts, array = (size_t) p * sizeof(size_t);
+    const size_t ring_size = (mca_coll_pipering_ring_size(p) + 15) & ~(size_t) 15;
     const size_t model_size = (mca_coll_pipering_model_scratch(p) + 15) & ~(size_t) 15;
     mca_coll_pipering_plan_t *plan = OBJ_NEW(mca_coll_pipering_plan_t);
     char *scratch = malloc((size_t) p * sizeof(uint64_t) + model_size
                            + mca_coll_pipering_order_scratch(p));
-    char *memory = malloc(parts * sizeof(size_t) + 2 * array + mca_coll_pipering_ring_size(p));
+    char *memory = malloc(parts * sizeof(size_t) + 2 * array + 2 * ring_size);
 
     if (NULL == plan || NULL == scratch || NULL == memory) {
         free(memory);
@@ -103,6 +109,7 @@ static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *
     plan->bytes = plan->key.sizes + parts;
     plan->starts = plan->bytes + p;
     mca_coll_pipering_ring_bind(&plan->ring, p, plan->starts + p);
+    mca_coll_pipering_ring_bind(&plan->by_node, p, (char *) (plan->starts + p) + ring_size);
     plan->total = 0;
     for (size_t i = 0; i < parts; ++i) {
         plan->total += key->sizes[i] * key->unit;
@@ -220,12 +227,35 @@ static void count_route(mca_coll_pipering_draft_t *draft, const mca_coll_piperin
     }
 }
 
+static void count_rounds(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t packed = plan->key.params.rounds_packed;
+
+    for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
+        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
+                                                                                  draft->me, k);
+        const mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
+            &plan->grid, draft->me, plan->bytes, packed, round.recv);
+        add_volume(&plan->in, in);
+        add_volume(&plan->out, mca_coll_pipering_grid_volume(&plan->grid, draft->me, plan->bytes,
+                                                             packed, round.send));
+        if (draft->node_of[round.from] != draft->node_of[draft->me]) {
+            plan->in_from_network += in.bytes;
+        }
+    }
+}
+
 static void count_volumes(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
     plan->in_from_network = 0;
+    if (mca_coll_pipering_plan_swaps(plan)) {
+        count_rounds(draft);
+        return;
+    }
     for (int i = 0; i < plan->pipes; ++i) {
         count_route(draft, &plan->route[i]);
     }
@@ -267,6 +297,7 @@ static void decide_ring(mca_coll_pipering_draft_t *draft)
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
     plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
     plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
+    mca_coll_pipering_decide_rounds(draft);
     /* on one node what is copied in and out at every hop gains nothing over what is copied once */
     plan->reason = mca_coll_pipering_judge(draft, false);
 }
@@ -297,7 +328,7 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
         mca_coll_pipering_decide_chain(&draft);
     }
     count_volumes(&draft);
-    plan->shared = draft.nodes < draft.ranks
+    plan->shared = draft.nodes < draft.ranks && !mca_coll_pipering_plan_swaps(plan)
                    && mca_coll_pipering_can_share(&key->params, plan->cut.block_size * key->unit);
     free(draft.blocks);
     mca_common_irregular_count(&mca_coll_pipering_component.counters.plans, 1);

@@ -54,6 +54,10 @@ static int key_of(const void *what, ompi_communicator_t *comm, mca_coll_pipering
 
 static int begin(mca_coll_pipering_request_t *request)
 {
+    if (mca_coll_pipering_plan_swaps(request->plan)) {
+        return mca_coll_pipering_request_swap(request);
+    }
+
     const mca_coll_pipering_pipe_plan_t pipe = {.route = &request->plan->route[0],
                                                 .unit = MCA_COLL_PIPERING_BYTES,
                                                 .send = request->in_place ? NULL : &request->send,

@@ -77,6 +77,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->setup = NULL;
     module->started = 0;
     module->begun = 0;
+    module->swaps = 0;
     module->settled = module->out_of_memory = false;
     module->oldest = 0;
     OBJ_CONSTRUCT(&module->lock, opal_mutex_t);

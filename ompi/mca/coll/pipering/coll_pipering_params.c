@@ -26,7 +26,9 @@ static struct {
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES];
     int block_model, block_split;
     int window;
-    size_t block_size, min_total;
+    size_t block_size, min_total, outlier_min_total;
+    size_t rounds_min_total, rounds_max_total, rounds_packed;
+    double outlier_fraction, outlier_threshold;
     double alpha, beta, local_alpha, local_beta;
     bool ring_buffer, reorder_nodes, reorder_empties, overlap;
     size_t ring_buffer_size;
@@ -37,6 +39,8 @@ static struct {
 static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
                                                  {MCA_COLL_PIPERING_RING, "ring"},
                                                  {MCA_COLL_PIPERING_LINEAR_RING, "linear_ring"},
+                                                 {MCA_COLL_PIPERING_DOUBLING, "recursive_doubling"},
+                                                 {MCA_COLL_PIPERING_DISSEMINATION, "dissemination"},
                                                  {MCA_COLL_PIPERING_OFF, "off"},
                                                  {0, NULL}};
 
@@ -70,9 +74,10 @@ static const struct {
     int preset;
 } choices[] = {
     {"allgatherv_algorithm",
-     "Algorithm of MPI_Allgatherv and MPI_Iallgatherv: auto (the ring where the model says that it "
-     "pays, else the module below), ring (pipelined ring, whatever the size), linear_ring (one "
-     "block a rank, in rank order), off (always the module below)",
+     "Algorithm of MPI_Allgatherv and MPI_Iallgatherv: auto (what the model says, or the module "
+     "below), ring (pipelined ring, whatever the size), linear_ring (one block a rank, in rank "
+     "order), recursive_doubling (in rounds; dissemination if the ranks are no power of two), "
+     "dissemination (in rounds), off (always the module below)",
      algorithms, &vars.algorithm[MCA_COLL_PIPERING_ALLGATHERV], MCA_COLL_PIPERING_AUTO},
     {"allgather_algorithm", "Algorithm of MPI_Allgather and MPI_Iallgather, as for allgatherv",
      algorithms, &vars.algorithm[MCA_COLL_PIPERING_ALLGATHER], MCA_COLL_PIPERING_AUTO},
@@ -116,6 +121,24 @@ static const struct {
                    "0: measured at the first large call", &vars.local_beta},
 };
 
+#define RATIO_MOST 1e6
+#define OUTLIER_FRACTION 0.125
+#define OUTLIER_THRESHOLD 8
+
+static const struct {
+    const char *name, *help;
+    double *storage;
+    double most, preset;
+} numbers[] = {
+    {"outlier_fraction",
+     "Fraction of the processes that may be outliers, 0 to 1; 0: no outliers are looked for",
+     &vars.outlier_fraction, 1, OUTLIER_FRACTION},
+    {"outlier_threshold",
+     "Contributions have outliers if the largest is more than so many times the largest of the "
+     "others, 0 to 1000000; 0: whenever there are any bytes",
+     &vars.outlier_threshold, RATIO_MOST, OUTLIER_THRESHOLD},
+};
+
 #define RING_BUFFER_SIZE ((size_t) 512 * 1024)
 
 static const struct {
@@ -128,6 +151,22 @@ static const struct {
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
      &vars.min_total, GIBI, 8192},
+    {"outlier_min_total",
+     "Outliers are looked for in calls about at least so many bytes in all; 0 to 1 GiB; 0: in all "
+     "that min_total leaves",
+     &vars.outlier_min_total, GIBI, 16384},
+    {"rounds_min_total",
+     "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, if "
+     "the model says so; 0 to 1 GiB; 0: all that min_total leaves",
+     &vars.rounds_min_total, GIBI, 65536},
+    {"rounds_max_total",
+     "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
+     "as much memory; 0 to 1 GiB; 0: none is",
+     &vars.rounds_max_total, GIBI, (size_t) 64 << 20},
+    {"rounds_packed",
+     "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
+     "alone; 0 to 1 GiB; 0: each goes alone",
+     &vars.rounds_packed, GIBI, 8192},
     {"ring_buffer_size",
      "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down to a multiple of "
      "4096; blocks of up to half of it fit, larger ones go as messages; 0: all do. Used when a "
@@ -163,6 +202,11 @@ static void register_tables(mca_common_irregular_vars_t *all)
         *sizes[i].storage = sizes[i].preset;
         mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].most,
                                   sizes[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(numbers); ++i) {
+        *numbers[i].storage = numbers[i].preset;
+        mca_common_irregular_number(all, numbers[i].name, numbers[i].help, numbers[i].most,
+                                    numbers[i].storage);
     }
     for (size_t i = 0; i < COUNT(costs); ++i) {
         mca_common_irregular_cost(all, costs[i].name, costs[i].help, costs[i].storage);
@@ -249,7 +293,9 @@ const char *mca_coll_pipering_algorithm_text(int algorithm)
                                         [MCA_COLL_PIPERING_OFF] = "off",
                                         [MCA_COLL_PIPERING_PIPELINE] = "pipeline",
                                         [MCA_COLL_PIPERING_MERGED] = "merged pipelines",
-                                        [MCA_COLL_PIPERING_SERIAL] = "serial pipelines"};
+                                        [MCA_COLL_PIPERING_SERIAL] = "serial pipelines",
+                                        [MCA_COLL_PIPERING_DOUBLING] = "recursive doubling",
+                                        [MCA_COLL_PIPERING_DISSEMINATION] = "dissemination"};
     return texts[algorithm];
 }
 
@@ -319,6 +365,11 @@ static double cost_in_range(double value, double unit)
     return 0 <= value && MCA_COMMON_IRREGULAR_COST_MOST >= value ? value * unit : 0;
 }
 
+static double number_in_range(double value, double most, double otherwise)
+{
+    return 0 <= value && most >= value ? value : otherwise;
+}
+
 /* One being read and one being written, at least. */
 static int ring_buffer_blocks(void)
 {
@@ -336,6 +387,13 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
         .block_size = in_range(vars.block_size, GIBI, 0),
         .min_total = in_range(vars.min_total, GIBI, 0),
+        .outlier_fraction = number_in_range(vars.outlier_fraction, 1, OUTLIER_FRACTION),
+        .outlier_threshold = number_in_range(vars.outlier_threshold, RATIO_MOST,
+                                             OUTLIER_THRESHOLD),
+        .outlier_min_total = in_range(vars.outlier_min_total, GIBI, 0),
+        .rounds_min_total = in_range(vars.rounds_min_total, GIBI, 0),
+        .rounds_max_total = in_range(vars.rounds_max_total, GIBI, 0),
+        .rounds_packed = in_range(vars.rounds_packed, GIBI, 0),
         .alpha = cost_in_range(vars.alpha, 1e-6),
         .beta = cost_in_range(vars.beta, 1e-9),
         .local_alpha = cost_in_range(vars.local_alpha, 1e-6),

@@ -131,7 +131,8 @@ typedef struct mca_coll_pipering_volume_t {
 /**
  * What a link costs. In a stream a block takes `alpha` seconds of handling and
  * `beta` seconds a byte on the wire; one after the other, the paper's model, or
- * with `overlap` at the same time, the longer of both mostly. On the wire it is
+ * with `overlap` at the same time, the longer of both mostly; small ones may follow each
+ * other after `gap` seconds. On the wire it is
  * `envelope` bytes longer, and those of a frame around the last packet that it does
  * not fill: a packet carries `packet` bytes (0: no such thing is known) in a frame
  * of `frame`. It can be passed on `latency` seconds after that. A block of more
@@ -140,6 +141,7 @@ typedef struct mca_coll_pipering_volume_t {
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
+    double gap;
     double beta;
     double latency;
     double envelope;
@@ -493,7 +495,6 @@ typedef struct mca_coll_pipering_grid_problem_t {
     const size_t *bytes; /**< [p] by rank */
     size_t packed;       /**< larger contributions go alone */
     double copy;         /**< seconds a byte that is packed or unpacked */
-    double crowd;        /**< ranks per processor, at least 1 */
     mca_coll_pipering_cost_t cost;
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
 } mca_coll_pipering_grid_problem_t;
@@ -503,6 +504,13 @@ typedef struct mca_coll_pipering_grid_problem_t {
  * is between nodes, else of the busiest rank. O(p log p).
  */
 double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem);
+
+/**
+ * Modelled seconds, from below, of what else an MPI library does with ranks that it takes
+ * for equal: gathering at a root and broadcasting, Bruck's algorithm, the linear ring.
+ * (mca_coll_pipering_rival_time leaves out what they take inside nodes.)
+ */
+double mca_coll_pipering_grid_rival_time(const mca_coll_pipering_grid_problem_t *problem);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }

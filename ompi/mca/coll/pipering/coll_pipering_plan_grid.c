@@ -262,17 +262,22 @@ static void add_rank(const mca_coll_pipering_grid_problem_t *problem, const sums
     burst->asked |= 0 < eager && (packed > eager || (0 < large && bytes - packed > eager * large));
 }
 
-static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_t *burst,
-                         double crowd)
+/* Asking takes an echo, as links are idle between rounds. */
+static double asking_time(const mca_coll_pipering_link_cost_t *link, double bytes)
 {
-    const double handled = burst->messages * link->alpha * crowd;
+    return 0 < link->eager && bytes > link->eager ? 2 * link->latency : 0;
+}
+
+static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_t *burst)
+{
+    const double handled = link->alpha + (burst->messages - 1) * link->gap;
     const double sent = (burst->bytes + burst->messages * link->envelope) * link->beta;
 
     if (0 == burst->messages) {
         return 0;
     }
     return (link->overlap ? hypot(handled, sent) : handled + sent) + link->latency
-           + (burst->asked ? link->handshake : 0);
+           + (burst->asked ? 2 * link->latency : 0);
 }
 
 double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem)
@@ -290,9 +295,76 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
             }
             add_rank(problem, &sums, x, k, &load);
         }
-        /* what goes between nodes is handled by ranks that share the processors of a node */
-        time += fmax(burst_time(&problem->cost.net, &load.net, problem->crowd),
-                     burst_time(&problem->cost.local, &load.local, 1));
+        time += fmax(burst_time(&problem->cost.net, &load.net),
+                     burst_time(&problem->cost.local, &load.local));
     }
     return time;
+}
+
+/* Seconds until so many bytes in one message are at the next rank. */
+static double step_time(const mca_coll_pipering_link_cost_t *link, double bytes)
+{
+    return link->alpha + link->latency + asking_time(link, bytes) + bytes * link->beta;
+}
+
+/*
+ * Seconds until so many bytes are at all of 2^steps ranks: as they are, in pieces that need
+ * no asking, or dealt out and gathered.
+ */
+static double spread_time(const mca_coll_pipering_link_cost_t *link, double steps, double bytes)
+{
+    const double whole = steps * step_time(link, bytes);
+    const double dealt = 2 * (steps * (link->alpha + link->latency) + bytes * link->beta);
+    const double pieces = 0 < link->eager ? ceil(bytes / link->eager) : 1;
+    const double cut = steps * link->latency
+                       + (steps + pieces - 1) * (link->alpha + bytes / pieces * link->beta);
+
+    return fmin(whole, fmin(dealt, cut));
+}
+
+/* Gathering at a root, in one step at least, and broadcasting. */
+static double rooted_time(const mca_coll_pipering_grid_problem_t *problem, double total,
+                          double largest)
+{
+    const mca_coll_pipering_ring_t *ring = problem->grid->ring;
+    const mca_coll_pipering_link_cost_t *net = &problem->cost.net, *local = &problem->cost.local;
+    const double between = ceil(log2(ring->nodes));
+    const double inside = ceil(log2((double) ring->size / ring->nodes));
+    double time = 0;
+
+    if (0 < between) {
+        time += step_time(net, total - largest) + spread_time(net, between, total);
+    }
+    if (0 < inside) {
+        time += step_time(local, 0) + spread_time(local, inside, total);
+    }
+    return time;
+}
+
+/* The largest contribution passes all ranks, one after the other. */
+static double linear_time(const mca_coll_pipering_grid_problem_t *problem, double largest)
+{
+    const mca_coll_pipering_ring_t *ring = problem->grid->ring;
+    const mca_coll_pipering_link_cost_t *net = &problem->cost.net, *local = &problem->cost.local;
+    const int between = 1 < ring->nodes ? ring->nodes - 1 : 0;
+
+    return between * step_time(net, largest)
+           + (ring->size - 1 - between) * step_time(local, largest);
+}
+
+double mca_coll_pipering_grid_rival_time(const mca_coll_pipering_grid_problem_t *problem)
+{
+    const mca_coll_pipering_grid_t bruck = {problem->grid->ring, 1, true};
+    mca_coll_pipering_grid_problem_t flat = *problem;
+    double total = 0, largest = 0;
+
+    for (int r = 0; r < bruck.ring->size; ++r) {
+        total += (double) problem->bytes[r];
+        largest = fmax(largest, (double) problem->bytes[r]);
+    }
+    flat.grid = &bruck;
+    flat.packed = SIZE_MAX;
+    flat.copy = 0;
+    return fmin(fmin(rooted_time(problem, total, largest), linear_time(problem, largest)),
+                mca_coll_pipering_grid_time(&flat));
 }

@@ -116,6 +116,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
     request->name = name;
     request->in_place = request->nonblocking = request->exclusive = request->tagged = false;
     request->pipes = 0;
+    request->swaps = false;
     if (NULL != key) {
         request->key = *key;
     }
@@ -127,11 +128,14 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
 
 /* ---- the verbose line and the counters ---- */
 
-/* Of all pipelines. */
+/* Of all pipelines, or the exchange. */
 static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t *request)
 {
     mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0};
 
+    if (request->swaps) {
+        return request->swap.traffic;
+    }
     for (int i = 0; i < request->pipes; ++i) {
         sum.blocks_in += request->pipe[i].traffic.blocks_in;
         sum.bytes_in += request->pipe[i].traffic.bytes_in;
@@ -219,8 +223,37 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     return rc;
 }
 
+/* At times sends wait for their receives, so that no rank is far ahead of others that it
+ * hears nothing from. */
+#define SYNCHRONOUS_EVERY 16
+
+int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    opal_atomic_int64_t *begun = &request->module->swaps;
+    const mca_coll_pipering_swap_plan_t swap
+        = {.grid = plan->grid,
+           .bytes = plan->bytes,
+           .packed = plan->key.params.rounds_packed,
+           .in = plan->in.blocks,
+           .out = plan->out.blocks,
+           .send = request->in_place ? NULL : &request->send,
+           .recv = &request->recv,
+           .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
+           .tag = request->tag};
+    const int rc = mca_coll_pipering_swap_init(&request->swap, request->comm, &swap);
+
+    mca_common_irregular_count(begun, 1);
+    request->swaps = OMPI_SUCCESS == rc;
+    return rc;
+}
+
 static void drop_pipes(mca_coll_pipering_request_t *request)
 {
+    if (request->swaps) {
+        mca_coll_pipering_swap_fini(&request->swap);
+        request->swaps = false;
+    }
     for (int i = 0; i < request->pipes; ++i) {
         mca_coll_pipering_pipe_fini(&request->pipe[i]);
     }
@@ -301,6 +334,13 @@ static void end_run(mca_coll_pipering_request_t *request)
     request->running = false;
 }
 
+static bool move_swap(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    *steps += mca_coll_pipering_swap_progress(&request->swap);
+    *rc = request->swap.error;
+    return OMPI_SUCCESS != *rc || mca_coll_pipering_swap_done(&request->swap);
+}
+
 /* Moves all pipelines; true if they are done or failed. */
 static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
@@ -335,7 +375,7 @@ static bool advance(mca_coll_pipering_request_t *request, int *steps, int *rc)
         }
     }
 
-    if (!move_pipes(request, steps, rc)) {
+    if (request->swaps ? !move_swap(request, steps, rc) : !move_pipes(request, steps, rc)) {
         return false;
     }
     end_run(request);
@@ -446,7 +486,9 @@ static int begin_now(mca_coll_pipering_request_t *request)
         pass_turn(request);
     } else if (!mca_coll_pipering_request_shares(request)) {
         rc = begin_run(request);
-        if (OMPI_SUCCESS == rc) {
+        if (OMPI_SUCCESS == rc && request->swaps) {
+            (void) mca_coll_pipering_swap_progress(&request->swap);
+        } else if (OMPI_SUCCESS == rc) {
             (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
         }
     }

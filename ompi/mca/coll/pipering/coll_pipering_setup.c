@@ -479,6 +479,9 @@ static mca_coll_pipering_link_cost_t cost_of(const double *link, double alpha, d
     const double handling = fmax(link[MCA_COLL_PIPERING_GAP], link[MCA_COLL_PIPERING_ECHO] / 2);
     const double wire = fmax(link[MCA_COLL_PIPERING_BETA], LEAST_BETA);
     mca_coll_pipering_link_cost_t cost = {.alpha = given ? alpha : fmax(handling, LEAST_ALPHA),
+                                          .gap = given ? alpha
+                                                       : fmax(link[MCA_COLL_PIPERING_GAP],
+                                                              LEAST_ALPHA),
                                           .beta = 0 < beta ? beta : wire,
                                           .handshake = link[MCA_COLL_PIPERING_ECHO],
                                           .eager = link[MCA_COLL_PIPERING_EAGER],

@@ -95,6 +95,10 @@ void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *
 void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
                                const char *help, size_t most, size_t *storage);
 
+/** A number, 0 to `most`. */
+void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, double most, double *storage);
+
 #define MCA_COMMON_IRREGULAR_COST_MOST 1e6
 /** A time in the unit that `help` tells, 0 (its default) to 1000000. */
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,

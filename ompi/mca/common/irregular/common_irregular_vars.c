@@ -60,18 +60,34 @@ void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *
     register_var(vars, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, storage);
 }
 
+/* A number, where `meaning` says what its default is. */
+static void register_number(mca_common_irregular_vars_t *vars, const char *name, const char *help,
+                            double most, const char *meaning, double *storage)
+{
+    const double preset = *storage;
+    char value[64], range[64], used[64];
+
+    register_var(vars, name, help, MCA_BASE_VAR_TYPE_DOUBLE, NULL, storage);
+    if (!(0 <= *storage && most >= *storage)) {
+        (void) snprintf(value, sizeof(value), "%.15g", *storage);
+        (void) snprintf(range, sizeof(range), "0 to %.15g", most);
+        (void) snprintf(used, sizeof(used), "%.15g%s", preset, meaning);
+        complain(vars, name, value, range, used);
+        *storage = preset;
+    }
+}
+
+void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *name,
+                                 const char *help, double most, double *storage)
+{
+    register_number(vars, name, help, most, "", storage);
+}
+
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
                                const char *help, double *storage)
 {
-    char value[64];
-
     *storage = 0;
-    register_var(vars, name, help, MCA_BASE_VAR_TYPE_DOUBLE, NULL, storage);
-    if (!(0 <= *storage && MCA_COMMON_IRREGULAR_COST_MOST >= *storage)) {
-        (void) snprintf(value, sizeof(value), "%.15g", *storage);
-        complain(vars, name, value, "0 to 1000000", "0 (measured)");
-        *storage = 0;
-    }
+    register_number(vars, name, help, MCA_COMMON_IRREGULAR_COST_MOST, " (measured)", storage);
 }
 
 void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
