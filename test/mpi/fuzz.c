@@ -93,11 +93,12 @@ static knob_setting_t random_setting(dice_t *dice)
 {
     static const size_t sizes[] = {1, 7, 12, 4099};
     static const int windows[] = {0, 0, 1, 2, 3, 64};
-    static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_RING, KNOB_LINEAR_RING,
-                                     KNOB_LINEAR_RING, KNOB_AUTO, KNOB_OFF};
+    static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_LINEAR_RING,
+                                     KNOB_DOUBLING, KNOB_DOUBLING, KNOB_DISSEMINATION,
+                                     KNOB_DISSEMINATION, KNOB_AUTO, KNOB_OFF};
     knob_setting_t setting = {.name = "fuzz"};
 
-    setting.algorithm = algorithms[dice_roll(dice, 8)];
+    setting.algorithm = algorithms[dice_roll(dice, 10)];
     setting.model = dice_roll(dice, 6);
     if (KNOB_FIXED <= setting.model) {
         int n = dice_roll(dice, 6);
@@ -109,9 +110,12 @@ static knob_setting_t random_setting(dice_t *dice)
     setting.split = dice_roll(dice, 2);
     setting.nodes = dice_once_in(dice, 2);
     setting.empties = dice_once_in(dice, 2);
+    setting.alone = dice_once_in(dice, 3);
     random_algorithms(dice);
     if (component) {
         knob_set("coll_pipering_min_total", dice_roll(dice, 3) * 700);
+        knob_set("coll_pipering_rounds_min_total", dice_roll(dice, 3) * 700);
+        knob_set("coll_pipering_outlier_min_total", dice_roll(dice, 3) * 700);
     }
     return setting;
 }
@@ -344,8 +348,7 @@ static int begin_gather(flight_t *flight, int i, MPI_Comm comm, dice_t *shared, 
                         const knob_setting_t *setting)
 {
     const bool forced = component
-                        && (KNOB_RING == setting->algorithm
-                            || KNOB_LINEAR_RING == setting->algorithm);
+                        && KNOB_AUTO != setting->algorithm && KNOB_OFF != setting->algorithm;
     const uint64_t key = dice_word(shared);
     int size, code;
 

@@ -202,13 +202,15 @@ uint64_t knob_counters(const char *start)
 }
 
 const knob_setting_t knob_settings[] = {
-    {"as it is", KNOB_AUTO, KNOB_SEARCH, 0, 0, 0, true, true},
-    {"ring", KNOB_RING, KNOB_SEARCH, 0, 0, 0, true, true},
-    {"ring, 7 bytes", KNOB_RING, KNOB_FIXED, 7, 0, 0, true, true},
-    {"ring, full blocks of 12 bytes, window 1", KNOB_RING, KNOB_FIXED, 12, 1, 1, true, true},
-    {"ring, 4099 bytes, window 3", KNOB_RING, KNOB_FIXED, 4099, 0, 3, true, false},
-    {"ring in rank order, equation 2", KNOB_RING, KNOB_EQUATION2, 0, 0, 0, false, false},
-    {"linear ring", KNOB_LINEAR_RING, KNOB_SEARCH, 0, 0, 0, true, true},
+    {"as it is", KNOB_AUTO, KNOB_SEARCH, 0, 0, 0, true, true, false},
+    {"ring", KNOB_RING, KNOB_SEARCH, 0, 0, 0, true, true, false},
+    {"ring, 7 bytes", KNOB_RING, KNOB_FIXED, 7, 0, 0, true, true, false},
+    {"ring, full blocks of 12 bytes, window 1", KNOB_RING, KNOB_FIXED, 12, 1, 1, true, true, false},
+    {"ring, 4099 bytes, window 3", KNOB_RING, KNOB_FIXED, 4099, 0, 3, true, false, false},
+    {"ring in rank order, equation 2", KNOB_RING, KNOB_EQUATION2, 0, 0, 0, false, false, false},
+    {"linear ring", KNOB_LINEAR_RING, KNOB_SEARCH, 0, 0, 0, true, true, false},
+    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, 0, true, true, false},
+    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, 0, false, true, true},
 };
 
 int knob_settings_count(void)
@@ -229,6 +231,7 @@ bool knob_apply(const knob_setting_t *setting)
     knob_set("coll_pipering_window", 0 == setting->window ? default_window : setting->window);
     knob_set("coll_pipering_reorder_nodes", setting->nodes);
     knob_set("coll_pipering_reorder_empties", setting->empties);
+    knob_set("coll_pipering_rounds_packed", setting->alone ? 0 : KNOB_PACKED);
     return true;
 }
 

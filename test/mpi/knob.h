@@ -46,7 +46,9 @@ enum {
     KNOB_OFF = 3,
     KNOB_PIPELINE = 4,
     KNOB_MERGED = 5,
-    KNOB_SERIAL = 6
+    KNOB_SERIAL = 6,
+    KNOB_DOUBLING = 7,
+    KNOB_DISSEMINATION = 8
 };
 enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1, KNOB_EQUATION2_PRINTED = 2, KNOB_FIXED = 3 };
 
@@ -63,7 +65,11 @@ typedef struct knob_setting_t {
     int window;        /**< 0: as it is by default */
     bool nodes;
     bool empties;
+    bool alone;        /**< in exchanges in rounds each contribution goes alone */
 } knob_setting_t;
+
+/** Bytes of contributions that go together where they do not go alone. */
+#define KNOB_PACKED 1000
 
 /** Sets all of it (equal on all ranks); false without the component. */
 bool knob_apply(const knob_setting_t *setting);

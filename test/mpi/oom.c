@@ -58,7 +58,7 @@ typedef struct form_t {
     bool last;        /**< rank 0 is the last one */
     fold_call_t call; /**< of a fold */
     bool at_root;     /**< the root of a fold gets no memory, else another rank */
-    int algorithm;    /**< of MPI_Allreduce */
+    int algorithm;    /**< of MPI_Allreduce; of a gather, 0: the ring */
 } form_t;
 
 static const form_t gathers[] = {
@@ -66,6 +66,9 @@ static const form_t gathers[] = {
     {.name = "nonblocking", .how = NONBLOCKING},
     {.name = "blocking, strided type", .how = BLOCKING, .strided = true, .again = true},
     {.name = "nonblocking, strided type", .how = NONBLOCKING, .strided = true, .again = true},
+    {.name = "in rounds", .how = BLOCKING, .again = true, .algorithm = KNOB_DOUBLING},
+    {.name = "in rounds, nonblocking, strided type", .how = NONBLOCKING, .strided = true,
+     .algorithm = KNOB_DISSEMINATION},
 };
 
 #define FOLD(Name, How, Call) .name = Name, .how = How, .fold = true, .call = Call
@@ -314,6 +317,9 @@ static void prepare(const form_t *form)
     } else if (form->led) {
         leading_setup(form->segment_size, false);
         leading_use(form->variant);
+    } else {
+        knob_set("coll_pipering_allgatherv_algorithm",
+                 KNOB_AUTO == form->algorithm ? KNOB_RING : form->algorithm);
     }
 }
 

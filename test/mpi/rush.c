@@ -231,6 +231,7 @@ static void set_buffers(dice_t *shared)
 static void run_case(void)
 {
     static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
+    static const int gathers[] = {KNOB_RING, KNOB_DOUBLING};
     dice_t shared = dice_from(seed, (uint64_t) number, 0);
     row_t row = {.own = dice_from(seed, (uint64_t) number, 1 + (uint64_t) tap_rank)};
     uint64_t below;
@@ -245,6 +246,7 @@ static void run_case(void)
         set_buffers(&shared);
     }
     knob_folds(KNOB_PIPELINE, both_ways[dice_roll(&shared, 3)]);
+    knob_set("coll_pipering_allgatherv_algorithm", gathers[dice_roll(&shared, 2)]);
     row.shared = shared;
     below = knob_counters("coll_pipering_fallback_");
     run_row(&row);
@@ -278,7 +280,6 @@ int main(int argc, char **argv)
     signal(SIGALRM, hangs);
     buffers = 0 != tap_number("BUFFERS", 0);
     knob_set("coll_pipering_window", 2);
-    knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     for (number = 0 <= only ? only : 0; number < cases; number++) {
         alarm((unsigned) tap_number("PATIENCE", 30));
         run_case();

@@ -108,6 +108,8 @@ for name in allgatherv_algorithm allgather_algorithm bcast_algorithm reduce_algo
         test 1 -eq "$(lines 'Valid values +: .*(ring|pipeline|search|even)')"
 done
 
+on_one "a bad fraction" 4 40 --mca coll_pipering_outlier_fraction 1.5 "$bin/served"
+is "a bad fraction: its range" "$(lines 'Legal range:  0 to 1$')" 1
 on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_alpha -3 "$bin/served"
 is "two bad values: both are named" "$(lines 'coll_pipering_(window = -1|alpha = -3)$')" 2
 
@@ -125,8 +127,9 @@ listed() {
 is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     allgather_algorithm allgatherv_algorithm allreduce_algorithm alpha backing_directory \
     bcast_algorithm beta block_model block_size block_split exscan_algorithm local_alpha \
-    local_beta min_total overlap priority reduce_algorithm reorder_empties reorder_nodes \
-    ring_buffer ring_buffer_blocks ring_buffer_size scan_algorithm verbose window)"
+    local_beta min_total outlier_fraction outlier_min_total outlier_threshold overlap priority \
+    reduce_algorithm reorder_empties reorder_nodes ring_buffer ring_buffer_blocks ring_buffer_size \
+    rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
     bytes_shared calls fallback_early fallback_local fallback_model fallback_off fallback_small \
@@ -142,12 +145,14 @@ mute() {
     done
 }
 
-is "numbers tell their range" \
-    "$(mute '0 to [0-9]+' alpha beta local_alpha local_beta block_size min_total priority verbose window)" ""
-is "numbers tell what 0 means" \
-    "$(mute '0: ' alpha beta local_alpha local_beta block_size min_total priority verbose window)" ""
+quantities=(alpha beta local_alpha local_beta block_size min_total outlier_min_total rounds_min_total
+    rounds_max_total rounds_packed window)
+numbers=("${quantities[@]}" outlier_fraction outlier_threshold priority verbose)
+is "numbers tell their range" "$(mute '0 to [0-9]+' "${numbers[@]}")" ""
+is "numbers tell what 0 means" "$(mute '0: ' "${numbers[@]}")" ""
 is "quantities tell their unit" \
-    "$(mute '(microseconds|nanoseconds|bytes|blocks)' alpha beta local_alpha local_beta block_size min_total window)" ""
-is "names tell their values" "$(mute 'auto .*ring.*linear_ring.*off' allgatherv_algorithm)$(
+    "$(mute '(microseconds|nanoseconds|bytes|blocks)' "${quantities[@]}")" ""
+is "names tell their values" "$(
+    mute 'auto .*ring.*linear_ring.*recursive_doubling.*dissemination.*off' allgatherv_algorithm)$(
     mute 'search.*equation2.*equation2_printed.*fixed' block_model)$(mute 'even.*full' block_split)" ""
 finish

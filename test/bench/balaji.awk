@@ -1,0 +1,71 @@
+# Tables and verdicts of balaji, from TSV files of agv (columns: agv --help).
+#   awk -f verdict.awk -f balaji.awk section=NAME [variable=value] FILE...
+# A line that judges ends in PASS or MISS, and nothing else does.
+
+BEGIN {
+    FS = "\t"
+}
+
+/^#/ { next }
+
+# Rows are (place, bytes).
+{
+    key = by SUBSEP $2
+    if (!(key in total)) {
+        order[++rows] = key
+        total[key] = $2
+        ranks[key] = $3
+        place[key] = by
+    }
+    time[key, $7] = 1e3 * $10
+    ratio[key, $7] = $14
+    block[key, $7] = $15
+    wrongs += $NF == "no"
+}
+
+function outlier(key) {
+    return total[key] - 8 * (ranks[key] - 1)
+}
+
+# ---- an outlier: `from` so many bytes on, of at least `least` ranks, targets hold
+
+function judge_outliers(    i, key, x, top, cut, low, stock, ring, above, judged) {
+    low = 100
+    printf "%-6s %6s %8s %8s %8s %9s %8s %9s %8s %7s\n", "place", "bytes", "stock", "linear",
+        "ring", "doubling", "dissem.", "pipering", "x stock", "cut"
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        x = ratio[key, "stock2"]
+        top = x > top ? x : top
+        cut = 100 * (1 - ratio[key, "pipering"] / ratio[key, "linear"])
+        printf "%-6s %6s %8.2f %8.2f %8.2f %9.2f %8.2f %8.2f%s %8.3f %6.1f%%\n", place[key],
+            size(outlier(key)), time[key, "stock"], time[key, "linear"], time[key, "ring"],
+            time[key, "doubling"], time[key, "dissemination"], time[key, "pipering"],
+            block[key, "pipering"] > 0 ? " " : "*", ratio[key, "pipering"], cut
+        stock += log(ratio[key, "pipering"])
+        if (outlier(key) >= from && ranks[key] >= least) {
+            judged++
+            low = cut < low ? cut : low
+            ring += log(ratio[key, "pipering"] / ratio[key, "ring"])
+        }
+    }
+    for (i = 1; i <= rows; i++) {
+        above += ratio[order[i], "pipering"] > top
+    }
+    print "milliseconds, medians; * left to the module below"
+    at_least("least cut against the linear ring, %", low, 20)
+    at_most(sprintf("pipering to the pipelined ring, geometric mean of %d ratios", judged),
+        exp(ring / judged), 1)
+    at_most(sprintf("pipering to stock, geometric mean of %d ratios", rows), exp(stock / rows),
+        1.05)
+    at_most(sprintf("ratios to stock above the largest of stock2 (%.3f)", top), above, 0)
+}
+
+END {
+    if (section == "outliers") {
+        judge_outliers()
+    }
+    if (wrongs > 0) {
+        printf "%d results were wrong  MISS\n", wrongs
+    }
+}
