@@ -29,7 +29,7 @@ function outlier(key) {
 
 # ---- an outlier: `from` so many bytes on, of at least `least` ranks, targets hold
 
-function judge_outliers(    i, key, x, top, cut, low, stock, ring, above, judged) {
+function judge_outliers(    i, key, x, top, saved, low, stock, ring, above, judged) {
     low = 100
     printf "%-6s %6s %8s %8s %8s %9s %8s %9s %8s %7s\n", "place", "bytes", "stock", "linear",
         "ring", "doubling", "dissem.", "pipering", "x stock", "cut"
@@ -37,15 +37,15 @@ function judge_outliers(    i, key, x, top, cut, low, stock, ring, above, judged
         key = order[i]
         x = ratio[key, "stock2"]
         top = x > top ? x : top
-        cut = 100 * (1 - ratio[key, "pipering"] / ratio[key, "linear"])
+        saved = 100 * (1 - ratio[key, "pipering"] / ratio[key, "linear"])
         printf "%-6s %6s %8.2f %8.2f %8.2f %9.2f %8.2f %8.2f%s %8.3f %6.1f%%\n", place[key],
             size(outlier(key)), time[key, "stock"], time[key, "linear"], time[key, "ring"],
             time[key, "doubling"], time[key, "dissemination"], time[key, "pipering"],
-            block[key, "pipering"] > 0 ? " " : "*", ratio[key, "pipering"], cut
+            (block[key, "pipering"] > 0 ? " " : "*"), ratio[key, "pipering"], saved
         stock += log(ratio[key, "pipering"])
         if (outlier(key) >= from && ranks[key] >= least) {
             judged++
-            low = cut < low ? cut : low
+            low = saved < low ? saved : low
             ring += log(ratio[key, "pipering"] / ratio[key, "ring"])
         }
     }

@@ -48,6 +48,7 @@ typedef struct place_t {
     uint64_t *blocks;
     void *scratch;
     void *memory;
+    size_t packed; /**< bytes of contributions that go together in rounds */
     mca_coll_pipering_ring_t ring;
 } place_t;
 
@@ -162,7 +163,6 @@ static void expect_rounds(place_t *place, const knob_setting_t *setting, bool la
 {
     mca_coll_pipering_ring_t *ring = &place->ring;
     mca_coll_pipering_grid_t grid = {ring, 1, KNOB_DISSEMINATION == setting->algorithm};
-    size_t packed = setting->alone ? 0 : KNOB_PACKED;
 
     memset(place->blocks, 0, (size_t) place->size * sizeof(*place->blocks));
     mca_coll_pipering_order(ring, place->node_of, place->blocks,
@@ -175,11 +175,12 @@ static void expect_rounds(place_t *place, const knob_setting_t *setting, bool la
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&grid); k++) {
         mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&grid, place->rank, k);
         mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
-            &grid, place->rank, place->bytes, packed, round.recv);
+            &grid, place->rank, place->bytes, place->packed, round.recv);
 
         add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
         add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
-            mca_coll_pipering_grid_volume(&grid, place->rank, place->bytes, packed, round.send));
+            mca_coll_pipering_grid_volume(&grid, place->rank, place->bytes, place->packed,
+                                          round.send));
         if (place->node_of[round.from] != place->node_of[place->rank]) {
             wanted[FROM_NETWORK] += in.bytes;
         }
@@ -315,7 +316,7 @@ static const knob_setting_t settings[] = {
     {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, 0, true, true, true},
     {"dissemination over ranks", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, 0, false, true, false},
 };
-#define LINEAR 4 /* of them */
+enum { LINEAR = 4, DOUBLING = 5 }; /* of them */
 #define SETTINGS ((int) (sizeof(settings) / sizeof(settings[0])))
 
 static bool in_rounds(const knob_setting_t *setting)
@@ -351,6 +352,7 @@ static bool try_call(place_t *place, int shape, int n, layout_t *layout, char *f
     char why[200] = "wrong result", laws[200];
 
     knob_apply(setting);
+    place->packed = setting->alone ? 0 : KNOB_PACKED;
     read_counters(before);
     right = run_once(place, shape, (shape + n) % 2, layout);
     read_counters(got);
@@ -405,6 +407,83 @@ static void try_linear(place_t *place)
     layout_free(layout);
 }
 
+/* ---- the choice ---- */
+
+#define NEVER (1 << 30) /* bytes in all, more than any of these calls is about */
+
+/** Variables that say when exchanges in rounds are considered, and whether one is made. */
+static const struct {
+    const char *name;
+    int shape;
+    int rounds_min, rounds_max;
+    double threshold, fraction;
+    bool rounds;
+} choices[] = {
+    {"outliers", OUTLIER, NEVER, NEVER, 8, 0.125, true},
+    {"outliers that are not large enough", OUTLIER, NEVER, NEVER, 3000, 0.125, false},
+    {"outliers where none may be", OUTLIER, NEVER, NEVER, 8, 0, false},
+    {"outliers among too many bytes", OUTLIER, NEVER, 150000, 8, 0.125, false},
+    {"no outliers", REGULAR, NEVER, NEVER, 8, 0.125, false},
+    {"no outliers, but enough bytes", REGULAR, 60000, NEVER, 8, 0.125, true},
+};
+
+/** With costs that make every message dear, and all contributions together. */
+static void set_choice(place_t *place, int n)
+{
+    static const char *const costs[] = {"alpha", "beta", "local_alpha", "local_beta"};
+    char name[64];
+
+    knob_apply(&settings[DOUBLING]);
+    knob_set("coll_pipering_allgatherv_algorithm", KNOB_AUTO);
+    knob_set("coll_pipering_allgather_algorithm", KNOB_AUTO);
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof(name), "coll_pipering_%s", costs[i]);
+        knob_set(name, i % 2 ? 1e-6 : 1e5);
+    }
+    place->packed = NEVER;
+    knob_set("coll_pipering_rounds_packed", NEVER);
+    knob_set("coll_pipering_rounds_min_total", choices[n].rounds_min);
+    knob_set("coll_pipering_rounds_max_total", choices[n].rounds_max);
+    knob_set("coll_pipering_outlier_threshold", choices[n].threshold);
+    knob_set("coll_pipering_outlier_fraction", choices[n].fraction);
+}
+
+/** All ranks take the same way, and the one that the variables say. */
+static void try_choice(place_t *place, int n)
+{
+    uint64_t before[COUNTERS], got[COUNTERS];
+    char fault[200] = "";
+    layout_t *layout = layout_unit(1, 0);
+    bool right;
+
+    distribute(place, choices[n].shape);
+    set_choice(place, n);
+    read_counters(before);
+    right = run_once(place, choices[n].shape, false, layout);
+    read_counters(got);
+    for (int i = 0; i < COUNTERS; i++) {
+        got[i] -= before[i];
+    }
+    right &= choices[n].rounds
+             == as_planned(place, &settings[DOUBLING], got, fault, sizeof(fault));
+    tap_check(right, fault, "chosen: %s", choices[n].name);
+    layout_free(layout);
+}
+
+/** Not on one node, nor among a few ranks, where a ring has as few messages. */
+static void try_choices(place_t *place)
+{
+    int nodes = 0;
+
+    for (int i = 0; i < place->size; i++) {
+        nodes += i == place->node_of[i];
+    }
+    for (int n = 0; 1 < nodes && 6 < place->size && n < (int) (sizeof(choices) / sizeof(*choices));
+         n++) {
+        try_choice(place, n);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm reversed;
@@ -419,6 +498,7 @@ int main(int argc, char **argv)
         try_shape(&place, shape, "all ranks");
     }
     try_linear(&place);
+    try_choices(&place);
     place_free(&place);
 
     MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, &reversed);

@@ -306,20 +306,34 @@ static void test_fits(void)
 #define ALPHA 1e-5
 #define BETA 1e-9
 
+static double scratch[3 * (MOST + 1)];
+
 /* Links where a message takes ALPHA + BETA a byte, inside nodes a tenth of it. */
-static double time_of(instance_t *in, int lanes, size_t packed)
+static mca_coll_pipering_grid_problem_t problem_of(instance_t *in, int lanes, size_t packed)
 {
-    double scratch[3 * (MOST + 1)];
     const mca_coll_pipering_link_cost_t net = {.alpha = ALPHA, .gap = ALPHA, .beta = BETA};
     const mca_coll_pipering_link_cost_t local = {.alpha = ALPHA / 10, .gap = ALPHA / 10,
                                                  .beta = BETA / 10};
-    const mca_coll_pipering_grid_problem_t problem
-        = {.grid = &in->grid, .bytes = in->bytes, .packed = packed,
-           .cost = {.net = net, .local = local}, .scratch = scratch};
 
     in->grid.lanes = lanes;
     in->grid.dissemination = false;
+    return (mca_coll_pipering_grid_problem_t){.grid = &in->grid,
+                                              .bytes = in->bytes,
+                                              .packed = packed,
+                                              .cost = {.net = net, .local = local},
+                                              .scratch = scratch};
+}
+
+static double time_of(instance_t *in, int lanes, size_t packed)
+{
+    const mca_coll_pipering_grid_problem_t problem = problem_of(in, lanes, packed);
     return mca_coll_pipering_grid_time(&problem);
+}
+
+static double rival_time_of(instance_t *in)
+{
+    const mca_coll_pipering_grid_problem_t problem = problem_of(in, 1, PACKED);
+    return mca_coll_pipering_grid_rival_time(&problem);
 }
 
 static bool near(double time, double wanted)
@@ -333,6 +347,7 @@ static void test_model(void)
 
     open_instance(&in, 16, 1, REGULAR);
     ok(near(time_of(&in, 1, PACKED), 4 * ALPHA + 15 * 64 * BETA), "a rank a node: 4 a + 15 m b");
+    ok(near(rival_time_of(&in), 4 * ALPHA + 15 * 64 * BETA), "others can do that too");
     ok(near(time_of(&in, 1, 0), 15 * (ALPHA + 64 * BETA)), "all contributions alone: 15 (a + m b)");
     close_instance(&in);
 
@@ -345,9 +360,15 @@ static void test_model(void)
 
     open_instance(&in, 16, 1, ONE);
     ok(near(time_of(&in, 1, PACKED), 4 * (ALPHA + 77777 * BETA)), "one has all: 4 (a + m b)");
+    ok(near(rival_time_of(&in), ALPHA + 2 * (4 * ALPHA + 77777 * BETA)),
+       "one has all: others gather it, deal it out and gather it");
     close_instance(&in);
     open_instance(&in, 16, 1, EMPTY);
     ok(0 == time_of(&in, 1, PACKED), "nobody has anything: 0");
+    close_instance(&in);
+
+    open_instance(&in, 3, 1, ONE);
+    ok(near(rival_time_of(&in), 2 * (ALPHA + 77777 * BETA)), "3 ranks: the linear ring");
     close_instance(&in);
 }
 

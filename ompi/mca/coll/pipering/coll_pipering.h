@@ -313,6 +313,12 @@ void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft);
 /** Decides whether a gather, whose ring is decided on, is an exchange in rounds rather. */
 void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft);
 
+/**
+ * A call is taken if it is not slower than this many times the modelled time of its
+ * rivals, which leave out what unpipelined algorithms lose on the way.
+ */
+#define MCA_COLL_PIPERING_RIVAL_SLACK 1.10
+
 /** Whether a draft with its times is worth it; what is said of one node holds if all are on one. */
 mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft,
                                                    bool pays_on_one_node);

@@ -32,12 +32,6 @@
 /* What slots and the time to fill them should not be without end. */
 #define BLOCK_MOST ((size_t) 1024 * 1024)
 
-/*
- * A pipeline is taken if it is not slower than this many times the modelled time of
- * its rivals, which leave out what unpipelined algorithms lose on the way.
- */
-#define RIVAL_SLACK 1.10
-
 static void plan_construct(mca_coll_pipering_plan_t *plan)
 {
     plan->memory = NULL;
@@ -274,7 +268,7 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
     if (2 > draft->nodes) {
         return pays_on_one_node ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    return plan->time <= RIVAL_SLACK * plan->rival_time ? MCA_COLL_PIPERING_TAKEN
+    return plan->time <= MCA_COLL_PIPERING_RIVAL_SLACK * plan->rival_time ? MCA_COLL_PIPERING_TAKEN
                                                         : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 

@@ -23,6 +23,12 @@
 
 #include "coll_pipering.h"
 
+/*
+ * A ring is left for an exchange if that takes less than this part of the ring's modelled
+ * time: the model knows less of it, as it does not overlap its rounds.
+ */
+#define RING_SLACK 0.75
+
 /* Forced, as far as it may be: what is about more bytes goes around the ring. */
 static bool is_forced(const mca_coll_pipering_plan_t *plan)
 {
@@ -76,18 +82,24 @@ static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipe
     return time;
 }
 
+/* It beats the ring, and nobody else is known to beat it. */
+static bool pays(const mca_coll_pipering_plan_t *plan, double time, double rival_time)
+{
+    return time < RING_SLACK * plan->time
+           && (plan->key.must_take || time <= MCA_COLL_PIPERING_RIVAL_SLACK * rival_time);
+}
+
 static void take(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_grid_t *grid,
-                 double time)
+                 double time, double rival_time)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, grid);
     const bool doubling = !grid->dissemination && 0 == (draft->ranks & (draft->ranks - 1));
 
     plan->algorithm = doubling ? MCA_COLL_PIPERING_DOUBLING : MCA_COLL_PIPERING_DISSEMINATION;
     plan->grid = *grid;
     plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(grid);
     plan->time = time;
-    plan->rival_time = mca_coll_pipering_grid_rival_time(&problem);
+    plan->rival_time = rival_time;
     plan->window = 0;
     plan->cut.block_size = 1;
     for (int r = 0; r < draft->ranks; ++r) {
@@ -96,13 +108,13 @@ static void take(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_grid_
     }
 }
 
-/* The order of nodes, whatever the ring's is. */
-static void order_ranks(mca_coll_pipering_draft_t *draft, mca_coll_pipering_ring_t *ring)
+/* There is reason to weigh it. */
+static bool may_pay(mca_coll_pipering_draft_t *draft)
 {
-    mca_coll_pipering_order(ring, draft->node_of, draft->blocks,
-                            draft->plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES
-                                                                  : 0,
-                            draft->order_scratch);
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+
+    return MCA_COLL_PIPERING_AUTO == plan->key.params.algorithm
+           && (plan->total >= plan->key.params.rounds_min_total || has_outliers(draft));
 }
 
 void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
@@ -113,15 +125,18 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
         = {.ring = &plan->by_node,
            .lanes = 1,
            .dissemination = MCA_COLL_PIPERING_DISSEMINATION == params->algorithm};
-    const bool may = MCA_COLL_PIPERING_AUTO == params->algorithm
-                     && (plan->total >= params->rounds_min_total || has_outliers(draft));
 
-    if (plan->total > params->rounds_max_total || !(may || is_forced(plan))) {
+    if (plan->total > params->rounds_max_total || !(is_forced(plan) || may_pay(draft))) {
         return;
     }
-    order_ranks(draft, &plan->by_node);
+    mca_coll_pipering_order(&plan->by_node, draft->node_of, draft->blocks,
+                            params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
+                            draft->order_scratch);
+
     const double time = choose_lanes(draft, &grid);
-    if (is_forced(plan) || time < plan->time) {
-        take(draft, &grid, time);
+    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, &grid);
+    const double rival_time = mca_coll_pipering_grid_rival_time(&problem);
+    if (is_forced(plan) || pays(plan, time, rival_time)) {
+        take(draft, &grid, time, rival_time);
     }
 }
