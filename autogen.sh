@@ -8,9 +8,9 @@
 # $HEADER$
 #
 # Lays this overlay on an Open MPI source tree and prepares the tree for
-# configure. Only ompi/ is laid, and the patches of opal/datatype-lookahead are
-# applied: Open MPI has directories named test/ and contrib/ of its own, so ours
-# stay here.
+# configure. Only ompi/ and the sources of opal/datatype-lookahead are laid, these
+# in the tree's opal/datatype, and the patches beside them are applied: Open MPI
+# has directories named test/ and contrib/ of its own, so ours stay here.
 
 set -eu
 
@@ -62,11 +62,19 @@ check_tree() {
     esac
 }
 
-# The overlay's files, without what editors and patch leave behind.
+# Where the overlay's files are laid, without what editors and patch leave behind.
 overlay_files() {
-    (cd "$here" && find ompi -type f \
+    (cd "$here" && find ompi opal/datatype-lookahead/*.[ch] -type f \
         ! -name '*~' ! -name '.*.sw?' ! -name '#*' ! -name '*.orig' ! -name '*.rej' |
-        LC_ALL=C sort)
+        sed 's,^opal/datatype-lookahead/,opal/datatype/,' | LC_ALL=C sort)
+}
+
+# source_of FILE: where in the overlay the laid file is.
+source_of() {
+    case $1 in
+        opal/datatype/*) echo "$here/opal/datatype-lookahead/${1##*/}" ;;
+        *) echo "$here/$1" ;;
+    esac
 }
 
 # Copies under another name first: make never sees half a file. The new
@@ -74,11 +82,12 @@ overlay_files() {
 # the contents went back to an older state. A source that left the list in
 # Makefile.am is still in the linked library, which make would leave as it is.
 lay_file() {
-    if cmp -s "$here/$1" "$tree/$1"; then
+    source=$(source_of "$1")
+    if cmp -s "$source" "$tree/$1"; then
         return
     fi
     mkdir -p "$tree/$(dirname "$1")"
-    cp "$here/$1" "$tree/$1.laying"
+    cp "$source" "$tree/$1.laying"
     mv "$tree/$1.laying" "$tree/$1"
     case $1 in
         ompi/mca/*/*/Makefile.am) rm -f "$tree/$(dirname "$1")"/*.la ;;
@@ -112,18 +121,54 @@ lay_overlay() {
     mv "$manifest.new" "$manifest"
 }
 
-patch_quietly() {
-    (cd "$tree" && patch -p1 -f -s "$@") >/dev/null 2>&1
+# patch_in DIR OPTION...: quietly.
+patch_in() {
+    (cd "$1" && shift && patch -p1 -f -s -r - --no-backup-if-mismatch "$@") >/dev/null 2>&1
 }
 
+# copy_patched DIR PATCH...: the tree's files that the patches change, to try them on.
+copy_patched() {
+    copy=$1
+    shift
+    rm -rf "$copy"
+    mkdir -p "$copy"
+    sed -n 's,^+++ b/\([^ 	]*\).*,\1,p' "$@" | LC_ALL=C sort -u | while IFS= read -r file; do
+        mkdir -p "$copy/$(dirname "$file")"
+        cp "$tree/$file" "$copy/$file" 2>/dev/null || true
+    done
+}
+
+# are_applied N PATCH...: are the first N? A patch can change lines that one before
+# it has made, so they are undone from the last on, in a copy.
+are_applied() {
+    left=$1
+    shift
+    copy_patched "$tree/.pipering-trial" "$@"
+    while [ "$left" -gt 0 ]; do
+        eval "patch_in \"\$tree/.pipering-trial\" -R -i \"\${$left}\"" || return 1
+        left=$((left - 1))
+    done
+}
+
+# All or nothing: a tree with some of the patches is of no use to anyone.
 apply_patches() {
-    for file in "$here/opal/datatype-lookahead/patches/$series"/*.patch; do
-        if [ ! -f "$file" ] || patch_quietly -R --dry-run -i "$file"; then
-            continue
-        fi
-        patch_quietly --dry-run -i "$file" ||
+    set -- "$here/opal/datatype-lookahead/patches/$series"/*.patch
+    [ -f "$1" ] || return 0
+    applied=$#
+    until are_applied "$applied" "$@"; do
+        applied=$((applied - 1))
+    done
+    copy_patched "$tree/.pipering-trial" "$@"
+    shift "$applied"
+    for file; do
+        patch_in "$tree/.pipering-trial" -i "$file" || {
+            rm -rf "$tree/.pipering-trial"
             die "${file#"$here"/} does not apply to Open MPI $version; the tree is not prepared"
-        patch_quietly -i "$file"
+        }
+    done
+    rm -rf "$tree/.pipering-trial"
+    for file; do
+        patch_in "$tree" -i "$file"
         echo "~ ${file#"$here"/}"
     done
 }

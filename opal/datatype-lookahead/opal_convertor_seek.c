@@ -1,0 +1,363 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * opal_convertor_set_position() of a convertor whose data is not contiguous.
+ *
+ * Fragments that arrive out of order, because they came by two rails, make the
+ * position jump forward and back:
+ *
+ *     fragments    0   2   1   4   3   6   5
+ *     position     0 > 2 < 1 > 4 < 3 > 6 < 5
+ *
+ * A jump first saves the context that it leaves. It then takes the best of
+ *   a saved context that is just there        O(depth of loops)
+ *   the index, when the datatype has one      O(depth * (log(entries) + stride))
+ *   the context left, one saved before the place, or the beginning of the copy
+ *   of the datatype there; and walks          O(entries between)
+ * The walk has no division for an entry, and steps over whole copies of the
+ * datatype and whole iterations of loops at once. When all walks over this
+ * datatype have seen its description twice, the index is made, which costs less
+ * than that: whatever the order of fragments, entries seen stay linear.
+ *
+ * Descriptions of a few entries, as of vectors, are walked from the beginning
+ * and nothing is allocated for them.
+ */
+
+#include "opal_config.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opal/constants.h"
+#include "opal/datatype/opal_convertor_lookahead.h"
+#include "opal/datatype/opal_datatype_internal.h"
+#include "opal/datatype/opal_datatype_seek_index.h"
+
+/* Entries that are walked faster than anything else is looked up. */
+#define SHORT_DESCRIPTION 16
+
+#define SEEN_BEFORE_INDEX 2 /* times the description */
+
+/** Contexts of places that the position jumped away from. */
+struct opal_convertor_checkpoints_t {
+    uint32_t count; /**< contexts, one more than are remembered at the same time */
+    uint32_t spare; /**< the one to save into */
+    opal_convertor_ctx_t contexts[];
+};
+
+typedef struct opal_convertor_checkpoints_t checkpoints_t;
+
+void opal_convertor_checkpoints_release(opal_convertor_t *convertor)
+{
+    checkpoints_t *points = convertor->checkpoints;
+
+    for (uint32_t i = 0; i < points->count; ++i) {
+        opal_convertor_ctx_release(points->contexts + i);
+    }
+    free(points);
+    convertor->flags &= ~CONVERTOR_HAS_CHECKPOINTS;
+}
+
+/* The convertor's contexts, made now if there are none, or NULL. */
+static checkpoints_t *need_checkpoints(opal_convertor_t *convertor)
+{
+    const int wanted = opal_datatype_seek_checkpoints;
+    checkpoints_t *points;
+
+    if (0 != (convertor->flags & CONVERTOR_HAS_CHECKPOINTS)) {
+        return convertor->checkpoints;
+    }
+    if (0 >= wanted || OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST < wanted) {
+        return NULL;
+    }
+    points = malloc(sizeof(*points) + ((size_t) wanted + 1) * sizeof(points->contexts[0]));
+    if (NULL == points) {
+        return NULL;
+    }
+    points->count = (uint32_t) wanted + 1;
+    points->spare = 0;
+    for (uint32_t i = 0; i < points->count; ++i) {
+        opal_convertor_ctx_init(points->contexts + i);
+    }
+    convertor->checkpoints = points;
+    convertor->flags |= CONVERTOR_HAS_CHECKPOINTS;
+    return points;
+}
+
+/* The last context at or before the position besides the one just left. */
+static uint32_t last_before(const checkpoints_t *points, size_t position)
+{
+    uint32_t best = points->spare;
+    size_t before = 0;
+
+    for (uint32_t i = 0; i < points->count; ++i) {
+        if (points->contexts[i].bConverted <= position && points->contexts[i].bConverted > before) {
+            before = points->contexts[i].bConverted;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/*
+ * Saves the context that is left and restores the best one for the position.
+ * What is restored is not remembered any more: the convertor goes on from there.
+ * True if the convertor is there.
+ */
+static bool jump(opal_convertor_t *convertor, checkpoints_t *points, size_t position)
+{
+    opal_convertor_ctx_t *left = points->contexts + points->spare, *found;
+    uint32_t best;
+
+    if (0 == convertor->bConverted
+        || OPAL_SUCCESS != opal_convertor_ctx_save(convertor, left)) {
+        left->bConverted = SIZE_MAX;
+    }
+    best = last_before(points, position);
+    found = points->contexts + best;
+    if (found != left && found->bConverted == position) {
+        opal_convertor_ctx_restore(convertor, found);
+        found->bConverted = SIZE_MAX;
+        points->spare = best;
+        return true;
+    }
+    if (found != left) {
+        opal_convertor_ctx_restore(convertor, found);
+    }
+    points->spare = (points->spare + 1) % points->count;
+    return false;
+}
+
+/** A walk over a description, on the convertor's own stack. */
+typedef struct walk_t {
+    const dt_elem_desc_t *desc;
+    const opal_datatype_seek_index_t *index; /**< or NULL */
+    dt_stack_t *loop;                        /**< the innermost loop on the stack */
+    uint32_t entry;
+    size_t rest; /**< bytes between the begin of the entry and the position */
+    size_t seen, most;
+} walk_t;
+
+/* At the begin of a body: the index knows an entry nearer to the position. */
+static inline void enter_body(walk_t *walk, uint32_t begin)
+{
+    const opal_datatype_seek_mark_t *mark;
+
+    walk->entry = begin;
+    if (NULL != walk->index) {
+        mark = opal_datatype_seek_index_find(walk->index, begin, walk->rest);
+        if (NULL != mark) {
+            walk->entry = mark->entry;
+            walk->rest -= mark->bytes;
+        }
+    }
+}
+
+/* From the begin of the copy of the datatype in which the position is. */
+static void start_in_copy(walk_t *walk, opal_convertor_t *convertor, size_t position)
+{
+    const opal_datatype_t *datatype = convertor->pDesc;
+    const size_t copy = position / datatype->size;
+
+    walk->loop = convertor->pStack;
+    SAVE_STACK(walk->loop, -1, OPAL_DATATYPE_LOOP, convertor->count - copy,
+               (ptrdiff_t) copy * (datatype->ub - datatype->lb));
+    walk->rest = position - copy * datatype->size;
+    enter_body(walk, 0);
+}
+
+/* Bytes of the entry that are behind the convertor. */
+static size_t bytes_done(const opal_convertor_t *convertor, const dt_elem_desc_t *entry,
+                         const dt_stack_t *top)
+{
+    if (OPAL_DATATYPE_LOOP == entry->elem.common.type) {
+        return (entry->loop.loops - top->count) * (entry + entry->loop.items)->end_loop.size;
+    }
+    return (entry->elem.count * entry->elem.blocklen - top->count)
+               * opal_datatype_basicDatatypes[entry->elem.common.type]->size
+           + convertor->partial_length;
+}
+
+/* From where the convertor stands, after a step over whole copies of the datatype. */
+static void start_here(walk_t *walk, opal_convertor_t *convertor, size_t position)
+{
+    const opal_datatype_t *datatype = convertor->pDesc;
+    const dt_stack_t *top = convertor->pStack + convertor->stack_pos;
+    const size_t ahead = position - convertor->bConverted;
+    const size_t copies = ahead / datatype->size;
+
+    walk->entry = (uint32_t) top->index;
+    walk->loop = convertor->pStack + convertor->stack_pos - 1;
+    walk->rest = ahead - copies * datatype->size
+                 + bytes_done(convertor, walk->desc + walk->entry, top);
+    if (0 != copies) {
+        convertor->pStack[0].count -= copies;
+        for (dt_stack_t *loop = convertor->pStack; loop <= walk->loop; ++loop) {
+            loop->disp += (ptrdiff_t) copies * (datatype->ub - datatype->lb);
+        }
+    }
+}
+
+/* From the loop to the iteration of its body in which the position is. */
+static void descend(walk_t *walk)
+{
+    const dt_elem_desc_t *loop = walk->desc + walk->entry;
+    const size_t bytes = (loop + loop->loop.items)->end_loop.size;
+    const size_t iteration = walk->rest / bytes;
+    dt_stack_t *inner = walk->loop + 1;
+
+    SAVE_STACK(inner, (int32_t) walk->entry, OPAL_DATATYPE_LOOP, loop->loop.loops - iteration,
+               walk->loop->disp + (ptrdiff_t) iteration * loop->loop.extent);
+    walk->loop = inner;
+    walk->rest -= iteration * bytes;
+    enter_body(walk, walk->entry + 1);
+}
+
+/* From the end of a body to a later iteration, or out of the loop. */
+static void ascend(walk_t *walk, ptrdiff_t extent)
+{
+    const size_t bytes = walk->desc[walk->entry].end_loop.size;
+    dt_stack_t *loop = walk->loop;
+    size_t more = 1 + walk->rest / bytes; /* iterations */
+
+    if (more >= loop->count) {
+        walk->rest -= (loop->count - 1) * bytes;
+        walk->loop--;
+        walk->entry++;
+        return;
+    }
+    walk->rest -= (more - 1) * bytes;
+    loop->count -= more;
+    loop->disp += (ptrdiff_t) more
+                  * (-1 == loop->index ? extent : walk->desc[loop->index].loop.extent);
+    enter_body(walk, (uint32_t) (loop->index + 1));
+}
+
+/* To the entry of data in which the position is; false if `most` are not enough. */
+static bool walk_to_data(walk_t *walk, ptrdiff_t extent)
+{
+    const dt_elem_desc_t *entry;
+    size_t bytes;
+
+    for (; walk->seen < walk->most; ++walk->seen) {
+        entry = walk->desc + walk->entry;
+        if (OPAL_DATATYPE_END_LOOP == entry->elem.common.type) {
+            ascend(walk, extent);
+            continue;
+        }
+        bytes = opal_datatype_seek_child_bytes(entry);
+        if (OPAL_DATATYPE_LOOP == entry->elem.common.type) {
+            if (walk->rest < bytes) {
+                descend(walk);
+            } else {
+                walk->rest -= bytes;
+                walk->entry += entry->loop.items + 1;
+            }
+        } else if (walk->rest < bytes) {
+            return true;
+        } else {
+            walk->rest -= bytes;
+            walk->entry++;
+        }
+    }
+    return false;
+}
+
+/*
+ * Stands in the entry of data. A position inside of an element is one for a
+ * receiver only, which has the first bytes of it already.
+ */
+static void stand(const walk_t *walk, opal_convertor_t *convertor, size_t position)
+{
+    const ddt_elem_desc_t *elem = &walk->desc[walk->entry].elem;
+    const size_t size = opal_datatype_basicDatatypes[elem->common.type]->size;
+    const size_t done = walk->rest / size, block = done / elem->blocklen;
+    const size_t partial = walk->rest - done * size;
+    dt_stack_t *top = walk->loop + 1;
+
+    SAVE_STACK(top, (int32_t) walk->entry, (int16_t) elem->common.type,
+               elem->count * elem->blocklen - done,
+               walk->loop->disp + (ptrdiff_t) block * elem->extent
+                   + (ptrdiff_t) ((done - block * elem->blocklen) * size));
+    convertor->stack_pos = (uint32_t) (top - convertor->pStack);
+    convertor->partial_length = 0 != (convertor->flags & CONVERTOR_SEND) ? 0 : partial;
+    convertor->bConverted = position - partial + convertor->partial_length;
+}
+
+/* True if fewer bytes are ahead of the context than of the begin of the copy. */
+static inline bool nearer_from_here(const opal_convertor_t *convertor, size_t position)
+{
+    const size_t size = convertor->pDesc->size;
+
+    return 0 != convertor->bConverted && convertor->bConverted <= position
+           && (position - convertor->bConverted) % size < position % size;
+}
+
+/* How many entries may be seen before an index is the better choice. */
+static size_t walk_limit(const opal_datatype_t *datatype)
+{
+    const size_t limit = SEEN_BEFORE_INDEX * datatype->opt_desc.used, seen = datatype->seek_seen;
+
+    if (0 >= opal_datatype_seek_index_stride
+        || (size_t) opal_datatype_seek_index_stride >= datatype->opt_desc.used) {
+        return SIZE_MAX;
+    }
+    return seen < limit ? limit - seen : 0;
+}
+
+static bool walk_from_context(walk_t *walk, opal_convertor_t *convertor, size_t position)
+{
+    const opal_datatype_t *datatype = convertor->pDesc;
+
+    walk->most = walk_limit(datatype);
+    if (nearer_from_here(convertor, position)) {
+        start_here(walk, convertor, position);
+    } else {
+        start_in_copy(walk, convertor, position);
+    }
+    return walk_to_data(walk, datatype->ub - datatype->lb);
+}
+
+static void walk_with_index(walk_t *walk, opal_convertor_t *convertor, size_t position)
+{
+    const opal_datatype_t *datatype = convertor->pDesc;
+
+    walk->most = SIZE_MAX;
+    start_in_copy(walk, convertor, position);
+    (void) walk_to_data(walk, datatype->ub - datatype->lb);
+}
+
+int opal_convertor_seek(opal_convertor_t *convertor, size_t position)
+{
+    const opal_datatype_t *datatype = convertor->pDesc;
+    walk_t walk = {.desc = convertor->use_desc->desc};
+
+    if (SHORT_DESCRIPTION < convertor->use_desc->used) {
+        checkpoints_t *points = need_checkpoints(convertor);
+
+        if (NULL != points && jump(convertor, points, position)) {
+            return OPAL_SUCCESS;
+        }
+        walk.index = 0 < opal_datatype_seek_index_stride ? opal_datatype_seek_index_get(datatype)
+                                                         : NULL;
+    }
+    if (NULL != walk.index) {
+        walk_with_index(&walk, convertor, position);
+    } else if (!walk_from_context(&walk, convertor, position)) {
+        walk.index = opal_datatype_seek_index_need(
+            datatype, (uint32_t) opal_datatype_seek_index_stride);
+        walk_with_index(&walk, convertor, position);
+    }
+    opal_atomic_add_fetch_size_t(&((opal_datatype_t *) datatype)->seek_seen, walk.seen);
+    stand(&walk, convertor, position);
+    return OPAL_SUCCESS;
+}

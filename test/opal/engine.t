@@ -1,0 +1,41 @@
+#!/bin/bash
+# Copyright (c) 2026      The pipering authors. All rights reserved.
+#
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# Open MPI's own tests of its datatype engine, with our patches in it. All of
+# them pass on 5.0.7 without.
+
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=$(cd "${BUILD_DIR:-$here/../../build}" && pwd)
+prefix=$(readlink -f "${OMPI_PREFIX:-$build/install}")
+dir=$build/openmpi-${prefix##*/install-}/test/datatype
+
+[[ -f $dir/Makefile ]] || {
+    echo "1..0 # SKIP no build tree of ${prefix##*/}"
+    exit 0
+}
+out=$(timeout 300 make -C "$dir" check 2>&1)
+status=$?
+count=0
+while read -r result name; do
+    count=$((count + 1))
+    case $result in
+        PASS:) echo "ok $count - $name" ;;
+        *) echo "not ok $count - $name: ${result%:}" ;;
+    esac
+done < <(grep -E '^(PASS|FAIL|ERROR|SKIP): ' <<<"$out")
+count=$((count + 1))
+[[ $status -eq 0 && $count -eq 14 ]] || {
+    echo "not ok $count - 13 programs"
+    tail -n 20 <<<"$out" | sed 's/^/# /'
+    echo "1..$count"
+    exit 1
+}
+echo "ok $count - 13 programs"
+echo "1..$count"
