@@ -26,7 +26,7 @@
 
 int opal_datatype_lookahead = OPAL_DATATYPE_LOOKAHEAD_DUAL;
 int opal_datatype_lookahead_segments = OPAL_DATATYPE_LOOKAHEAD_SEGMENTS_MOST;
-int opal_datatype_lookahead_min_segment = 8192;
+int opal_datatype_lookahead_min_segment = 4096;
 int opal_datatype_seek_checkpoints = 8;
 int opal_datatype_seek_index_stride = 16;
 
@@ -94,12 +94,18 @@ static int register_number(size_t i)
     return rc;
 }
 
+/* What is no value of the variable has been reported, and left the default. */
+static inline bool is_usable(int rc)
+{
+    return 0 <= rc || OPAL_ERR_VALUE_OUT_OF_BOUNDS == rc;
+}
+
 int opal_datatype_lookahead_register_params(void)
 {
     int rc = register_mode();
 
-    for (size_t i = 0; 0 <= rc && i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
+    for (size_t i = 0; is_usable(rc) && i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
         rc = register_number(i);
     }
-    return 0 <= rc ? OPAL_SUCCESS : rc;
+    return is_usable(rc) ? OPAL_SUCCESS : rc;
 }
