@@ -65,6 +65,15 @@ typedef struct agv_options_t {
     bool help;
 } agv_options_t;
 
+/** An option with a word or a number, or alone. */
+typedef struct agv_option_t {
+    const char *name;
+    const char **word;
+    double *number;
+    double least; /**< of the number */
+    bool *flag;
+} agv_option_t;
+
 /** The communicators and places of one job. */
 typedef struct agv_world_t {
     MPI_Comm base;    /**< what the arms' communicators are duplicates of */
@@ -154,6 +163,9 @@ void agv_options_help(FILE *out);
 double agv_options_number(const char *text);
 /** Totals of a list in order; their number, or -1. `totals` may be NULL. */
 int agv_options_totals(const char *list, size_t *totals, int room);
+/** Takes a line of such options only. */
+bool agv_options_take(const agv_option_t *known, size_t count, int argc, char **argv, char *error,
+                      size_t length);
 
 /* agv_data.c */
 void agv_layout_create(agv_layout_t *layout, agv_type_t element, size_t unit);

@@ -48,7 +48,9 @@ bool agv_arm_set(agv_arm_t *arm, const char *name, const char *value, char *erro
     if (0 == strcmp(name, "B")) {
         name = "block_size";
     }
-    snprintf(full, sizeof(full), "%s%s", 0 == strncmp(name, "coll_", 5) ? "" : "coll_pipering_",
+    snprintf(full, sizeof(full), "%s%s",
+             0 == strncmp(name, "coll_", 5) || 0 == strncmp(name, "opal_", 5) ? ""
+                                                                              : "coll_pipering_",
              name);
     cvar = agv_cvar_open(full);
     if (0 > cvar) {

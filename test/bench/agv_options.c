@@ -150,6 +150,48 @@ int agv_options_totals(const char *list, size_t *totals, int room)
     return (0 == count) ? -1 : count;
 }
 
+/* argv ends in NULL, so there is a value to look at. */
+static bool take_option(const agv_option_t *option, const char *value, char *error, size_t length)
+{
+    double number = NULL == value ? -1.0 : agv_options_number(value);
+
+    if (NULL != option->flag) {
+        *option->flag = true;
+        return true;
+    }
+    if (NULL == value || (NULL != option->number && (option->least > number || 1e12 < number))) {
+        snprintf(error, length, "%s: wants a value it can use, see --help", option->name);
+        return false;
+    }
+    if (NULL != option->word) {
+        *option->word = value;
+    } else {
+        *option->number = number;
+    }
+    return true;
+}
+
+bool agv_options_take(const agv_option_t *known, size_t count, int argc, char **argv, char *error,
+                      size_t length)
+{
+    size_t k;
+
+    for (int i = 1; i < argc; ++i) {
+        for (k = 0; k < count && 0 != strcmp(argv[i], known[k].name); ++k) {
+            continue;
+        }
+        if (count == k) {
+            snprintf(error, length, "%s: no such option, see --help", argv[i]);
+            return false;
+        }
+        if (!take_option(&known[k], argv[i + 1], error, length)) {
+            return false;
+        }
+        i += NULL == known[k].flag;
+    }
+    return true;
+}
+
 static bool parse_type(agv_options_t *options)
 {
     static const struct {

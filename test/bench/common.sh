@@ -15,6 +15,7 @@ AGV=$BENCH_OUT/agv
 FOLD=$BENCH_OUT/fold
 PLAN=$BENCH_OUT/plan
 STAGES=$BENCH_OUT/stages
+APP=$BENCH_OUT/app
 MPICC=${OMPI_PREFIX:+$OMPI_PREFIX/bin/}mpicc
 CHECKED=(-std=c99 -D_DEFAULT_SOURCE -O2 -g -Wall -Wextra -Werror)
 
@@ -64,6 +65,11 @@ build_agv() {
 
 build_fold() {
     build_mpi "$FOLD" "$BENCH_SRC"/fold*.c "$BENCH_SRC"/agv_{arms,dist,mpit,options,report,world}.c
+}
+
+build_app() {
+    build_mpi "$APP" "$BENCH_SRC"/app*.c "$BENCH_SRC"/agv_{arms,dist,mpit,options,report,world}.c \
+        -lm
 }
 
 # build_plans PROGRAM SOURCE...: builds it with the component's plans, without MPI.
@@ -127,6 +133,11 @@ fold_job() {
     run_job "$FOLD" "$@"
 }
 
+# app_job NAME WITH PLACE OPTIONS APP...: the same with app
+app_job() {
+    run_job "$APP" "$@"
+}
+
 run_job() {
     local program=$1 name=$2 with=$3 place=$4 options=$5 rate=none command
     shift 5
@@ -148,7 +159,7 @@ run_job() {
             "$@" --tsv "$tsv" --progress 2>&1 | progress >"$log"
     fi
     if [ "${PIPESTATUS[0]}" -ne 0 ]; then
-        grep -E '^(agv|fold|testbed):' "$log" >&2 || tail -n 5 "$log" >&2
+        grep -E '^(agv|fold|app|testbed):' "$log" >&2 || tail -n 5 "$log" >&2
         return 1
     fi
 }

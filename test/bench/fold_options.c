@@ -167,39 +167,10 @@ static void defaults(fold_options_t *options)
     }
 }
 
-/* An option with a word or a number, or alone. */
-typedef struct option_t {
-    const char *name;
-    const char **word;
-    double *number;
-    double least;
-    bool *flag;
-} option_t;
-
-static bool take(const option_t *option, const char *value, char *error, size_t length)
-{
-    double number = NULL == value ? -1.0 : agv_options_number(value);
-
-    if (NULL != option->flag) {
-        *option->flag = true;
-        return true;
-    }
-    if (NULL == value || (NULL != option->number && (option->least > number || 1e12 < number))) {
-        snprintf(error, length, "%s: wants a value it can use, see --help", option->name);
-        return false;
-    }
-    if (NULL != option->word) {
-        *option->word = value;
-    } else {
-        *option->number = number;
-    }
-    return true;
-}
-
 bool fold_options_parse(fold_options_t *options, int argc, char **argv, char *error,
                         size_t length)
 {
-    const option_t known[] = {{"--coll", &options->colls, NULL, 0.0, NULL},
+    const agv_option_t known[] = {{"--coll", &options->colls, NULL, 0.0, NULL},
                               {"--total", &options->totals, NULL, 0.0, NULL},
                               {"--arms", &options->arms, NULL, 0.0, NULL},
                               {"--batch", &options->batches, NULL, 0.0, NULL},
@@ -213,22 +184,10 @@ bool fold_options_parse(fold_options_t *options, int argc, char **argv, char *er
                               {"--progress", NULL, NULL, 0.0, &options->progress},
                               {"--help", NULL, NULL, 0.0, &options->help}};
     const size_t count = sizeof(known) / sizeof(known[0]);
-    size_t k;
 
     defaults(options);
-    for (int i = 1; i < argc; ++i) {
-        for (k = 0; k < count && 0 != strcmp(argv[i], known[k].name); ++k) {
-            continue;
-        }
-        if (count == k) {
-            snprintf(error, length, "%s: no such option, see --help", argv[i]);
-            return false;
-        }
-        /* argv ends in NULL */
-        if (!take(&known[k], argv[i + 1], error, length)) {
-            return false;
-        }
-        i += NULL == known[k].flag;
+    if (!agv_options_take(known, count, argc, argv, error, length)) {
+        return false;
     }
     return check(options, error, length);
 }
