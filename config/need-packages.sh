@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Usage: config/need-packages.sh build|fortran|dso|test ...
+# Usage: config/need-packages.sh build|fortran|dso|test|petsc ...
 #
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
@@ -27,7 +27,9 @@ packages() {
         dso) echo gcc libc6-dev libopenmpi-dev openmpi-bin ;;
         # libopenmpi-dev and openmpi-bin: the test of components built out of tree.
         test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg hwloc-nox procps ;;
-        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, dso, test)" ;;
+        # PETSc and what it was compiled with: bench-petsc only.
+        petsc) echo libpetsc-real-dev libopenmpi-dev openmpi-bin gcc binutils pkg-config ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, dso, test, petsc)" ;;
     esac
 }
 
@@ -36,6 +38,7 @@ programs() {
         build) echo gcc g++ make perl flex autoconf automake libtoolize pkg-config patch xz ;;
         fortran) echo gfortran ;;
         dso) echo gcc mpicc ;;
+        petsc) echo gcc nm pkg-config mpicc.openmpi ;;
     esac
 }
 
