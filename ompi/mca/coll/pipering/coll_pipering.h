@@ -28,6 +28,7 @@
 #include "coll_pipering_engine.h"
 #include "coll_pipering_engine_grid.h"
 #include "coll_pipering_probe.h"
+#include "coll_pipering_task.h"
 #include "opal/class/opal_list.h"
 
 BEGIN_C_DECLS
@@ -173,7 +174,7 @@ typedef struct mca_coll_pipering_component_t {
     int verbose;
     int output;           /**< stream of the verbose lines */
     opal_mutex_t lock;    /**< of what follows */
-    opal_list_t active;   /**< requests that want progress */
+    opal_list_t active;   /**< tasks that want progress */
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
     bool opened;
     bool progressing;     /**< someone is in the progress function */
@@ -343,10 +344,9 @@ struct mca_coll_pipering_request_t;
 /** Makes the pipelines of a request whose plan is there. */
 typedef int mca_coll_pipering_begin_fn_t(struct mca_coll_pipering_request_t *request);
 
-/** A call on its way: what MPI_Wait waits for. */
+/** A call on its way. */
 typedef struct mca_coll_pipering_request_t {
-    ompi_coll_base_nbc_request_t super;
-    ompi_communicator_t *comm;
+    mca_coll_pipering_task_t super;
     mca_coll_pipering_module_t *module;
     const char *name; /**< of the call, for the verbose line; NULL: only sets up */
     mca_coll_pipering_begin_fn_t *begin;
@@ -357,7 +357,6 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_unit_t unit;            /**< of a reduction */
     mca_coll_pipering_combine_plan_t combine; /**< likewise */
     bool exclusive;                           /**< MPI_Exscan */
-    bool nonblocking;
     bool running; /**< the setup is behind it */
     bool tagged;  /**< tags are reserved, once for all starts of a persistent request */
     int tag;
@@ -377,6 +376,8 @@ OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
  * A request for a call `name` (NULL: for the setup alone), to be filled in; NULL: no
  * memory. The sizes of `key` (may be NULL) become the request's, in any case. A
  * persistent one is left to the user to start.
+ * When it starts it makes its plan if it has none and the communicator is set up, takes
+ * memory, and sends what it can.
  */
 mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
                                                            ompi_communicator_t *comm,
@@ -394,13 +395,6 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
 /** Makes the request's exchange in rounds. */
 int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request);
 
-/**
- * Starts a request: makes its plan if it has none and the communicator is set
- * up, takes memory, and sends what it can. On an error the request is gone, unless
- * it is persistent; a later error stands in its status.
- */
-int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request);
-
 /** The request's links inside a node go through ring buffers (coll_pipering_share.c). */
 bool mca_coll_pipering_request_shares(const mca_coll_pipering_request_t *request);
 
@@ -409,12 +403,6 @@ bool mca_coll_pipering_request_shares(const mca_coll_pipering_request_t *request
  * *open if it can begin.
  */
 int mca_coll_pipering_request_open(mca_coll_pipering_request_t *request, bool *open);
-
-/** Waits for a started request, frees it, and returns its error. */
-int mca_coll_pipering_request_wait(mca_coll_pipering_request_t *request);
-
-/** Stops the progress of requests; none is active. */
-void mca_coll_pipering_request_finalize(void);
 
 /* ---- the way of a call (coll_pipering_serve.c) ---- */
 

@@ -96,7 +96,7 @@ static bool is_scan(const mca_coll_pipering_request_t *request)
 static bool keeps_results(const mca_coll_pipering_request_t *request)
 {
     return is_scan(request) || MCA_COLL_PIPERING_RING == request->plan->algorithm
-           || request->key.root == ompi_comm_rank(request->comm);
+           || request->key.root == ompi_comm_rank(request->super.comm);
 }
 
 /* What this rank does with a block; false: nothing, it is the first or only takes results. */
@@ -117,7 +117,9 @@ static bool aim_combine(mca_coll_pipering_request_t *request)
     combine->own = &request->send;
     combine->result = result ? &request->recv : NULL;
     combine->scratch = (both || result) && !request->in_place ? &request->recv : NULL;
-    combine->keep = MCA_COLL_PIPERING_RING == plan->algorithm ? ompi_comm_rank(request->comm) : 0;
+    combine->keep = MCA_COLL_PIPERING_RING == plan->algorithm
+                        ? ompi_comm_rank(request->super.comm)
+                        : 0;
     combine->in_place = request->in_place;
     combine->exclusive = request->exclusive;
 

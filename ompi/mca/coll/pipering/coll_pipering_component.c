@@ -75,7 +75,7 @@ static int pipering_close(void)
     }
     component->opened = false;
     OBJ_DESTRUCT(&component->spare);
-    mca_coll_pipering_request_finalize();
+    mca_coll_pipering_task_finalize();
     mca_common_irregular_directory_remove(&component->directory);
     OBJ_DESTRUCT(&component->active);
     OBJ_DESTRUCT(&component->lock);

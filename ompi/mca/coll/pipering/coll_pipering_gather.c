@@ -68,7 +68,7 @@ static int begin(mca_coll_pipering_request_t *request)
 static void prepare(const void *what, mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_gather_t *call = what;
-    const int p = ompi_comm_size(request->comm);
+    const int p = ompi_comm_size(request->super.comm);
 
     request->begin = begin;
     request->recv = (mca_coll_pipering_layout_t){.buffer = call->rbuf,

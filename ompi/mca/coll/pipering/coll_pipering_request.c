@@ -9,12 +9,8 @@
  */
 /**
  * @file
- * Requests: calls on their way and the one progress function that moves them.
- *
- * A blocking call waits for its request, a nonblocking one hands it out. The
- * progress function runs within opal_progress, one thread at a time, and looks
- * at the heads of queues only; no completion callbacks are used, as they race
- * with completions and recurse.
+ * Requests: calls by pipelines on their way. Their progress looks at the heads of
+ * queues only.
  */
 
 #include "coll_pipering.h"
@@ -24,50 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opal/runtime/opal_progress.h"
 #include "opal/util/output.h"
-
-static int request_free(ompi_request_t **handle)
-{
-    mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) *handle;
-
-    if (!REQUEST_COMPLETE(*handle)) {
-        return MPI_ERR_REQUEST;
-    }
-    OMPI_REQUEST_FINI(&request->super.super);
-    OBJ_RELEASE(request);
-    *handle = MPI_REQUEST_NULL;
-    return OMPI_SUCCESS;
-}
-
-static int request_cancel(ompi_request_t *request, int complete)
-{
-    (void) request;
-    (void) complete;
-    return MPI_ERR_REQUEST;
-}
-
-/* MPI_Start and MPI_Startall; what cannot be started is complete, with its error. */
-static int start_all(size_t count, ompi_request_t **handles)
-{
-    int first = OMPI_SUCCESS;
-
-    for (size_t i = 0; i < count; ++i) {
-        handles[i]->req_complete = REQUEST_PENDING;
-        const int rc = mca_coll_pipering_request_start((mca_coll_pipering_request_t *) handles[i]);
-        if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
-            first = mca_coll_pipering_mpi_error(rc);
-        }
-    }
-    return first;
-}
 
 static void request_construct(mca_coll_pipering_request_t *request)
 {
-    request->super.super.req_type = OMPI_REQUEST_COLL;
-    request->super.super.req_status._cancelled = 0;
-    request->super.super.req_free = request_free;
-    request->super.super.req_cancel = request_cancel;
     request->key.sizes = NULL;
     request->plan = NULL;
     request->running = false;
@@ -81,7 +37,7 @@ static void request_destruct(mca_coll_pipering_request_t *request)
     }
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, ompi_coll_base_nbc_request_t, request_construct,
+OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_coll_pipering_task_t, request_construct,
                    request_destruct);
 
 /* Starts of a persistent request need not come in the same order on all ranks. */
@@ -89,41 +45,9 @@ static void reserve_tags(mca_coll_pipering_request_t *request)
 {
     if (!request->tagged) {
         request->tag = ompi_coll_base_nbc_reserve_tags(
-            request->comm, MCA_COLL_PIPERING_PIPES * MCA_COLL_PIPERING_LINKS);
+            request->super.comm, MCA_COLL_PIPERING_PIPES * MCA_COLL_PIPERING_LINKS);
         request->tagged = true;
     }
-}
-
-mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
-                                                           ompi_communicator_t *comm,
-                                                           const char *name,
-                                                           const mca_coll_pipering_key_t *key,
-                                                           bool persistent)
-{
-    mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
-
-    if (NULL == request) {
-        free(NULL == key ? NULL : key->sizes);
-        return NULL;
-    }
-    memset(request->hops, 0, sizeof(request->hops));
-    request->unit = MCA_COLL_PIPERING_BYTES;
-    OMPI_REQUEST_INIT(&request->super.super, persistent);
-    request->super.super.req_start = persistent ? start_all : NULL;
-    request->super.super.req_mpi_object.comm = comm;
-    request->comm = comm;
-    request->module = module;
-    request->name = name;
-    request->in_place = request->nonblocking = request->exclusive = request->tagged = false;
-    request->pipes = 0;
-    request->swaps = false;
-    if (NULL != key) {
-        request->key = *key;
-    }
-    if (persistent) {
-        reserve_tags(request);
-    }
-    return request;
 }
 
 /* ---- the verbose line and the counters ---- */
@@ -155,13 +79,13 @@ static void report(const mca_coll_pipering_request_t *request,
                    const mca_coll_pipering_traffic_t *traffic)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    const int me = ompi_comm_rank(request->comm);
+    const int me = ompi_comm_rank(request->super.comm);
     char order[64];
 
-    if (!mca_coll_pipering_is_talkative(request->comm)) {
+    if (!mca_coll_pipering_is_talkative(request->super.comm)) {
         return;
     }
-    if (plan->ring.size == ompi_comm_size(request->comm)) {
+    if (plan->ring.size == ompi_comm_size(request->super.comm)) {
         snprintf(order, sizeof(order), "position %d", plan->ring.position[me]);
     } else {
         snprintf(order, sizeof(order), "root %d", plan->key.root);
@@ -171,10 +95,10 @@ static void report(const mca_coll_pipering_request_t *request,
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
                 "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
-                request->nonblocking && !request->super.super.req_persistent ? "i" : "",
-                request->name, request->comm->c_name,
+                request->super.nonblocking && !request->super.super.super.req_persistent ? "i" : "",
+                request->name, request->super.comm->c_name,
                 mca_coll_pipering_algorithm_text(plan->algorithm), plan->total,
-                ompi_comm_size(request->comm),
+                ompi_comm_size(request->super.comm),
                 mca_coll_pipering_setup_nodes(request->module->setup),
                 plan->cut.block_size * plan->key.unit, plan->equation2, plan->window,
                 plan->rounds, plan->time, plan->rival_time, order, traffic->blocks_in,
@@ -217,7 +141,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
         plan.in[i] = request->hops[request->pipes].in[i];
         plan.out[i] = request->hops[request->pipes].out[i];
     }
-    const int rc = mca_coll_pipering_pipe_init(&request->pipe[request->pipes], request->comm,
+    const int rc = mca_coll_pipering_pipe_init(&request->pipe[request->pipes], request->super.comm,
                                                &plan);
     request->pipes += OMPI_SUCCESS == rc;
     return rc;
@@ -241,7 +165,7 @@ int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request)
            .recv = &request->recv,
            .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
            .tag = request->tag};
-    const int rc = mca_coll_pipering_swap_init(&request->swap, request->comm, &swap);
+    const int rc = mca_coll_pipering_swap_init(&request->swap, request->super.comm, &swap);
 
     mca_common_irregular_count(begun, 1);
     request->swaps = OMPI_SUCCESS == rc;
@@ -266,20 +190,20 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
  */
 static bool has_turn(const mca_coll_pipering_request_t *request)
 {
-    return request->super.super.req_persistent
+    return request->super.super.super.req_persistent
            || request->turn == (uint64_t) request->module->begun;
 }
 
 static void take_turn(mca_coll_pipering_request_t *request)
 {
-    if (!request->super.super.req_persistent) {
+    if (!request->super.super.super.req_persistent) {
         request->turn = request->module->started++;
     }
 }
 
 static void pass_turn(mca_coll_pipering_request_t *request)
 {
-    if (!request->super.super.req_persistent) {
+    if (!request->super.super.super.req_persistent) {
         mca_common_irregular_count(&request->module->begun, 1);
     }
 }
@@ -287,7 +211,7 @@ static void pass_turn(mca_coll_pipering_request_t *request)
 static int ensure_plan(mca_coll_pipering_request_t *request)
 {
     return NULL != request->plan ? OMPI_SUCCESS
-                                 : mca_coll_pipering_plan_get(request->module, request->comm,
+                                 : mca_coll_pipering_plan_get(request->module, request->super.comm,
                                                               &request->key, &request->plan);
 }
 
@@ -356,8 +280,10 @@ static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc
 }
 
 /* Moves a request on; true if it is over, with its error in *rc. */
-static bool advance(mca_coll_pipering_request_t *request, int *steps, int *rc)
+static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
 {
+    mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
+
     *rc = OMPI_SUCCESS;
     if (!request->running) {
         mca_coll_pipering_setup_t *setup = request->module->setup;
@@ -380,96 +306,6 @@ static bool advance(mca_coll_pipering_request_t *request, int *steps, int *rc)
     }
     end_run(request);
     return true;
-}
-
-/* The user may free the request once it is complete, and had freed the communicator before. */
-static void complete(mca_coll_pipering_request_t *request, int rc)
-{
-    ompi_communicator_t *comm = request->nonblocking ? request->comm : NULL;
-
-    request->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
-    ompi_request_complete(&request->super.super, true);
-    if (NULL != comm) {
-        OBJ_RELEASE(comm);
-    }
-}
-
-static int progress_all(mca_coll_pipering_component_t *component)
-{
-    mca_coll_pipering_request_t *request, *next;
-    int steps = 0, rc;
-
-    OPAL_LIST_FOREACH_SAFE(request, next, &component->active, mca_coll_pipering_request_t) {
-        OPAL_THREAD_UNLOCK(&component->lock);
-        const bool over = advance(request, &steps, &rc);
-        OPAL_THREAD_LOCK(&component->lock);
-        /* others may have been added behind this one meanwhile */
-        next = (mca_coll_pipering_request_t *) opal_list_get_next(
-            (opal_list_item_t *) &request->super.super);
-        if (over) {
-            opal_list_remove_item(&component->active, (opal_list_item_t *) &request->super.super);
-            OPAL_THREAD_UNLOCK(&component->lock);
-            complete(request, rc);
-            OPAL_THREAD_LOCK(&component->lock);
-        }
-    }
-    return steps;
-}
-
-static int progress(void)
-{
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
-    int steps = 0;
-
-    if (0 == opal_list_get_size(&component->active)) {
-        return 0;
-    }
-    OPAL_THREAD_LOCK(&component->lock);
-    if (!component->progressing) {
-        component->progressing = true;
-        steps = progress_all(component);
-        component->progressing = false;
-    }
-    OPAL_THREAD_UNLOCK(&component->lock);
-    return steps;
-}
-
-void mca_coll_pipering_request_finalize(void)
-{
-    if (mca_coll_pipering_component.registered) {
-        opal_progress_unregister(progress);
-        mca_coll_pipering_component.registered = false;
-    }
-}
-
-static void activate(mca_coll_pipering_request_t *request)
-{
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
-    bool first = false;
-
-    if (request->nonblocking) {
-        OBJ_RETAIN(request->comm);
-    }
-    OPAL_THREAD_LOCK(&component->lock);
-    first = !component->registered;
-    component->registered = true;
-    opal_list_append(&component->active, (opal_list_item_t *) &request->super.super);
-    OPAL_THREAD_UNLOCK(&component->lock);
-    if (first) {
-        opal_progress_register(progress);
-    }
-}
-
-/* A request that could not be started; a persistent one stays the user's. */
-static void drop(mca_coll_pipering_request_t *request, int rc)
-{
-    request->super.super.req_complete = REQUEST_COMPLETED;
-    if (request->super.super.req_persistent) {
-        request->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
-        return;
-    }
-    OMPI_REQUEST_FINI(&request->super.super);
-    OBJ_RELEASE(request);
 }
 
 /*
@@ -495,32 +331,52 @@ static int begin_now(mca_coll_pipering_request_t *request)
     return rc;
 }
 
-int mca_coll_pipering_request_start(mca_coll_pipering_request_t *request)
+static int start(mca_coll_pipering_task_t *task)
 {
-    request->super.super.req_state = OMPI_REQUEST_ACTIVE;
-    request->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
+    mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
+
     if (NULL != request->name) {
         reserve_tags(request);
         take_turn(request);
         const int rc = begin_now(request);
         if (OMPI_SUCCESS != rc) {
-            drop(request, rc);
             return rc;
         }
     }
-    activate(request);
+    mca_coll_pipering_task_activate(task);
     if (!request->running) {
-        (void) progress();
+        (void) mca_coll_pipering_task_progress();
     }
     return OMPI_SUCCESS;
 }
 
-int mca_coll_pipering_request_wait(mca_coll_pipering_request_t *request)
-{
-    ompi_request_t *handle = &request->super.super;
+static const mca_coll_pipering_task_kind_t request_kind = {.start = start, .advance = advance};
 
-    ompi_request_wait_completion(handle);
-    const int rc = handle->req_status.MPI_ERROR;
-    ompi_request_free(&handle);
-    return rc;
+mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
+                                                           ompi_communicator_t *comm,
+                                                           const char *name,
+                                                           const mca_coll_pipering_key_t *key,
+                                                           bool persistent)
+{
+    mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
+
+    if (NULL == request) {
+        free(NULL == key ? NULL : key->sizes);
+        return NULL;
+    }
+    memset(request->hops, 0, sizeof(request->hops));
+    request->unit = MCA_COLL_PIPERING_BYTES;
+    mca_coll_pipering_task_init(&request->super, &request_kind, comm, persistent);
+    request->module = module;
+    request->name = name;
+    request->in_place = request->exclusive = request->tagged = false;
+    request->pipes = 0;
+    request->swaps = false;
+    if (NULL != key) {
+        request->key = *key;
+    }
+    if (persistent) {
+        reserve_tags(request);
+    }
+    return request;
 }

@@ -58,8 +58,8 @@ static int wait_for_setup(mca_coll_pipering_module_t *module, ompi_communicator_
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    const int rc = mca_coll_pipering_request_start(request);
-    return OMPI_SUCCESS == rc ? mca_coll_pipering_request_wait(request) : rc;
+    const int rc = mca_coll_pipering_task_start(&request->super);
+    return OMPI_SUCCESS == rc ? mca_coll_pipering_task_wait(&request->super) : rc;
 }
 
 /* A key with parameters; its sizes are to be freed, or handed to a request. */
@@ -108,8 +108,8 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
     }
     request->plan = plan;
     call->prepare(call->what, request);
-    rc = mca_coll_pipering_request_start(request);
-    return OMPI_SUCCESS == rc ? mca_coll_pipering_request_wait(request) : rc;
+    rc = mca_coll_pipering_task_start(&request->super);
+    return OMPI_SUCCESS == rc ? mca_coll_pipering_task_wait(&request->super) : rc;
 }
 
 static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
@@ -204,7 +204,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     (*request)->plan = plan;
-    (*request)->nonblocking = true;
+    (*request)->super.nonblocking = true;
     call->prepare(call->what, *request);
     return OMPI_SUCCESS;
 }
@@ -220,10 +220,10 @@ static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *com
     }
     int rc = prepare_later(call, comm, module, false, &request);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_request_start(request);
+        rc = mca_coll_pipering_task_start(&request->super);
     }
     if (OMPI_SUCCESS == rc) {
-        *handle = &request->super.super;
+        *handle = &request->super.super.super;
     }
     return rc;
 }
@@ -246,7 +246,7 @@ static int serve_later(const mca_coll_pipering_call_t *call, ompi_communicator_t
     }
     const int rc = prepare_later(call, comm, module, true, &request);
     if (OMPI_SUCCESS == rc) {
-        *handle = &request->super.super;
+        *handle = &request->super.super.super;
     }
     return rc;
 }

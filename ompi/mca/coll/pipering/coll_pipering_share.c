@@ -33,7 +33,7 @@ static bool is_plain(const mca_coll_pipering_unit_t *unit)
 
 bool mca_coll_pipering_request_shares(const mca_coll_pipering_request_t *request)
 {
-    return !request->super.super.req_persistent && request->plan->shared
+    return !request->super.super.super.req_persistent && request->plan->shared
            && is_plain(&request->unit);
 }
 
@@ -44,7 +44,7 @@ static int find_hop(mca_coll_pipering_request_t *request, int peer, int link, bo
     const int *node_of = mca_coll_pipering_setup_node_of(request->module->setup);
 
     *hop = NULL;
-    if (0 > peer || node_of[peer] != node_of[ompi_comm_rank(request->comm)]) {
+    if (0 > peer || node_of[peer] != node_of[ompi_comm_rank(request->super.comm)]) {
         return OMPI_SUCCESS;
     }
     *hop = mca_coll_pipering_hop_get(&request->module->hops, peer, link, inbound,

@@ -1,0 +1,188 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Tasks of coll_pipering_task.h, and the one progress function that moves them.
+ *
+ * It runs within opal_progress, one thread at a time; no completion callbacks are
+ * used, as they race with completions and recurse.
+ */
+
+#include "coll_pipering.h"
+
+#include "opal/runtime/opal_progress.h"
+
+static int task_free(ompi_request_t **handle)
+{
+    mca_coll_pipering_task_t *task = (mca_coll_pipering_task_t *) *handle;
+
+    if (!REQUEST_COMPLETE(*handle)) {
+        return MPI_ERR_REQUEST;
+    }
+    OMPI_REQUEST_FINI(&task->super.super);
+    OBJ_RELEASE(task);
+    *handle = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+static int task_cancel(ompi_request_t *request, int complete)
+{
+    (void) request;
+    (void) complete;
+    return MPI_ERR_REQUEST;
+}
+
+/* MPI_Start and MPI_Startall; what cannot be started is complete, with its error. */
+static int start_all(size_t count, ompi_request_t **handles)
+{
+    int first = OMPI_SUCCESS;
+
+    for (size_t i = 0; i < count; ++i) {
+        handles[i]->req_complete = REQUEST_PENDING;
+        const int rc = mca_coll_pipering_task_start((mca_coll_pipering_task_t *) handles[i]);
+        if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
+            first = mca_coll_pipering_mpi_error(rc);
+        }
+    }
+    return first;
+}
+
+static void task_construct(mca_coll_pipering_task_t *task)
+{
+    task->super.super.req_type = OMPI_REQUEST_COLL;
+    task->super.super.req_status._cancelled = 0;
+    task->super.super.req_free = task_free;
+    task->super.super.req_cancel = task_cancel;
+    task->nonblocking = false;
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_task_t, ompi_coll_base_nbc_request_t, task_construct, NULL);
+
+void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
+                                 const mca_coll_pipering_task_kind_t *kind,
+                                 ompi_communicator_t *comm, bool persistent)
+{
+    OMPI_REQUEST_INIT(&task->super.super, persistent);
+    task->super.super.req_start = persistent ? start_all : NULL;
+    task->super.super.req_mpi_object.comm = comm;
+    task->kind = kind;
+    task->comm = comm;
+}
+
+/* The user may free the request once it is complete, and had freed the communicator before. */
+static void complete(mca_coll_pipering_task_t *task, int rc)
+{
+    ompi_communicator_t *comm = task->nonblocking ? task->comm : NULL;
+
+    task->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
+    ompi_request_complete(&task->super.super, true);
+    if (NULL != comm) {
+        OBJ_RELEASE(comm);
+    }
+}
+
+static int progress_all(mca_coll_pipering_component_t *component)
+{
+    mca_coll_pipering_task_t *task, *next;
+    int steps = 0, rc;
+
+    OPAL_LIST_FOREACH_SAFE(task, next, &component->active, mca_coll_pipering_task_t) {
+        OPAL_THREAD_UNLOCK(&component->lock);
+        const bool over = task->kind->advance(task, &steps, &rc);
+        OPAL_THREAD_LOCK(&component->lock);
+        /* others may have been added behind this one meanwhile */
+        next = (mca_coll_pipering_task_t *) opal_list_get_next(
+            (opal_list_item_t *) &task->super.super);
+        if (over) {
+            opal_list_remove_item(&component->active, (opal_list_item_t *) &task->super.super);
+            OPAL_THREAD_UNLOCK(&component->lock);
+            complete(task, rc);
+            OPAL_THREAD_LOCK(&component->lock);
+        }
+    }
+    return steps;
+}
+
+int mca_coll_pipering_task_progress(void)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    int steps = 0;
+
+    if (0 == opal_list_get_size(&component->active)) {
+        return 0;
+    }
+    OPAL_THREAD_LOCK(&component->lock);
+    if (!component->progressing) {
+        component->progressing = true;
+        steps = progress_all(component);
+        component->progressing = false;
+    }
+    OPAL_THREAD_UNLOCK(&component->lock);
+    return steps;
+}
+
+void mca_coll_pipering_task_finalize(void)
+{
+    if (mca_coll_pipering_component.registered) {
+        opal_progress_unregister(mca_coll_pipering_task_progress);
+        mca_coll_pipering_component.registered = false;
+    }
+}
+
+void mca_coll_pipering_task_activate(mca_coll_pipering_task_t *task)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    bool first = false;
+
+    if (task->nonblocking) {
+        OBJ_RETAIN(task->comm);
+    }
+    OPAL_THREAD_LOCK(&component->lock);
+    first = !component->registered;
+    component->registered = true;
+    opal_list_append(&component->active, (opal_list_item_t *) &task->super.super);
+    OPAL_THREAD_UNLOCK(&component->lock);
+    if (first) {
+        opal_progress_register(mca_coll_pipering_task_progress);
+    }
+}
+
+/* A task that could not be started; a persistent one stays the user's. */
+static void drop(mca_coll_pipering_task_t *task, int rc)
+{
+    task->super.super.req_complete = REQUEST_COMPLETED;
+    if (task->super.super.req_persistent) {
+        task->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
+        return;
+    }
+    OMPI_REQUEST_FINI(&task->super.super);
+    OBJ_RELEASE(task);
+}
+
+int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task)
+{
+    task->super.super.req_state = OMPI_REQUEST_ACTIVE;
+    task->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
+    const int rc = task->kind->start(task);
+    if (OMPI_SUCCESS != rc) {
+        drop(task, rc);
+    }
+    return rc;
+}
+
+int mca_coll_pipering_task_wait(mca_coll_pipering_task_t *task)
+{
+    ompi_request_t *handle = &task->super.super;
+
+    ompi_request_wait_completion(handle);
+    const int rc = handle->req_status.MPI_ERROR;
+    ompi_request_free(&handle);
+    return rc;
+}

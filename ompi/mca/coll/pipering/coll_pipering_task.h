@@ -1,0 +1,71 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Tasks: requests that the component moves, whatever they do.
+ *
+ *     a call  --start-->  active  --advance, advance, ...-->  complete
+ *                           ^                                    |
+ *                           +------- persistent: MPI_Start ------+
+ *
+ * A blocking call waits for its task, a nonblocking one hands it out. There is one
+ * progress function for all of them.
+ */
+
+#ifndef MCA_COLL_PIPERING_TASK_H
+#define MCA_COLL_PIPERING_TASK_H
+
+#include "coll_pipering_compat.h"
+
+BEGIN_C_DECLS
+
+struct mca_coll_pipering_task_t;
+
+/** What a kind of tasks does. */
+typedef struct mca_coll_pipering_task_kind_t {
+    /** Begins, and activates the task; an error is for mca_coll_pipering_task_drop. */
+    int (*start)(struct mca_coll_pipering_task_t *task);
+    /** Moves without waiting and counts its steps; true if it is over, with its error in *rc. */
+    bool (*advance)(struct mca_coll_pipering_task_t *task, int *steps, int *rc);
+} mca_coll_pipering_task_kind_t;
+
+/** What MPI_Wait waits for. */
+typedef struct mca_coll_pipering_task_t {
+    ompi_coll_base_nbc_request_t super;
+    const mca_coll_pipering_task_kind_t *kind;
+    ompi_communicator_t *comm;
+    bool nonblocking; /**< holds on to the communicator while it is active */
+} mca_coll_pipering_task_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_pipering_task_t);
+
+/** Fills in a new one. A persistent one is left to the user to start. */
+void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
+                                 const mca_coll_pipering_task_kind_t *kind,
+                                 ompi_communicator_t *comm, bool persistent);
+
+/** Starts a task; on an error it is gone, unless it is persistent. */
+int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task);
+
+/** From now on the task is moved, maybe by other threads. */
+void mca_coll_pipering_task_activate(mca_coll_pipering_task_t *task);
+
+/** Moves all active tasks; the steps made. */
+int mca_coll_pipering_task_progress(void);
+
+/** Waits for a started task, frees it, and returns its error. */
+int mca_coll_pipering_task_wait(mca_coll_pipering_task_t *task);
+
+/** Stops the progress; no task is active. */
+void mca_coll_pipering_task_finalize(void);
+
+END_C_DECLS
+
+#endif
