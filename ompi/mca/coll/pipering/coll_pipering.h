@@ -11,13 +11,14 @@
  * @file
  * Component, module and calls of coll/pipering.
  *
- *     glue      component, params, module, serve, request; gather for allgather and
+ *     glue      component, params, module, serve, task, request; gather for allgather and
  *               allgatherv; chain for bcast, reduce, scan, exscan and allreduce
  *     decide    setup (who is where, what links cost), decide (plan of a call)
  *     engine    the one pipeline, and exchanges in few rounds
  *     plans     pure C: blocks, rounds, order, route, chain, grid, outliers, model
  *
- * A call goes down these floors and nothing calls up.
+ * A call goes down these floors and nothing calls up. Exchanges of all with all have a
+ * way of their own beside them (coll_pipering_alltoall.h).
  */
 
 #ifndef MCA_COLL_PIPERING_H
@@ -133,7 +134,12 @@ struct mca_coll_pipering_setup_t;
     X(allgather) X(allgatherv) X(allreduce) X(bcast) X(exscan) X(reduce) X(scan) \
     X(iallgather) X(iallgatherv) X(iallreduce) X(ibcast) X(iexscan) X(ireduce) X(iscan) \
     X(allgather_init) X(allgatherv_init) X(allreduce_init) X(bcast_init) X(exscan_init) \
-    X(reduce_init) X(scan_init)
+    X(reduce_init) X(scan_init) \
+    X(alltoallv) X(alltoallw) X(ialltoallv) X(ialltoallw) X(alltoallv_init) X(alltoallw_init)
+
+/** Likewise, but others need not serve them: those that want a topology. */
+#define MCA_COLL_PIPERING_EACH_NEIGHBOR(X) \
+    X(neighbor_alltoallw) X(ineighbor_alltoallw) X(neighbor_alltoallw_init)
 
 /** What served them before. */
 typedef struct mca_coll_pipering_previous_t {
@@ -141,6 +147,7 @@ typedef struct mca_coll_pipering_previous_t {
     mca_coll_base_module_##name##_fn_t name;                \
     mca_coll_base_module_t *name##_module;
     MCA_COLL_PIPERING_EACH(MCA_COLL_PIPERING_MEMBER)
+    MCA_COLL_PIPERING_EACH_NEIGHBOR(MCA_COLL_PIPERING_MEMBER)
 #undef MCA_COLL_PIPERING_MEMBER
 } mca_coll_pipering_previous_t;
 

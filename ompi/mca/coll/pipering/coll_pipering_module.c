@@ -12,19 +12,22 @@
  * The module: a communicator's share of the component.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_alltoall.h"
 
 #include <string.h>
 
 /* The functions of the modules below, kept for what this one does not serve. */
-#define SAVE_PREVIOUS(module, comm, name)                                             \
+#define SAVE_PREVIOUS(module, comm, name, if_none)                                    \
     do {                                                                              \
         (module)->previous.name = (comm)->c_coll->coll_##name;                        \
         (module)->previous.name##_module = (comm)->c_coll->coll_##name##_module;      \
         if (NULL == (module)->previous.name || NULL == (module)->previous.name##_module) { \
-            return OMPI_ERR_NOT_FOUND;                                                \
+            (module)->previous.name = NULL;                                           \
+            (module)->previous.name##_module = NULL;                                  \
+            if_none;                                                                  \
+        } else {                                                                      \
+            OBJ_RETAIN((module)->previous.name##_module);                             \
         }                                                                             \
-        OBJ_RETAIN((module)->previous.name##_module);                                 \
     } while (0)
 
 #define DROP_PREVIOUS(module, name)                        \
@@ -38,8 +41,11 @@
 
 static int save_previous(mca_coll_pipering_module_t *module, struct ompi_communicator_t *comm)
 {
-#define SAVE(name) SAVE_PREVIOUS(module, comm, name);
+#define SAVE(name) SAVE_PREVIOUS(module, comm, name, return OMPI_ERR_NOT_FOUND);
     MCA_COLL_PIPERING_EACH(SAVE)
+#undef SAVE
+#define SAVE(name) SAVE_PREVIOUS(module, comm, name, );
+    MCA_COLL_PIPERING_EACH_NEIGHBOR(SAVE)
 #undef SAVE
     return OMPI_SUCCESS;
 }
@@ -48,6 +54,7 @@ static void drop_previous(mca_coll_pipering_module_t *module)
 {
 #define DROP(name) DROP_PREVIOUS(module, name);
     MCA_COLL_PIPERING_EACH(DROP)
+    MCA_COLL_PIPERING_EACH_NEIGHBOR(DROP)
 #undef DROP
 }
 
@@ -85,6 +92,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->super.coll_module_disable = module_disable;
 #define SERVE(name) module->super.coll_##name = mca_coll_pipering_##name;
     MCA_COLL_PIPERING_EACH(SERVE)
+    MCA_COLL_PIPERING_EACH_NEIGHBOR(SERVE)
 #undef SERVE
 }
 

@@ -16,7 +16,7 @@
  * reported once, when the component is loaded, and the default is used.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_alltoall.h"
 
 #include <stdio.h>
 
@@ -350,6 +350,7 @@ int mca_coll_pipering_params_register(void)
     register_tables(&all);
     register_directory(&all);
     register_counters(&all);
+    mca_coll_pipering_exchange_params_register(&all);
     mca_common_irregular_complain(&all);
     return OMPI_SUCCESS;
 }

@@ -1,0 +1,238 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Exchanges of unlike messages with many peers: MPI_Alltoallv, MPI_Alltoallw and
+ * MPI_Neighbor_alltoallw.
+ *
+ *     glue      alltoallv, alltoallw, neighbor_alltoallw: arguments of MPI into two sides
+ *     serve     alltoall_serve: below, or an exchange; counters
+ *     make      alltoall_make: the messages of an exchange, and all its memory
+ *     engine    alltoall_exchange: how they move
+ *     plans     plan_bins: which messages there are, in which order they start
+ *
+ * No rank knows all sizes. So whether a call is served rests on parameters alone, and
+ * sizes change the order in which a rank starts its messages, never which ones there
+ * are: a message is left out if it has no bytes, which both its ends see.
+ */
+
+#ifndef MCA_COLL_PIPERING_ALLTOALL_H
+#define MCA_COLL_PIPERING_ALLTOALL_H
+
+#include "coll_pipering.h"
+
+#include "coll_pipering_plan_bins.h"
+
+BEGIN_C_DECLS
+
+/* ---- variables and counters (coll_pipering_alltoall_params.c) ---- */
+
+typedef enum {
+    MCA_COLL_PIPERING_EXCHANGE_AUTO,
+    MCA_COLL_PIPERING_EXCHANGE_BINS,
+    MCA_COLL_PIPERING_EXCHANGE_ROTATED,     /**< without bins */
+    MCA_COLL_PIPERING_EXCHANGE_ORDERED,     /**< by rank */
+    MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN, /**< one peer at a time, zero bytes too */
+    MCA_COLL_PIPERING_EXCHANGE_OFF
+} mca_coll_pipering_exchange_algorithm_t;
+
+/** Calls with a variable of their own. */
+typedef enum {
+    MCA_COLL_PIPERING_CALL_ALLTOALLV,
+    MCA_COLL_PIPERING_CALL_ALLTOALLW,
+    MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW,
+    MCA_COLL_PIPERING_EXCHANGE_CALLS
+} mca_coll_pipering_exchange_call_t;
+
+typedef struct mca_coll_pipering_exchange_params_t {
+    int algorithm;   /**< mca_coll_pipering_exchange_algorithm_t */
+    size_t small;    /**< messages of fewer bytes are small */
+    size_t window;   /**< messages under way, 0: all */
+    size_t in_place; /**< bytes of copies that are under way, 0: all */
+} mca_coll_pipering_exchange_params_t;
+
+/** Performance variables. */
+typedef struct mca_coll_pipering_exchange_counters_t {
+    opal_atomic_int64_t calls;
+    opal_atomic_int64_t messages_sent, messages_received;
+    opal_atomic_int64_t bytes_sent, bytes_received;
+    opal_atomic_int64_t zeros_skipped;
+    opal_atomic_int64_t small_sent;
+} mca_coll_pipering_exchange_counters_t;
+
+extern mca_coll_pipering_exchange_counters_t mca_coll_pipering_exchange_counters;
+
+void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all);
+
+mca_coll_pipering_exchange_params_t
+mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call);
+
+const char *mca_coll_pipering_exchange_algorithm_text(int algorithm);
+
+/* ---- exchanges (coll_pipering_alltoall_make.c, coll_pipering_alltoall_exchange.c) ---- */
+
+/** What a rank sends or receives, as MPI has it; arrays are borrowed. */
+typedef struct mca_coll_pipering_side_t {
+    char *buffer;
+    size_t count; /**< messages */
+    const int *counts;
+    const int *displs;             /**< in extents of `type`, or in bytes if that is NULL */
+    const MPI_Aint *byte_displs;   /**< in place of displs, or NULL */
+    ompi_datatype_t *type;         /**< of all messages, or NULL */
+    ompi_datatype_t *const *types; /**< [count] in place of type */
+    const int *peer; /**< [count] whom with, or MPI_PROC_NULL; NULL: message i with rank i */
+    bool flipped;    /**< of two messages with one peer, 2k + 1 stands before 2k */
+} mca_coll_pipering_side_t;
+
+/** A message as it goes to the PML. */
+typedef struct mca_coll_pipering_message_t {
+    char *buffer;
+    ompi_datatype_t *type;
+    size_t count;
+    size_t bytes; /**< of the signature */
+    int peer;
+} mca_coll_pipering_message_t;
+
+/** How messages move. */
+typedef enum {
+    MCA_COLL_PIPERING_TOGETHER,
+    MCA_COLL_PIPERING_PAIRS, /**< in place */
+    MCA_COLL_PIPERING_STEPS  /**< round robin */
+} mca_coll_pipering_way_t;
+
+/** An exchange on its way. */
+typedef struct mca_coll_pipering_exchange_t {
+    mca_coll_pipering_task_t super;
+    const char *name; /**< of the call */
+    int algorithm;
+    mca_coll_pipering_way_t way;
+    int tag;
+    mca_coll_pipering_bins_t bins;         /**< of what is sent */
+    mca_coll_pipering_message_t *in, *out; /**< in the order in which they start */
+    size_t ins, outs;
+    mca_coll_pipering_message_t own_in, own_out; /**< from this rank to itself, by a copy */
+    size_t window;             /**< sends or pairs under way, at most outs */
+    size_t begun;              /**< sends, pairs, or steps */
+    size_t done;               /**< requests at the head of the queue, or pairs, that are */
+    ompi_request_t **requests; /**< [queue] receives, then sends under way; or two of each
+                                    pair; or two of the step */
+    size_t queue;
+    mca_coll_pipering_pool_t pool; /**< of copies of what pairs send */
+    char *copies;                  /**< [pool.size] */
+    size_t *copy;                  /**< [outs] where a pair has its copy */
+    int error;                     /**< the first that there was */
+    void *memory;                  /**< of all arrays */
+} mca_coll_pipering_exchange_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_pipering_exchange_t);
+
+extern const mca_coll_pipering_task_kind_t mca_coll_pipering_exchange_kind;
+
+/** What an exchange is to do. */
+typedef struct mca_coll_pipering_exchange_plan_t {
+    const char *name;
+    mca_coll_pipering_exchange_params_t params;
+    mca_coll_pipering_side_t send, recv; /**< send.buffer is MPI_IN_PLACE: only recv counts */
+    bool copies_own; /**< what a rank has for itself is no message, but copied */
+    bool persistent, nonblocking;
+} mca_coll_pipering_exchange_plan_t;
+
+/**
+ * Makes an exchange and takes all memory it will ever want; nothing is sent yet. Its tag
+ * must be reserved by all ranks, whatever becomes of it.
+ */
+int mca_coll_pipering_exchange_new(const mca_coll_pipering_exchange_plan_t *plan,
+                                   ompi_communicator_t *comm, int tag,
+                                   mca_coll_pipering_exchange_t **exchange);
+
+/* ---- the way of a call (coll_pipering_alltoall_serve.c) ---- */
+
+/** A call; its plan lacks params and what the way of calling says. */
+typedef struct mca_coll_pipering_exchange_job_t {
+    mca_coll_pipering_exchange_call_t call;
+    mca_coll_pipering_exchange_plan_t plan;
+} mca_coll_pipering_exchange_job_t;
+
+/** Serve a call; OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks. */
+int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                               mca_coll_pipering_module_t *module);
+int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                                mca_coll_pipering_module_t *module, ompi_request_t **request);
+int mca_coll_pipering_exchange_later(mca_coll_pipering_exchange_job_t *job,
+                                     ompi_communicator_t *comm,
+                                     mca_coll_pipering_module_t *module,
+                                     ompi_request_t **request);
+
+/** An exchange is over: counters and the verbose line. */
+void mca_coll_pipering_exchange_report(const mca_coll_pipering_exchange_t *exchange);
+
+/* ---- collectives ---- */
+
+int mca_coll_pipering_alltoallv(const void *sbuf, const int *scounts, const int *sdispls,
+                                struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
+                                const int *rdispls, struct ompi_datatype_t *rdtype,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int *sdispls,
+                                 struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
+                                 const int *rdispls, struct ompi_datatype_t *rdtype,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *base);
+int mca_coll_pipering_alltoallv_init(const void *sbuf, const int *scounts, const int *sdispls,
+                                     struct ompi_datatype_t *sdtype, void *rbuf,
+                                     const int *rcounts, const int *rdispls,
+                                     struct ompi_datatype_t *rdtype,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base);
+
+int mca_coll_pipering_alltoallw(const void *sbuf, const int *scounts, const int *sdispls,
+                                struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                const int *rcounts, const int *rdispls,
+                                struct ompi_datatype_t *const *rdtypes,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+int mca_coll_pipering_ialltoallw(const void *sbuf, const int *scounts, const int *sdispls,
+                                 struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                 const int *rcounts, const int *rdispls,
+                                 struct ompi_datatype_t *const *rdtypes,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *base);
+int mca_coll_pipering_alltoallw_init(const void *sbuf, const int *scounts, const int *sdispls,
+                                     struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                     const int *rcounts, const int *rdispls,
+                                     struct ompi_datatype_t *const *rdtypes,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base);
+
+int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
+                                         const MPI_Aint *sdispls,
+                                         struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                         const int *rcounts, const MPI_Aint *rdispls,
+                                         struct ompi_datatype_t *const *rdtypes,
+                                         struct ompi_communicator_t *comm,
+                                         mca_coll_base_module_t *base);
+int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
+                                          const MPI_Aint *sdispls,
+                                          struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                          const int *rcounts, const MPI_Aint *rdispls,
+                                          struct ompi_datatype_t *const *rdtypes,
+                                          struct ompi_communicator_t *comm,
+                                          ompi_request_t **request,
+                                          mca_coll_base_module_t *base);
+int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scounts,
+                                              const MPI_Aint *sdispls,
+                                              struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                              const int *rcounts, const MPI_Aint *rdispls,
+                                              struct ompi_datatype_t *const *rdtypes,
+                                              struct ompi_communicator_t *comm,
+                                              struct ompi_info_t *info, ompi_request_t **request,
+                                              mca_coll_base_module_t *base);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,269 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * How the messages of an exchange move. Three ways:
+ *
+ *     together   every receive is posted, then sends start in the order of the plan, at
+ *                most a window of them under way
+ *     pairs      in place: what goes to a peer is packed into a pool, then both messages
+ *                of the pair start; both ranks come to their pair in the same order among
+ *                all pairs, so the oldest one can always go on, however little room there is
+ *     steps      to me + i and from me - i, zero bytes too, then the next i: the round
+ *                robin that the paper compares with
+ *
+ * A message that fails does not stop the others, on which ranks may wait; the first
+ * error is that of the call.
+ *
+ * Cost: a look at each send that is under way, per call of the progress function.
+ * Limits: messages with one peer are told apart by their order alone. Balaji et al. 4.2.2.
+ */
+
+#include "coll_pipering_alltoall.h"
+
+#include <stdlib.h>
+
+#include "ompi/mca/pml/pml.h"
+#include "opal/datatype/opal_convertor.h"
+
+static void note(mca_coll_pipering_exchange_t *exchange, int rc)
+{
+    if (OMPI_SUCCESS == exchange->error) {
+        exchange->error = rc;
+    }
+}
+
+static bool finished(mca_coll_pipering_exchange_t *exchange, ompi_request_t **request)
+{
+    if (MPI_REQUEST_NULL == *request) {
+        return true;
+    }
+    if (!REQUEST_COMPLETE(*request)) {
+        return false;
+    }
+    note(exchange, (*request)->req_status.MPI_ERROR);
+    ompi_request_free(request);
+    *request = MPI_REQUEST_NULL;
+    return true;
+}
+
+static void post_receive(mca_coll_pipering_exchange_t *exchange,
+                         const mca_coll_pipering_message_t *message,
+                         ompi_request_t **request)
+{
+    const int rc = MCA_PML_CALL(irecv(message->buffer, message->count, message->type,
+                                      message->peer, exchange->tag, exchange->super.comm,
+                                      request));
+    if (OMPI_SUCCESS != rc) {
+        *request = MPI_REQUEST_NULL;
+        note(exchange, rc);
+    }
+}
+
+static void post_send(mca_coll_pipering_exchange_t *exchange,
+                      const mca_coll_pipering_message_t *message, ompi_request_t **request)
+{
+    const int rc = MCA_PML_CALL(isend(message->buffer, message->count, message->type,
+                                      message->peer, exchange->tag, MCA_PML_BASE_SEND_STANDARD,
+                                      exchange->super.comm, request));
+    if (OMPI_SUCCESS != rc) {
+        *request = MPI_REQUEST_NULL;
+        note(exchange, rc);
+    }
+}
+
+/* ---- together ---- */
+
+static void begin_together(mca_coll_pipering_exchange_t *exchange)
+{
+    for (size_t i = 0; i < exchange->ins; ++i) {
+        post_receive(exchange, &exchange->in[i], &exchange->requests[i]);
+    }
+    for (; exchange->begun < exchange->window; ++exchange->begun) {
+        post_send(exchange, &exchange->out[exchange->begun],
+                  &exchange->requests[exchange->ins + exchange->begun]);
+    }
+}
+
+static bool move_together(mca_coll_pipering_exchange_t *exchange, int *steps)
+{
+    const size_t requests = exchange->ins + exchange->window;
+
+    for (size_t i = exchange->ins; i < requests && exchange->begun < exchange->outs; ++i) {
+        if (finished(exchange, &exchange->requests[i])) {
+            post_send(exchange, &exchange->out[exchange->begun++], &exchange->requests[i]);
+            ++*steps;
+        }
+    }
+    if (exchange->begun < exchange->outs) {
+        return false;
+    }
+    while (exchange->done < requests && finished(exchange, &exchange->requests[exchange->done])) {
+        ++exchange->done;
+        ++*steps;
+    }
+    return requests == exchange->done;
+}
+
+/* ---- pairs ---- */
+
+static int pack(const mca_coll_pipering_message_t *message, char *copy)
+{
+    struct iovec iov = {.iov_base = copy, .iov_len = message->bytes};
+    size_t packed = message->bytes;
+    uint32_t iovs = 1;
+    opal_convertor_t convertor;
+
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    int rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
+                                                      &message->type->super, message->count,
+                                                      message->buffer, 0, &convertor);
+    if (OPAL_SUCCESS == rc) {
+        rc = 0 <= opal_convertor_pack(&convertor, &iov, &iovs, &packed)
+                     && packed == message->bytes
+                 ? OMPI_SUCCESS
+                 : OMPI_ERROR;
+    }
+    OBJ_DESTRUCT(&convertor);
+    return rc;
+}
+
+static void begin_pair(mca_coll_pipering_exchange_t *exchange)
+{
+    const size_t i = exchange->begun++;
+    const mca_coll_pipering_message_t *message = &exchange->out[i];
+    const mca_coll_pipering_message_t copy = {.buffer = exchange->copies + exchange->copy[i],
+                                              .type = MPI_PACKED,
+                                              .count = message->bytes,
+                                              .bytes = message->bytes,
+                                              .peer = message->peer};
+    const int rc = pack(message, copy.buffer);
+
+    if (OMPI_SUCCESS != rc) {
+        note(exchange, rc);
+    }
+    post_receive(exchange, message, &exchange->requests[2 * i]);
+    post_send(exchange, &copy, &exchange->requests[2 * i + 1]);
+}
+
+/* Also gives the room of pairs back that are done, in the order in which they took it. */
+static bool move_pairs(mca_coll_pipering_exchange_t *exchange, int *steps)
+{
+    while (exchange->done < exchange->begun
+           && finished(exchange, &exchange->requests[2 * exchange->done])
+           && finished(exchange, &exchange->requests[2 * exchange->done + 1])) {
+        ++exchange->done;
+        ++*steps;
+        mca_coll_pipering_pool_give(&exchange->pool, exchange->done < exchange->begun
+                                                         ? exchange->copy[exchange->done]
+                                                         : 0);
+    }
+    while (exchange->begun < exchange->outs
+           && exchange->begun - exchange->done < exchange->window
+           && mca_coll_pipering_pool_take(&exchange->pool, exchange->out[exchange->begun].bytes,
+                                          &exchange->copy[exchange->begun])) {
+        begin_pair(exchange);
+        ++*steps;
+    }
+    return exchange->outs == exchange->done;
+}
+
+/* ---- steps ---- */
+
+static bool move_steps(mca_coll_pipering_exchange_t *exchange, int *steps)
+{
+    ompi_request_t **request = exchange->requests;
+
+    while (finished(exchange, &request[0]) && finished(exchange, &request[1])) {
+        if (exchange->outs == exchange->begun) {
+            return true;
+        }
+        post_receive(exchange, &exchange->in[exchange->begun], &request[0]);
+        post_send(exchange, &exchange->out[exchange->begun], &request[1]);
+        ++exchange->begun;
+        ++*steps;
+    }
+    return false;
+}
+
+/* ---- the life of an exchange ---- */
+
+static bool move(mca_coll_pipering_exchange_t *exchange, int *steps)
+{
+    switch (exchange->way) {
+    case MCA_COLL_PIPERING_PAIRS:
+        return move_pairs(exchange, steps);
+    case MCA_COLL_PIPERING_STEPS:
+        return move_steps(exchange, steps);
+    default:
+        return move_together(exchange, steps);
+    }
+}
+
+/* Open MPI's own copy between unlike types loses bytes behind the first 64 KiB. */
+static int copy_own(const mca_coll_pipering_exchange_t *exchange)
+{
+    const mca_coll_pipering_message_t *from = &exchange->own_out, *to = &exchange->own_in;
+
+    if (0 == from->bytes || to->bytes < from->bytes) {
+        return 0 == from->bytes ? OMPI_SUCCESS : MPI_ERR_TRUNCATE;
+    }
+    if (from->type == to->type) {
+        return ompi_datatype_copy_content_same_ddt(from->type, from->count, to->buffer,
+                                                   from->buffer);
+    }
+
+    mca_coll_pipering_layout_t source = {.buffer = from->buffer,
+                                         .type = from->type,
+                                         .single = true,
+                                         .count = from->count};
+    mca_coll_pipering_layout_t target = {.buffer = to->buffer,
+                                         .type = to->type,
+                                         .single = true,
+                                         .count = to->count};
+    mca_coll_pipering_layout_init(&source, 1);
+    mca_coll_pipering_layout_init(&target, 1);
+    return mca_coll_pipering_copy_own(exchange->super.comm, 0, from->bytes, &source, &target);
+}
+
+static int start(mca_coll_pipering_task_t *task)
+{
+    mca_coll_pipering_exchange_t *exchange = (mca_coll_pipering_exchange_t *) task;
+    int steps = 0;
+
+    exchange->begun = exchange->done = 0;
+    exchange->error = OMPI_SUCCESS;
+    for (size_t i = 0; i < exchange->queue; ++i) {
+        exchange->requests[i] = MPI_REQUEST_NULL;
+    }
+    if (MCA_COLL_PIPERING_TOGETHER == exchange->way) {
+        begin_together(exchange);
+    } else {
+        (void) move(exchange, &steps);
+    }
+    note(exchange, copy_own(exchange));
+    mca_coll_pipering_task_activate(task);
+    return OMPI_SUCCESS;
+}
+
+static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
+{
+    mca_coll_pipering_exchange_t *exchange = (mca_coll_pipering_exchange_t *) task;
+
+    if (!move(exchange, steps)) {
+        return false;
+    }
+    *rc = exchange->error;
+    mca_coll_pipering_exchange_report(exchange);
+    return true;
+}
+
+const mca_coll_pipering_task_kind_t mca_coll_pipering_exchange_kind = {.start = start,
+                                                                       .advance = advance};

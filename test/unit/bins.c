@@ -1,0 +1,331 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Bins: which messages there are, in which order they start, and that a pool never
+ * gives the same byte twice. Orders are judged by what they promise, by a slow look
+ * at all pairs of messages.
+ */
+
+#include "coll_pipering_plan_bins.h"
+#include "tap.h"
+
+#include <string.h>
+
+#define MOST 48
+
+/* A rank's messages, and what is made of them. */
+typedef struct trial_t {
+    mca_coll_pipering_bins_plan_t plan;
+    int peer[MOST];
+    size_t bytes[MOST];
+    size_t order[MOST + 1]; /* with a guard behind */
+    uint64_t scratch[MOST];
+    mca_coll_pipering_bins_t bins;
+} trial_t;
+
+static void run(trial_t *trial)
+{
+    trial->plan.bytes = trial->bytes;
+    tap_garbage(trial->scratch, sizeof(trial->scratch));
+    for (size_t i = 0; i <= MOST; i++) {
+        trial->order[i] = SIZE_MAX;
+    }
+    trial->bins = mca_coll_pipering_bins(&trial->plan, trial->scratch, trial->order);
+}
+
+static int peer_of(const trial_t *trial, size_t message)
+{
+    return NULL == trial->plan.peer ? (int) message : trial->peer[message];
+}
+
+/* Its place among peers, by the words of the header. */
+static int place_of(const trial_t *trial, int peer)
+{
+    const int p = trial->plan.ranks, me = trial->plan.me;
+    int place = 0;
+
+    switch (trial->plan.sequence) {
+    case MCA_COLL_PIPERING_BY_DISTANCE:
+        while ((me + 1 + place) % p != peer) {
+            place++;
+        }
+        return place;
+    case MCA_COLL_PIPERING_BY_PAIR:
+        return (me + peer) % p;
+    default:
+        return peer;
+    }
+}
+
+/* Some message with this peer is large. */
+static bool goes_large(const trial_t *trial, int peer)
+{
+    for (size_t i = 0; i < trial->plan.count; i++) {
+        if (peer_of(trial, i) == peer && 0 != trial->bytes[i]
+            && trial->plan.small <= trial->bytes[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Message a must start before message b. */
+static bool precedes(const trial_t *trial, size_t a, size_t b)
+{
+    const int pa = peer_of(trial, a), pb = peer_of(trial, b);
+    const bool la = goes_large(trial, pa), lb = goes_large(trial, pb);
+
+    if (pa == pb) {
+        return a < b;
+    }
+    return la != lb ? lb : place_of(trial, pa) < place_of(trial, pb);
+}
+
+static bool ordered(const trial_t *trial)
+{
+    const size_t sent = trial->bins.small + trial->bins.large;
+
+    for (size_t i = 0; i + 1 < sent; i++) {
+        if (!precedes(trial, trial->order[i], trial->order[i + 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Each message that has bytes once, none else, in the bin where it belongs. */
+static bool complete(const trial_t *trial)
+{
+    const size_t count = trial->plan.count, sent = trial->bins.small + trial->bins.large;
+    bool seen[MOST] = {false};
+    size_t zero = 0;
+
+    if (sent + trial->bins.zero != count || SIZE_MAX != trial->order[sent]) {
+        return false;
+    }
+    for (size_t i = 0; i < sent; i++) {
+        const size_t message = trial->order[i];
+        if (message >= count || seen[message]
+            || goes_large(trial, peer_of(trial, message)) != (i >= trial->bins.small)) {
+            return false;
+        }
+        seen[message] = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        zero += 0 == trial->bytes[i];
+        if (seen[i] == (0 == trial->bytes[i])) {
+            return false;
+        }
+    }
+    return zero == trial->bins.zero;
+}
+
+/* ---- random messages ---- */
+
+static void throw_sizes(trial_t *trial)
+{
+    const unsigned kinds = 1 + (unsigned) tap_below(4);
+
+    trial->plan.small = tap_once_in(4) ? 0 : tap_below(300);
+    for (size_t i = 0; i < trial->plan.count; i++) {
+        const size_t sizes[4] = {0, tap_below(100), trial->plan.small, tap_below(1000)};
+        trial->bytes[i] = sizes[tap_below(kinds)];
+    }
+}
+
+static void throw_trial(trial_t *trial)
+{
+    memset(trial, 0, sizeof(*trial));
+    trial->plan.sequence = (mca_coll_pipering_sequence_t) tap_below(3);
+    trial->plan.ranks = tap_between(1, MOST);
+    trial->plan.me = (int) tap_below((uint64_t) trial->plan.ranks);
+    trial->plan.count = (size_t) trial->plan.ranks;
+    if (tap_once_in(2)) {
+        trial->plan.count = tap_below(MOST + 1);
+        trial->plan.peer = trial->peer;
+        for (size_t i = 0; i < trial->plan.count; i++) {
+            trial->peer[i] = (int) tap_below((uint64_t) trial->plan.ranks);
+        }
+    }
+    throw_sizes(trial);
+}
+
+static void test_random(void)
+{
+    tap_tally_t all = {0, 0}, in_order = {0, 0};
+
+    for (int i = 0; i < 20000; i++) {
+        trial_t trial;
+
+        throw_trial(&trial);
+        run(&trial);
+        tap_try(&all, complete(&trial), "trial %d: %zu messages of rank %d of %d", i,
+                trial.plan.count, trial.plan.me, trial.plan.ranks);
+        tap_try(&in_order, ordered(&trial), "trial %d: %zu messages of rank %d of %d, sequence %d",
+                i, trial.plan.count, trial.plan.me, trial.plan.ranks, (int) trial.plan.sequence);
+    }
+    tally_ok(&all, 20000, "each message with bytes is started once, in its bin");
+    tally_ok(&in_order, 20000, "small before large, peers in sequence, one peer's messages as given");
+}
+
+/* ---- what orders of all ranks have in common ---- */
+
+static trial_t dense(int p, int me, mca_coll_pipering_sequence_t sequence)
+{
+    trial_t trial;
+
+    memset(&trial, 0, sizeof(trial));
+    trial.plan.sequence = sequence;
+    trial.plan.ranks = p;
+    trial.plan.me = me;
+    trial.plan.count = (size_t) p;
+    trial.plan.small = 10;
+    for (int i = 0; i < p; i++) {
+        trial.bytes[i] = i == me ? 0 : 1;
+    }
+    return trial;
+}
+
+/* At each step every rank is somebody's target, and nobody two's. */
+static bool nobody_is_crowded(int p)
+{
+    int hits[MOST][MOST] = {{0}};
+
+    for (int me = 0; me < p; me++) {
+        trial_t trial = dense(p, me, MCA_COLL_PIPERING_BY_DISTANCE);
+        run(&trial);
+        for (int step = 0; step < p - 1; step++) {
+            if (1 < ++hits[step][trial.order[step]]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Sizes are equal on both sides of a pair, and so all ranks order their pairs alike. */
+static uint64_t pair_key(const size_t bytes[MOST][MOST], int p, int a, int b, size_t small)
+{
+    return (uint64_t) (bytes[a][b] >= small) * MOST + (uint64_t) ((a + b) % p);
+}
+
+static bool pairs_come_alike(int p)
+{
+    size_t bytes[MOST][MOST] = {{0}};
+
+    for (int a = 0; a < p; a++) {
+        for (int b = 0; b < a; b++) {
+            bytes[a][b] = bytes[b][a] = tap_below(20);
+        }
+    }
+    for (int me = 0; me < p; me++) {
+        trial_t trial = dense(p, me, MCA_COLL_PIPERING_BY_PAIR);
+        memcpy(trial.bytes, bytes[me], (size_t) p * sizeof(size_t));
+        run(&trial);
+        for (size_t i = 0; i + 1 < trial.bins.small + trial.bins.large; i++) {
+            if (pair_key(bytes, p, me, (int) trial.order[i], 10)
+                >= pair_key(bytes, p, me, (int) trial.order[i + 1], 10)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void test_together(void)
+{
+    tap_tally_t crowd = {0, 0}, pairs = {0, 0};
+
+    for (int p = 2; p <= MOST; p++) {
+        tap_try(&crowd, nobody_is_crowded(p), "%d ranks", p);
+        tap_try(&pairs, pairs_come_alike(p), "%d ranks", p);
+    }
+    tally_ok(&crowd, MOST - 1, "by distance: at no step do two ranks start with the same one");
+    tally_ok(&pairs, MOST - 1, "by pair: one order of all pairs, which each rank keeps to");
+}
+
+/* ---- pool ---- */
+
+#define POOL 97
+
+typedef struct pool_trial_t {
+    mca_coll_pipering_pool_t pool;
+    size_t offset[1000], bytes[1000];
+    size_t oldest, next;
+} pool_trial_t;
+
+static bool overlaps(const pool_trial_t *trial, size_t offset, size_t bytes)
+{
+    for (size_t i = trial->oldest; i < trial->next; i++) {
+        if (offset < trial->offset[i] + trial->bytes[i] && trial->offset[i] < offset + bytes) {
+            return true;
+        }
+    }
+    return POOL < offset + bytes;
+}
+
+/* Room for so many bytes in one piece, behind the youngest or before the oldest. */
+static bool has_room(const pool_trial_t *trial, size_t bytes)
+{
+    size_t end = 0;
+
+    if (trial->oldest < trial->next) {
+        end = trial->offset[trial->next - 1] + trial->bytes[trial->next - 1];
+    }
+    return !overlaps(trial, end, bytes) || !overlaps(trial, 0, bytes);
+}
+
+static bool pool_holds(pool_trial_t *trial)
+{
+    while (trial->next < 1000) {
+        const size_t bytes = 1 + tap_below(tap_once_in(3) ? POOL : 30);
+        size_t *offset = &trial->offset[trial->next];
+        const bool room = has_room(trial, bytes);
+
+        if (mca_coll_pipering_pool_take(&trial->pool, bytes, offset) != room) {
+            return false;
+        }
+        if (room) {
+            if (overlaps(trial, *offset, bytes)) {
+                return false;
+            }
+            trial->bytes[trial->next++] = bytes;
+        }
+        for (size_t n = room ? tap_below(2) : 1; 0 < n && trial->oldest < trial->next; n--) {
+            trial->oldest++;
+            mca_coll_pipering_pool_give(&trial->pool, trial->oldest < trial->next
+                                                          ? trial->offset[trial->oldest]
+                                                          : 0);
+        }
+    }
+    return true;
+}
+
+static void test_pool(void)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 200; i++) {
+        pool_trial_t trial = {.pool = {.size = POOL}};
+        tap_try(&tally, pool_holds(&trial), "trial %d, message %zu", i, trial.next);
+    }
+    tally_ok(&tally, 200, "a pool gives room where there is some, and none twice");
+}
+
+int main(void)
+{
+    tap_start();
+    test_random();
+    test_together();
+    test_pool();
+    return tap_end();
+}
