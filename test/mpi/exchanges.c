@@ -1,0 +1,492 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What exchanges promise besides the right data: who has no part in one delays nobody; no
+ * message for nothing, by the counters; errors go to whom they concern, and the others go
+ * on; what is switched off is left to others; a message may have more than 2^31 bytes.
+ *
+ * That nobody waits for a rank is not told by time: that rank enters the call only after
+ * all others have told it that they are through.
+ */
+
+#include "knob.h"
+#include "swap.h"
+#include "tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { AUTO, BINS, ROTATED, ORDERED, ROUND_ROBIN, OFF, ALGORITHMS };
+
+static const char *const algorithm_name[ALGORITHMS] = {"auto",    "bins",        "rotated",
+                                                       "ordered", "round_robin", "off"};
+static const char *const call_name[] = {"alltoallv", "alltoallw", "neighbor_alltoallw"};
+
+static void choose(swap_call_t call, int algorithm)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", call_name[call]);
+    knob_set(name, SWAP_NEIGHBORS == call && OFF == algorithm ? 2 : algorithm);
+}
+
+/* ---- a rank that has no part ---- */
+
+/** A ring without the last rank, in which neighbours swap a number. */
+typedef struct ring_t {
+    swap_call_t call;
+    bool in_place;
+    MPI_Comm comm;
+    int peer[2], peers;
+    int *count, *displ, *in, *out;
+    MPI_Datatype *type;
+} ring_t;
+
+static bool is_late(void)
+{
+    return tap_rank + 1 == tap_size;
+}
+
+static ring_t ring_new(swap_call_t call, bool in_place)
+{
+    const int n = tap_size - 1, most = tap_size + 2;
+    ring_t ring = {.call = call,
+                   .in_place = in_place,
+                   .comm = MPI_COMM_WORLD,
+                   .count = tap_memory((size_t) most * sizeof(int)),
+                   .displ = tap_memory((size_t) most * sizeof(int)),
+                   .in = tap_memory((size_t) most * sizeof(int)),
+                   .out = tap_memory((size_t) most * sizeof(int)),
+                   .type = tap_memory((size_t) most * sizeof(MPI_Datatype))};
+
+    if (!is_late()) {
+        ring.peer[ring.peers++] = (tap_rank + 1) % n;
+        ring.peer[ring.peers++] = (tap_rank + n - 1) % n;
+    }
+    for (int i = 0; i < most; i++) {
+        ring.count[i] = 0;
+        ring.displ[i] = i * (SWAP_V == call ? 1 : (int) sizeof(int));
+        ring.type[i] = MPI_INT;
+        ring.in[i] = -1;
+        ring.out[i] = tap_rank;
+    }
+    for (int i = 0; i < ring.peers; i++) {
+        ring.count[SWAP_NEIGHBORS == call ? i : ring.peer[i]] = 1;
+        ring.in[SWAP_NEIGHBORS == call ? i : ring.peer[i]] = in_place ? tap_rank : -1;
+    }
+    return ring;
+}
+
+/** Its neighbours in a distributed graph, where the late rank has none. */
+static void ring_connect(ring_t *ring)
+{
+    int weight[2] = {1, 1};
+
+    if (SWAP_NEIGHBORS == ring->call) {
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ring->peers, ring->peer, weight,
+                                       ring->peers, ring->peer, weight, MPI_INFO_NULL, 0,
+                                       &ring->comm);
+    }
+}
+
+static int ring_start(ring_t *r, MPI_Request *request)
+{
+    const void *out = r->in_place ? MPI_IN_PLACE : r->out;
+    const MPI_Aint displs[2] = {0, sizeof(int)};
+
+    switch (r->call) {
+    case SWAP_V:
+        return MPI_Ialltoallv(out, r->count, r->displ, MPI_INT, r->in, r->count, r->displ, MPI_INT,
+                              r->comm, request);
+    case SWAP_W:
+        return MPI_Ialltoallw(out, r->count, r->displ, r->type, r->in, r->count, r->displ, r->type,
+                              r->comm, request);
+    default:
+        return MPI_Ineighbor_alltoallw(out, r->count, displs, r->type, r->in, r->count, displs,
+                                       r->type, r->comm, request);
+    }
+}
+
+static int ring_run(ring_t *r)
+{
+    const void *out = r->in_place ? MPI_IN_PLACE : r->out;
+    const MPI_Aint displs[2] = {0, sizeof(int)};
+
+    switch (r->call) {
+    case SWAP_V:
+        return MPI_Alltoallv(out, r->count, r->displ, MPI_INT, r->in, r->count, r->displ, MPI_INT,
+                             r->comm);
+    case SWAP_W:
+        return MPI_Alltoallw(out, r->count, r->displ, r->type, r->in, r->count, r->displ, r->type,
+                             r->comm);
+    default:
+        return MPI_Neighbor_alltoallw(out, r->count, displs, r->type, r->in, r->count, displs,
+                                      r->type, r->comm);
+    }
+}
+
+static bool ring_right(const ring_t *ring)
+{
+    bool right = true;
+
+    for (int i = 0; i < ring->peers; i++) {
+        right &= ring->peer[i] == ring->in[SWAP_NEIGHBORS == ring->call ? i : ring->peer[i]];
+    }
+    return right;
+}
+
+static void ring_free(ring_t *ring)
+{
+    if (MPI_COMM_WORLD != ring->comm) {
+        MPI_Comm_free(&ring->comm);
+    }
+    free(ring->count);
+    free(ring->displ);
+    free(ring->in);
+    free(ring->out);
+    free(ring->type);
+}
+
+/** The late rank hears from everyone. */
+static void tell_late(void)
+{
+    for (int i = 0; is_late() && i + 1 < tap_size; i++) {
+        MPI_Recv(NULL, 0, MPI_INT, i, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    if (!is_late()) {
+        MPI_Send(NULL, 0, MPI_INT, tap_size - 1, 7, MPI_COMM_WORLD);
+    }
+}
+
+static void try_late(swap_call_t call, bool in_place, int algorithm)
+{
+    ring_t ring = ring_new(call, in_place);
+
+    choose(call, algorithm);
+    ring_connect(&ring);
+    if (is_late()) {
+        tell_late();
+    }
+    TAP_MPI(ring_run(&ring));
+    if (!is_late()) {
+        tell_late();
+    }
+    tap_check(ring_right(&ring), "wrong data", "%s%s, %s: nobody waits for a rank without a part",
+              call_name[call], in_place ? " in place" : "", algorithm_name[algorithm]);
+    ring_free(&ring);
+    choose(call, AUTO);
+}
+
+/** By round robin everybody waits for everybody. */
+static void try_round_robin(swap_call_t call)
+{
+    ring_t ring = ring_new(call, false);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const double end = MPI_Wtime() + 0.1;
+    int done = 0;
+
+    choose(call, ROUND_ROBIN);
+    if (!is_late()) {
+        TAP_MPI(ring_start(&ring, &request));
+        while (!done && MPI_Wtime() < end) {
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        }
+    }
+    tell_late();
+    if (is_late()) {
+        TAP_MPI(ring_start(&ring, &request));
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    tap_check(!done && ring_right(&ring), done ? "did not wait" : "wrong data",
+              "%s, round_robin: all wait for a rank without a part", call_name[call]);
+    ring_free(&ring);
+    choose(call, AUTO);
+}
+
+/* ---- counters ---- */
+
+static uint64_t counted(const char *name)
+{
+    char full[80];
+
+    snprintf(full, sizeof(full), "coll_pipering_alltoall_%s", name);
+    return knob_counter(full);
+}
+
+static void try_counters(swap_call_t call, bool in_place, uint64_t key)
+{
+    static const char *const names[] = {"calls", "messages_sent", "bytes_sent", "zeros_skipped"};
+    dice_t own = dice_from(key, 9, (uint64_t) tap_rank);
+    MPI_Comm quiet, comm = MPI_COMM_WORLD;
+    const char *name = "all";
+    uint64_t before[4], after[4];
+    char fault[200] = "wrong data";
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
+    if (SWAP_NEIGHBORS == call) {
+        comm = swap_topology(MPI_COMM_WORLD, key, &name);
+    }
+    const swap_spec_t spec = {.comm = comm, .quiet = quiet, .call = call, .in_place = in_place,
+                              .zeros = 50, .most = 20000};
+    swap_t *swap = swap_new(&spec, key, &own);
+    const swap_volume_t volume = swap_volume(swap);
+    const uint64_t wanted[4] = {1, (uint64_t) volume.messages, volume.bytes,
+                                (uint64_t) volume.zeros};
+
+    bool right = true;
+    for (int i = 0; i < 4; i++) {
+        before[i] = counted(names[i]);
+    }
+    TAP_MPI(swap_start(swap, SWAP_BLOCKING));
+    for (int i = 0; i < 4; i++) {
+        after[i] = counted(names[i]);
+        if (wanted[i] != after[i] - before[i]) {
+            snprintf(fault, sizeof(fault), "%s: %d, must be %d", names[i],
+                     (int) (after[i] - before[i]), (int) wanted[i]);
+            right = false;
+        }
+    }
+    right = swap_right(swap) && right;
+    tap_check(right, fault, "%s%s, %s: a message where there are bytes, and none else",
+              call_name[call], in_place ? " in place" : "", name);
+    swap_free(swap);
+    MPI_Comm_free(&quiet);
+    if (MPI_COMM_WORLD != comm) {
+        MPI_Comm_free(&comm);
+    }
+}
+
+/** Sizes just below the bound, at it, and above. */
+static void try_small(void)
+{
+    const size_t p = (size_t) tap_size;
+    int *count = tap_memory(p * sizeof(int)), *displ = tap_memory(p * sizeof(int));
+    char *out = tap_memory(p * 101), *in = tap_memory(p * 101);
+    uint64_t small = 0;
+
+    for (int i = 0; i < tap_size; i++) {
+        count[i] = i == tap_rank ? 0 : 99 + (i + tap_rank) % 3;
+        displ[i] = 101 * i;
+        small += 0 < count[i] && 100 > count[i];
+    }
+    knob_set("coll_pipering_alltoall_small", 100);
+    memset(out, 1, p * 101);
+    const uint64_t before = counted("small_sent");
+    TAP_MPI(MPI_Alltoallv(out, count, displ, MPI_CHAR, in, count, displ, MPI_CHAR,
+                          MPI_COMM_WORLD));
+    tap_check(counted("small_sent") - before == small, "another number",
+              "messages of fewer bytes than coll_pipering_alltoall_small are small");
+    free(count);
+    free(displ);
+    free(out);
+    free(in);
+}
+
+/* ---- left to others ---- */
+
+/** By simple types: with others Open MPI's own MPI_Ialltoallw is wrong (5.0.7). */
+static void try_off(swap_call_t call, swap_form_t form)
+{
+    dice_t own = dice_from(5, (uint64_t) form, (uint64_t) tap_rank);
+    MPI_Comm quiet;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
+    const swap_spec_t spec = {.comm = MPI_COMM_WORLD, .quiet = quiet, .call = call, .zeros = 30,
+                              .most = 500, .plain = true};
+    swap_t *swap = swap_new(&spec, 5, &own);
+    choose(call, OFF);
+    const uint64_t calls = counted("calls"), off = knob_counter("coll_pipering_fallback_off");
+    TAP_MPI(swap_start(swap, form));
+    const bool persistent = SWAP_PERSISTENT == form;
+    TAP_MPI(MPI_Wait(&swap->request, MPI_STATUS_IGNORE));
+    const bool left = counted("calls") == calls
+                      && knob_counter("coll_pipering_fallback_off") == off + 1;
+    tap_check(swap_right(swap) && left, left ? "wrong data" : "it was not left",
+              "%s, form %d: left to the module below where it is off", call_name[call],
+              (int) form);
+    if (persistent) {
+        MPI_Request_free(&swap->request);
+    }
+    choose(call, AUTO);
+    swap_free(swap);
+    MPI_Comm_free(&quiet);
+}
+
+/* ---- errors, life, size ---- */
+
+/** Rank 1 expects less from rank 0 than that sends; what others send arrives. */
+static void try_truncation(int bytes)
+{
+    const size_t p = (size_t) tap_size;
+    int *out = tap_memory(p * sizeof(int)), *in = tap_memory(p * sizeof(int));
+    int *displ = tap_memory(p * sizeof(int)), class = MPI_SUCCESS;
+    char *from = tap_memory(p * (size_t) bytes), *to = tap_memory(p * (size_t) bytes);
+    MPI_Comm comm;
+    bool right = true;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int i = 0; i < tap_size; i++) {
+        out[i] = in[i] = bytes;
+        displ[i] = bytes * i;
+    }
+    memset(from, 1 + tap_rank, p * (size_t) bytes);
+    memset(to, 0, p * (size_t) bytes);
+    in[0] = 1 == tap_rank ? bytes / 2 : bytes;
+    const int code = MPI_Alltoallv(from, out, displ, MPI_CHAR, to, in, displ, MPI_CHAR, comm);
+    MPI_Error_class(code, &class);
+    for (int i = 0; i < tap_size; i++) {
+        right &= (1 == tap_rank && 0 == i) || 1 + i == to[displ[i] + bytes - 1];
+    }
+    in[0] = bytes;
+    right &= MPI_SUCCESS
+             == MPI_Alltoallv(from, out, displ, MPI_CHAR, to, in, displ, MPI_CHAR, comm);
+    right &= 1 == to[bytes - 1];
+    tap_check(right && class == (1 == tap_rank ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "another result",
+              "%d bytes where half of them were expected: MPI_ERR_TRUNCATE there alone", bytes);
+    MPI_Comm_free(&comm);
+    free(out);
+    free(in);
+    free(displ);
+    free(from);
+    free(to);
+}
+
+/** The communicator and the types may go before the call is over. */
+static void try_orphan(void)
+{
+    const size_t p = (size_t) tap_size, bytes = 200000;
+    int *count = tap_memory(p * sizeof(int)), *displ = tap_memory(p * sizeof(int));
+    char *out = tap_memory(p * bytes), *in = tap_memory(p * bytes);
+    MPI_Datatype *type = tap_memory(p * sizeof(MPI_Datatype)), *used = tap_memory(p * sizeof(*used));
+    MPI_Request request;
+    MPI_Comm comm;
+    bool right = true;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    memset(out, tap_rank + 1, p * bytes);
+    for (int i = 0; i < tap_size; i++) {
+        count[i] = 1;
+        displ[i] = (int) bytes * i;
+        MPI_Type_vector((int) bytes / 8, 4, 8, MPI_CHAR, &type[i]);
+        MPI_Type_commit(&type[i]);
+        used[i] = type[i];
+    }
+    TAP_MPI(MPI_Ialltoallw(out, count, displ, used, in, count, displ, used, comm, &request));
+    for (int i = 0; i < tap_size; i++) {
+        MPI_Type_free(&type[i]);
+    }
+    MPI_Comm_free(&comm);
+    TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (int i = 0; i < tap_size; i++) {
+        right &= i + 1 == in[displ[i] + (int) bytes - 8];
+    }
+    tap_check(right, "wrong data", "communicator and types freed before MPI_Wait");
+    free(count);
+    free(displ);
+    free(out);
+    free(in);
+    free(type);
+    free(used);
+}
+
+/** More than 2^31 bytes from rank 0 to rank 1: the same MiB again and again. */
+static void try_large(void)
+{
+    const size_t chunk = (size_t) 1 << 20, chunks = 2100, p = (size_t) tap_size;
+    int *out = tap_memory(p * sizeof(int)), *in = tap_memory(p * sizeof(int));
+    int *displ = tap_memory(p * sizeof(int));
+    MPI_Datatype piece, again, *from = tap_memory(p * sizeof(*from)), *to
+                                                                     = tap_memory(p * sizeof(*to));
+    unsigned char *small = tap_memory(chunk), *large = NULL;
+    bool right = true;
+
+    MPI_Type_contiguous((int) chunk, MPI_BYTE, &piece);
+    MPI_Type_commit(&piece);
+    MPI_Type_create_resized(piece, 0, 0, &again);
+    MPI_Type_commit(&again);
+    for (size_t i = 0; i < p; i++) {
+        out[i] = 0 == tap_rank && 1 == i ? (int) chunks : 0;
+        in[i] = 1 == tap_rank && 0 == i ? (int) chunks : 0;
+        displ[i] = 0;
+        from[i] = again;
+        to[i] = piece;
+    }
+    for (size_t i = 0; i < chunk; i++) {
+        small[i] = (unsigned char) (i * 7 + i / 4099);
+    }
+    if (1 == tap_rank) {
+        large = mmap(NULL, chunk * chunks, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (MAP_FAILED == large) {
+            tap_bail("no memory");
+        }
+    }
+    TAP_MPI(MPI_Alltoallw(small, out, displ, from, large, in, displ, to, MPI_COMM_WORLD));
+    for (size_t i = 0; NULL != large && i < chunks; i++) {
+        right &= 0 == memcmp(large + i * chunk, small, chunk);
+    }
+    tap_check(right, "wrong data", "a message of %.1f GB", (double) (chunk * chunks) / 1e9);
+    if (NULL != large) {
+        munmap(large, chunk * chunks);
+    }
+    MPI_Type_free(&piece);
+    MPI_Type_free(&again);
+    free(out);
+    free(in);
+    free(displ);
+    free(from);
+    free(to);
+    free(small);
+}
+
+static void try_all_calls(void)
+{
+    for (int algorithm = AUTO; algorithm <= ORDERED; algorithm++) {
+        try_late(SWAP_V, false, algorithm);
+        try_late(SWAP_W, false, algorithm);
+        try_late(SWAP_V, true, algorithm);
+        try_late(SWAP_W, true, algorithm);
+    }
+    try_late(SWAP_NEIGHBORS, false, BINS);
+    try_round_robin(SWAP_V);
+    try_round_robin(SWAP_W);
+    for (uint64_t key = 0; key < 6; key++) {
+        try_counters(SWAP_V, 0 == key % 2, key);
+        try_counters(SWAP_W, 0 == key % 2, key);
+        try_counters(SWAP_NEIGHBORS, false, key);
+    }
+    try_small();
+    for (swap_form_t form = SWAP_BLOCKING; form < SWAP_FORMS; form++) {
+        try_off(SWAP_V, form);
+        try_off(SWAP_W, form);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!knob_begin()) {
+        tap_bail("coll/pipering is not there");
+    }
+    try_all_calls();
+    try_truncation(100);
+    try_truncation(300000);
+    try_orphan();
+    if (0 != tap_number("LARGE", 0)) {
+        try_large();
+    }
+    knob_end();
+    return tap_end();
+}
