@@ -6,7 +6,9 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build alltoall "$here"/swap{,_topology}.c
+for program in alltoall exchanges; do
+    build "$program" "$here"/swap{,_topology}.c
+done
 
 cases=${N:-100}
 seed=${SEED:-1}
@@ -20,5 +22,9 @@ for p in 2 3 4 7; do
     on_one alltoall "$p" 100 -x SEED=$((seed + p)) -x N="$cases" "$bin/alltoall"
 done
 on_nodes alltoall 2,1,2 cyclic 100 -x SEED=$((seed + 100)) -x N="$cases" "$bin/alltoall"
+
+on_one exchanges 2 60 -x LARGE=1 "$bin/exchanges"
+on_one exchanges 5 60 "$bin/exchanges"
+on_nodes exchanges 2,1,2 cyclic 60 "$bin/exchanges"
 
 finish

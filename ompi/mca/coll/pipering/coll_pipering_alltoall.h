@@ -107,9 +107,11 @@ typedef enum {
     MCA_COLL_PIPERING_STEPS  /**< round robin */
 } mca_coll_pipering_way_t;
 
+#define MCA_COLL_PIPERING_EXCHANGE_ROOM 16
+
 /** An exchange on its way. */
 typedef struct mca_coll_pipering_exchange_t {
-    mca_coll_pipering_task_t super;
+    ompi_communicator_t *comm;
     const char *name; /**< of the call */
     int algorithm;
     mca_coll_pipering_way_t way;
@@ -128,12 +130,9 @@ typedef struct mca_coll_pipering_exchange_t {
     char *copies;                  /**< [pool.size] */
     size_t *copy;                  /**< [outs] where a pair has its copy */
     int error;                     /**< the first that there was */
-    void *memory;                  /**< of all arrays */
+    void *memory;                  /**< of all arrays, NULL: they are few, and have room here */
+    mca_coll_pipering_message_t room[MCA_COLL_PIPERING_EXCHANGE_ROOM];
 } mca_coll_pipering_exchange_t;
-
-OBJ_CLASS_DECLARATION(mca_coll_pipering_exchange_t);
-
-extern const mca_coll_pipering_task_kind_t mca_coll_pipering_exchange_kind;
 
 /** What an exchange is to do. */
 typedef struct mca_coll_pipering_exchange_plan_t {
@@ -141,20 +140,38 @@ typedef struct mca_coll_pipering_exchange_plan_t {
     mca_coll_pipering_exchange_params_t params;
     mca_coll_pipering_side_t send, recv; /**< send.buffer is MPI_IN_PLACE: only recv counts */
     bool copies_own; /**< what a rank has for itself is no message, but copied */
-    bool persistent, nonblocking;
 } mca_coll_pipering_exchange_plan_t;
 
 /**
  * Makes an exchange and takes all memory it will ever want; nothing is sent yet. Its tag
- * must be reserved by all ranks, whatever becomes of it.
+ * must be reserved by all ranks, whatever becomes of it. On OMPI_ERR_OUT_OF_RESOURCE
+ * nothing is held.
  */
-int mca_coll_pipering_exchange_new(const mca_coll_pipering_exchange_plan_t *plan,
-                                   ompi_communicator_t *comm, int tag,
-                                   mca_coll_pipering_exchange_t **exchange);
+int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
+                                    const mca_coll_pipering_exchange_plan_t *plan,
+                                    ompi_communicator_t *comm, int tag);
+void mca_coll_pipering_exchange_fini(mca_coll_pipering_exchange_t *exchange);
+
+/** Starts all that can start at once. It may do so again when it is over. */
+void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange);
+
+/** Moves on without waiting; true if it is over, and exchange->error tells how. */
+bool mca_coll_pipering_exchange_move(mca_coll_pipering_exchange_t *exchange, int *steps);
+
+/** Waits until an exchange that has begun is over. */
+void mca_coll_pipering_exchange_wait(mca_coll_pipering_exchange_t *exchange);
 
 /* ---- the way of a call (coll_pipering_alltoall_serve.c) ---- */
 
-/** A call; its plan lacks params and what the way of calling says. */
+/** An exchange that a request stands for. */
+typedef struct mca_coll_pipering_exchange_request_t {
+    mca_coll_pipering_task_t super;
+    mca_coll_pipering_exchange_t exchange;
+} mca_coll_pipering_exchange_request_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_pipering_exchange_request_t);
+
+/** A call; its plan lacks params. */
 typedef struct mca_coll_pipering_exchange_job_t {
     mca_coll_pipering_exchange_call_t call;
     mca_coll_pipering_exchange_plan_t plan;
@@ -169,9 +186,6 @@ int mca_coll_pipering_exchange_later(mca_coll_pipering_exchange_job_t *job,
                                      ompi_communicator_t *comm,
                                      mca_coll_pipering_module_t *module,
                                      ompi_request_t **request);
-
-/** An exchange is over: counters and the verbose line. */
-void mca_coll_pipering_exchange_report(const mca_coll_pipering_exchange_t *exchange);
 
 /* ---- collectives ---- */
 

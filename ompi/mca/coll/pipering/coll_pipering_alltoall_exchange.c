@@ -32,6 +32,7 @@
 
 #include "ompi/mca/pml/pml.h"
 #include "opal/datatype/opal_convertor.h"
+#include "opal/runtime/opal_progress.h"
 
 static void note(mca_coll_pipering_exchange_t *exchange, int rc)
 {
@@ -59,7 +60,7 @@ static void post_receive(mca_coll_pipering_exchange_t *exchange,
                          ompi_request_t **request)
 {
     const int rc = MCA_PML_CALL(irecv(message->buffer, message->count, message->type,
-                                      message->peer, exchange->tag, exchange->super.comm,
+                                      message->peer, exchange->tag, exchange->comm,
                                       request));
     if (OMPI_SUCCESS != rc) {
         *request = MPI_REQUEST_NULL;
@@ -72,7 +73,7 @@ static void post_send(mca_coll_pipering_exchange_t *exchange,
 {
     const int rc = MCA_PML_CALL(isend(message->buffer, message->count, message->type,
                                       message->peer, exchange->tag, MCA_PML_BASE_SEND_STANDARD,
-                                      exchange->super.comm, request));
+                                      exchange->comm, request));
     if (OMPI_SUCCESS != rc) {
         *request = MPI_REQUEST_NULL;
         note(exchange, rc);
@@ -195,7 +196,7 @@ static bool move_steps(mca_coll_pipering_exchange_t *exchange, int *steps)
 
 /* ---- the life of an exchange ---- */
 
-static bool move(mca_coll_pipering_exchange_t *exchange, int *steps)
+bool mca_coll_pipering_exchange_move(mca_coll_pipering_exchange_t *exchange, int *steps)
 {
     switch (exchange->way) {
     case MCA_COLL_PIPERING_PAIRS:
@@ -230,12 +231,11 @@ static int copy_own(const mca_coll_pipering_exchange_t *exchange)
                                          .count = to->count};
     mca_coll_pipering_layout_init(&source, 1);
     mca_coll_pipering_layout_init(&target, 1);
-    return mca_coll_pipering_copy_own(exchange->super.comm, 0, from->bytes, &source, &target);
+    return mca_coll_pipering_copy_own(exchange->comm, 0, from->bytes, &source, &target);
 }
 
-static int start(mca_coll_pipering_task_t *task)
+void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange)
 {
-    mca_coll_pipering_exchange_t *exchange = (mca_coll_pipering_exchange_t *) task;
     int steps = 0;
 
     exchange->begun = exchange->done = 0;
@@ -246,24 +246,43 @@ static int start(mca_coll_pipering_task_t *task)
     if (MCA_COLL_PIPERING_TOGETHER == exchange->way) {
         begin_together(exchange);
     } else {
-        (void) move(exchange, &steps);
+        (void) mca_coll_pipering_exchange_move(exchange, &steps);
     }
     note(exchange, copy_own(exchange));
-    mca_coll_pipering_task_activate(task);
-    return OMPI_SUCCESS;
 }
 
-static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
+/* The request without which nothing goes on; NULL: there are several, or none is left. */
+static ompi_request_t *awaited(const mca_coll_pipering_exchange_t *exchange)
 {
-    mca_coll_pipering_exchange_t *exchange = (mca_coll_pipering_exchange_t *) task;
+    size_t first = 0, end = 2;
 
-    if (!move(exchange, steps)) {
-        return false;
+    if (MCA_COLL_PIPERING_TOGETHER == exchange->way) {
+        first = exchange->done;
+        end = exchange->begun < exchange->outs ? first : exchange->queue;
+    } else if (MCA_COLL_PIPERING_PAIRS == exchange->way) {
+        first = 2 * exchange->done;
+        end = 2 * exchange->begun;
     }
-    *rc = exchange->error;
-    mca_coll_pipering_exchange_report(exchange);
-    return true;
+    while (first < end && MPI_REQUEST_NULL == exchange->requests[first]) {
+        ++first;
+    }
+    return first < end ? exchange->requests[first] : NULL;
 }
 
-const mca_coll_pipering_task_kind_t mca_coll_pipering_exchange_kind = {.start = start,
-                                                                       .advance = advance};
+/*
+ * For the messages themselves: by way of the progress function what has come in would be
+ * seen one round of opal_progress later.
+ */
+void mca_coll_pipering_exchange_wait(mca_coll_pipering_exchange_t *exchange)
+{
+    int steps = 0;
+
+    while (!mca_coll_pipering_exchange_move(exchange, &steps)) {
+        ompi_request_t *request = awaited(exchange);
+        if (NULL != request) {
+            ompi_request_wait_completion(request);
+        } else {
+            opal_progress();
+        }
+    }
+}

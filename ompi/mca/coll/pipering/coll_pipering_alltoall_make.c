@@ -17,19 +17,7 @@
 
 #include <stdlib.h>
 
-static void exchange_construct(mca_coll_pipering_exchange_t *exchange)
-{
-    exchange->memory = NULL;
-    exchange->own_in.bytes = exchange->own_out.bytes = 0;
-}
-
-static void exchange_destruct(mca_coll_pipering_exchange_t *exchange)
-{
-    free(exchange->memory);
-}
-
-OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_t, mca_coll_pipering_task_t, exchange_construct,
-                   exchange_destruct);
+#define FEW 64 /* messages */
 
 /* What is known before there is memory for the exchange. */
 typedef struct draft_t {
@@ -43,6 +31,7 @@ typedef struct draft_t {
     size_t ins, outs;
     mca_coll_pipering_bins_t bins;
     void *memory;
+    uint64_t room[4 * FEW]; /* in place of memory, where messages are few */
 } draft_t;
 
 /* ---- a side's messages ---- */
@@ -70,30 +59,22 @@ static mca_coll_pipering_message_t message_of(const mca_coll_pipering_side_t *si
                                          .peer = peer_of(side, i)};
 }
 
-static bool is_own(const draft_t *draft, const mca_coll_pipering_side_t *side, size_t i)
+/*
+ * Bytes of messages, 0 where there are none to send. Returns how many there can be none of:
+ * without a peer, or with this rank itself.
+ */
+static size_t measure(const draft_t *draft, const mca_coll_pipering_side_t *side)
 {
-    return draft->plan->copies_own && draft->me == peer_of(side, i);
-}
-
-/* Bytes of messages, 0 where there is no peer or nothing to send to it. */
-static void measure(const draft_t *draft, const mca_coll_pipering_side_t *side)
-{
-    for (size_t i = 0; i < side->count; ++i) {
-        const bool none = MPI_PROC_NULL == peer_of(side, i) || is_own(draft, side, i)
-                          || 0 == side->counts[i];
-        draft->bytes[i] = none ? 0 : message_of(side, i).bytes;
-    }
-}
-
-/* Those that are neither to be sent nor left out. */
-static size_t not_there(const draft_t *draft, const mca_coll_pipering_side_t *side)
-{
-    size_t count = 0;
+    const int own = draft->plan->copies_own ? draft->me : MPI_PROC_NULL;
+    size_t absent = 0;
 
     for (size_t i = 0; i < side->count; ++i) {
-        count += MPI_PROC_NULL == peer_of(side, i) || is_own(draft, side, i);
+        const int peer = peer_of(side, i);
+        const bool none = MPI_PROC_NULL == peer || own == peer;
+        draft->bytes[i] = none || 0 == side->counts[i] ? 0 : message_of(side, i).bytes;
+        absent += none;
     }
-    return count;
+    return absent;
 }
 
 /* ---- orders ---- */
@@ -121,9 +102,9 @@ static void order_sends(draft_t *draft)
                                                 .bytes = draft->bytes,
                                                 .small = bins ? params->small : 0};
 
-    measure(draft, draft->send);
+    const size_t absent = measure(draft, draft->send);
     draft->bins = mca_coll_pipering_bins(&plan, draft->scratch, draft->out);
-    draft->bins.zero -= not_there(draft, draft->send);
+    draft->bins.zero -= absent;
     draft->outs = draft->bins.small + draft->bins.large;
 }
 
@@ -132,7 +113,7 @@ static void order_receives(draft_t *draft)
 {
     const mca_coll_pipering_side_t *side = &draft->plan->recv;
 
-    measure(draft, side);
+    (void) measure(draft, side);
     for (size_t i = 0; i < side->count; ++i) {
         const size_t k = side->flipped ? i ^ 1 : i;
         if (0 != draft->bytes[k]) {
@@ -179,21 +160,24 @@ static mca_coll_pipering_way_t way_of(const mca_coll_pipering_exchange_plan_t *p
 static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *plan,
                       ompi_communicator_t *comm)
 {
-    *draft = (draft_t){.plan = plan,
-                       .ranks = ompi_comm_size(comm),
-                       .me = ompi_comm_rank(comm),
-                       .way = way_of(plan)};
+    draft->plan = plan;
+    draft->ranks = ompi_comm_size(comm);
+    draft->me = ompi_comm_rank(comm);
+    draft->way = way_of(plan);
+    draft->ins = draft->outs = 0;
+    draft->bins = (mca_coll_pipering_bins_t){0, 0, 0};
     draft->send = MCA_COLL_PIPERING_PAIRS == draft->way ? &plan->recv : &plan->send;
 
     const size_t sent = draft->send->count, received = plan->recv.count;
     const size_t most = sent < received ? received : sent;
     const size_t words = mca_coll_pipering_bins_scratch(most);
+    const size_t bytes = words * sizeof(uint64_t) + 3 * most * sizeof(size_t);
 
-    draft->memory = malloc(words * sizeof(uint64_t) + 3 * (most + 1) * sizeof(size_t));
-    if (NULL == draft->memory) {
+    draft->memory = sizeof(draft->room) < bytes ? malloc(bytes) : NULL;
+    if (sizeof(draft->room) < bytes && NULL == draft->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    draft->scratch = draft->memory;
+    draft->scratch = NULL == draft->memory ? draft->room : draft->memory;
     draft->bytes = (size_t *) (draft->scratch + words);
     draft->in = draft->bytes + most;
     draft->out = draft->in + most;
@@ -233,15 +217,15 @@ static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
 {
     const size_t messages = draft->ins + draft->outs;
     const size_t requests = exchange->queue, copies = exchange->pool.size;
+    const size_t bytes = messages * sizeof(mca_coll_pipering_message_t)
+                         + requests * sizeof(ompi_request_t *) + draft->outs * sizeof(size_t)
+                         + copies;
 
-    char *memory = malloc(messages * sizeof(mca_coll_pipering_message_t)
-                          + requests * sizeof(ompi_request_t *) + draft->outs * sizeof(size_t)
-                          + copies);
-    if (NULL == memory) {
+    exchange->memory = sizeof(exchange->room) < bytes ? malloc(bytes) : NULL;
+    if (sizeof(exchange->room) < bytes && NULL == exchange->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    exchange->memory = memory;
-    exchange->in = (mca_coll_pipering_message_t *) memory;
+    exchange->in = NULL == exchange->memory ? exchange->room : exchange->memory;
     exchange->out = exchange->in + draft->ins;
     exchange->requests = (ompi_request_t **) (exchange->out + draft->outs);
     exchange->copy = (size_t *) (exchange->requests + requests);
@@ -272,6 +256,7 @@ static int fill(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
     const size_t window = draft->plan->params.window;
 
     exchange->way = draft->way;
+    exchange->own_in.bytes = exchange->own_out.bytes = 0;
     exchange->name = draft->plan->name;
     exchange->algorithm = draft->plan->params.algorithm;
     exchange->bins = draft->bins;
@@ -288,9 +273,9 @@ static int fill(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
     return rc;
 }
 
-int mca_coll_pipering_exchange_new(const mca_coll_pipering_exchange_plan_t *plan,
-                                   ompi_communicator_t *comm, int tag,
-                                   mca_coll_pipering_exchange_t **made)
+int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
+                                    const mca_coll_pipering_exchange_plan_t *plan,
+                                    ompi_communicator_t *comm, int tag)
 {
     draft_t draft;
 
@@ -299,20 +284,14 @@ int mca_coll_pipering_exchange_new(const mca_coll_pipering_exchange_plan_t *plan
         return rc;
     }
     order(&draft);
-
-    mca_coll_pipering_exchange_t *exchange = OBJ_NEW(mca_coll_pipering_exchange_t);
-    rc = NULL == exchange ? OMPI_ERR_OUT_OF_RESOURCE : fill(exchange, &draft);
-    free(draft.memory);
-    if (OMPI_SUCCESS != rc) {
-        if (NULL != exchange) {
-            OBJ_RELEASE(exchange);
-        }
-        return rc;
-    }
-    mca_coll_pipering_task_init(&exchange->super, &mca_coll_pipering_exchange_kind, comm,
-                                plan->persistent);
-    exchange->super.nonblocking = plan->nonblocking;
+    exchange->comm = comm;
     exchange->tag = tag;
-    *made = exchange;
-    return OMPI_SUCCESS;
+    rc = fill(exchange, &draft);
+    free(draft.memory);
+    return rc;
+}
+
+void mca_coll_pipering_exchange_fini(mca_coll_pipering_exchange_t *exchange)
+{
+    free(exchange->memory);
 }

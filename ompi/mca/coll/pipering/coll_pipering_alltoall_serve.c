@@ -22,6 +22,67 @@
 
 #include "opal/util/output.h"
 
+static void request_destruct(mca_coll_pipering_exchange_request_t *request)
+{
+    mca_coll_pipering_exchange_fini(&request->exchange);
+}
+
+static void request_construct(mca_coll_pipering_exchange_request_t *request)
+{
+    request->exchange.memory = NULL;
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_coll_pipering_task_t,
+                   request_construct, request_destruct);
+
+/* ---- what has been moved ---- */
+
+static uint64_t bytes_of(const mca_coll_pipering_message_t *messages, size_t count)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        bytes += messages[i].bytes;
+    }
+    return bytes;
+}
+
+static void talk(const mca_coll_pipering_exchange_t *exchange, uint64_t in, uint64_t out)
+{
+    opal_output(mca_coll_pipering_component.output,
+                "coll/pipering: %s on %s: %s%s; this rank: %zu messages in (%" PRIu64
+                " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
+                "at most %zu under way",
+                exchange->name, exchange->comm->c_name,
+                mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
+                MCA_COLL_PIPERING_PAIRS == exchange->way ? ", in place" : "",
+                MCA_COLL_PIPERING_PAIRS == exchange->way ? exchange->outs : exchange->ins, in,
+                exchange->bins.small, exchange->bins.large, out, exchange->bins.zero,
+                exchange->window);
+}
+
+static void report(const mca_coll_pipering_exchange_t *exchange)
+{
+    mca_coll_pipering_exchange_counters_t *counters = &mca_coll_pipering_exchange_counters;
+    const bool pairs = MCA_COLL_PIPERING_PAIRS == exchange->way;
+    const uint64_t out = bytes_of(exchange->out, exchange->outs);
+    const uint64_t in = pairs ? out : bytes_of(exchange->in, exchange->ins);
+
+    mca_common_irregular_count(&counters->calls, 1);
+    mca_common_irregular_count(&counters->messages_sent, exchange->outs);
+    mca_common_irregular_count(&counters->messages_received,
+                               pairs ? exchange->outs : exchange->ins);
+    mca_common_irregular_count(&counters->bytes_sent, out);
+    mca_common_irregular_count(&counters->bytes_received, in);
+    mca_common_irregular_count(&counters->zeros_skipped, exchange->bins.zero);
+    mca_common_irregular_count(&counters->small_sent, exchange->bins.small);
+    if (mca_coll_pipering_is_talkative(exchange->comm)) {
+        talk(exchange, in, out);
+    }
+}
+
+/* ---- the way of a call ---- */
+
 static int step_aside(const mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t *comm,
                       mca_coll_pipering_reason_t reason)
 {
@@ -47,53 +108,105 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t 
     return MCA_COLL_PIPERING_TAKEN;
 }
 
-/* A tag of their own, as others may be under way on the communicator. */
-static int make(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                mca_coll_pipering_exchange_t **exchange)
+/*
+ * Decides, alike on all ranks. The exchange has a tag of its own, as others may be under
+ * way on the communicator; ranks agree on the next one even where one has no memory.
+ */
+static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                  const mca_coll_pipering_module_t *module, int *tag)
 {
+    if (module->out_of_memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
     job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
     const mca_coll_pipering_reason_t reason = judge(&job->plan);
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(&job->plan, comm, reason);
     }
-
-    const int tag = ompi_coll_base_nbc_reserve_tags(comm, 1);
-    return mca_coll_pipering_exchange_new(&job->plan, comm, tag, exchange);
+    *tag = ompi_coll_base_nbc_reserve_tags(comm, 1);
+    return OMPI_SUCCESS;
 }
 
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                mca_coll_pipering_module_t *module)
 {
-    mca_coll_pipering_exchange_t *exchange;
+    mca_coll_pipering_exchange_t exchange;
+    int tag;
 
-    if (module->out_of_memory) {
-        return MPI_ERR_NO_MEM;
-    }
-    int rc = make(job, comm, &exchange);
+    int rc = decide(job, comm, module, &tag);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_task_start(&exchange->super);
+        rc = mca_coll_pipering_exchange_init(&exchange, &job->plan, comm, tag);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_task_wait(&exchange->super);
+        mca_coll_pipering_exchange_begin(&exchange);
+        mca_coll_pipering_exchange_wait(&exchange);
+        report(&exchange);
+        rc = exchange.error;
+        mca_coll_pipering_exchange_fini(&exchange);
     }
     return mca_coll_pipering_mpi_error(rc);
+}
+
+static int start(mca_coll_pipering_task_t *task)
+{
+    mca_coll_pipering_exchange_begin(
+        &((mca_coll_pipering_exchange_request_t *) task)->exchange);
+    mca_coll_pipering_task_activate(task);
+    return OMPI_SUCCESS;
+}
+
+static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
+{
+    mca_coll_pipering_exchange_t *exchange
+        = &((mca_coll_pipering_exchange_request_t *) task)->exchange;
+
+    if (!mca_coll_pipering_exchange_move(exchange, steps)) {
+        return false;
+    }
+    *rc = exchange->error;
+    report(exchange);
+    return true;
+}
+
+/* A request that is to be started, by us or, a persistent one, by the user. */
+static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                        const mca_coll_pipering_module_t *module, bool persistent,
+                        mca_coll_pipering_task_t **task)
+{
+    static const mca_coll_pipering_task_kind_t kind = {.start = start, .advance = advance};
+    mca_coll_pipering_exchange_request_t *request;
+    int tag;
+
+    int rc = decide(job, comm, module, &tag);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    request = OBJ_NEW(mca_coll_pipering_exchange_request_t);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = mca_coll_pipering_exchange_init(&request->exchange, &job->plan, comm, tag);
+    if (OMPI_SUCCESS != rc) {
+        OBJ_RELEASE(request);
+        return rc;
+    }
+    mca_coll_pipering_task_init(&request->super, &kind, comm, persistent);
+    request->super.nonblocking = true;
+    *task = &request->super;
+    return OMPI_SUCCESS;
 }
 
 int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    mca_coll_pipering_exchange_t *exchange;
+    mca_coll_pipering_task_t *task;
 
-    if (module->out_of_memory) {
-        return MPI_ERR_NO_MEM;
-    }
-    job->plan.nonblocking = true;
-    int rc = make(job, comm, &exchange);
+    int rc = make_request(job, comm, module, false, &task);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_task_start(&exchange->super);
+        rc = mca_coll_pipering_task_start(task);
     }
     if (OMPI_SUCCESS == rc) {
-        *request = &exchange->super.super.super;
+        *request = &task->super.super;
     }
     return mca_coll_pipering_mpi_error(rc);
 }
@@ -102,64 +215,11 @@ int mca_coll_pipering_exchange_later(mca_coll_pipering_exchange_job_t *job,
                                      ompi_communicator_t *comm,
                                      mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    mca_coll_pipering_exchange_t *exchange;
+    mca_coll_pipering_task_t *task;
 
-    if (module->out_of_memory) {
-        return MPI_ERR_NO_MEM;
-    }
-    job->plan.nonblocking = job->plan.persistent = true;
-    const int rc = make(job, comm, &exchange);
+    const int rc = make_request(job, comm, module, true, &task);
     if (OMPI_SUCCESS == rc) {
-        *request = &exchange->super.super.super;
+        *request = &task->super.super;
     }
     return mca_coll_pipering_mpi_error(rc);
-}
-
-/* ---- what has been moved ---- */
-
-static uint64_t bytes_of(const mca_coll_pipering_message_t *messages, size_t count)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < count; ++i) {
-        bytes += messages[i].bytes;
-    }
-    return bytes;
-}
-
-static void talk(const mca_coll_pipering_exchange_t *exchange, uint64_t in, uint64_t out)
-{
-    const mca_coll_pipering_task_t *task = &exchange->super;
-
-    opal_output(mca_coll_pipering_component.output,
-                "coll/pipering: %s%s on %s: %s%s; this rank: %zu messages in (%" PRIu64
-                " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
-                "at most %zu under way",
-                task->nonblocking && !task->super.super.req_persistent ? "i" : "",
-                exchange->name, task->comm->c_name,
-                mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
-                MCA_COLL_PIPERING_PAIRS == exchange->way ? ", in place" : "",
-                MCA_COLL_PIPERING_PAIRS == exchange->way ? exchange->outs : exchange->ins, in,
-                exchange->bins.small, exchange->bins.large, out, exchange->bins.zero,
-                exchange->window);
-}
-
-void mca_coll_pipering_exchange_report(const mca_coll_pipering_exchange_t *exchange)
-{
-    mca_coll_pipering_exchange_counters_t *counters = &mca_coll_pipering_exchange_counters;
-    const bool pairs = MCA_COLL_PIPERING_PAIRS == exchange->way;
-    const uint64_t out = bytes_of(exchange->out, exchange->outs);
-    const uint64_t in = pairs ? out : bytes_of(exchange->in, exchange->ins);
-
-    mca_common_irregular_count(&counters->calls, 1);
-    mca_common_irregular_count(&counters->messages_sent, exchange->outs);
-    mca_common_irregular_count(&counters->messages_received,
-                               pairs ? exchange->outs : exchange->ins);
-    mca_common_irregular_count(&counters->bytes_sent, out);
-    mca_common_irregular_count(&counters->bytes_received, in);
-    mca_common_irregular_count(&counters->zeros_skipped, exchange->bins.zero);
-    mca_common_irregular_count(&counters->small_sent, exchange->bins.small);
-    if (mca_coll_pipering_is_talkative(exchange->super.comm)) {
-        talk(exchange, in, out);
-    }
 }

@@ -62,7 +62,7 @@ int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int
                                  mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job = job_of("alltoallv", sbuf, scounts, sdispls, sdtype,
+    mca_coll_pipering_exchange_job_t job = job_of("ialltoallv", sbuf, scounts, sdispls, sdtype,
                                                   rbuf, rcounts, rdispls, rdtype, comm);
 
     const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);

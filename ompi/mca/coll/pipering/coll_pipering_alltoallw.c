@@ -64,7 +64,7 @@ int mca_coll_pipering_ialltoallw(const void *sbuf, const int *scounts, const int
                                  mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job = job_of("alltoallw", sbuf, scounts, sdispls, sdtypes,
+    mca_coll_pipering_exchange_job_t job = job_of("ialltoallw", sbuf, scounts, sdispls, sdtypes,
                                                   rbuf, rcounts, rdispls, rdtypes, comm);
 
     const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);

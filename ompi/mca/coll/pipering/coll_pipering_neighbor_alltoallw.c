@@ -153,7 +153,7 @@ int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
     mca_coll_pipering_exchange_job_t job;
     int *peers;
 
-    int rc = job_of(&job, &peers, "neighbor_alltoallw", sbuf, scounts, sdispls, sdtypes, rbuf,
+    int rc = job_of(&job, &peers, "ineighbor_alltoallw", sbuf, scounts, sdispls, sdtypes, rbuf,
                     rcounts, rdispls, rdtypes, comm);
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_pipering_iexchange(&job, comm, module, request);

@@ -41,18 +41,18 @@ static uint64_t place_of(const mca_coll_pipering_bins_plan_t *plan, int peer)
     }
 }
 
-/* Where ranks are met in their sequence, the rank at a place. */
-static size_t rank_at(const mca_coll_pipering_bins_plan_t *plan, uint64_t place)
+/* The rank at place 0; behind it come the others, by rank. */
+static size_t first_rank(const mca_coll_pipering_bins_plan_t *plan)
 {
-    const uint64_t p = (uint64_t) plan->ranks, me = (uint64_t) plan->me;
+    const size_t p = (size_t) plan->ranks, me = (size_t) plan->me;
 
     switch (plan->sequence) {
     case MCA_COLL_PIPERING_BY_DISTANCE:
-        return (size_t) ((me + 1 + place) % p);
+        return me + 1 < p ? me + 1 : 0;
     case MCA_COLL_PIPERING_BY_PAIR:
-        return (size_t) ((place + p - me) % p);
+        return 0 == me ? 0 : p - me;
     default:
-        return (size_t) place;
+        return 0;
     }
 }
 
@@ -106,13 +106,24 @@ static size_t make_keys(const mca_coll_pipering_bins_plan_t *plan, uint64_t *key
     size_t count = 0;
 
     for (size_t i = 0; i < plan->count; ++i) {
-        const size_t message = NULL == plan->peer ? rank_at(plan, i) : i;
-        if (0 != plan->bytes[message]) {
-            keys[count++] = key_of(NULL == plan->peer ? i : place_of(plan, plan->peer[i]), message);
+        if (0 != plan->bytes[i]) {
+            keys[count++] = key_of(place_of(plan, plan->peer[i]), i);
         }
     }
-    if (NULL != plan->peer) {
-        sort(keys, count);
+    sort(keys, count);
+    return count;
+}
+
+/* The same for a message with each rank, where nothing is left to be sorted. */
+static size_t make_keys_of_all(const mca_coll_pipering_bins_plan_t *plan, uint64_t *keys)
+{
+    size_t count = 0, message = first_rank(plan);
+
+    for (size_t place = 0; place < plan->count; ++place) {
+        if (0 != plan->bytes[message]) {
+            keys[count++] = key_of(place, message);
+        }
+        message = message + 1 < plan->count ? message + 1 : 0;
     }
     return count;
 }
@@ -150,7 +161,8 @@ static size_t put_bin(const mca_coll_pipering_bins_plan_t *plan, const uint64_t 
 mca_coll_pipering_bins_t mca_coll_pipering_bins(const mca_coll_pipering_bins_plan_t *plan,
                                                 uint64_t *scratch, size_t *order)
 {
-    const size_t count = make_keys(plan, scratch);
+    const size_t count = NULL == plan->peer ? make_keys_of_all(plan, scratch)
+                                            : make_keys(plan, scratch);
     mca_coll_pipering_bins_t bins = {.zero = plan->count - count};
 
     bins.small = put_bin(plan, scratch, count, false, order);
