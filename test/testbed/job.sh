@@ -61,6 +61,7 @@ use_common() {
 }
 
 # Settings for jobs across nodes: TCP between nodes, our agent in place of ssh.
+# Messages go over all rails, what mpirun has to say over the first.
 #
 # mpirun starts all daemons itself and at once: safe here, where nothing is
 # remote. Start to end of an empty job on 32 nodes, 2 processors, busy with other
@@ -70,7 +71,7 @@ use_common() {
 # ever. A topology file in place of each daemon's own discovery gained nothing.
 use_nodes() {
     use_common tcp,
-    use OMPI_MCA_btl_tcp_if_include eth0
+    use OMPI_MCA_btl_tcp_if_include "$(net_interfaces "$TESTBED_RAILS")"
     if [[ $SERIES -eq 4 ]]; then
         use OMPI_MCA_plm_rsh_agent "$HERE/agent"
         use OMPI_MCA_plm_rsh_no_tree_spawn 1

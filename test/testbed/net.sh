@@ -2,9 +2,10 @@
 # The network of a testbed: one namespace per node, one for the switch.
 # Sourced by testbed.
 #
-# Names: NS = RUN.nI or RUN.switch; eth0 in each node, pI (its other end) in
-# the switch. No link is ever made outside of our own namespaces, so nothing of
-# ours shows among the machine's links, and removing the namespaces removes all.
+# Names: NS = RUN.nI or RUN.switch; ethK in each node for each rail K, pI.K (its
+# other end) and brK, which joins a rail's links, in the switch. No link is ever
+# made outside of our own namespaces, so nothing of ours shows among the
+# machine's links, and removing the namespaces removes all.
 
 net_switch() { echo "$1.switch"; }
 
@@ -17,11 +18,22 @@ net_names() {
     net_switch "$1"
 }
 
-# One address for each node; the switch has none. The namespaces are joined to
-# nothing else, so the addresses cannot collide with the machine's.
-net_address() { echo "10.87.0.$(($1 + 1))"; }
+# net_address I [RAIL]: one address for each node and rail, each rail a network of
+# its own; the switch has none. The namespaces are joined to nothing else, so the
+# addresses cannot collide with the machine's.
+net_address() { echo "10.87.${2:-0}.$(($1 + 1))"; }
 
-# net_hosts N: the host table of a testbed, for /etc/hosts of every node.
+# net_interfaces RAILS: eth0,eth1,...
+net_interfaces() {
+    local rail list=
+    for ((rail = 0; rail < $1; rail++)); do
+        list+=,eth$rail
+    done
+    echo "${list#,}"
+}
+
+# net_hosts N: the host table of a testbed, for /etc/hosts of every node. Names
+# stand for the addresses of the first rail.
 net_hosts() {
     local i
     echo "127.0.0.1 localhost"
@@ -30,46 +42,54 @@ net_hosts() {
     done
 }
 
-# net_build RUN N: namespaces, links and addresses. One `ip -batch` a namespace
-# keeps 32 nodes well below a second.
+# net_build RUN N RAILS: namespaces, links and addresses. One `ip -batch` a
+# namespace keeps 32 nodes well below a second.
 net_build() {
-    local run=$1 n=$2 i
+    local run=$1 n=$2 rails=$3 i rail
     net_names "$run" "$n" | sed 's/^/netns add /' | ip -batch -
-    {
+    for ((rail = 0; rail < rails; rail++)); do
         # No spanning tree and no multicast snooping: the switch forwards at once
         # and sends nothing of its own, so that byte counts are the job's.
-        echo "link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
-        echo "link set br0 addrgenmode none"
-        echo "link set br0 up"
+        echo "link add br$rail type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+        echo "link set br$rail addrgenmode none"
+        echo "link set br$rail up"
         for ((i = 0; i < n; i++)); do
-            echo "link add p$i type veth peer name eth0 netns $run.n$i"
+            echo "link add p$i.$rail type veth peer name eth$rail netns $run.n$i"
             # IPv6 would add chatter of its own to the byte counts.
-            echo "link set p$i addrgenmode none"
-            echo "link set p$i master br0 up"
+            echo "link set p$i.$rail addrgenmode none"
+            echo "link set p$i.$rail master br$rail up"
         done
-    } | ip -n "$(net_switch "$run")" -batch -
+    done | ip -n "$(net_switch "$run")" -batch -
     for ((i = 0; i < n; i++)); do
-        {
-            echo "link set lo up"
-            echo "link set eth0 addrgenmode none"
-            echo "addr add $(net_address "$i")/24 dev eth0"
-            echo "link set eth0 up"
-        } | ip -n "$run.n$i" -batch -
+        net_node "$i" "$rails" | ip -n "$run.n$i" -batch -
     done
 }
 
-# net_shape RUN N RATE BURST: limits both directions of every node's link.
-# A queue shapes only what leaves a device, hence one on each end of the pair.
-# The burst must stay small: what it lets through unshaped is invisible to the
-# clock, and with 32k that is half of a 64 KiB message.
+# net_node I RAILS: what ip is to do in node I.
+net_node() {
+    local rail
+    echo "link set lo up"
+    for ((rail = 0; rail < $2; rail++)); do
+        echo "link set eth$rail addrgenmode none"
+        echo "addr add $(net_address "$1" "$rail")/24 dev eth$rail"
+        echo "link set eth$rail up"
+    done
+}
+
+# net_shape RUN N RAILS RATE BURST: limits both directions of all links, each to
+# RATE. A queue shapes only what leaves a device, hence one on each end of the
+# pair. The burst must stay small: what it lets through unshaped is invisible to
+# the clock, and with 32k that is half of a 64 KiB message.
 net_shape() {
-    local run=$1 n=$2 rate=$3 burst=$4 i
-    local queue="root tbf rate $rate burst $burst latency 100ms"
-    for ((i = 0; i < n; i++)); do
-        echo "qdisc add dev p$i $queue"
+    local run=$1 n=$2 rails=$3 i rail
+    local queue="root tbf rate $4 burst $5 latency 100ms"
+    for ((i = 0; i < n * rails; i++)); do
+        echo "qdisc add dev p$((i / rails)).$((i % rails)) $queue"
     done | tc -n "$(net_switch "$run")" -batch -
     for ((i = 0; i < n; i++)); do
-        echo "qdisc add dev eth0 $queue" | tc -n "$run.n$i" -batch -
+        for ((rail = 0; rail < rails; rail++)); do
+            echo "qdisc add dev eth$rail $queue"
+        done | tc -n "$run.n$i" -batch -
     done
 }
 
@@ -115,17 +135,24 @@ net_remove() {
     [[ -z $(net_namespaces "$run") ]]
 }
 
-# net_bytes RUN N: a line `node rx_bytes tx_bytes` for each node. All are read
-# in one go from the switch's ends of the links, where in and out are swapped.
+# net_bytes RUN N RAILS: a line `node rx_bytes tx_bytes` for each node, with two
+# more columns for each further rail. All are read in one go from the switch's
+# ends of the links, where in and out are swapped.
 net_bytes() {
     # shellcheck disable=SC2016  # the inner shell expands these
     ip netns exec "$(net_switch "$1")" sh -c '
         i=0
         while [ "$i" -lt "$1" ]; do
-            s=/sys/class/net/p$i/statistics
-            read -r rx <"$s/tx_bytes"
-            read -r tx <"$s/rx_bytes"
-            echo "n$i $rx $tx"
+            line=n$i
+            rail=0
+            while [ "$rail" -lt "$2" ]; do
+                s=/sys/class/net/p$i.$rail/statistics
+                read -r rx <"$s/tx_bytes"
+                read -r tx <"$s/rx_bytes"
+                line="$line $rx $tx"
+                rail=$((rail + 1))
+            done
+            echo "$line"
             i=$((i + 1))
-        done' bytes "$2"
+        done' bytes "$2" "$3"
 }

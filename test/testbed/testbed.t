@@ -81,10 +81,26 @@ test_with() {
     is "enter: host name and TMPDIR" "$out" $'n1\nn1'
     run with --nodes 0 -- true
     is "with: a wrong number is refused" "$status" 2
+    run with --rails 5 -- true
+    is "with: too many rails are refused" "$status" 2
     run with --nodes 2 --rate 0mbit -- echo ran
     is "with: a rate that tc refuses" "$status$out" 125
     run mpirun -- true
     is "mpirun outside of with is refused" "$status" 2
+}
+
+# Each rail is a link of its own: what goes to an address is seen there only.
+test_rails() {
+    # shellcheck disable=SC2016  # for the inner shells
+    run with --nodes 2 --rails 2 -- bash -c "
+        echo \"\$TESTBED_RAILS\"
+        '$here/enter' n1 sh -c 'ip -br -4 addr show up | sed -n \"s/^\(eth[0-9]\)@[^ ]* *UP */\1 /p\"'
+        '$here/enter' n0 bash -c 'echo >/dev/udp/10.87.1.2/9; sleep 0.2'
+        '$testbed' bytes"
+    is "rails: interfaces, each with an address" "$(head -n 3 <<<"$out" | xargs)" \
+        "2 eth0 10.87.0.2/24 eth1 10.87.1.2/24"
+    is "rails: bytes of each" "$(awk 'NR > 3 { print $1, NF, ($2 + $3 > 0), ($4 + $5 > 0) }' <<<"$out" | xargs)" \
+        "n0 5 0 1 n1 5 0 1"
 }
 
 # test_signal NAME STATUS: a testbed that gets a signal leaves nothing behind.
@@ -205,6 +221,25 @@ test_links() {
     yes "$label: bytes into n3 (${rx:-none})" within "${rx:-0}" 1000 150000
 }
 
+# A message of 4 MiB over two links of 100 Mbit/s each: about half of the time
+# of one, and about half of the bytes on each.
+test_job_rails() {
+    local ping one bytes rail rx
+    one=$((4194304 * 8 * 1000 / (100 * 958)))
+    run with --nodes 2 --rails 2 --rate 100mbit -- bash -c "
+        '$testbed' mpirun --timeout 15 -- '$probe' ping 4194304 &&
+        '$testbed' bytes"
+    ping=$(head -n 1 <<<"$out")
+    yes "$label: two rails are faster than one (${ping:-no} us, one takes $one)" \
+        within "${ping:-0}" $((one * 45 / 100)) $((one * 75 / 100))
+    bytes=$(awk '$1 == "n1" { print $2, $4 }' <<<"$out")
+    for rail in 0 1; do
+        read -r rx _ <<<"$bytes"
+        bytes=${bytes#* }
+        yes "$label: bytes over rail $rail (${rx:-none})" within "${rx:-0}" 1000000 99000000
+    done
+}
+
 test_environment() {
     OMPI_MCA_testbed_probe=seen job --ppn 1 -- "$probe" env OMPI_MCA_testbed_probe
     is "$label: variables reach the ranks" "$out" "seen seen seen seen"
@@ -226,6 +261,7 @@ test_mpi() {
     test_maps
     test_ends
     test_links
+    test_job_rails
     test_environment
 }
 
@@ -244,6 +280,7 @@ main() {
         return 0
     fi
     test_with
+    test_rails
     test_signal TERM 143
     test_signal INT 130
     test_signal HUP 129

@@ -58,7 +58,7 @@ with_traps() {
     trap 'exit 141' PIPE
 }
 
-# with_build NODES RATE BURST: makes the testbed TESTBED_RUN.
+# with_build NODES RAILS RATE BURST: makes the testbed TESTBED_RUN.
 with_build() {
     local node
     mkdir "$TESTBED_DIR" "$TESTBED_SHM"
@@ -66,8 +66,8 @@ with_build() {
     for ((node = 0; node < $1; node++)); do
         mkdir "$TESTBED_DIR/n$node"
     done
-    net_build "$TESTBED_RUN" "$1"
-    [[ $2 == none ]] || net_shape "$TESTBED_RUN" "$1" "$2" "$3"
+    net_build "$TESTBED_RUN" "$1" "$2"
+    [[ $3 == none ]] || net_shape "$TESTBED_RUN" "$@"
 }
 
 # with_names: the variables that describe the testbed of this process.
@@ -78,18 +78,21 @@ with_names() {
 }
 
 with_main() {
-    local nodes=4 rate=none burst=4k status=0
+    local nodes=4 rails=1 rate=none burst=4k status=0
     while (($#)) && [[ $1 != -- ]]; do
         need_value "$1" $#
         case $1 in
         --nodes) nodes=$2 ;;
+        --rails) rails=$2 ;;
         --rate) rate=$2 ;;
         --burst) burst=$2 ;;
-        *) die_usage "with: '$1' is no option; legal are --nodes, --rate, --burst, and -- before the command" ;;
+        *) die_usage "with: '$1' is no option; legal are --nodes, --rails, --rate, --burst," \
+            "and -- before the command" ;;
         esac
         shift 2
     done
     need_number --nodes "$nodes" 1 250
+    need_number --rails "$rails" 1 4
     [[ $rate =~ ^(none|[0-9]+[kmg]?bit)$ ]] ||
         die_usage "--rate is '$rate', but must be none or like 100mbit (bit, kbit, mbit, gbit)"
     [[ $burst =~ ^[0-9]+[km]?b?$ ]] ||
@@ -100,10 +103,10 @@ with_main() {
     with_names
     STAGE=build COMMAND_PID='' COMMAND_GROUP=''
     with_traps
-    with_build "$nodes" "$rate" "$burst"
+    with_build "$nodes" "$rails" "$rate" "$burst"
     STAGE=run
     export TESTBED_RUN TESTBED_DIR TESTBED_SHM
-    export TESTBED_NODES=$nodes TESTBED_RATE=$rate
+    export TESTBED_NODES=$nodes TESTBED_RAILS=$rails TESTBED_RATE=$rate
     with_command "$@" || status=$?
     exit "$status"
 }
@@ -137,7 +140,7 @@ inside() {
 
 bytes_main() {
     inside bytes
-    net_bytes "$TESTBED_RUN" "$TESTBED_NODES"
+    net_bytes "$TESTBED_RUN" "$TESTBED_NODES" "$TESTBED_RAILS"
 }
 
 # can_main: builds the smallest testbed with all that the others need.
