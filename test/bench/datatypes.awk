@@ -1,0 +1,214 @@
+# Tables and verdicts of datatypes, from TSV files of ddt and ddt_seek (columns: --help).
+#   awk -f verdict.awk -f datatypes.awk section=NAME base=ARM arms="ARM ..." FILE...
+# A line that judges ends in PASS or MISS, and nothing else does.
+
+BEGIN {
+    FS = "\t"
+}
+
+/^#/ { next }
+
+# ---- lines of ddt: a row is a net, a side and a layout
+
+{
+    row = $1 SUBSEP $5 SUBSEP $3
+    if (!(row in net)) {
+        order[++rows] = row
+        net[row] = $1
+        layout[row] = $3
+        bytes[row] = $4
+        side[row] = $5
+    }
+    known[$2] = 1
+    put(row, $2, $6, $8)
+    wrongs += $NF == "no"
+}
+
+# The least time of all jobs. The loop by hand and contiguous data are the same in all
+# arms, so these are of all jobs, too.
+function put(row, arm, method, least) {
+    keep(row SUBSEP arm SUBSEP method, least)
+    if (method != "typed") {
+        keep(row SUBSEP "any" SUBSEP method, least)
+    }
+}
+
+function keep(key, least) {
+    if (!(key in time) || least < time[key]) {
+        time[key] = least + 0
+    }
+}
+
+function typed(row, arm) {
+    return time[row, arm, "typed"]
+}
+
+# To the base; 0: not measured.
+function ratio(row, arm) {
+    return typed(row, base) > 0 ? typed(row, arm) / typed(row, base) : 0
+}
+
+function to_hand(row, arm) {
+    return typed(row, arm) / time[row, "any", "hand"]
+}
+
+function key(n, s, l) {
+    return n SUBSEP s SUBSEP l
+}
+
+# ---- rails
+
+function judge_rails(    list, count, a) {
+    count = split(arms, list, " ")
+    for (a = 1; a <= count; a++) {
+        if (list[a] in known) {
+            show_rails(list[a])
+        }
+    }
+    if ("dual" in known) {
+        verdict_rails("dual")
+    } else {
+        print "dual is missing: nothing to judge."
+    }
+}
+
+function show_rails(arm,    i, one, two) {
+    printf "%-10s %8s %10s %10s %8s %10s %8s %8s\n", arm, "bytes", "one rail", "two rails",
+        "two/one", "hand, two", "two/hand", "one/hand"
+    for (i = 1; i <= rows; i++) {
+        if (net[order[i]] != "rail1") {
+            continue
+        }
+        one = order[i]
+        two = key("rail2", side[one], layout[one])
+        printf "%-10s %8s %10.1f %10.1f %8.2f %10.1f %8.2f %8.2f\n", "", size(bytes[one]),
+            1e3 * typed(one, arm), 1e3 * typed(two, arm), typed(two, arm) / typed(one, arm),
+            1e3 * time[two, "any", "hand"], to_hand(two, arm), to_hand(one, arm)
+    }
+}
+
+function verdict_rails(arm,    i, one, two, slower, hand, first, last) {
+    for (i = 1; i <= rows; i++) {
+        one = order[i]
+        if (net[one] == "rail1") {
+            two = key("rail2", side[one], layout[one])
+            first = first == "" ? two : first
+            last = two
+            slower = max(slower, typed(two, arm) / typed(one, arm))
+            hand = max(hand, to_hand(two, arm))
+        }
+    }
+    at_most("two rails over one, largest", slower, 1)
+    at_most("two rails over the loop by hand, largest", hand, 1.2)
+    at_most(sprintf("two rails, time a byte of %s over that of %s", size(bytes[last]),
+        size(bytes[first])), typed(last, arm) / bytes[last] / (typed(first, arm) / bytes[first]),
+        1.2)
+}
+
+function max(a, b) {
+    return a == "" || b > a ? b : a
+}
+
+# ---- tables
+
+# All rows: the base in microseconds, others over it, hand over it.
+function table(    i, a, list, count) {
+    count = split(arms, list, " ")
+    printf "%-5s %-4s %-16s %6s %10s", "net", "side", "layout", "bytes", list[1] " us"
+    for (a = 2; a <= count; a++) {
+        printf " %8s", list[a]
+    }
+    printf " %8s %8s\n", "hand", "floor"
+    for (i = 1; i <= rows; i++) {
+        table_row(order[i], list, count)
+    }
+    means(list, count)
+}
+
+function table_row(row, list, count,    a) {
+    printf "%-5s %-4s %-16s %6s %10.1f", net[row], side[row], layout[row],
+        bytes[row] % 1024 ? int(bytes[row] / 1024) "K" : size(bytes[row]), 1e6 * typed(row, base)
+    for (a = 2; a <= count; a++) {
+        printf " %8.2f", ratio(row, list[a])
+    }
+    printf " %8.2f %8.2f\n", time[row, "any", "hand"] / typed(row, base),
+        time[row, "any", "floor"] / typed(row, base)
+}
+
+function mean(arm,    i, sum, n) {
+    for (i = 1; i <= rows; i++) {
+        if (ratio(order[i], arm) > 0) {
+            sum += log(ratio(order[i], arm))
+            n++
+        }
+    }
+    return n ? exp(sum / n) : 0
+}
+
+function means(list, count,    a) {
+    printf "%-44s", "geometric means"
+    for (a = 2; a <= count; a++) {
+        printf " %8.2f", mean(list[a])
+    }
+    print ""
+}
+
+function worst(arm, least,    i, x, high) {
+    for (i = 1; i <= rows; i++) {
+        x = ratio(order[i], arm)
+        if (block(order[i]) >= least && x > high) {
+            high = x
+            at = net[order[i]] ", " layout[order[i]]
+        }
+    }
+    return high
+}
+
+# dense:16K -> 16384; others have no block
+function block(row) {
+    return layout[row] ~ /^dense:/ ? 1024 * substr(layout[row], 7) : 0
+}
+
+function judge_table() {
+    table()
+    if ("dual" in known) {
+        at_most("dual over " base ", geometric mean (" base " again: " \
+            sprintf("%.2f", mean(base "2")) ")", mean("dual"), 1.05)
+    }
+}
+
+function judge_transpose(    n, row) {
+    judge_table()
+    for (n = 1; n <= 3 && "dual" in known; n++) {
+        row = key(n == 1 ? "rail1" : n == 2 ? "rail2" : "sm", "send", "indexed:24M")
+        if (net[row] == "sm") {
+            continue # packs into shared memory and does not look ahead
+        }
+        at_least(net[row] ", irregular type, 24M: % of time that dual saves over research",
+            100 * (1 - typed(row, "dual") / typed(row, "research")), 85)
+    }
+}
+
+function judge_dense() {
+    table()
+    if ("dual" in known) {
+        worst(base "2", 8192)
+        at_most("blocks of 8K and more: dual over " base ", largest (" base " again: " \
+            sprintf("%.2f", worst(base "2", 8192)) ")", worst("dual", 8192), 1.05)
+    }
+}
+
+END {
+    if (section == "rails") {
+        judge_rails()
+    } else if (section == "table") {
+        judge_table()
+    } else if (section == "transpose") {
+        judge_transpose()
+    } else if (section == "dense") {
+        judge_dense()
+    }
+    if (wrongs > 0) {
+        printf "%d results were wrong  MISS\n", wrongs
+    }
+}
