@@ -8,6 +8,40 @@ BEGIN {
 
 /^#/ { next }
 
+# ---- lines of counts: arm, what, instructions
+
+NF == 3 {
+    if (!($2 in what)) {
+        what[$2] = ++whats
+        what_at[whats] = $2
+    }
+    known[$1] = 1
+    instructions[$2, $1] = $3
+    next
+}
+
+# ---- lines of ddt_seek
+
+NF == 11 {
+    known[$1] = 1
+    if (!($7 in orders)) {
+        orders[$7] = ++order_count
+        order_at[order_count] = $7
+    }
+    if (!($2 in entries)) {
+        layout_at[++layouts] = $2
+        entries[$2] = $4
+        bytes_of[$2] = $3
+    }
+    visits[$2, $7, $1] = $8
+    search[$2, $1] = $9
+    move[$2, $1] = $10
+    if ($NF == "no") {
+        wrong($1)
+    }
+    next
+}
+
 # ---- lines of ddt: a row is a net, a side and a layout
 
 {
@@ -21,7 +55,14 @@ BEGIN {
     }
     known[$2] = 1
     put(row, $2, $6, $8)
-    wrongs += $NF == "no"
+    if ($NF == "no") {
+        wrong($2)
+    }
+}
+
+# What Open MPI's own engine does wrong is told, but is not ours.
+function wrong(arm) {
+    wrongs[arm]++
 }
 
 # The least time of all jobs. The loop by hand and contiguous data are the same in all
@@ -54,6 +95,114 @@ function to_hand(row, arm) {
 
 function key(n, s, l) {
     return n SUBSEP s SUBSEP l
+}
+
+# ---- visits
+
+function a_entry(l, o, arm) {
+    return visits[l, o, arm] / entries[l]
+}
+
+function judge_visits(    list, count, a) {
+    count = split(arms, list, " ")
+    for (a = 1; a <= count; a++) {
+        if (list[a] in known) {
+            show_visits(list[a])
+        }
+    }
+    if ("dual" in known) {
+        verdict_visits("dual")
+    }
+}
+
+function show_visits(arm,    i, o) {
+    printf "%-10s %8s %10s", arm, "bytes", "entries"
+    for (o = 1; o <= order_count; o++) {
+        printf " %9s", order_at[o]
+    }
+    print ""
+    for (i = 1; i <= layouts; i++) {
+        printf "%-10s %8s %10d", "", size(bytes_of[layout_at[i]]), entries[layout_at[i]]
+        for (o = 1; o <= order_count; o++) {
+            printf " %9.2f", a_entry(layout_at[i], order_at[o], arm)
+        }
+        print ""
+    }
+}
+
+# Linear: as many for an entry, however many there are.
+function verdict_visits(arm,    o, i, most) {
+    for (o = 1; o <= order_count; o++) {
+        for (i = 1; i <= layouts; i++) {
+            most = max(most, a_entry(layout_at[i], order_at[o], arm))
+        }
+    }
+    at_most("dual: visits for an entry, all orders and sizes, largest", most, 4)
+}
+
+function points_visits(    list, count, a, o, i) {
+    count = split(arms, list, " ")
+    for (a = 1; a <= count; a++) {
+        for (o = 1; o <= order_count && list[a] in known; o++) {
+            for (i = 1; i <= layouts && order_at[o] ~ /^(rails2|reverse|random)$/; i++) {
+                printf "%s, %s\t%d\t%s\n", list[a], order_at[o], bytes_of[layout_at[i]],
+                    visits[layout_at[i], order_at[o], list[a]]
+            }
+        }
+    }
+}
+
+# ---- instructions
+
+function judge_instructions(    list, count, a, i, x, most) {
+    count = split(arms, list, " ")
+    printf "%-26s %12s", "layout, side, order", base
+    for (a = 2; a <= count; a++) {
+        printf " %9s", list[a]
+    }
+    print ""
+    for (i = 1; i <= whats; i++) {
+        printf "%-26s %12d", what_at[i], instructions[what_at[i], base]
+        for (a = 2; a <= count; a++) {
+            x = instructions[what_at[i], list[a]] / instructions[what_at[i], base]
+            printf " %9.4f", x
+            if (list[a] == "dual") {
+                most = max(most, 100 * (x - 1))
+            }
+        }
+        print ""
+    }
+    if ("dual" in known) {
+        at_most("dual: instructions more than " base ", %, largest", most, 1)
+    }
+}
+
+# ---- search
+
+function part(l, arm, what) {
+    return 100 * what / (search[l, arm] + move[l, arm] + time["rail1", "send", l, base, "floor"])
+}
+
+function show_search(    list, count, a, i, l, floor) {
+    count = split(arms, list, " ")
+    printf "%-16s %8s %-9s %9s %8s %8s %8s\n", "layout", "bytes", "arm", "us", "search",
+        "packing", "network"
+    for (i = 1; i <= layouts; i++) {
+        l = layout_at[i]
+        floor = time["rail1", "send", l, base, "floor"]
+        for (a = 1; a <= count; a++) {
+            if ((l, list[a]) in search) {
+                printf "%-16s %8s %-9s %9.1f %7.1f%% %7.1f%% %7.1f%%\n", l, size(bytes_of[l]),
+                    list[a], 1e6 * (search[l, list[a]] + move[l, list[a]] + floor),
+                    part(l, list[a], search[l, list[a]]), part(l, list[a], move[l, list[a]]),
+                    part(l, list[a], floor)
+            }
+        }
+    }
+    if ("dual" in known) {
+        at_most(layout_at[layouts] ", dual: % of search", \
+            part(layout_at[layouts], "dual", search[layout_at[layouts], "dual"]), 5)
+    }
 }
 
 # ---- rails
@@ -125,11 +274,20 @@ function table(    i, a, list, count) {
     means(list, count)
 }
 
-function table_row(row, list, count,    a) {
+function table_row(row, list, count,    a, x) {
     printf "%-5s %-4s %-16s %6s %10.1f", net[row], side[row], layout[row],
         bytes[row] % 1024 ? int(bytes[row] / 1024) "K" : size(bytes[row]), 1e6 * typed(row, base)
     for (a = 2; a <= count; a++) {
-        printf " %8.2f", ratio(row, list[a])
+        x = ratio(row, list[a])
+        if (x > 0) {
+            printf " %8.2f", x
+        } else {
+            printf " %8s", "-"
+        }
+    }
+    if (!typed(row, base)) {
+        print "        -        -"
+        return
     }
     printf " %8.2f %8.2f\n", time[row, "any", "hand"] / typed(row, base),
         time[row, "any", "floor"] / typed(row, base)
@@ -199,7 +357,15 @@ function judge_dense() {
 }
 
 END {
-    if (section == "rails") {
+    if (section == "visits") {
+        judge_visits()
+    } else if (section == "visits-points") {
+        points_visits()
+    } else if (section == "instructions") {
+        judge_instructions()
+    } else if (section == "search") {
+        show_search()
+    } else if (section == "rails") {
         judge_rails()
     } else if (section == "table") {
         judge_table()
@@ -208,7 +374,10 @@ END {
     } else if (section == "dense") {
         judge_dense()
     }
-    if (wrongs > 0) {
-        printf "%d results were wrong  MISS\n", wrongs
+    for (arm in wrongs) {
+        if (section !~ /points/) {
+            printf "%s: %d results were wrong%s\n", arm, wrongs[arm],
+                arm ~ /^(stock|off|research)/ ? " (Open MPI's own engine)" : "  MISS"
+        }
     }
 }

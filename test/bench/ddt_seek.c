@@ -1,0 +1,548 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * ddt_seek: one convertor packs or unpacks the fragments of a message in some order, as a
+ * PML does whose fragments overtake each other, and what that costs is told apart: the
+ * search for places, which opal_convertor_set_position() does, and moving data. Time, and
+ * entries of the datatype's description visited in searches, a number that does not vary.
+ *
+ *   in        0 1 2 3 4 5 6 7
+ *   swapped   1 0 3 2 5 4 7 6
+ *   rails2    0 2 4 1 6 3 ..    rail r has fragments r, r + 2, ..., and is late by r * 4
+ *   rails4    the same with four rails
+ *   reverse   7 6 5 4 3 2 1 0
+ *   random    any
+ *
+ * That is the receiver. A sender packs in order, and looks ahead before each fragment as
+ * btl/tcp does, if the engine has a look-ahead: that is search, too. Segments that it would
+ * send as they are cost no packing.
+ *
+ * Open MPI's engine does not count visits. They show in the convertor's stack, before and
+ * after a search, as long as the description has no loops: a search backward begins with
+ * the first entry. opal/datatype-lookahead counts its own; its index is a visit of all.
+ *
+ * Under valgrind's callgrind each row is a dump of its own, of the convertor's functions.
+ */
+
+#include "opal_config.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/datatype/ompi_datatype.h"
+#include "opal/datatype/opal_convertor.h"
+#include "opal/datatype/opal_datatype_internal.h"
+
+#if __has_include("opal/datatype/opal_convertor_lookahead.h")
+#    include "opal/datatype/opal_convertor_lookahead.h"
+#    define HAS_LOOKAHEAD 1
+#else
+#    define HAS_LOOKAHEAD 0
+#endif
+
+#if __has_include(<valgrind/callgrind.h>)
+#    include <valgrind/callgrind.h>
+#else
+#    define CALLGRIND_ZERO_STATS
+#    define CALLGRIND_DUMP_STATS_AT(text) (void) (text)
+#endif
+
+#include "agv.h"
+#include "ddt.h"
+
+#define LAG 4 /* fragments */
+#define SEGMENTS 15 /* of a BTL's descriptor, besides the header */
+
+typedef struct options_t {
+    const char *layouts;
+    const char *orders;
+    const char *sides;
+    const char *arm;
+    const char *tsv;
+    size_t fragment;
+    int reps;
+} options_t;
+
+/** What the fragments of a message have cost. */
+typedef struct cost_t {
+    double search; /* seconds */
+    double move;
+    size_t visits;
+} cost_t;
+
+typedef struct bench_t {
+    options_t options;
+    FILE *out;
+    bool seeks; /* by second contexts, not like Open MPI's own engine */
+    ddt_layout_t layout;
+    const opal_datatype_t *type;
+    unsigned char *memory;
+    unsigned char *packed;
+    unsigned char *scratch;
+    const char *side;
+    const char *order_name;
+    size_t *order;          /* fragments, by their arrival */
+    size_t fragments;
+    uint64_t seed;
+    bool good;
+} bench_t;
+
+/* ---- orders */
+
+static void order_rails(size_t *order, size_t fragments, size_t rails)
+{
+    size_t count = 0;
+
+    for (size_t time = 0; count < fragments; ++time) {
+        for (size_t rail = 0; rail < rails; ++rail) {
+            const size_t fragment = (time - rail * LAG) * rails + rail;
+            if (rail * LAG <= time && fragment < fragments) {
+                order[count++] = fragment;
+            }
+        }
+    }
+}
+
+static void order_random(size_t *order, size_t fragments)
+{
+    uint32_t state = 7;
+
+    for (size_t i = fragments - 1; 0 < i; --i) {
+        const size_t k = (ddt_random(&state) << 16 | ddt_random(&state)) % (i + 1);
+        const size_t fragment = order[i];
+        order[i] = order[k];
+        order[k] = fragment;
+    }
+}
+
+static bool make_order(bench_t *bench)
+{
+    const char *name = bench->order_name;
+    const size_t n = bench->fragments;
+    const bool reverse = 0 == strcmp(name, "reverse");
+
+    for (size_t i = 0; i < n; ++i) {
+        bench->order[i] = reverse ? n - 1 - i : i;
+    }
+    if (0 == strcmp(name, "swapped")) {
+        for (size_t i = 0; i + 1 < n; i += 2) {
+            bench->order[i] = i + 1;
+            bench->order[i + 1] = i;
+        }
+    } else if (0 == strcmp(name, "rails2") || 0 == strcmp(name, "rails4")) {
+        order_rails(bench->order, n, (size_t) (name[5] - '0'));
+    } else if (0 == strcmp(name, "random")) {
+        order_random(bench->order, n);
+    } else {
+        return reverse || 0 == strcmp(name, "in");
+    }
+    return true;
+}
+
+/* ---- visits */
+
+static size_t top_entry(const opal_convertor_t *convertor)
+{
+    return (size_t) convertor->pStack[convertor->stack_pos].index;
+}
+
+/* Only a description without loops is walked entry by entry. */
+static bool is_flat(const opal_datatype_t *type)
+{
+    for (size_t i = 0; i < type->opt_desc.used; ++i) {
+        if (OPAL_DATATYPE_LOOP == type->opt_desc.desc[i].elem.common.type) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sets the position; what Open MPI's engine visited, judging by the stack. */
+static size_t seek(opal_convertor_t *convertor, size_t position)
+{
+    const bool there = position == convertor->bConverted;
+    const bool back = 0 == position || position < convertor->bConverted;
+    const size_t begin = back || there ? 0 : top_entry(convertor);
+
+    opal_convertor_set_position(convertor, &position);
+    return there || 0 == position ? 0 : top_entry(convertor) - begin + 1;
+}
+
+/* ---- fragments */
+
+static void prepare(const bench_t *bench, bool send, opal_convertor_t *convertor)
+{
+    if (send) {
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, bench->type, 1,
+                                                 bench->memory, 0, convertor);
+    } else {
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, bench->type, 1,
+                                                 bench->memory, 0, convertor);
+    }
+}
+
+static size_t size_of_fragment(const bench_t *bench, size_t position)
+{
+    const size_t left = bench->layout.bytes - position;
+
+    return left < bench->options.fragment ? left : bench->options.fragment;
+}
+
+static void unpack_fragment(const bench_t *bench, opal_convertor_t *convertor, size_t position)
+{
+    struct iovec iov = {.iov_base = bench->packed + position,
+                        .iov_len = size_of_fragment(bench, position)};
+    size_t bytes = iov.iov_len;
+    uint32_t count = 1;
+
+    opal_convertor_unpack(convertor, &iov, &count, &bytes);
+}
+
+static size_t pack_fragment(const bench_t *bench, opal_convertor_t *convertor, size_t position)
+{
+    struct iovec iov = {.iov_base = bench->packed + position,
+                        .iov_len = size_of_fragment(bench, position)};
+    size_t bytes = iov.iov_len;
+    uint32_t count = 1;
+
+    opal_convertor_pack(convertor, &iov, &count, &bytes);
+    return bytes;
+}
+
+/* Segments to be sent as they are; 0 bytes: to be packed. */
+static size_t look_ahead(const bench_t *bench, opal_convertor_t *convertor, size_t position,
+                         struct iovec *iov, uint32_t *count)
+{
+    size_t bytes = 0;
+
+    *count = SEGMENTS;
+#if HAS_LOOKAHEAD
+    if (0 != opal_convertor_need_buffers(convertor)
+        && opal_convertor_take_segments(convertor, iov, count, size_of_fragment(bench, position),
+                                        &bytes)) {
+        return bytes;
+    }
+#else
+    (void) bench, (void) convertor, (void) position, (void) iov;
+#endif
+    return bytes;
+}
+
+/* As the network would take them; for the check. */
+static void copy_segments(unsigned char *packed, const struct iovec *iov, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        memcpy(packed, iov[i].iov_base, iov[i].iov_len);
+        packed += iov[i].iov_len;
+    }
+}
+
+static void send_fragments(const bench_t *bench, opal_convertor_t *convertor, cost_t *cost)
+{
+    struct iovec iov[SEGMENTS];
+    size_t position = 0, bytes;
+    uint32_t count;
+
+    for (; position < bench->layout.bytes; position += bytes) {
+        const double start = MPI_Wtime();
+        double found;
+
+        bytes = look_ahead(bench, convertor, position, iov, &count);
+        found = MPI_Wtime();
+        cost->search += found - start;
+        if (0 < bytes) {
+            copy_segments(bench->packed + position, iov, count);
+        } else {
+            bytes = pack_fragment(bench, convertor, position);
+            cost->move += MPI_Wtime() - found;
+        }
+        if (0 == bytes) {
+            break; /* the check will tell */
+        }
+    }
+}
+
+static void receive_fragments(const bench_t *bench, opal_convertor_t *convertor, cost_t *cost)
+{
+    for (size_t i = 0; i < bench->fragments; ++i) {
+        const size_t position = bench->order[i] * bench->options.fragment;
+        const double start = MPI_Wtime();
+        double found;
+
+        cost->visits += seek(convertor, position);
+        found = MPI_Wtime();
+        unpack_fragment(bench, convertor, position);
+        cost->search += found - start;
+        cost->move += MPI_Wtime() - found;
+    }
+}
+
+#if HAS_LOOKAHEAD
+static size_t counted_visits(const bench_t *bench)
+{
+    return bench->type->seek_seen + (0 != bench->type->seek_index ? bench->type->opt_desc.used : 0);
+}
+#else
+static size_t counted_visits(const bench_t *bench)
+{
+    (void) bench;
+    return 0;
+}
+#endif
+
+static cost_t move_message(const bench_t *bench, bool send)
+{
+    const size_t counted = counted_visits(bench);
+    cost_t cost = {0.0, 0.0, 0};
+    opal_convertor_t convertor;
+
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    prepare(bench, send, &convertor);
+    if (send) {
+        send_fragments(bench, &convertor, &cost);
+    } else {
+        receive_fragments(bench, &convertor, &cost);
+    }
+    opal_convertor_cleanup(&convertor);
+    OBJ_DESTRUCT(&convertor);
+    if (bench->seeks) {
+        cost.visits = counted_visits(bench) - counted;
+    }
+    return cost;
+}
+
+static bool check(bench_t *bench, bool send)
+{
+    if (!send) {
+        return ddt_check(&bench->layout, bench->memory, bench->scratch, bench->seed);
+    }
+    ddt_fill(bench->scratch, bench->layout.bytes, bench->seed);
+    return 0 == memcmp(bench->packed, bench->scratch, bench->layout.bytes);
+}
+
+/* The message as it is before it is moved. */
+static void fill(bench_t *bench, bool send)
+{
+    ddt_fill(bench->packed, bench->layout.bytes, ++bench->seed);
+    if (send) {
+        ddt_unpack(&bench->layout, bench->memory, bench->packed);
+        memset(bench->packed, 0, bench->layout.bytes);
+    } else {
+        memset(bench->memory, DDT_POISON, bench->layout.span);
+    }
+}
+
+/* ---- rows */
+
+static void print_row(const bench_t *bench, const cost_t *cost, bool good)
+{
+    char visits[32] = "-";
+
+    if (bench->seeks || is_flat(bench->type)) {
+        snprintf(visits, sizeof(visits), "%zu", cost->visits);
+    }
+    fprintf(bench->out, "%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%s\t%.9f\t%.9f\t%s\n",
+            bench->options.arm, bench->layout.name, bench->layout.bytes,
+            bench->type->opt_desc.used, bench->options.fragment, bench->side,
+            bench->order_name, visits, cost->search, cost->move, good ? "yes" : "no");
+    fflush(bench->out);
+}
+
+/* The least of search and of moving; visits of the first message, which is the dearest:
+ * an index of the datatype is made once. */
+static bool run_row(bench_t *bench)
+{
+    const bool send = 0 == strcmp(bench->side, "send");
+    char label[256];
+    cost_t best = {0.0, 0.0, 0};
+    bool good = true;
+
+    snprintf(label, sizeof(label), "%s %s %s", bench->layout.name, bench->side,
+             bench->order_name);
+    for (int i = 0; i < bench->options.reps; ++i) {
+        cost_t cost;
+
+        fill(bench, send);
+        CALLGRIND_ZERO_STATS;
+        cost = move_message(bench, send);
+        CALLGRIND_DUMP_STATS_AT(label);
+        good = check(bench, send) && good;
+        if (0 == i) {
+            best = cost;
+        }
+        best.search = cost.search < best.search ? cost.search : best.search;
+        best.move = cost.move < best.move ? cost.move : best.move;
+    }
+    print_row(bench, &best, good);
+    return good;
+}
+
+/* What is done with each word of a list; false: the word cannot be used. */
+typedef bool word_t(bench_t *bench, const char *word);
+
+static bool each_word(bench_t *bench, const char *list, word_t *use)
+{
+    char *copy = strdup(list), *rest, *word;
+    bool good = true;
+
+    for (word = strtok_r(copy, ",", &rest); good && NULL != word;
+         word = strtok_r(NULL, ",", &rest)) {
+        good = use(bench, word);
+        if (!good) {
+            fprintf(stderr, "ddt_seek: there is no %s, or no memory for it; see --help\n", word);
+        }
+    }
+    free(copy);
+    return good;
+}
+
+static bool create_buffers(bench_t *bench)
+{
+    const size_t room = (bench->layout.bytes + 7) / 8 * 8;
+
+    bench->order = malloc(bench->fragments * sizeof(*bench->order));
+    bench->memory = calloc(bench->layout.span, 1);
+    bench->packed = calloc(room, 1);
+    bench->scratch = calloc(room, 2);
+    return NULL != bench->order && NULL != bench->memory && NULL != bench->packed
+           && NULL != bench->scratch;
+}
+
+static void free_buffers(bench_t *bench)
+{
+    free(bench->order);
+    free(bench->memory);
+    free(bench->packed);
+    free(bench->scratch);
+}
+
+/* A datatype of its own for each row, so that none finds what another has left. */
+static bool run_layout(bench_t *bench, const char *name)
+{
+    bool good;
+
+    if (!ddt_layout_create(&bench->layout, name)) {
+        return false;
+    }
+    bench->type = &((ompi_datatype_t *) bench->layout.type)->super;
+    bench->fragments = (bench->layout.bytes + bench->options.fragment - 1)
+                       / bench->options.fragment;
+    good = create_buffers(bench) && make_order(bench);
+    if (good) {
+        bench->good = run_row(bench) && bench->good;
+    }
+    free_buffers(bench);
+    ddt_layout_free(&bench->layout);
+    return good;
+}
+
+static bool run_order(bench_t *bench, const char *word)
+{
+    bench->order_name = word;
+    return each_word(bench, bench->options.layouts, run_layout);
+}
+
+static bool run_side(bench_t *bench, const char *word)
+{
+    bench->side = word;
+    if (0 == strcmp(word, "send")) {
+        return run_order(bench, "in");
+    }
+    return 0 == strcmp(word, "recv") && each_word(bench, bench->options.orders, run_order);
+}
+
+/* ---- the command line */
+
+static const struct option known[] = {{"layouts", 1, NULL, 'l'}, {"sides", 1, NULL, 's'},
+                                      {"orders", 1, NULL, 'o'},  {"fragment", 1, NULL, 'f'},
+                                      {"reps", 1, NULL, 'r'},    {"arm", 1, NULL, 'a'},
+                                      {"tsv", 1, NULL, 't'},     {"help", 0, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+static void help(void)
+{
+    fputs("usage: mpirun -np 1 ... ddt_seek --layouts LIST [OPTION]...\n"
+          "Moves fragments in some order by one convertor, checks them, writes TSV lines: arm\n"
+          "layout bytes entries fragment side order visits search_s move_s verified.\n\n"
+          "  --layouts LIST   layouts (below)\n"
+          "  --sides LIST     send: pack, always in order; recv: unpack [recv]\n"
+          "  --orders LIST    of in, swapped, rails2, rails4, reverse, random [in]\n"
+          "  --fragment BYTES of a fragment, a multiple of 8 [32K]\n"
+          "  --reps N         messages of each; times are the least [3]\n"
+          "  --arm NAME       word for the first column [-]\n"
+          "  --tsv FILE       write there instead of to stdout\n\n"
+          "layouts:\n", stdout);
+    ddt_layout_names(stdout);
+}
+
+/* 1: go on, 0: help was wanted, -1: wrong. */
+static int parse(options_t *options, int argc, char **argv)
+{
+    double fragment = 32768.0;
+    int letter;
+
+    *options = (options_t){.layouts = "", .sides = "recv", .orders = "in", .arm = "-", .reps = 3};
+    while (-1 != (letter = getopt_long(argc, argv, "", known, NULL))) {
+        switch (letter) {
+        case 'l': options->layouts = optarg; break;
+        case 's': options->sides = optarg; break;
+        case 'o': options->orders = optarg; break;
+        case 'f': fragment = agv_options_number(optarg); break;
+        case 'r': options->reps = (int) agv_options_number(optarg); break;
+        case 'a': options->arm = optarg; break;
+        case 't': options->tsv = optarg; break;
+        case 'h': return 0;
+        default: return -1;
+        }
+    }
+    options->fragment = 8.0 <= fragment && 1e9 > fragment ? (size_t) fragment : 1;
+    if ('\0' == *options->layouts || 1 > options->reps || 0 != options->fragment % 8) {
+        fprintf(stderr, "ddt_seek: layouts and numbers that make sense are wanted, see --help\n");
+        return -1;
+    }
+    return 1;
+}
+
+static int run(bench_t *bench)
+{
+    bool good;
+
+    bench->out = NULL == bench->options.tsv ? stdout : fopen(bench->options.tsv, "w");
+    if (NULL == bench->out) {
+        fprintf(stderr, "ddt_seek: --tsv %s: the file cannot be written\n", bench->options.tsv);
+        return 2;
+    }
+    bench->good = true;
+#if HAS_LOOKAHEAD
+    bench->seeks = OPAL_DATATYPE_LOOKAHEAD_DUAL == opal_datatype_lookahead;
+#endif
+    good = each_word(bench, bench->options.sides, run_side);
+    fclose(bench->out);
+    return !good ? 2 : bench->good ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static bench_t bench;
+    int code;
+
+    MPI_Init(&argc, &argv);
+    code = parse(&bench.options, argc, argv);
+    if (0 == code) {
+        help();
+    } else {
+        code = 0 > code ? 2 : run(&bench);
+    }
+    MPI_Finalize();
+    return code;
+}
