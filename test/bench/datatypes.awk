@@ -154,7 +154,8 @@ function points_visits(    list, count, a, o, i) {
 
 # ---- instructions
 
-function judge_instructions(    list, count, a, i, x, most) {
+# Against Open MPI without the patches, if it is there.
+function judge_instructions(    list, count, a, i, to) {
     count = split(arms, list, " ")
     printf "%-26s %12s", "layout, side, order", base
     for (a = 2; a <= count; a++) {
@@ -164,17 +165,29 @@ function judge_instructions(    list, count, a, i, x, most) {
     for (i = 1; i <= whats; i++) {
         printf "%-26s %12d", what_at[i], instructions[what_at[i], base]
         for (a = 2; a <= count; a++) {
-            x = instructions[what_at[i], list[a]] / instructions[what_at[i], base]
-            printf " %9.4f", x
-            if (list[a] == "dual") {
-                most = max(most, 100 * (x - 1))
-            }
+            printf " %9.4f", instructions[what_at[i], list[a]] / instructions[what_at[i], base]
         }
         print ""
     }
     if ("dual" in known) {
-        at_most("dual: instructions more than " base ", %, largest", most, 1)
+        to = "stock" in known ? "stock" : base
+        at_most("contiguous data and receivers: % of instructions more than " to,
+            most_more(" recv |^contiguous.* self ", to), 1)
+        at_most("senders, which look ahead: % of instructions more than " to,
+            most_more("^[^c].* (send|self) ", to), 1)
     }
+}
+
+# What dual has more. Of a contiguous message as short as a few calls of the convertor, all
+# of it is looked at and not these calls alone.
+function most_more(which, to,    i, w, most) {
+    for (i = 1; i <= whats; i++) {
+        w = what_at[i]
+        if (w ~ which && w !~ /:64 recv/) {
+            most = max(most, 100 * (instructions[w, "dual"] / instructions[w, to] - 1))
+        }
+    }
+    return most
 }
 
 # ---- search
@@ -256,6 +269,23 @@ function verdict_rails(arm,    i, one, two, slower, hand, first, last) {
 
 function max(a, b) {
     return a == "" || b > a ? b : a
+}
+
+# One curve an arm and number of rails, and the loop by hand.
+function points_rails(    i, list, count, a) {
+    count = split(arms, list, " ")
+    for (a = 1; a <= count; a++) {
+        for (i = 1; i <= rows && list[a] in known; i++) {
+            printf "%s, %s\t%d\t%.6f\n", list[a], net[order[i]] == "rail1" ? "one rail" \
+                : "two rails", bytes[order[i]], 1e3 * typed(order[i], list[a])
+        }
+    }
+    for (i = 1; i <= rows; i++) {
+        if (net[order[i]] == "rail2") {
+            printf "by hand, two rails\t%d\t%.6f\n", bytes[order[i]],
+                1e3 * time[order[i], "any", "hand"]
+        }
+    }
 }
 
 # ---- tables
@@ -347,6 +377,20 @@ function judge_transpose(    n, row) {
     }
 }
 
+# Figure 12: the sender has the columns.
+function points_transpose(    i, list, count, a) {
+    count = split(arms, list, " ")
+    for (a = 1; a <= count; a++) {
+        for (i = 1; i <= rows; i++) {
+            if (net[order[i]] == "rail1" && side[order[i]] == "send" \
+                && layout[order[i]] ~ /^transpose/ && typed(order[i], list[a]) > 0) {
+                printf "%s\t%d\t%.3f\n", list[a], substr(layout[order[i]], 11),
+                    1e6 * typed(order[i], list[a])
+            }
+        }
+    }
+}
+
 function judge_dense() {
     table()
     if ("dual" in known) {
@@ -367,6 +411,10 @@ END {
         show_search()
     } else if (section == "rails") {
         judge_rails()
+    } else if (section == "rails-points") {
+        points_rails()
+    } else if (section == "transpose-points") {
+        points_transpose()
     } else if (section == "table") {
         judge_table()
     } else if (section == "transpose") {

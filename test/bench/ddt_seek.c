@@ -22,9 +22,10 @@
  *   reverse   7 6 5 4 3 2 1 0
  *   random    any
  *
- * That is the receiver. A sender packs in order, and looks ahead before each fragment as
+ * That is the receiver, side recv. A sender, side send, packs in order, and looks ahead before each fragment as
  * btl/tcp does, if the engine has a look-ahead: that is search, too. Segments that it would
- * send as they are cost no packing.
+ * send as they are cost no packing. Side self is all of a message, by MPI_Sendrecv of
+ * contiguous data from the layout: for counting instructions.
  *
  * Open MPI's engine does not count visits. They show in the convertor's stack, before and
  * after a search, as long as the description has no loops: a search backward begins with
@@ -219,6 +220,28 @@ static size_t pack_fragment(const bench_t *bench, opal_convertor_t *convertor, s
     return bytes;
 }
 
+#if HAS_LOOKAHEAD
+#    define take_segments opal_convertor_take_segments
+
+static size_t counted_visits(const bench_t *bench)
+{
+    return bench->type->seek_seen + (0 != bench->type->seek_index ? bench->type->opt_desc.used : 0);
+}
+#else
+static bool take_segments(opal_convertor_t *convertor, struct iovec *iov, uint32_t *count,
+                          size_t most, size_t *bytes)
+{
+    (void) convertor, (void) iov, (void) count, (void) most, (void) bytes;
+    return false;
+}
+
+static size_t counted_visits(const bench_t *bench)
+{
+    (void) bench;
+    return 0;
+}
+#endif
+
 /* Segments to be sent as they are; 0 bytes: to be packed. */
 static size_t look_ahead(const bench_t *bench, opal_convertor_t *convertor, size_t position,
                          struct iovec *iov, uint32_t *count)
@@ -226,16 +249,11 @@ static size_t look_ahead(const bench_t *bench, opal_convertor_t *convertor, size
     size_t bytes = 0;
 
     *count = SEGMENTS;
-#if HAS_LOOKAHEAD
-    if (0 != opal_convertor_need_buffers(convertor)
-        && opal_convertor_take_segments(convertor, iov, count, size_of_fragment(bench, position),
-                                        &bytes)) {
-        return bytes;
+    if (0 == opal_convertor_need_buffers(convertor)) {
+        return 0;
     }
-#else
-    (void) bench, (void) convertor, (void) position, (void) iov;
-#endif
-    return bytes;
+    return take_segments(convertor, iov, count, size_of_fragment(bench, position), &bytes)
+               ? bytes : 0;
 }
 
 /* As the network would take them; for the check. */
@@ -287,22 +305,8 @@ static void receive_fragments(const bench_t *bench, opal_convertor_t *convertor,
     }
 }
 
-#if HAS_LOOKAHEAD
-static size_t counted_visits(const bench_t *bench)
-{
-    return bench->type->seek_seen + (0 != bench->type->seek_index ? bench->type->opt_desc.used : 0);
-}
-#else
-static size_t counted_visits(const bench_t *bench)
-{
-    (void) bench;
-    return 0;
-}
-#endif
-
 static cost_t move_message(const bench_t *bench, bool send)
 {
-    const size_t counted = counted_visits(bench);
     cost_t cost = {0.0, 0.0, 0};
     opal_convertor_t convertor;
 
@@ -315,10 +319,16 @@ static cost_t move_message(const bench_t *bench, bool send)
     }
     opal_convertor_cleanup(&convertor);
     OBJ_DESTRUCT(&convertor);
-    if (bench->seeks) {
-        cost.visits = counted_visits(bench) - counted;
-    }
     return cost;
+}
+
+static cost_t send_self(const bench_t *bench)
+{
+    const double start = MPI_Wtime();
+
+    MPI_Sendrecv(bench->memory, 1, bench->layout.type, 0, 0, bench->packed,
+                 (int) bench->layout.bytes, MPI_PACKED, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    return (cost_t){0.0, MPI_Wtime() - start, 0};
 }
 
 static bool check(bench_t *bench, bool send)
@@ -362,7 +372,8 @@ static void print_row(const bench_t *bench, const cost_t *cost, bool good)
  * an index of the datatype is made once. */
 static bool run_row(bench_t *bench)
 {
-    const bool send = 0 == strcmp(bench->side, "send");
+    const bool self = 0 == strcmp(bench->side, "self");
+    const bool send = self || 0 == strcmp(bench->side, "send");
     char label[256];
     cost_t best = {0.0, 0.0, 0};
     bool good = true;
@@ -370,12 +381,17 @@ static bool run_row(bench_t *bench)
     snprintf(label, sizeof(label), "%s %s %s", bench->layout.name, bench->side,
              bench->order_name);
     for (int i = 0; i < bench->options.reps; ++i) {
+        size_t counted;
         cost_t cost;
 
         fill(bench, send);
+        counted = counted_visits(bench);
         CALLGRIND_ZERO_STATS;
-        cost = move_message(bench, send);
+        cost = self ? send_self(bench) : move_message(bench, send);
         CALLGRIND_DUMP_STATS_AT(label);
+        if (bench->seeks) {
+            cost.visits = counted_visits(bench) - counted;
+        }
         good = check(bench, send) && good;
         if (0 == i) {
             best = cost;
@@ -455,7 +471,7 @@ static bool run_order(bench_t *bench, const char *word)
 static bool run_side(bench_t *bench, const char *word)
 {
     bench->side = word;
-    if (0 == strcmp(word, "send")) {
+    if (0 == strcmp(word, "send") || 0 == strcmp(word, "self")) {
         return run_order(bench, "in");
     }
     return 0 == strcmp(word, "recv") && each_word(bench, bench->options.orders, run_order);
@@ -475,7 +491,8 @@ static void help(void)
           "Moves fragments in some order by one convertor, checks them, writes TSV lines: arm\n"
           "layout bytes entries fragment side order visits search_s move_s verified.\n\n"
           "  --layouts LIST   layouts (below)\n"
-          "  --sides LIST     send: pack, always in order; recv: unpack [recv]\n"
+          "  --sides LIST     send: pack, always in order; recv: unpack;\n"
+          "                   self: a message to itself, in order, too [recv]\n"
           "  --orders LIST    of in, swapped, rails2, rails4, reverse, random [in]\n"
           "  --fragment BYTES of a fragment, a multiple of 8 [32K]\n"
           "  --reps N         messages of each; times are the least [3]\n"
