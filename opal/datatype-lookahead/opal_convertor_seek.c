@@ -67,7 +67,7 @@ void opal_convertor_checkpoints_release(opal_convertor_t *convertor)
     convertor->flags &= ~CONVERTOR_HAS_CHECKPOINTS;
 }
 
-/* The convertor's contexts, made now if there are none, or NULL. */
+/* The convertor's contexts, made when there is a first one to save, or NULL. */
 static checkpoints_t *need_checkpoints(opal_convertor_t *convertor)
 {
     const int wanted = opal_datatype_seek_checkpoints;
@@ -75,6 +75,9 @@ static checkpoints_t *need_checkpoints(opal_convertor_t *convertor)
 
     if (0 != (convertor->flags & CONVERTOR_HAS_CHECKPOINTS)) {
         return convertor->checkpoints;
+    }
+    if (0 == convertor->bConverted || convertor->bConverted >= convertor->local_size) {
+        return NULL;
     }
     if (0 >= wanted || OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST < wanted) {
         return NULL;
