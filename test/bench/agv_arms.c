@@ -130,8 +130,8 @@ static bool parse_kind(agv_arm_t *arm, const char *name, char *error, size_t len
                  {"mpich", AGV_MPICH, false, NULL},      {"pipering", AGV_PIPERING, false, "0"},
                  {"iall", AGV_PIPERING, true, "0"},      {"ring", AGV_PIPERING, false, "1"},
                  {"iring", AGV_PIPERING, true, "1"},     {"linear", AGV_PIPERING, false, "2"},
-                 {"doubling", AGV_PIPERING, false, "7"}, {"dissemination", AGV_PIPERING, false, "8"},
-                 {"off", AGV_PIPERING, false, "3"}};
+                 {"doubling", AGV_PIPERING, false, "7"},
+                 {"dissemination", AGV_PIPERING, false, "8"}, {"off", AGV_PIPERING, false, "3"}};
 
     if (agv_arm_is_kind(name, "tuned")) {
         return parse_tuned(arm, name, error, length);

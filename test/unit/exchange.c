@@ -64,7 +64,8 @@ static bool blame(exchange_t *ex, const char *fault)
 }
 
 /* All positions of some pieces are held, or none is. */
-static bool all_held(const exchange_t *ex, int i, const mca_common_irregular_range_t *piece, bool held)
+static bool all_held(const exchange_t *ex, int i, const mca_common_irregular_range_t *piece,
+                     bool held)
 {
     for (int n = 0; n < MCA_COMMON_IRREGULAR_PIECES; n++) {
         for (int x = piece[n].from; x < piece[n].to; x++) {
@@ -83,7 +84,8 @@ static bool send_round(exchange_t *ex, int i, int k)
     if (0 > mine.to || ex->plan.count <= mine.to || i == mine.to) {
         return blame(ex, "no member to send to");
     }
-    const mca_common_irregular_round_t other = mca_common_irregular_exchange_round(&ex->plan, mine.to, k);
+    const mca_common_irregular_round_t other
+        = mca_common_irregular_exchange_round(&ex->plan, mine.to, k);
     for (int n = 0; n < MCA_COMMON_IRREGULAR_PIECES; n++) {
         if (mine.send[n].from > mine.send[n].to) {
             return blame(ex, "a piece that ends before it begins");
@@ -117,7 +119,8 @@ static bool receive_round(exchange_t *ex, int i, int k)
 static bool run_exchange(exchange_t *ex)
 {
     const int rounds = mca_common_irregular_exchange_rounds(&ex->plan), p = ex->plan.count;
-    const mca_common_irregular_range_t all[MCA_COMMON_IRREGULAR_PIECES] = {{ex->first[0], ex->first[p]}};
+    const mca_common_irregular_range_t all[MCA_COMMON_IRREGULAR_PIECES]
+        = {{ex->first[0], ex->first[p]}};
 
     for (int k = 0; k < rounds; k++) {
         for (int i = 0; i < p; i++) {

@@ -29,6 +29,9 @@
  */
 #define RING_SLACK 0.75
 
+/* Fewer ranks have hardly fewer messages in rounds than one after the other. */
+#define LEAST_RANKS 6
+
 /* Forced, as far as it may be: what is about more bytes goes around the ring. */
 static bool is_forced(const mca_coll_pipering_plan_t *plan)
 {
@@ -113,7 +116,7 @@ static bool may_pay(mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
-    return MCA_COLL_PIPERING_AUTO == plan->key.params.algorithm
+    return MCA_COLL_PIPERING_AUTO == plan->key.params.algorithm && LEAST_RANKS <= draft->ranks
            && (plan->total >= plan->key.params.rounds_min_total || has_outliers(draft));
 }
 

@@ -156,8 +156,8 @@ static const struct {
      "that min_total leaves",
      &vars.outlier_min_total, GIBI, 16384},
     {"rounds_min_total",
-     "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, if "
-     "the model says so; 0 to 1 GiB; 0: all that min_total leaves",
+     "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, "
+     "if the model says so; 0 to 1 GiB; 0: all that min_total leaves",
      &vars.rounds_min_total, GIBI, 65536},
     {"rounds_max_total",
      "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
