@@ -6,8 +6,8 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-for program in alltoall exchanges; do
-    build "$program" "$here"/swap{,_topology}.c
+for program in alltoall exchanges alltoall_threads; do
+    build "$program" -pthread "$here"/swap{,_topology}.c
 done
 
 cases=${N:-100}
@@ -26,5 +26,6 @@ on_nodes alltoall 2,1,2 cyclic 100 -x SEED=$((seed + 100)) -x N="$cases" "$bin/a
 on_one exchanges 2 60 -x LARGE=1 "$bin/exchanges"
 on_one exchanges 5 60 "$bin/exchanges"
 on_nodes exchanges 2,1,2 cyclic 60 "$bin/exchanges"
+on_one "alltoall, threads" 3 60 "$bin/alltoall_threads"
 
 finish

@@ -112,11 +112,13 @@ build counts
 build datatypes
 build nonblocking
 build fuzz
+build alltoall "$here"/swap{,_topology}.c
 on_one counts 3 90 "$bin/counts"
 on_one nonblocking 4 90 "$bin/nonblocking"
 on_nodes counts 3,1,2 cyclic 120 "$bin/counts"
 on_nodes nonblocking 2,3,1 cyclic 90 "$bin/nonblocking"
 on_one datatypes 3 120 "$bin/datatypes"
+on_one alltoall 4 120 -x SEED=73 -x N=100 "$bin/alltoall"
 on_one fuzz 4 120 -x SEED=71 -x N=100 "$bin/fuzz"
 on_nodes fuzz 2,1,2 random:1 120 -x SEED=72 -x N=60 -x REPLAY="MAP=2,1,2 BY=random:1" "$bin/fuzz"
 finish

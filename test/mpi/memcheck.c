@@ -12,12 +12,13 @@
  * @file
  * A little of everything, small, for a checker of memory that runs it: dense
  * and strided types, in place, nonblocking, empties, calls that are left to the
- * module below, and communicators made and freed; gathers with leaders.
+ * module below, and communicators made and freed; exchanges; gathers with leaders.
  */
 
 #include "fold.h"
 #include "knob.h"
 #include "leading.h"
+#include "swap.h"
 #include "tap.h"
 #include "trial.h"
 
@@ -124,6 +125,40 @@ static bool lead_some(size_t segment_size, bool packed)
     return right && (!there || served + 36 == knob_counters("coll_mleader_calls_"));
 }
 
+/** Exchanges of all kinds, in place with room for one copy at a time. */
+static bool swap_some(void)
+{
+    dice_t shared = dice_from(2, 0, 0), own = dice_from(2, 1, (uint64_t) tap_rank);
+    MPI_Comm comm, quiet, topology;
+    const char *name;
+    bool right = true;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
+    knob_set("coll_pipering_alltoall_in_place", 1);
+    for (int i = 0; i < 24; i++) {
+        swap_spec_t spec = {.comm = comm, .quiet = quiet, .call = (swap_call_t) (i % 3),
+                            .in_place = 1 < i % 3 ? false : 0 == i % 4, .zeros = 40,
+                            .most = (size_t) 10 << i / 2};
+        const swap_form_t form = (swap_form_t) (i / 3 % SWAP_FORMS);
+
+        topology = swap_topology(comm, (uint64_t) i, &name);
+        spec.comm = SWAP_NEIGHBORS == spec.call ? topology : comm;
+        swap_t *swap = swap_new(&spec, dice_word(&shared), &own);
+        right &= MPI_SUCCESS == swap_start(swap, form);
+        MPI_Wait(&swap->request, MPI_STATUS_IGNORE);
+        right &= swap_right(swap);
+        if (SWAP_PERSISTENT == form) {
+            MPI_Request_free(&swap->request);
+        }
+        swap_free(swap);
+        MPI_Comm_free(&topology);
+    }
+    MPI_Comm_free(&quiet);
+    MPI_Comm_free(&comm);
+    return right;
+}
+
 int main(int argc, char **argv)
 {
     static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
@@ -141,6 +176,7 @@ int main(int argc, char **argv)
         right &= fold_some(comm, both_ways[i % 3], component);
         MPI_Comm_free(&comm);
     }
+    right &= swap_some();
     right &= lead_some(8192, true) && lead_some(1 << 20, false) && lead_some(0, false);
     tap_check(right, NULL, "right results");
     knob_end();

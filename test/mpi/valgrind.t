@@ -8,7 +8,7 @@ if ! command -v valgrind >/dev/null; then
     echo "1..0 # SKIP valgrind is missing"
     exit 0
 fi
-build memcheck
+build memcheck "$here"/swap{,_topology}.c
 
 # under_valgrind LABEL LOGS [MPIRUN'S OPTION]...: the job; a log for each rank.
 # Debug information must be kept, for the component is unloaded before leaks show.
