@@ -341,7 +341,8 @@ static void test_checkpoints(void)
 
     set_mode(&modes[4]);
     seen = entries_seen(type, 1, 600, SWAPPED);
-    ok(seen <= entries * 3 / 4, "checkpoints only, swapped: %zu entries seen, of %zu", seen, entries);
+    ok(seen <= entries * 3 / 4, "checkpoints only, swapped: %zu entries seen, of %zu", seen,
+       entries);
     seen = entries_seen(type, 1, 600, TWO_RAILS);
     ok(seen <= 20 * entries, "checkpoints only, two rails: %zu", seen);
     is(type->datatype->seek_index, 0, "no index was made");

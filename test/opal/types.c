@@ -35,7 +35,9 @@ static types_t *new_type(size_t entries)
 {
     types_t *type = tap_memory(sizeof(*type));
 
-    *type = (types_t){.datatype = opal_datatype_create((int32_t) entries), .low = PTRDIFF_MAX, .high = PTRDIFF_MIN};
+    *type = (types_t){.datatype = opal_datatype_create((int32_t) entries),
+                      .low = PTRDIFF_MAX,
+                      .high = PTRDIFF_MIN};
     return type;
 }
 
