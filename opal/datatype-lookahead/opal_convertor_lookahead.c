@@ -221,6 +221,22 @@ static bool is_dense(uint32_t count, size_t bytes, size_t max_bytes, size_t left
     return left <= max_bytes ? bytes == left : bytes >= max_bytes / 2;
 }
 
+/* So many segments with less than a dense one's bytes together, and nothing more is looked at. */
+#define FIRST_LOOK 3
+
+/* What begins with tiny segments is packed, whatever follows; the rest is not worth a look. */
+static bool begins_sparse(const opal_convertor_t *convertor, struct iovec *iov, uint32_t iov_count,
+                          size_t max_bytes, opal_convertor_ctx_t *after)
+{
+    uint32_t count = FIRST_LOOK;
+    size_t bytes;
+
+    return OPAL_DATATYPE_LOOKAHEAD_DUAL == opal_datatype_lookahead && FIRST_LOOK < iov_count
+           && OPAL_SUCCESS
+                  == opal_convertor_lookahead(convertor, iov, &count, max_bytes, &bytes, after)
+           && FIRST_LOOK == count && bytes < (size_t) opal_datatype_lookahead_min_segment;
+}
+
 /*
  * With one context only, the look-ahead moves it, and to pack the convertor must
  * search for where it was.
@@ -229,7 +245,7 @@ bool opal_convertor_take_segments(opal_convertor_t *convertor, struct iovec *iov
                                   uint32_t *iov_count, size_t max_bytes, size_t *bytes)
 {
     const uint32_t most = (uint32_t) opal_datatype_lookahead_segments;
-    size_t here = convertor->bConverted, seen;
+    size_t here = convertor->bConverted, seen = 0;
     opal_convertor_ctx_t after;
     bool dense;
 
@@ -240,8 +256,9 @@ bool opal_convertor_take_segments(opal_convertor_t *convertor, struct iovec *iov
     }
     *iov_count = most < *iov_count ? most : *iov_count;
     opal_convertor_ctx_init(&after);
-    dense = OPAL_SUCCESS
-                == opal_convertor_lookahead(convertor, iov, iov_count, max_bytes, &seen, &after)
+    dense = !begins_sparse(convertor, iov, *iov_count, max_bytes, &after)
+            && OPAL_SUCCESS
+                   == opal_convertor_lookahead(convertor, iov, iov_count, max_bytes, &seen, &after)
             && is_dense(*iov_count, seen, max_bytes, convertor->local_size - here);
     if (dense) {
         opal_convertor_ctx_restore(convertor, &after);
