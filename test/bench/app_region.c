@@ -39,6 +39,42 @@ static inline void copy_row(double *to, const double *from, int count)
     }
 }
 
+/* A plane of rows; where these are single doubles without a loop for each. */
+static void pack_plane(const app_region_t *region, const double *row, double *packed)
+{
+    const size_t rows = (size_t) region->size[1], stride = region->stride[0];
+
+    if (1 == region->size[0]) {
+        for (size_t y = 0; y < rows; ++y) {
+            packed[y] = row[y * stride];
+        }
+        return;
+    }
+    for (size_t y = 0; y < rows; ++y) {
+        copy_row(packed + y * (size_t) region->size[0], row + y * stride, region->size[0]);
+    }
+}
+
+static void unpack_plane(const app_region_t *region, const double *packed, double *row)
+{
+    const size_t rows = (size_t) region->size[1], stride = region->stride[0];
+
+    if (1 == region->size[0]) {
+        for (size_t y = 0; y < rows; ++y) {
+            row[y * stride] = packed[y];
+        }
+        return;
+    }
+    for (size_t y = 0; y < rows; ++y) {
+        copy_row(row + y * stride, packed + y * (size_t) region->size[0], region->size[0]);
+    }
+}
+
+static size_t in_plane(const app_region_t *region)
+{
+    return (size_t) region->size[0] * (size_t) region->size[1];
+}
+
 void app_region_pack(const app_region_t *region, const double *from, double *packed)
 {
     if (NULL != region->index) {
@@ -47,14 +83,9 @@ void app_region_pack(const app_region_t *region, const double *from, double *pac
         }
         return;
     }
-    for (int z = 0; z < region->size[2]; ++z) {
-        const double *row = from + region->start + (size_t) z * region->stride[1];
-
-        for (int y = 0; y < region->size[1]; ++y) {
-            copy_row(packed, row, region->size[0]);
-            packed += region->size[0];
-            row += region->stride[0];
-        }
+    for (size_t z = 0; z < (size_t) region->size[2]; ++z) {
+        pack_plane(region, from + region->start + z * region->stride[1],
+                   packed + z * in_plane(region));
     }
 }
 
@@ -66,14 +97,9 @@ void app_region_unpack(const app_region_t *region, const double *packed, double 
         }
         return;
     }
-    for (int z = 0; z < region->size[2]; ++z) {
-        double *row = to + region->start + (size_t) z * region->stride[1];
-
-        for (int y = 0; y < region->size[1]; ++y) {
-            copy_row(row, packed, region->size[0]);
-            packed += region->size[0];
-            row += region->stride[0];
-        }
+    for (size_t z = 0; z < (size_t) region->size[2]; ++z) {
+        unpack_plane(region, packed + z * in_plane(region),
+                     to + region->start + z * region->stride[1]);
     }
 }
 
