@@ -38,7 +38,7 @@ static void choose(swap_call_t call, int algorithm)
     char name[64];
 
     snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", call_name[call]);
-    knob_set(name, SWAP_NEIGHBORS == call && OFF == algorithm ? 2 : algorithm);
+    knob_set(name, algorithm);
 }
 
 /* ---- a rank that has no part ---- */

@@ -99,13 +99,14 @@ complains priority -1 "0 to 100" 45
 
 # Of names Open MPI itself knows which are legal, and says so.
 for name in allgatherv_algorithm allgather_algorithm bcast_algorithm reduce_algorithm scan_algorithm \
-    exscan_algorithm allreduce_algorithm block_model block_split; do
+    exscan_algorithm allreduce_algorithm block_model block_split alltoallw_algorithm \
+    neighbor_alltoallw_algorithm; do
     on_one "coll_pipering_$name = nonsense" 4 40 --mca "coll_pipering_$name" nonsense "$bin/served"
     is "coll_pipering_$name = nonsense: one complaint a job" \
         "$(lines "Variable +: coll_pipering_$name\$")" 1
     is "coll_pipering_$name = nonsense: it names the value" "$(lines 'Value +: nonsense')" 1
     yes_if "coll_pipering_$name = nonsense: it names the legal ones" \
-        test 1 -eq "$(lines 'Valid values +: .*(ring|pipeline|search|even)')"
+        test 1 -eq "$(lines 'Valid values +: .*(ring|pipeline|search|even|bins)')"
 done
 
 on_one "a bad fraction" 4 40 --mca coll_pipering_outlier_fraction 1.5 "$bin/served"
@@ -125,12 +126,15 @@ listed() {
 }
 
 is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
-    allgather_algorithm allgatherv_algorithm allreduce_algorithm alpha backing_directory \
+    allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_in_place alltoall_small \
+    alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
     bcast_algorithm beta block_model block_size block_split exscan_algorithm local_alpha \
-    local_beta min_total outlier_fraction outlier_min_total outlier_threshold overlap priority \
-    reduce_algorithm reorder_empties reorder_nodes ring_buffer ring_buffer_blocks ring_buffer_size \
+    local_beta min_total neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
+    outlier_threshold overlap priority reduce_algorithm reorder_empties reorder_nodes ring_buffer ring_buffer_blocks ring_buffer_size \
     rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
+    alltoall_bytes_received alltoall_bytes_sent alltoall_calls alltoall_messages_received \
+    alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
     bytes_shared calls fallback_early fallback_local fallback_model fallback_off fallback_small \
     fallback_unlike plans predicted_rounds predicted_time probes rounds)"
@@ -146,13 +150,14 @@ mute() {
 }
 
 quantities=(alpha beta local_alpha local_beta block_size min_total outlier_min_total rounds_min_total
-    rounds_max_total rounds_packed window)
+    rounds_max_total rounds_packed window alltoall_in_place alltoall_small alltoall_window)
 numbers=("${quantities[@]}" outlier_fraction outlier_threshold priority verbose)
 is "numbers tell their range" "$(mute '0 to [0-9]+' "${numbers[@]}")" ""
 is "numbers tell what 0 means" "$(mute '0: ' "${numbers[@]}")" ""
 is "quantities tell their unit" \
-    "$(mute '(microseconds|nanoseconds|bytes|blocks)' "${quantities[@]}")" ""
+    "$(mute '(microseconds|nanoseconds|bytes|blocks|Messages)' "${quantities[@]}")" ""
 is "names tell their values" "$(
     mute 'auto .*ring.*linear_ring.*recursive_doubling.*dissemination.*off' allgatherv_algorithm)$(
+    mute 'auto .*bins.*rotated.*ordered.*round_robin.*off' alltoallw_algorithm)$(
     mute 'search.*equation2.*equation2_printed.*fixed' block_model)$(mute 'even.*full' block_split)" ""
 finish
