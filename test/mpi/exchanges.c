@@ -363,8 +363,30 @@ static void try_truncation(int bytes)
     free(to);
 }
 
-/** The communicator and the types may go before the call is over. */
-static void try_orphan(void)
+#if OMPI_MAJOR_VERSION >= 5
+#    define HAVE_PERSISTENT 1
+#else
+#    define HAVE_PERSISTENT 0
+#endif
+
+static void start_orphan(bool persistent, const void *out, void *in, const int *count,
+                         const int *displ, const MPI_Datatype *type, MPI_Comm comm,
+                         MPI_Request *request)
+{
+#if HAVE_PERSISTENT
+    if (persistent) {
+        TAP_MPI(MPI_Alltoallw_init(out, count, displ, type, in, count, displ, type, comm,
+                                   MPI_INFO_NULL, request));
+        return;
+    }
+#else
+    (void) persistent;
+#endif
+    TAP_MPI(MPI_Ialltoallw(out, count, displ, type, in, count, displ, type, comm, request));
+}
+
+/** The communicator and the types may go before the call is over, or started. */
+static void try_orphan(bool persistent)
 {
     const size_t p = (size_t) tap_size, bytes = 200000;
     int *count = tap_memory(p * sizeof(int)), *displ = tap_memory(p * sizeof(int));
@@ -383,16 +405,23 @@ static void try_orphan(void)
         MPI_Type_commit(&type[i]);
         used[i] = type[i];
     }
-    TAP_MPI(MPI_Ialltoallw(out, count, displ, used, in, count, displ, used, comm, &request));
+    start_orphan(persistent, out, in, count, displ, used, comm, &request);
     for (int i = 0; i < tap_size; i++) {
         MPI_Type_free(&type[i]);
     }
     MPI_Comm_free(&comm);
+    if (persistent) {
+        TAP_MPI(MPI_Start(&request));
+    }
     TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (persistent) {
+        TAP_MPI(MPI_Request_free(&request));
+    }
     for (int i = 0; i < tap_size; i++) {
         right &= i + 1 == in[displ[i] + (int) bytes - 8];
     }
-    tap_check(right, "wrong data", "communicator and types freed before MPI_Wait");
+    tap_check(right, "wrong data", "communicator and types freed before MPI_%s",
+              persistent ? "Start" : "Wait");
     free(count);
     free(displ);
     free(out);
@@ -483,7 +512,10 @@ int main(int argc, char **argv)
     try_all_calls();
     try_truncation(100);
     try_truncation(300000);
-    try_orphan();
+    try_orphan(false);
+    if (HAVE_PERSISTENT) {
+        try_orphan(true);
+    }
     if (0 != tap_number("LARGE", 0)) {
         try_large();
     }

@@ -264,7 +264,9 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
         if (NULL == module->topology) {
             const int rc = mca_coll_mleader_topology_make(module, call->comm);
             if (OMPI_SUCCESS != rc) {
-                return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+                /* others have one: this rank must not ask them for another in a later call */
+                module->out_of_memory = OMPI_ERR_OUT_OF_RESOURCE == rc;
+                return module->out_of_memory ? MPI_ERR_NO_MEM : rc;
             }
         }
         reason = judge_topology(&params, module->topology);

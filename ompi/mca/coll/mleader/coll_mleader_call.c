@@ -87,8 +87,11 @@ static int take_scratch(mca_coll_mleader_call_t *call)
     return NULL == call->scratch ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
+/* All ranks count the same slices, those included that one of them fails in. */
 int mca_coll_mleader_run(mca_coll_mleader_call_t *call)
 {
+    const uint64_t slices = (call->bytes + call->slice_size - 1) / call->slice_size;
+    const uint64_t behind = call->topology->slice + slices;
     int rc = take_scratch(call);
 
     if (OMPI_SUCCESS == rc) {
@@ -100,6 +103,7 @@ int mca_coll_mleader_run(mca_coll_mleader_call_t *call)
         call->length = left < call->slice_size ? left : call->slice_size;
         rc = move_slice(call);
     }
+    call->topology->slice = behind;
     mca_coll_mleader_area_fini(call);
     if (!call->direct) {
         free(call->scratch);

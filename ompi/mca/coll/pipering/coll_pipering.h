@@ -399,6 +399,9 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan);
 
+/** A persistent request, prepared, holds on to what the user may free: types, operation. */
+void mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
+
 /** Makes the request's exchange in rounds. */
 int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request);
 

@@ -22,8 +22,29 @@
 
 #include "opal/util/output.h"
 
+static void hold_types(const mca_coll_pipering_message_t *messages, size_t count, bool hold)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (0 != messages[i].bytes) {
+            mca_coll_pipering_hold_type(messages[i].type, hold);
+        }
+    }
+}
+
+/* Types of a persistent request, which the user may free before it is started. */
+static void hold_all(const mca_coll_pipering_exchange_t *exchange, bool hold)
+{
+    hold_types(exchange->in, exchange->ins, hold);
+    hold_types(exchange->out, exchange->outs, hold);
+    hold_types(&exchange->own_in, 1, hold);
+    hold_types(&exchange->own_out, 1, hold);
+}
+
 static void request_destruct(mca_coll_pipering_exchange_request_t *request)
 {
+    if (request->super.keeps) {
+        hold_all(&request->exchange, false);
+    }
     mca_coll_pipering_exchange_fini(&request->exchange);
 }
 
@@ -192,6 +213,10 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
     }
     mca_coll_pipering_task_init(&request->super, &kind, comm, persistent);
     request->super.nonblocking = true;
+    if (persistent) {
+        mca_coll_pipering_task_keep(&request->super);
+        hold_all(&request->exchange, true);
+    }
     *task = &request->super;
     return OMPI_SUCCESS;
 }

@@ -141,7 +141,6 @@ typedef struct mca_coll_pipering_volume_t {
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
-    double gap;
     double beta;
     double latency;
     double envelope;
@@ -150,6 +149,7 @@ typedef struct mca_coll_pipering_link_cost_t {
     double handshake;
     double eager;
     bool overlap;
+    double gap;
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ompi/op/op.h"
 #include "opal/util/output.h"
 
 static void request_construct(mca_coll_pipering_request_t *request)
@@ -29,8 +30,34 @@ static void request_construct(mca_coll_pipering_request_t *request)
     request->running = false;
 }
 
+static void hold(mca_coll_pipering_request_t *request, bool hold)
+{
+    ompi_op_t *op = request->combine.op;
+
+    mca_coll_pipering_hold_type(request->send.type, hold);
+    mca_coll_pipering_hold_type(request->recv.type, hold);
+    mca_coll_pipering_hold_type(request->unit.type, hold);
+    if (NULL == op || ompi_op_is_intrinsic(op)) {
+        return;
+    }
+    if (hold) {
+        OBJ_RETAIN(op);
+    } else {
+        OBJ_RELEASE(op);
+    }
+}
+
+void mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_task_keep(&request->super);
+    hold(request, true);
+}
+
 static void request_destruct(mca_coll_pipering_request_t *request)
 {
+    if (request->super.keeps) {
+        hold(request, false);
+    }
     free(request->key.sizes);
     if (NULL != request->plan) {
         OBJ_RELEASE(request->plan);
@@ -366,6 +393,8 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
     }
     memset(request->hops, 0, sizeof(request->hops));
     request->unit = MCA_COLL_PIPERING_BYTES;
+    request->send.type = request->recv.type = NULL;
+    request->combine.op = NULL;
     mca_coll_pipering_task_init(&request->super, &request_kind, comm, persistent);
     request->module = module;
     request->name = name;

@@ -206,6 +206,9 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     (*request)->plan = plan;
     (*request)->super.nonblocking = true;
     call->prepare(call->what, *request);
+    if (persistent) {
+        mca_coll_pipering_request_keep(*request);
+    }
     return OMPI_SUCCESS;
 }
 

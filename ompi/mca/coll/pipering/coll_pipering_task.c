@@ -60,10 +60,36 @@ static void task_construct(mca_coll_pipering_task_t *task)
     task->super.super.req_status._cancelled = 0;
     task->super.super.req_free = task_free;
     task->super.super.req_cancel = task_cancel;
-    task->nonblocking = false;
+    task->nonblocking = task->keeps = false;
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_task_t, ompi_coll_base_nbc_request_t, task_construct, NULL);
+static void task_destruct(mca_coll_pipering_task_t *task)
+{
+    if (task->keeps) {
+        OBJ_RELEASE(task->comm);
+    }
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_task_t, ompi_coll_base_nbc_request_t, task_construct,
+                   task_destruct);
+
+void mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task)
+{
+    OBJ_RETAIN(task->comm);
+    task->keeps = true;
+}
+
+void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold)
+{
+    if (NULL == type || ompi_datatype_is_predefined(type)) {
+        return;
+    }
+    if (hold) {
+        OBJ_RETAIN(type);
+    } else {
+        OBJ_RELEASE(type);
+    }
+}
 
 void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
                                  const mca_coll_pipering_task_kind_t *kind,

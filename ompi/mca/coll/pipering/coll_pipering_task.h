@@ -42,6 +42,7 @@ typedef struct mca_coll_pipering_task_t {
     const mca_coll_pipering_task_kind_t *kind;
     ompi_communicator_t *comm;
     bool nonblocking; /**< holds on to the communicator while it is active */
+    bool keeps;       /**< and, persistent, to all that it was made with until it is freed */
 } mca_coll_pipering_task_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_task_t);
@@ -50,6 +51,16 @@ OBJ_CLASS_DECLARATION(mca_coll_pipering_task_t);
 void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
                                  const mca_coll_pipering_task_kind_t *kind,
                                  ompi_communicator_t *comm, bool persistent);
+
+/**
+ * A persistent task holds on to its communicator, which the user may free before it is
+ * started. Its kind does the same with types and operations, and lets go of them where
+ * task->keeps.
+ */
+void mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task);
+
+/** Holds on to a type or lets go of it; NULL is none. */
+void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold);
 
 /** Starts a task; on an error it is gone, unless it is persistent. */
 int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task);
