@@ -123,7 +123,8 @@ OPAL_DECLSPEC int opal_convertor_lookahead(const opal_convertor_t *convertor, st
  * Takes the next segments of a sender where they are dense: opal_datatype_lookahead_segments
  * of them, or *iov_count, have opal_datatype_lookahead_min_segment bytes on the average,
  * and are no less than half of max_bytes, and all if that is all that is left; but not
- * where the first few are tiny. The convertor is behind them then. False, and it is where it was, if it should pack.
+ * where the first few are tiny. The convertor is behind them then. False, and it is
+ * where it was, if it should pack.
  */
 OPAL_DECLSPEC bool opal_convertor_take_segments(opal_convertor_t *convertor, struct iovec *iov,
                                                 uint32_t *iov_count, size_t max_bytes,
