@@ -226,6 +226,10 @@ void agv_call_end(const agv_world_t *world, agv_result_t *result, const uint64_t
 void agv_result_combine(agv_result_t *result, MPI_Comm control);
 /** A rank without work must not take a core from the others while it waits. */
 void agv_wait_for_others(void);
+/** Starts MPI and its tools interface; the rank in MPI_COMM_WORLD. */
+int agv_begin(int *argc, char ***argv);
+/** Ends them, with the others; what main returns on this rank for a code of all of them. */
+int agv_end(int rank, int code);
 
 /* agv_report.c */
 /** That of the first arm of an engine, NULL: there is none. */

@@ -316,11 +316,9 @@ int main(int argc, char **argv)
     static bench_t bench;
     char error[ERROR_LENGTH];
     MPI_Comm base = MPI_COMM_NULL;
-    int rank, code = 0;
+    const int rank = agv_begin(&argc, &argv);
+    int code = 0;
 
-    MPI_Init(&argc, &argv);
-    agv_mpit_start();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!agv_options_parse(&bench.options, argc, argv, error, sizeof(error))) {
         code = agv_refuse("agv", rank, error);
     } else if (bench.options.help) {
@@ -332,8 +330,6 @@ int main(int argc, char **argv)
     } else if (MPI_COMM_NULL != base) {
         code = run(&bench, base, argc, argv);
     }
-    agv_wait_for_others();
-    agv_mpit_stop();
-    MPI_Finalize();
+    agv_end(rank, code);
     return code;
 }

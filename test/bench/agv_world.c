@@ -139,3 +139,22 @@ void agv_wait_for_others(void)
         rest(0 == done ? 0.01 : 0.0);
     }
 }
+
+int agv_begin(int *argc, char ***argv)
+{
+    int rank;
+
+    MPI_Init(argc, argv);
+    agv_mpit_start();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+/* mpirun of Open MPI 5.0.7 may crash when several ranks say that something is wrong. */
+int agv_end(int rank, int code)
+{
+    agv_wait_for_others();
+    agv_mpit_stop();
+    MPI_Finalize();
+    return 0 == rank ? code : 0;
+}

@@ -244,11 +244,9 @@ int main(int argc, char **argv)
 {
     static bench_t bench;
     char error[ERROR_LENGTH];
-    int rank, code = 0;
+    const int rank = agv_begin(&argc, &argv);
+    int code = 0;
 
-    MPI_Init(&argc, &argv);
-    agv_mpit_start();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!app_options_parse(&bench.options, argc, argv, error, sizeof(error))) {
         code = agv_refuse("app", rank, error);
     } else if (bench.options.help) {
@@ -258,9 +256,5 @@ int main(int argc, char **argv)
     } else {
         code = run(&bench, argc, argv);
     }
-    agv_wait_for_others();
-    agv_mpit_stop();
-    MPI_Finalize();
-    /* all ranks agree, and mpirun of Open MPI 5.0.7 may crash when several say so */
-    return 0 == rank ? code : 0;
+    return agv_end(rank, code);
 }

@@ -364,11 +364,9 @@ int main(int argc, char **argv)
     static bench_t bench = {.pattern_list = "ring", .call_name = "alltoallw", .totals_list = "800",
                             .arms_list = "stock,auto", .reps = 7, .warmup = 1, .batch = 1};
     char error[ERROR_LENGTH];
-    int rank, code = 0;
+    const int rank = agv_begin(&argc, &argv);
+    int code = 0;
 
-    MPI_Init(&argc, &argv);
-    agv_mpit_start();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!parse(&bench, argc, argv, error)) {
         code = agv_refuse("swaps", rank, error);
     } else if (bench.help) {
@@ -376,9 +374,5 @@ int main(int argc, char **argv)
     } else {
         code = run(&bench, argc, argv);
     }
-    agv_wait_for_others();
-    agv_mpit_stop();
-    MPI_Finalize();
-    /* all ranks agree, and mpirun of Open MPI 5.0.7 may crash when several say so */
-    return 0 == rank ? code : 0;
+    return agv_end(rank, code);
 }

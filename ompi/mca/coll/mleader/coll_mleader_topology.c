@@ -172,7 +172,7 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
     return OMPI_SUCCESS;
 }
 
-/* One leader a node, and if that is another thing, one a socket. */
+/* One leader a node, and one a socket. */
 static int add_both(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layout_t *layout,
                     int me)
 {
