@@ -40,6 +40,7 @@
 #include <stddef.h>
 
 #include "opal/datatype/opal_convertor.h"
+#include "opal/datatype/opal_datatype_units.h"
 
 BEGIN_C_DECLS
 
@@ -56,12 +57,13 @@ enum {
 /** The most contexts that a convertor remembers; they are searched one by one. */
 #define OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST 64
 
-/** The variables, see opal_convertor_lookahead_params.c. */
+/** The variables, see opal_convertor_lookahead_params.c; opal_datatype_units.h has the units. */
 OPAL_DECLSPEC extern int opal_datatype_lookahead;
 OPAL_DECLSPEC extern int opal_datatype_lookahead_segments;
 OPAL_DECLSPEC extern int opal_datatype_lookahead_min_segment;
 OPAL_DECLSPEC extern int opal_datatype_seek_checkpoints;
 OPAL_DECLSPEC extern int opal_datatype_seek_index_stride;
+OPAL_DECLSPEC extern int opal_datatype_units_per_entry;
 
 /** Registers them; a bad value is reported and its default used. */
 int opal_datatype_lookahead_register_params(void);
@@ -140,6 +142,31 @@ static inline bool opal_convertor_seeks(const opal_convertor_t *convertor)
 
 /** Moves such a convertor, which is at another position, to one before its end. */
 int opal_convertor_seek(opal_convertor_t *convertor, size_t position);
+
+/**
+ * Sets the stack of such a convertor for a position before its end, whatever the stack
+ * is. Looks it up in the index of the description, which is made if it is not there.
+ */
+void opal_convertor_stand_at(opal_convertor_t *convertor, size_t position);
+
+/**
+ * True if this convertor, which is being prepared and is not contiguous, should go by
+ * the list of units of its datatype: then its fAdvance is one of those below.
+ */
+static inline bool opal_convertor_has_units(const opal_convertor_t *convertor)
+{
+    const int most = opal_datatype_units_per_entry;
+
+    return 0 < most && opal_convertor_seeks(convertor)
+           && 0 == (convertor->flags & CONVERTOR_ACCELERATOR)
+           && NULL != opal_datatype_units_use(convertor->pDesc, (size_t) most);
+}
+
+int32_t opal_convertor_pack_units(opal_convertor_t *convertor, struct iovec *iov,
+                                  uint32_t *iov_count, size_t *max_data);
+
+int32_t opal_convertor_unpack_units(opal_convertor_t *convertor, struct iovec *iov,
+                                    uint32_t *iov_count, size_t *max_data);
 
 END_C_DECLS
 

@@ -29,6 +29,7 @@ int opal_datatype_lookahead_segments = OPAL_DATATYPE_LOOKAHEAD_SEGMENTS_MOST;
 int opal_datatype_lookahead_min_segment = 4096;
 int opal_datatype_seek_checkpoints = 8;
 int opal_datatype_seek_index_stride = 16;
+int opal_datatype_units_per_entry = 16;
 
 static const mca_base_var_enum_value_t modes[] = {{OPAL_DATATYPE_LOOKAHEAD_OFF, "off"},
                                                   {OPAL_DATATYPE_LOOKAHEAD_RESEARCH, "research"},
@@ -56,6 +57,10 @@ static const struct {
      "Entries of a datatype's description for each entry of its index, which is made when "
      "positions jump often; 0 to 65536; 0: no index",
      &opal_datatype_seek_index_stride, 0, 65536},
+    {"units_per_entry",
+     "Pieces of 1 to 16 bytes for each entry of a datatype's description up to which data is "
+     "packed by a list of them, made when the datatype is used again; 0 to 64; 0: never",
+     &opal_datatype_units_per_entry, 0, 64},
 };
 
 static int register_mode(void)

@@ -339,6 +339,21 @@ static void walk_with_index(walk_t *walk, opal_convertor_t *convertor, size_t po
     (void) walk_to_data(walk, datatype->ub - datatype->lb);
 }
 
+void opal_convertor_stand_at(opal_convertor_t *convertor, size_t position)
+{
+    const opal_datatype_t *datatype = convertor->pDesc;
+    const int stride = opal_datatype_seek_index_stride;
+    walk_t walk = {.desc = convertor->use_desc->desc};
+
+    if (SHORT_DESCRIPTION < convertor->use_desc->used) {
+        walk.index = opal_datatype_seek_index_need(
+            datatype, 0 < stride ? (uint32_t) stride : SHORT_DESCRIPTION);
+    }
+    walk_with_index(&walk, convertor, position);
+    opal_atomic_add_fetch_size_t(&((opal_datatype_t *) datatype)->seek_seen, walk.seen);
+    stand(&walk, convertor, position);
+}
+
 int opal_convertor_seek(opal_convertor_t *convertor, size_t position)
 {
     const opal_datatype_t *datatype = convertor->pDesc;

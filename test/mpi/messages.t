@@ -33,15 +33,21 @@ on_one 'two ways, checkpoints only' 2 60 "${two[@]}" --mca opal_datatype_seek_in
     "$bin/messages"
 on_one 'two ways, index only' 2 60 "${two[@]}" --mca opal_datatype_seek_checkpoints 0 \
     "$bin/messages"
+on_one 'two ways, no lists of units' 2 60 "${two[@]}" --mca opal_datatype_units_per_entry 0 \
+    "$bin/messages"
+on_one 'two ways, long lists of units' 2 60 "${two[@]}" --mca opal_datatype_units_per_entry 64 \
+    "$bin/messages"
 on_one 'two ways, off' 2 60 "${two[@]}" --mca opal_datatype_lookahead off "$bin/messages"
 
 # Values out of range are said to be so, and the default works.
 on_one 'bad values' 2 60 -x N=1 --mca opal_datatype_lookahead_segments 16 \
-    --mca opal_datatype_seek_checkpoints -1 "$bin/messages"
+    --mca opal_datatype_seek_checkpoints -1 --mca opal_datatype_units_per_entry 65 "$bin/messages"
 yes_if 'segments out of range' said \
     'opal_datatype_lookahead_segments = 16 is out of range \(1 to 15\); 15 is used instead'
 yes_if 'checkpoints out of range' said \
     'opal_datatype_seek_checkpoints = -1 is out of range \(0 to 64\); 8 is used instead'
+yes_if 'units out of range' said \
+    'opal_datatype_units_per_entry = 65 is out of range \(0 to 64\); 16 is used instead'
 on_one 'no such mode' 2 60 -x N=1 --mca opal_datatype_lookahead dense "$bin/messages"
 yes_if 'which modes there are' said 'Valid values *: .*off.*research.*dual'
 finish

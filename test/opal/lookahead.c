@@ -307,7 +307,7 @@ static void test_short(void)
 int main(void)
 {
     tap_start();
-    types_start();
+    types_start(tap_random());
     test_random(200);
     test_dense(OPAL_DATATYPE_LOOKAHEAD_OFF, "off");
     test_dense(OPAL_DATATYPE_LOOKAHEAD_RESEARCH, "research");

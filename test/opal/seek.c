@@ -23,18 +23,20 @@
 
 typedef struct setting_t {
     const char *name;
-    int lookahead, checkpoints, stride;
+    int lookahead, checkpoints, stride, units;
 } setting_t;
 
 static const setting_t modes[] = {
-    {"off", OPAL_DATATYPE_LOOKAHEAD_OFF, 8, 16},
-    {"research", OPAL_DATATYPE_LOOKAHEAD_RESEARCH, 8, 16},
-    {"dual", OPAL_DATATYPE_LOOKAHEAD_DUAL, 8, 16},
-    {"dual, one checkpoint", OPAL_DATATYPE_LOOKAHEAD_DUAL, 1, 0},
-    {"dual, checkpoints only", OPAL_DATATYPE_LOOKAHEAD_DUAL, 8, 0},
-    {"dual, index only", OPAL_DATATYPE_LOOKAHEAD_DUAL, 0, 16},
-    {"dual, index of every entry", OPAL_DATATYPE_LOOKAHEAD_DUAL, 0, 1},
-    {"dual, neither", OPAL_DATATYPE_LOOKAHEAD_DUAL, 0, 0},
+    {"off", OPAL_DATATYPE_LOOKAHEAD_OFF, 8, 16, 0},
+    {"research", OPAL_DATATYPE_LOOKAHEAD_RESEARCH, 8, 16, 0},
+    {"dual", OPAL_DATATYPE_LOOKAHEAD_DUAL, 8, 16, 0},
+    {"dual, one checkpoint", OPAL_DATATYPE_LOOKAHEAD_DUAL, 1, 0, 0},
+    {"dual, checkpoints only", OPAL_DATATYPE_LOOKAHEAD_DUAL, 8, 0, 0},
+    {"dual, index only", OPAL_DATATYPE_LOOKAHEAD_DUAL, 0, 16, 0},
+    {"dual, index of every entry", OPAL_DATATYPE_LOOKAHEAD_DUAL, 0, 1, 0},
+    {"dual, neither", OPAL_DATATYPE_LOOKAHEAD_DUAL, 0, 0, 0},
+    {"dual, units", OPAL_DATATYPE_LOOKAHEAD_DUAL, 8, 16, 64},
+    {"dual, units only", OPAL_DATATYPE_LOOKAHEAD_DUAL, 0, 0, 64},
 };
 
 #define MODES ((int) (sizeof(modes) / sizeof(modes[0])))
@@ -44,6 +46,7 @@ static void set_mode(const setting_t *mode)
     opal_datatype_lookahead = mode->lookahead;
     opal_datatype_seek_checkpoints = mode->checkpoints;
     opal_datatype_seek_index_stride = mode->stride;
+    opal_datatype_units_per_entry = mode->units;
 }
 
 /** A message in fragments, and the order in which they arrive. */
@@ -566,7 +569,7 @@ static void test_datatype_clone(void)
 int main(void)
 {
     tap_start();
-    types_start();
+    types_start(tap_random());
     test_random(400);
     test_cost();
     test_checkpoints();

@@ -363,8 +363,9 @@ opal_convertor_t *layout_convertor(const layout_t *layout, uint32_t direction)
     return convertor;
 }
 
-void types_start(void)
+void types_start(uint64_t seed)
 {
+    tap_state = seed; /* this file has a generator of its own */
     if (0 > opal_init(NULL, NULL)) {
         printf("Bail out! opal_init failed\n");
         exit(EXIT_FAILURE);

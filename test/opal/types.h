@@ -74,8 +74,8 @@ void layout_destroy(layout_t *layout);
 /** Prepares a convertor of the layout for `CONVERTOR_SEND` or `CONVERTOR_RECV`. */
 opal_convertor_t *layout_convertor(const layout_t *layout, uint32_t direction);
 
-/** opal_init and the master convertor of this architecture. */
-void types_start(void);
+/** opal_init; types are those of the seed. */
+void types_start(uint64_t seed);
 void types_stop(void);
 
 #endif
