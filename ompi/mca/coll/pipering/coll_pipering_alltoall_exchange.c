@@ -27,6 +27,7 @@
  */
 
 #include "coll_pipering_alltoall.h"
+#include "coll_pipering_copy.h"
 
 #include <stdlib.h>
 
@@ -208,30 +209,13 @@ bool mca_coll_pipering_exchange_move(mca_coll_pipering_exchange_t *exchange, int
     }
 }
 
-/* Open MPI's own copy between unlike types loses bytes behind the first 64 KiB. */
 static int copy_own(const mca_coll_pipering_exchange_t *exchange)
 {
-    const mca_coll_pipering_message_t *from = &exchange->own_out, *to = &exchange->own_in;
+    const mca_coll_pipering_message_t *out = &exchange->own_out, *in = &exchange->own_in;
+    const mca_coll_pipering_place_t from = {out->buffer, out->count, out->type};
+    const mca_coll_pipering_place_t to = {in->buffer, in->count, in->type};
 
-    if (0 == from->bytes || to->bytes < from->bytes) {
-        return 0 == from->bytes ? OMPI_SUCCESS : MPI_ERR_TRUNCATE;
-    }
-    if (from->type == to->type) {
-        return ompi_datatype_copy_content_same_ddt(from->type, from->count, to->buffer,
-                                                   from->buffer);
-    }
-
-    mca_coll_pipering_layout_t source = {.buffer = from->buffer,
-                                         .type = from->type,
-                                         .single = true,
-                                         .count = from->count};
-    mca_coll_pipering_layout_t target = {.buffer = to->buffer,
-                                         .type = to->type,
-                                         .single = true,
-                                         .count = to->count};
-    mca_coll_pipering_layout_init(&source, 1);
-    mca_coll_pipering_layout_init(&target, 1);
-    return mca_coll_pipering_copy_own(exchange->comm, 0, from->bytes, &source, &target);
+    return 0 == out->bytes ? OMPI_SUCCESS : mca_coll_pipering_copy(&from, &to);
 }
 
 void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange)

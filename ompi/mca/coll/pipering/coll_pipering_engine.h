@@ -224,15 +224,6 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe);
  */
 void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe);
 
-/**
- * Copies this rank's `bytes` bytes from one layout to where `rank` stands in
- * another, whatever the types. (ompi_datatype_sndrcv loses bytes where packing
- * stops short of the end of its buffer.)
- */
-int mca_coll_pipering_copy_own(ompi_communicator_t *comm, int rank, size_t bytes,
-                               const mca_coll_pipering_layout_t *from,
-                               const mca_coll_pipering_layout_t *to);
-
 END_C_DECLS
 
 #endif

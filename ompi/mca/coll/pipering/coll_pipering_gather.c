@@ -15,6 +15,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_copy.h"
 
 #include <stdlib.h>
 
@@ -132,25 +133,22 @@ int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
 int mca_coll_pipering_put_in_place(mca_coll_pipering_gather_t *call,
                                    struct ompi_communicator_t *comm)
 {
-    size_t size;
+    ptrdiff_t extent;
 
     if (MPI_IN_PLACE == call->sbuf || call->sdtype == call->rdtype) {
         return OMPI_SUCCESS;
     }
-    ompi_datatype_type_size(call->rdtype, &size);
+    ompi_datatype_type_extent(call->rdtype, &extent);
 
-    const int me = ompi_comm_rank(comm), p = ompi_comm_size(comm);
-    mca_coll_pipering_layout_t from = {.buffer = (char *) call->sbuf,
-                                       .type = call->sdtype,
-                                       .single = true,
-                                       .count = (size_t) call->scount};
-    mca_coll_pipering_layout_t to = {.buffer = call->rbuf,
-                                     .type = call->rdtype,
-                                     .counts = call->rcounts,
-                                     .displs = call->displs,
-                                     .count = (size_t) call->rcount};
-    mca_coll_pipering_layout_init(&from, p);
-    mca_coll_pipering_layout_init(&to, p);
+    const int me = ompi_comm_rank(comm);
+    const ptrdiff_t displ = NULL == call->displs ? (ptrdiff_t) me * call->rcount
+                                                 : call->displs[me];
+    const mca_coll_pipering_place_t from = {.buffer = (char *) call->sbuf,
+                                            .count = (size_t) call->scount,
+                                            .type = call->sdtype};
+    const mca_coll_pipering_place_t to = {.buffer = (char *) call->rbuf + displ * extent,
+                                          .count = count_of(call, me),
+                                          .type = call->rdtype};
     call->sbuf = MPI_IN_PLACE;
-    return mca_coll_pipering_copy_own(comm, me, count_of(call, me) * size, &from, &to);
+    return mca_coll_pipering_copy(&from, &to);
 }
