@@ -306,22 +306,22 @@ static inline bool nearer_from_here(const opal_convertor_t *convertor, size_t po
 }
 
 /* How many entries may be seen before an index is the better choice. */
-static size_t walk_limit(const opal_datatype_t *datatype)
+static size_t walk_limit(const opal_datatype_t *datatype, int stride)
 {
     const size_t limit = SEEN_BEFORE_INDEX * datatype->opt_desc.used, seen = datatype->seek_seen;
 
-    if (0 >= opal_datatype_seek_index_stride
-        || (size_t) opal_datatype_seek_index_stride >= datatype->opt_desc.used) {
+    if (0 >= stride || (size_t) stride >= datatype->opt_desc.used) {
         return SIZE_MAX;
     }
     return seen < limit ? limit - seen : 0;
 }
 
-static bool walk_from_context(walk_t *walk, opal_convertor_t *convertor, size_t position)
+static bool walk_from_context(walk_t *walk, opal_convertor_t *convertor, size_t position,
+                              int stride)
 {
     const opal_datatype_t *datatype = convertor->pDesc;
 
-    walk->most = walk_limit(datatype);
+    walk->most = walk_limit(datatype, stride);
     if (nearer_from_here(convertor, position)) {
         start_here(walk, convertor, position);
     } else {
@@ -357,6 +357,7 @@ void opal_convertor_stand_at(opal_convertor_t *convertor, size_t position)
 int opal_convertor_seek(opal_convertor_t *convertor, size_t position)
 {
     const opal_datatype_t *datatype = convertor->pDesc;
+    const int stride = opal_datatype_seek_index_stride; /* a tool may set it meanwhile */
     walk_t walk = {.desc = convertor->use_desc->desc};
 
     if (SHORT_DESCRIPTION < convertor->use_desc->used) {
@@ -365,14 +366,12 @@ int opal_convertor_seek(opal_convertor_t *convertor, size_t position)
         if (NULL != points && jump(convertor, points, position)) {
             return OPAL_SUCCESS;
         }
-        walk.index = 0 < opal_datatype_seek_index_stride ? opal_datatype_seek_index_get(datatype)
-                                                         : NULL;
+        walk.index = 0 < stride ? opal_datatype_seek_index_get(datatype) : NULL;
     }
     if (NULL != walk.index) {
         walk_with_index(&walk, convertor, position);
-    } else if (!walk_from_context(&walk, convertor, position)) {
-        walk.index = opal_datatype_seek_index_need(
-            datatype, (uint32_t) opal_datatype_seek_index_stride);
+    } else if (!walk_from_context(&walk, convertor, position, stride)) {
+        walk.index = opal_datatype_seek_index_need(datatype, (uint32_t) stride);
         walk_with_index(&walk, convertor, position);
     }
     opal_atomic_add_fetch_size_t(&((opal_datatype_t *) datatype)->seek_seen, walk.seen);
