@@ -22,10 +22,10 @@
  *   reverse   7 6 5 4 3 2 1 0
  *   random    any
  *
- * That is the receiver, side recv. A sender, side send, packs in order, and looks ahead before each fragment as
- * btl/tcp does, if the engine has a look-ahead: that is search, too. Segments that it would
- * send as they are cost no packing. Side self is all of a message, by MPI_Sendrecv of
- * contiguous data from the layout: for counting instructions.
+ * That is the receiver, side recv. A sender, side send, packs in order, and looks ahead
+ * before each fragment as btl/tcp does, if the engine has a look-ahead: that is search, too.
+ * Segments that it would send as they are cost no packing. Side self is all of a message, by
+ * MPI_Sendrecv of contiguous data from the layout: for counting instructions.
  *
  * Open MPI's engine does not count visits. They show in the convertor's stack, before and
  * after a search, as long as the description has no loops: a search backward begins with

@@ -60,9 +60,11 @@ static const char help_arms[]
 
 static const char help_columns[]
     = "\nTSV columns: coll total p nodes op root arm reps min_s median_s limit_s frac_min\n"
-      "frac_median ratio_to_stock block batch ratio_to_tuned between within copied switches verified.\n"
-      "Times are of the slowest rank, for one call: that of a batch is divided by its calls. limit_s is the time the\n"
-      "wire needs for m bytes over n nodes: m / rate; allreduce 2 m (n - 1) / n / rate; with\n"
+      "frac_median ratio_to_stock block batch ratio_to_tuned between within copied switches\n"
+      "verified.\n"
+      "Times are of the slowest rank, for one call: that of a batch is divided by its calls.\n"
+      "limit_s is the time the wire needs for m bytes over n nodes: m / rate;\n"
+      "allreduce 2 m (n - 1) / n / rate; with\n"
       "--op matrix, allreduce and reduce to a root between the others 2 m / rate; allgather the\n"
       "most that a node lacks / rate. frac is limit_s / time; ratio_to_stock (_tuned) is the\n"
       "median of time / time of the first stock (tuned) arm in the same repetition; block is\n"

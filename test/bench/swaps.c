@@ -142,8 +142,9 @@ static MPI_Comm connect_neighbors(const swaps_data_t *data, MPI_Comm comm)
 
 static void nap(double milliseconds)
 {
-    const struct timespec time = {(time_t) (milliseconds / 1e3),
-                                  (long) (1e6 * (milliseconds - 1e3 * (long) (milliseconds / 1e3)))};
+    const long seconds = (long) (milliseconds / 1e3);
+    const struct timespec time = {seconds, (long) (1e6 * (milliseconds - 1e3 * (double) seconds))};
+
     nanosleep(&time, NULL);
 }
 

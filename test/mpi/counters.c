@@ -274,8 +274,8 @@ static bool lawful(const place_t *place, const uint64_t *got, bool whole, char *
                  (unsigned long long) entered, (unsigned long long) (place->total - own));
         return false;
     }
-    snprintf(fault, room, "all ranks received %llu bytes and sent %llu", (unsigned long long) sum[0],
-             (unsigned long long) sum[1]);
+    snprintf(fault, room, "all ranks received %llu bytes and sent %llu",
+             (unsigned long long) sum[0], (unsigned long long) sum[1]);
     return sum[0] == sum[1];
 }
 

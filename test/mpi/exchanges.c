@@ -391,7 +391,8 @@ static void try_orphan(bool persistent)
     const size_t p = (size_t) tap_size, bytes = 200000;
     int *count = tap_memory(p * sizeof(int)), *displ = tap_memory(p * sizeof(int));
     char *out = tap_memory(p * bytes), *in = tap_memory(p * bytes);
-    MPI_Datatype *type = tap_memory(p * sizeof(MPI_Datatype)), *used = tap_memory(p * sizeof(*used));
+    MPI_Datatype *type = tap_memory(p * sizeof(MPI_Datatype));
+    MPI_Datatype *used = tap_memory(p * sizeof(MPI_Datatype));
     MPI_Request request;
     MPI_Comm comm;
     bool right = true;

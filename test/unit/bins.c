@@ -174,7 +174,8 @@ static void test_random(void)
                 i, trial.plan.count, trial.plan.me, trial.plan.ranks, (int) trial.plan.sequence);
     }
     tally_ok(&all, 20000, "each message with bytes is started once, in its bin");
-    tally_ok(&in_order, 20000, "small before large, peers in sequence, one peer's messages as given");
+    tally_ok(&in_order, 20000,
+             "small before large, peers in sequence, one peer's messages as given");
 }
 
 /* ---- what orders of all ranks have in common ---- */

@@ -28,7 +28,8 @@
 #define MOST 64
 #define COSTS 4
 
-/* A fast network, a slow one with packets, one whose latency counts, and memory as fast as the net. */
+/* A fast network, a slow one with packets, one whose latency counts, and memory as fast as the
+ * net. */
 static const mca_coll_pipering_cost_t costs[COSTS] = {
     {.net = {1.5e-6, 1e-10, 0}, .local = {0.4e-6, 1e-10, 0}},
     {.net = {25e-6, 8e-9, 5e-6, 32, 1448, 66}, .local = {0.5e-6, 2e-10, 0.3e-6}},

@@ -12,10 +12,10 @@
  * @file
  * A simulator of the ring that a set of routes describes: every link is a
  * first-in first-out channel that carries a block in alpha + beta * its length with
- * envelope and frames, and `latency` later the receiver has it and may pass it on. It believes nothing: it
- * fails if a rank sends what it does not hold, if a link brings another block than
- * its receiver expects, if a block arrives twice or at its origin, or if the flow
- * stops before everybody has everything.
+ * envelope and frames, and `latency` later the receiver has it and may pass it on. It
+ * believes nothing: it fails if a rank sends what it does not hold, if a link brings
+ * another block than its receiver expects, if a block arrives twice or at its origin, or
+ * if the flow stops before everybody has everything.
  *
  * With alpha = 1 and nothing else the finish time is the number of rounds.
  */

@@ -273,7 +273,8 @@ static void test_time(mca_coll_pipering_protocol_t protocol)
                       model, real);
             model = mca_coll_pipering_staged_time(&later, block);
             real = simulate(protocol, &far, ranks, blocks, MOST_BLOCKS, false);
-            try_costs(&tally, is_time(&later, &far, model, real), &later, &far, blocks, model, real);
+            try_costs(&tally, is_time(&later, &far, model, real), &later, &far, blocks, model,
+                      real);
         }
     }
     tally_ok(&window, 10000, "%s: modelled time is simulated with 3 blocks a ring buffer",

@@ -9,7 +9,8 @@
 
 /* Open MPI 4.1 installs ompi/op/op.h, which includes a header of this name, but not that header.
  * This stands in for it where components are built against an installation; it is the last place
- * searched. op.h needs the one conversion below, which is none where Fortran's INTEGER is C's int. */
+ * searched. op.h needs the one conversion below, which is none where Fortran's INTEGER is
+ * C's int. */
 
 #ifndef PIPERING_MISSING_FINT_2_INT_H
 #define PIPERING_MISSING_FINT_2_INT_H
