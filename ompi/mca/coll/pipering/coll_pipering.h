@@ -365,7 +365,7 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_combine_plan_t combine; /**< likewise */
     bool exclusive;                           /**< MPI_Exscan */
     bool running; /**< the setup is behind it */
-    bool tagged;  /**< tags are reserved, once for all starts of a persistent request */
+    bool tagged;  /**< tags are taken, once for all starts of a persistent request */
     int tag;
     uint64_t turn; /**< among those of its module; persistent requests have none */
     struct {

@@ -143,9 +143,8 @@ typedef struct mca_coll_pipering_exchange_plan_t {
 } mca_coll_pipering_exchange_plan_t;
 
 /**
- * Makes an exchange and takes all memory it will ever want; nothing is sent yet. Its tag
- * must be reserved by all ranks, whatever becomes of it. On OMPI_ERR_OUT_OF_RESOURCE
- * nothing is held.
+ * Makes an exchange and takes all memory it will ever want; nothing is sent yet. On
+ * OMPI_ERR_OUT_OF_RESOURCE nothing is held.
  */
 int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
                                     const mca_coll_pipering_exchange_plan_t *plan,

@@ -129,12 +129,9 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t 
     return MCA_COLL_PIPERING_TAKEN;
 }
 
-/*
- * Decides, alike on all ranks. The exchange has a tag of its own, as others may be under
- * way on the communicator; ranks agree on the next one even where one has no memory.
- */
+/* Decides, alike on all ranks. These agree on the next tag even where one has no memory. */
 static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                  const mca_coll_pipering_module_t *module, int *tag)
+                  const mca_coll_pipering_module_t *module, bool nonblocking, int *tag)
 {
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -144,7 +141,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(&job->plan, comm, reason);
     }
-    *tag = ompi_coll_base_nbc_reserve_tags(comm, 1);
+    *tag = mca_coll_pipering_task_tags(comm, 1, nonblocking);
     return OMPI_SUCCESS;
 }
 
@@ -154,7 +151,7 @@ int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_commu
     mca_coll_pipering_exchange_t exchange;
     int tag;
 
-    int rc = decide(job, comm, module, &tag);
+    int rc = decide(job, comm, module, false, &tag);
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_pipering_exchange_init(&exchange, &job->plan, comm, tag);
     }
@@ -198,7 +195,7 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
     mca_coll_pipering_exchange_request_t *request;
     int tag;
 
-    int rc = decide(job, comm, module, &tag);
+    int rc = decide(job, comm, module, true, &tag);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

@@ -68,11 +68,15 @@ OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_coll_pipering_task_t, reques
                    request_destruct);
 
 /* Starts of a persistent request need not come in the same order on all ranks. */
-static void reserve_tags(mca_coll_pipering_request_t *request)
+static void take_tags(mca_coll_pipering_request_t *request)
 {
+    const bool persistent = request->super.super.super.req_persistent;
+
     if (!request->tagged) {
-        request->tag = ompi_coll_base_nbc_reserve_tags(
-            request->super.comm, MCA_COLL_PIPERING_PIPES * MCA_COLL_PIPERING_LINKS);
+        request->tag = mca_coll_pipering_task_tags(request->super.comm,
+                                                   MCA_COLL_PIPERING_PIPES
+                                                       * MCA_COLL_PIPERING_LINKS,
+                                                   persistent || request->super.nonblocking);
         request->tagged = true;
     }
 }
@@ -363,7 +367,7 @@ static int start(mca_coll_pipering_task_t *task)
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
     if (NULL != request->name) {
-        reserve_tags(request);
+        take_tags(request);
         take_turn(request);
         const int rc = begin_now(request);
         if (OMPI_SUCCESS != rc) {
@@ -405,7 +409,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
         request->key = *key;
     }
     if (persistent) {
-        reserve_tags(request);
+        take_tags(request);
     }
     return request;
 }

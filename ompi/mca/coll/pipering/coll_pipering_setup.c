@@ -415,6 +415,7 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     setup->wire.comm = comm;
     setup->size = (int) p;
     setup->rank = ompi_comm_rank(comm);
+    /* once for a communicator; nonblocking calls set it up, and open hops, beside others */
     setup->wire.tag = ompi_coll_base_nbc_reserve_tags(comm, MCA_COLL_PIPERING_TAGS);
     setup->wire.error = OMPI_SUCCESS;
     setup->alike = true;

@@ -17,6 +17,7 @@
 
 #include "coll_pipering.h"
 
+#include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
 
 static int task_free(ompi_request_t **handle)
@@ -160,6 +161,20 @@ void mca_coll_pipering_task_finalize(void)
         opal_progress_unregister(mca_coll_pipering_task_progress);
         mca_coll_pipering_component.registered = false;
     }
+}
+
+/*
+ * Calls that may be under way on a communicator at the same time have tags of their own.
+ * Blocking ones follow each other, also those of other components, and share the tags of
+ * blocking collectives, since new ones do not last for ever where a PML has 24 bits for them:
+ * when a call returns, all that this rank sends has been started and all that it gets has
+ * come, so that between two ranks messages with one tag are matched in the order of calls.
+ * One tag is not enough within a call: two ranks may be neighbours by both links of a
+ * pipeline, and in both pipelines of MPI_Allreduce, in the same direction.
+ */
+int mca_coll_pipering_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)
+{
+    return nonblocking ? ompi_coll_base_nbc_reserve_tags(comm, tags) : MCA_COLL_BASE_TAG_ALLGATHER;
 }
 
 void mca_coll_pipering_task_activate(mca_coll_pipering_task_t *task)

@@ -65,6 +65,13 @@ void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold);
 /** Starts a task; on an error it is gone, unless it is persistent. */
 int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task);
 
+/**
+ * The first of the tags of a call, up to four; the others follow below. Those of a
+ * nonblocking one are reserved: all ranks must come here in the same call, whatever becomes
+ * of it.
+ */
+int mca_coll_pipering_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking);
+
 /** From now on the task is moved, maybe by other threads. */
 void mca_coll_pipering_task_activate(mca_coll_pipering_task_t *task);
 

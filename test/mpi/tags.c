@@ -1,0 +1,194 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Tags of blocking calls are the same in every call, as tags are few with some
+ * transports; nonblocking calls, of which several may be under way, have their own. The
+ * last rank comes late to each call, and looks by MPI_Iprobe under which tag the first
+ * message waits for it: wants mpi_param_check 0, as such tags are none of the user's.
+ */
+
+#include "knob.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+/* Tags that are looked at: fixed ones, and the first of those that are reserved. */
+#define FIRST_TAG (-10)
+#define FIRST_RESERVED (-33)
+#define LAST_TAG (-400)
+
+/* Bytes that each rank has for another. */
+#define PART 4096
+
+static char *from, *to;
+static int *counts, *displs;
+static MPI_Datatype *types;
+
+static int words(void)
+{
+    return PART / (int) sizeof(int);
+}
+
+static void allgatherv(void)
+{
+    MPI_Allgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void bcast(void)
+{
+    MPI_Bcast(to, words(), MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static void reduce(void)
+{
+    MPI_Reduce(from, to, words(), MPI_INT, MPI_SUM, tap_size - 1, MPI_COMM_WORLD);
+}
+
+static void scan(void)
+{
+    MPI_Scan(from, to, words(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void allreduce(void)
+{
+    MPI_Allreduce(from, to, words(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void alltoallv(void)
+{
+    MPI_Alltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void alltoallw_in_place(void)
+{
+    MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, to, counts, displs, types, MPI_COMM_WORLD);
+}
+
+static MPI_Request request;
+
+static void ibcast(void)
+{
+    MPI_Ibcast(to, words(), MPI_INT, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void ialltoallv(void)
+{
+    MPI_Ialltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD,
+                   &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+    int gathers; /* algorithm of MPI_Allgatherv */
+    bool fixed;
+} forms[] = {
+    {"MPI_Allgatherv, ring", allgatherv, KNOB_RING, true},
+    {"MPI_Allgatherv, linear ring", allgatherv, KNOB_LINEAR_RING, true},
+    {"MPI_Allgatherv, rounds", allgatherv, KNOB_DISSEMINATION, true},
+    {"MPI_Bcast", bcast, KNOB_RING, true},
+    {"MPI_Reduce", reduce, KNOB_RING, true},
+    {"MPI_Scan", scan, KNOB_RING, true},
+    {"MPI_Allreduce, ring", allreduce, KNOB_RING, true},
+    {"MPI_Alltoallv", alltoallv, KNOB_RING, true},
+    {"MPI_Alltoallw in place", alltoallw_in_place, KNOB_RING, true},
+    {"MPI_Ibcast", ibcast, KNOB_RING, false},
+    {"MPI_Ialltoallv", ialltoallv, KNOB_RING, false},
+};
+#define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
+
+/** The tag of a message that waits; 0: there is none yet. */
+static int look(void)
+{
+    for (int tag = FIRST_TAG; tag >= LAST_TAG; tag--) {
+        for (int r = 0; r < tap_size - 1; r++) {
+            int found = 0;
+            MPI_Iprobe(r, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+            if (found) {
+                return tag;
+            }
+        }
+    }
+    return 0;
+}
+
+/** Runs a call to which the last rank comes late: the tag that it finds, on all ranks. */
+static int tag_of(int form)
+{
+    const double end = MPI_Wtime() + 2;
+    int tag = 0;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    while (tap_rank == tap_size - 1 && 0 == tag && MPI_Wtime() < end) {
+        tag = look();
+    }
+    forms[form].run();
+    MPI_Barrier(MPI_COMM_WORLD);
+    knob_set("coll_pipering_bcast_algorithm", KNOB_OFF);
+    MPI_Bcast(&tag, 1, MPI_INT, tap_size - 1, MPI_COMM_WORLD);
+    knob_set("coll_pipering_bcast_algorithm", KNOB_PIPELINE);
+    return tag;
+}
+
+static void check(int form)
+{
+    knob_set("coll_pipering_allgatherv_algorithm", forms[form].gathers);
+    knob_folds(KNOB_PIPELINE, KNOB_RING);
+    forms[form].run(); /* the communicator is set up */
+
+    const uint64_t served = knob_counters("coll_pipering_calls")
+                            + knob_counters("coll_pipering_alltoall_calls");
+    const int first = tag_of(form), second = tag_of(form);
+    const bool ours = 2 == knob_counters("coll_pipering_calls")
+                               + knob_counters("coll_pipering_alltoall_calls") - served;
+
+    tap_note("%s: tags %d and %d", forms[form].name, first, second);
+    tap_check(ours, "the calls went elsewhere", "%s: served", forms[form].name);
+    if (forms[form].fixed) {
+        tap_check(first == second && 0 > first && FIRST_RESERVED < first, NULL,
+                  "%s: the tag of a call is that of the next", forms[form].name);
+    } else {
+        tap_check(first != second && FIRST_RESERVED >= first && FIRST_RESERVED >= second, NULL,
+                  "%s: each call has a tag of its own", forms[form].name);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!knob_begin()) {
+        tap_bail("wants coll/pipering");
+    }
+    knob_set("coll_pipering_ring_buffer_size", 0); /* else nothing is a message on one node */
+    from = tap_memory((size_t) tap_size * PART);
+    to = tap_memory((size_t) tap_size * PART);
+    counts = tap_memory((size_t) tap_size * sizeof(int));
+    displs = tap_memory((size_t) tap_size * sizeof(int));
+    types = tap_memory((size_t) tap_size * sizeof(MPI_Datatype));
+    for (int i = 0; i < tap_size; i++) {
+        counts[i] = PART;
+        displs[i] = i * PART;
+        types[i] = MPI_BYTE;
+    }
+    for (int form = 0; form < FORMS; form++) {
+        check(form);
+    }
+    knob_end();
+    free(from);
+    free(to);
+    free(counts);
+    free(displs);
+    free(types);
+    return tap_end();
+}

@@ -1,0 +1,11 @@
+#!/bin/bash
+# Tags: those of blocking calls are fixed, those of nonblocking ones are not.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build tags
+for p in 2 4; do
+    on_one tags "$p" 60 --mca mpi_param_check 0 "$bin/tags"
+done
+
+finish
