@@ -13,6 +13,7 @@ leaders=$root/ompi/mca/coll/mleader
 build leaders "$here/fault.c" -ldl
 build leaders_rows -pthread
 build leaders_many
+build leaders_error
 build leaders_large
 build leaders_count "-I$leaders" "-I$common_plans" "$leaders"/coll_mleader_plan_*.c \
     "$common_plans/common_irregular_exchange.c"
@@ -72,6 +73,11 @@ on_nodes "rows of calls of threads" 2,2 block 60 "${two[@]}" -x SEED="$seed" -x 
 on_nodes "messages and bytes" 3,1,2 cyclic 30 "${two[@]}" "$bin/leaders_count"
 on_nodes "messages and bytes" 2,2,2,2 block 30 "${two[@]}" "$bin/leaders_count"
 on_nodes "messages and bytes" 4,2,1 random:3 30 --mca coll_mleader_groups 3 "$bin/leaders_count"
+
+# ---- errors ----
+
+on_one "a message that is too long" 3 30 --mca mpi_param_check 0 --mca coll_mleader_segment_size 0 \
+    --mca coll_mleader_groups 3 --mca coll_mleader_exchange ring "$bin/leaders_error"
 
 # ---- much ----
 

@@ -249,10 +249,9 @@ void opal_progress(void)
     posing_idle();
 }
 
-int ompi_request_wait_all(size_t count, ompi_request_t **requests, void *statuses)
+int mca_common_irregular_wait_all(ompi_request_t **requests, int count)
 {
-    (void) statuses;
-    for (size_t i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         ompi_request_t *request = requests[i];
 
         if (MPI_REQUEST_NULL == request) {
@@ -269,8 +268,13 @@ int ompi_request_wait_all(size_t count, ompi_request_t **requests, void *statuse
     return OMPI_SUCCESS;
 }
 
-int ompi_request_free(ompi_request_t **request)
+bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
+                                  unsigned window, bool cancel)
 {
-    (void) request;
-    give_up("a request is abandoned");
+    (void) requests;
+    (void) from;
+    (void) to;
+    (void) window;
+    (void) cancel;
+    give_up("requests are abandoned");
 }

@@ -115,7 +115,6 @@ static inline int ompi_comm_rank(const ompi_communicator_t *comm)
 
 extern ompi_request_t *const posing_no_request;
 #define MPI_REQUEST_NULL posing_no_request
-#define MPI_STATUSES_IGNORE NULL
 #define MCA_COLL_BASE_TAG_ALLGATHER 0
 #define MCA_PML_BASE_SEND_STANDARD 0
 #define MCA_PML_CALL(call) posing_##call
@@ -124,8 +123,9 @@ int posing_isend(const void *memory, size_t bytes, ompi_datatype_t *type, int to
                  ompi_communicator_t *comm, ompi_request_t **request);
 int posing_irecv(void *memory, size_t bytes, ompi_datatype_t *type, int from, int tag,
                  ompi_communicator_t *comm, ompi_request_t **request);
-int ompi_request_wait_all(size_t count, ompi_request_t **requests, void *statuses);
-int ompi_request_free(ompi_request_t **request);
+int mca_common_irregular_wait_all(ompi_request_t **requests, int count);
+bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
+                                  unsigned window, bool cancel);
 void opal_progress(void);
 
 /* ---- for those who look on ---- */

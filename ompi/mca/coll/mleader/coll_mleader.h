@@ -143,6 +143,7 @@ typedef struct mca_coll_mleader_topology_t {
     char *half[2];                        /**< where slices lie, in turns */
     size_t half_size;                     /**< equal on all nodes */
     uint64_t slice;                       /**< number of the next one */
+    bool pending; /**< a call failed, and a message may still touch the segment */
     void *memory;
 } mca_coll_mleader_topology_t;
 
@@ -229,6 +230,7 @@ typedef struct mca_coll_mleader_call_t {
     char *packed;  /**< the whole contribution, where it is not dense and comes in slices */
     opal_convertor_t *unpackers; /**< [ranks] likewise for what is delivered */
     bool direct;   /**< area is rbuf */
+    bool pending;  /**< the call failed, and a message may still touch its memory */
 } mca_coll_mleader_call_t;
 
 /** Runs a call slice by slice; MPI's error. */

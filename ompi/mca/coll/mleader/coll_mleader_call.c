@@ -104,8 +104,9 @@ int mca_coll_mleader_run(mca_coll_mleader_call_t *call)
         rc = move_slice(call);
     }
     call->topology->slice = behind;
+    call->topology->pending |= call->pending;
     mca_coll_mleader_area_fini(call);
-    if (!call->direct) {
+    if (!call->direct && !call->pending) {
         free(call->scratch);
     }
     return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;

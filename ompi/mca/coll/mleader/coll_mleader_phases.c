@@ -85,19 +85,25 @@ static int start_recv(const mca_coll_mleader_call_t *call, mca_common_irregular_
                               peer, MCA_COLL_BASE_TAG_ALLGATHER, call->comm, request));
 }
 
-static int wait_all(ompi_request_t **requests, int count)
+/* After an error: memory that a message may still touch stays where it is. */
+static void abandon(mca_coll_mleader_call_t *call, ompi_request_t **requests, int count,
+                    bool receives)
 {
-    return ompi_request_wait_all((size_t) count, requests, MPI_STATUSES_IGNORE);
+    call->pending |= mca_common_irregular_abandon(requests, 0, (uint64_t) count, (unsigned) count,
+                                                  receives);
 }
 
-/* Lets go of what is pending after an error. */
-static void abandon(ompi_request_t **requests, int count)
+/* What has been started, with error `rc` or none, comes to its end. */
+static int finish(mca_coll_mleader_call_t *call, ompi_request_t **requests, int count,
+                  bool receives, int rc)
 {
-    for (int i = 0; i < count; ++i) {
-        if (MPI_REQUEST_NULL != requests[i]) {
-            ompi_request_free(&requests[i]);
-        }
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_common_irregular_wait_all(requests, count);
     }
+    if (OMPI_SUCCESS != rc) {
+        abandon(call, requests, count, receives);
+    }
+    return rc;
 }
 
 /* ---- rounds ---- */
@@ -162,7 +168,7 @@ static int send_round(const mca_coll_mleader_call_t *call, rounds_t *rounds,
 {
     const int peer = rounds->peer_of(call, rounds->which, round->to);
     ompi_request_t **request = rounds->out[k % AHEAD];
-    int rc = wait_all(request, MESSAGES);
+    int rc = mca_common_irregular_wait_all(request, MESSAGES);
 
     for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
         rc = start_piece(call, start_send, round->send[i], peer, &request);
@@ -182,7 +188,7 @@ static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
         rc = deliver_pieces(call, call->area, before);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = wait_all(rounds->in[k % AHEAD], MESSAGES);
+        rc = mca_common_irregular_wait_all(rounds->in[k % AHEAD], MESSAGES);
     }
     if (OMPI_SUCCESS == rc && NULL != rounds->told) {
         mca_coll_mleader_set(rounds->told, progress_of(call, k + 1));
@@ -223,11 +229,11 @@ static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
         rc = deliver_pieces(call, call->area, before);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = wait_all(&rounds->out[0][0], AHEAD * MESSAGES);
+        rc = mca_common_irregular_wait_all(&rounds->out[0][0], AHEAD * MESSAGES);
     }
     if (OMPI_SUCCESS != rc) {
-        abandon(&rounds->in[0][0], AHEAD * MESSAGES);
-        abandon(&rounds->out[0][0], AHEAD * MESSAGES);
+        abandon(call, &rounds->in[0][0], AHEAD * MESSAGES, true);
+        abandon(call, &rounds->out[0][0], AHEAD * MESSAGES, false);
     }
     return rc;
 }
@@ -269,7 +275,7 @@ static int send_to_leader(mca_coll_mleader_call_t *call)
     const int rc = start_send(call, (mca_common_irregular_range_t){x, x + 1},
                               groups->rank[group_begin(call)], &request);
 
-    return OMPI_SUCCESS == rc ? wait_all(&request, 1) : rc;
+    return finish(call, &request, 1, false, rc);
 }
 
 /* A few at a time, in their order. */
@@ -284,11 +290,7 @@ static int receive_from_children(mca_coll_mleader_call_t *call)
             rc = start_recv(call, (mca_common_irregular_range_t){x, x + 1},
                             call->grouping->groups.rank[x], &request[count]);
         }
-        if (OMPI_SUCCESS == rc) {
-            rc = wait_all(request, count);
-        } else {
-            abandon(request, count);
-        }
+        rc = finish(call, request, count, true, rc);
     }
     return rc;
 }
@@ -452,8 +454,8 @@ static void find_news(const mca_coll_mleader_call_t *call, mca_common_irregular_
     piece[1] = (mca_common_irregular_range_t){has ? group_end(call) : ranks, ranks};
 }
 
-static int receive_news(const mca_coll_mleader_call_t *call,
-                        const mca_common_irregular_range_t *piece, int parent)
+static int receive_news(mca_coll_mleader_call_t *call, const mca_common_irregular_range_t *piece,
+                        int parent)
 {
     ompi_request_t *request[PIECES] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int rc = OMPI_SUCCESS;
@@ -461,15 +463,11 @@ static int receive_news(const mca_coll_mleader_call_t *call,
     for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
         rc = start_recv(call, piece[i], parent, &request[i]);
     }
-    if (OMPI_SUCCESS == rc) {
-        return wait_all(request, PIECES);
-    }
-    abandon(request, PIECES);
-    return rc;
+    return finish(call, request, PIECES, true, rc);
 }
 
 /* Member i of a binomial tree has children i + 1, i + 2, i + 4 ... below its lowest bit. */
-static int send_news(const mca_coll_mleader_call_t *call, const mca_common_irregular_range_t *piece,
+static int send_news(mca_coll_mleader_call_t *call, const mca_common_irregular_range_t *piece,
                      int member, int bit)
 {
     const int members = group_end(call) - group_begin(call);
@@ -483,11 +481,7 @@ static int send_news(const mca_coll_mleader_call_t *call, const mca_common_irreg
                             &request[count++]);
         }
     }
-    if (OMPI_SUCCESS == rc) {
-        return wait_all(request, count);
-    }
-    abandon(request, count);
-    return rc;
+    return finish(call, request, count, false, rc);
 }
 
 static int pass_messages(mca_coll_mleader_call_t *call)

@@ -349,7 +349,9 @@ static mca_coll_mleader_topology_t *new_topology(int ranks)
 void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
 {
     if (NULL != topology) {
-        mca_common_irregular_segment_unmap(&topology->segment);
+        if (!topology->pending) {
+            mca_common_irregular_segment_unmap(&topology->segment);
+        }
         for (int i = 0; i < topology->groupings; ++i) {
             free(topology->grouping[i].lane_first);
         }

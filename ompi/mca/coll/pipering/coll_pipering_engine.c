@@ -467,22 +467,6 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe)
     return pipe->combine.done == pipe->combine.total && mca_coll_pipering_turns_over(pipe);
 }
 
-bool mca_coll_pipering_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
-                               unsigned window, bool cancel)
-{
-    bool pending = false;
-
-    for (uint64_t k = from; k < to; ++k) {
-        ompi_request_t **request = &requests[k % window];
-        if (cancel && !REQUEST_COMPLETE(*request)) {
-            (void) ompi_request_cancel(*request);
-        }
-        pending |= !REQUEST_COMPLETE(*request);
-        ompi_request_free(request);
-    }
-    return pending;
-}
-
 void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
 {
     bool pending = false;
@@ -491,10 +475,10 @@ void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS && NULL != pipe->memory; ++i) {
         const mca_coll_pipering_source_t *source = &pipe->source[i];
         const mca_coll_pipering_sink_t *sink = &pipe->sink[i];
-        pending |= mca_coll_pipering_abandon(source->requests, source->arrived, source->posted,
-                                             pipe->window, true);
-        pending |= mca_coll_pipering_abandon(sink->requests, sink->completed, sink->sent,
-                                             pipe->window, false);
+        pending |= mca_common_irregular_abandon(source->requests, source->arrived, source->posted,
+                                                pipe->window, true);
+        pending |= mca_common_irregular_abandon(sink->requests, sink->completed, sink->sent,
+                                                pipe->window, false);
     }
     for (int i = 0; i < MCA_COLL_PIPERING_SOURCES; ++i) {
         OBJ_DESTRUCT(&pipe->source[i].unpacker);

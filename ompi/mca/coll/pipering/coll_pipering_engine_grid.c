@@ -403,10 +403,10 @@ bool mca_coll_pipering_swap_done(const swap_t *swap)
 
 void mca_coll_pipering_swap_fini(swap_t *swap)
 {
-    const bool in = mca_coll_pipering_abandon(swap->in, swap->arrived, swap->posted,
-                                              (unsigned) swap->plan.in, true);
-    const bool out = mca_coll_pipering_abandon(swap->out, swap->completed, swap->started,
-                                               (unsigned) swap->plan.out, false);
+    const bool in = mca_common_irregular_abandon(swap->in, swap->arrived, swap->posted,
+                                                 (unsigned) swap->plan.in, true);
+    const bool out = mca_common_irregular_abandon(swap->out, swap->completed, swap->started,
+                                                  (unsigned) swap->plan.out, false);
 
     OBJ_DESTRUCT(&swap->unpacker);
     if (!in && !out) {

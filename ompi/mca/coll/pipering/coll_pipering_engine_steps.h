@@ -89,13 +89,6 @@ int mca_coll_pipering_deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
 /** Combines the next block that is there on all sides; likewise. */
 int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe);
 
-/**
- * Lets go of what is pending after a failure, requests [from, to) of a queue of so many;
- * true if a message may still touch our memory.
- */
-bool mca_coll_pipering_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
-                               unsigned window, bool cancel);
-
 /* ---- links through ring buffers (coll_pipering_engine_hops.c) ---- */
 
 /** Takes a turn on a hop (NULL: none) for blocks of at most so many bytes. */

@@ -10,7 +10,7 @@
 /**
  * @file
  * What the components for data that is not uniform have in common: variables with ranges
- * and counters, segments in shared memory.
+ * and counters, requests of calls that fail, segments in shared memory.
  */
 
 #ifndef MCA_COMMON_IRREGULAR_H
@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "ompi/mca/coll/coll.h"
+#include "ompi/request/request.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/mca.h"
 #if 5 <= OMPI_MAJOR_VERSION
@@ -128,6 +129,22 @@ static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint
         *counter += (int64_t) more;
     }
 }
+
+/* ---- requests (common_irregular_requests.c) ---- */
+
+/**
+ * Waits for all of them, each of which may be MPI_REQUEST_NULL; the error is that of a request,
+ * which then is still there, as others may be.
+ */
+int mca_common_irregular_wait_all(ompi_request_t **requests, int count);
+
+/**
+ * Lets go of what is pending after a failure, requests [from, to) of a queue of so many,
+ * each of which may be MPI_REQUEST_NULL; receives are cancelled. True if a message may still
+ * touch their memory, which must then never be freed.
+ */
+bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
+                                  unsigned window, bool cancel);
 
 /* ---- segments in shared memory (common_irregular_segment.c) ---- */
 
