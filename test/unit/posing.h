@@ -123,6 +123,12 @@ int posing_isend(const void *memory, size_t bytes, ompi_datatype_t *type, int to
                  ompi_communicator_t *comm, ompi_request_t **request);
 int posing_irecv(void *memory, size_t bytes, ompi_datatype_t *type, int from, int tag,
                  ompi_communicator_t *comm, ompi_request_t **request);
+static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
+{
+    (void) comm;
+    return OMPI_SUCCESS;
+}
+
 int mca_common_irregular_wait_all(ompi_request_t **requests, int count);
 bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
                                   unsigned window, bool cancel);

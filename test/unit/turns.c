@@ -150,10 +150,10 @@ int __wrap_mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *a
                                     int to);
 void __real_mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
 void __wrap_mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
-void __real_mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
-                                      const mca_coll_mleader_counter_t *counter, uint64_t value);
-void __wrap_mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
-                                      const mca_coll_mleader_counter_t *counter, uint64_t value);
+int __real_mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
+                                     const mca_coll_mleader_counter_t *counter, uint64_t value);
+int __wrap_mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
+                                     const mca_coll_mleader_counter_t *counter, uint64_t value);
 
 int __wrap_mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
 {
@@ -199,13 +199,13 @@ void __wrap_mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t v
 }
 
 /* Learns of the first value that would do, and of no later one. */
-void __wrap_mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
-                                      const mca_coll_mleader_counter_t *counter, uint64_t value)
+int __wrap_mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
+                                     const mca_coll_mleader_counter_t *counter, uint64_t value)
 {
     const history_t *history = history_of(counter);
     int first = -1;
 
-    __real_mca_coll_mleader_wait_for(topology, counter, value);
+    const int rc = __real_mca_coll_mleader_wait_for(call, counter, value);
     for (unsigned n = 0; n < history->values && n < HISTORY; n++) {
         const int at = (int) ((history->values - 1 - n) % HISTORY);
 
@@ -217,6 +217,7 @@ void __wrap_mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topolog
     if (0 <= first) {
         posing_learn(posing_me, history->last[first].clock);
     }
+    return rc;
 }
 
 /* ---- the play ---- */

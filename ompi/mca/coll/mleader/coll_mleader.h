@@ -248,9 +248,9 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area);
 /** Brings positions [from, to) from an area to the user's buffer. */
 int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, int from, int to);
 
-/** Waits until a counter has a value, while Open MPI makes progress. */
-void mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
-                               const mca_coll_mleader_counter_t *counter, uint64_t value);
+/** Waits until a counter has a value, while Open MPI makes progress; the error if it cannot. */
+int mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
+                              const mca_coll_mleader_counter_t *counter, uint64_t value);
 void mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
 
 /* ---- phases (coll_mleader_phases.c) ---- */

@@ -205,18 +205,23 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
  * Looks at the counter are much cheaper than Open MPI's progress, which polls the network
  * too, and where ranks share a processor those who wait should leave it to the leader.
  */
-void mca_coll_mleader_wait_for(const mca_coll_mleader_topology_t *topology,
-                               const mca_coll_mleader_counter_t *counter, uint64_t value)
+int mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
+                              const mca_coll_mleader_counter_t *counter, uint64_t value)
 {
+    int rc = OMPI_SUCCESS;
+
     for (unsigned looks = 1;
-         !mca_coll_mleader_has_come(__atomic_load_n(&counter->value, __ATOMIC_ACQUIRE), value);
+         !mca_coll_mleader_has_come(__atomic_load_n(&counter->value, __ATOMIC_ACQUIRE), value)
+         && OMPI_SUCCESS == rc;
          ++looks) {
         if (0 == looks % LOOKS) {
             opal_progress();
-        } else if (topology->crowded) {
+            rc = mca_common_irregular_failure(call->comm);
+        } else if (call->topology->crowded) {
             (void) sched_yield();
         }
     }
+    return rc;
 }
 
 void mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value)

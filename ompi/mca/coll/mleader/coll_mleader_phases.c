@@ -254,17 +254,18 @@ static int aggregate_shm(mca_coll_mleader_call_t *call)
 {
     mca_coll_mleader_topology_t *topology = call->topology;
     const uint64_t done = mca_coll_mleader_written(topology->slice);
-    const int rc = mca_coll_mleader_put_own(call, call->shared);
+    int rc = mca_coll_mleader_put_own(call, call->shared);
 
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
     mca_coll_mleader_set(&topology->written[topology->index[ompi_comm_rank(call->comm)]], done);
-    for (int x = group_begin(call); call->grouping->leader && x < group_end(call); ++x) {
+    for (int x = group_begin(call);
+         call->grouping->leader && x < group_end(call) && OMPI_SUCCESS == rc; ++x) {
         const int rank = call->grouping->groups.rank[x];
-        mca_coll_mleader_wait_for(topology, &topology->written[topology->index[rank]], done);
+        rc = mca_coll_mleader_wait_for(call, &topology->written[topology->index[rank]], done);
     }
-    return OMPI_SUCCESS;
+    return rc;
 }
 
 static int send_to_leader(mca_coll_mleader_call_t *call)
@@ -407,18 +408,19 @@ static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
 {
     const rounds_t rounds = rounds_of(call, lane);
     const int total = mca_common_irregular_exchange_rounds(&rounds.plan);
-    int rc = OMPI_SUCCESS;
+    int rc = mca_coll_mleader_wait_for(call, rounds.told, progress_of(call, 0));
 
-    mca_coll_mleader_wait_for(call->topology, rounds.told, progress_of(call, 0));
-    if (with_own) {
+    if (OMPI_SUCCESS == rc && with_own) {
         rc = mca_coll_mleader_deliver(call, call->shared, rounds.plan.first[rounds.member],
                                       rounds.plan.first[rounds.member + 1]);
     }
     for (int k = 0; k < total && OMPI_SUCCESS == rc; ++k) {
         const mca_common_irregular_round_t round
             = mca_common_irregular_exchange_round(&rounds.plan, rounds.member, k);
-        mca_coll_mleader_wait_for(call->topology, rounds.told, progress_of(call, k + 1));
-        rc = deliver_pieces(call, call->shared, round.recv);
+        rc = mca_coll_mleader_wait_for(call, rounds.told, progress_of(call, k + 1));
+        if (OMPI_SUCCESS == rc) {
+            rc = deliver_pieces(call, call->shared, round.recv);
+        }
     }
     return rc;
 }

@@ -47,7 +47,7 @@ static bool finished(mca_coll_pipering_exchange_t *exchange, ompi_request_t **re
     if (MPI_REQUEST_NULL == *request) {
         return true;
     }
-    if (!REQUEST_COMPLETE(*request)) {
+    if (!mca_common_irregular_is_over(*request)) {
         return false;
     }
     note(exchange, (*request)->req_status.MPI_ERROR);

@@ -297,7 +297,7 @@ static int take_arrivals(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sourc
 
     while (source->arrived < source->posted) {
         ompi_request_t **head = &source->requests[source->arrived % pipe->window];
-        if (!REQUEST_COMPLETE(*head)) {
+        if (!mca_common_irregular_is_over(*head)) {
             break;
         }
         retire(pipe, head);
@@ -341,7 +341,7 @@ static int take_completions(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_si
 
     while (sink->completed < sink->sent) {
         ompi_request_t **head = &sink->requests[sink->completed % pipe->window];
-        if (!REQUEST_COMPLETE(*head)) {
+        if (!mca_common_irregular_is_over(*head)) {
             break;
         }
         retire(pipe, head);

@@ -252,7 +252,7 @@ static int take_completed(swap_t *swap, ompi_request_t **requests, uint64_t *don
 {
     int steps = 0;
 
-    for (; *done < begun && REQUEST_COMPLETE(requests[*done]); ++*done, ++steps) {
+    for (; *done < begun && mca_common_irregular_is_over(requests[*done]); ++*done, ++steps) {
         if (MPI_SUCCESS != requests[*done]->req_status.MPI_ERROR) {
             fail(swap, requests[*done]->req_status.MPI_ERROR);
         }

@@ -31,12 +31,14 @@ void mca_coll_pipering_turn_take(mca_coll_pipering_turn_t *turn, mca_coll_piperi
 /* True if the hop is ours now; where our run begins is known when the one before is over. */
 static bool has_turn(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_turn_t *turn)
 {
+    const int failure = mca_common_irregular_failure(pipe->comm);
     mca_coll_pipering_hop_t *hop = turn->hop;
 
-    if (hop->broken) {
-        mca_coll_pipering_fail(pipe, OMPI_ERROR);
+    if (OMPI_SUCCESS != failure || hop->broken) {
+        mca_coll_pipering_fail(pipe, OMPI_SUCCESS != failure ? failure : OMPI_ERROR);
+        return false;
     }
-    if (hop->broken || turn->over || hop->serving != turn->ticket) {
+    if (turn->over || hop->serving != turn->ticket) {
         return false;
     }
     if (!turn->begun) {

@@ -151,7 +151,7 @@ bool mca_coll_pipering_wire_finished(mca_coll_pipering_wire_t *wire, ompi_reques
     if (MPI_REQUEST_NULL == *request) {
         return true;
     }
-    if (!REQUEST_COMPLETE(*request)) {
+    if (!mca_common_irregular_is_over(*request)) {
         return false;
     }
     mca_coll_pipering_wire_fail(wire, (*request)->req_status.MPI_ERROR);

@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 
+#include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -131,6 +132,35 @@ static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint
 }
 
 /* ---- requests (common_irregular_requests.c) ---- */
+
+/**
+ * Whether it is complete, also because its peer or another rank of the communicator has
+ * failed, where Open MPI tolerates that: then nobody else would complete it.
+ */
+static inline bool mca_common_irregular_is_over(ompi_request_t *request)
+{
+#if OPAL_ENABLE_FT_MPI
+    return REQUEST_COMPLETE(request) || ompi_request_is_failed(request);
+#else
+    return REQUEST_COMPLETE(request);
+#endif
+}
+
+/** What ends a collective that waits without a request, as requests end by it. */
+static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
+{
+#if OPAL_ENABLE_FT_MPI
+    if (ompi_ftmpi_enabled && ompi_comm_is_revoked(comm)) {
+        return MPI_ERR_REVOKED;
+    }
+    if (ompi_ftmpi_enabled && ompi_comm_coll_revoked(comm)) {
+        return MPI_ERR_PROC_FAILED;
+    }
+#else
+    (void) comm;
+#endif
+    return OMPI_SUCCESS;
+}
 
 /**
  * Waits for all of them, each of which may be MPI_REQUEST_NULL; the error is that of a request,

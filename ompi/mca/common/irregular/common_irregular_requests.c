@@ -44,7 +44,7 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
         if (cancel && !REQUEST_COMPLETE(*request)) {
             (void) ompi_request_cancel(*request);
         }
-        pending |= !REQUEST_COMPLETE(*request);
+        pending |= !mca_common_irregular_is_over(*request);
         ompi_request_free(request);
     }
     return pending;
