@@ -293,6 +293,45 @@ static void try_small(void)
     free(in);
 }
 
+/**
+ * In place, one pair at a time. Ranks whose variables were not the same could come to
+ * their pairs in orders by which 0 waits for 2, 2 for 1, and 1 for 0.
+ */
+static void try_unequal(void)
+{
+    static const int bytes[3][3] = {{0, 100000, 2000}, {100000, 0, 1000}, {2000, 1000, 0}};
+    static const int small[3] = {3000, 0, 1500};
+    const size_t p = (size_t) tap_size;
+    int *count = tap_memory(p * sizeof(int)), *displ = tap_memory(p * sizeof(int)), over = 0;
+    char *in = tap_memory(p * 100000);
+    const double end = MPI_Wtime() + 10;
+    MPI_Request request;
+
+    for (int i = 0; i < tap_size; i++) {
+        count[i] = 3 > i && 3 > tap_rank ? bytes[tap_rank][i] : 0;
+        displ[i] = 100000 * i;
+    }
+    memset(in, 1 + tap_rank, p * 100000);
+    knob_set("coll_pipering_alltoall_small", 3 > tap_rank ? small[tap_rank] : 7);
+    knob_set("coll_pipering_alltoall_window", 1);
+    TAP_MPI(MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_CHAR, in, count, displ, MPI_CHAR,
+                           MPI_COMM_WORLD, &request));
+    while (!over && MPI_Wtime() < end) {
+        MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+    }
+    if (!over) {
+        tap_bail("in place, variables that are not the same on all ranks: the call hangs");
+    }
+    for (int i = 0; i < tap_size; i++) {
+        over &= 1 + (0 < count[i] ? i : tap_rank) == in[displ[i]];
+    }
+    tap_check(over, "wrong data", "in place, variables that are not the same on all ranks");
+    knob_set("coll_pipering_alltoall_window", 0);
+    free(count);
+    free(displ);
+    free(in);
+}
+
 /* ---- left to others ---- */
 
 /** By simple types: with others Open MPI's own MPI_Ialltoallw is wrong (5.0.7). */
@@ -498,6 +537,9 @@ static void try_all_calls(void)
         try_counters(SWAP_NEIGHBORS, false, key);
     }
     try_small();
+    if (4 <= tap_size) {
+        try_unequal();
+    }
     for (swap_form_t form = SWAP_BLOCKING; form < SWAP_FORMS; form++) {
         try_off(SWAP_V, form);
         try_off(SWAP_W, form);

@@ -59,6 +59,9 @@ typedef struct mca_coll_pipering_exchange_params_t {
 } mca_coll_pipering_exchange_params_t;
 
 /** Performance variables. */
+/** Bytes from which messages are large in place; elsewhere this is only a default. */
+#define MCA_COLL_PIPERING_EXCHANGE_SMALL ((size_t) 4096)
+
 typedef struct mca_coll_pipering_exchange_counters_t {
     opal_atomic_int64_t calls;
     opal_atomic_int64_t messages_sent, messages_received;

@@ -89,18 +89,28 @@ static mca_coll_pipering_sequence_t sequence_of(const draft_t *draft)
                : MCA_COLL_PIPERING_BY_DISTANCE;
 }
 
-static void order_sends(draft_t *draft)
+/* In place all ranks must order their pairs alike, whatever their variables say. */
+static size_t small_of(const draft_t *draft)
 {
     const mca_coll_pipering_exchange_params_t *params = &draft->plan->params;
     const bool bins = MCA_COLL_PIPERING_EXCHANGE_AUTO == params->algorithm
                       || MCA_COLL_PIPERING_EXCHANGE_BINS == params->algorithm;
+
+    if (MCA_COLL_PIPERING_PAIRS == draft->way) {
+        return MCA_COLL_PIPERING_EXCHANGE_SMALL;
+    }
+    return bins ? params->small : 0;
+}
+
+static void order_sends(draft_t *draft)
+{
     const mca_coll_pipering_bins_plan_t plan = {.sequence = sequence_of(draft),
                                                 .ranks = draft->ranks,
                                                 .me = draft->me,
                                                 .count = draft->send->count,
                                                 .peer = draft->send->peer,
                                                 .bytes = draft->bytes,
-                                                .small = bins ? params->small : 0};
+                                                .small = small_of(draft)};
 
     const size_t absent = measure(draft, draft->send);
     draft->bins = mca_coll_pipering_bins(&plan, draft->scratch, draft->out);

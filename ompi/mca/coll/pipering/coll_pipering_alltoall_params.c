@@ -17,7 +17,6 @@
 
 #define GIBI ((size_t) 1 << 30)
 #define WINDOW_MOST (1 << 20)
-#define SMALL ((size_t) 4096)
 #define IN_PLACE ((size_t) 4 << 20)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -86,11 +85,11 @@ static const struct {
 
 static void register_bounds(mca_common_irregular_vars_t *all)
 {
-    vars.small = SMALL;
+    vars.small = MCA_COLL_PIPERING_EXCHANGE_SMALL;
     mca_common_irregular_size(all, "alltoall_small",
                               "Messages of MPI_Alltoallv, MPI_Alltoallw and "
                               "MPI_Neighbor_alltoallw of fewer bytes than this are small; 0 to 1 "
-                              "GiB; 0: none is",
+                              "GiB; 0: none is; with MPI_IN_PLACE always those of fewer than 4096",
                               GIBI, &vars.small);
     vars.in_place = IN_PLACE;
     mca_common_irregular_size(all, "alltoall_in_place",
@@ -124,7 +123,7 @@ mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call)
 {
     return (mca_coll_pipering_exchange_params_t){
         .algorithm = vars.algorithm[call],
-        .small = vars.small <= GIBI ? vars.small : SMALL,
+        .small = vars.small <= GIBI ? vars.small : MCA_COLL_PIPERING_EXCHANGE_SMALL,
         .window = 0 <= vars.window && WINDOW_MOST >= vars.window ? (size_t) vars.window : 0,
         .in_place = vars.in_place <= GIBI ? vars.in_place : IN_PLACE,
     };
