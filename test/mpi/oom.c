@@ -18,7 +18,10 @@
  * any more once the communicator is freed. The others then wait for it for ever, as MPI
  * has it, so each of their calls runs in a thread that is given up. At the end the job
  * is aborted with status ABORTED. SET=0: gathers; 1: broadcasts, reductions and scans;
- * 2: gathers with leaders.
+ * 2: gathers with leaders; 3: exchanges.
+ *
+ * In some exchanges rank 0 has no part: the others must not miss it, and the next call
+ * on the communicator must go well for all.
  *
  * With FATAL=k the k-th request fails under the default error handler: if the
  * job gets past that it says so and ends well, which the script takes for wrong.
@@ -30,6 +33,7 @@
 #include "fold.h"
 #include "knob.h"
 #include "leading.h"
+#include "swap.h"
 #include "tap.h"
 #include "trial.h"
 
@@ -59,6 +63,11 @@ typedef struct form_t {
     fold_call_t call; /**< of a fold */
     bool at_root;     /**< the root of a fold gets no memory, else another rank */
     int algorithm;    /**< of MPI_Allreduce; of a gather, 0: the ring */
+    bool swap;        /**< an exchange ... */
+    swap_call_t swap_call;
+    bool in_place;
+    bool graph;       /**< neighbours in a graph with many edges, else in a ring */
+    bool without_0;
 } form_t;
 
 static const form_t gathers[] = {
@@ -99,6 +108,30 @@ static const form_t leaders[] = {
      .again = true},
 };
 
+/* Few messages have room in the request; copies and many messages have not. */
+#define SWAP(Name, How, Call) .name = Name, .how = How, .swap = true, .swap_call = Call
+static const form_t swaps[] = {
+    {SWAP("alltoallv, in place", BLOCKING, SWAP_V), .in_place = true},
+    {SWAP("alltoallv, nonblocking", NONBLOCKING, SWAP_V)},
+    {SWAP("neighbors, persistent", PERSISTENT, SWAP_NEIGHBORS), .graph = true},
+    {SWAP("alltoallv, in place, persistent", PERSISTENT, SWAP_V), .in_place = true},
+    {SWAP("alltoallw, in place", BLOCKING, SWAP_W), .in_place = true},
+    {SWAP("alltoallw, in place, nonblocking", NONBLOCKING, SWAP_W), .in_place = true},
+    {SWAP("alltoallw, persistent", PERSISTENT, SWAP_W)},
+    {SWAP("neighbors", BLOCKING, SWAP_NEIGHBORS), .graph = true},
+    {SWAP("neighbors, nonblocking", NONBLOCKING, SWAP_NEIGHBORS), .graph = true},
+    {SWAP("neighbors in a ring", BLOCKING, SWAP_NEIGHBORS)},
+    {SWAP("without rank 0: alltoallv, persistent", PERSISTENT, SWAP_V), .without_0 = true},
+    {SWAP("without rank 0: alltoallw, nonblocking", NONBLOCKING, SWAP_W), .without_0 = true},
+    {SWAP("without rank 0: neighbors", BLOCKING, SWAP_NEIGHBORS), .without_0 = true,
+     .graph = true},
+    {SWAP("without rank 0: neighbors in a ring", BLOCKING, SWAP_NEIGHBORS), .without_0 = true},
+    {SWAP("without rank 0: neighbors in a ring, nonblocking", NONBLOCKING, SWAP_NEIGHBORS),
+     .without_0 = true},
+    {SWAP("without rank 0: neighbors in a ring, persistent", PERSISTENT, SWAP_NEIGHBORS),
+     .without_0 = true},
+};
+
 static const struct {
     const form_t *form;
     int count;
@@ -106,18 +139,21 @@ static const struct {
     {gathers, sizeof(gathers) / sizeof(gathers[0])},
     {folds, sizeof(folds) / sizeof(folds[0])},
     {leaders, sizeof(leaders) / sizeof(leaders[0])},
+    {swaps, sizeof(swaps) / sizeof(swaps[0])},
 };
 
 typedef struct call_t {
     how_t how;
-    exchange_t *x; /**< NULL: a fold */
-    layout_t *layout;
-    fold_t *fold;
+    exchange_t *x;
+    layout_t *layout; /**< of x */
+    fold_t *fold;     /**< NULL: an exchange_t, or a swap */
+    swap_t *swap;     /**< likewise */
     int code;
     pthread_t thread;
 } call_t;
 
 static int key = 900;
+static MPI_Comm quiet; /* for the reference of swaps */
 
 /* ---- a call ---- */
 
@@ -151,13 +187,32 @@ static void set_fold(call_t *call, MPI_Comm comm, const form_t *form)
     call->fold = fold_new(&spec, &shared, &own);
 }
 
-static call_t *call_new(MPI_Comm comm, const form_t *form)
+static void set_swap(call_t *call, MPI_Comm comm, const form_t *form, bool without_0)
+{
+    const swap_spec_t spec = {.comm = comm,
+                              .quiet = quiet,
+                              .call = form->swap_call,
+                              .in_place = form->in_place,
+                              .most = 50000,
+                              .without_0 = without_0};
+    dice_t own = dice_from((uint64_t) key, 0, (uint64_t) tap_rank);
+
+    call->swap = swap_new(&spec, (uint64_t) key++, &own);
+}
+
+static call_t *call_new(MPI_Comm comm, const form_t *form, bool without_0)
 {
     call_t *call = tap_memory(sizeof(*call));
 
     memset(call, 0, sizeof(*call));
     call->how = form->how;
-    form->fold ? set_fold(call, comm, form) : set_gather(call, comm, form);
+    if (form->fold) {
+        set_fold(call, comm, form);
+    } else if (form->swap) {
+        set_swap(call, comm, form, without_0);
+    } else {
+        set_gather(call, comm, form);
+    }
     return call;
 }
 
@@ -165,6 +220,8 @@ static void call_free(call_t *call)
 {
     if (NULL != call->fold) {
         fold_free(call->fold);
+    } else if (NULL != call->swap) {
+        swap_free(call->swap);
     } else {
         exchange_free(call->x);
         layout_free(call->layout);
@@ -174,8 +231,13 @@ static void call_free(call_t *call)
 
 static bool call_right(call_t *call)
 {
-    return MPI_SUCCESS == call->code
-           && (NULL == call->fold ? exchange_right(call->x) : fold_right(call->fold));
+    if (MPI_SUCCESS != call->code) {
+        return false;
+    }
+    if (NULL != call->swap) {
+        return swap_right(call->swap);
+    }
+    return NULL == call->fold ? exchange_right(call->x) : fold_right(call->fold);
 }
 
 static int call_start(call_t *call, MPI_Request *request)
@@ -191,11 +253,31 @@ static int call_start(call_t *call, MPI_Request *request)
     return code;
 }
 
+static int run_swap(swap_t *swap, how_t how)
+{
+    const swap_form_t form = BLOCKING == how      ? SWAP_BLOCKING
+                             : NONBLOCKING == how ? SWAP_NONBLOCKING
+                                                  : SWAP_PERSISTENT;
+    int code = swap_start(swap, form);
+
+    if (MPI_SUCCESS == code) {
+        code = MPI_Wait(&swap->request, MPI_STATUS_IGNORE);
+    }
+    if (MPI_REQUEST_NULL != swap->request) {
+        MPI_Request_free(&swap->request);
+    }
+    return code;
+}
+
 static void *call_run(void *argument)
 {
     call_t *call = argument;
     MPI_Request request = MPI_REQUEST_NULL;
 
+    if (NULL != call->swap) {
+        call->code = run_swap(call->swap, call->how);
+        return NULL;
+    }
     if (BLOCKING == call->how) {
         call->code = NULL == call->fold ? exchange_run(call->x) : fold_run(call->fold);
         return NULL;
@@ -227,7 +309,7 @@ static bool is_no_memory(int code, const char *form, long k)
 /** The call with the k-th request refused; true if there was such a request. */
 static bool starve(MPI_Comm comm, const form_t *form, long k, bool *right)
 {
-    call_t *call = call_new(comm, form);
+    call_t *call = call_new(comm, form, form->without_0);
     long requests;
 
     allocator_arm(k);
@@ -244,16 +326,16 @@ static bool starve(MPI_Comm comm, const form_t *form, long k, bool *right)
 
 /* ---- the other ranks ---- */
 
-/** The call in a thread; given up if rank 0 says so. */
+/** The call in a thread; given up if rank 0 says so, and is missed. */
 static bool attend(MPI_Comm comm, const form_t *form)
 {
-    call_t *call = call_new(comm, form);
+    call_t *call = call_new(comm, form, form->without_0);
     int refused;
     bool right;
 
     pthread_create(&call->thread, NULL, call_run, call);
     MPI_Recv(&refused, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (refused) {
+    if (refused && !form->without_0) {
         pthread_detach(call->thread);
         return true;
     }
@@ -278,33 +360,76 @@ static bool holds_nothing(const form_t *form, long k)
     return right;
 }
 
-/** True if a request was refused, on all ranks. */
-static bool step(const form_t *form, long k, bool *right)
+static MPI_Comm connected(MPI_Comm comm, bool graph)
+{
+    enum { EDGES = 40 };
+    const int edges = tap_size * EDGES;
+    int *neighbor = tap_memory((size_t) edges * sizeof(int)), periodic = 1;
+    int *weight = neighbor;
+    MPI_Comm topology;
+
+    for (int i = 0; i < edges; i++) {
+        neighbor[i] = i / EDGES;
+    }
+    if (graph) {
+        MPI_Dist_graph_create_adjacent(comm, edges, neighbor, weight, edges, neighbor, weight,
+                                       MPI_INFO_NULL, 0, &topology);
+    } else {
+        MPI_Cart_create(comm, 1, &tap_size, &periodic, 0, &topology);
+    }
+    MPI_Comm_free(&comm);
+    free(neighbor);
+    return topology;
+}
+
+static MPI_Comm new_comm(const form_t *form)
 {
     MPI_Comm comm;
-    int refused = 0;
 
     /* rank 0 comes last in folds, where a scan combines */
     MPI_Comm_split(MPI_COMM_WORLD, 0, form->fold || form->last ? -tap_rank : tap_rank, &comm);
+    if (form->swap && SWAP_NEIGHBORS == form->swap_call) {
+        comm = connected(comm, form->graph);
+    }
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (form->again) {
-        call_t *call = call_new(comm, form);
+    return comm;
+}
 
-        call_run(call);
-        *right &= call_right(call);
-        call_free(call);
+/** A call with memory for everyone. */
+static bool plain_right(MPI_Comm comm, const form_t *form)
+{
+    call_t *call = call_new(comm, form, false);
+
+    call_run(call);
+    const bool right = call_right(call);
+    call_free(call);
+    return right;
+}
+
+/** True if a request was refused, on all ranks. */
+static bool step(const form_t *form, long k, bool *right)
+{
+    MPI_Comm comm = new_comm(form);
+    int refused = 0;
+
+    if (form->again) {
+        *right &= plain_right(comm, form);
     }
     if (0 == tap_rank) {
         refused = starve(comm, form, k, right);
         for (int i = 1; i < tap_size; i++) {
             MPI_Send(&refused, 1, MPI_INT, i, TAG, MPI_COMM_WORLD);
         }
+    } else {
+        *right &= attend(comm, form);
+    }
+    if (form->without_0) {
+        *right &= plain_right(comm, form);
+    }
+    if (0 == tap_rank) {
         /* local in Open MPI: what was half made must come apart */
         MPI_Comm_free(&comm);
         *right &= holds_nothing(form, k);
-    } else {
-        *right &= attend(comm, form);
-        refused = -1;
     }
     MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return 0 < refused;
@@ -336,14 +461,14 @@ static void try_form(const form_t *form)
     tap_check(right, "see above",
               "%s: each of the requests refused in turn gives MPI_ERR_NO_MEM, and no leak",
               form->name);
-    tap_check(3 <= k && k < REQUESTS_AT_MOST, NULL, "%s: %s", form->name,
+    tap_check((form->swap ? 2 : 3) <= k && k < REQUESTS_AT_MOST, NULL, "%s: %s", form->name,
               "the component has asked for memory, and the last call has got it");
     tap_note("%s: %ld requests", form->name, k - 1);
 }
 
 static void die_in_call(const form_t *form, long k)
 {
-    call_t *call = call_new(MPI_COMM_WORLD, form);
+    call_t *call = call_new(MPI_COMM_WORLD, form, form->without_0);
 
     if (0 == tap_rank) {
         allocator_arm(k);
@@ -366,7 +491,7 @@ static void die_in_creation(const form_t *form, long k)
     if (0 == tap_rank && allocator_disarm() < k) {
         tap_note("there was no request %ld", k);
     }
-    call = call_new(comm, form);
+    call = call_new(comm, form, form->without_0);
     call_run(call);
     tap_note("refused request %ld was survived, error %d", k, call->code);
     call_free(call);
@@ -386,6 +511,7 @@ int main(int argc, char **argv)
     set = tap_number("SET", 0);
     form = &sets[set].form[tap_number("FORM", 0)];
     fatal = tap_number("FATAL", 0);
+    MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
     creation = tap_number("CREATION", 0);
     if (0 < fatal || 0 < creation) {
         prepare(form);

@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-build oom "$here/allocator.c" -pthread -ldl
+build oom "$here"/{allocator,swap,swap_topology}.c -pthread -ldl
 
 check=()
 if LD_PRELOAD=libc_malloc_debug.so.0 true 2>&1 | grep -q .; then
@@ -18,6 +18,7 @@ expected=7 # MPI_Abort with ABORTED
 on_one "no memory" 3 60 "${check[@]}" "$bin/oom"
 on_one "no memory, folds" 3 60 "${check[@]}" -x SET=1 "$bin/oom"
 on_one "no memory, leaders" 3 60 "${check[@]}" --mca coll_mleader_groups 2 -x SET=2 "$bin/oom"
+on_one "no memory, exchanges" 3 30 "${check[@]}" -x SET=3 "$bin/oom"
 
 # dies NAME [OPTION]...: a test; under the default handler the job ends at once,
 # and not well. Of their last words mpirun of 4.1 loses some, so those of all
@@ -35,6 +36,9 @@ dies() {
 for k in 1 2 3 6 10; do
     dies "default handler, blocking, request $k" -x FATAL=$k -x FORM=0
     dies "default handler, nonblocking, request $k" -x FATAL=$k -x FORM=1
+done
+for form in 0 1 3; do
+    dies "default handler, an exchange, form $form" -x FATAL=1 -x FORM=$form -x SET=3
 done
 dies "default handler, a communicator" -x CREATION=1
 for k in 1 2; do

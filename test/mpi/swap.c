@@ -152,8 +152,9 @@ static message_t message_of(const swap_spec_t *spec, uint64_t key, int from, int
     dice_t all = dice_from(key, 17, 17);
     message_t message = {.unit = dice_roll(SWAP_V == spec->call ? &all : &dice, LAYOUT_UNITS)};
     const int most = (int) (spec->most / layout_unit_size(message.unit)) + 1;
+    const bool none = spec->without_0 && (0 == from || 0 == to);
 
-    if (dice_roll(&dice, 100) >= spec->zeros) {
+    if (dice_roll(&dice, 100) >= spec->zeros && !none) {
         message.units = dice_once_in(&dice, 4) ? most : dice_between(&dice, 1, 1 + most / 30);
     }
     if (SWAP_V == spec->call) {

@@ -63,6 +63,7 @@ typedef struct swap_spec_t {
     int zeros;      /**< hundredths of messages that are zero */
     size_t most;    /**< bytes of a message at most, about */
     bool plain;     /**< no types but arrays of simple ones */
+    bool without_0; /**< no bytes from or to rank 0 */
 } swap_spec_t;
 
 /**

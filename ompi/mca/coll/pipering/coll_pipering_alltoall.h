@@ -176,6 +176,7 @@ OBJ_CLASS_DECLARATION(mca_coll_pipering_exchange_request_t);
 /** A call; its plan lacks params. */
 typedef struct mca_coll_pipering_exchange_job_t {
     mca_coll_pipering_exchange_call_t call;
+    int error; /**< why this rank has no plan; its part in the call is to fail */
     mca_coll_pipering_exchange_plan_t plan;
 } mca_coll_pipering_exchange_job_t;
 

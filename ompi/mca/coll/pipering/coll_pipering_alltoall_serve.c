@@ -142,7 +142,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
         return step_aside(&job->plan, comm, reason);
     }
     *tag = mca_coll_pipering_task_tags(comm, 1, nonblocking);
-    return OMPI_SUCCESS;
+    return job->error;
 }
 
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,

@@ -86,18 +86,19 @@ static int find_neighbors(ompi_communicator_t *comm, neighbors_t *neighbors)
 }
 
 /* *peers is to be freed once the call has been served. */
-static int job_of(mca_coll_pipering_exchange_job_t *job, int **peers, const char *name,
-                  const void *sbuf, const int *scounts, const MPI_Aint *sdispls,
-                  struct ompi_datatype_t *const *sdtypes, void *rbuf, const int *rcounts,
-                  const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes,
-                  struct ompi_communicator_t *comm)
+static mca_coll_pipering_exchange_job_t
+job_of(int **peers, const char *name, const void *sbuf, const int *scounts,
+       const MPI_Aint *sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
+       const int *rcounts, const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes,
+       struct ompi_communicator_t *comm)
 {
     neighbors_t neighbors;
 
     const int rc = find_neighbors(comm, &neighbors);
     *peers = neighbors.list;
-    *job = (mca_coll_pipering_exchange_job_t){
+    return (mca_coll_pipering_exchange_job_t){
         .call = MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW,
+        .error = rc,
         .plan = {.name = name,
                  .send = {.buffer = (char *) sbuf,
                           .count = (size_t) neighbors.outs,
@@ -112,7 +113,6 @@ static int job_of(mca_coll_pipering_exchange_job_t *job, int **peers, const char
                           .types = rdtypes,
                           .peer = neighbors.in,
                           .flipped = neighbors.flipped}}};
-    return mca_coll_pipering_mpi_error(rc);
 }
 
 int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
@@ -124,15 +124,13 @@ int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
                                          mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job;
     int *peers;
+    mca_coll_pipering_exchange_job_t job = job_of(&peers, "neighbor_alltoallw", sbuf, scounts,
+                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                                  rdtypes, comm);
 
-    int rc = job_of(&job, &peers, "neighbor_alltoallw", sbuf, scounts, sdispls, sdtypes, rbuf,
-                    rcounts, rdispls, rdtypes, comm);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_exchange(&job, comm, module);
-        free(peers);
-    }
+    const int rc = mca_coll_pipering_exchange(&job, comm, module);
+    free(peers);
     if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.neighbor_alltoallw) {
         return rc;
     }
@@ -150,15 +148,13 @@ int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
                                           ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job;
     int *peers;
+    mca_coll_pipering_exchange_job_t job = job_of(&peers, "ineighbor_alltoallw", sbuf, scounts,
+                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                                  rdtypes, comm);
 
-    int rc = job_of(&job, &peers, "ineighbor_alltoallw", sbuf, scounts, sdispls, sdtypes, rbuf,
-                    rcounts, rdispls, rdtypes, comm);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_iexchange(&job, comm, module, request);
-        free(peers);
-    }
+    const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);
+    free(peers);
     if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.ineighbor_alltoallw) {
         return rc;
     }
@@ -177,15 +173,13 @@ int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scoun
                                               mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_exchange_job_t job;
     int *peers;
+    mca_coll_pipering_exchange_job_t job = job_of(&peers, "neighbor_alltoallw_init", sbuf, scounts,
+                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                                  rdtypes, comm);
 
-    int rc = job_of(&job, &peers, "neighbor_alltoallw_init", sbuf, scounts, sdispls, sdtypes, rbuf,
-                    rcounts, rdispls, rdtypes, comm);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_exchange_later(&job, comm, module, request);
-        free(peers);
-    }
+    const int rc = mca_coll_pipering_exchange_later(&job, comm, module, request);
+    free(peers);
     if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.neighbor_alltoallw_init) {
         return rc;
     }
