@@ -12,7 +12,9 @@
  * @file
  * Requests whose types, operation and communicator are gone: freed between the call and
  * MPI_Wait, or the making of a persistent request and MPI_Start, and others made in their
- * place, which may lie where those lay and are no good.
+ * place, which may lie where those lay and are no good. All of them are gone at the end:
+ * the next ones have the numbers that were free once coll/han had its communicators, which
+ * it makes in a first round of all calls.
  *
  * Each call is made on a communicator that is set up, and as the first one on its own; a
  * persistent one is started twice, or never.
@@ -99,7 +101,8 @@ static void spoil(void *in, void *inout, int *length, MPI_Datatype *type)
     }
 }
 
-/** Two ints of four, or, with a gap of another width, something else. */
+/** Two ints of four, or, with a gap of another width, something else; a type has a number
+ *  once someone has asked for it. */
 static MPI_Datatype new_type(int gap)
 {
     MPI_Datatype vector, type;
@@ -108,6 +111,7 @@ static MPI_Datatype new_type(int gap)
     MPI_Type_create_resized(vector, 0, 2 * gap * (MPI_Aint) sizeof(int), &type);
     MPI_Type_commit(&type);
     MPI_Type_free(&vector);
+    (void) MPI_Type_c2f(type);
     return type;
 }
 
@@ -323,22 +327,63 @@ static void try_all(const kind_t *kind)
     }
 }
 
+static void try_kinds(void)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const int algorithm = kinds[i].algorithm;
+        const bool fold = FOLD == kinds[i].family;
+
+        knob_folds(KNOB_PIPELINE, fold ? algorithm : KNOB_OFF);
+        knob_set("coll_pipering_allgather_algorithm", fold ? KNOB_RING : algorithm);
+        knob_set("coll_pipering_allgatherv_algorithm", fold ? KNOB_RING : algorithm);
+        try_all(&kinds[i]);
+    }
+}
+
+/** Numbers that are free, the lowest ones. */
+typedef struct numbers_t {
+    MPI_Fint comm, type, op;
+} numbers_t;
+
+static numbers_t free_numbers(void)
+{
+    parents_t parents = parents_new(true);
+    const numbers_t numbers = {MPI_Comm_c2f(parents.comm), MPI_Type_c2f(parents.send_type),
+                               MPI_Op_c2f(parents.op)};
+
+    parents_free(&parents);
+    return numbers;
+}
+
+/** Messages that are on their way still have a communicator. */
+static void try_numbers(const numbers_t *first)
+{
+    numbers_t last;
+    int gone = 0;
+
+    for (int i = 0; i < 50 && !gone; i++) {
+        last = free_numbers();
+        gone = first->comm >= last.comm;
+        MPI_Allreduce(MPI_IN_PLACE, &gone, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    }
+    tap_check(first->comm >= last.comm, "a higher number", "no communicator is left");
+    tap_check(first->type >= last.type, "a higher number", "no type is left");
+    tap_check(first->op >= last.op, "a higher number", "no operation is left");
+}
+
 int main(int argc, char **argv)
 {
+    numbers_t numbers;
+
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (!knob_begin()) {
         tap_bail("coll/pipering is not there");
     }
     knob_set("coll_pipering_block_size", 4096);
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        const int algorithm = kinds[i].algorithm;
-        knob_folds(KNOB_PIPELINE, FOLD == kinds[i].family ? algorithm : KNOB_OFF);
-        knob_set("coll_pipering_allgather_algorithm",
-                 FOLD == kinds[i].family ? KNOB_RING : algorithm);
-        knob_set("coll_pipering_allgatherv_algorithm",
-                 FOLD == kinds[i].family ? KNOB_RING : algorithm);
-        try_all(&kinds[i]);
-    }
+    try_kinds();
+    numbers = free_numbers();
+    try_kinds();
+    try_numbers(&numbers);
     knob_end();
     return tap_end();
 }
