@@ -182,7 +182,10 @@ int main(int argc, char **argv)
         types[i] = MPI_BYTE;
     }
     for (int form = 0; form < FORMS; form++) {
-        check(form);
+        /* in place the last of two ranks is the first to send */
+        if (2 < tap_size || alltoallw_in_place != forms[form].run) {
+            check(form);
+        }
     }
     knob_end();
     free(from);

@@ -47,6 +47,25 @@ static int peer_of(const trial_t *trial, size_t message)
     return NULL == trial->plan.peer ? (int) message : trial->peer[message];
 }
 
+/* How far apart two ranks are around the end, and which of them begins, going up. */
+static int pair_place(int p, int a, int b)
+{
+    const int up = (b - a + p) % p, down = (a - b + p) % p, low = a < b ? a : b;
+
+    return up == down ? up * p + low : up < down ? up * p + a : down * p + b;
+}
+
+/* How many peers are before this one in the one order of all pairs; this rank itself is last. */
+static int place_of_pair(int p, int me, int peer)
+{
+    int place = 0;
+
+    for (int other = 0; other < p; other++) {
+        place += other != me && (peer == me || pair_place(p, me, other) < pair_place(p, me, peer));
+    }
+    return place;
+}
+
 /* Its place among peers, by the words of the header. */
 static int place_of(const trial_t *trial, int peer)
 {
@@ -60,7 +79,7 @@ static int place_of(const trial_t *trial, int peer)
         }
         return place;
     case MCA_COLL_PIPERING_BY_PAIR:
-        return (me + peer) % p;
+        return place_of_pair(p, me, peer);
     default:
         return peer;
     }
@@ -148,7 +167,7 @@ static void throw_trial(trial_t *trial)
     trial->plan.sequence = (mca_coll_pipering_sequence_t) tap_below(3);
     trial->plan.ranks = tap_between(1, MOST);
     trial->plan.me = (int) tap_below((uint64_t) trial->plan.ranks);
-    trial->plan.count = (size_t) trial->plan.ranks;
+    trial->plan.count = tap_once_in(20) ? 0 : (size_t) trial->plan.ranks;
     if (tap_once_in(2)) {
         trial->plan.count = tap_below(MOST + 1);
         trial->plan.peer = trial->peer;
@@ -216,7 +235,7 @@ static bool nobody_is_crowded(int p)
 /* Sizes are equal on both sides of a pair, and so all ranks order their pairs alike. */
 static uint64_t pair_key(const size_t bytes[MOST][MOST], int p, int a, int b, size_t small)
 {
-    return (uint64_t) (bytes[a][b] >= small) * MOST + (uint64_t) ((a + b) % p);
+    return (uint64_t) (bytes[a][b] >= small) * MOST * MOST + (uint64_t) pair_place(p, a, b);
 }
 
 static bool pairs_come_alike(int p)
@@ -242,15 +261,36 @@ static bool pairs_come_alike(int p)
     return true;
 }
 
+/* Of each pair one rank begins, and no rank begins many more than others. */
+static bool one_begins(int p)
+{
+    for (int me = 0; me < p; me++) {
+        int begun = 0;
+        for (int peer = 0; peer < p; peer++) {
+            const bool mine = mca_coll_pipering_begins_pair(p, me, peer);
+            if (me != peer && mine == mca_coll_pipering_begins_pair(p, peer, me)) {
+                return false;
+            }
+            begun += me != peer && mine;
+        }
+        if (begun < (p - 1) / 2 || begun > p / 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void test_together(void)
 {
-    tap_tally_t crowd = {0, 0}, pairs = {0, 0};
+    tap_tally_t crowd = {0, 0}, pairs = {0, 0}, begins = {0, 0};
 
     for (int p = 2; p <= MOST; p++) {
         tap_try(&crowd, nobody_is_crowded(p), "%d ranks", p);
         tap_try(&pairs, pairs_come_alike(p), "%d ranks", p);
+        tap_try(&begins, one_begins(p), "%d ranks", p);
     }
     tally_ok(&crowd, MOST - 1, "by distance: at no step do two ranks start with the same one");
+    tally_ok(&begins, MOST - 1, "by pair: one of the two begins, and each rank half of its pairs");
     tally_ok(&pairs, MOST - 1, "by pair: one order of all pairs, which each rank keeps to");
 }
 

@@ -58,10 +58,10 @@ typedef struct mca_coll_pipering_exchange_params_t {
     size_t in_place; /**< bytes of copies that are under way, 0: all */
 } mca_coll_pipering_exchange_params_t;
 
-/** Performance variables. */
 /** Bytes from which messages are large in place; elsewhere this is only a default. */
 #define MCA_COLL_PIPERING_EXCHANGE_SMALL ((size_t) 4096)
 
+/** Performance variables. */
 typedef struct mca_coll_pipering_exchange_counters_t {
     opal_atomic_int64_t calls;
     opal_atomic_int64_t messages_sent, messages_received;
@@ -101,6 +101,8 @@ typedef struct mca_coll_pipering_message_t {
     size_t count;
     size_t bytes; /**< of the signature */
     int peer;
+    bool copied; /**< in place: what this rank sends is packed first, and so the peer's is not */
+    bool turned; /**< in place: the first of both directions is over */
 } mca_coll_pipering_message_t;
 
 /** How messages move. */
@@ -126,7 +128,7 @@ typedef struct mca_coll_pipering_exchange_t {
     size_t window;             /**< sends or pairs under way, at most outs */
     size_t begun;              /**< sends, pairs, or steps */
     size_t done;               /**< requests at the head of the queue, or pairs, that are */
-    ompi_request_t **requests; /**< [queue] receives, then sends under way; or two of each
+    ompi_request_t **requests; /**< [queue] receives, then sends under way; or one of each
                                     pair; or two of the step */
     size_t queue;
     mca_coll_pipering_pool_t pool; /**< of copies of what pairs send */

@@ -13,9 +13,10 @@
  *
  *     together   every receive is posted, then sends start in the order of the plan, at
  *                most a window of them under way
- *     pairs      in place: what goes to a peer is packed into a pool, then both messages
- *                of the pair start; both ranks come to their pair in the same order among
- *                all pairs, so the oldest one can always go on, however little room there is
+ *     pairs      in place: one of the two packs what it sends into a pool, so that what the
+ *                other sends from its buffer can come in; that one receives when it has
+ *                sent. Both ranks come to their pair in the same order among all pairs, so
+ *                the oldest one can always go on, however little room there is
  *     steps      to me + i and from me - i, zero bytes too, then the next i: the round
  *                robin that the paper compares with
  *
@@ -137,40 +138,89 @@ static int pack(const mca_coll_pipering_message_t *message, char *copy)
     return rc;
 }
 
+/* The first direction: what is copied goes out when what takes its place has come in. */
 static void begin_pair(mca_coll_pipering_exchange_t *exchange)
 {
     const size_t i = exchange->begun++;
-    const mca_coll_pipering_message_t *message = &exchange->out[i];
+    mca_coll_pipering_message_t *message = &exchange->out[i];
+
+    message->turned = false;
+    if (!message->copied) {
+        post_send(exchange, message, &exchange->requests[i]);
+        return;
+    }
+    const int rc = pack(message, exchange->copies + exchange->copy[i]);
+    if (OMPI_SUCCESS != rc) {
+        note(exchange, rc);
+    }
+    post_receive(exchange, message, &exchange->requests[i]);
+}
+
+/* The second one. */
+static void turn_pair(mca_coll_pipering_exchange_t *exchange, size_t i)
+{
+    mca_coll_pipering_message_t *message = &exchange->out[i];
     const mca_coll_pipering_message_t copy = {.buffer = exchange->copies + exchange->copy[i],
                                               .type = MPI_PACKED,
                                               .count = message->bytes,
                                               .bytes = message->bytes,
                                               .peer = message->peer};
-    const int rc = pack(message, copy.buffer);
 
-    if (OMPI_SUCCESS != rc) {
-        note(exchange, rc);
+    message->turned = true;
+    if (message->copied) {
+        post_send(exchange, &copy, &exchange->requests[i]);
+    } else {
+        post_receive(exchange, message, &exchange->requests[i]);
     }
-    post_receive(exchange, message, &exchange->requests[2 * i]);
-    post_send(exchange, &copy, &exchange->requests[2 * i + 1]);
 }
 
-/* Also gives the room of pairs back that are done, in the order in which they took it. */
+/* Where the oldest copy is that is still wanted; 0: there is none. */
+static size_t oldest_copy(const mca_coll_pipering_exchange_t *exchange)
+{
+    for (size_t i = exchange->done; i < exchange->begun; ++i) {
+        if (exchange->out[i].copied) {
+            return exchange->copy[i];
+        }
+    }
+    return 0;
+}
+
+/* Gives the room of copies back in the order in which it was taken. */
+static int end_pairs(mca_coll_pipering_exchange_t *exchange)
+{
+    int steps = 0;
+
+    while (exchange->done < exchange->begun && exchange->out[exchange->done].turned
+           && finished(exchange, &exchange->requests[exchange->done])) {
+        const bool copied = exchange->out[exchange->done++].copied;
+        if (copied) {
+            mca_coll_pipering_pool_give(&exchange->pool, oldest_copy(exchange));
+        }
+        ++steps;
+    }
+    return steps;
+}
+
+static bool has_room(mca_coll_pipering_exchange_t *exchange)
+{
+    const mca_coll_pipering_message_t *next = &exchange->out[exchange->begun];
+
+    return !next->copied
+           || mca_coll_pipering_pool_take(&exchange->pool, next->bytes,
+                                          &exchange->copy[exchange->begun]);
+}
+
 static bool move_pairs(mca_coll_pipering_exchange_t *exchange, int *steps)
 {
-    while (exchange->done < exchange->begun
-           && finished(exchange, &exchange->requests[2 * exchange->done])
-           && finished(exchange, &exchange->requests[2 * exchange->done + 1])) {
-        ++exchange->done;
-        ++*steps;
-        mca_coll_pipering_pool_give(&exchange->pool, exchange->done < exchange->begun
-                                                         ? exchange->copy[exchange->done]
-                                                         : 0);
+    for (size_t i = exchange->done; i < exchange->begun; ++i) {
+        if (!exchange->out[i].turned && finished(exchange, &exchange->requests[i])) {
+            turn_pair(exchange, i);
+            ++*steps;
+        }
     }
+    *steps += end_pairs(exchange);
     while (exchange->begun < exchange->outs
-           && exchange->begun - exchange->done < exchange->window
-           && mca_coll_pipering_pool_take(&exchange->pool, exchange->out[exchange->begun].bytes,
-                                          &exchange->copy[exchange->begun])) {
+           && exchange->begun - exchange->done < exchange->window && has_room(exchange)) {
         begin_pair(exchange);
         ++*steps;
     }
@@ -235,6 +285,17 @@ void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange)
     note(exchange, copy_own(exchange));
 }
 
+/* All pairs have begun, and are on their second direction. */
+static bool all_turned(const mca_coll_pipering_exchange_t *exchange)
+{
+    bool turned = exchange->begun == exchange->outs;
+
+    for (size_t i = exchange->done; turned && i < exchange->begun; ++i) {
+        turned = exchange->out[i].turned;
+    }
+    return turned;
+}
+
 /* The request without which nothing goes on; NULL: there are several, or none is left. */
 static ompi_request_t *awaited(const mca_coll_pipering_exchange_t *exchange)
 {
@@ -244,8 +305,8 @@ static ompi_request_t *awaited(const mca_coll_pipering_exchange_t *exchange)
         first = exchange->done;
         end = exchange->begun < exchange->outs ? first : exchange->queue;
     } else if (MCA_COLL_PIPERING_PAIRS == exchange->way) {
-        first = 2 * exchange->done;
-        end = 2 * exchange->begun;
+        first = exchange->done;
+        end = all_turned(exchange) ? exchange->begun : first;
     }
     while (first < end && MPI_REQUEST_NULL == exchange->requests[first]) {
         ++first;

@@ -194,6 +194,12 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
     return OMPI_SUCCESS;
 }
 
+static bool is_copied(const draft_t *draft, size_t message)
+{
+    return MCA_COLL_PIPERING_PAIRS == draft->way
+           && mca_coll_pipering_begins_pair(draft->ranks, draft->me, (int) message);
+}
+
 /* Bytes of the pool, that must hold the largest message. */
 static size_t copies_of(const draft_t *draft)
 {
@@ -201,7 +207,7 @@ static size_t copies_of(const draft_t *draft)
     size_t total = 0, largest = 0;
 
     for (size_t i = 0; MCA_COLL_PIPERING_PAIRS == draft->way && i < draft->outs; ++i) {
-        const size_t bytes = draft->bytes[draft->out[i]];
+        const size_t bytes = is_copied(draft, draft->out[i]) ? draft->bytes[draft->out[i]] : 0;
         total += bytes;
         largest = largest < bytes ? bytes : largest;
     }
@@ -215,7 +221,7 @@ static size_t queue_of(const draft_t *draft, size_t window)
 {
     switch (draft->way) {
     case MCA_COLL_PIPERING_PAIRS:
-        return 2 * draft->outs;
+        return draft->outs;
     case MCA_COLL_PIPERING_STEPS:
         return 2;
     default:
@@ -254,6 +260,7 @@ static void fill_messages(mca_coll_pipering_exchange_t *exchange, const draft_t 
     }
     for (size_t i = 0; i < draft->outs; ++i) {
         exchange->out[i] = message_of(draft->send, draft->out[i]);
+        exchange->out[i].copied = is_copied(draft, draft->out[i]);
     }
     if (draft->plan->copies_own && MCA_COLL_PIPERING_PAIRS != draft->way) {
         exchange->own_in = message_of(recv, (size_t) draft->me);

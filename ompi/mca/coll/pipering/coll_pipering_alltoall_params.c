@@ -17,7 +17,7 @@
 
 #define GIBI ((size_t) 1 << 30)
 #define WINDOW_MOST (1 << 20)
-#define IN_PLACE ((size_t) 4 << 20)
+#define IN_PLACE ((size_t) 2 << 20)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct {

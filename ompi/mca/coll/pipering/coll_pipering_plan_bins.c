@@ -26,34 +26,65 @@
 
 #include "coll_pipering_plan_bins.h"
 
+/*
+ * All pairs of ranks in one order: those that are 1 apart, those 2 apart, ..., around the
+ * end; of two that have a rank in common and are as far apart, first the one that begins,
+ * going up, at the lower rank. So each rank is at work with both sides at once.
+ *
+ *     rank 1 of 6     1 apart: (0 1) (1 2)    2 apart: (1 3) (5 1)    3 apart: (1 4)
+ */
+static bool upper_first(int me, int apart)
+{
+    return me < apart;
+}
+
+/* Steps from this rank up to another one, around the end. */
+static int steps_up(int ranks, int me, int peer)
+{
+    return me <= peer ? peer - me : peer - me + ranks;
+}
+
+bool mca_coll_pipering_begins_pair(int ranks, int me, int peer)
+{
+    const int up = steps_up(ranks, me, peer), down = ranks - up;
+
+    return up < down || (up == down && me < peer);
+}
+
 /* Place of a peer in the sequence, 0 .. ranks - 1; each peer has one of its own. */
 static uint64_t place_of(const mca_coll_pipering_bins_plan_t *plan, int peer)
 {
-    const int64_t p = plan->ranks, me = plan->me;
+    const int p = plan->ranks, up = steps_up(p, plan->me, peer), down = p - up;
+    const int apart = up < down ? up : down;
 
     switch (plan->sequence) {
     case MCA_COLL_PIPERING_BY_DISTANCE:
-        return (uint64_t) ((peer - me - 1 + p) % p);
+        return (uint64_t) (0 == up ? p - 1 : up - 1);
     case MCA_COLL_PIPERING_BY_PAIR:
-        return (uint64_t) ((peer + me) % p);
+        return 0 == up      ? (uint64_t) (p - 1)
+               : up == down ? (uint64_t) (p - 2)
+                            : 2 * (uint64_t) (apart - 1)
+                                  + (upper_first(plan->me, apart) != (up < down));
     default:
         return (uint64_t) peer;
     }
 }
 
-/* The rank at place 0; behind it come the others, by rank. */
-static size_t first_rank(const mca_coll_pipering_bins_plan_t *plan)
+/* The rank at a place. */
+static size_t rank_at(const mca_coll_pipering_bins_plan_t *plan, int place)
 {
-    const size_t p = (size_t) plan->ranks, me = (size_t) plan->me;
+    const int p = plan->ranks, me = plan->me, apart = place / 2 + 1;
+    int up = place + 1;
 
-    switch (plan->sequence) {
-    case MCA_COLL_PIPERING_BY_DISTANCE:
-        return me + 1 < p ? me + 1 : 0;
-    case MCA_COLL_PIPERING_BY_PAIR:
-        return 0 == me ? 0 : p - me;
-    default:
-        return 0;
+    if (MCA_COLL_PIPERING_BY_RANK == plan->sequence) {
+        return (size_t) place;
     }
+    if (MCA_COLL_PIPERING_BY_PAIR == plan->sequence) {
+        up = p - 1 == place                               ? p
+             : upper_first(me, apart) == (0 == place % 2) ? apart
+                                                          : p - apart;
+    }
+    return (size_t) (me + up < p ? me + up : me + up - p);
 }
 
 /* ---- keys: place in the upper half, message in the lower ---- */
@@ -117,13 +148,13 @@ static size_t make_keys(const mca_coll_pipering_bins_plan_t *plan, uint64_t *key
 /* The same for a message with each rank, where nothing is left to be sorted. */
 static size_t make_keys_of_all(const mca_coll_pipering_bins_plan_t *plan, uint64_t *keys)
 {
-    size_t count = 0, message = first_rank(plan);
+    size_t count = 0;
 
     for (size_t place = 0; place < plan->count; ++place) {
+        const size_t message = rank_at(plan, (int) place);
         if (0 != plan->bytes[message]) {
             keys[count++] = key_of(place, message);
         }
-        message = message + 1 < plan->count ? message + 1 : 0;
     }
     return count;
 }

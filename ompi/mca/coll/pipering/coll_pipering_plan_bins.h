@@ -33,7 +33,8 @@ extern "C" {
 typedef enum {
     MCA_COLL_PIPERING_BY_DISTANCE, /**< me + 1, me + 2, ..., me: nobody is everyone's first */
     MCA_COLL_PIPERING_BY_RANK,     /**< 0, 1, ..., so that all begin with the same one */
-    MCA_COLL_PIPERING_BY_PAIR      /**< by me + peer: both of a pair come to it at the same step */
+    MCA_COLL_PIPERING_BY_PAIR      /**< me + 1 and me - 1, me + 2 and me - 2, ...: all pairs in one
+                                        order, so that whoever waits waits for an earlier pair */
 } mca_coll_pipering_sequence_t;
 
 /** Messages of a rank. */
@@ -41,10 +42,13 @@ typedef struct mca_coll_pipering_bins_plan_t {
     mca_coll_pipering_sequence_t sequence;
     int ranks, me;
     size_t count;        /**< messages */
-    const int *peer;     /**< [count] whom with, or NULL: message i with rank i */
+    const int *peer;     /**< [count] whom with, or NULL: message i with rank i, or none at all */
     const size_t *bytes; /**< [count] */
     size_t small;        /**< a message of fewer bytes is small, in order before all others */
 } mca_coll_pipering_bins_plan_t;
+
+/** Whether it is this rank of the two from which the pair goes up, the shorter way round. */
+bool mca_coll_pipering_begins_pair(int ranks, int me, int peer);
 
 /** How many there are of each. */
 typedef struct mca_coll_pipering_bins_t {
