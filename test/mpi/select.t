@@ -126,7 +126,8 @@ listed() {
 }
 
 is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
-    allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_in_place alltoall_small \
+    allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_in_place alltoall_many \
+    alltoall_many_window alltoall_small \
     alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
     bcast_algorithm beta block_model block_size block_split exscan_algorithm local_alpha \
     local_beta min_total neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
@@ -150,7 +151,8 @@ mute() {
 }
 
 quantities=(alpha beta local_alpha local_beta block_size min_total outlier_min_total rounds_min_total
-    rounds_max_total rounds_packed window alltoall_in_place alltoall_small alltoall_window)
+    rounds_max_total rounds_packed window alltoall_in_place alltoall_small alltoall_window
+    alltoall_many alltoall_many_window)
 numbers=("${quantities[@]}" outlier_fraction outlier_threshold priority verbose)
 is "numbers tell their range" "$(mute '0 to [0-9]+' "${numbers[@]}")" ""
 is "numbers tell what 0 means" "$(mute '0: ' "${numbers[@]}")" ""

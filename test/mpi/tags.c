@@ -14,6 +14,8 @@
  * transports; nonblocking calls, of which several may be under way, have their own. The
  * last rank comes late to each call, and looks by MPI_Iprobe under which tag the first
  * message waits for it: wants mpi_param_check 0, as such tags are none of the user's.
+ *
+ * In the same way all ranks but one tell how many messages of that one are under way.
  */
 
 #include "knob.h"
@@ -164,6 +166,62 @@ static void check(int form)
     }
 }
 
+/* ---- messages under way ---- */
+
+#define LARGE (1 << 20) /* bytes, of messages that wait for their receivers */
+
+/** Rank 0 has a large message for each other rank, which comes late: who finds one waiting? */
+static int count_waiting(MPI_Comm quiet)
+{
+    int *none = calloc((size_t) tap_size, sizeof(int)), *some = tap_memory(sizeof(int)
+                                                                           * (size_t) tap_size);
+    char *out = calloc((size_t) tap_size, LARGE), *in = calloc(1, LARGE);
+    const double end = MPI_Wtime() + 1;
+    int found = 0, all = 0;
+
+    for (int i = 0; i < tap_size; i++) {
+        some[i] = 0 == tap_rank ? (0 == i ? 0 : LARGE) : (0 == i ? LARGE : 0);
+    }
+    if (0 == tap_rank) {
+        MPI_Ialltoallv(out, some, none, MPI_BYTE, in, none, none, MPI_BYTE, MPI_COMM_WORLD,
+                       &request);
+    }
+    while (MPI_Wtime() < end) {
+        if (0 == tap_rank) {
+            int over;
+            MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+        } else {
+            found = found || 0 != look();
+        }
+    }
+    MPI_Barrier(quiet);
+    if (0 != tap_rank) {
+        MPI_Ialltoallv(out, none, none, MPI_BYTE, in, some, none, MPI_BYTE, MPI_COMM_WORLD,
+                       &request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, quiet);
+    free(none);
+    free(some);
+    free(out);
+    free(in);
+    return all;
+}
+
+static void check_many(int many, int wanted)
+{
+    MPI_Comm quiet;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
+    knob_set("coll_pipering_alltoall_many", many);
+    knob_set("coll_pipering_alltoall_many_window", 1);
+    const int waiting = count_waiting(quiet);
+    tap_note("from %d messages on: %d of %d under way", many, waiting, tap_size - 1);
+    tap_check(wanted == waiting, "another number",
+              "%d messages, many from %d on: %d under way", tap_size - 1, many, wanted);
+    MPI_Comm_free(&quiet);
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
@@ -187,6 +245,9 @@ int main(int argc, char **argv)
             check(form);
         }
     }
+    check_many(tap_size - 1, 1);
+    check_many(tap_size, tap_size - 1);
+    check_many(0, tap_size - 1);
     knob_end();
     free(from);
     free(to);

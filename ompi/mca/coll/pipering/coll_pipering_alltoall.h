@@ -54,7 +54,8 @@ typedef enum {
 typedef struct mca_coll_pipering_exchange_params_t {
     int algorithm;   /**< mca_coll_pipering_exchange_algorithm_t */
     size_t small;    /**< messages of fewer bytes are small */
-    size_t window;   /**< messages under way, 0: all */
+    size_t window;   /**< messages under way, 0: all ... */
+    size_t many, many_window; /**< ... and from `many` messages of a rank on, 0: there are none */
     size_t in_place; /**< bytes of copies that are under way, 0: all */
 } mca_coll_pipering_exchange_params_t;
 

@@ -268,10 +268,24 @@ static void fill_messages(mca_coll_pipering_exchange_t *exchange, const draft_t 
     }
 }
 
+/* Messages or pairs under way. */
+static size_t window_of(const draft_t *draft)
+{
+    const mca_coll_pipering_exchange_params_t *params = &draft->plan->params;
+    const bool many = 0 < params->many && params->many <= draft->outs;
+    size_t window = draft->outs;
+
+    if (0 < params->window && params->window < window) {
+        window = params->window;
+    }
+    if (many && 0 < params->many_window && params->many_window < window) {
+        window = params->many_window;
+    }
+    return window;
+}
+
 static int fill(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
 {
-    const size_t window = draft->plan->params.window;
-
     exchange->way = draft->way;
     exchange->own_in.bytes = exchange->own_out.bytes = 0;
     exchange->name = draft->plan->name;
@@ -279,7 +293,7 @@ static int fill(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
     exchange->bins = draft->bins;
     exchange->ins = draft->ins;
     exchange->outs = draft->outs;
-    exchange->window = 0 == window || draft->outs < window ? draft->outs : window;
+    exchange->window = window_of(draft);
     exchange->queue = queue_of(draft, exchange->window);
     exchange->pool = (mca_coll_pipering_pool_t){.size = copies_of(draft)};
 

@@ -18,12 +18,14 @@
 #define GIBI ((size_t) 1 << 30)
 #define WINDOW_MOST (1 << 20)
 #define IN_PLACE ((size_t) 2 << 20)
+#define MANY 32
+#define MANY_WINDOW 2
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct {
     int algorithm[MCA_COLL_PIPERING_EXCHANGE_CALLS];
     size_t small, in_place;
-    int window;
+    int window, many, many_window;
 } vars;
 
 static const mca_base_var_enum_value_t all_to_all[]
@@ -101,6 +103,19 @@ static void register_bounds(mca_common_irregular_vars_t *all)
                              "Messages that a rank sends at the same time; 0 to 1048576; 0: all",
                              MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
                              MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.window);
+    vars.many = MANY;
+    mca_common_irregular_int(all, "alltoall_many",
+                             "Messages of a rank from which on no more than alltoall_many_window "
+                             "of them are under way, as all at once would flood the network; 0 to "
+                             "1048576; 0: there are never so many",
+                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.many);
+    vars.many_window = MANY_WINDOW;
+    mca_common_irregular_int(all, "alltoall_many_window",
+                             "Messages that a rank with many of them (alltoall_many) sends at the "
+                             "same time; 0 to 1048576; 0: as alltoall_window",
+                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.many_window);
 }
 
 void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all)
@@ -117,6 +132,11 @@ void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all
     }
 }
 
+static size_t count_of(int value, int otherwise)
+{
+    return (size_t) (0 <= value && WINDOW_MOST >= value ? value : otherwise);
+}
+
 /* A tool may have written anything since the variables were registered. */
 mca_coll_pipering_exchange_params_t
 mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call)
@@ -124,7 +144,9 @@ mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call)
     return (mca_coll_pipering_exchange_params_t){
         .algorithm = vars.algorithm[call],
         .small = vars.small <= GIBI ? vars.small : MCA_COLL_PIPERING_EXCHANGE_SMALL,
-        .window = 0 <= vars.window && WINDOW_MOST >= vars.window ? (size_t) vars.window : 0,
+        .window = count_of(vars.window, 0),
+        .many = count_of(vars.many, MANY),
+        .many_window = count_of(vars.many_window, MANY_WINDOW),
         .in_place = vars.in_place <= GIBI ? vars.in_place : IN_PLACE,
     };
 }
