@@ -64,14 +64,30 @@ void opal_convertor_checkpoints_release(opal_convertor_t *convertor)
         opal_convertor_ctx_release(points->contexts + i);
     }
     free(points);
+    convertor->checkpoints = NULL;
     convertor->flags &= ~CONVERTOR_HAS_CHECKPOINTS;
 }
 
-/* The convertor's contexts, made when there is a first one to save, or NULL. */
+static checkpoints_t *create_checkpoints(size_t count)
+{
+    checkpoints_t *points = malloc(sizeof(*points) + count * sizeof(points->contexts[0]));
+
+    if (NULL != points) {
+        points->count = (uint32_t) count;
+        for (uint32_t i = 0; i < points->count; ++i) {
+            opal_convertor_ctx_init(points->contexts + i);
+        }
+    }
+    return points;
+}
+
+/*
+ * The convertor's contexts, made when there is a first one to save, or NULL. Those of what
+ * it was prepared for before say nothing any more, their memory stays.
+ */
 static checkpoints_t *need_checkpoints(opal_convertor_t *convertor)
 {
     const int wanted = opal_datatype_seek_checkpoints;
-    checkpoints_t *points;
 
     if (0 != (convertor->flags & CONVERTOR_HAS_CHECKPOINTS)) {
         return convertor->checkpoints;
@@ -82,18 +98,18 @@ static checkpoints_t *need_checkpoints(opal_convertor_t *convertor)
     if (0 >= wanted || OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST < wanted) {
         return NULL;
     }
-    points = malloc(sizeof(*points) + ((size_t) wanted + 1) * sizeof(points->contexts[0]));
-    if (NULL == points) {
-        return NULL;
+    if (NULL == convertor->checkpoints) {
+        convertor->checkpoints = create_checkpoints((size_t) wanted + 1);
+        if (NULL == convertor->checkpoints) {
+            return NULL;
+        }
     }
-    points->count = (uint32_t) wanted + 1;
-    points->spare = 0;
-    for (uint32_t i = 0; i < points->count; ++i) {
-        opal_convertor_ctx_init(points->contexts + i);
+    for (uint32_t i = 0; i < convertor->checkpoints->count; ++i) {
+        convertor->checkpoints->contexts[i].bConverted = SIZE_MAX;
     }
-    convertor->checkpoints = points;
+    convertor->checkpoints->spare = 0;
     convertor->flags |= CONVERTOR_HAS_CHECKPOINTS;
-    return points;
+    return convertor->checkpoints;
 }
 
 /* The last context at or before the position besides the one just left. */

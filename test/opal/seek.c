@@ -134,9 +134,9 @@ static void unpack_part(opal_convertor_t *convertor, const unsigned char *packed
 }
 
 /* All parts in their order; true if memory is as the type map says. */
-static bool receive(const layout_t *layout, const parts_t *parts, const unsigned char *packed)
+static bool receive_by(opal_convertor_t *convertor, const layout_t *layout,
+                       const parts_t *parts, const unsigned char *packed)
 {
-    opal_convertor_t *convertor = layout_convertor(layout, CONVERTOR_RECV);
     bool right = true;
 
     memset(layout->memory, 0xa5, layout->size);
@@ -145,7 +145,6 @@ static bool receive(const layout_t *layout, const parts_t *parts, const unsigned
 
         unpack_part(convertor, packed, parts->cut[part], parts->cut[part + 1]);
     }
-    OBJ_RELEASE(convertor);
     for (size_t i = 0; i < layout->bytes; ++i) {
         right &= packed[i] == layout->base[layout->offset[i]];
         layout->base[layout->offset[i]] = 0xa5;
@@ -153,6 +152,15 @@ static bool receive(const layout_t *layout, const parts_t *parts, const unsigned
     for (size_t i = 0; i < layout->size; ++i) {
         right &= 0xa5 == layout->memory[i];
     }
+    return right;
+}
+
+static bool receive(const layout_t *layout, const parts_t *parts, const unsigned char *packed)
+{
+    opal_convertor_t *convertor = layout_convertor(layout, CONVERTOR_RECV);
+    const bool right = receive_by(convertor, layout, parts, packed);
+
+    OBJ_RELEASE(convertor);
     return right;
 }
 
@@ -548,6 +556,51 @@ static void test_clone(void)
     types_free(type);
 }
 
+static void prepare_again(opal_convertor_t *convertor, const layout_t *layout)
+{
+    opal_convertor_t *fresh = opal_convertor_create(opal_local_arch, 0);
+
+    opal_convertor_copy_and_prepare_for_recv(fresh, layout->type->datatype, layout->count,
+                                             layout->base, 0, convertor);
+    OBJ_RELEASE(fresh);
+}
+
+/* What a persistent receive does: prepared for each message, cleaned up at the end. */
+static void test_prepared_again(void)
+{
+    tap_tally_t tally = {0};
+    types_t *types[2] = {types_irregular(300), types_nested_irregular(60, 4)};
+    opal_convertor_t *convertor = opal_convertor_create(opal_local_arch, 0);
+    const void *checkpoints = NULL;
+    layout_t layouts[2];
+
+    set_mode(&modes[4]);
+    for (int i = 0; i < 2; ++i) {
+        layout_create(&layouts[i], types[i], 1);
+    }
+    for (int i = 0; i < 200; ++i) {
+        const layout_t *layout = &layouts[tap_below(2)];
+        unsigned char *packed = gather(layout);
+        parts_t parts;
+
+        prepare_again(convertor, layout);
+        cut_into(&parts, layout->bytes, 30);
+        set_order(&parts, TWO_RAILS);
+        tap_try(&tally, receive_by(convertor, layout, &parts, packed), "message %d", i);
+        checkpoints = NULL == checkpoints ? convertor->checkpoints : checkpoints;
+        tap_try(&tally, checkpoints == convertor->checkpoints, "memory of message %d", i);
+        drop_parts(&parts);
+        free(packed);
+    }
+    ok(NULL != checkpoints, "there are checkpoints");
+    tally_ok(&tally, 400, "a convertor prepared again");
+    OBJ_RELEASE(convertor);
+    for (int i = 0; i < 2; ++i) {
+        layout_destroy(&layouts[i]);
+        types_free(types[i]);
+    }
+}
+
 /* A clone has no index of its own yet, and outlives its original. */
 static void test_datatype_clone(void)
 {
@@ -580,6 +633,7 @@ int main(void)
     }
     test_threads();
     test_clone();
+    test_prepared_again();
     test_datatype_clone();
     types_stop();
     return tap_end();
