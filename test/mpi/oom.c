@@ -193,7 +193,7 @@ static void set_swap(call_t *call, MPI_Comm comm, const form_t *form, bool witho
                               .quiet = quiet,
                               .call = form->swap_call,
                               .in_place = form->in_place,
-                              .most = 50000,
+                              .most = 200000,
                               .without_0 = without_0};
     dice_t own = dice_from((uint64_t) key, 0, (uint64_t) tap_rank);
 
