@@ -10,7 +10,9 @@
 /**
  * @file
  * The variables of opal_convertor_lookahead.h. All can be written at run time
- * and are read at every use; they may differ between processes.
+ * and are read at every use; they may differ between processes. A datatype's index and
+ * its list of units, or that it has none, and the number of a convertor's checkpoints
+ * stay as they are once they are made.
  */
 
 #include "opal_config.h"
@@ -55,7 +57,7 @@ static const struct {
      &opal_datatype_seek_checkpoints, 0, OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST},
     {"seek_index_stride",
      "Entries of a datatype's description for each entry of its index, which is made when "
-     "positions jump often; 0 to 65536; 0: no index",
+     "positions jump often; 0 to 65536; 0: no index for jumps",
      &opal_datatype_seek_index_stride, 0, 65536},
     {"units_per_entry",
      "Pieces of 1 to 16 bytes for each entry of a datatype's description up to which data is "

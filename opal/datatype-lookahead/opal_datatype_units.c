@@ -11,7 +11,7 @@
  * @file
  * Makes and publishes the list of opal_datatype_units.h.
  *
- * Cost: one pass over the entries for the size of a unit, one for the list.
+ * Cost: two passes over the entries for the size of a unit, one for the list.
  */
 
 #include "opal_config.h"
@@ -29,7 +29,7 @@ enum { NEVER_USED, USED_ONCE, HAS_NONE, LISTS };
 
 static inline const opal_datatype_units_t *list_of(intptr_t state)
 {
-    return LISTS <= state ? (const opal_datatype_units_t *) state : NULL;
+    return LISTS <= (uintptr_t) state ? (const opal_datatype_units_t *) state : NULL;
 }
 
 /* The largest unit into which all blocks may be cut, elements never; 0: there is none. */

@@ -22,7 +22,7 @@
  * To pack is one loop over the list then, and where a position is in it is one
  * division.
  *
- * Made when a datatype is used for the second time, in one pass over its
+ * Made when a datatype is used for the second time, in a few passes over its
  * description; 4 bytes for each unit. Never changed afterwards, so that any
  * number of threads may read it. A datatype has none if its units would be too
  * many for its description, which long blocks and loops of many turns are, if one

@@ -160,18 +160,17 @@ static void begin_pair(mca_coll_pipering_exchange_t *exchange)
 static void turn_pair(mca_coll_pipering_exchange_t *exchange, size_t i)
 {
     mca_coll_pipering_message_t *message = &exchange->out[i];
+    message->turned = true;
+    if (!message->copied) {
+        post_receive(exchange, message, &exchange->requests[i]);
+        return;
+    }
     const mca_coll_pipering_message_t copy = {.buffer = exchange->copies + exchange->copy[i],
                                               .type = MPI_PACKED,
                                               .count = message->bytes,
                                               .bytes = message->bytes,
                                               .peer = message->peer};
-
-    message->turned = true;
-    if (message->copied) {
-        post_send(exchange, &copy, &exchange->requests[i]);
-    } else {
-        post_receive(exchange, message, &exchange->requests[i]);
-    }
+    post_send(exchange, &copy, &exchange->requests[i]);
 }
 
 /* Where the oldest copy is that is still wanted; 0: there is none. */

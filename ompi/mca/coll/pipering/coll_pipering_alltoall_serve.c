@@ -133,16 +133,15 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t 
 static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                   const mca_coll_pipering_module_t *module, bool nonblocking, int *tag)
 {
+    job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
+    const mca_coll_pipering_reason_t reason = judge(&job->plan);
+    if (MCA_COLL_PIPERING_TAKEN == reason) {
+        *tag = mca_coll_pipering_task_tags(comm, 1, nonblocking);
+    }
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
-    const mca_coll_pipering_reason_t reason = judge(&job->plan);
-    if (MCA_COLL_PIPERING_TAKEN != reason) {
-        return step_aside(&job->plan, comm, reason);
-    }
-    *tag = mca_coll_pipering_task_tags(comm, 1, nonblocking);
-    return job->error;
+    return MCA_COLL_PIPERING_TAKEN == reason ? job->error : step_aside(&job->plan, comm, reason);
 }
 
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,

@@ -14,7 +14,8 @@
  *     from  |a.b..c.d|  ->  abcd  ->  |ab..cd..|  to
  *                         on the stack
  *
- * Where one of the two is contiguous, it takes the place of the stack.
+ * Where one of the two is contiguous, it takes the place of the stack. Between equal
+ * types Open MPI copies block by block.
  *
  * Cost: two passes over the data, the second one in the first level's cache.
  * (ompi_datatype_sndrcv loses bytes where packing stops short of its buffer's end,
@@ -54,9 +55,9 @@ static int pack(opal_convertor_t *packer, void **memory, size_t *bytes)
     return 0 <= rc && 0 < *bytes ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static int copy_pieces(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes)
+static int copy_pieces(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes,
+                       bool contiguous)
 {
-    const bool contiguous = !opal_convertor_need_buffers(packer);
     char room[PIECE];
     int rc = OMPI_SUCCESS;
 
@@ -73,32 +74,25 @@ static int copy_pieces(opal_convertor_t *packer, opal_convertor_t *unpacker, siz
     return rc;
 }
 
+/* A convertor knows of its own side whether it is memory of a device. */
 static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes)
 {
+    const bool direct = !opal_convertor_on_device(packer) && !opal_convertor_on_device(unpacker);
     void *memory;
 
-    if (opal_convertor_need_buffers(unpacker)) {
-        return copy_pieces(packer, unpacker, bytes);
+    if (!direct || opal_convertor_need_buffers(unpacker)) {
+        return copy_pieces(packer, unpacker, bytes,
+                           direct && !opal_convertor_need_buffers(packer));
     }
     opal_convertor_get_current_pointer(unpacker, &memory);
     return pack(packer, &memory, &bytes);
 }
 
-int mca_coll_pipering_copy(const mca_coll_pipering_place_t *from,
-                           const mca_coll_pipering_place_t *to)
+static int copy_unlike(const mca_coll_pipering_place_t *from, const mca_coll_pipering_place_t *to,
+                       size_t bytes)
 {
     opal_convertor_t packer, unpacker;
-    size_t bytes, room;
 
-    ompi_datatype_type_size(from->type, &bytes);
-    ompi_datatype_type_size(to->type, &room);
-    bytes *= from->count;
-    if (bytes > room * to->count) {
-        return MPI_ERR_TRUNCATE;
-    }
-    if (0 == bytes) {
-        return OMPI_SUCCESS;
-    }
     OBJ_CONSTRUCT(&packer, opal_convertor_t);
     OBJ_CONSTRUCT(&unpacker, opal_convertor_t);
     int rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
@@ -115,4 +109,24 @@ int mca_coll_pipering_copy(const mca_coll_pipering_place_t *from,
     OBJ_DESTRUCT(&unpacker);
     OBJ_DESTRUCT(&packer);
     return rc;
+}
+
+int mca_coll_pipering_copy(const mca_coll_pipering_place_t *from,
+                           const mca_coll_pipering_place_t *to)
+{
+    size_t bytes, room;
+
+    ompi_datatype_type_size(from->type, &bytes);
+    ompi_datatype_type_size(to->type, &room);
+    bytes *= from->count;
+    if (bytes > room * to->count) {
+        return MPI_ERR_TRUNCATE;
+    }
+    if (0 == bytes) {
+        return OMPI_SUCCESS;
+    }
+    return from->type == to->type
+               ? ompi_datatype_copy_content_same_ddt(from->type, from->count, to->buffer,
+                                                     from->buffer)
+               : copy_unlike(from, to, bytes);
 }

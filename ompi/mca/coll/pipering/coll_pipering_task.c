@@ -169,6 +169,8 @@ void mca_coll_pipering_task_finalize(void)
  * blocking collectives, since new ones do not last for ever where a PML has 24 bits for them:
  * when a call returns, all that this rank sends has been started and all that it gets has
  * come, so that between two ranks messages with one tag are matched in the order of calls.
+ * That holds as long as calls succeed, for Open MPI's own collectives too: MPI promises
+ * nothing of a communicator on which one has failed.
  * One tag is not enough within a call: two ranks may be neighbours by both links of a
  * pipeline, and in both pipelines of MPI_Allreduce, in the same direction.
  */

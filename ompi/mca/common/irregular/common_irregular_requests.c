@@ -44,7 +44,8 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
         if (cancel && !REQUEST_COMPLETE(*request)) {
             (void) ompi_request_cancel(*request);
         }
-        pending |= !mca_common_irregular_is_over(*request);
+        /* What the request of a send to a peer that failed says is not what its network does. */
+        pending |= cancel ? !mca_common_irregular_is_over(*request) : !REQUEST_COMPLETE(*request);
         ompi_request_free(request);
     }
     return pending;

@@ -18,7 +18,7 @@
 #include "ompi_config.h"
 
 #if OMPI_SIZEOF_FORTRAN_INTEGER != SIZEOF_INT
-#    error "this Open MPI is configured with a Fortran INTEGER that is not an int; build in its tree"
+#    error "in this Open MPI a Fortran INTEGER is no int; build the component in its tree"
 #endif
 
 #define OMPI_INT_2_FINT(value) (value)
