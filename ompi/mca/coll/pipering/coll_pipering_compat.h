@@ -22,11 +22,16 @@
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 
-/* Open MPI 4.1 and 5.0 differ in the version of the coll interface and where locks are. */
+/*
+ * Open MPI 4.1 and 5.0 differ in the version of the coll interface, where locks are, and the
+ * convertor's flag for memory of a device.
+ */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    include "opal/mca/threads/mutex.h"
+#    define MCA_COLL_PIPERING_ON_DEVICE CONVERTOR_ACCELERATOR
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
+#    define MCA_COLL_PIPERING_ON_DEVICE CONVERTOR_CUDA
 #else
 #    error "coll/pipering supports Open MPI 4.1.x and 5.0.x"
 #endif
