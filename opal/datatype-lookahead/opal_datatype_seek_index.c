@@ -12,7 +12,7 @@
  * Makes, publishes and searches the index of opal_datatype_seek_index.h.
  *
  * Cost: making looks at every entry twice, since each is the child of exactly
- * one body; finding is two binary searches.
+ * one body; finding is two searches, of O(log(bodies)) and O(log(marks)).
  */
 
 #include "opal_config.h"
@@ -121,26 +121,55 @@ static const opal_datatype_seek_body_t *find_body(const opal_datatype_seek_index
     return low < index->count && begin == index->bodies[low].begin ? index->bodies + low : NULL;
 }
 
-const opal_datatype_seek_mark_t *
-opal_datatype_seek_index_find(const opal_datatype_seek_index_t *index, uint32_t begin,
-                              size_t bytes)
+/* Where the mark would be if all were equally far apart. */
+static inline uint32_t guess(const opal_datatype_seek_body_t *body, size_t bytes)
 {
-    const opal_datatype_seek_body_t *body = find_body(index, begin);
-    uint32_t low = 0, high, middle;
+    const uint32_t last = body->count - 1;
+    const size_t most = body->marks[last].bytes;
 
-    if (NULL == body) {
-        return NULL;
+    return bytes < most ? (uint32_t) ((double) bytes / (double) most * last) : last;
+}
+
+/*
+ * The last mark at or before a byte of the body. Marks of a long description are far
+ * apart in memory, so it is looked for around the guess, in steps that grow.
+ */
+static uint32_t find_mark(const opal_datatype_seek_body_t *body, size_t bytes)
+{
+    const opal_datatype_seek_mark_t *marks = body->marks;
+    uint32_t low = guess(body, bytes), high = low, middle, step = 1;
+
+    while (marks[low].bytes > bytes) {
+        high = low;
+        low = step < low ? low - step : 0;
+        step *= 2;
+    }
+    while (low == high) {
+        high = step < body->count - low ? low + step : body->count;
+        if (high < body->count && marks[high].bytes <= bytes) {
+            low = high;
+            step *= 2;
+        }
     }
     /* The mark wanted is in low .. high - 1. */
-    for (high = body->count; 1 < high - low;) {
+    while (1 < high - low) {
         middle = low + (high - low) / 2;
-        if (body->marks[middle].bytes <= bytes) {
+        if (marks[middle].bytes <= bytes) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    return body->marks + low;
+    return low;
+}
+
+const opal_datatype_seek_mark_t *
+opal_datatype_seek_index_find(const opal_datatype_seek_index_t *index, uint32_t begin,
+                              size_t bytes)
+{
+    const opal_datatype_seek_body_t *body = find_body(index, begin);
+
+    return NULL == body ? NULL : body->marks + find_mark(body, bytes);
 }
 
 const opal_datatype_seek_index_t *opal_datatype_seek_index_get(const opal_datatype_t *datatype)
