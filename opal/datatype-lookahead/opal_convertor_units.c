@@ -118,6 +118,23 @@ static inline bool is_done(const opal_convertor_t *convertor)
     return convertor->bConverted == convertor->local_size;
 }
 
+/*
+ * Behind the last unit. In an element a receiver has its first bytes; a sender does not
+ * stop there, what it has packed of it does not count.
+ */
+static void stop(opal_convertor_t *convertor, room_t *room)
+{
+    const size_t reached = convertor->bConverted;
+
+    if (is_done(convertor)) {
+        convertor->partial_length = 0;
+        return;
+    }
+    opal_convertor_stand_at(convertor, reached);
+    room->at -= reached - convertor->bConverted;
+    room->bytes += reached - convertor->bConverted;
+}
+
 /* A fragment; its length is what is packed in it then. */
 static void advance_in(opal_convertor_t *convertor, const way_t *way,
                        const opal_datatype_units_t *units, struct iovec *iov)
@@ -134,11 +151,9 @@ static void advance_in(opal_convertor_t *convertor, const way_t *way,
     whole = 0 == convertor->bConverted % units->size ? room.bytes / units->size : 0;
     if (0 != whole) {
         go_by_list(convertor, way, units, &room, whole);
-        if (!is_done(convertor)) {
-            opal_convertor_stand_at(convertor, convertor->bConverted);
-        }
+        stop(convertor, &room);
     }
-    if (0 != room.bytes && 0 == convertor->bConverted % units->size) {
+    if (0 != room.bytes && !is_done(convertor)) {
         go_by_engine(convertor, way, &room, room.bytes);
     }
     iov->iov_len = (size_t) (room.at - (unsigned char *) iov->iov_base);

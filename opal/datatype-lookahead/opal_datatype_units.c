@@ -11,7 +11,7 @@
  * @file
  * Makes and publishes the list of opal_datatype_units.h.
  *
- * Cost: two passes over the entries for the size of a unit, one for the list.
+ * Cost: one pass over the entries for the size of a unit, one for the list.
  */
 
 #include "opal_config.h"
@@ -32,11 +32,11 @@ static inline const opal_datatype_units_t *list_of(intptr_t state)
     return LISTS <= (uintptr_t) state ? (const opal_datatype_units_t *) state : NULL;
 }
 
-/* The largest unit into which all blocks may be cut, elements never; 0: there is none. */
+/* The largest unit into which all blocks may be cut. */
 static uint32_t unit_of(const dt_type_desc_t *description)
 {
     const ddt_elem_desc_t *elem;
-    size_t bits = OPAL_DATATYPE_UNIT_MOST, most, unit;
+    size_t bits = OPAL_DATATYPE_UNIT_MOST;
 
     for (uint32_t i = 0; i < description->used; ++i) {
         elem = &description->desc[i].elem;
@@ -44,17 +44,7 @@ static uint32_t unit_of(const dt_type_desc_t *description)
             bits |= elem->blocklen * opal_datatype_basicDatatypes[elem->common.type]->size;
         }
     }
-    unit = bits & (~bits + 1);
-    for (uint32_t i = 0; i < description->used; ++i) {
-        elem = &description->desc[i].elem;
-        most = 0 != (elem->common.flags & OPAL_DATATYPE_FLAG_DATA)
-                   ? opal_datatype_basicDatatypes[elem->common.type]->size
-                   : 1;
-        if (0 != unit % most) {
-            return 0;
-        }
-    }
-    return (uint32_t) unit;
+    return (uint32_t) (bits & (~bits + 1));
 }
 
 static inline bool spans_little(const opal_datatype_t *datatype)
@@ -120,7 +110,7 @@ static uint32_t worthwhile_unit(const opal_datatype_t *datatype, size_t most)
         return 0;
     }
     unit = unit_of(description);
-    return 0 != unit && datatype->size / unit <= most * description->used ? unit : 0;
+    return datatype->size / unit <= most * description->used ? unit : 0;
 }
 
 /* Threads may publish at the same time; what another one published stays. */

@@ -22,11 +22,11 @@
  * To pack is one loop over the list then, and where a position is in it is one
  * division.
  *
- * Made when a datatype is used for the second time, in a few passes over its
+ * Made when a datatype is used for the second time, in two passes over its
  * description; 4 bytes for each unit. Never changed afterwards, so that any
  * number of threads may read it. A datatype has none if its units would be too
- * many for its description, which long blocks and loops of many turns are, if one
- * block may not be cut like the others, or if it spans 2 GiB.
+ * many for its description, which long blocks and loops of many turns are, or if it
+ * spans 2 GiB. An element may be of several units, a double among integers say.
  */
 
 #ifndef OPAL_DATATYPE_UNITS_H
