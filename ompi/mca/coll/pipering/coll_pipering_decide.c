@@ -272,6 +272,15 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
                                                         : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 
+/* Two ranks send each other one message below, which blocks of it cannot beat. */
+static bool is_swap_of_two(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_key_t *key = &draft->plan->key;
+
+    return 2 == draft->ranks && 2 == draft->nodes && !key->must_take
+           && MCA_COLL_PIPERING_AUTO == key->params.algorithm;
+}
+
 static void decide_ring(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -294,6 +303,9 @@ static void decide_ring(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_decide_rounds(draft);
     /* on one node what is copied in and out at every hop gains nothing over what is copied once */
     plan->reason = mca_coll_pipering_judge(draft, false);
+    if (is_swap_of_two(draft)) {
+        plan->reason = MCA_COLL_PIPERING_FALLBACK_MODEL;
+    }
 }
 
 static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
