@@ -293,7 +293,8 @@ static bool walk_to_data(walk_t *walk, ptrdiff_t extent)
 
 /*
  * Stands in the entry of data. A position inside of an element is one for a
- * receiver only, which has the first bytes of it already.
+ * receiver only, which has the first bytes of it already. What the walk has seen counts
+ * for the index.
  */
 static void stand(const walk_t *walk, opal_convertor_t *convertor, size_t position)
 {
@@ -310,6 +311,7 @@ static void stand(const walk_t *walk, opal_convertor_t *convertor, size_t positi
     convertor->stack_pos = (uint32_t) (top - convertor->pStack);
     convertor->partial_length = 0 != (convertor->flags & CONVERTOR_SEND) ? 0 : partial;
     convertor->bConverted = position - partial + convertor->partial_length;
+    opal_atomic_add_fetch_size_t(&((opal_datatype_t *) convertor->pDesc)->seek_seen, walk->seen);
 }
 
 /* True if fewer bytes are ahead of the context than of the begin of the copy. */
@@ -366,7 +368,6 @@ void opal_convertor_stand_at(opal_convertor_t *convertor, size_t position)
             datatype, 0 < stride ? (uint32_t) stride : SHORT_DESCRIPTION);
     }
     walk_with_index(&walk, convertor, position);
-    opal_atomic_add_fetch_size_t(&((opal_datatype_t *) datatype)->seek_seen, walk.seen);
     stand(&walk, convertor, position);
 }
 
@@ -390,7 +391,6 @@ int opal_convertor_seek(opal_convertor_t *convertor, size_t position)
         walk.index = opal_datatype_seek_index_need(datatype, (uint32_t) stride);
         walk_with_index(&walk, convertor, position);
     }
-    opal_atomic_add_fetch_size_t(&((opal_datatype_t *) datatype)->seek_seen, walk.seen);
     stand(&walk, convertor, position);
     return OPAL_SUCCESS;
 }

@@ -33,7 +33,6 @@
 #include <stdlib.h>
 
 #include "ompi/mca/pml/pml.h"
-#include "opal/datatype/opal_convertor.h"
 #include "opal/runtime/opal_progress.h"
 
 static void note(mca_coll_pipering_exchange_t *exchange, int rc)
@@ -117,27 +116,6 @@ static bool move_together(mca_coll_pipering_exchange_t *exchange, int *steps)
 
 /* ---- pairs ---- */
 
-static int pack(const mca_coll_pipering_message_t *message, char *copy)
-{
-    struct iovec iov = {.iov_base = copy, .iov_len = message->bytes};
-    size_t packed = message->bytes;
-    uint32_t iovs = 1;
-    opal_convertor_t convertor;
-
-    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-    int rc = opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor,
-                                                      &message->type->super, message->count,
-                                                      message->buffer, 0, &convertor);
-    if (OPAL_SUCCESS == rc) {
-        rc = 0 <= opal_convertor_pack(&convertor, &iov, &iovs, &packed)
-                     && packed == message->bytes
-                 ? OMPI_SUCCESS
-                 : OMPI_ERROR;
-    }
-    OBJ_DESTRUCT(&convertor);
-    return rc;
-}
-
 /* The first direction: what is copied goes out when what takes its place has come in. */
 static void begin_pair(mca_coll_pipering_exchange_t *exchange)
 {
@@ -149,7 +127,10 @@ static void begin_pair(mca_coll_pipering_exchange_t *exchange)
         post_send(exchange, message, &exchange->requests[i]);
         return;
     }
-    const int rc = pack(message, exchange->copies + exchange->copy[i]);
+    const mca_coll_pipering_place_t from = {message->buffer, message->count, message->type};
+    const mca_coll_pipering_place_t copy = {exchange->copies + exchange->copy[i], message->bytes,
+                                            MPI_PACKED};
+    const int rc = mca_coll_pipering_copy(&from, &copy);
     if (OMPI_SUCCESS != rc) {
         note(exchange, rc);
     }

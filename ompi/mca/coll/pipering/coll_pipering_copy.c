@@ -79,6 +79,7 @@ static int copy_pieces(opal_convertor_t *packer, opal_convertor_t *unpacker, siz
 static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes)
 {
     const bool direct = 0 == ((packer->flags | unpacker->flags) & MCA_COLL_PIPERING_ON_DEVICE);
+    size_t packed = bytes;
     void *memory;
 
     if (!direct || opal_convertor_need_buffers(unpacker)) {
@@ -86,7 +87,8 @@ static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size
                            direct && !opal_convertor_need_buffers(packer));
     }
     opal_convertor_get_current_pointer(unpacker, &memory);
-    return pack(packer, &memory, &bytes);
+    const int rc = pack(packer, &memory, &packed);
+    return OMPI_SUCCESS == rc && packed != bytes ? OMPI_ERROR : rc;
 }
 
 static int copy_unlike(const mca_coll_pipering_place_t *from, const mca_coll_pipering_place_t *to,

@@ -257,12 +257,17 @@ static void count_volumes(mca_coll_pipering_draft_t *draft)
     plan->out.bytes *= plan->key.unit;
 }
 
+static inline bool is_forced(const mca_coll_pipering_key_t *key)
+{
+    return key->must_take || MCA_COLL_PIPERING_AUTO != key->params.algorithm;
+}
+
 mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft,
                                                    bool pays_on_one_node)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
-    if (plan->key.must_take || MCA_COLL_PIPERING_AUTO != plan->key.params.algorithm) {
+    if (is_forced(&plan->key)) {
         return MCA_COLL_PIPERING_TAKEN;
     }
     if (2 > draft->nodes) {
@@ -275,10 +280,7 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
 /* Two ranks send each other one message below, which blocks of it cannot beat. */
 static bool is_swap_of_two(const mca_coll_pipering_draft_t *draft)
 {
-    const mca_coll_pipering_key_t *key = &draft->plan->key;
-
-    return 2 == draft->ranks && 2 == draft->nodes && !key->must_take
-           && MCA_COLL_PIPERING_AUTO == key->params.algorithm;
+    return 2 == draft->ranks && 2 == draft->nodes && !is_forced(&draft->plan->key);
 }
 
 static void decide_ring(mca_coll_pipering_draft_t *draft)
