@@ -22,8 +22,6 @@
 #include <mpi-ext.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PART (1 << 20)
@@ -82,18 +80,6 @@ static const struct {
              {"allgather", allgather}};
 #define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
 
-static int find_form(void)
-{
-    const char *name = getenv("CALL");
-
-    for (int i = 0; i < FORMS; i++) {
-        if (NULL != name && 0 == strcmp(name, forms[i].name)) {
-            return i;
-        }
-    }
-    tap_bail("CALL is not one of the calls");
-}
-
 static void hangs(int sign)
 {
     static const char text[] = "not ok - the call hangs\n";
@@ -120,7 +106,7 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
-    const int form = find_form();
+    const int form = tap_choice("CALL", forms, FORMS, sizeof(forms[0]));
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     knob_folds(KNOB_PIPELINE, KNOB_RING);
     from = calloc((size_t) tap_size, PART);

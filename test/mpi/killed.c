@@ -20,8 +20,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -137,18 +135,6 @@ static const struct {
 };
 #define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
 
-static int find_form(void)
-{
-    const char *name = getenv("CALL");
-
-    for (int i = 0; i < FORMS; i++) {
-        if (NULL != name && 0 == strcmp(name, forms[i].name)) {
-            return i;
-        }
-    }
-    tap_bail("CALL is not one of the calls");
-}
-
 /** Calls that one of the components has served. */
 static uint64_t served(void)
 {
@@ -176,7 +162,7 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
-    form = find_form();
+    form = tap_choice("CALL", forms, FORMS, sizeof(forms[0]));
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     knob_folds(KNOB_PIPELINE, forms[form].algorithm);
     knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS);

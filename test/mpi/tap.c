@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int tap_rank = -1;
 int tap_size = 0;
@@ -116,4 +117,17 @@ long tap_number(const char *name, long otherwise)
     const char *text = getenv(name);
 
     return NULL == text || '\0' == *text ? otherwise : strtol(text, NULL, 0);
+}
+
+int tap_choice(const char *name, const void *structures, int count, size_t size)
+{
+    const char *wanted = getenv(name);
+
+    for (int i = 0; NULL != wanted && i < count; i++) {
+        const char *const *of = (const void *) ((const char *) structures + (size_t) i * size);
+        if (0 == strcmp(wanted, *of)) {
+            return i;
+        }
+    }
+    tap_bail("%s is not one of what there is", name);
 }

@@ -56,6 +56,12 @@ void *tap_memory(size_t bytes);
 /** A number from the environment. */
 long tap_number(const char *name, long otherwise);
 
+/**
+ * The one of `count` structures that the environment names, or the end of the job; each
+ * has `size` bytes, and its first member is a pointer to its name.
+ */
+int tap_choice(const char *name, const void *structures, int count, size_t size);
+
 extern int tap_rank; /**< of MPI_COMM_WORLD */
 extern int tap_size;
 
