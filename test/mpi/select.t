@@ -92,8 +92,8 @@ complains block_size -1 "0 to 1073741824" 0
 complains min_total 1073741825 "0 to 1073741824" 8192
 complains window 1000000 "0 to 4096" 0
 complains window -1 "0 to 4096" 0
-complains alpha -3 "0 to 1000000" "0 (measured)"
-complains local_beta -0.5 "0 to 1000000" "0 (measured)"
+complains alpha -3 "0 to 1000000" "0 (not given)"
+complains local_beta -0.5 "0 to 1000000" "0 (not given)"
 complains priority 400 "0 to 100" 45
 complains priority -1 "0 to 100" 45
 
@@ -138,7 +138,7 @@ is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' 
     alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
     bytes_shared calls fallback_early fallback_local fallback_model fallback_off fallback_small \
-    fallback_unlike plans predicted_rounds predicted_time probes rounds)"
+    fallback_unequal fallback_unlike lessons plans predicted_rounds predicted_time rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.
 mute() {

@@ -28,8 +28,8 @@
 
 #include "coll_pipering_engine.h"
 #include "coll_pipering_engine_grid.h"
-#include "coll_pipering_probe.h"
 #include "coll_pipering_task.h"
+#include "coll_pipering_wire.h"
 #include "opal/class/opal_list.h"
 
 BEGIN_C_DECLS
@@ -74,8 +74,8 @@ typedef struct mca_coll_pipering_params_t {
     size_t rounds_min_total;  /**< bytes from which exchanges in rounds need no outliers */
     size_t rounds_max_total;  /**< bytes that they may be about */
     size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
-    double alpha, beta;             /**< seconds, seconds a byte; 0: measured */
-    double local_alpha, local_beta; /**< the same inside a node */
+    double alpha, beta;             /**< seconds, seconds a byte; 0: learnt */
+    double local_alpha, local_beta; /**< the same inside a node; 0: a default */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
     int ring_buffer_blocks;  /**< blocks ahead there, 0: as many as fit */
     bool reorder_nodes;
@@ -92,6 +92,7 @@ typedef enum {
     MCA_COLL_PIPERING_FALLBACK_LOCAL,
     MCA_COLL_PIPERING_FALLBACK_MODEL,
     MCA_COLL_PIPERING_FALLBACK_UNLIKE,
+    MCA_COLL_PIPERING_FALLBACK_UNEQUAL,
     MCA_COLL_PIPERING_REASONS
 } mca_coll_pipering_reason_t;
 
@@ -101,7 +102,7 @@ typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t blocks_received, blocks_sent;
     opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network, bytes_shared;
     opal_atomic_int64_t rounds;
-    opal_atomic_int64_t plans, probes;
+    opal_atomic_int64_t plans, lessons;
     opal_atomic_int64_t block_size_used, predicted_rounds, predicted_time;
     opal_atomic_int64_t fallback[MCA_COLL_PIPERING_REASONS];
 } mca_coll_pipering_counters_t;
@@ -186,10 +187,8 @@ typedef struct mca_coll_pipering_component_t {
     bool opened;
     bool progressing;     /**< someone is in the progress function */
     bool registered;      /**< the progress function is */
-    struct {
-        bool known;
-        double fields[MCA_COLL_PIPERING_FIELDS];
-    } links[2];           /**< what this process has measured (coll_pipering_setup.c) */
+    mca_coll_pipering_rates_t rates; /**< what this process has learnt last */
+    mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
     mca_common_irregular_directory_t directory; /**< of segments in shared memory */
     mca_coll_pipering_counters_t counters;
 } mca_coll_pipering_component_t;
@@ -212,8 +211,7 @@ typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;
  * Starts the setup of a communicator; local, it only reserves tags. Must be called
  * by all ranks at the same place in their sequence of collective calls.
  */
-int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
-                                  const mca_coll_pipering_params_t *params);
+int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_communicator_t *comm);
 
 /** Moves the setup on without waiting; the number of steps made. */
 int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup);
@@ -223,13 +221,10 @@ bool mca_coll_pipering_setup_ready(const mca_coll_pipering_setup_t *setup);
 /** OMPI_SUCCESS, or what ended the setup. */
 int mca_coll_pipering_setup_error(const mca_coll_pipering_setup_t *setup);
 
-/** All ranks have the same data representation; else nothing can be sent as bytes. */
-bool mca_coll_pipering_setup_alike(const mca_coll_pipering_setup_t *setup);
+/** TAKEN, or why no call can be served on this communicator: its ranks differ. */
+mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering_setup_t *setup);
 
-/** [p] the node of each rank, named by its lowest rank. */
-const int *mca_coll_pipering_setup_node_of(const mca_coll_pipering_setup_t *setup);
-
-/** How many there are. */
+/** How many nodes there are. */
 int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);
 
 /** Seconds in which a rank combines a byte of two vectors, all ranks being at it. */
@@ -238,9 +233,53 @@ double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup);
 /** Ranks per processor on the node where there are most of them. */
 double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup);
 
-/** Measured costs; those that `params` gives take their place. */
+/** Costs by what is known of rates; those that `params` gives take their place. */
 mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
+                                                      const mca_coll_pipering_rates_t *rates,
                                                       const mca_coll_pipering_params_t *params);
+
+/** What the calls so far have taught of links between nodes. */
+const mca_coll_pipering_rates_t *
+mca_coll_pipering_setup_rates(const mca_coll_pipering_setup_t *setup);
+
+/** Octaves of sizes of calls; the first, second, fourth, ... of each teach. */
+#define MCA_COLL_PIPERING_OCTAVES 16
+
+/** A blocking call about so many bytes could teach, and nothing is known yet. */
+bool mca_coll_pipering_setup_wants(const mca_coll_pipering_setup_t *setup,
+                                   const mca_coll_pipering_params_t *params, size_t total);
+
+/** Counts a blocking call that is a pipeline; true: it is one that teaches. */
+bool mca_coll_pipering_setup_teaches(mca_coll_pipering_setup_t *setup,
+                                     const mca_coll_pipering_params_t *params, size_t total);
+
+/**
+ * The block size that such a call is to take in place of `block_size`, which makes blocks of
+ * `length` bytes on average of `total`.
+ */
+size_t mca_coll_pipering_setup_vary(const mca_coll_pipering_setup_t *setup, size_t block_size,
+                                    size_t length, size_t total);
+
+/** What ranks saw, those of large communicators a few ranks a place. */
+#define MCA_COLL_PIPERING_SAMPLES 64
+typedef struct mca_coll_pipering_samples_t {
+    mca_coll_pipering_rate_t of[MCA_COLL_PIPERING_SAMPLES];
+} mca_coll_pipering_samples_t;
+
+/**
+ * Ranks tell each other what they saw in a call that teaches, zeros for nothing. `samples`
+ * is borrowed until mca_coll_pipering_setup_learnt returns true.
+ */
+void mca_coll_pipering_setup_begin_lesson(mca_coll_pipering_setup_t *setup,
+                                          mca_coll_pipering_samples_t samples[3],
+                                          mca_coll_pipering_rate_t rate);
+
+/**
+ * Moves this on without waiting; true: it is over, and calls from now on are planned by
+ * what was seen of blocks of this length on average. mca_coll_pipering_setup_error tells of a failure.
+ */
+bool mca_coll_pipering_setup_learnt(mca_coll_pipering_setup_t *setup,
+                                    mca_coll_pipering_samples_t *samples, double length);
 
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 
@@ -253,7 +292,9 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_collective_t collective;
     mca_coll_pipering_params_t params;
+    mca_coll_pipering_rates_t rates; /**< of links between nodes, as known when it was made */
     bool must_take; /**< nobody else can serve the call any more */
+    bool wanted;    /**< as a pipeline, since nothing is known of links */
     bool ordered;   /**< of a reduction: the operation does not commute */
     int root;
     size_t unit;    /**< bytes of the signature that must not be cut; 1 for a gather */
@@ -296,6 +337,9 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_module_t *module, ompi_communic
                                const mca_coll_pipering_key_t *key,
                                mca_coll_pipering_plan_t **plan);
 
+/** Bytes of a block on average over all contributions. O(p). */
+double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan);
+
 /** It is an exchange in rounds, and no pipeline. */
 static inline bool mca_coll_pipering_plan_swaps(const mca_coll_pipering_plan_t *plan)
 {
@@ -305,7 +349,7 @@ static inline bool mca_coll_pipering_plan_swaps(const mca_coll_pipering_plan_t *
 /** A plan on its way. */
 typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
-    const int *node_of;
+    int *node_of; /**< [p] the lowest rank on the node of each rank */
     int ranks, nodes, me;
     double load;    /**< most ranks per processor */
     double combine; /**< seconds a byte */
@@ -375,6 +419,9 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
     bool swaps; /**< an exchange in rounds in place of pipelines */
     mca_coll_pipering_swap_t swap;
+    mca_coll_pipering_clock_t clock;
+    mca_coll_pipering_samples_t *samples; /**< [3] of a call that teaches, else NULL; owned */
+    bool telling;                         /**< its pipelines are over, ranks tell what they saw */
 } mca_coll_pipering_request_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
@@ -401,6 +448,12 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
 
 /** A persistent request, prepared, holds on to what the user may free: types, operation. */
 void mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
+
+/**
+ * The call is to teach what links between nodes cost: before it starts, on all ranks.
+ * OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ */
+int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
 
 /** Makes the request's exchange in rounds. */
 int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request);

@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_nodes.h"
 
 #include "opal/util/output.h"
 
@@ -60,6 +61,7 @@ static int pipering_open(void)
     OBJ_CONSTRUCT(&component->active, opal_list_t);
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
+    mca_coll_pipering_nodes_open();
     component->output = opal_output_open(NULL);
     component->opened = true;
     return OMPI_SUCCESS;
@@ -77,6 +79,7 @@ static int pipering_close(void)
     OBJ_DESTRUCT(&component->spare);
     mca_coll_pipering_task_finalize();
     mca_common_irregular_directory_remove(&component->directory);
+    mca_coll_pipering_nodes_close();
     OBJ_DESTRUCT(&component->active);
     OBJ_DESTRUCT(&component->lock);
     opal_output_close(component->output);

@@ -17,6 +17,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,8 @@ static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering
 
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return mine->collective == key->collective && mine->must_take == key->must_take
+           && mine->wanted == key->wanted
+           && 0 == memcmp(&mine->rates, &key->rates, sizeof(key->rates))
            && mine->ordered == key->ordered && mine->root == key->root && mine->unit == key->unit
            && same_params(&mine->params, &key->params)
            && 0 == memcmp(mine->sizes, key->sizes, (size_t) key->parts * sizeof(size_t));
@@ -80,8 +83,8 @@ static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *
     const size_t ring_size = (mca_coll_pipering_ring_size(p) + 15) & ~(size_t) 15;
     const size_t model_size = (mca_coll_pipering_model_scratch(p) + 15) & ~(size_t) 15;
     mca_coll_pipering_plan_t *plan = OBJ_NEW(mca_coll_pipering_plan_t);
-    char *scratch = malloc((size_t) p * sizeof(uint64_t) + model_size
-                           + mca_coll_pipering_order_scratch(p));
+    const size_t order_size = (mca_coll_pipering_order_scratch(p) + 15) & ~(size_t) 15;
+    char *scratch = malloc((size_t) p * (sizeof(uint64_t) + sizeof(int)) + model_size + order_size);
     char *memory = malloc(parts * sizeof(size_t) + 2 * array + 2 * ring_size);
 
     if (NULL == plan || NULL == scratch || NULL == memory) {
@@ -95,6 +98,7 @@ static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *
     draft->blocks = (uint64_t *) scratch;
     draft->problem.scratch = draft->blocks + p;
     draft->order_scratch = scratch + (size_t) p * sizeof(uint64_t) + model_size;
+    draft->node_of = (int *) ((char *) draft->order_scratch + order_size);
 
     plan->memory = memory;
     plan->key = *key;
@@ -201,6 +205,14 @@ static mca_coll_pipering_volume_t volume_of(const mca_coll_pipering_plan_t *plan
     return mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, stream);
 }
 
+double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
+    const mca_coll_pipering_volume_t volume = volume_of(plan, all);
+
+    return (double) plan->total / (double) volume.blocks;
+}
+
 static void count_route(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_route_t *route)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -259,7 +271,7 @@ static void count_volumes(mca_coll_pipering_draft_t *draft)
 
 static inline bool is_forced(const mca_coll_pipering_key_t *key)
 {
-    return key->must_take || MCA_COLL_PIPERING_AUTO != key->params.algorithm;
+    return key->must_take || key->wanted || MCA_COLL_PIPERING_AUTO != key->params.algorithm;
 }
 
 mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft_t *draft,
@@ -314,19 +326,19 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
                      const mca_coll_pipering_key_t *key, mca_coll_pipering_plan_t **made)
 {
     mca_coll_pipering_draft_t draft
-        = {.node_of = mca_coll_pipering_setup_node_of(module->setup),
-           .ranks = ompi_comm_size(comm),
+        = {.ranks = ompi_comm_size(comm),
            .nodes = mca_coll_pipering_setup_nodes(module->setup),
            .me = ompi_comm_rank(comm),
            .load = mca_coll_pipering_setup_load(module->setup),
            .combine = mca_coll_pipering_setup_combine(module->setup),
-           .cost = mca_coll_pipering_setup_cost(module->setup, &key->params)};
+           .cost = mca_coll_pipering_setup_cost(module->setup, &key->rates, &key->params)};
     mca_coll_pipering_plan_t *plan = new_plan(draft.ranks, key, &draft);
 
     if (NULL == plan) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     draft.plan = plan;
+    mca_coll_pipering_nodes_fill(comm, draft.node_of);
     plan->cut.split = (mca_coll_pipering_split_t) key->params.block_split;
     plan->pipes = 1;
     plan->equation2 = 0;

@@ -145,6 +145,7 @@ static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
 
         source->peer = plan->route->in[i].peer;
         source->tag = plan->tag[i];
+        source->clock = plan->clock[i];
         init_source(source, plan, plan->route->in[i].stream);
         if (0 < source->total) {
             source->place = link_place(plan, i);
@@ -304,6 +305,9 @@ static int take_arrivals(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sourc
         ++source->arrived;
         ++pipe->traffic.blocks_in;
         ++steps;
+    }
+    if (0 < steps && NULL != source->clock) {
+        mca_coll_pipering_clock_note(source->clock, source->arrived, source->total);
     }
     return steps;
 }

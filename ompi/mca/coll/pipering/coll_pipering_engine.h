@@ -95,6 +95,24 @@ typedef struct mca_coll_pipering_turn_t {
     mca_coll_pipering_fifo_run_t run;
 } mca_coll_pipering_turn_t;
 
+/** When the blocks of a stream came, in two halves: a rank that is late sees the first too fast. */
+typedef struct mca_coll_pipering_clock_t {
+    double last; /**< when a block was last seen to come */
+    uint64_t from; /**< blocks that had come when the half began */
+    int half;    /**< that is under way; 2: both are over */
+    struct {
+        double began, lasted, pause; /**< seconds; `pause`: the longest without a block */
+        uint64_t blocks, looks;      /**< that came, and how often some did */
+    } of[2];
+} mca_coll_pipering_clock_t;
+
+/**
+ * Seconds a block of a stream that is over, in its slower half; 0: there were too few. A
+ * pause far longer than all others does not count, since one rank that comes late makes one
+ * for all behind it.
+ */
+double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock);
+
 /** Blocks that become available in order. */
 typedef struct mca_coll_pipering_source_t {
     int peer; /**< rank that sends them, -1: own blocks */
@@ -121,6 +139,7 @@ typedef struct mca_coll_pipering_source_t {
     opal_convertor_t packer;
     char carry[MCA_COLL_PIPERING_CARRY];
     size_t carry_from, carry_to;
+    mca_coll_pipering_clock_t *clock; /**< NULL: nobody wants to know when blocks come */
 } mca_coll_pipering_source_t;
 
 /** A link out of this rank. */
@@ -200,6 +219,7 @@ typedef struct mca_coll_pipering_pipe_plan_t {
     int tag[MCA_COLL_PIPERING_LINKS];
     mca_coll_pipering_hop_t *in[MCA_COLL_PIPERING_LINKS]; /**< open, or NULL: messages */
     mca_coll_pipering_hop_t *out[MCA_COLL_PIPERING_LINKS];
+    mca_coll_pipering_clock_t *clock[MCA_COLL_PIPERING_LINKS]; /**< of a link in, or NULL */
 } mca_coll_pipering_pipe_plan_t;
 
 /**

@@ -110,6 +110,10 @@ bool mca_coll_pipering_turns_over(const mca_coll_pipering_pipe_t *pipe);
 /** A pipeline gives up: its hops cannot be used any more. */
 void mca_coll_pipering_break_turns(mca_coll_pipering_pipe_t *pipe);
 
+/** Notes that so many of all blocks of a stream have come by now (coll_pipering_engine_clock.c). */
+void mca_coll_pipering_clock_note(mca_coll_pipering_clock_t *clock, uint64_t arrived,
+                                  uint64_t total);
+
 END_C_DECLS
 
 #endif

@@ -31,7 +31,7 @@
 
 #include "coll_pipering_fifo.h"
 #include "coll_pipering_plan.h"
-#include "coll_pipering_probe.h"
+#include "coll_pipering_wire.h"
 #include "ompi/mca/common/irregular/common_irregular.h"
 #include "opal/class/opal_list.h"
 

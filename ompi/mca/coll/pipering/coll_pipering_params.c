@@ -112,13 +112,13 @@ static const struct {
     double *storage;
 } costs[] = {
     {"alpha", "Time of a block on a link between nodes besides its bytes, in microseconds, "
-              "0 to 1000000; 0: measured at the first large call", &vars.alpha},
+              "0 to 1000000; 0: learnt from calls", &vars.alpha},
     {"beta", "Time of a byte on a link between nodes, in nanoseconds, 0 to 1000000; "
-             "0: measured at the first large call", &vars.beta},
+             "0: learnt from calls", &vars.beta},
     {"local_alpha", "Time of a block between ranks of a node besides its bytes, in microseconds, "
-                    "0 to 1000000; 0: measured at the first large call", &vars.local_alpha},
+                    "0 to 1000000; 0: a default", &vars.local_alpha},
     {"local_beta", "Time of a byte between ranks of a node, in nanoseconds, 0 to 1000000; "
-                   "0: measured at the first large call", &vars.local_beta},
+                   "0: a default", &vars.local_beta},
 };
 
 #define RATIO_MOST 1e6
@@ -269,16 +269,18 @@ static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
        [MCA_COLL_PIPERING_FALLBACK_EARLY] = "early",
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "local",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
-       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike"};
+       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike",
+       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "unequal"};
 
 static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_TAKEN] = "taken",
        [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
        [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes in all than min_total",
-       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up",
+       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up yet",
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
-       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation"};
+       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation",
+       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "ranks differ in their variables"};
 
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
 {
@@ -315,7 +317,7 @@ static const struct {
      &COUNTERS.bytes_shared},
     {"rounds", "Blocks that passed the busiest link of this process", &COUNTERS.rounds},
     {"plans", "Plans made; other calls found theirs made", &COUNTERS.plans},
-    {"probes", "Measurements of links", &COUNTERS.probes},
+    {"lessons", "Calls that have taught what links between nodes cost", &COUNTERS.lessons},
 }, levels[] = {
     {"block_size_used", "Block size of the last call, in bytes", &COUNTERS.block_size_used},
     {"predicted_rounds", "Rounds or stages that the last call was predicted to take",
@@ -344,7 +346,11 @@ static void register_counters(mca_common_irregular_vars_t *all)
 int mca_coll_pipering_params_register(void)
 {
     mca_common_irregular_vars_t all
-        = {.component = &mca_coll_pipering_component.super.collm_version, .owner = "pipering"};
+        = {.component = &mca_coll_pipering_component.super.collm_version,
+           .equal = &mca_coll_pipering_component.equal,
+           .owner = "pipering"};
+
+    all.equal->count = 0;
 
     register_ints(&all);
     register_tables(&all);

@@ -429,6 +429,56 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
  */
 double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem);
 
+/* ---- rates (coll_pipering_plan_rates.c) ---- */
+
+/** Classes of block sizes, an octave each, from about 1 KiB on. */
+#define MCA_COLL_PIPERING_RATES 12
+
+/** What a byte takes in streams of blocks of a class. */
+typedef struct mca_coll_pipering_rate_t {
+    float seconds;
+    float bytes;  /**< of the stream that showed it, 0: none has */
+    float length; /**< of its blocks on average, the largest that showed no more */
+} mca_coll_pipering_rate_t;
+
+/** What is known of the links between nodes; zeros: nothing. */
+typedef struct mca_coll_pipering_rates_t {
+    mca_coll_pipering_rate_t of[MCA_COLL_PIPERING_RATES];
+} mca_coll_pipering_rates_t;
+
+/** The class of blocks of so many bytes. */
+int mca_coll_pipering_rate_class(size_t block_size);
+
+/**
+ * Adds what a stream of `bytes` bytes in blocks of about `length` showed, so many seconds a
+ * byte. What much fewer bytes showed does not count; of what about as many did the least
+ * does, as noise adds, unless it is far less than what came after it.
+ */
+void mca_coll_pipering_rates_add(mca_coll_pipering_rates_t *rates, double length, double seconds,
+                                 double bytes);
+
+/** Keeps the better founded of two; order and repetitions do not matter. */
+void mca_coll_pipering_rate_merge(mca_coll_pipering_rate_t *rate,
+                                  const mca_coll_pipering_rate_t *other);
+
+/** Adds what another rank knows; order and repetitions do not matter. */
+void mca_coll_pipering_rates_merge(mca_coll_pipering_rates_t *rates,
+                                   const mca_coll_pipering_rates_t *others);
+
+bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates);
+
+/** The cost of a link between nodes, defaults where nothing is known. */
+mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates);
+
+/**
+ * The block size that a call about `total` bytes is to try that would take `block_size`, which
+ * makes blocks of `length` bytes on average: it, or another one of a class nearby of which
+ * nothing is known, and smaller where few blocks would show nothing. `lesson` counts such
+ * calls, so that one after the other is tried.
+ */
+size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size_t block_size,
+                                    size_t length, size_t total, unsigned lesson);
+
 /* ---- outliers (coll_pipering_plan_outliers.c) ---- */
 
 /**

@@ -14,6 +14,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_nodes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ static void request_construct(mca_coll_pipering_request_t *request)
 {
     request->key.sizes = NULL;
     request->plan = NULL;
-    request->running = false;
+    request->samples = NULL;
+    request->running = request->telling = false;
 }
 
 static void hold(mca_coll_pipering_request_t *request, bool hold)
@@ -59,6 +61,7 @@ static void request_destruct(mca_coll_pipering_request_t *request)
         hold(request, false);
     }
     free(request->key.sizes);
+    free(request->samples);
     if (NULL != request->plan) {
         OBJ_RELEASE(request->plan);
     }
@@ -154,6 +157,73 @@ static void count(const mca_coll_pipering_request_t *request,
     counters->predicted_time = (int64_t) (1e9 * request->plan->time);
 }
 
+/* ---- what a call teaches ---- */
+
+/* The pipeline whose stream shows what a link costs: the last, which combines nothing. */
+static int clocked_pipe(const mca_coll_pipering_request_t *request)
+{
+    return NULL == request->samples ? -1 : request->plan->pipes - 1;
+}
+
+/* Its link from another node, -1: there is none. */
+static int clocked_link(const mca_coll_pipering_request_t *request)
+{
+    ompi_communicator_t *comm = request->super.comm;
+    const int pipe = clocked_pipe(request);
+
+    for (int i = 0; 0 <= pipe && i < MCA_COLL_PIPERING_LINKS; ++i) {
+        const int peer = request->plan->route[pipe].in[i].peer;
+        if (0 <= peer && !mca_coll_pipering_nodes_same(comm, peer, ompi_comm_rank(comm))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
+{
+    memset(&request->clock, 0, sizeof(request->clock));
+    request->samples = malloc(3 * sizeof(*request->samples));
+    return NULL == request->samples ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+/* What this rank saw of the stream that came in from another node, if one did. */
+static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const double seconds = mca_coll_pipering_clock_block(&request->clock);
+    const int link = clocked_link(request);
+
+    if (0 > link || 0 == seconds) {
+        return (mca_coll_pipering_rate_t){0, 0, 0};
+    }
+    const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(
+        &plan->ring, plan->bytes, plan->cut, plan->route[clocked_pipe(request)].in[link].stream);
+    const double bytes = (double) volume.bytes * (double) plan->key.unit;
+    return (mca_coll_pipering_rate_t){.seconds = (float) (seconds * (double) volume.blocks / bytes),
+                                      .bytes = (float) bytes};
+}
+
+/* Tells it to all, and hears what they saw; true if that is over or failed. */
+static bool tell(mca_coll_pipering_request_t *request, int *rc)
+{
+    mca_coll_pipering_setup_t *setup = request->module->setup;
+
+    if (!request->telling) {
+        mca_coll_pipering_setup_begin_lesson(setup, request->samples, rate_of(request));
+        request->telling = true;
+    }
+    if (mca_coll_pipering_setup_learnt(setup, request->samples,
+                                       mca_coll_pipering_plan_length(request->plan))) {
+        return true;
+    }
+    *rc = mca_coll_pipering_setup_error(setup);
+    if (OMPI_SUCCESS != *rc) {
+        request->samples = NULL; /* messages may still come into them */
+    }
+    return OMPI_SUCCESS != *rc;
+}
+
 /* ---- the life of a request ---- */
 
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
@@ -171,6 +241,9 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
         plan.tag[i] = request->tag - request->pipes * MCA_COLL_PIPERING_LINKS - i;
         plan.in[i] = request->hops[request->pipes].in[i];
         plan.out[i] = request->hops[request->pipes].out[i];
+        plan.clock[i] = request->pipes == clocked_pipe(request) && i == clocked_link(request)
+                            ? &request->clock
+                            : NULL;
     }
     const int rc = mca_coll_pipering_pipe_init(&request->pipe[request->pipes], request->super.comm,
                                                &plan);
@@ -326,13 +399,19 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
         if (NULL == request->name) {
             return true;
         }
-        *rc = try_to_begin(request);
+        *rc = MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup)
+                  ? try_to_begin(request)
+                  : MPI_ERR_OTHER;
         if (OMPI_SUCCESS != *rc || !request->running) {
             return OMPI_SUCCESS != *rc;
         }
     }
 
-    if (request->swaps ? !move_swap(request, steps, rc) : !move_pipes(request, steps, rc)) {
+    if (!request->telling
+        && (request->swaps ? !move_swap(request, steps, rc) : !move_pipes(request, steps, rc))) {
+        return false;
+    }
+    if (NULL != request->samples && OMPI_SUCCESS == *rc && !tell(request, rc)) {
         return false;
     }
     end_run(request);

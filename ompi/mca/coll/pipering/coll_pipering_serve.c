@@ -38,13 +38,12 @@ static int step_aside(const mca_coll_pipering_call_t *call, ompi_communicator_t 
 }
 
 /* All ranks come by here with the same call, so the setup is the same for all. */
-static int ensure_setup(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
-                        const mca_coll_pipering_params_t *params)
+static int ensure_setup(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
 {
     if (NULL != module->setup) {
         return mca_coll_pipering_setup_error(module->setup);
     }
-    return mca_coll_pipering_setup_start(module, comm, params);
+    return mca_coll_pipering_setup_start(module, comm);
 }
 
 static int wait_for_setup(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
@@ -84,17 +83,54 @@ static int find_plan(const mca_coll_pipering_call_t *call, ompi_communicator_t *
     return rc;
 }
 
+/*
+ * The plan of a blocking call. While nothing is known of links it is a pipeline, to learn;
+ * of those calls that teach some take other blocks than they would, so that the cost of a
+ * block can be told from that of a byte.
+ */
+static int find_blocking_plan(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                              mca_coll_pipering_module_t *module, mca_coll_pipering_key_t *key,
+                              mca_coll_pipering_plan_t **plan, bool *teaches)
+{
+    mca_coll_pipering_setup_t *setup = module->setup;
+
+    key->rates = *mca_coll_pipering_setup_rates(setup);
+    key->wanted = MCA_COLL_PIPERING_BCAST >= call->collective
+                  && MCA_COLL_PIPERING_AUTO == key->params.algorithm
+                  && mca_coll_pipering_setup_wants(setup, &key->params, call->total);
+    int rc = find_plan(call, comm, module, key, plan);
+    *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_plan_swaps(*plan)
+               && mca_coll_pipering_setup_teaches(setup, &key->params, call->total);
+    if (!*teaches || 0 < key->params.block_size
+        || MCA_COLL_PIPERING_MODEL_SEARCH != key->params.block_model
+        || MCA_COLL_PIPERING_LINEAR_RING == (*plan)->algorithm) {
+        return rc;
+    }
+
+    const size_t block = (*plan)->cut.block_size * key->unit;
+    const size_t varied = mca_coll_pipering_setup_vary(
+        setup, block, (size_t) mca_coll_pipering_plan_length(*plan), (*plan)->total);
+    if (varied != block) {
+        OBJ_RELEASE(*plan);
+        key->params.block_size = varied;
+        key->must_take = true;
+        rc = find_plan(call, comm, module, key, plan);
+    }
+    return rc;
+}
+
 static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                mca_coll_pipering_module_t *module, const mca_coll_pipering_params_t *params)
 {
     mca_coll_pipering_key_t key;
     mca_coll_pipering_plan_t *plan;
+    bool teaches = false;
 
     int rc = make_key(call, comm, params, &key);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    rc = find_plan(call, comm, module, &key, &plan);
+    rc = find_blocking_plan(call, comm, module, &key, &plan, &teaches);
     if (OMPI_SUCCESS != rc) {
         free(key.sizes);
         return rc;
@@ -108,6 +144,12 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
     }
     request->plan = plan;
     call->prepare(call->what, request);
+    rc = teaches ? mca_coll_pipering_request_teach(request) : OMPI_SUCCESS;
+    if (OMPI_SUCCESS != rc) {
+        OMPI_REQUEST_FINI(&request->super.super.super);
+        OBJ_RELEASE(request);
+        return rc;
+    }
     rc = mca_coll_pipering_task_start(&request->super);
     return OMPI_SUCCESS == rc ? mca_coll_pipering_task_wait(&request->super) : rc;
 }
@@ -126,7 +168,7 @@ static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm
     }
 
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-    int rc = ensure_setup(module, comm, &params);
+    int rc = ensure_setup(module, comm);
     if (OMPI_SUCCESS == rc) {
         rc = wait_for_setup(module, comm);
     }
@@ -134,8 +176,9 @@ static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm
         return rc;
     }
     module->settled = true;
-    if (!mca_coll_pipering_setup_alike(module->setup)) {
-        return step_aside(call, comm, MCA_COLL_PIPERING_FALLBACK_UNLIKE);
+    const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(module->setup);
+    if (MCA_COLL_PIPERING_TAKEN != unlike) {
+        return step_aside(call, comm, unlike);
     }
     return run(call, comm, module, &params);
 }
@@ -147,22 +190,30 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
                                  : mca_coll_pipering_mpi_error(serve(call, comm, module));
 }
 
+/* Bytes from which a pipeline that knows nothing of links beats trees that pass all on whole. */
+#define EARLY_LEAST ((size_t) 128 * 1024)
+
 /*
  * What can be said of a nonblocking call at once. It must not wait for the setup, and
  * once it has returned it cannot be left to others any more. After a blocking call
  * has waited for the setup, on all ranks at the same place in their sequence of
  * calls, it is decided like any other. Before that a gather is taken, whatever the
- * model will say, and the rest, where Open MPI has pipelines of its own, is not.
+ * model will say, and of the rest, where Open MPI has pipelines of its own, what is large.
  */
 static mca_coll_pipering_reason_t judge_later(const mca_coll_pipering_call_t *call,
                                               const mca_coll_pipering_module_t *module)
 {
-    if (MCA_COLL_PIPERING_HETEROGENEOUS
-        || (module->settled && !mca_coll_pipering_setup_alike(module->setup))) {
+    if (MCA_COLL_PIPERING_HETEROGENEOUS) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
+    if (module->settled) {
+        const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(module->setup);
+        if (MCA_COLL_PIPERING_TAKEN != unlike) {
+            return unlike;
+        }
+    }
     if (!module->settled && MCA_COLL_PIPERING_ALLGATHER < call->collective
-        && mca_coll_pipering_is_auto(call->collective)) {
+        && EARLY_LEAST > call->total && mca_coll_pipering_is_auto(call->collective)) {
         return MCA_COLL_PIPERING_FALLBACK_EARLY;
     }
     return mca_coll_pipering_judge_size(call->collective, call->total);
@@ -181,7 +232,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     }
 
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-    int rc = ensure_setup(module, comm, &params);
+    int rc = ensure_setup(module, comm);
     if (OMPI_SUCCESS == rc) {
         rc = make_key(call, comm, &params, &key);
     }
@@ -190,6 +241,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     }
     key.must_take = !module->settled;
     if (module->settled) {
+        key.rates = *mca_coll_pipering_setup_rates(module->setup);
         rc = find_plan(call, comm, module, &key, &plan);
         if (OMPI_SUCCESS != rc) {
             free(key.sizes);

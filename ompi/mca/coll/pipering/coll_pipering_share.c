@@ -17,6 +17,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_nodes.h"
 
 /* Elements are their bytes, so that a copy of these is a copy of them. */
 static bool is_plain(const mca_coll_pipering_unit_t *unit)
@@ -41,10 +42,10 @@ bool mca_coll_pipering_request_shares(const mca_coll_pipering_request_t *request
 static int find_hop(mca_coll_pipering_request_t *request, int peer, int link, bool inbound,
                     mca_coll_pipering_hop_t **hop)
 {
-    const int *node_of = mca_coll_pipering_setup_node_of(request->module->setup);
+    ompi_communicator_t *comm = request->super.comm;
 
     *hop = NULL;
-    if (0 > peer || node_of[peer] != node_of[ompi_comm_rank(request->super.comm)]) {
+    if (0 > peer || !mca_coll_pipering_nodes_same(comm, peer, ompi_comm_rank(comm))) {
         return OMPI_SUCCESS;
     }
     *hop = mca_coll_pipering_hop_get(&request->module->hops, peer, link, inbound,

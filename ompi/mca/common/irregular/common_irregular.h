@@ -77,9 +77,24 @@ bool mca_common_irregular_is_release_of_build(const char *owner);
 
 /* ---- variables and counters (common_irregular_vars.c) ---- */
 
+/** Variables of a component that must be equal on all ranks, in the order of registration. */
+#define MCA_COMMON_IRREGULAR_EQUAL_MOST 64
+typedef struct mca_common_irregular_equal_t {
+    int count;
+    struct {
+        const char *name; /**< without that of the component */
+        const void *storage;
+        size_t size;
+    } of[MCA_COMMON_IRREGULAR_EQUAL_MOST];
+} mca_common_irregular_equal_t;
+
+/** A hash of the value of variable i, or of the values of all where i is `count`. */
+uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equal, int i);
+
 /** The variables of a component, while they are registered. */
 typedef struct mca_common_irregular_vars_t {
     const mca_base_component_t *component;
+    mca_common_irregular_equal_t *equal; /**< gets those that must be equal, or NULL */
     const char *owner;     /**< of a component, as users know it: "pipering" */
     char complaints[2048]; /**< about what is out of range: one message, since Open MPI shows
                                 those of one topic once */

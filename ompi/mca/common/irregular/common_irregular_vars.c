@@ -33,9 +33,52 @@ static void complain(mca_common_irregular_vars_t *vars, const char *name, const 
                     vars->owner, name, value, range, used);
 }
 
+/* FNV-1a */
+static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; ++i) {
+        hash = (hash ^ ((const unsigned char *) bytes)[i]) * UINT32_C(16777619);
+    }
+    return hash;
+}
+
+uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equal, int i)
+{
+    const int from = i == equal->count ? 0 : i, to = i == equal->count ? i : i + 1;
+    uint32_t hash = UINT32_C(2166136261);
+
+    for (int k = from; k < to; ++k) {
+        hash = hash_bytes(hash, equal->of[k].storage, equal->of[k].size);
+    }
+    return hash;
+}
+
+static void note_equal(mca_common_irregular_vars_t *vars, const char *name, int scope,
+                       const void *storage, size_t size)
+{
+    mca_common_irregular_equal_t *equal = vars->equal;
+
+    if (NULL != equal && MCA_BASE_VAR_SCOPE_ALL_EQ == scope
+        && MCA_COMMON_IRREGULAR_EQUAL_MOST > equal->count) {
+        equal->of[equal->count].name = name;
+        equal->of[equal->count].storage = storage;
+        equal->of[equal->count].size = size;
+        ++equal->count;
+    }
+}
+
+static size_t size_of(mca_base_var_type_t type)
+{
+    return MCA_BASE_VAR_TYPE_INT == type      ? sizeof(int)
+           : MCA_BASE_VAR_TYPE_BOOL == type   ? sizeof(bool)
+           : MCA_BASE_VAR_TYPE_DOUBLE == type ? sizeof(double)
+                                              : sizeof(size_t);
+}
+
 static void register_var(mca_common_irregular_vars_t *vars, const char *name, const char *help,
                          mca_base_var_type_t type, mca_base_var_enum_t *values, void *storage)
 {
+    note_equal(vars, name, MCA_BASE_VAR_SCOPE_ALL_EQ, storage, size_of(type));
     (void) mca_base_component_var_register(vars->component, name, help, type, values, 0,
                                            MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
                                            MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
@@ -87,7 +130,7 @@ void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *na
                                const char *help, double *storage)
 {
     *storage = 0;
-    register_number(vars, name, help, MCA_COMMON_IRREGULAR_COST_MOST, " (measured)", storage);
+    register_number(vars, name, help, MCA_COMMON_IRREGULAR_COST_MOST, " (not given)", storage);
 }
 
 void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
@@ -113,6 +156,7 @@ void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *nam
     const int preset = *storage;
     char value[64], range[64], used[64];
 
+    note_equal(vars, name, scope, storage, sizeof(*storage));
     (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_INT,
                                            NULL, 0, flags, level, scope, storage);
     if (0 > *storage || most < *storage) {

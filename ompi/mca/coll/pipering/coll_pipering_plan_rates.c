@@ -1,0 +1,257 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Rates: what the links between nodes cost, learnt from the streams of calls.
+ *
+ * A stream of blocks takes so many seconds a byte, which depends on the size of its
+ * blocks: small ones are dear because each has to be handled, large ones where the
+ * transport asks before it sends them. So rates are kept by classes of block sizes, an
+ * octave each, and a link's cost is read off them:
+ *
+ *     seconds
+ *     a byte    |  *
+ *               |     *                 *     <- dearer than beta: above `eager`
+ *       beta  - |- - - - *  *  *  *  - - -
+ *               +------------------------------ block size
+ *                  ^ alpha: what lifts these
+ *
+ * beta is the least rate; alpha follows from it (a network that is slow for bytes is slow
+ * for blocks, too) unless small blocks are known to be far dearer; the eager bound is the
+ * largest block of the last class, from the best one on, that is known and not dear; and the
+ * handshake what a block costs more above it, where that is known, else a small sum that
+ * keeps blocks from becoming larger for next to nothing. No transport is known by name.
+ *
+ * A single block size cannot tell these apart. So among the calls that teach, a few vary
+ * it: half, double, a quarter and less of what would be best, as long as such blocks are
+ * unknown.
+ *
+ * Limits: one cost for all links; it is that of the slowest, which sets the pace of every
+ * stream through it.
+ *
+ * Traeff et al. 2.4 takes alpha and beta for granted.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "coll_pipering_plan.h"
+
+/* Before anything is known: a network between Gigabit Ethernet and InfiniBand. */
+#define DEFAULT_BETA 8e-9
+
+/*
+ * Seconds of handling a block where a byte takes a given time: from 100 Mbit/s over
+ * Gigabit and 10 Gigabit Ethernet to InfiniBand, 45 us, 18, 7 and 2, it falls by this power.
+ */
+#define ALPHA_AT 45e-6
+#define BETA_AT 83e-9
+#define ALPHA_POWER 0.4
+
+/* Links of more than 5 ns a byte are Ethernet with packets of this size. */
+#define PACKET_BETA 5e-9
+#define PACKET 1448
+#define FRAME 66
+
+/* Headers of a message and of what carries it. */
+#define ENVELOPE 32
+
+/* Rates within a quarter of each other differ by noise; a handshake costs more than that. */
+#define DEAR 1.25
+
+/* Of small blocks more is asked, since alpha is what little they are dearer, enlarged. */
+#define HANDLED 1.5
+
+/* Blocks of up to this size are sent without asking, as long as nothing is known ... */
+#define EAGER 16128
+
+/* ... and those larger than any that is known cost so many alphas more. */
+#define ASKING 8
+
+/* What rests on a quarter of the bytes of what is known does not count beside it. */
+#define WEIGHT 4
+
+/*
+ * Classes end a little below powers of two, where transports begin to ask: with their headers
+ * a block of just that size is above the bound.
+ */
+#define FIRST_EDGE 1008
+
+/* The class of the smallest blocks that are tried: all transports send them without asking. */
+#define VARIED_LEAST 2
+
+/* Blocks that a call needs to show a rate. */
+#define LESSON_BLOCKS 8
+
+int mca_coll_pipering_rate_class(size_t block_size)
+{
+    int class = 0;
+
+    for (size_t most = FIRST_EDGE; most < block_size && class + 1 < MCA_COLL_PIPERING_RATES;
+         most *= 2) {
+        ++class;
+    }
+    return class;
+}
+
+void mca_coll_pipering_rates_add(mca_coll_pipering_rates_t *rates, double length, double seconds,
+                                 double bytes)
+{
+    mca_coll_pipering_rate_t *rate = &rates->of[mca_coll_pipering_rate_class((size_t) length)];
+    const mca_coll_pipering_rate_t seen = {(float) seconds, (float) bytes, (float) length};
+
+    if (!(0 < seconds && 0 < bytes) || WEIGHT * bytes < rate->bytes) {
+        return;
+    }
+    if (bytes > WEIGHT * rate->bytes || DEAR * seconds < rate->seconds) {
+        *rate = seen;
+    } else if (length > rate->length) {
+        if (seconds < DEAR * rate->seconds) {
+            rate->length = seen.length;
+            rate->seconds = fminf(rate->seconds, seen.seconds);
+        }
+    } else if (seconds > HANDLED * rate->seconds) {
+        rate->seconds = (float) sqrt(seconds * rate->seconds);
+    } else {
+        rate->seconds = fminf(rate->seconds, seen.seconds);
+    }
+    rate->bytes = fmaxf(rate->bytes, seen.bytes);
+}
+
+static bool is_better(const mca_coll_pipering_rate_t *a, const mca_coll_pipering_rate_t *b)
+{
+    return a->bytes != b->bytes       ? a->bytes > b->bytes
+           : a->seconds != b->seconds ? a->seconds < b->seconds
+                                      : a->length > b->length;
+}
+
+void mca_coll_pipering_rate_merge(mca_coll_pipering_rate_t *rate,
+                                  const mca_coll_pipering_rate_t *other)
+{
+    if (is_better(other, rate)) {
+        *rate = *other;
+    }
+}
+
+void mca_coll_pipering_rates_merge(mca_coll_pipering_rates_t *rates,
+                                   const mca_coll_pipering_rates_t *others)
+{
+    for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
+        mca_coll_pipering_rate_merge(&rates->of[i], &others->of[i]);
+    }
+}
+
+static bool is_known(const mca_coll_pipering_rates_t *rates, int class)
+{
+    return 0 <= class && MCA_COLL_PIPERING_RATES > class && 0 < rates->of[class].bytes;
+}
+
+/* The class of the least rate, -1: none is known. */
+static int best_class(const mca_coll_pipering_rates_t *rates)
+{
+    int best = -1;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
+        if (is_known(rates, i)
+            && (0 > best || rates->of[i].seconds < rates->of[best].seconds)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates)
+{
+    return 0 <= best_class(rates);
+}
+
+static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, double limit)
+{
+    return is_known(rates, class) && rates->of[class].seconds > limit;
+}
+
+/*
+ * Handling of a block: what lifts the rate of the largest class below the best one that is
+ * dear, where sending and handling overlap. In powers of two, as it is never known well.
+ */
+static double find_alpha(const mca_coll_pipering_rates_t *rates, int best, double beta)
+{
+    const double usual = ALPHA_AT * pow(beta / BETA_AT, ALPHA_POWER);
+
+    for (int i = best - 1; 0 <= i; --i) {
+        if (is_dear(rates, i, HANDLED * beta)) {
+            const double length = rates->of[i].length, rate = rates->of[i].seconds;
+            const double alpha = length * sqrt(rate * rate - beta * beta);
+            return alpha > usual ? usual * exp2(round(log2(alpha / usual))) : usual;
+        }
+    }
+    return usual;
+}
+
+/* The eager bound and what a block above it costs more. */
+static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
+                       mca_coll_pipering_link_cost_t *cost)
+{
+    int last = best, dear;
+
+    while (is_known(rates, last + 1) && !is_dear(rates, last + 1, DEAR * cost->beta)) {
+        ++last;
+    }
+    for (dear = last + 1; dear < MCA_COLL_PIPERING_RATES; ++dear) {
+        if (is_dear(rates, dear, DEAR * cost->beta)) {
+            break;
+        }
+    }
+    cost->eager = 0 > last ? EAGER : rates->of[last].length;
+    if (MCA_COLL_PIPERING_RATES > dear) {
+        cost->handshake = (rates->of[dear].seconds - cost->beta) * rates->of[dear].length;
+        return;
+    }
+    cost->handshake = ASKING * cost->alpha;
+}
+
+mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates)
+{
+    const int best = best_class(rates);
+    const double beta = 0 > best ? DEFAULT_BETA : rates->of[best].seconds;
+    mca_coll_pipering_link_cost_t cost = {.beta = beta, .envelope = ENVELOPE, .overlap = true};
+
+    cost.alpha = cost.latency = find_alpha(rates, best, beta);
+    cost.gap = cost.alpha / 4;
+    if (PACKET_BETA < beta) {
+        cost.packet = PACKET;
+        cost.frame = FRAME;
+    }
+    find_eager(rates, best, &cost);
+    return cost;
+}
+
+size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size_t block_size,
+                                    size_t length, size_t total, unsigned lesson)
+{
+    const double most = (double) (total / LESSON_BLOCKS);
+    const int class = mca_coll_pipering_rate_class(length), best = best_class(rates);
+    const int others[] = {class - 1, class + 1, best + 1, class - 2, class - 3, class - 5};
+    const unsigned count = sizeof(others) / sizeof(others[0]);
+
+    if (!is_known(rates, class)) {
+        return most < (double) block_size && 1 <= most ? (size_t) most : block_size;
+    }
+    const bool dear = is_dear(rates, class, DEAR * rates->of[best].seconds);
+    for (unsigned i = 0; i < count; ++i) {
+        const int other = others[(lesson + i) % count];
+        const double varied = ldexp((double) block_size, other - class);
+        if (VARIED_LEAST <= other && MCA_COLL_PIPERING_RATES > other && !is_known(rates, other)
+            && !(dear && other > class) && varied <= most) {
+            return (size_t) varied;
+        }
+    }
+    return block_size;
+}
