@@ -325,6 +325,7 @@ typedef struct mca_coll_pipering_plan_t {
     size_t in_from_network;    /**< bytes */
     double time, rival_time;   /**< modelled seconds */
     void *memory;
+    size_t size; /**< bytes of it */
 } mca_coll_pipering_plan_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_plan_t);

@@ -75,20 +75,58 @@ static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering
            && 0 == memcmp(mine->sizes, key->sizes, (size_t) key->parts * sizeof(size_t));
 }
 
+/* Plans of a communicator are kept as long as they are no more bytes than this, but for one. */
+#define PLANS_BYTES ((size_t) 64 * 1024)
+
+static size_t aligned(size_t size)
+{
+    return (size + 15) & ~(size_t) 15;
+}
+
+static bool is_gather(const mca_coll_pipering_key_t *key)
+{
+    return MCA_COLL_PIPERING_ALLGATHER >= key->collective;
+}
+
+/*
+ * Memory of a plan: what each rank contributes, for a gather or a scattered vector, or only
+ * the root. Contributions to a gather are its sizes.
+ */
+static int take_memory(mca_coll_pipering_plan_t *plan, int p, const mca_coll_pipering_key_t *key)
+{
+    const bool gathers = is_gather(key);
+    const int places = gathers || MCA_COLL_PIPERING_ALLREDUCE == key->collective ? p : 1;
+    const size_t array = (size_t) places * sizeof(size_t);
+    const size_t ring_size = aligned(mca_coll_pipering_ring_size(places));
+    const size_t sizes = (size_t) key->parts * sizeof(size_t);
+
+    plan->size = sizes + (gathers ? 1 : 2) * array + (gathers ? 2 : 1) * ring_size;
+    plan->memory = malloc(plan->size);
+    if (NULL == plan->memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    plan->key = *key;
+    plan->key.sizes = plan->memory;
+    memcpy(plan->key.sizes, key->sizes, sizes);
+    plan->bytes = gathers ? plan->key.sizes : plan->key.sizes + key->parts;
+    plan->starts = plan->key.sizes + key->parts + (gathers ? 0 : places);
+    char *rings = (char *) (plan->starts + places);
+    mca_coll_pipering_ring_bind(&plan->ring, places, rings);
+    mca_coll_pipering_ring_bind(&plan->by_node, gathers ? p : 1,
+                                gathers ? rings + ring_size : rings);
+    return OMPI_SUCCESS;
+}
+
 /* A plan with room for all it holds, and the scratch memory that making it takes. */
 static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *key,
                                           mca_coll_pipering_draft_t *draft)
 {
-    const size_t parts = (size_t) key->parts, array = (size_t) p * sizeof(size_t);
-    const size_t ring_size = (mca_coll_pipering_ring_size(p) + 15) & ~(size_t) 15;
-    const size_t model_size = (mca_coll_pipering_model_scratch(p) + 15) & ~(size_t) 15;
+    const size_t model_size = aligned(mca_coll_pipering_model_scratch(p));
+    const size_t order_size = aligned(mca_coll_pipering_order_scratch(p));
     mca_coll_pipering_plan_t *plan = OBJ_NEW(mca_coll_pipering_plan_t);
-    const size_t order_size = (mca_coll_pipering_order_scratch(p) + 15) & ~(size_t) 15;
     char *scratch = malloc((size_t) p * (sizeof(uint64_t) + sizeof(int)) + model_size + order_size);
-    char *memory = malloc(parts * sizeof(size_t) + 2 * array + 2 * ring_size);
 
-    if (NULL == plan || NULL == scratch || NULL == memory) {
-        free(memory);
+    if (NULL == plan || NULL == scratch || OMPI_SUCCESS != take_memory(plan, p, key)) {
         free(scratch);
         if (NULL != plan) {
             OBJ_RELEASE(plan);
@@ -99,17 +137,8 @@ static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *
     draft->problem.scratch = draft->blocks + p;
     draft->order_scratch = scratch + (size_t) p * sizeof(uint64_t) + model_size;
     draft->node_of = (int *) ((char *) draft->order_scratch + order_size);
-
-    plan->memory = memory;
-    plan->key = *key;
-    plan->key.sizes = (size_t *) memory;
-    memcpy(plan->key.sizes, key->sizes, parts * sizeof(size_t));
-    plan->bytes = plan->key.sizes + parts;
-    plan->starts = plan->bytes + p;
-    mca_coll_pipering_ring_bind(&plan->ring, p, plan->starts + p);
-    mca_coll_pipering_ring_bind(&plan->by_node, p, (char *) (plan->starts + p) + ring_size);
     plan->total = 0;
-    for (size_t i = 0; i < parts; ++i) {
+    for (int i = 0; i < key->parts; ++i) {
         plan->total += key->sizes[i] * key->unit;
     }
     return plan;
@@ -299,7 +328,6 @@ static void decide_ring(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    memcpy(plan->bytes, plan->key.sizes, (size_t) draft->ranks * sizeof(size_t));
     plan->algorithm = MCA_COLL_PIPERING_LINEAR_RING == plan->key.params.algorithm
                           ? MCA_COLL_PIPERING_LINEAR_RING
                           : MCA_COLL_PIPERING_RING;
@@ -342,7 +370,7 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
     plan->cut.split = (mca_coll_pipering_split_t) key->params.block_split;
     plan->pipes = 1;
     plan->equation2 = 0;
-    if (key->collective <= MCA_COLL_PIPERING_ALLGATHER) {
+    if (is_gather(key)) {
         decide_ring(&draft);
     } else {
         mca_coll_pipering_decide_chain(&draft);
@@ -354,6 +382,25 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
     mca_common_irregular_count(&mca_coll_pipering_component.counters.plans, 1);
     *made = plan;
     return OMPI_SUCCESS;
+}
+
+/* The oldest plans go until there is room for so many bytes more. */
+static void make_room(mca_coll_pipering_module_t *module, size_t size)
+{
+    size_t held = size;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
+        held += NULL == module->plan[i] ? 0 : module->plan[i]->size;
+    }
+    for (int i = 0; i < MCA_COLL_PIPERING_PLANS && PLANS_BYTES < held; ++i) {
+        mca_coll_pipering_plan_t **plan
+            = &module->plan[(module->oldest + i) % MCA_COLL_PIPERING_PLANS];
+        if (NULL != *plan) {
+            held -= (*plan)->size;
+            OBJ_RELEASE(*plan);
+            *plan = NULL;
+        }
+    }
 }
 
 /* Looks a plan up, or makes it in place of the oldest. */
@@ -373,6 +420,7 @@ static int find_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
+    make_room(module, (*plan)->size);
     if (NULL != *place) {
         OBJ_RELEASE(*place);
     }

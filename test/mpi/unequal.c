@@ -1,0 +1,89 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * A rank whose variables differ, as on a node with a parameter file of its own: calls are
+ * served right by others, and counted. VARIABLE and VALUE say what rank 1 has.
+ */
+
+#include "knob.h"
+#include "tap.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES 900001
+
+static unsigned char value(int rank, int i)
+{
+    return (unsigned char) (rank * 89 + i * 7 + i / 251);
+}
+
+static bool bcast_is_right(unsigned char *data)
+{
+    bool right = true;
+
+    for (int i = 0; i < BYTES; i++) {
+        data[i] = 0 == tap_rank ? value(0, i) : 0;
+    }
+    right &= MPI_SUCCESS == MPI_Bcast(data, BYTES, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < BYTES; i++) {
+        right &= value(0, i) == data[i];
+    }
+    return right;
+}
+
+static bool gather_is_right(unsigned char *data)
+{
+    const int part = BYTES / tap_size;
+    bool right = true;
+
+    for (int i = 0; i < part; i++) {
+        data[tap_rank * part + i] = value(tap_rank, i);
+    }
+    right &= MPI_SUCCESS
+             == MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, part, MPI_BYTE,
+                              MPI_COMM_WORLD);
+    for (int i = 0; i < part * tap_size; i++) {
+        right &= value(i / part, i % part) == data[i];
+    }
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *variable = getenv("VARIABLE");
+    char name[100];
+
+    if (NULL != rank && 1 == atoi(rank) && NULL != variable) {
+        snprintf(name, sizeof(name), "OMPI_MCA_coll_pipering_%s", variable);
+        setenv(name, getenv("VALUE"), 1);
+    }
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    if (!knob_begin()) {
+        tap_bail("there is no coll/pipering here");
+    }
+    unsigned char *data = tap_memory(BYTES);
+
+    knob_set("coll_pipering_bcast_algorithm", KNOB_PIPELINE);
+    knob_set("coll_pipering_allgather_algorithm", KNOB_RING);
+    for (int i = 0; i < 3; i++) {
+        tap_check(bcast_is_right(data), "", "MPI_Bcast %d", i);
+        tap_check(gather_is_right(data), "", "MPI_Allgather %d", i);
+    }
+    tap_check(6 == knob_counter("coll_pipering_fallback_unequal"), "", "all calls went below");
+    tap_check(0 == knob_counter("coll_pipering_calls"), "", "and none was served");
+    free(data);
+    knob_end();
+    return tap_end();
+}
