@@ -50,14 +50,47 @@ use() {
     [[ -n ${!name-} ]] || export "$name=$2"
 }
 
-# Settings that all jobs need. Each node (and each job) believes that it owns
-# all of the machine's processors, so waiting ranks must yield.
+# pml_check: ends the program unless TESTBED_PML is one of what it may be.
+pml_check() {
+    case ${TESTBED_PML=ob1} in
+    ob1 | ucx | ofi) ;;
+    *) die_usage "TESTBED_PML is '$TESTBED_PML', but must be ob1, ucx or ofi" ;;
+    esac
+}
+
+# use_common INTERFACES [BTL,]: settings that all jobs need. Each node (and each job)
+# believes that it owns all of the machine's processors, so waiting ranks must yield.
+# The btls are those of windows (MPI_Put) where the PML does without.
 use_common() {
     local shared_memory=sm
     [[ $SERIES -eq 4 ]] && shared_memory=vader
     use OMPI_MCA_mpi_yield_when_idle 1
-    use OMPI_MCA_pml ob1
-    use OMPI_MCA_btl "${1-}$shared_memory,self"
+    use OMPI_MCA_btl "${2-}$shared_memory,self"
+    "use_$TESTBED_PML" "$1"
+}
+
+use_ob1() { use OMPI_MCA_pml ob1; }
+
+# Without these variables Open MPI takes UCX only where it finds InfiniBand. Between
+# nodes there is TCP. Inside one there is shared memory, which UCX uses between
+# processes of one IPC namespace only; that is why `enter` gives each node its own.
+use_ucx() {
+    use OMPI_MCA_pml ucx
+    use OMPI_MCA_pml_ucx_tls any
+    use OMPI_MCA_pml_ucx_devices any
+    use OMPI_MCA_opal_common_ucx_tls any
+    use OMPI_MCA_opal_common_ucx_devices any
+    use UCX_TLS posix,cma,tcp,self
+    use UCX_NET_DEVICES "$1"
+}
+
+# Of libfabric the tcp provider, inside of nodes too: it uses one interface.
+use_ofi() {
+    use OMPI_MCA_pml cm
+    use OMPI_MCA_mtl ofi
+    use OMPI_MCA_mtl_ofi_provider_include tcp
+    use FI_PROVIDER tcp
+    use FI_TCP_IFACE "${1%%,*}"
 }
 
 # Settings for jobs across nodes: TCP between nodes, our agent in place of ssh.
@@ -70,8 +103,10 @@ use_common() {
 # are nodes is no choice: 5.0.7 then waits for the first daemons to end, for
 # ever. A topology file in place of each daemon's own discovery gained nothing.
 use_nodes() {
-    use_common tcp,
-    use OMPI_MCA_btl_tcp_if_include "$(net_interfaces "$TESTBED_RAILS")"
+    local interfaces
+    interfaces=$(net_interfaces "$TESTBED_RAILS")
+    use_common "$interfaces" tcp,
+    use OMPI_MCA_btl_tcp_if_include "$interfaces"
     if [[ $SERIES -eq 4 ]]; then
         use OMPI_MCA_plm_rsh_agent "$HERE/agent"
         use OMPI_MCA_plm_rsh_no_tree_spawn 1
@@ -157,6 +192,7 @@ mpirun_main() {
     *) die_usage "--by is '$by', but must be block, cyclic or random:SEED" ;;
     esac
 
+    pml_check
     mpirun_find
     job_begin "$TESTBED_DIR"
     use_nodes
@@ -185,9 +221,10 @@ local_main() {
     need_number -n "$ranks" 1 9999
     need_number --timeout "$limit" 1 86400
 
+    pml_check
     mpirun_find
     job_begin "$TMP"
-    use_common
+    use_common lo
     export TMPDIR=$JOB_DIR
     JOB_NAME="$ranks ranks of $*"
     job_run "$limit" "$MPIRUN" --allow-run-as-root --oversubscribe --bind-to none \

@@ -76,21 +76,30 @@ net_node() {
     done
 }
 
-# net_shape RUN N RAILS RATE BURST: limits both directions of all links, each to
-# RATE. A queue shapes only what leaves a device, hence one on each end of the
-# pair. The burst must stay small: what it lets through unshaped is invisible to
-# the clock, and with 32k that is half of a 64 KiB message.
+# net_shape RUN RAILS BURST RATE...: limits both directions of all links of n0, n1, ...
+# to the RATE of each, which may be none. A queue shapes only what leaves a device, hence
+# one on each end of the pair. The burst must stay small: what it lets through unshaped is
+# invisible to the clock, and with 32k that is half of a 64 KiB message.
 net_shape() {
-    local run=$1 n=$2 rails=$3 i rail
-    local queue="root tbf rate $4 burst $5 latency 100ms"
-    for ((i = 0; i < n * rails; i++)); do
-        echo "qdisc add dev p$((i / rails)).$((i % rails)) $queue"
-    done | tc -n "$(net_switch "$run")" -batch -
-    for ((i = 0; i < n; i++)); do
+    local run=$1 rails=$2 burst=$3 i rail
+    shift 3
+    local -a rates=("$@")
+    for i in "${!rates[@]}"; do
         for ((rail = 0; rail < rails; rail++)); do
-            echo "qdisc add dev eth$rail $queue"
+            net_queue "p$i.$rail" "${rates[i]}" "$burst"
+        done
+    done | tc -n "$(net_switch "$run")" -batch -
+    for i in "${!rates[@]}"; do
+        [[ ${rates[i]} != none ]] || continue
+        for ((rail = 0; rail < rails; rail++)); do
+            net_queue "eth$rail" "${rates[i]}" "$burst"
         done | tc -n "$run.n$i" -batch -
     done
+}
+
+# net_queue DEVICE RATE BURST: what tc is to do.
+net_queue() {
+    [[ $2 == none ]] || echo "qdisc add dev $1 root tbf rate $2 burst $3 latency 100ms"
 }
 
 # net_namespaces RUN: those namespaces of a run that exist.

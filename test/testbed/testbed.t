@@ -103,6 +103,22 @@ test_rails() {
         "n0 5 0 1 n1 5 0 1"
 }
 
+# What of --slow cannot be meant is said in one sentence.
+test_slow_words() {
+    local word
+    for word in 1 n1:20m n3:20mbit n1:none n1:1mbit,1:2mbit; do
+        run with --nodes 3 --slow "$word" -- echo ran
+        is "with: --slow $word is refused, in one sentence" \
+            "$status$out $(grep -c '^testbed: --slow .*nothing was run' "$scratch/err")" "2 1"
+    done
+    # shellcheck disable=SC2016  # for the inner shell
+    run with --nodes 3 --slow 2:30mbit --slow n0:20mbit -- bash -c 'echo "$TESTBED_SLOW"'
+    is "with: --slow, repeated" "$out" n0:20mbit,n2:30mbit
+    # shellcheck disable=SC2016
+    run with --nodes 1 -- bash -c 'echo "${TESTBED_SLOW-unset}"'
+    is "with: no --slow" "$out" ""
+}
+
 # test_signal NAME STATUS: a testbed that gets a signal leaves nothing behind.
 test_signal() {
     local pid run
@@ -137,13 +153,70 @@ wait_for() {
 }
 
 test_sweep() {
+    local namespaces=" 3 namespace"
     run leftovers
     is "leftovers: says so" "$status" 1
+    # Without root the namespaces go with their last process, and nobody else sees them.
+    [[ $(id -u) -eq 0 ]] || namespaces=
     is "leftovers: lists 3 namespaces, 2 directories and the processes" \
         "$(grep -F "$1" <<<"$out" | sed 's/ .*//' | sort | uniq -c | xargs | sed 's/ [0-9]* process/ N process/')" \
-        "2 directory 3 namespace N process"
+        "2 directory$namespaces N process"
     run sweep
     is "sweep: succeeds" "$status" 0
+}
+
+# ---- without root -----------------------------------------------------------
+
+# as_nobody COMMAND...: in place of run, for a copy of the testbed that a user without
+# rights can read.
+as_nobody() {
+    out=$(env -C / HOME="$scratch" setpriv --reuid=65534 --regid=65534 --clear-groups \
+        --inh-caps=-all "$@" 2>"$scratch/err")
+    status=$?
+}
+
+test_user() {
+    local own=$scratch/own/testbed
+    # All tests here are such tests already.
+    [[ $(id -u) -eq 0 ]] || return 0
+    mkdir -p "$scratch/own" "$scratch/bin"
+    cp -p "$here"/* "$scratch/own"
+    chmod -R a+rX "$scratch"
+    printf '#!/bin/sh\necho "unshare: not permitted" >&2\nexit 1\n' >"$scratch/bin/unshare"
+    chmod a+rx "$scratch/bin/unshare"
+    as_nobody env PATH="$scratch/bin:$PATH" "$own" can
+    is "without root: says why where the kernel forbids it" \
+        "$status $(grep -c 'it takes root, or user namespaces.*unshare: not permitted' "$scratch/err")" \
+        "1 1"
+    as_nobody "$own" can
+    if [[ 0 -ne $status ]]; then
+        skip "without root" "$(<"$scratch/err")"
+        return
+    fi
+    # shellcheck disable=SC2016  # for the inner shell
+    as_nobody "$own" with --nodes 2 --rate 100mbit -- bash -c 'ls /run/netns | wc -l
+        "$0" n1 hostname; exit 7' "$scratch/own/enter"
+    is "without root: nodes" "$out $status" $'3\nn1 7'
+    is "without root: nothing is left" "$(find /tmp /dev/shm -maxdepth 1 -user 65534 -name 'testbed.*')" ""
+}
+
+# A job without root, over what MPI there is.
+test_user_job() {
+    local mpirun=$OMPI_PREFIX/bin/mpirun
+    [[ $(id -u) -eq 0 ]] || return 0
+    as_nobody "$scratch/own/testbed" can
+    [[ 0 -eq $status ]] || return 0
+    as_nobody test -x "$mpirun"
+    if [[ 0 -ne $status ]]; then
+        skip "$label: without root" "only root may run $mpirun"
+        return
+    fi
+    chmod a+rx "$probe"
+    as_nobody "$scratch/own/testbed" with --nodes 3 -- \
+        "$scratch/own/testbed" mpirun --timeout 15 --map 1,2,1 -- "$probe" hosts
+    is "$label: without root" "$out" "n0 n1 n1 n2"
+    as_nobody "$scratch/own/testbed" local -n 3 --timeout 15 -- "$probe" hosts
+    is "$label: without root, local" "$out" "$(hostname) $(hostname) $(hostname)"
 }
 
 # ---- jobs ------------------------------------------------------------------
@@ -221,6 +294,51 @@ test_links() {
     yes "$label: bytes into n3 (${rx:-none})" within "${rx:-0}" 1000 150000
 }
 
+# 1 MiB at 50 Mbit/s between n1, which has such a link, and n0, which has a faster one or
+# none that is limited; and between nodes that have that.
+test_slow() {
+    local wanted rate slow fast
+    wanted=$((1048576 * 8 * 1000 / (50 * 958)))
+    for rate in none 200mbit; do
+        run with --nodes 3 --rate "$rate" --slow n1:50mbit -- bash -c "
+            '$testbed' mpirun --timeout 15 --map 1,1 -- '$probe' ping 1048576
+            '$testbed' mpirun --timeout 15 --map 1,0,1 -- '$probe' ping 1048576"
+        { read -r slow && read -r fast; } <<<"$out"
+        yes "$label: n1 is slow, others $rate (${slow:-no} us, wanted $wanted)" \
+            within "${slow:-0}" $((wanted * 85 / 100)) $((wanted * 115 / 100))
+        yes "$label: only n1 is (${fast:-no} us)" within "${fast:-0}" 1 $((wanted * 50 / 100))
+    done
+}
+
+# test_pml PML COMPONENT: jobs over it, between nodes and inside.
+test_pml() {
+    local pml=$1
+    if ! "$OMPI_PREFIX/bin/ompi_info" --parsable | grep -q "^mca:$2:"; then
+        skip "$label: $pml" "this Open MPI has no ${2/:/\/}"
+        return
+    fi
+    export TESTBED_PML=$pml
+    job --ppn 2 -- "$probe" hosts
+    is "$label: $pml on nodes" "$out" "n0 n0 n1 n1 n2 n2 n3 n3"
+    run with --nodes 2 -- bash -c "
+        '$testbed' mpirun --timeout 15 --map 1,2 -- '$probe' send 1048576 >&2 &&
+        '$testbed' bytes"
+    yes "$label: $pml, bytes into n1" \
+        within "$(awk '$1 == "n1" { print $2 }' <<<"$out")" 1048576 1200000
+    run local -n 3 --timeout 15 -- "$probe" hosts
+    is "$label: $pml, local" "$out" "$(hostname) $(hostname) $(hostname)"
+    OMPI_MCA_pml=ob1 run local -n 2 --timeout 15 -- "$probe" env OMPI_MCA_pml
+    is "$label: $pml, the caller's settings win" "$out" "ob1 ob1"
+    unset TESTBED_PML
+}
+
+# UCX takes ranks for neighbours if they have the same IPC namespace.
+test_ipc() {
+    job --map 2,2,1 -- readlink /proc/self/ns/ipc
+    is "$label: an IPC namespace for each node" "$(sort <<<"$out" | uniq -c | awk '{ print $1 }' | sort | xargs)" \
+        "1 2 2"
+}
+
 # A message of 4 MiB over two links of 100 Mbit/s each: about half of the time
 # of one, and about half of the bytes on each.
 test_job_rails() {
@@ -245,6 +363,9 @@ test_environment() {
     is "$label: variables reach the ranks" "$out" "seen seen seen seen"
     OMPI_MCA_pml=cm job -- "$probe" env OMPI_MCA_pml
     yes "$label: the caller's settings win" [ "$status" -ne 0 ]
+    TESTBED_PML=tcp run local -- "$probe" hosts
+    is "$label: a wrong TESTBED_PML is refused, in one sentence" \
+        "$status$out $(grep -c "TESTBED_PML is 'tcp', but must be" "$scratch/err")" "2 1"
     run local -n 3 -- "$probe" hosts
     is "$label: local" "$out" "$(hostname) $(hostname) $(hostname)"
 }
@@ -261,8 +382,13 @@ test_mpi() {
     test_maps
     test_ends
     test_links
+    test_slow
     test_job_rails
     test_environment
+    test_ipc
+    test_pml ucx pml:ucx
+    test_pml ofi mtl:ofi
+    test_user_job
 }
 
 # prefixes: $OMPI_PREFIX, and that of mpirun on PATH.
@@ -281,6 +407,8 @@ main() {
     fi
     test_with
     test_rails
+    test_slow_words
+    test_user
     test_signal TERM 143
     test_signal INT 130
     test_signal HUP 129

@@ -58,7 +58,8 @@ with_traps() {
     trap 'exit 141' PIPE
 }
 
-# with_build NODES RAILS RATE BURST: makes the testbed TESTBED_RUN.
+# with_build NODES RAILS BURST RATE...: makes the testbed TESTBED_RUN, with a RATE for
+# each node.
 with_build() {
     local node
     mkdir "$TESTBED_DIR" "$TESTBED_SHM"
@@ -67,7 +68,7 @@ with_build() {
         mkdir "$TESTBED_DIR/n$node"
     done
     net_build "$TESTBED_RUN" "$1" "$2"
-    [[ $3 == none ]] || net_shape "$TESTBED_RUN" "$@"
+    net_shape "$TESTBED_RUN" "${@:2}"
 }
 
 # with_names: the variables that describe the testbed of this process.
@@ -77,35 +78,68 @@ with_names() {
     TESTBED_SHM=$SHM/$TESTBED_RUN
 }
 
+# need_rate OPTION VALUE [WORD]: a rate, or the word in its place.
+need_rate() {
+    [[ $2 =~ ^[0-9]+[kmg]?bit$ || (-n ${3-} && $2 == "$3") ]] ||
+        die_usage "$1 is '$2', but must be ${3:+$3 or }like 100mbit (bit, kbit, mbit, gbit)"
+}
+
+# with_slow NODES LIST: puts the rates of the list, like n3:20mbit,n5:50mbit, in RATES,
+# and what it says in TESTBED_SLOW, in the order of the nodes.
+with_slow() {
+    local word node
+    local -a words slow=()
+    IFS=, read -ra words <<<"$2"
+    for word in "${words[@]}"; do
+        [[ $word =~ ^n?([0-9]{1,3}): ]] ||
+            die_usage "--slow is '$word', but must be NODE:RATE like n3:20mbit"
+        node=$((10#${BASH_REMATCH[1]}))
+        ((node < $1)) ||
+            die_usage "--slow is '$word', but the nodes are n0 to n$(($1 - 1))"
+        [[ -z ${slow[node]-} ]] || die_usage "--slow names n$node twice"
+        need_rate "--slow n$node" "${word#*:}"
+        RATES[node]=${word#*:}
+        slow[node]=n$node:${RATES[node]}
+    done
+    TESTBED_SLOW=$(IFS=, && echo "${slow[*]}")
+}
+
 with_main() {
-    local nodes=4 rails=1 rate=none burst=4k status=0
+    local nodes=4 rails=1 rate=none burst=4k slow='' status=0 node
+    local -a arguments=("$@")
     while (($#)) && [[ $1 != -- ]]; do
         need_value "$1" $#
         case $1 in
         --nodes) nodes=$2 ;;
         --rails) rails=$2 ;;
         --rate) rate=$2 ;;
+        --slow) slow+=,$2 ;;
         --burst) burst=$2 ;;
-        *) die_usage "with: '$1' is no option; legal are --nodes, --rails, --rate, --burst," \
-            "and -- before the command" ;;
+        *) die_usage "with: '$1' is no option; legal are --nodes, --rails, --rate, --slow," \
+            "--burst, and -- before the command" ;;
         esac
         shift 2
     done
     need_number --nodes "$nodes" 1 250
     need_number --rails "$rails" 1 4
-    [[ $rate =~ ^(none|[0-9]+[kmg]?bit)$ ]] ||
-        die_usage "--rate is '$rate', but must be none or like 100mbit (bit, kbit, mbit, gbit)"
+    need_rate --rate "$rate" none
     [[ $burst =~ ^[0-9]+[km]?b?$ ]] ||
         die_usage "--burst is '$burst', but must be a number of bytes like 4k"
+    RATES=()
+    for ((node = 0; node < nodes; node++)); do
+        RATES+=("$rate")
+    done
+    with_slow "$nodes" "${slow#,}"
     (($# >= 2)) || die_usage "with: no command; write -- COMMAND"
     shift
 
+    as_root with "${arguments[@]}"
     with_names
     STAGE=build COMMAND_PID='' COMMAND_GROUP=''
     with_traps
-    with_build "$nodes" "$rails" "$rate" "$burst"
+    with_build "$nodes" "$rails" "$burst" "${RATES[@]}"
     STAGE=run
-    export TESTBED_RUN TESTBED_DIR TESTBED_SHM
+    export TESTBED_RUN TESTBED_DIR TESTBED_SHM TESTBED_SLOW
     export TESTBED_NODES=$nodes TESTBED_RAILS=$rails TESTBED_RATE=$rate
     with_command "$@" || status=$?
     exit "$status"
@@ -143,10 +177,30 @@ bytes_main() {
     net_bytes "$TESTBED_RUN" "$TESTBED_NODES" "$TESTBED_RAILS"
 }
 
+readonly USER_NAMESPACE=(--user --map-root-user --mount --net --uts)
+
+# as_root ARG...: without root, runs testbed with these arguments anew as the root of a
+# user namespace of its own, where the kernel allows that. What root owns outside is
+# nobody's there, so /run, where ip keeps network namespaces, is replaced; and ip must be
+# able to return to the network where it began, so that is replaced too. The process stays
+# the same.
+as_root() {
+    local why
+    [[ $(id -u) -ne 0 ]] || return 0
+    why=$(unshare "${USER_NAMESPACE[@]}" true 2>&1) ||
+        die "it takes root, or user namespaces, which this kernel refuses here" \
+            "(${why//$'\n'/; }; see sysctl user.max_user_namespaces," \
+            "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)"
+    # shellcheck disable=SC2016  # for the inner shell
+    exec unshare "${USER_NAMESPACE[@]}" sh -c \
+        'mount -t tmpfs tmpfs /run && ip link set lo up && exec "$0" "$@"' "$HERE/testbed" "$@"
+}
+
 # can_main: builds the smallest testbed with all that the others need.
 can_main() {
     local why
     why=$(can_try 2>&1) && return 0
+    why=${why//testbed: /}
     say "no testbed can be made here: ${why//$'\n'/; }"
     return 1
 }
@@ -159,10 +213,6 @@ can_try() {
             return 1
         }
     done >/dev/null
-    [[ $(id -u) -eq 0 ]] || {
-        echo "it takes root"
-        return 1
-    }
     "$HERE/testbed" with --nodes 1 --rate 100mbit -- "$HERE/enter" n0 true
 }
 
