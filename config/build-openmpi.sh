@@ -20,7 +20,7 @@
 # Only what is not done yet is done. What was done is written in build/stamps/,
 # each stamp a text of all that its step depends on:
 #   unpacked    the Open MPI, the options, the patches: a change starts afresh
-#   configured  the above, the components, their configure.m4
+#   configured  the above, the components, their configure.m4, libraries of transports
 #   built       the same, written after the installation
 # With all three up to date, only the components are rebuilt and installed.
 
@@ -130,6 +130,16 @@ dso_option() {
     [ -z "$names" ] || echo "--enable-mca-dso=$names"
 }
 
+# Open MPI's configure takes UCX and libfabric where it finds them.
+transports() {
+    local header
+    for header in ucp/api/ucp.h rdma/fabric.h; do
+        if echo "#include <$header>" | ${CC:-cc} ${CPPFLAGS-} -E - >/dev/null 2>&1; then
+            echo "with $header"
+        fi
+    done
+}
+
 describe_steps() {
     mapfile -t options < <(configure_options "${1-}")
     unpacked="$source_id
@@ -139,6 +149,7 @@ $(checksums opal '*.patch')"
     mapfile -t -O "${#options[@]}" options < <(dso_option)
     configured="$unpacked
 ${options[*]}
+$(transports)
 $(checksums ompi configure.m4)"
 }
 
@@ -192,6 +203,23 @@ build_everything() {
     step make "Building Open MPI with $jobs jobs (3 min on 2 processors)" make -C "$tree" -j"$jobs"
     step install "Installing Open MPI in ${prefix#"$root"/}" make -C "$tree" install
     mark_done built "$configured"
+    say "It sends messages by $(name_pmls)"
+}
+
+# ob1, ucx, cm with mtl/ofi
+name_pmls() {
+    "$prefix/bin/ompi_info" --parsable | awk -F: '
+        $1 == "mca" && $4 == "version" && $2 == "pml" && $3 ~ /^(ob1|ucx|cm)$/ { pml[$3] }
+        $1 == "mca" && $4 == "version" && $2 == "mtl" { mtl = mtl ", mtl/" $3 }
+        END {
+            printf "pml/ob1"
+            if ("ucx" in pml) {
+                printf ", pml/ucx"
+            }
+            if ("cm" in pml && mtl != "") {
+                printf ", pml/cm with %s", substr(mtl, 3)
+            }
+        }'
 }
 
 build_components() {

@@ -26,7 +26,10 @@ packages() {
         # The distribution's own Open MPI, to build components for it.
         dso) echo gcc libc6-dev libopenmpi-dev openmpi-bin ;;
         # libopenmpi-dev and openmpi-bin: the test of components built out of tree.
-        test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg hwloc-nox procps ;;
+        # libucx-dev and libfabric-dev: Open MPI is built with them where they are, and
+        # the programs run over them.
+        test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg hwloc-nox procps \
+                   libucx-dev libfabric-dev ;;
         # PETSc and what it was compiled with: bench-petsc only.
         petsc) echo libpetsc-real-dev libopenmpi-dev openmpi-bin gcc binutils pkg-config ;;
         *) die "need-packages.sh: unknown group '$1' (known: build, fortran, dso, test, petsc)" ;;

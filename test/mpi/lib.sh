@@ -11,6 +11,7 @@
 #
 #   OMPI_PREFIX  where Open MPI is installed (default: that of the mpicc on PATH)
 #   BUILD_DIR    where programs are built, in BUILD_DIR/test (default: build)
+#   TESTBED_PML  what jobs send messages by (testbed --help)
 
 set -u
 
@@ -122,7 +123,7 @@ expected=0
 # than expected, or gives no result, fails. What it has said stays in $work/out,
 # first its standard output.
 job() {
-    local label=$1 status good bad line
+    local label="${TESTBED_PML:+over $TESTBED_PML: }$1" status good bad line
     shift
     "$@" >"$work/out" 2>"$work/err"
     status=$?
@@ -158,6 +159,18 @@ on_one() {
     local label=$1 p=$2 timeout=$3
     shift 3
     job "$label, $p ranks" "$testbed" local -n "$p" --timeout "$timeout" -- "$@"
+}
+
+# over PML: from now on jobs send messages by it, ucx or ofi; where this Open MPI was
+# built without it, why_not says so.
+over() {
+    local component=pml:$1
+    [[ $1 != ofi ]] || component=mtl:ofi
+    if ! "$OMPI_PREFIX/bin/ompi_info" --parsable | grep -q "^mca:$component:version:"; then
+        why_not="this Open MPI was built without ${component/://}"
+        return 1
+    fi
+    export TESTBED_PML=$1
 }
 
 nodes_can=
