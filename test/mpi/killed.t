@@ -34,7 +34,8 @@ fi
 
 # killed MAP VICTIM CALL: tests.
 killed() {
-    local label="nodes of $1 ranks, rank $2 killed in $3" seconds status
+    local label="nodes of $1 ranks, rank $2 killed in $3${TESTBED_PML:+ over $TESTBED_PML}"
+    local seconds status
     "$testbed" with --nodes "$(awk -F, '{ print NF }' <<<"$1")" -- "$0" kill_one "$@" \
         >"$work/report" 2>&1
     status=$(sed -n 's/^status //p' "$work/report")
@@ -57,6 +58,14 @@ killed 2,2 0 "allreduce, merged"
 killed 1,1,2 2 "iallreduce, ring"
 killed 3,2 3 "allgather, leaders"
 killed 2,2 0 "allgather, new communicators"
+for pml in ucx ofi; do
+    if over "$pml"; then
+        killed 2,1,1 3 allgatherv
+        killed 2,2 0 iallgatherv
+    else
+        skip "a rank killed in a call, over $pml" "$why_not"
+    fi
+done
 "$testbed" leftovers 2>&1 | grep -vxF -f "$work/old" >"$work/new"
 is "testbed leftovers finds nothing new" "$(cat "$work/new")" ""
 finish

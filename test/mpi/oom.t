@@ -51,4 +51,13 @@ for k in 1 2; do
     dies "default handler, a communicator with leaders, request $k" -x CREATION=$k -x SET=2
 done
 is "default handler: the errors that are named" "$(sort -u "$work/words")" MPI_ERR_NO_MEM
+
+for pml in ucx ofi; do
+    if over "$pml"; then
+        on_one "no memory" 3 90 "$bin/oom"
+        on_one "no memory, exchanges" 3 60 -x SET=3 "$bin/oom"
+    else
+        skip "no memory, over $pml" "$why_not"
+    fi
+done
 finish
