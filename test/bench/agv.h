@@ -82,7 +82,9 @@ typedef struct agv_world_t {
     int rank;
     int size;
     int nodes;
-    int *node; /**< [size] node of each rank */
+    int *node;    /**< [size] node of each rank */
+    double *slow; /**< [size] bytes a second of the links of each rank's node, if
+                   *   TESTBED_SLOW names it, else 0 */
 } agv_world_t;
 
 /** One row: a distribution and a total. */
@@ -218,6 +220,8 @@ void agv_trace_stop(void);
 int agv_refuse(const char *program, int rank, const char *error);
 void agv_world_create(agv_world_t *world, MPI_Comm base);
 void agv_world_free(agv_world_t *world);
+/** Bytes a second of the links of a node, `rate` unless it is slow; 0: not shaped. */
+double agv_world_rate(const agv_world_t *world, int node, double rate);
 /** Reads the component's counters; the ranks meet, leave the link idle, and meet again. */
 void agv_call_begin(const agv_world_t *world, double idle, uint64_t before[2]);
 /** What the component says about the call since agv_call_begin. */

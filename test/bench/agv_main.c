@@ -62,23 +62,24 @@ static bool choose_comm(const char *which, MPI_Comm *comm)
     return good;
 }
 
-/* Seconds that the link into the node that lacks most is busy. */
+/* Seconds that the busiest link needs: into each node what it lacks, out of it what it
+ * contributes, at the least. */
 static double wire_limit(const agv_world_t *world, const size_t *bytes, size_t total, double rate)
 {
-    size_t most = 0;
+    double most = 0.0;
 
-    if (0.0 >= rate || 2 > world->nodes) {
-        return 0.0;
-    }
-    for (int node = 0; node < world->nodes; ++node) {
-        size_t lacking = total;
+    for (int node = 0; 1 < world->nodes && node < world->nodes; ++node) {
+        const double link = agv_world_rate(world, node, rate);
+        size_t own = 0;
 
         for (int i = 0; i < world->size; ++i) {
-            lacking -= (node == world->node[i]) ? bytes[i] : 0;
+            own += (node == world->node[i]) ? bytes[i] : 0;
         }
-        most = lacking > most ? lacking : most;
+        const double time = (double) (own > total - own ? own : total - own) / link;
+
+        most = (0.0 < link && time > most) ? time : most;
     }
-    return (double) most / rate;
+    return most;
 }
 
 static bool create_problem(agv_problem_t *problem, const bench_t *bench, const char *dist,

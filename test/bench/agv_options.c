@@ -34,7 +34,8 @@ static const char help_options[]
       "  --warmup N         calls of each arm before a row      [1]\n"
       "  --idle-ms MS       let the link rest before each call  [20]\n"
       "  --rate RATE        of a link: 12500000 (bytes/s), 100mbit; for the wire limit\n"
-      "                     [environment TESTBED_RATE, else none]\n"
+      "                     [environment TESTBED_RATE, else none]; nodes in TESTBED_SLOW have\n"
+      "                     that of their own\n"
       "  --no-verify        do not check the results (they are checked by default)\n"
       "  --tsv FILE         write the TSV lines there instead of to stdout\n"
       "  --table            print a table for people on stdout\n"
@@ -59,7 +60,7 @@ static const char help_arms[]
 static const char help_columns[]
     = "\nTSV columns: dist total p nodes comm type arm reps min_s median_s limit_s frac_min\n"
       "frac_median ratio block rounds verified. Times are of the slowest rank; limit_s is the\n"
-      "time the wire needs, max over nodes of (total - the node's own) / rate; frac is limit_s /\n"
+      "time the wire needs, max over nodes of what the node lacks, or has, / rate; frac is limit_s /\n"
       "time; ratio is the median of time / time of the first stock arm in the same repetition.\n";
 
 void agv_options_help(FILE *out)

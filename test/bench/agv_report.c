@@ -81,11 +81,14 @@ static void read_version(char version[MPI_MAX_LIBRARY_VERSION_STRING])
 void agv_report_begin(FILE *tsv, const agv_world_t *world, double rate, const char *program,
                       int argc, char **argv)
 {
+    const char *pml = getenv("TESTBED_PML"), *slow = getenv("TESTBED_SLOW");
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
 
     read_version(version);
-    fprintf(tsv, "# %s, %d rank(s) on %d node(s), %.0f bytes/s a link (0: not shaped)\n# %s",
-            version, world->size, world->nodes, rate, program);
+    fprintf(tsv, "# %s, %d rank(s) on %d node(s), %.0f bytes/s a link (0: not shaped)%s%s, %s\n",
+            version, world->size, world->nodes, rate, NULL == slow || '\0' == *slow ? "" : ", ",
+            NULL == slow ? "" : slow, NULL == pml || '\0' == *pml ? "ob1" : pml);
+    fprintf(tsv, "# %s", program);
     for (int i = 1; i < argc; ++i) {
         fprintf(tsv, " %s", argv[i]);
     }

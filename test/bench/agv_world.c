@@ -28,6 +28,22 @@ int agv_refuse(const char *program, int rank, const char *error)
     return 2;
 }
 
+/* The rate of this node in TESTBED_SLOW, n3:20mbit,n5:50mbit; 0: it is not named. */
+static double slow_rate(const char *name)
+{
+    const char *list = getenv("TESTBED_SLOW");
+    char copy[1024], *rest, *word;
+    const size_t length = strlen(name);
+
+    snprintf(copy, sizeof(copy), "%s", NULL == list ? "" : list);
+    for (word = strtok_r(copy, ",", &rest); NULL != word; word = strtok_r(NULL, ",", &rest)) {
+        if (0 == strncmp(word, name, length) && ':' == word[length]) {
+            return agv_options_number(word + length + 1);
+        }
+    }
+    return 0.0;
+}
+
 /* Numbers the nodes 0, 1, ... in the order of their lowest ranks. */
 static void number_nodes(agv_world_t *world)
 {
@@ -49,6 +65,20 @@ static void number_nodes(agv_world_t *world)
         }
     }
     free(names);
+    world->slow = calloc((size_t) world->size, sizeof(*world->slow));
+    world->slow[world->rank] = slow_rate(name);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, world->slow, 1, MPI_DOUBLE,
+                  world->control);
+}
+
+double agv_world_rate(const agv_world_t *world, int node, double rate)
+{
+    for (int i = 0; i < world->size; ++i) {
+        if (node == world->node[i]) {
+            return 0.0 < world->slow[i] ? world->slow[i] : rate;
+        }
+    }
+    return rate;
 }
 
 void agv_world_create(agv_world_t *world, MPI_Comm base)
@@ -68,6 +98,7 @@ void agv_world_free(agv_world_t *world)
     MPI_Comm_free(&world->control);
     MPI_Comm_free(&world->base);
     free(world->node);
+    free(world->slow);
 }
 
 /* Dissemination: in step d a rank hears of d more ranks. */

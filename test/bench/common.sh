@@ -3,7 +3,8 @@
 # on the testbed. Sourced, not run.
 #
 # From the environment: OMPI_PREFIX (an installed Open MPI, else mpicc on PATH),
-# BUILD_DIR (where products go, else build/ of this tree), CC.
+# BUILD_DIR (where products go, else build/ of this tree), CC, PML (what jobs send
+# messages by: ob1, ucx or ofi, as TESTBED_PML of testbed --help).
 
 BENCH_SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 BENCH_ROOT=$(cd "$BENCH_SRC/../.." && pwd)
@@ -27,6 +28,12 @@ die() {
     complain "$*"
     exit 1
 }
+
+export TESTBED_PML=${PML:-${TESTBED_PML:-ob1}}
+case $TESTBED_PML in
+ob1 | ucx | ofi) ;;
+*) die "PML=$TESTBED_PML: expected ob1 (the default), ucx or ofi; nothing was measured" ;;
+esac
 
 # title TEXT...: the lines above a section
 title() {
@@ -91,11 +98,36 @@ build_stages() {
     build_plans "$STAGES" "$BENCH_SRC/stages.c"
 }
 
-# need_component NAME: ends the program unless the Open MPI at hand has it.
+# has_component FRAMEWORK NAME: does the Open MPI at hand have it?
+has_component() {
+    "${OMPI_PREFIX:+$OMPI_PREFIX/bin/}ompi_info" --parsable 2>/dev/null |
+        grep "^mca:$1:$2:version:" >/dev/null
+}
+
+# has_pml PML: likewise what jobs over that PML need.
+has_pml() {
+    case $1 in
+    ofi) has_component mtl ofi ;;
+    *) has_component pml "$1" ;;
+    esac
+}
+
+# need_component NAME: ends the program unless the Open MPI at hand has coll/NAME, and the
+# PML that jobs are to use.
 need_component() {
-    "${OMPI_PREFIX:+$OMPI_PREFIX/bin/}ompi_info" --parsable --param coll "$1" --level 9 \
-        2>/dev/null | grep ":param:coll_$1_priority:" >/dev/null ||
-        die "the Open MPI of OMPI_PREFIX has no coll/$1"
+    has_component coll "$1" || die "the Open MPI of OMPI_PREFIX has no coll/$1"
+    has_pml "$TESTBED_PML" ||
+        die "PML=$TESTBED_PML: the Open MPI of OMPI_PREFIX was built without it" \
+            "(Debian's packages: libucx-dev for ucx, libfabric-dev for ofi; then make again)"
+}
+
+# over_pml: the PML for people.
+over_pml() {
+    case $TESTBED_PML in
+    ob1) echo "Open MPI's own TCP (pml/ob1)" ;;
+    ucx) echo "UCX's TCP (pml/ucx)" ;;
+    ofi) echo "libfabric's tcp provider (pml/cm, mtl/ofi)" ;;
+    esac
 }
 
 need_testbed() {
@@ -139,13 +171,14 @@ app_job() {
 }
 
 run_job() {
-    local program=$1 name=$2 with=$3 place=$4 options=$5 rate=none command
+    local program=$1 name=$2 with=$3 place=$4 options=$5 rate=none command pml=
+    [ "$TESTBED_PML" = ob1 ] || pml="TESTBED_PML=$TESTBED_PML "
     shift 5
     local tsv=$BENCH_OUT/$name.tsv log=$BENCH_OUT/$name.log
     rm -f "$tsv"
     if [ "$with" = local ]; then
         command="testbed local $place -- ${options:+$options }${program##*/} $*"
-        echo "\$ $command"
+        echo "\$ $pml$command"
         # shellcheck disable=SC2086 # lists of words
         "$TESTBED" local $place -- $options "$program" "$@" --rate none --tsv "$tsv" --progress \
             2>&1 | progress >"$log"
@@ -153,7 +186,7 @@ run_job() {
         [[ $with != *--rate* ]] || rate=${with##*--rate }
         rate=${rate%% *}
         command="testbed with $with -- testbed mpirun ${place:+$place }-- ${options:+$options }"
-        echo "\$ ${command}${program##*/} --rate $rate ${*//"$BENCH_OUT"/build/bench}"
+        echo "\$ $pml${command}${program##*/} --rate $rate ${*//"$BENCH_OUT"/build/bench}"
         # shellcheck disable=SC2086 # lists of words
         "$TESTBED" with $with -- "$TESTBED" mpirun $place -- $options "$program" --rate "$rate" \
             "$@" --tsv "$tsv" --progress 2>&1 | progress >"$log"

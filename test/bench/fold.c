@@ -91,13 +91,30 @@ static int most_lacking(const agv_world_t *world)
     return most;
 }
 
-/* Seconds that the busiest link needs. */
+/* That of the slowest link; 0: none is shaped. */
+static double least_rate(const bench_t *bench)
+{
+    double least = 0.0;
+
+    for (int node = 0; node < bench->world.nodes; ++node) {
+        const double rate = agv_world_rate(&bench->world, node, bench->options.rate);
+
+        if (0.0 < rate && (0.0 >= least || rate < least)) {
+            least = rate;
+        }
+    }
+    return least;
+}
+
+/* Seconds that the busiest link needs. Of an allreduce a slow link may carry less than its
+ * share, down to half of what is assumed here. */
 static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
 {
     const double total = (double) problem->total, nodes = bench->world.nodes;
+    const double rate = least_rate(bench);
     double bytes = total;
 
-    if (0.0 >= bench->options.rate || 2 > bench->world.nodes) {
+    if (0.0 >= rate || 2 > bench->world.nodes) {
         return 0.0;
     }
     if (FOLD_ALLREDUCE == problem->coll) {
@@ -108,7 +125,7 @@ static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
                && is_between(&bench->world, problem->root)) {
         bytes = 2.0 * total;
     }
-    return bytes / bench->options.rate;
+    return bytes / rate;
 }
 
 /* Calls back to back, those before the last checked by their first elements. */

@@ -34,7 +34,8 @@ static const char help_options[]
       "  --warmup N         samples of each arm before a row    [1]\n"
       "  --idle-ms MS       let the link rest before each sample [20, or 0 without --rate]\n"
       "  --rate RATE        of a link: 12500000 (bytes/s), 100mbit, none; for the wire limit\n"
-      "                     [environment TESTBED_RATE, else none]\n"
+      "                     [environment TESTBED_RATE, else none]; nodes in TESTBED_SLOW have\n"
+      "                     that of their own\n"
       "  --tsv FILE         write the TSV lines there instead of to stdout\n"
       "  --progress         say on stderr which row is being measured\n"
       "\n";

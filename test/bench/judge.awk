@@ -109,6 +109,22 @@ function judge_fold(    list, count, part_of, aim, i, key, name, line, good) {
     }
 }
 
+# ---- the same calls over several PMLs, whose time is compared with that over ob1
+
+function judge_pmls(    i, key, t, base, x, good) {
+    printf "%-17s %-5s %8s %9s %9s %9s  target 1.03\n", "", "PML", "limit ms", "stock",
+        "pipering", "to ob1"
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        split(key, t, SUBSEP)
+        base = least[t[1], t[2], "ob1", "pipering"]
+        x = base > 0 ? least[key, "pipering"] / base : 0
+        good = x > 0 && x <= 1.03 && !((key, "pipering") in wrong)
+        printf "%s %-5s %8.1f %9.3f %9.3f %9.3f  %s\n", label(key), t[3], 1e3 * limit[key],
+            part[key, "stock"], part[key, "pipering"], x, verdict(good)
+    }
+}
+
 # ---- 32 nodes: beside the fraction what the ring's rounds allow
 
 function judge_bounds(    i, key, aim, faster, good) {
@@ -249,6 +265,8 @@ END {
         judge_fraction()
     } else if (section == "fold") {
         judge_fold()
+    } else if (section == "pmls") {
+        judge_pmls()
     } else if (section == "bounds") {
         judge_bounds()
     } else if (section == "ppn") {

@@ -39,11 +39,16 @@ function cut(key, other) {
     return 100 * (1 - ratio[key, "mleader", other])
 }
 
-function least_cut(other, from, to,    i, key, low) {
+# Of batches, if there are any, since single calls bring the ratios nearer to 1.
+function least_cut(other, from, to,    i, key, low, single) {
+    single = 1
+    for (i = 1; i <= rows; i++) {
+        single = single && batch[order[i]] == 1
+    }
     low = 100
     for (i = 1; i <= rows; i++) {
         key = order[i]
-        if (batch[key] > 1 && total[key] >= from && total[key] <= to) {
+        if ((batch[key] > 1 || single) && total[key] >= from && total[key] <= to) {
             low = cut(key, other) < low ? cut(key, other) : low
         }
     }
