@@ -121,7 +121,8 @@ function judge_pmls(    i, key, t, base, x, good) {
         x = base > 0 ? least[key, "pipering"] / base : 0
         good = x > 0 && x <= 1.03 && !((key, "pipering") in wrong)
         printf "%s %-5s %8.1f %9.3f %9.3f %9.3f  %s\n", label(key), t[3], 1e3 * limit[key],
-            part[key, "stock"], part[key, "pipering"], x, verdict(good)
+            part[key, "stock"], part[key, "pipering"], x,
+            t[3] == "ob1" ? "" : verdict(good)
     }
 }
 
