@@ -101,6 +101,9 @@ typedef struct mca_coll_mleader_counters_t {
 
 int mca_coll_mleader_params_register(void);
 mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
+
+/** Nobody asks for leaders where they are of no use, or for a line about each call. */
+bool mca_coll_mleader_is_left_alone(void);
 mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void);
 const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason);
 
@@ -143,6 +146,7 @@ typedef struct mca_coll_mleader_topology_t {
     char *half[2];                        /**< where slices lie, in turns */
     size_t half_size;                     /**< equal on all nodes */
     uint64_t slice;                       /**< number of the next one */
+    bool joined;  /**< segments are there, or it is agreed that there are none */
     bool pending; /**< a call failed, and a message may still touch the segment */
     void *memory;
 } mca_coll_mleader_topology_t;
@@ -150,10 +154,13 @@ typedef struct mca_coll_mleader_topology_t {
 struct mca_coll_mleader_module_t;
 
 /**
- * Makes the topology of a communicator, with two small collective calls of the module
- * below. All ranks must come here in the same call.
+ * Makes the topology of a communicator, by a small collective call of the module below, and
+ * its segments, by another one. All ranks must come to each in the same call. After an
+ * error there is no topology.
  */
 int mca_coll_mleader_topology_make(struct mca_coll_mleader_module_t *module,
+                                   ompi_communicator_t *comm);
+int mca_coll_mleader_topology_join(struct mca_coll_mleader_module_t *module,
                                    ompi_communicator_t *comm);
 void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology);
 
@@ -163,7 +170,9 @@ typedef struct mca_coll_mleader_module_t {
     mca_coll_base_module_t super;
     mca_coll_base_module_allgather_fn_t previous_allgather;
     mca_coll_base_module_t *previous_allgather_module;
-    mca_coll_mleader_topology_t *topology; /**< NULL before the first call that wants it */
+    mca_coll_mleader_topology_t *topology; /**< NULL before the first call that wants it, and
+                                                where leaders are of no use */
+    mca_coll_mleader_reason_t reason; /**< why they are not; TAKEN: they are, or it is open */
     int calls;          /**< that it could have served, up to a few */
     bool out_of_memory; /**< all that it can do is say so */
 } mca_coll_mleader_module_t;

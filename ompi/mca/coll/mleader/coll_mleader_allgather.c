@@ -61,10 +61,15 @@ static mca_coll_mleader_reason_t judge_size(const mca_coll_mleader_params_t *par
 static mca_coll_mleader_reason_t judge_module(const mca_coll_mleader_params_t *params,
                                               mca_coll_mleader_module_t *module)
 {
-    const bool known = NULL != module->topology || MCA_COLL_MLEADER_AUTO != params->algorithm;
+    const bool automatic = MCA_COLL_MLEADER_AUTO == params->algorithm;
 
-    return known || FIRST_CALLS < ++module->calls ? MCA_COLL_MLEADER_TAKEN
-                                                  : MCA_COLL_MLEADER_FALLBACK_NEW;
+    if (MCA_COLL_MLEADER_TAKEN != module->reason
+        && (automatic || MCA_COLL_MLEADER_FALLBACK_UNLIKE == module->reason)) {
+        return module->reason;
+    }
+    return NULL != module->topology || !automatic || FIRST_CALLS < ++module->calls
+               ? MCA_COLL_MLEADER_TAKEN
+               : MCA_COLL_MLEADER_FALLBACK_NEW;
 }
 
 static mca_coll_mleader_reason_t judge_topology(const mca_coll_mleader_params_t *params,
@@ -249,6 +254,32 @@ static int run(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *p
     return mca_coll_mleader_run(call);
 }
 
+/*
+ * Sets the topology up, and looks whether leaders are of any use in it. Without it nothing
+ * is kept of the topology but the reason.
+ */
+static int set_up(const mca_coll_mleader_params_t *params, mca_coll_mleader_module_t *module,
+                  ompi_communicator_t *comm)
+{
+    int rc = OMPI_SUCCESS;
+
+    if (NULL == module->topology) {
+        rc = mca_coll_mleader_topology_make(module, comm);
+    }
+    if (OMPI_SUCCESS == rc) {
+        module->reason = judge_topology(params, module->topology);
+    }
+    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == module->reason) {
+        rc = mca_coll_mleader_topology_join(module, comm);
+    } else if (OMPI_SUCCESS == rc && !module->topology->joined) {
+        mca_coll_mleader_topology_free(module->topology);
+        module->topology = NULL;
+    }
+    /* others have a topology: this rank must not ask them for another in a later call */
+    module->out_of_memory = OMPI_ERR_OUT_OF_RESOURCE == rc;
+    return module->out_of_memory ? MPI_ERR_NO_MEM : rc;
+}
+
 static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module)
 {
     const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
@@ -261,15 +292,11 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
         reason = judge_module(&params, module);
     }
     if (MCA_COLL_MLEADER_TAKEN == reason) {
-        if (NULL == module->topology) {
-            const int rc = mca_coll_mleader_topology_make(module, call->comm);
-            if (OMPI_SUCCESS != rc) {
-                /* others have one: this rank must not ask them for another in a later call */
-                module->out_of_memory = OMPI_ERR_OUT_OF_RESOURCE == rc;
-                return module->out_of_memory ? MPI_ERR_NO_MEM : rc;
-            }
+        const int rc = set_up(&params, module, call->comm);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
         }
-        reason = judge_topology(&params, module->topology);
+        reason = module->reason;
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
         return step_aside(call->comm, call->bytes, reason);
@@ -278,9 +305,11 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
     return run(call, &params);
 }
 
-int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+/* Not a part of mca_coll_mleader_allgather: what it needs of the stack would be set up there. */
+static __opal_attribute_noinline__ int
+allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf, int rcount,
+          struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+          mca_coll_base_module_t *base)
 {
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
     mca_coll_mleader_call_t call = {.comm = comm,
@@ -302,4 +331,23 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
                                module->previous_allgather_module,
                                (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
     return rc;
+}
+
+/*
+ * Where a communicator has turned out to have no use for leaders, a call passes through in
+ * a few instructions. By then the module below has settled in the first calls
+ * (MCA_COMMON_IRREGULAR_BELOW).
+ */
+int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
+
+    if (MCA_COLL_MLEADER_TAKEN == module->reason || !mca_coll_mleader_is_left_alone()) {
+        return allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, base);
+    }
+    mca_common_irregular_count(&mca_coll_mleader_component.counters.fallback[module->reason], 1);
+    return module->previous_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
+                                      module->previous_allgather_module);
 }

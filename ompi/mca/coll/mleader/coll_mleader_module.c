@@ -54,6 +54,7 @@ static void module_construct(mca_coll_mleader_module_t *module)
     module->previous_allgather_module = NULL;
     module->topology = NULL;
     module->calls = 0;
+    module->reason = MCA_COLL_MLEADER_TAKEN;
     module->out_of_memory = false;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
@@ -70,10 +71,29 @@ OBJ_CLASS_INSTANCE(mca_coll_mleader_module_t, mca_coll_base_module_t, module_con
                    module_destruct);
 
 /*
- * Decided from the communicator alone, so alike on all ranks; nothing is sent. Ranks of
- * one node have nothing to exchange between nodes, and keep out of the way unless they are
- * told to. A rank without memory must not leave the others alone: it takes a module that
- * fails every call.
+ * Whether all ranks are on this node, and all of them know it. Processes that one launch
+ * has started agree about who is on a node with whom. Those of several jobs, spawned or
+ * connected, need not: Open MPI leaves it open for some of them whether they are local.
+ */
+static bool is_on_one_node(ompi_communicator_t *comm)
+{
+    ompi_group_t *group = comm->c_local_group;
+    if (ompi_group_have_remote_peers(group)) {
+        return false;
+    }
+    const opal_process_name_t first = ompi_group_get_proc_name(group, 0);
+    int r = 1;
+    while (r < ompi_comm_size(comm)
+           && first.jobid == ompi_group_get_proc_name(group, r).jobid) {
+        ++r;
+    }
+    return ompi_comm_size(comm) == r;
+}
+
+/*
+ * Decided alike on all ranks; nothing is sent. Ranks of one node have nothing to exchange
+ * between nodes, and keep out of the way unless they are told to. A rank without memory
+ * must not leave the others alone: it takes a module that fails every call.
  */
 mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
                                                     int *priority)
@@ -81,7 +101,7 @@ mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *
     *priority = mca_coll_mleader_component.priority;
     if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)
         || (MCA_COLL_MLEADER_AUTO == mca_coll_mleader_params_now().algorithm
-            && !ompi_group_have_remote_peers(comm->c_local_group))) {
+            && is_on_one_node(comm))) {
         return NULL;
     }
     mca_coll_mleader_module_t *module = OBJ_NEW(mca_coll_mleader_module_t);

@@ -258,6 +258,11 @@ mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
     };
 }
 
+bool mca_coll_mleader_is_left_alone(void)
+{
+    return MCA_COLL_MLEADER_AUTO == vars.algorithm && 0 >= mca_coll_mleader_component.verbose;
+}
+
 mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)
 {
     return (mca_coll_mleader_topology_params_t){

@@ -12,8 +12,8 @@
  * Topology: who shares what with whom, and the segment of the node.
  *
  * Each rank tells what it sees of its node, in one exchange by the module below, and all
- * come to the same groups. The first rank of a node makes a segment, the others attach
- * it, and a second exchange tells all whether all have theirs.
+ * come to the same groups. Where these are of use, the first rank of a node makes a
+ * segment, the others attach it, and a second exchange tells all whether all have theirs.
  */
 
 #include "coll_mleader.h"
@@ -375,30 +375,40 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
     return rc;
 }
 
-int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+static int keep_if(mca_coll_mleader_module_t *module, int rc)
 {
-    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
-    const int ranks = ompi_comm_size(comm);
-    int *records = malloc((size_t) ranks * RECORD * sizeof(int));
-
-    module->topology = new_topology(ranks);
-    if (NULL == records || NULL == module->topology) {
-        free(records);
-        mca_coll_mleader_topology_free(module->topology);
-        module->topology = NULL;
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    int rc = exchange_records(module, comm, records);
-    if (OMPI_SUCCESS == rc) {
-        rc = make_groupings(module->topology, comm, records, &params);
-    }
-    free(records);
-    if (OMPI_SUCCESS == rc) {
-        rc = make_segment(module, comm, params.segment_size);
-    }
     if (OMPI_SUCCESS != rc) {
         mca_coll_mleader_topology_free(module->topology);
         module->topology = NULL;
     }
     return rc;
+}
+
+int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+{
+    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
+    const int ranks = ompi_comm_size(comm);
+    int *records = malloc((size_t) ranks * RECORD * sizeof(int));
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+
+    module->topology = new_topology(ranks);
+    if (NULL != records && NULL != module->topology) {
+        rc = exchange_records(module, comm, records);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = make_groupings(module->topology, comm, records, &params);
+    }
+    free(records);
+    return keep_if(module, rc);
+}
+
+int mca_coll_mleader_topology_join(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+{
+    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
+
+    if (module->topology->joined) {
+        return OMPI_SUCCESS;
+    }
+    module->topology->joined = true;
+    return keep_if(module, make_segment(module, comm, params.segment_size));
 }
