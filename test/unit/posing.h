@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/uio.h>
+#include <string.h>
 
 #define POSING_RANKS 16
 
@@ -78,15 +78,23 @@ typedef int opal_convertor_t;
 #define OBJ_CONSTRUCT(object, name) (*(object) = 0)
 #define OBJ_DESTRUCT(object) (*(object) = 0)
 
-/** Ends the program, for no convertor should be wanted. */
-int posing_convert(opal_convertor_t *convertor, size_t *bytes);
-
 #define opal_convertor_copy_and_prepare_for_send(from, type, count, memory, flags, convertor) \
     ((void) (type), (void) (memory), *(convertor) = (int) (count) + (flags))
 #define opal_convertor_copy_and_prepare_for_recv opal_convertor_copy_and_prepare_for_send
-#define opal_convertor_pack(convertor, iov, count, bytes) \
-    ((void) (iov), (void) (count), posing_convert(convertor, bytes))
-#define opal_convertor_unpack opal_convertor_pack
+
+/** End the program, for no convertor should be wanted. */
+size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
+                                 bool on_device);
+size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
+                                   bool on_device);
+
+static inline int mca_common_irregular_copy(void *to, const void *from, size_t bytes,
+                                            bool on_device)
+{
+    (void) on_device;
+    memcpy(to, from, bytes);
+    return OMPI_SUCCESS;
+}
 
 /* ---- messages ---- */
 

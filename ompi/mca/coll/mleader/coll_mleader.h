@@ -229,6 +229,7 @@ typedef struct mca_coll_mleader_call_t {
     ptrdiff_t true_lb; /**< of rtype */
     bool in_place;     /**< the contribution is in rbuf */
     bool sdense, rdense;
+    bool on_device;    /**< a buffer of the user is */
     size_t bytes;      /**< of a contribution */
     size_t slice_size; /**< most of them that are moved at once */
     size_t message_size; /**< most bytes of a message, at least a contribution's slice */

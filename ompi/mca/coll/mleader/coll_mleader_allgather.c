@@ -196,6 +196,16 @@ static bool is_dense(ompi_datatype_t *type, size_t count)
     return opal_datatype_is_contiguous_memory_layout(&type->super, 1 < count ? 2 : 1);
 }
 
+static bool is_on_device(const mca_coll_mleader_call_t *call)
+{
+    ptrdiff_t true_lb, extent;
+
+    ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
+    return mca_common_irregular_on_device(call->rbuf + call->true_lb)
+           || (!call->in_place
+               && mca_common_irregular_on_device((const char *) call->sbuf + true_lb));
+}
+
 static void report(const mca_coll_mleader_call_t *call)
 {
     static const char *const inside[]
@@ -249,6 +259,7 @@ static int run(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *p
         call->stype = call->rtype;
     }
     call->sdense = is_dense(call->stype, call->scount);
+    call->on_device = is_on_device(call);
     count(&call->variant);
     report(call);
     return mca_coll_mleader_run(call);

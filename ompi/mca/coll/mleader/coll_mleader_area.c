@@ -31,20 +31,20 @@ static int rank_of(const mca_coll_mleader_call_t *call)
 
 /* ---- what is not dense ---- */
 
-/* Packs the contribution as a whole. */
-static int pack_all(const mca_coll_mleader_call_t *call, char *to)
+/* Packs the contribution as a whole, to the host's memory or, `on_device`, anywhere. */
+static int pack_all(const mca_coll_mleader_call_t *call, char *to, bool on_device)
 {
-    struct iovec iov = {.iov_base = to, .iov_len = call->bytes};
-    uint32_t count = 1;
-    size_t packed = call->bytes;
     opal_convertor_t packer;
+    size_t done = 0;
 
     OBJ_CONSTRUCT(&packer, opal_convertor_t);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &call->stype->super,
                                              call->scount, call->sbuf, 0, &packer);
-    (void) opal_convertor_pack(&packer, &iov, &count, &packed);
+    for (size_t packed = 1; 0 < packed && done < call->bytes; done += packed) {
+        packed = mca_common_irregular_pack(&packer, to + done, call->bytes - done, on_device);
+    }
     OBJ_DESTRUCT(&packer);
-    return call->bytes == packed ? OMPI_SUCCESS : OMPI_ERROR;
+    return call->bytes == done ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
 static void prepare_unpacker(const mca_coll_mleader_call_t *call, int rank,
@@ -58,12 +58,8 @@ static void prepare_unpacker(const mca_coll_mleader_call_t *call, int rank,
 
 static int unpack(opal_convertor_t *unpacker, const char *from, size_t length)
 {
-    struct iovec iov = {.iov_base = (char *) from, .iov_len = length};
-    uint32_t count = 1;
-    size_t unpacked = length;
-
-    (void) opal_convertor_unpack(unpacker, &iov, &count, &unpacked);
-    return length == unpacked ? OMPI_SUCCESS : OMPI_ERROR;
+    return length == mca_common_irregular_unpack(unpacker, from, length, false) ? OMPI_SUCCESS
+                                                                                : OMPI_ERROR;
 }
 
 /* In slices a convertor for every rank remembers where it is. */
@@ -89,7 +85,7 @@ int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call)
         if (NULL == call->packed) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
-        const int rc = pack_all(call, call->packed);
+        const int rc = pack_all(call, call->packed, false);
         if (OMPI_SUCCESS != rc) {
             return rc;
         }
@@ -125,12 +121,12 @@ static int put_in_place(const mca_coll_mleader_call_t *call)
     }
     char *place = call->rbuf + rank_of(call) * call->stride + call->true_lb;
     if (!call->sdense) {
-        return pack_all(call, place);
+        return pack_all(call, place, call->on_device);
     }
     ptrdiff_t true_lb, extent;
     ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
-    memmove(place, (const char *) call->sbuf + true_lb, call->bytes);
-    return OMPI_SUCCESS;
+    return mca_common_irregular_copy(place, (const char *) call->sbuf + true_lb, call->bytes,
+                                     call->on_device);
 }
 
 int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
@@ -147,11 +143,11 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
         return OMPI_SUCCESS;
     }
     if (!call->sdense) {
-        return pack_all(call, to);
+        return pack_all(call, to, false);
     }
     ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
-    memcpy(to, (const char *) call->sbuf + true_lb + call->offset, call->length);
-    return OMPI_SUCCESS;
+    return mca_common_irregular_copy(to, (const char *) call->sbuf + true_lb + call->offset,
+                                     call->length, call->on_device);
 }
 
 /* How many positions from `from` on can be copied at once. */
@@ -193,8 +189,9 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
             continue;
         }
         run = count_run(call, x, to);
-        memcpy(call->rbuf + rank * call->stride + call->true_lb + call->offset, place,
-               (size_t) run * call->length);
+        rc = mca_common_irregular_copy(call->rbuf + rank * call->stride + call->true_lb
+                                           + call->offset,
+                                       place, (size_t) run * call->length, call->on_device);
     }
     return rc;
 }

@@ -12,7 +12,7 @@
  * Component, module and calls of coll/pipering.
  *
  *     glue      component, params, module, serve, task, request; gather for allgather and
- *               allgatherv; chain for bcast, reduce, scan, exscan and allreduce
+ *               allgatherv; chain for bcast, reduce, scan, exscan and allreduce; staging
  *     decide    setup (who is where, what links cost), decide (plan of a call)
  *     engine    the one pipeline, and exchanges in few rounds
  *     plans     pure C: blocks, rounds, order, route, chain, grid, outliers, model
@@ -28,6 +28,7 @@
 
 #include "coll_pipering_engine.h"
 #include "coll_pipering_engine_grid.h"
+#include "coll_pipering_staging.h"
 #include "coll_pipering_task.h"
 #include "coll_pipering_wire.h"
 #include "opal/class/opal_list.h"
@@ -409,6 +410,7 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_unit_t unit;            /**< of a reduction */
     mca_coll_pipering_combine_plan_t combine; /**< likewise */
     bool exclusive;                           /**< MPI_Exscan */
+    mca_coll_pipering_staging_t staging;      /**< likewise */
     bool running; /**< the setup is behind it */
     bool tagged;  /**< tags are taken, once for all starts of a persistent request */
     int tag;

@@ -127,9 +127,24 @@ static bool aim_combine(mca_coll_pipering_request_t *request)
     return (0 <= combine->upper || 0 <= combine->lower) && !(last && request->exclusive);
 }
 
+/* The receive buffer of this rank means something; that of an exscan's first one does not. */
+static bool has_result(const mca_coll_pipering_request_t *request)
+{
+    return request->exclusive ? 0 < ompi_comm_rank(request->super.comm)
+                              : MCA_COLL_PIPERING_ALLREDUCE == request->key.collective
+                                    || keeps_results(request);
+}
+
 static int begin_reduction(mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
+
+    int rc = mca_coll_pipering_staging_begin(&request->staging, request->key.sizes[0],
+                                             &request->send,
+                                             has_result(request) ? &request->recv : NULL);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
     const bool combines = aim_combine(request);
     const bool receives = !combines && is_scan(request)
                           && (!request->exclusive || 0 <= request->combine.lower);
@@ -146,7 +161,7 @@ static int begin_reduction(mca_coll_pipering_request_t *request)
     if (receives && request->in_place && !request->exclusive) {
         pipe.recv = NULL; /* rank 0 of a scan has its result */
     }
-    int rc = mca_coll_pipering_request_add(request, pipe);
+    rc = mca_coll_pipering_request_add(request, pipe);
     if (OMPI_SUCCESS == rc && 1 < plan->pipes) {
         pipe = (mca_coll_pipering_pipe_plan_t){.route = &plan->route[1],
                                                .unit = request->unit,

@@ -49,6 +49,17 @@ void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, int size)
                                                               most > 1 ? 2 : 1);
 }
 
+bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int size)
+{
+    int rank = 0;
+
+    while (rank + 1 < size && 0 == mca_coll_pipering_contribution_count(layout, rank)) {
+        ++rank;
+    }
+    return mca_common_irregular_on_device(mca_coll_pipering_contribution(layout, rank)
+                                          + layout->true_lb);
+}
+
 /* ---- setting up ---- */
 
 static void init_source(mca_coll_pipering_source_t *source,
@@ -258,6 +269,10 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
     pipe->comm = comm;
     pipe->window = plan->window;
     pipe->overlap = plan->overlap;
+    pipe->on_device = (NULL != plan->send
+                       && mca_coll_pipering_is_on_device(plan->send, plan->ring->size))
+                      || (NULL != plan->recv
+                          && mca_coll_pipering_is_on_device(plan->recv, plan->ring->size));
     pipe->unit = plan->unit;
     pipe->gate = plan->gate;
     pipe->error = OMPI_SUCCESS;
@@ -265,7 +280,7 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
 
     const int rc = take_memory(pipe, plan);
     if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_pipe_fini(pipe);
+        (void) mca_coll_pipering_pipe_fini(pipe);
         return rc;
     }
 
@@ -471,7 +486,7 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe)
     return pipe->combine.done == pipe->combine.total && mca_coll_pipering_turns_over(pipe);
 }
 
-void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
+bool mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
 {
     bool pending = false;
 
@@ -492,4 +507,5 @@ void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
         free(pipe->memory);
     }
     pipe->memory = NULL;
+    return pending;
 }

@@ -157,7 +157,7 @@ typedef struct mca_coll_pipering_sink_t {
     mca_coll_pipering_turn_t turn;
 } mca_coll_pipering_sink_t;
 
-/** What a pipeline that reduces does with a block. Borrowed. */
+/** What a pipeline that reduces does with a block. Borrowed. Its buffers are the host's. */
 typedef struct mca_coll_pipering_combine_plan_t {
     ompi_op_t *op;
     int lower, upper; /**< links that bring partial results, -1: none; not both none */
@@ -191,6 +191,7 @@ typedef struct mca_coll_pipering_pipe_t {
     ompi_communicator_t *comm;
     unsigned window;
     bool overlap; /**< a block is combined while the one before is sent */
+    bool on_device; /**< the user's buffers are, or one of them */
     mca_coll_pipering_unit_t unit;
     const struct mca_coll_pipering_pipe_t *gate; /**< makes our own blocks, NULL: they are there */
     ptrdiff_t slot_shift; /**< from a slot to where its first element stands */
@@ -240,9 +241,9 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe);
 
 /**
  * Gives everything back. A pipeline that failed withdraws its receives first;
- * memory into which a message may still come is kept for ever.
+ * memory into which a message may still come is kept for ever. True if there is any.
  */
-void mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe);
+bool mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe);
 
 END_C_DECLS
 

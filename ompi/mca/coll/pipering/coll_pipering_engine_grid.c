@@ -149,10 +149,10 @@ static int put_own(swap_t *swap)
         return OMPI_SUCCESS;
     }
     if (from->dense) {
-        if (to != in_buffer(from, swap->me)) {
-            memcpy(to, in_buffer(from, swap->me), bytes);
-        }
-        return OMPI_SUCCESS;
+        return to == in_buffer(from, swap->me)
+                   ? OMPI_SUCCESS
+                   : mca_common_irregular_copy(to, in_buffer(from, swap->me), bytes,
+                                               swap->on_device);
     }
 
     opal_convertor_t packer;
@@ -162,10 +162,7 @@ static int put_own(swap_t *swap)
                                              mca_coll_pipering_contribution(from, swap->me), 0,
                                              &packer);
     for (size_t packed = 1; 0 < packed && done < bytes; done += packed) {
-        struct iovec iov = {.iov_base = to + done, .iov_len = bytes - done};
-        uint32_t count = 1;
-        packed = iov.iov_len;
-        (void) opal_convertor_pack(&packer, &iov, &count, &packed);
+        packed = mca_common_irregular_pack(&packer, to + done, bytes - done, swap->on_device);
     }
     OBJ_DESTRUCT(&packer);
     return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
@@ -180,6 +177,9 @@ int mca_coll_pipering_swap_init(swap_t *swap, ompi_communicator_t *comm,
     swap->me = ompi_comm_rank(comm);
     swap->rounds = mca_coll_pipering_grid_rounds(&plan->grid);
     swap->error = OMPI_SUCCESS;
+    swap->on_device = mca_coll_pipering_is_on_device(plan->recv, plan->grid.ring->size)
+                      || (NULL != plan->send
+                          && mca_coll_pipering_is_on_device(plan->send, plan->grid.ring->size));
     OBJ_CONSTRUCT(&swap->unpacker, opal_convertor_t);
 
     int rc = take_memory(swap);
@@ -306,12 +306,12 @@ static size_t copy_piece(swap_t *swap, int shelf, size_t length)
 {
     const mca_coll_pipering_layout_t *recv = swap->plan.recv;
     const int rank = swap->rank[shelf];
-    struct iovec iov = {.iov_base = swap->place[shelf] + swap->delivery_done, .iov_len = length};
-    uint32_t count = 1;
+    const char *from = swap->place[shelf] + swap->delivery_done;
 
     if (recv->dense) {
-        memcpy(in_buffer(recv, rank) + swap->delivery_done, iov.iov_base, length);
-        return length;
+        const int rc = mca_common_irregular_copy(in_buffer(recv, rank) + swap->delivery_done,
+                                                 from, length, swap->on_device);
+        return OMPI_SUCCESS == rc ? length : 0;
     }
     if (0 == swap->delivery_done) {
         opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &recv->type->super,
@@ -319,8 +319,7 @@ static size_t copy_piece(swap_t *swap, int shelf, size_t length)
                                                  mca_coll_pipering_contribution(recv, rank), 0,
                                                  &swap->unpacker);
     }
-    (void) opal_convertor_unpack(&swap->unpacker, &iov, &count, &length);
-    return length;
+    return mca_common_irregular_unpack(&swap->unpacker, from, length, swap->on_device);
 }
 
 /* Delivers up to so many bytes of what is to be; how many. */

@@ -59,6 +59,7 @@ typedef struct mca_coll_pipering_swap_t {
     int error;   /**< OMPI_SUCCESS, or what ended the exchange */
     int rounds;
     bool begun;
+    bool on_device; /**< the user's buffers are, or one of them */
     int sent;      /**< rounds whose messages are sent */
     int delivered; /**< rounds whose contributions are in the user's buffer, -1: not the own one */
     uint64_t posted, arrived, started, completed; /**< messages in and out */

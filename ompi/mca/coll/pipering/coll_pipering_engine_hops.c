@@ -16,8 +16,6 @@
 
 #include "coll_pipering_engine_steps.h"
 
-#include <string.h>
-
 void mca_coll_pipering_turn_take(mca_coll_pipering_turn_t *turn, mca_coll_pipering_hop_t *hop,
                                  size_t block_bytes, unsigned ahead)
 {
@@ -78,8 +76,9 @@ int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, int index)
     (void) mca_coll_pipering_walk_next(&source->coming, &block);
     const size_t size = block.length * pipe->unit.size;
     if (!source->stays) {
-        memcpy(mca_coll_pipering_block_place(pipe, source, k, &block),
-               mca_coll_pipering_fifo_place(turn->hop->fifo, &turn->run, k), size);
+        mca_coll_pipering_copy_block(pipe, mca_coll_pipering_block_place(pipe, source, k, &block),
+                                     mca_coll_pipering_fifo_place(turn->hop->fifo, &turn->run, k),
+                                     size);
         give_back(turn, k + 1);
     }
     source->posted = ++source->arrived;
@@ -104,7 +103,9 @@ int mca_coll_pipering_put_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
         return 0;
     }
     const size_t size = block.length * pipe->unit.size;
-    memcpy(mca_coll_pipering_fifo_place(turn->hop->fifo, &turn->run, k), place, size);
+    mca_coll_pipering_copy_block(pipe,
+                                 mca_coll_pipering_fifo_place(turn->hop->fifo, &turn->run, k),
+                                 place, size);
     mca_coll_pipering_fifo_show(turn->hop->fifo, &turn->run, k + 1);
     sink->completed = ++sink->sent;
     ++pipe->traffic.blocks_out;

@@ -128,12 +128,7 @@ bool mca_coll_pipering_has_slot(const mca_coll_pipering_pipe_t *pipe, int index,
 /* Asks the packer for up to `room` bytes; it gives whole elements only. */
 static size_t pack_some(mca_coll_pipering_source_t *own, char *to, size_t room)
 {
-    struct iovec iov = {.iov_base = to, .iov_len = room};
-    uint32_t count = 1;
-    size_t packed = room;
-
-    (void) opal_convertor_pack(&own->packer, &iov, &count, &packed);
-    return packed;
+    return mca_common_irregular_pack(&own->packer, to, room, false);
 }
 
 static size_t drain_carry(mca_coll_pipering_source_t *own, char *to, size_t room)
@@ -212,17 +207,15 @@ static size_t unpack_piece(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sou
 {
     const mca_coll_pipering_block_t *block = &source->delivery;
     const size_t left = block->length - source->delivery_done;
-    struct iovec iov = {.iov_base = mca_coll_pipering_block_place(pipe, source, source->delivered,
-                                                                  block)
-                                    + source->delivery_done,
-                        .iov_len = left < MCA_COLL_PIPERING_PIECE ? left
-                                                                  : MCA_COLL_PIPERING_PIECE};
-    uint32_t count = 1;
-    size_t unpacked = iov.iov_len;
+    const char *place = mca_coll_pipering_block_place(pipe, source, source->delivered, block)
+                        + source->delivery_done;
+    const bool is_users = NULL == source->slots && !source->stays;
 
     aim_unpacker(source, block->rank);
-    (void) opal_convertor_unpack(&source->unpacker, &iov, &count, &unpacked);
-    return unpacked;
+    return mca_common_irregular_unpack(&source->unpacker, place,
+                                       left < MCA_COLL_PIPERING_PIECE ? left
+                                                                      : MCA_COLL_PIPERING_PIECE,
+                                       is_users && pipe->on_device);
 }
 
 static void copy_elements(const mca_coll_pipering_pipe_t *pipe, size_t count, char *to,

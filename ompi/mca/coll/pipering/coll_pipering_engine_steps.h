@@ -54,6 +54,23 @@ static inline size_t mca_coll_pipering_contribution_count(const mca_coll_piperin
     return NULL == layout->counts ? layout->count : (size_t) layout->counts[rank];
 }
 
+/**
+ * Whether the contributions of a layout are in memory of a device: they are parts of one
+ * buffer, so where one of them is the others are.
+ */
+bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int size);
+
+/** Copies a block from or to the users' buffers; a failure is the pipeline's. */
+static inline void mca_coll_pipering_copy_block(mca_coll_pipering_pipe_t *pipe, char *to,
+                                                const char *from, size_t size)
+{
+    const int rc = mca_common_irregular_copy(to, from, size, pipe->on_device);
+
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_fail(pipe, rc);
+    }
+}
+
 /** Where a block lies: in its slot, or in the buffer it comes from or goes to. */
 char *mca_coll_pipering_block_place(const mca_coll_pipering_pipe_t *pipe,
                                     const mca_coll_pipering_source_t *source, uint64_t k,

@@ -278,14 +278,17 @@ int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request)
 
 static void drop_pipes(mca_coll_pipering_request_t *request)
 {
+    bool pending = false;
+
     if (request->swaps) {
         mca_coll_pipering_swap_fini(&request->swap);
         request->swaps = false;
     }
     for (int i = 0; i < request->pipes; ++i) {
-        mca_coll_pipering_pipe_fini(&request->pipe[i]);
+        pending |= mca_coll_pipering_pipe_fini(&request->pipe[i]);
     }
     request->pipes = 0;
+    mca_coll_pipering_staging_drop(&request->staging, &request->send, &request->recv, pending);
 }
 
 /*
@@ -352,14 +355,18 @@ static int try_to_begin(mca_coll_pipering_request_t *request)
 }
 
 /* A run that is over: its memory goes, its figures stay. */
-static void end_run(mca_coll_pipering_request_t *request)
+static int end_run(mca_coll_pipering_request_t *request, int rc)
 {
     const mca_coll_pipering_traffic_t traffic = traffic_of(request);
 
     count(request, &traffic);
     report(request, &traffic);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_pipering_staging_bring(&request->staging, &request->recv);
+    }
     drop_pipes(request);
     request->running = false;
+    return rc;
 }
 
 static bool move_swap(mca_coll_pipering_request_t *request, int *steps, int *rc)
@@ -414,7 +421,7 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
     if (NULL != request->samples && OMPI_SUCCESS == *rc && !tell(request, rc)) {
         return false;
     }
-    end_run(request);
+    *rc = end_run(request, *rc);
     return true;
 }
 
@@ -475,6 +482,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
         return NULL;
     }
     memset(request->hops, 0, sizeof(request->hops));
+    memset(&request->staging, 0, sizeof(request->staging));
     request->unit = MCA_COLL_PIPERING_BYTES;
     request->send.type = request->recv.type = NULL;
     request->combine.op = NULL;

@@ -10,7 +10,8 @@
 /**
  * @file
  * What the components for data that is not uniform have in common: variables with ranges
- * and counters, requests of calls that fail, segments in shared memory.
+ * and counters, copies of users' data, requests of calls that fail, segments in shared
+ * memory.
  */
 
 #ifndef MCA_COMMON_IRREGULAR_H
@@ -18,11 +19,14 @@
 
 #include "ompi_config.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/coll.h"
 #include "ompi/request/request.h"
+#include "opal/datatype/opal_convertor.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/mca.h"
 #if 5 <= OMPI_MAJOR_VERSION
@@ -145,6 +149,41 @@ static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint
         *counter += (int64_t) more;
     }
 }
+
+/* ---- copies (common_irregular_copy.c) ---- */
+
+/**
+ * Whether this is memory of a device, which the host must neither read nor write. A look
+ * for each buffer of a call: nothing may be chosen by it that other ranks have to know.
+ */
+bool mca_common_irregular_on_device(const void *address);
+
+/** As mca_common_irregular_copy, by Open MPI's own function for memory of devices. */
+int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes);
+
+/**
+ * Copies bytes that do not overlap. `on_device`: either side may be memory of a device.
+ * OMPI_ERROR if the device cannot do it.
+ */
+static inline int mca_common_irregular_copy(void *to, const void *from, size_t bytes,
+                                            bool on_device)
+{
+    if (on_device) {
+        return mca_common_irregular_copy_by_device(to, from, bytes);
+    }
+    memcpy(to, from, bytes);
+    return OMPI_SUCCESS;
+}
+
+/*
+ * opal_convertor_pack and opal_convertor_unpack with one piece of memory. A convertor knows
+ * of its own side only whether it is a device's; `on_device`: the packed side may be. The
+ * bytes that are done, up to `bytes`; 0: no more can be.
+ */
+size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
+                                 bool on_device);
+size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
+                                   bool on_device);
 
 /* ---- requests (common_irregular_requests.c) ---- */
 

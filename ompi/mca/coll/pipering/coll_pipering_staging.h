@@ -1,0 +1,66 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Reductions of data on a device: operations work on memory of the host, so that there they
+ * get copies,
+ *
+ *     device    send                    recv
+ *                 |  begin                ^  bring
+ *     host        '---> pipelines --------'
+ *
+ * Each rank stages what it has on a device, and no other has to know.
+ *
+ * Cost: memory for all elements of a staged buffer, and a copy of all before the first and
+ * behind the last block.
+ */
+
+#ifndef MCA_COLL_PIPERING_STAGING_H
+#define MCA_COLL_PIPERING_STAGING_H
+
+#include "coll_pipering_engine.h"
+
+BEGIN_C_DECLS
+
+/** A buffer of the user that a copy stands in for. */
+typedef struct mca_coll_pipering_staged_t {
+    char *buffer; /**< NULL: it is used itself */
+    void *memory; /**< of the copy, NULL: it has that of another buffer */
+} mca_coll_pipering_staged_t;
+
+typedef struct mca_coll_pipering_staging_t {
+    mca_coll_pipering_staged_t send, recv;
+    size_t count; /**< elements of each */
+} mca_coll_pipering_staging_t;
+
+/**
+ * Puts memory of the host in the place of buffers on a device: `send` with its `count`
+ * elements, and `recv`, NULL where it means nothing on this rank. Both may have one
+ * buffer. Where it fails (OMPI_ERR_OUT_OF_RESOURCE, OMPI_ERROR) nothing has changed.
+ */
+int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging, size_t count,
+                                    mca_coll_pipering_layout_t *send,
+                                    mca_coll_pipering_layout_t *recv);
+
+/** Brings the results that are in place of a user's buffer there. */
+int mca_coll_pipering_staging_bring(const mca_coll_pipering_staging_t *staging,
+                                    const mca_coll_pipering_layout_t *recv);
+
+/**
+ * Puts the user's buffers into the layouts again and frees the copies, unless a message is
+ * `pending` on them.
+ */
+void mca_coll_pipering_staging_drop(mca_coll_pipering_staging_t *staging,
+                                    mca_coll_pipering_layout_t *send,
+                                    mca_coll_pipering_layout_t *recv, bool pending);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Copies of users' data, which may be memory of a device: framework accelerator in Open
+ * MPI 5.0, in 4.1 what it has for CUDA, if it was built with that. Convertors find out by
+ * themselves of one side, and ompi_datatype_copy_content_same_ddt of both.
+ *
+ * Cost: without devices a call of component accelerator/null for each buffer.
+ */
+
+#include "common_irregular.h"
+
+#include "ompi/constants.h"
+
+#if 5 <= OMPI_MAJOR_VERSION
+
+#    include "opal/mca/accelerator/accelerator.h"
+
+bool mca_common_irregular_on_device(const void *address)
+{
+    uint64_t flags;
+    int device;
+
+    return 0 < opal_accelerator.check_addr(address, &device, &flags);
+}
+
+int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes)
+{
+    const int rc = opal_accelerator.mem_copy(MCA_ACCELERATOR_NO_DEVICE_ID,
+                                             MCA_ACCELERATOR_NO_DEVICE_ID, to, from, bytes,
+                                             MCA_ACCELERATOR_TRANSFER_UNSPEC);
+    return OPAL_SUCCESS == rc ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+#elif OPAL_CUDA_SUPPORT
+
+#    include "opal/datatype/opal_datatype_cuda.h"
+
+bool mca_common_irregular_on_device(const void *address)
+{
+    return opal_cuda_check_bufs((char *) address, (char *) address);
+}
+
+/* It ends the job itself where it fails. */
+int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes)
+{
+    (void) opal_cuda_memcpy_sync(to, from, bytes);
+    return OMPI_SUCCESS;
+}
+
+#else
+
+bool mca_common_irregular_on_device(const void *address)
+{
+    (void) address;
+    return false;
+}
+
+int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    return OMPI_SUCCESS;
+}
+
+#endif
+
+/* ---- convertors whose packed side is a device's ---- */
+
+#define PIECE ((size_t) 16 * 1024)
+
+static size_t pack(opal_convertor_t *packer, char *packed, size_t bytes)
+{
+    struct iovec iov = {.iov_base = packed, .iov_len = bytes};
+    uint32_t count = 1;
+
+    return 0 <= opal_convertor_pack(packer, &iov, &count, &bytes) ? bytes : 0;
+}
+
+static size_t unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes)
+{
+    struct iovec iov = {.iov_base = (char *) packed, .iov_len = bytes};
+    uint32_t count = 1;
+
+    return 0 <= opal_convertor_unpack(unpacker, &iov, &count, &bytes) ? bytes : 0;
+}
+
+size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
+                                 bool on_device)
+{
+    char room[PIECE];
+
+    if (!on_device) {
+        return pack(packer, packed, bytes);
+    }
+    bytes = pack(packer, room, bytes < PIECE ? bytes : PIECE);
+    return OMPI_SUCCESS == mca_common_irregular_copy_by_device(packed, room, bytes) ? bytes : 0;
+}
+
+size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
+                                   bool on_device)
+{
+    char room[PIECE];
+
+    if (!on_device) {
+        return unpack(unpacker, packed, bytes);
+    }
+    bytes = bytes < PIECE ? bytes : PIECE;
+    return OMPI_SUCCESS == mca_common_irregular_copy_by_device(room, packed, bytes)
+               ? unpack(unpacker, room, bytes)
+               : 0;
+}

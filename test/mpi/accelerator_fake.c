@@ -1,0 +1,238 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * accelerator/fake: a device for tests on machines without one. Its memory is mapped twice:
+ * where MPI is told that it is nothing may be read or written, so that whoever takes it
+ * for memory of the host dies there and then; copies go by the other mapping.
+ *
+ *     device   |  no access   |  <- addresses that mem_alloc gives out
+ *     host     |  read, write |  <- what mem_copy uses in their place
+ */
+
+#define _GNU_SOURCE
+
+#include "opal_config.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "opal/constants.h"
+#include "opal/mca/accelerator/accelerator.h"
+
+#define SIZE ((size_t) 1 << 30) /* memory is taken where it is written to */
+#define ALIGNMENT ((size_t) 4096)
+
+static char *device, *host;
+static size_t used;
+static int blocks;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_on_device(const void *address)
+{
+    return (uintptr_t) address - (uintptr_t) device < SIZE;
+}
+
+static void *seen_by_host(const void *address)
+{
+    return is_on_device(address) ? host + ((const char *) address - device) : (void *) address;
+}
+
+/* ---- memory ---- */
+
+static int check_addr(const void *address, int *id, uint64_t *flags)
+{
+    *flags = 0;
+    *id = is_on_device(address) ? 0 : MCA_ACCELERATOR_NO_DEVICE_ID;
+    return is_on_device(address);
+}
+
+static int move(int to_id, int from_id, void *to, const void *from, size_t size,
+                opal_accelerator_transfer_type_t type)
+{
+    (void) to_id;
+    (void) from_id;
+    (void) type;
+    memmove(seen_by_host(to), seen_by_host(from), size);
+    return OPAL_SUCCESS;
+}
+
+static int copy_async(int to_id, int from_id, void *to, const void *from, size_t size,
+                      opal_accelerator_stream_t *stream, opal_accelerator_transfer_type_t type)
+{
+    (void) stream;
+    return move(to_id, from_id, to, from, size, type);
+}
+
+static int allocate(int id, void **address, size_t size)
+{
+    int rc = OPAL_ERR_OUT_OF_RESOURCE;
+
+    (void) id;
+    pthread_mutex_lock(&lock);
+    if (size <= SIZE - used) {
+        *address = device + used;
+        used += (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        used = used < SIZE ? used : SIZE;
+        ++blocks;
+        rc = OPAL_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+/* All of it can be given out again when nothing of it is in use. */
+static int release(int id, void *address)
+{
+    (void) id;
+    pthread_mutex_lock(&lock);
+    if (NULL != address && 0 == --blocks) {
+        used = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return OPAL_SUCCESS;
+}
+
+static int get_address_range(int id, const void *address, void **base, size_t *size)
+{
+    (void) id;
+    (void) address;
+    *base = device;
+    *size = SIZE;
+    return OPAL_SUCCESS;
+}
+
+/* ---- what needs no more than to be there ---- */
+
+static int create_stream(int id, opal_accelerator_stream_t **stream)
+{
+    (void) id;
+    *stream = OBJ_NEW(opal_accelerator_stream_t);
+    return OPAL_SUCCESS;
+}
+
+static int create_event(int id, opal_accelerator_event_t **event)
+{
+    (void) id;
+    *event = OBJ_NEW(opal_accelerator_event_t);
+    return OPAL_SUCCESS;
+}
+
+static int record_event(int id, opal_accelerator_event_t *event, opal_accelerator_stream_t *stream)
+{
+    (void) id;
+    (void) event;
+    (void) stream;
+    return OPAL_SUCCESS;
+}
+
+static int query_event(int id, opal_accelerator_event_t *event)
+{
+    (void) id;
+    (void) event;
+    return OPAL_SUCCESS;
+}
+
+static int host_register(int id, void *address, size_t size)
+{
+    (void) id;
+    (void) address;
+    (void) size;
+    return OPAL_SUCCESS;
+}
+
+static int host_unregister(int id, void *address)
+{
+    (void) id;
+    (void) address;
+    return OPAL_SUCCESS;
+}
+
+static int get_device(int *id)
+{
+    *id = 0;
+    return OPAL_SUCCESS;
+}
+
+static int get_device_pci_attr(int id, opal_accelerator_pci_attr_t *attributes)
+{
+    (void) id;
+    (void) attributes;
+    return OPAL_ERR_NOT_IMPLEMENTED;
+}
+
+static int device_can_access_peer(int *access, int one, int other)
+{
+    *access = one == other;
+    return OPAL_SUCCESS;
+}
+
+static int get_buffer_id(int id, const void *address, opal_accelerator_buffer_id_t *buffer)
+{
+    (void) id;
+    (void) address;
+    *buffer = 0;
+    return OPAL_SUCCESS;
+}
+
+/* ---- the component ---- */
+
+static opal_accelerator_base_module_t module = {.check_addr = check_addr,
+                                                .create_stream = create_stream,
+                                                .create_event = create_event,
+                                                .record_event = record_event,
+                                                .query_event = query_event,
+                                                .mem_copy_async = copy_async,
+                                                .mem_copy = move,
+                                                .mem_move = move,
+                                                .mem_alloc = allocate,
+                                                .mem_release = release,
+                                                .get_address_range = get_address_range,
+                                                .host_register = host_register,
+                                                .host_unregister = host_unregister,
+                                                .get_device = get_device,
+                                                .get_device_pci_attr = get_device_pci_attr,
+                                                .device_can_access_peer = device_can_access_peer,
+                                                .get_buffer_id = get_buffer_id};
+
+static opal_accelerator_base_module_t *init(void)
+{
+    const int file = memfd_create("accelerator_fake", 0);
+
+    if (0 > file || 0 != ftruncate(file, (off_t) SIZE)) {
+        return NULL;
+    }
+    device = mmap(NULL, SIZE, PROT_NONE, MAP_SHARED, file, 0);
+    host = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    return MAP_FAILED == device || MAP_FAILED == host ? NULL : &module;
+}
+
+static void finalize(opal_accelerator_base_module_t *unused)
+{
+    (void) unused;
+}
+
+opal_accelerator_base_component_t mca_accelerator_fake_component = {
+    .base_version = {
+        OPAL_ACCELERATOR_BASE_VERSION_1_0_0,
+        .mca_component_name = "fake",
+        MCA_BASE_MAKE_VERSION(component, OPAL_MAJOR_VERSION, OPAL_MINOR_VERSION,
+                              OPAL_RELEASE_VERSION),
+    },
+    .base_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+    .accelerator_init = init,
+    .accelerator_finalize = finalize,
+};
