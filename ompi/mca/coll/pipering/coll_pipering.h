@@ -449,8 +449,12 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan);
 
-/** A persistent request, prepared, holds on to what the user may free: types, operation. */
-void mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
+/**
+ * A request, prepared, keeps what the user may free once the call has returned: communicator,
+ * types and operation are held, counts and displacements copied. OMPI_ERR_OUT_OF_RESOURCE:
+ * nothing is held.
+ */
+int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
 
 /**
  * The call is to teach what links between nodes cost: before it starts, on all ranks.

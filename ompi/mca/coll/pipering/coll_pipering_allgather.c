@@ -54,7 +54,7 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                   ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t call = {.name = "allgather",
+    mca_coll_pipering_gather_t call = {.name = "iallgather",
                                              .sbuf = sbuf,
                                              .scount = scount,
                                              .sdtype = sdtype,

@@ -48,7 +48,7 @@ int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_data
                                   ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t call = {.name = "allgatherv",
+    mca_coll_pipering_gather_t call = {.name = "iallgatherv",
                                              .sbuf = sbuf,
                                              .scount = scount,
                                              .sdtype = sdtype,

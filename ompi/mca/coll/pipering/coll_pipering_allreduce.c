@@ -43,7 +43,7 @@ int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
                                  mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "allreduce",
+    const mca_coll_pipering_chain_call_t call = {.name = "iallreduce",
                                                  .collective = MCA_COLL_PIPERING_ALLREDUCE,
                                                  .sbuf = sbuf,
                                                  .rbuf = rbuf,

@@ -25,19 +25,16 @@
 static void hold_types(const mca_coll_pipering_message_t *messages, size_t count, bool hold)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (0 != messages[i].bytes) {
-            mca_coll_pipering_hold_type(messages[i].type, hold);
-        }
+        mca_coll_pipering_hold_type(messages[i].type, hold);
     }
 }
 
-/* Types of a persistent request, which the user may free before it is started. */
 static void hold_all(const mca_coll_pipering_exchange_t *exchange, bool hold)
 {
     hold_types(exchange->in, exchange->ins, hold);
     hold_types(exchange->out, exchange->outs, hold);
-    hold_types(&exchange->own_in, 1, hold);
-    hold_types(&exchange->own_out, 1, hold);
+    hold_types(&exchange->own_in, 0 == exchange->own_in.bytes ? 0 : 1, hold);
+    hold_types(&exchange->own_out, 0 == exchange->own_out.bytes ? 0 : 1, hold);
 }
 
 static void request_destruct(mca_coll_pipering_exchange_request_t *request)
@@ -51,6 +48,7 @@ static void request_destruct(mca_coll_pipering_exchange_request_t *request)
 static void request_construct(mca_coll_pipering_exchange_request_t *request)
 {
     request->exchange.memory = NULL;
+    request->types[0] = request->types[1] = NULL;
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_coll_pipering_task_t,
@@ -172,6 +170,22 @@ static int start(mca_coll_pipering_task_t *task)
     return OMPI_SUCCESS;
 }
 
+/*
+ * MPI_Ialltoallw and its like in Open MPI hold types until a request is complete, and then
+ * find them by the caller's arrays, which the caller may have freed.
+ */
+static void point_binding_at_copies(mca_coll_pipering_exchange_request_t *request)
+{
+    ompi_coll_base_nbc_request_t *base = &request->super.super;
+
+    if (NULL != request->types[0] && NULL != MCA_COLL_PIPERING_TYPES_HELD(base).stypes) {
+        MCA_COLL_PIPERING_TYPES_HELD(base).stypes = request->types[0];
+    }
+    if (NULL != request->types[1] && NULL != MCA_COLL_PIPERING_TYPES_HELD(base).rtypes) {
+        MCA_COLL_PIPERING_TYPES_HELD(base).rtypes = request->types[1];
+    }
+}
+
 static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
 {
     mca_coll_pipering_exchange_t *exchange
@@ -182,7 +196,30 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
     }
     *rc = exchange->error;
     report(exchange);
+    point_binding_at_copies((mca_coll_pipering_exchange_request_t *) task);
     return true;
+}
+
+/*
+ * The exchange has all that it wants of the caller's arrays. In place those of the sending
+ * side are nothing.
+ */
+static int keep(mca_coll_pipering_exchange_request_t *request,
+                const mca_coll_pipering_exchange_plan_t *plan)
+{
+    const bool in_place = MPI_IN_PLACE == plan->send.buffer;
+    ompi_datatype_t *const *types[2] = {in_place ? NULL : plan->send.types, plan->recv.types};
+    const size_t bytes[2] = {NULL == types[0] ? 0 : plan->send.count * sizeof(types[0][0]),
+                             NULL == types[1] ? 0 : plan->recv.count * sizeof(types[1][0])};
+    const int rc = mca_coll_pipering_task_keep(&request->super, bytes[0] + bytes[1]);
+
+    if (OMPI_SUCCESS == rc) {
+        for (int i = 0; i < 2; ++i) {
+            request->types[i] = mca_coll_pipering_task_copy(&request->super, types[i], bytes[i]);
+        }
+        hold_all(&request->exchange, true);
+    }
+    return rc;
 }
 
 /* A request that is to be started, by us or, a persistent one, by the user. */
@@ -209,9 +246,10 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
     }
     mca_coll_pipering_task_init(&request->super, &kind, comm, persistent);
     request->super.nonblocking = true;
-    if (persistent) {
-        mca_coll_pipering_task_keep(&request->super);
-        hold_all(&request->exchange, true);
+    rc = keep(request, &job->plan);
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_task_free(&request->super);
+        return rc;
     }
     *task = &request->super;
     return OMPI_SUCCESS;

@@ -40,7 +40,7 @@ int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dt
                              mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "bcast",
+    const mca_coll_pipering_chain_call_t call = {.name = "ibcast",
                                                  .collective = MCA_COLL_PIPERING_BCAST,
                                                  .rbuf = buffer,
                                                  .count = count,

@@ -23,15 +23,18 @@
 #include "ompi/mca/coll/coll.h"
 
 /*
- * Open MPI 4.1 and 5.0 differ in the version of the coll interface, where locks are, and the
- * convertor's flag for memory of a device.
+ * Open MPI 4.1 and 5.0 differ in the version of the coll interface, where locks are, the
+ * convertor's flag for memory of a device, and in a nonblocking request's arrays of types, which
+ * the bindings of MPI hold.
  */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    include "opal/mca/threads/mutex.h"
 #    define MCA_COLL_PIPERING_ON_DEVICE CONVERTOR_ACCELERATOR
+#    define MCA_COLL_PIPERING_TYPES_HELD(request) ((request)->data.refcounted.vecs)
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
 #    define MCA_COLL_PIPERING_ON_DEVICE CONVERTOR_CUDA
+#    define MCA_COLL_PIPERING_TYPES_HELD(request) ((request)->data.vecs)
 #else
 #    error "coll/pipering supports Open MPI 4.1.x and 5.0.x"
 #endif

@@ -44,7 +44,7 @@ int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
                               mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "reduce",
+    const mca_coll_pipering_chain_call_t call = {.name = "ireduce",
                                                  .collective = MCA_COLL_PIPERING_REDUCE,
                                                  .sbuf = sbuf,
                                                  .rbuf = rbuf,

@@ -49,10 +49,19 @@ static void hold(mca_coll_pipering_request_t *request, bool hold)
     }
 }
 
-void mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
+int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
 {
-    mca_coll_pipering_task_keep(&request->super);
-    hold(request, true);
+    mca_coll_pipering_layout_t *recv = &request->recv;
+    const size_t bytes = (size_t) ompi_comm_size(request->super.comm) * sizeof(int);
+    const size_t arrays = (size_t) (NULL != recv->counts) + (NULL != recv->displs);
+    const int rc = mca_coll_pipering_task_keep(&request->super, arrays * bytes);
+
+    if (OMPI_SUCCESS == rc) {
+        recv->counts = mca_coll_pipering_task_copy(&request->super, recv->counts, bytes);
+        recv->displs = mca_coll_pipering_task_copy(&request->super, recv->displs, bytes);
+        hold(request, true);
+    }
+    return rc;
 }
 
 static void request_destruct(mca_coll_pipering_request_t *request)
@@ -125,11 +134,10 @@ static void report(const mca_coll_pipering_request_t *request,
         snprintf(order, sizeof(order), "root %d", plan->key.root);
     }
     opal_output(mca_coll_pipering_component.output,
-                "coll/pipering: %s%s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
+                "coll/pipering: %s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
                 "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
-                request->super.nonblocking && !request->super.super.super.req_persistent ? "i" : "",
                 request->name, request->super.comm->c_name,
                 mca_coll_pipering_algorithm_text(plan->algorithm), plan->total,
                 ompi_comm_size(request->super.comm),

@@ -39,7 +39,7 @@ int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi
                             ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "scan",
+    const mca_coll_pipering_chain_call_t call = {.name = "iscan",
                                                  .collective = MCA_COLL_PIPERING_SCAN,
                                                  .sbuf = sbuf,
                                                  .rbuf = rbuf,
@@ -82,7 +82,7 @@ int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
                               mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "exscan",
+    const mca_coll_pipering_chain_call_t call = {.name = "iexscan",
                                                  .collective = MCA_COLL_PIPERING_EXSCAN,
                                                  .sbuf = sbuf,
                                                  .rbuf = rbuf,

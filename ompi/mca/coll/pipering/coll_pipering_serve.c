@@ -258,10 +258,11 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     (*request)->plan = plan;
     (*request)->super.nonblocking = true;
     call->prepare(call->what, *request);
-    if (persistent) {
-        mca_coll_pipering_request_keep(*request);
+    rc = mca_coll_pipering_request_keep(*request);
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_task_free(&(*request)->super);
     }
-    return OMPI_SUCCESS;
+    return rc;
 }
 
 static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,

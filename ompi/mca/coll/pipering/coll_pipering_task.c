@@ -17,8 +17,17 @@
 
 #include "coll_pipering.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
+
+void mca_coll_pipering_task_free(mca_coll_pipering_task_t *task)
+{
+    OMPI_REQUEST_FINI(&task->super.super);
+    OBJ_RELEASE(task);
+}
 
 static int task_free(ompi_request_t **handle)
 {
@@ -27,8 +36,7 @@ static int task_free(ompi_request_t **handle)
     if (!REQUEST_COMPLETE(*handle)) {
         return MPI_ERR_REQUEST;
     }
-    OMPI_REQUEST_FINI(&task->super.super);
-    OBJ_RELEASE(task);
+    mca_coll_pipering_task_free(task);
     *handle = MPI_REQUEST_NULL;
     return OMPI_SUCCESS;
 }
@@ -62,6 +70,8 @@ static void task_construct(mca_coll_pipering_task_t *task)
     task->super.super.req_free = task_free;
     task->super.super.req_cancel = task_cancel;
     task->nonblocking = task->keeps = false;
+    task->copies = NULL;
+    task->copied = 0;
 }
 
 static void task_destruct(mca_coll_pipering_task_t *task)
@@ -69,15 +79,35 @@ static void task_destruct(mca_coll_pipering_task_t *task)
     if (task->keeps) {
         OBJ_RELEASE(task->comm);
     }
+    free(task->copies);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_pipering_task_t, ompi_coll_base_nbc_request_t, task_construct,
                    task_destruct);
 
-void mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task)
+int mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task, size_t room)
 {
+    if (0 < room) {
+        task->copies = malloc(room);
+        if (NULL == task->copies) {
+            return OMPI_ERR_OUT_OF_RESOURCE;
+        }
+    }
     OBJ_RETAIN(task->comm);
     task->keeps = true;
+    return OMPI_SUCCESS;
+}
+
+const void *mca_coll_pipering_task_copy(mca_coll_pipering_task_t *task, const void *array,
+                                        size_t bytes)
+{
+    char *copy = task->copies + task->copied;
+
+    if (NULL == array) {
+        return NULL;
+    }
+    task->copied += bytes;
+    return memcpy(copy, array, bytes);
 }
 
 void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold)
@@ -103,16 +133,11 @@ void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
     task->comm = comm;
 }
 
-/* The user may free the request once it is complete, and had freed the communicator before. */
+/* The user may free the request once it is complete. */
 static void complete(mca_coll_pipering_task_t *task, int rc)
 {
-    ompi_communicator_t *comm = task->nonblocking ? task->comm : NULL;
-
     task->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
     ompi_request_complete(&task->super.super, true);
-    if (NULL != comm) {
-        OBJ_RELEASE(comm);
-    }
 }
 
 static int progress_all(mca_coll_pipering_component_t *component)
@@ -184,9 +209,6 @@ void mca_coll_pipering_task_activate(mca_coll_pipering_task_t *task)
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
     bool first = false;
 
-    if (task->nonblocking) {
-        OBJ_RETAIN(task->comm);
-    }
     OPAL_THREAD_LOCK(&component->lock);
     first = !component->registered;
     component->registered = true;
@@ -205,8 +227,7 @@ static void drop(mca_coll_pipering_task_t *task, int rc)
         task->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
         return;
     }
-    OMPI_REQUEST_FINI(&task->super.super);
-    OBJ_RELEASE(task);
+    mca_coll_pipering_task_free(task);
 }
 
 int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task)

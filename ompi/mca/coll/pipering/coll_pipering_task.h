@@ -41,8 +41,10 @@ typedef struct mca_coll_pipering_task_t {
     ompi_coll_base_nbc_request_t super;
     const mca_coll_pipering_task_kind_t *kind;
     ompi_communicator_t *comm;
-    bool nonblocking; /**< holds on to the communicator while it is active */
-    bool keeps;       /**< and, persistent, to all that it was made with until it is freed */
+    bool nonblocking; /**< the call returns before the task is over */
+    bool keeps;       /**< it holds on to all that it was made with until it is freed */
+    char *copies;     /**< of arrays that it was made with, NULL: none ... */
+    size_t copied;    /**< ... and their bytes so far */
 } mca_coll_pipering_task_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_task_t);
@@ -52,12 +54,22 @@ void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
                                  const mca_coll_pipering_task_kind_t *kind,
                                  ompi_communicator_t *comm, bool persistent);
 
+/** Frees a task that was never started. */
+void mca_coll_pipering_task_free(mca_coll_pipering_task_t *task);
+
 /**
- * A persistent task holds on to its communicator, which the user may free before it is
- * started. Its kind does the same with types and operations, and lets go of them where
- * task->keeps.
+ * Makes a task independent of what the user may free or change once a nonblocking call or
+ * the making of a persistent request has returned: it holds on to its communicator until
+ * it is freed, and has room for so many bytes of copies of the caller's arrays. MPI forbids
+ * to touch these before a nonblocking call is over, but callers do (mpi4py 3.1). The task's
+ * kind does the same with types and operations, and lets go of them where task->keeps. On
+ * OMPI_ERR_OUT_OF_RESOURCE nothing is held.
  */
-void mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task);
+int mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task, size_t room);
+
+/** Copies an array into what is left of the task's room; NULL of NULL, which takes none. */
+const void *mca_coll_pipering_task_copy(mca_coll_pipering_task_t *task, const void *array,
+                                        size_t bytes);
 
 /** Holds on to a type or lets go of it; NULL is none. */
 void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold);
