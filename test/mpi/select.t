@@ -30,6 +30,13 @@ all_decided() {
 
 line='coll/pipering: i?allgatherv? on '
 loud=(--mca coll_pipering_verbose 1)
+
+# calls_named: which calls the verbose lines name, and how often each.
+calls_named() {
+    sed -nE 's|.*coll/pipering: ([a-z]*allgather[a-z]*) on .*|\1|p' "$work/out" | sort | uniq -c | xargs
+}
+each_twice="2 allgather 2 allgatherv 2 iallgather 2 iallgatherv"
+
 ring=(--mca coll_pipering_allgatherv_algorithm ring --mca coll_pipering_allgather_algorithm ring)
 
 # ---- selection ----
@@ -62,6 +69,7 @@ yes_if "alone: Open MPI says what it misses" test 0 -lt \
 
 serves "ring" 4,0,4,0 "${ring[@]}" "${loud[@]}"
 is "ring: the verbose line names it" "$(lines "$line.*: pipelined ring, ")" 8
+is "ring: the verbose line names the call that was made" "$(calls_named)" "$each_twice"
 serves "ring for Allgatherv only" 4,0,0,4 --mca coll_pipering_allgatherv_algorithm ring \
     --mca coll_pipering_allgather_algorithm off
 serves "ring for Allgather only" 0,4,4,0 --mca coll_pipering_allgatherv_algorithm off \
@@ -72,6 +80,7 @@ is "linear ring: the verbose line names it" "$(lines "$line.*: linear ring, ")" 
 serves "off" 0,4,0,4 --mca coll_pipering_allgatherv_algorithm off \
     --mca coll_pipering_allgather_algorithm off "${loud[@]}"
 is "off: the verbose line says why" "$(lines "$line.*left to the module below: switched off")" 8
+is "off: the verbose line names the call that was made" "$(calls_named)" "$each_twice"
 serves "min_total above all" 0,4,0,4 --mca coll_pipering_min_total 1000000 "${loud[@]}"
 is "min_total above all: the verbose line says why" "$(lines "$line.*left to the module below: fewer bytes")" 8
 serves "min_total does not hold what is forced" 4,0,4,0 --mca coll_pipering_min_total 1000000 "${ring[@]}"

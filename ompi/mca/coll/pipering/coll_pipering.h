@@ -412,8 +412,7 @@ typedef struct mca_coll_pipering_request_t {
     bool exclusive;                           /**< MPI_Exscan */
     mca_coll_pipering_staging_t staging;      /**< likewise */
     bool running; /**< the setup is behind it */
-    bool tagged;  /**< tags are taken, once for all starts of a persistent request */
-    int tag;
+    int tag;      /**< the first one; of a persistent request for all its starts */
     uint64_t turn; /**< among those of its module; persistent requests have none */
     struct {
         mca_coll_pipering_hop_t *in[MCA_COLL_PIPERING_LINKS], *out[MCA_COLL_PIPERING_LINKS];
@@ -448,6 +447,13 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
  */
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan);
+
+/**
+ * Gives a request its tags, as many as its plan needs, or without one its collective may
+ * need. All ranks must come here in the same call, whatever becomes of it on one of them,
+ * where MPI has their calls in order: starts of persistent requests are in none.
+ */
+void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request);
 
 /**
  * A request, prepared, keeps what the user may free once the call has returned: communicator,

@@ -120,6 +120,8 @@ typedef struct mca_coll_pipering_route_t {
     mca_coll_pipering_stream_t own;
     mca_coll_pipering_in_t in[MCA_COLL_PIPERING_LINKS];
     mca_coll_pipering_out_t out[MCA_COLL_PIPERING_LINKS];
+    int tag[MCA_COLL_PIPERING_LINKS]; /**< of a link's messages, counted from 0 */
+    int tags;                         /**< that there are; equal on all ranks */
 } mca_coll_pipering_route_t;
 
 /** Blocks and bytes that pass a link. */
@@ -242,6 +244,12 @@ void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
                              const uint64_t *blocks, unsigned flags, void *scratch);
 
 /* ---- routes (coll_pipering_plan_route.c) ---- */
+
+/**
+ * Tags that routes of `ranks` ranks can have, whatever their nodes: two streams from one
+ * rank to another need a tag each, as they are in no order to each other.
+ */
+int mca_coll_pipering_most_tags(int ranks);
 
 /**
  * What rank `me` receives and sends. Each byte enters a node once: a block ends

@@ -209,6 +209,13 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of,
 
 /* ---- routes ---- */
 
+/* A rank is joined to others once in each direction, so that one tag is enough. */
+static void set_tags(mca_coll_pipering_route_t *route)
+{
+    route->tag[MCA_COLL_PIPERING_THROUGH] = route->tag[MCA_COLL_PIPERING_CLOSING] = 0;
+    route->tags = 1;
+}
+
 static const mca_coll_pipering_stream_t all = {.position = 0, .origins = 1};
 static const mca_coll_pipering_stream_t none = {.position = 0, .origins = 0};
 
@@ -217,6 +224,7 @@ void mca_coll_pipering_route_spread(mca_coll_pipering_route_t *route,
 {
     const bool root = 0 > chain->up;
 
+    set_tags(route);
     route->own = root ? all : none;
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         const bool in = !root && chain->via == i;
@@ -235,6 +243,7 @@ void mca_coll_pipering_route_collect(mca_coll_pipering_route_t *route,
 {
     bool end = true;
 
+    set_tags(route);
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         const bool in = 0 <= chain->down[i];
         end = end && !in;

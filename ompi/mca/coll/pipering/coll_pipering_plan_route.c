@@ -27,6 +27,9 @@
  * each block without being told. With all ranks on one node there is no link to
  * save, and the ring closes as the flat one does.
  *
+ * Both links join two ranks in the same direction where a node has three of them: only
+ * then they need a tag each.
+ *
  * Paper 2.2 and Figure 1; the closing links are an addition.
  */
 
@@ -99,6 +102,24 @@ static void route_closing(mca_coll_pipering_route_t *route, const mca_coll_piper
     }
 }
 
+/* Ranks of a node that are joined by both links. */
+#define DOUBLY_JOINED 3
+
+int mca_coll_pipering_most_tags(int ranks)
+{
+    return ranks > DOUBLY_JOINED ? 2 : 1;
+}
+
+static int count_tags(const mca_coll_pipering_ring_t *ring)
+{
+    int tags = 1;
+
+    for (int j = 0; j < ring->nodes && 1 < ring->nodes; ++j) {
+        tags = DOUBLY_JOINED <= ring->first[j + 1] - ring->first[j] ? 2 : tags;
+    }
+    return tags;
+}
+
 void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
                              const mca_coll_pipering_ring_t *ring, int me)
 {
@@ -106,6 +127,9 @@ void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
 
     route->own.position = at.x;
     route->own.origins = 1;
+    route->tags = count_tags(ring);
+    route->tag[MCA_COLL_PIPERING_THROUGH] = 0;
+    route->tag[MCA_COLL_PIPERING_CLOSING] = route->tags - 1;
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         route->in[i] = (mca_coll_pipering_in_t){.peer = -1};
         route->out[i] = (mca_coll_pipering_out_t){.peer = -1};
@@ -127,7 +151,8 @@ void mca_coll_pipering_route_scatter(mca_coll_pipering_route_t *route,
 {
     const int x = ring->position[me], p = ring->size;
 
-    *route = (mca_coll_pipering_route_t){.own = {.position = before(ring, x, 1), .origins = 1}};
+    *route = (mca_coll_pipering_route_t){.own = {.position = before(ring, x, 1), .origins = 1},
+                                         .tags = 1};
     route->in[MCA_COLL_PIPERING_THROUGH] = (mca_coll_pipering_in_t){
         .peer = ring->rank[before(ring, x, 1)],
         .stream = {.position = before(ring, x, 2), .origins = p - 1}};

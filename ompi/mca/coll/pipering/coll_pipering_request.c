@@ -79,18 +79,46 @@ static void request_destruct(mca_coll_pipering_request_t *request)
 OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_coll_pipering_task_t, request_construct,
                    request_destruct);
 
-/* Starts of a persistent request need not come in the same order on all ranks. */
-static void take_tags(mca_coll_pipering_request_t *request)
+/*
+ * The first tag of a pipeline, counted from 0. There and back along a chain messages go in
+ * opposite directions, so that both pipelines can have the same; twice around a ring not.
+ */
+static int first_tag(const mca_coll_pipering_plan_t *plan, int pipe)
 {
-    const bool persistent = request->super.super.super.req_persistent;
+    int tag = 0;
 
-    if (!request->tagged) {
-        request->tag = mca_coll_pipering_task_tags(request->super.comm,
-                                                   MCA_COLL_PIPERING_PIPES
-                                                       * MCA_COLL_PIPERING_LINKS,
-                                                   persistent || request->super.nonblocking);
-        request->tagged = true;
+    for (int i = 0; i < pipe && MCA_COLL_PIPERING_RING == plan->algorithm; ++i) {
+        tag += plan->route[i].tags;
     }
+    return tag;
+}
+
+/* Tags that a call needs as far as all ranks know by now. */
+static int tags_wanted(const mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const int ring = mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
+
+    if (NULL != plan) {
+        const int last = plan->pipes - 1;
+        return mca_coll_pipering_plan_swaps(plan) ? 1
+                                                  : first_tag(plan, last) + plan->route[last].tags;
+    }
+    switch (request->key.collective) {
+    case MCA_COLL_PIPERING_ALLGATHER:
+    case MCA_COLL_PIPERING_ALLGATHERV:
+        return ring;
+    case MCA_COLL_PIPERING_ALLREDUCE:
+        return 1 + ring;
+    default:
+        return 1;
+    }
+}
+
+void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
+{
+    request->tag = mca_coll_pipering_task_tags(request->super.comm, tags_wanted(request),
+                                               request->super.nonblocking);
 }
 
 /* ---- the verbose line and the counters ---- */
@@ -238,6 +266,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan)
 {
     const mca_coll_pipering_plan_t *call = request->plan;
+    const int tag = request->tag - first_tag(call, request->pipes);
 
     plan.ring = &call->ring;
     plan.bytes = call->bytes;
@@ -246,7 +275,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     plan.ahead = (unsigned) call->key.params.ring_buffer_blocks;
     plan.overlap = call->key.params.overlap;
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        plan.tag[i] = request->tag - request->pipes * MCA_COLL_PIPERING_LINKS - i;
+        plan.tag[i] = tag - plan.route->tag[i];
         plan.in[i] = request->hops[request->pipes].in[i];
         plan.out[i] = request->hops[request->pipes].out[i];
         plan.clock[i] = request->pipes == clocked_pipe(request) && i == clocked_link(request)
@@ -461,7 +490,6 @@ static int start(mca_coll_pipering_task_t *task)
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
     if (NULL != request->name) {
-        take_tags(request);
         take_turn(request);
         const int rc = begin_now(request);
         if (OMPI_SUCCESS != rc) {
@@ -497,14 +525,11 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
     mca_coll_pipering_task_init(&request->super, &request_kind, comm, persistent);
     request->module = module;
     request->name = name;
-    request->in_place = request->exclusive = request->tagged = false;
+    request->in_place = request->exclusive = false;
     request->pipes = 0;
     request->swaps = false;
     if (NULL != key) {
         request->key = *key;
-    }
-    if (persistent) {
-        take_tags(request);
     }
     return request;
 }

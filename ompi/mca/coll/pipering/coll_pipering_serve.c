@@ -143,6 +143,7 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     request->plan = plan;
+    mca_coll_pipering_request_take_tags(request);
     call->prepare(call->what, request);
     rc = teaches ? mca_coll_pipering_request_teach(request) : OMPI_SUCCESS;
     if (OMPI_SUCCESS != rc) {
@@ -257,6 +258,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     }
     (*request)->plan = plan;
     (*request)->super.nonblocking = true;
+    mca_coll_pipering_request_take_tags(*request);
     call->prepare(call->what, *request);
     rc = mca_coll_pipering_request_keep(*request);
     if (OMPI_SUCCESS != rc) {

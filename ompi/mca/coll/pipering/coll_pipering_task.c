@@ -196,7 +196,7 @@ void mca_coll_pipering_task_finalize(void)
  * come, so that between two ranks messages with one tag are matched in the order of calls.
  * That holds as long as calls succeed, for Open MPI's own collectives too: MPI promises
  * nothing of a communicator on which one has failed.
- * One tag is not enough within a call: two ranks may be neighbours by both links of a
+ * One tag is not always enough within a call: two ranks may be neighbours by both links of a
  * pipeline, and in both pipelines of MPI_Allreduce, in the same direction.
  */
 int mca_coll_pipering_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)

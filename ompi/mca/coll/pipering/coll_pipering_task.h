@@ -78,7 +78,7 @@ void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold);
 int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task);
 
 /**
- * The first of the tags of a call, up to four; the others follow below. Those of a
+ * The first of the tags of a call; the others follow below. Those of a
  * nonblocking one are reserved: all ranks must come here in the same call, whatever becomes
  * of it.
  */

@@ -1,0 +1,210 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Tags of pipelines: both ends of a link name the same one, no two streams from one rank to
+ * another share one, none is there for nothing, and all ranks count alike. Every mapping of
+ * up to 6 ranks to nodes, random ones of more.
+ */
+
+#include <string.h>
+
+#include "coll_pipering_plan.h"
+#include "ref.h"
+#include "sim.h"
+#include "tap.h"
+
+#define LINKS MCA_COLL_PIPERING_LINKS
+#define MOST 24
+#define PIPES 2
+#define TAGS 3
+
+/* Streams between two ranks: those that leave, those that come in, with each tag. */
+typedef struct wires_t {
+    int p, tags;
+    bool good;
+    int leaving[MOST][MOST][TAGS], coming[MOST][MOST][TAGS];
+} wires_t;
+
+static void add_route(wires_t *wires, const mca_coll_pipering_route_t *route, int me, int first)
+{
+    for (int link = 0; link < LINKS; link++) {
+        const int tag = first + route->tag[link];
+        const int to = route->out[link].peer, from = route->in[link].peer;
+
+        wires->good = wires->good && 0 <= route->tag[link] && route->tag[link] < route->tags
+                      && first + route->tags <= TAGS;
+        if (wires->good && 0 <= to) {
+            wires->leaving[me][to][tag]++;
+        }
+        if (wires->good && 0 <= from) {
+            wires->coming[from][me][tag]++;
+        }
+    }
+}
+
+/* Adds a route of each rank; the tags behind theirs. */
+static int add_routes(wires_t *wires, const mca_coll_pipering_route_t *routes, int p, int first)
+{
+    wires->p = p;
+    for (int r = 0; r < p; r++) {
+        add_route(wires, &routes[r], r, first);
+        wires->good = wires->good && routes[0].tags == routes[r].tags;
+    }
+    wires->tags = first + routes[0].tags;
+    return wires->tags;
+}
+
+/* No tag is used twice, and as many are there as the most streams between two ranks. */
+static bool is_least(const wires_t *wires)
+{
+    int most = 1;
+
+    for (int from = 0; from < wires->p; from++) {
+        for (int to = 0; to < wires->p; to++) {
+            int streams = 0;
+            for (int tag = 0; tag < TAGS; tag++) {
+                const int count = wires->leaving[from][to][tag];
+                if (1 < count || count != wires->coming[from][to][tag]) {
+                    return false;
+                }
+                streams += count;
+            }
+            most = streams > most ? streams : most;
+        }
+    }
+    return wires->good && most == wires->tags;
+}
+
+static bool try_wires(tap_tally_t *tally, const wires_t *wires, const int *node_of)
+{
+    return tap_try(tally, is_least(wires), "p %d, tags %d, nodes %s", wires->p, wires->tags,
+                   ref_show_int(node_of, wires->p));
+}
+
+/* A gather, and an allreduce around the ring: a reduce-scatter and a gather. */
+static void try_ring(tap_tally_t *gather, tap_tally_t *circle, tap_tally_t *bound, int p,
+                     const int *node_of)
+{
+    mca_coll_pipering_route_t scatter[MOST];
+    uint64_t blocks[MOST];
+    sim_plan_t plan;
+
+    for (int r = 0; r < MOST; r++) {
+        blocks[r] = 1;
+    }
+    sim_plan(&plan, p, node_of, blocks, MCA_COLL_PIPERING_ORDER_NODES);
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route_scatter(&scatter[r], &plan.ring, r);
+    }
+    wires_t once = {.good = true}, twice = {.good = true};
+    add_routes(&once, plan.routes, p, 0);
+    add_routes(&twice, plan.routes, p, add_routes(&twice, scatter, p, 0));
+    try_wires(gather, &once, node_of);
+    try_wires(circle, &twice, node_of);
+    tap_try(bound, once.tags <= mca_coll_pipering_most_tags(p), "p %d", p);
+    sim_plan_free(&plan);
+}
+
+enum { NODES, ORDERED, LINE };
+
+static void make_routes(mca_coll_pipering_route_t *routes, int kind, int p, int root,
+                        const int *node_of, bool collect)
+{
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_chain_t chain;
+        if (NODES == kind) {
+            mca_coll_pipering_chain(&chain, node_of, p, root, r);
+        } else if (ORDERED == kind) {
+            mca_coll_pipering_chain_ordered(&chain, p, root, r);
+        } else {
+            mca_coll_pipering_chain_line(&chain, p, r);
+        }
+        (collect ? mca_coll_pipering_route_collect
+                 : mca_coll_pipering_route_spread)(&routes[r], &chain);
+    }
+}
+
+/* One pipeline along each kind of chain, and there and back with the same tags. */
+static void try_chains(tap_tally_t *one, tap_tally_t *both, int p, const int *node_of)
+{
+    mca_coll_pipering_route_t routes[MOST];
+
+    for (int root = 0; root < p; root++) {
+        for (int kind = NODES; kind <= LINE; kind++) {
+            wires_t wires = {.good = true};
+            make_routes(routes, kind, p, root, node_of, true);
+            add_routes(&wires, routes, p, 0);
+            try_wires(one, &wires, node_of);
+        }
+        wires_t wires = {.good = true};
+        make_routes(routes, NODES, p, root, node_of, false);
+        add_routes(&wires, routes, p, 0);
+        try_wires(one, &wires, node_of);
+    }
+    for (int kind = NODES; kind <= ORDERED; kind++) { /* allreduce has root 0 */
+        wires_t wires = {.good = true};
+        make_routes(routes, kind, p, 0, node_of, true);
+        add_routes(&wires, routes, p, 0);
+        make_routes(routes, NODES, p, 0, node_of, false);
+        add_routes(&wires, routes, p, 0);
+        try_wires(both, &wires, node_of);
+    }
+}
+
+/* Nodes are named by their lowest ranks. */
+static void name_nodes(int *node_of, const int *label, int p)
+{
+    for (int r = 0; r < p; r++) {
+        node_of[r] = r;
+        for (int i = r - 1; 0 <= i; i--) {
+            node_of[r] = label[i] == label[r] ? i : node_of[r];
+        }
+    }
+}
+
+int main(void)
+{
+    tap_tally_t gather = {0, 0}, circle = {0, 0}, bound = {0, 0}, one = {0, 0}, both = {0, 0};
+    int node_of[MOST], label[MOST];
+
+    tap_start();
+    for (int p = 2; p <= 6; p++) {
+        int mappings = 1;
+        for (int r = 1; r < p; r++) {
+            mappings *= p;
+        }
+        for (int mapping = 0; mapping < mappings; mapping++) {
+            label[0] = 0;
+            for (int r = 1, rest = mapping; r < p; r++, rest /= p) {
+                label[r] = rest % p;
+            }
+            name_nodes(node_of, label, p);
+            try_ring(&gather, &circle, &bound, p, node_of);
+            try_chains(&one, &both, p, node_of);
+        }
+    }
+    for (int i = 0; i < 1000; i++) {
+        const int p = tap_between(7, MOST), nodes = tap_between(1, p);
+        for (int r = 0; r < p; r++) {
+            label[r] = tap_between(0, nodes - 1);
+        }
+        name_nodes(node_of, label, p);
+        try_ring(&gather, &circle, &bound, p, node_of);
+        try_chains(&one, &both, p, node_of);
+    }
+    tally_ok(&gather, 5000, "a gather: a tag for each stream between two ranks, and no more");
+    tally_ok(&circle, 5000, "an allreduce around a ring: likewise");
+    tally_ok(&bound, 5000, "no more than can be known without the nodes");
+    tally_ok(&one, 20000, "a pipeline along a chain has one tag");
+    tally_ok(&both, 10000, "there and back along a chain likewise");
+    return tap_end();
+}
