@@ -262,13 +262,18 @@ void opal_progress(void)
     posing_idle();
 }
 
-int mca_common_irregular_wait_all(ompi_request_t **requests, int count)
+int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
+                                  ompi_request_t **requests, const size_t *expected, int count)
 {
+    (void) caller;
     for (int i = 0; i < count; i++) {
         ompi_request_t *request = requests[i];
 
         if (MPI_REQUEST_NULL == request) {
             continue;
+        }
+        if (NULL != expected && expected[i] != request->bytes) {
+            give_up("a receive expects another length than it was posted with");
         }
         while (!__atomic_load_n(&request->done, __ATOMIC_ACQUIRE)) {
             opal_progress();

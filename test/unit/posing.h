@@ -137,7 +137,12 @@ static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
-int mca_common_irregular_wait_all(ompi_request_t **requests, int count);
+typedef struct mca_common_irregular_caller_t {
+    ompi_communicator_t *comm;
+} mca_common_irregular_caller_t;
+
+int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
+                                  ompi_request_t **requests, const size_t *expected, int count);
 bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
                                   unsigned window, bool cancel);
 void opal_progress(void);

@@ -216,6 +216,7 @@ typedef struct mca_coll_mleader_variant_t {
 /** A call of MPI_Allgather on its way, and the slice of it that is being moved. */
 typedef struct mca_coll_mleader_call_t {
     ompi_communicator_t *comm;
+    mca_common_irregular_caller_t caller; /**< for what is said of its messages */
     mca_coll_mleader_topology_t *topology;
     const mca_coll_mleader_grouping_t *grouping; /**< of the topology */
     mca_coll_mleader_variant_t variant;

@@ -324,6 +324,9 @@ allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rb
 {
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
     mca_coll_mleader_call_t call = {.comm = comm,
+                                    .caller = {.owner = "mleader",
+                                               .name = "allgather",
+                                               .comm = comm},
                                     .sbuf = sbuf,
                                     .scount = (size_t) scount,
                                     .stype = sdtype,

@@ -57,10 +57,15 @@ static void count_message(const mca_coll_mleader_call_t *call, int peer, size_t 
     mca_common_irregular_count(within ? &counters->bytes_within : &counters->bytes_between, bytes);
 }
 
+static size_t bytes_of(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range)
+{
+    return (size_t) (range.to - range.from) * call->length;
+}
+
 static int start_send(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
                       int peer, ompi_request_t **request)
 {
-    const size_t bytes = (size_t) (range.to - range.from) * call->length;
+    const size_t bytes = bytes_of(call, range);
 
     *request = MPI_REQUEST_NULL;
     if (0 == bytes) {
@@ -75,7 +80,7 @@ static int start_send(const mca_coll_mleader_call_t *call, mca_common_irregular_
 static int start_recv(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
                       int peer, ompi_request_t **request)
 {
-    const size_t bytes = (size_t) (range.to - range.from) * call->length;
+    const size_t bytes = bytes_of(call, range);
 
     *request = MPI_REQUEST_NULL;
     if (0 == bytes) {
@@ -93,20 +98,30 @@ static void abandon(mca_coll_mleader_call_t *call, ompi_request_t **requests, in
                                                   receives);
 }
 
-/* What has been started, with error `rc` or none, comes to its end. */
-static int finish(mca_coll_mleader_call_t *call, ompi_request_t **requests, int count,
-                  bool receives, int rc)
+/*
+ * What has been started, with error `rc` or none, comes to its end; `bytes` [count] are those of
+ * receives, NULL: these are sends.
+ */
+static int finish(mca_coll_mleader_call_t *call, ompi_request_t **requests, const size_t *bytes,
+                  int count, int rc)
 {
     if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_wait_all(requests, count);
+        rc = mca_common_irregular_wait_all(&call->caller, requests, bytes, count);
     }
     if (OMPI_SUCCESS != rc) {
-        abandon(call, requests, count, receives);
+        abandon(call, requests, count, NULL != bytes);
     }
     return rc;
 }
 
 /* ---- rounds ---- */
+
+/* Messages of a round in one direction. */
+typedef struct messages_t {
+    ompi_request_t *request[MESSAGES];
+    size_t bytes[MESSAGES];
+    int count;
+} messages_t;
 
 /* An exchange of one rank: with whom, and who is told of it. */
 typedef struct rounds_t {
@@ -116,7 +131,7 @@ typedef struct rounds_t {
     int which;  /* lane, or group: for peer_of */
     mca_coll_mleader_counter_t *told; /* NULL: nobody */
     bool deliver;
-    ompi_request_t *in[AHEAD][MESSAGES], *out[AHEAD][MESSAGES];
+    messages_t in[AHEAD], out[AHEAD];
 } rounds_t;
 
 typedef int start_fn_t(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
@@ -124,18 +139,27 @@ typedef int start_fn_t(const mca_coll_mleader_call_t *call, mca_common_irregular
 
 /* Starts the messages that a piece is moved in, of whole contributions. */
 static int start_piece(const mca_coll_mleader_call_t *call, start_fn_t *start,
-                       mca_common_irregular_range_t piece, int peer, ompi_request_t ***request)
+                       mca_common_irregular_range_t piece, int peer, messages_t *messages)
 {
     const size_t fit = call->message_size / call->length;
     const int most = fit < (size_t) call->topology->ranks ? (int) fit : call->topology->ranks;
     int rc = OMPI_SUCCESS;
 
-    for (int from = piece.from; from < piece.to && OMPI_SUCCESS == rc; ++*request) {
+    for (int from = piece.from; from < piece.to && OMPI_SUCCESS == rc; ++messages->count) {
         const int to = piece.to - from > most ? from + most : piece.to;
-        rc = start(call, (mca_common_irregular_range_t){from, to}, peer, *request);
+        const mca_common_irregular_range_t range = {from, to};
+        messages->bytes[messages->count] = bytes_of(call, range);
+        rc = start(call, range, peer, &messages->request[messages->count]);
         from = to;
     }
     return rc;
+}
+
+static int wait_for_messages(const mca_coll_mleader_call_t *call, messages_t *messages,
+                             bool receives)
+{
+    return mca_common_irregular_wait_all(&call->caller, messages->request,
+                                         receives ? messages->bytes : NULL, messages->count);
 }
 
 static int deliver_pieces(mca_coll_mleader_call_t *call, const char *area,
@@ -154,11 +178,12 @@ static int post_round(const mca_coll_mleader_call_t *call, rounds_t *rounds, int
     const mca_common_irregular_round_t round
         = mca_common_irregular_exchange_round(&rounds->plan, rounds->member, k);
     const int peer = rounds->peer_of(call, rounds->which, round.from);
-    ompi_request_t **request = rounds->in[k % AHEAD];
+    messages_t *messages = &rounds->in[k % AHEAD];
     int rc = OMPI_SUCCESS;
 
+    messages->count = 0;
     for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        rc = start_piece(call, start_recv, round.recv[i], peer, &request);
+        rc = start_piece(call, start_recv, round.recv[i], peer, messages);
     }
     return rc;
 }
@@ -167,11 +192,14 @@ static int send_round(const mca_coll_mleader_call_t *call, rounds_t *rounds,
                       const mca_common_irregular_round_t *round, int k)
 {
     const int peer = rounds->peer_of(call, rounds->which, round->to);
-    ompi_request_t **request = rounds->out[k % AHEAD];
-    int rc = mca_common_irregular_wait_all(request, MESSAGES);
+    messages_t *messages = &rounds->out[k % AHEAD];
+    int rc = wait_for_messages(call, messages, false);
 
+    if (OMPI_SUCCESS == rc) {
+        messages->count = 0;
+    }
     for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        rc = start_piece(call, start_send, round->send[i], peer, &request);
+        rc = start_piece(call, start_send, round->send[i], peer, messages);
     }
     return rc;
 }
@@ -188,7 +216,7 @@ static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
         rc = deliver_pieces(call, call->area, before);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_wait_all(rounds->in[k % AHEAD], MESSAGES);
+        rc = wait_for_messages(call, &rounds->in[k % AHEAD], true);
     }
     if (OMPI_SUCCESS == rc && NULL != rounds->told) {
         mca_coll_mleader_set(rounds->told, progress_of(call, k + 1));
@@ -202,10 +230,21 @@ static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
 static void begin_rounds(rounds_t *rounds)
 {
     for (int i = 0; i < AHEAD; ++i) {
-        for (int j = 0; j < MESSAGES; ++j) {
-            rounds->in[i][j] = rounds->out[i][j] = MPI_REQUEST_NULL;
-        }
+        rounds->in[i].count = rounds->out[i].count = 0;
     }
+}
+
+/* Waits for what is sent, or lets go of everything after an error. */
+static int end_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds, int rc)
+{
+    for (int i = 0; i < AHEAD && OMPI_SUCCESS == rc; ++i) {
+        rc = wait_for_messages(call, &rounds->out[i], false);
+    }
+    for (int i = 0; i < AHEAD && OMPI_SUCCESS != rc; ++i) {
+        abandon(call, rounds->in[i].request, rounds->in[i].count, true);
+        abandon(call, rounds->out[i].request, rounds->out[i].count, false);
+    }
+    return rc;
 }
 
 static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
@@ -228,14 +267,7 @@ static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
     if (OMPI_SUCCESS == rc && rounds->deliver) {
         rc = deliver_pieces(call, call->area, before);
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_wait_all(&rounds->out[0][0], AHEAD * MESSAGES);
-    }
-    if (OMPI_SUCCESS != rc) {
-        abandon(call, &rounds->in[0][0], AHEAD * MESSAGES, true);
-        abandon(call, &rounds->out[0][0], AHEAD * MESSAGES, false);
-    }
-    return rc;
+    return end_rounds(call, rounds, rc);
 }
 
 /* ---- aggregation ---- */
@@ -276,22 +308,24 @@ static int send_to_leader(mca_coll_mleader_call_t *call)
     const int rc = start_send(call, (mca_common_irregular_range_t){x, x + 1},
                               groups->rank[group_begin(call)], &request);
 
-    return finish(call, &request, 1, false, rc);
+    return finish(call, &request, NULL, 1, rc);
 }
 
 /* A few at a time, in their order. */
 static int receive_from_children(mca_coll_mleader_call_t *call)
 {
     ompi_request_t *request[AHEAD];
+    size_t bytes[AHEAD];
     int rc = OMPI_SUCCESS;
 
     for (int x = group_begin(call) + 1; x < group_end(call) && OMPI_SUCCESS == rc;) {
         int count = 0;
         for (; count < AHEAD && x < group_end(call) && OMPI_SUCCESS == rc; ++count, ++x) {
+            bytes[count] = call->length;
             rc = start_recv(call, (mca_common_irregular_range_t){x, x + 1},
                             call->grouping->groups.rank[x], &request[count]);
         }
-        rc = finish(call, request, count, true, rc);
+        rc = finish(call, request, bytes, count, rc);
     }
     return rc;
 }
@@ -460,12 +494,14 @@ static int receive_news(mca_coll_mleader_call_t *call, const mca_common_irregula
                         int parent)
 {
     ompi_request_t *request[PIECES] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    size_t bytes[PIECES];
     int rc = OMPI_SUCCESS;
 
     for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
+        bytes[i] = bytes_of(call, piece[i]);
         rc = start_recv(call, piece[i], parent, &request[i]);
     }
-    return finish(call, request, PIECES, true, rc);
+    return finish(call, request, bytes, PIECES, rc);
 }
 
 /* Member i of a binomial tree has children i + 1, i + 2, i + 4 ... below its lowest bit. */
@@ -483,7 +519,7 @@ static int send_news(mca_coll_mleader_call_t *call, const mca_common_irregular_r
                             &request[count++]);
         }
     }
-    return finish(call, request, count, false, rc);
+    return finish(call, request, NULL, count, rc);
 }
 
 static int pass_messages(mca_coll_mleader_call_t *call)

@@ -401,7 +401,7 @@ typedef int mca_coll_pipering_begin_fn_t(struct mca_coll_pipering_request_t *req
 typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_task_t super;
     mca_coll_pipering_module_t *module;
-    const char *name; /**< of the call, for the verbose line; NULL: only sets up */
+    mca_common_irregular_caller_t caller; /**< its name is NULL: it only sets up */
     mca_coll_pipering_begin_fn_t *begin;
     mca_coll_pipering_key_t key; /**< its sizes are owned */
     mca_coll_pipering_plan_t *plan;

@@ -118,7 +118,7 @@ typedef enum {
 /** An exchange on its way. */
 typedef struct mca_coll_pipering_exchange_t {
     ompi_communicator_t *comm;
-    const char *name; /**< of the call */
+    mca_common_irregular_caller_t caller;
     int algorithm;
     mca_coll_pipering_way_t way;
     int tag;

@@ -20,8 +20,8 @@
  *     steps      to me + i and from me - i, zero bytes too, then the next i: the round
  *                robin that the paper compares with
  *
- * A message that fails does not stop the others, on which ranks may wait; the first
- * error is that of the call.
+ * A message that fails, or has another length than its receiver expects, does not stop the
+ * others, on which ranks may wait; the first error is that of the call.
  *
  * Cost: a look at each send that is under way, per call of the progress function.
  * Limits: messages with one peer are told apart by their order alone. Balaji et al. 4.2.2.
@@ -42,7 +42,9 @@ static void note(mca_coll_pipering_exchange_t *exchange, int rc)
     }
 }
 
-static bool finished(mca_coll_pipering_exchange_t *exchange, ompi_request_t **request)
+/* `received` is the message that comes, NULL for one that goes. */
+static bool finished(mca_coll_pipering_exchange_t *exchange, ompi_request_t **request,
+                     const mca_coll_pipering_message_t *received)
 {
     if (MPI_REQUEST_NULL == *request) {
         return true;
@@ -50,7 +52,12 @@ static bool finished(mca_coll_pipering_exchange_t *exchange, ompi_request_t **re
     if (!mca_common_irregular_is_over(*request)) {
         return false;
     }
-    note(exchange, (*request)->req_status.MPI_ERROR);
+    /* the user is told once; where ranks differ in representation, bytes are theirs */
+    const bool any = NULL == received || OMPI_SUCCESS != exchange->error
+                     || MCA_COLL_PIPERING_HETEROGENEOUS;
+    note(exchange, mca_common_irregular_judge(&exchange->caller, &(*request)->req_status,
+                                              any ? MCA_COMMON_IRREGULAR_ANY_LENGTH
+                                                  : received->bytes));
     ompi_request_free(request);
     *request = MPI_REQUEST_NULL;
     return true;
@@ -99,7 +106,7 @@ static bool move_together(mca_coll_pipering_exchange_t *exchange, int *steps)
     const size_t requests = exchange->ins + exchange->window;
 
     for (size_t i = exchange->ins; i < requests && exchange->begun < exchange->outs; ++i) {
-        if (finished(exchange, &exchange->requests[i])) {
+        if (finished(exchange, &exchange->requests[i], NULL)) {
             post_send(exchange, &exchange->out[exchange->begun++], &exchange->requests[i]);
             ++*steps;
         }
@@ -107,7 +114,9 @@ static bool move_together(mca_coll_pipering_exchange_t *exchange, int *steps)
     if (exchange->begun < exchange->outs) {
         return false;
     }
-    while (exchange->done < requests && finished(exchange, &exchange->requests[exchange->done])) {
+    while (exchange->done < requests
+           && finished(exchange, &exchange->requests[exchange->done],
+                       exchange->done < exchange->ins ? &exchange->in[exchange->done] : NULL)) {
         ++exchange->done;
         ++*steps;
     }
@@ -115,6 +124,15 @@ static bool move_together(mca_coll_pipering_exchange_t *exchange, int *steps)
 }
 
 /* ---- pairs ---- */
+
+/* A pair's current direction is over: copied, it receives first, and else in the end. */
+static bool pair_finished(mca_coll_pipering_exchange_t *exchange, size_t i)
+{
+    const mca_coll_pipering_message_t *message = &exchange->out[i];
+
+    return finished(exchange, &exchange->requests[i],
+                    message->copied != message->turned ? message : NULL);
+}
 
 /* The first direction: what is copied goes out when what takes its place has come in. */
 static void begin_pair(mca_coll_pipering_exchange_t *exchange)
@@ -171,7 +189,7 @@ static int end_pairs(mca_coll_pipering_exchange_t *exchange)
     int steps = 0;
 
     while (exchange->done < exchange->begun && exchange->out[exchange->done].turned
-           && finished(exchange, &exchange->requests[exchange->done])) {
+           && pair_finished(exchange, exchange->done)) {
         const bool copied = exchange->out[exchange->done++].copied;
         if (copied) {
             mca_coll_pipering_pool_give(&exchange->pool, oldest_copy(exchange));
@@ -193,7 +211,7 @@ static bool has_room(mca_coll_pipering_exchange_t *exchange)
 static bool move_pairs(mca_coll_pipering_exchange_t *exchange, int *steps)
 {
     for (size_t i = exchange->done; i < exchange->begun; ++i) {
-        if (!exchange->out[i].turned && finished(exchange, &exchange->requests[i])) {
+        if (!exchange->out[i].turned && pair_finished(exchange, i)) {
             turn_pair(exchange, i);
             ++*steps;
         }
@@ -213,7 +231,9 @@ static bool move_steps(mca_coll_pipering_exchange_t *exchange, int *steps)
 {
     ompi_request_t **request = exchange->requests;
 
-    while (finished(exchange, &request[0]) && finished(exchange, &request[1])) {
+    while (finished(exchange, &request[0],
+                    0 == exchange->begun ? NULL : &exchange->in[exchange->begun - 1])
+           && finished(exchange, &request[1], NULL)) {
         if (exchange->outs == exchange->begun) {
             return true;
         }

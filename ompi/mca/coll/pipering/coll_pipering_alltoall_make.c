@@ -288,7 +288,9 @@ static int fill(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
 {
     exchange->way = draft->way;
     exchange->own_in.bytes = exchange->own_out.bytes = 0;
-    exchange->name = draft->plan->name;
+    exchange->caller = (mca_common_irregular_caller_t){.owner = "pipering",
+                                                       .name = draft->plan->name,
+                                                       .comm = exchange->comm};
     exchange->algorithm = draft->plan->params.algorithm;
     exchange->bins = draft->bins;
     exchange->ins = draft->ins;

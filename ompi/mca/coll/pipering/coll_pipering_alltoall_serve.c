@@ -72,7 +72,7 @@ static void talk(const mca_coll_pipering_exchange_t *exchange, uint64_t in, uint
                 "coll/pipering: %s on %s: %s%s; this rank: %zu messages in (%" PRIu64
                 " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
                 "at most %zu under way",
-                exchange->name, exchange->comm->c_name,
+                exchange->caller.name, exchange->comm->c_name,
                 mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
                 MCA_COLL_PIPERING_PAIRS == exchange->way ? ", in place" : "",
                 MCA_COLL_PIPERING_PAIRS == exchange->way ? exchange->outs : exchange->ins, in,

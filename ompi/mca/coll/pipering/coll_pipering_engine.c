@@ -233,20 +233,22 @@ static size_t count_slots(mca_coll_pipering_pipe_t *pipe, size_t slot_size)
     return slots * slot_size;
 }
 
-/* Requests of a window for each link in and out, then the slots. */
+/* Requests of a window for each link in and out, lengths of what comes in, then the slots. */
 static int take_memory(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
 {
     const size_t window_size = pipe->window * sizeof(ompi_request_t *);
-    const size_t requests = 2 * MCA_COLL_PIPERING_LINKS * window_size;
+    const size_t lengths = pipe->window * sizeof(size_t);
+    const size_t requests = MCA_COLL_PIPERING_LINKS * (2 * window_size + lengths);
     const size_t size = count_slots(pipe, measure_slot(pipe, plan));
 
     char *memory = pipe->memory = malloc(requests + ALIGNMENT + size);
     if (NULL == memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i, memory += 2 * window_size) {
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i, memory += 2 * window_size + lengths) {
         pipe->source[i].requests = (ompi_request_t **) memory;
         pipe->sink[i].requests = (ompi_request_t **) (memory + window_size);
+        pipe->source[i].expected = (size_t *) (memory + 2 * window_size);
     }
     memory += ALIGNMENT - (uintptr_t) memory % ALIGNMENT;
     for (int i = 0; i < MCA_COLL_PIPERING_SOURCES; ++i) {
@@ -267,6 +269,7 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
 {
     memset(pipe, 0, sizeof(*pipe));
     pipe->comm = comm;
+    pipe->caller = plan->caller;
     pipe->window = plan->window;
     pipe->overlap = plan->overlap;
     pipe->on_device = (NULL != plan->send
@@ -298,11 +301,13 @@ static ompi_datatype_t *wire_type(const mca_coll_pipering_pipe_t *pipe)
     return NULL == pipe->unit.type ? MPI_BYTE : pipe->unit.type;
 }
 
-/* Takes a completed request from the head of a queue. */
-static void retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request)
+/* Takes a completed request from the head of a queue; of a send any length will do. */
+static void retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request, size_t expected)
 {
-    if (MPI_SUCCESS != (*request)->req_status.MPI_ERROR) {
-        mca_coll_pipering_fail(pipe, (*request)->req_status.MPI_ERROR);
+    const int rc = mca_common_irregular_judge(pipe->caller, &(*request)->req_status, expected);
+
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_fail(pipe, rc);
     }
     ompi_request_free(request);
 }
@@ -311,12 +316,12 @@ static int take_arrivals(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sourc
 {
     int steps = 0;
 
-    while (source->arrived < source->posted) {
-        ompi_request_t **head = &source->requests[source->arrived % pipe->window];
-        if (!mca_common_irregular_is_over(*head)) {
+    while (source->arrived < source->posted && OMPI_SUCCESS == pipe->error) {
+        const uint64_t head = source->arrived % pipe->window;
+        if (!mca_common_irregular_is_over(source->requests[head])) {
             break;
         }
-        retire(pipe, head);
+        retire(pipe, &source->requests[head], source->expected[head]);
         ++source->arrived;
         ++pipe->traffic.blocks_in;
         ++steps;
@@ -337,16 +342,18 @@ static int post_receives(mca_coll_pipering_pipe_t *pipe, int index)
            && source->posted - source->arrived < pipe->window
            && mca_coll_pipering_has_slot(pipe, index, source->posted)
            && mca_coll_pipering_walk_next(&source->coming, &block)) {
+        const uint64_t next = source->posted % pipe->window;
         const int rc = MCA_PML_CALL(
             irecv(mca_coll_pipering_block_place(pipe, source, source->posted, &block), block.length,
                   wire_type(pipe), source->peer, source->tag, pipe->comm,
-                  &source->requests[source->posted % pipe->window]));
+                  &source->requests[next]));
         if (OMPI_SUCCESS != rc) {
             mca_coll_pipering_fail(pipe, rc);
             break;
         }
+        source->expected[next] = block.length * pipe->unit.size;
         ++source->posted;
-        pipe->traffic.bytes_in += block.length * pipe->unit.size;
+        pipe->traffic.bytes_in += source->expected[next];
         ++steps;
     }
     return steps;
@@ -363,7 +370,7 @@ static int take_completions(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_si
         if (!mca_common_irregular_is_over(*head)) {
             break;
         }
-        retire(pipe, head);
+        retire(pipe, head, MCA_COMMON_IRREGULAR_ANY_LENGTH);
         ++sink->completed;
         ++steps;
     }

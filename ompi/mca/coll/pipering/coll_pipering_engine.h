@@ -45,6 +45,7 @@
 
 #include "coll_pipering_hop.h"
 #include "coll_pipering_plan.h"
+#include "ompi/mca/common/irregular/common_irregular.h"
 #include "opal/datatype/opal_convertor.h"
 
 BEGIN_C_DECLS
@@ -128,6 +129,7 @@ typedef struct mca_coll_pipering_source_t {
     mca_coll_pipering_block_t delivery; /**< the block that is being delivered ... */
     size_t delivery_done;               /**< ... and its bytes that are */
     ompi_request_t **requests;          /**< [window] */
+    size_t *expected;                   /**< [window] bytes of the block that each brings */
     mca_coll_pipering_turn_t turn;
     bool stays; /**< blocks stay in the hop's buffer until they are done with */
     char *slots; /**< [slot_count][slot_size] from the first byte, NULL: blocks stay in place */
@@ -189,6 +191,7 @@ typedef struct mca_coll_pipering_traffic_t {
 
 typedef struct mca_coll_pipering_pipe_t {
     ompi_communicator_t *comm;
+    const mca_common_irregular_caller_t *caller;
     unsigned window;
     bool overlap; /**< a block is combined while the one before is sent */
     bool on_device; /**< the user's buffers are, or one of them */
@@ -205,6 +208,7 @@ typedef struct mca_coll_pipering_pipe_t {
 
 /** What a pipeline is made of. All is borrowed until mca_coll_pipering_pipe_fini. */
 typedef struct mca_coll_pipering_pipe_plan_t {
+    const mca_common_irregular_caller_t *caller; /**< for what is said of messages */
     const mca_coll_pipering_ring_t *ring;
     const size_t *bytes; /**< [p] by rank, in units */
     mca_coll_pipering_cut_t cut; /**< in units */

@@ -113,7 +113,8 @@ static int take_memory(swap_t *swap)
     const size_t p = (size_t) swap->plan.grid.ring->size, rounds = (size_t) swap->rounds;
     const size_t requests = (size_t) (swap->plan.in + swap->plan.out);
     size_t size = requests * sizeof(ompi_request_t *) + rounds * sizeof(uint64_t)
-                  + p * sizeof(char *) + (p + 1) * sizeof(size_t) + p * sizeof(int);
+                  + p * sizeof(char *) + (p + 1 + (size_t) swap->plan.in) * sizeof(size_t)
+                  + p * sizeof(int);
 
     swap->memory = malloc(size);
     if (NULL == swap->memory) {
@@ -124,7 +125,8 @@ static int take_memory(swap_t *swap)
     swap->due = (uint64_t *) (swap->out + swap->plan.out);
     swap->place = (char **) (swap->due + rounds);
     swap->offset = (size_t *) (swap->place + p);
-    swap->rank = (int *) (swap->offset + p + 1);
+    swap->expected = swap->offset + p + 1;
+    swap->rank = (int *) (swap->expected + swap->plan.in);
 
     const size_t packed = fill_shelves(swap);
     size = packed + count_room(swap);
@@ -240,7 +242,7 @@ static int post_receives(swap_t *swap)
                 fail(swap, rc);
                 return 0;
             }
-            ++swap->posted;
+            swap->expected[swap->posted++] = bytes;
             swap->traffic.bytes_in += bytes;
         }
         swap->due[k] = swap->posted;
@@ -248,13 +250,20 @@ static int post_receives(swap_t *swap)
     return (int) swap->posted;
 }
 
-static int take_completed(swap_t *swap, ompi_request_t **requests, uint64_t *done, uint64_t begun)
+/* `expected` is NULL for sends. */
+static int take_completed(swap_t *swap, ompi_request_t **requests, const size_t *expected,
+                          uint64_t *done, uint64_t begun)
 {
     int steps = 0;
 
-    for (; *done < begun && mca_common_irregular_is_over(requests[*done]); ++*done, ++steps) {
-        if (MPI_SUCCESS != requests[*done]->req_status.MPI_ERROR) {
-            fail(swap, requests[*done]->req_status.MPI_ERROR);
+    for (; *done < begun && OMPI_SUCCESS == swap->error
+           && mca_common_irregular_is_over(requests[*done]);
+         ++*done, ++steps) {
+        const int rc = mca_common_irregular_judge(swap->plan.caller, &requests[*done]->req_status,
+                                                  NULL == expected ? MCA_COMMON_IRREGULAR_ANY_LENGTH
+                                                                   : expected[*done]);
+        if (OMPI_SUCCESS != rc) {
+            fail(swap, rc);
         }
         ompi_request_free(&requests[*done]);
     }
@@ -384,9 +393,10 @@ int mca_coll_pipering_swap_progress(swap_t *swap)
         swap->begun = true;
         steps += post_receives(swap);
     }
-    const int arrived = take_completed(swap, swap->in, &swap->arrived, swap->posted);
+    const int arrived = take_completed(swap, swap->in, swap->expected, &swap->arrived,
+                                       swap->posted);
     swap->traffic.blocks_in += (uint64_t) arrived;
-    steps += arrived + take_completed(swap, swap->out, &swap->completed, swap->started);
+    steps += arrived + take_completed(swap, swap->out, NULL, &swap->completed, swap->started);
     while (OMPI_SUCCESS == swap->error && swap->sent < swap->rounds && has_come(swap, swap->sent)) {
         send_round(swap);
         ++steps;

@@ -35,6 +35,7 @@ BEGIN_C_DECLS
 
 /** What an exchange is made of. All is borrowed until mca_coll_pipering_swap_fini. */
 typedef struct mca_coll_pipering_swap_plan_t {
+    const mca_common_irregular_caller_t *caller; /**< for what is said of messages */
     mca_coll_pipering_grid_t grid;
     const size_t *bytes; /**< [p] by rank */
     size_t packed;
@@ -64,6 +65,7 @@ typedef struct mca_coll_pipering_swap_t {
     int delivered; /**< rounds whose contributions are in the user's buffer, -1: not the own one */
     uint64_t posted, arrived, started, completed; /**< messages in and out */
     ompi_request_t **in, **out;
+    size_t *expected; /**< [plan.in] bytes of the messages that come in */
     uint64_t *due;  /**< [rounds] messages that have come when a round's have */
     int *rank;      /**< [p] of a shelf */
     size_t *offset; /**< [p + 1] of a shelf in the area, of small contributions */

@@ -166,7 +166,7 @@ static void report(const mca_coll_pipering_request_t *request,
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
                 "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
-                request->name, request->super.comm->c_name,
+                request->caller.name, request->super.comm->c_name,
                 mca_coll_pipering_algorithm_text(plan->algorithm), plan->total,
                 ompi_comm_size(request->super.comm),
                 mca_coll_pipering_setup_nodes(request->module->setup),
@@ -268,6 +268,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     const mca_coll_pipering_plan_t *call = request->plan;
     const int tag = request->tag - first_tag(call, request->pipes);
 
+    plan.caller = &request->caller;
     plan.ring = &call->ring;
     plan.bytes = call->bytes;
     plan.cut = call->cut;
@@ -297,7 +298,8 @@ int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request)
     const mca_coll_pipering_plan_t *plan = request->plan;
     opal_atomic_int64_t *begun = &request->module->swaps;
     const mca_coll_pipering_swap_plan_t swap
-        = {.grid = plan->grid,
+        = {.caller = &request->caller,
+           .grid = plan->grid,
            .bytes = plan->bytes,
            .packed = plan->key.params.rounds_packed,
            .in = plan->in.blocks,
@@ -440,7 +442,7 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
         if (OMPI_SUCCESS != *rc || !mca_coll_pipering_setup_ready(setup)) {
             return OMPI_SUCCESS != *rc;
         }
-        if (NULL == request->name) {
+        if (NULL == request->caller.name) {
             return true;
         }
         *rc = MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup)
@@ -489,7 +491,7 @@ static int start(mca_coll_pipering_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
-    if (NULL != request->name) {
+    if (NULL != request->caller.name) {
         take_turn(request);
         const int rc = begin_now(request);
         if (OMPI_SUCCESS != rc) {
@@ -524,7 +526,9 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
     request->combine.op = NULL;
     mca_coll_pipering_task_init(&request->super, &request_kind, comm, persistent);
     request->module = module;
-    request->name = name;
+    request->caller = (mca_common_irregular_caller_t){.owner = "pipering",
+                                                      .name = name,
+                                                      .comm = comm};
     request->in_place = request->exclusive = false;
     request->pipes = 0;
     request->swaps = false;

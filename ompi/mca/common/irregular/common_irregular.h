@@ -216,11 +216,42 @@ static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
+/** Whose messages are looked at. */
+typedef struct mca_common_irregular_caller_t {
+    const char *owner; /**< of a component, as users know it: "pipering" */
+    const char *name;  /**< of the collective: "iallgatherv" */
+    ompi_communicator_t *comm;
+} mca_common_irregular_caller_t;
+
+/** Of a message: nobody knows how many bytes it has. */
+#define MCA_COMMON_IRREGULAR_ANY_LENGTH SIZE_MAX
+
+/** As mca_common_irregular_judge, for what is not as it should be. */
+int mca_common_irregular_blame(const mca_common_irregular_caller_t *caller,
+                               const ompi_status_public_t *status, size_t expected);
+
+/**
+ * The error of a receive that is over: its own, or one of its length, where ranks disagree
+ * on the arguments of a call or on variables: MPI_ERR_TRUNCATE where more bytes than expected
+ * have come, MPI_ERR_OTHER where fewer have. The user is told of these.
+ */
+static inline int mca_common_irregular_judge(const mca_common_irregular_caller_t *caller,
+                                             const ompi_status_public_t *status, size_t expected)
+{
+    if (MPI_SUCCESS == status->MPI_ERROR
+        && (expected == status->_ucount || MCA_COMMON_IRREGULAR_ANY_LENGTH == expected)) {
+        return OMPI_SUCCESS;
+    }
+    return mca_common_irregular_blame(caller, status, expected);
+}
+
 /**
  * Waits for all of them, each of which may be MPI_REQUEST_NULL; the error is that of a request,
- * which then is still there, as others may be.
+ * others of which may still be there. `expected` [count] are bytes of receives that are not
+ * MPI_REQUEST_NULL, or NULL for sends.
  */
-int mca_common_irregular_wait_all(ompi_request_t **requests, int count);
+int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
+                                  ompi_request_t **requests, const size_t *expected, int count);
 
 /**
  * Lets go of what is pending after a failure, requests [from, to) of a queue of so many,

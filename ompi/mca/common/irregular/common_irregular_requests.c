@@ -9,7 +9,8 @@
  */
 /**
  * @file
- * Waiting for messages, and what becomes of them when a call fails (common_irregular.h).
+ * Waiting for messages, whether they are as long as they should be, and what becomes of them
+ * when a call fails (common_irregular.h).
  *
  * A receive is withdrawn, unless its message is coming in already; a send cannot be. What
  * is still pending then ends by itself, and must find its memory as long as the process
@@ -18,15 +19,63 @@
 
 #include "common_irregular.h"
 
-int mca_common_irregular_wait_all(ompi_request_t **requests, int count)
-{
-    int rc = ompi_request_wait_all((size_t) count, requests, MPI_STATUSES_IGNORE);
+#include <ctype.h>
 
-    for (int i = 0; MPI_ERR_IN_STATUS == rc && i < count; ++i) {
-        if (MPI_REQUEST_NULL != requests[i] && REQUEST_COMPLETE(requests[i])
-            && MPI_SUCCESS != requests[i]->req_status.MPI_ERROR) {
-            rc = requests[i]->req_status.MPI_ERROR;
+#include "opal/util/show_help.h"
+
+int mca_common_irregular_blame(const mca_common_irregular_caller_t *caller,
+                               const ompi_status_public_t *status, size_t expected)
+{
+    const bool longer = MPI_ERR_TRUNCATE == status->MPI_ERROR || expected < status->_ucount;
+
+    if (MPI_SUCCESS != status->MPI_ERROR && !longer) {
+        return status->MPI_ERROR;
+    }
+    opal_show_help("help-mca-common-irregular.txt", "other-length", true,
+                   toupper((unsigned char) caller->name[0]), caller->name + 1,
+                   caller->comm->c_name, ompi_comm_rank(caller->comm), status->_ucount,
+                   status->MPI_SOURCE, expected, caller->owner,
+                   longer ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER");
+    return longer ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+}
+
+/* Requests that are waited for together. */
+#define TOGETHER 16
+
+static int wait_together(const mca_common_irregular_caller_t *caller, ompi_request_t **requests,
+                         const size_t *expected, int count)
+{
+    ompi_status_public_t status[TOGETHER];
+    size_t length[TOGETHER];
+
+    for (int i = 0; i < count; ++i) {
+        length[i] = NULL == expected || MPI_REQUEST_NULL == requests[i]
+                        ? MCA_COMMON_IRREGULAR_ANY_LENGTH
+                        : expected[i];
+    }
+    const int rc = ompi_request_wait_all((size_t) count, requests, status);
+    if (OMPI_SUCCESS != rc && MPI_ERR_IN_STATUS != rc) {
+        return rc;
+    }
+    for (int i = 0; i < count; ++i) {
+        const int error = MPI_ERR_PENDING == status[i].MPI_ERROR
+                              ? OMPI_SUCCESS
+                              : mca_common_irregular_judge(caller, &status[i], length[i]);
+        if (OMPI_SUCCESS != error) {
+            return error;
         }
+    }
+    return rc;
+}
+
+int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
+                                  ompi_request_t **requests, const size_t *expected, int count)
+{
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; i < count && OMPI_SUCCESS == rc; i += TOGETHER) {
+        rc = wait_together(caller, requests + i, NULL == expected ? NULL : expected + i,
+                           count - i < TOGETHER ? count - i : TOGETHER);
     }
     return rc;
 }
