@@ -16,6 +16,7 @@
 # the system's configuration stays as it is, and root is not needed.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+. "$root/config/debian-archives.sh"
 
 suite=trixie
 series=5.0
@@ -53,39 +54,6 @@ downloaded() {
     { ls "$downloads"/openmpi_"$series".*.orig.tar.* 2>/dev/null || true; } | sort -V | tail -n 1
 }
 
-private_apt() {
-    local program=$1
-    shift
-    set -- -o Dir::Etc::sourcelist="$private/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-        -o Dir::State="$private/state" -o Dir::Cache="$private/cache" \
-        -o Acquire::Languages=none -o APT::Update::Error-Mode=any "$@"
-    # apt's own unprivileged user may not enter this directory.
-    [ "$(id -u)" -ne 0 ] || set -- -o APT::Sandbox::User=root "$@"
-    LC_ALL=C "$program" "$@"
-}
-
-# The machine's mirrors in the order of its own source lists, whichever of
-# apt's formats these have; suites like NAME-security are other archives.
-mirrors() {
-    apt-get indextargets --no-release-info --format '$(COMPONENT) $(RELEASE) $(REPO_URI)' \
-        'Created-By: Packages' 2>/dev/null |
-        awk '$1 == "main" && $2 !~ /[-\/]/ && !seen[$3]++ { print $3 }'
-}
-
-# The archive's keys by name, else those which apt trusts for everything.
-signed_by() {
-    local keys
-    for keys in /usr/share/keyrings/debian-archive-keyring.{gpg,pgp}; do
-        [ ! -r "$keys" ] || { printf '[signed-by=%s] ' "$keys"; return; }
-    done
-}
-
-use_mirror() {
-    mkdir -p "$private/state/lists/partial" "$private/cache/archives/partial"
-    printf 'deb-src %s%s %s main\n' "$(signed_by)" "$1" "$suite" >"$private/sources.list"
-    private_apt apt-get update
-}
-
 # Debian's version of the package to take; nothing if the suite has none.
 package_version() {
     private_apt apt-cache showsrc --only-source openmpi 2>/dev/null |
@@ -96,24 +64,14 @@ package_version() {
             END { print chosen ? chosen : newest }'
 }
 
-# Into a directory beside, since apt writes under the final name at once.
-download() {
-    rm -rf "$downloads/new"
-    mkdir -p "$downloads/new"
-    cd "$downloads/new"
-    private_apt apt-get source --download-only --tar-only "openmpi=$1"
-    mv openmpi_*.orig.tar.* "$downloads/"
-    rm -rf "$downloads/new"
-}
-
 fetch() {
     local mirror version
     for mirror in $(mirrors); do
         echo "== $mirror"
-        use_mirror "$mirror" || continue
+        use_place "$mirror" "$suite" main || continue
         version=$(package_version)
         [ -n "$version" ] || { echo "no openmpi $series.x in suite $suite"; continue; }
-        (set -e; download "$version") && return
+        download_source openmpi "$version" && return
     done
     die "none of this machine's apt sources gave Open MPI $series.x (Debian suite $suite, component main); $instead"
 }

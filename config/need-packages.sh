@@ -29,7 +29,7 @@ packages() {
         # libucx-dev and libfabric-dev: Open MPI is built with them where they are, and
         # the programs run over them.
         test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg hwloc-nox procps \
-                   libucx-dev libfabric-dev ;;
+                   libucx-dev libfabric-dev python3-mpi4py python3-numpy ;;
         # PETSc and what it was compiled with: bench-petsc only.
         petsc) echo libpetsc-real-dev libopenmpi-dev openmpi-bin gcc binutils pkg-config ;;
         *) die "need-packages.sh: unknown group '$1' (known: build, fortran, dso, test, petsc)" ;;
