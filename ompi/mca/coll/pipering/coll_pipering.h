@@ -82,6 +82,7 @@ typedef struct mca_coll_pipering_params_t {
     bool reorder_nodes;
     bool reorder_empties;
     bool overlap;
+    bool reproducible; /**< where order matters nothing measured decides on it */
 } mca_coll_pipering_params_t;
 
 /** Why a call went to the module below. */
@@ -113,9 +114,6 @@ int mca_coll_pipering_params_register(void);
 /** The variables as they stand for a collective, unit-converted and in range. */
 mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
-
-/** No algorithm is forced for a collective, nor is it switched off. */
-bool mca_coll_pipering_is_auto(mca_coll_pipering_collective_t collective);
 
 /** What can be said of a call about so many bytes without knowing the communicator. */
 mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
@@ -296,7 +294,9 @@ typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_rates_t rates; /**< of links between nodes, as known when it was made */
     bool must_take; /**< nobody else can serve the call any more */
     bool wanted;    /**< as a pipeline, since nothing is known of links */
+    bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
     bool ordered;   /**< of a reduction: the operation does not commute */
+    bool reproducible; /**< likewise: values must be combined in the same order on every run */
     int root;
     size_t unit;    /**< bytes of the signature that must not be cut; 1 for a gather */
     int parts;      /**< p for a gather, else 1 */
@@ -487,8 +487,9 @@ typedef struct mca_coll_pipering_call_t {
     const char *name;
     mca_coll_pipering_collective_t collective;
     size_t total;     /**< bytes that it is about, equal on all ranks */
+    bool order_matters; /**< the result depends on the order in which values are combined */
     const void *what; /**< the call as its family knows it */
-    /** Fills in a key but for params and must_take; its sizes are malloc'ed. */
+    /** Fills in a key but for params, must_take and reproducible; its sizes are malloc'ed. */
     int (*key_of)(const void *what, ompi_communicator_t *comm, mca_coll_pipering_key_t *key);
     /** Fills in layouts, `begin` and the like. */
     void (*prepare)(const void *what, mca_coll_pipering_request_t *request);

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 
 #include "ompi/op/op.h"
+#include "opal/datatype/opal_datatype_internal.h"
 
 enum { THROUGH = MCA_COLL_PIPERING_THROUGH, CLOSING = MCA_COLL_PIPERING_CLOSING };
 
@@ -189,6 +190,29 @@ static void prepare_reduction(const void *what, mca_coll_pipering_request_t *req
 
 /* ---- both ---- */
 
+/* Basic types from the first to the last, as in a datatype's bdt_used. */
+#define BASIC_TYPES(first, last) ((UINT32_C(2) << (last)) - (UINT32_C(1) << (first)))
+#define ROUNDED BASIC_TYPES(OPAL_DATATYPE_FLOAT2, OPAL_DATATYPE_LONG_DOUBLE_COMPLEX)
+#define SATURATED                                          \
+    (BASIC_TYPES(OPAL_DATATYPE_INT1, OPAL_DATATYPE_INT2)   \
+     | BASIC_TYPES(OPAL_DATATYPE_UINT1, OPAL_DATATYPE_UINT2))
+
+/*
+ * Whether the bits of a result depend on the order in which values are combined. Sums
+ * and products are rounded; MPI_MAX and its kin take one of two zeros or NaNs by their
+ * place, so no operation on floating-point values or pairs of them is safe; op/avx makes
+ * some sums of short integers saturate. What a user's operation does nobody knows. All
+ * others are exact: integers (which wrap), logical and bitwise operations.
+ */
+static bool order_matters(const mca_coll_pipering_chain_call_t *call)
+{
+    const uint32_t basic = NULL == call->op ? 0 : call->dtype->super.bdt_used;
+
+    return NULL != call->op
+           && (!ompi_op_is_intrinsic(call->op) || 0 != (ROUNDED & basic)
+               || (&ompi_mpi_op_sum.op == call->op && 0 != (SATURATED & basic)));
+}
+
 static mca_coll_pipering_call_t call_of(const mca_coll_pipering_chain_call_t *call)
 {
     size_t size;
@@ -197,6 +221,7 @@ static mca_coll_pipering_call_t call_of(const mca_coll_pipering_chain_call_t *ca
     return (mca_coll_pipering_call_t){.name = call->name,
                                       .collective = call->collective,
                                       .total = (size_t) call->count * size,
+                                      .order_matters = order_matters(call),
                                       .what = call,
                                       .key_of = key_of,
                                       .prepare = NULL == call->op ? prepare_bcast

@@ -55,6 +55,7 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
            && a->reorder_empties == b->reorder_empties
            && a->ring_buffer_size == b->ring_buffer_size
            && a->ring_buffer_blocks == b->ring_buffer_blocks && a->overlap == b->overlap
+           && a->reproducible == b->reproducible
            && a->outlier_fraction == b->outlier_fraction
            && a->outlier_threshold == b->outlier_threshold
            && a->outlier_min_total == b->outlier_min_total
@@ -68,9 +69,10 @@ static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering
 
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return mine->collective == key->collective && mine->must_take == key->must_take
-           && mine->wanted == key->wanted
+           && mine->wanted == key->wanted && mine->varied == key->varied
            && 0 == memcmp(&mine->rates, &key->rates, sizeof(key->rates))
-           && mine->ordered == key->ordered && mine->root == key->root && mine->unit == key->unit
+           && mine->ordered == key->ordered && mine->reproducible == key->reproducible
+           && mine->root == key->root && mine->unit == key->unit
            && same_params(&mine->params, &key->params)
            && 0 == memcmp(mine->sizes, key->sizes, (size_t) key->parts * sizeof(size_t));
 }

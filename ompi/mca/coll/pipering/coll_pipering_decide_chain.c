@@ -12,6 +12,10 @@
  * Decide on broadcasts, reductions and scans: along a chain, or, for an allreduce
  * whose operation commutes, scattered and gathered along a ring.
  *
+ * Which of them, or none, sets the order in which values are combined, and with it the
+ * bits of a sum of floating-point values. So for a reproducible call the model is asked
+ * with nominal costs, and what is measured chooses the block size only.
+ *
  * Blocks are of whole units, for a reduction cuts between elements; the model counts
  * in bytes.
  */
@@ -31,6 +35,23 @@
 #define LOCAL_FILLS_LESS 8
 #define LOCAL_FILLS_LEAST 16
 #define LOCAL_LOAD 2
+
+/*
+ * Nominal costs: TCP over Ethernet of 1 Gbit/s. What counts is the bytes that pass in the
+ * time of a block, 1250; faster networks have 10 times as many, slower ones half.
+ */
+static const mca_coll_pipering_cost_t nominal_cost
+    = {.net = {.alpha = 10e-6, .beta = 8e-9, .latency = 10e-6, .overlap = true, .gap = 1e-6},
+       .local = {.alpha = 1e-6, .beta = 1e-10, .latency = 1e-6, .overlap = true, .gap = 1e-6}};
+#define NOMINAL_COMBINE 2e-10
+
+/*
+ * Elements that fill whole vector registers, whatever their type. An operation may treat
+ * the elements that do not fill one differently, where they are NaNs, zeros of two signs, or
+ * overflow, so blocks of a reproducible call end between whole registers.
+ */
+#define WHOLE_VECTORS ((size_t) 64)
+#define VECTOR_UNIT_MOST 32 /* bytes; an element of a larger type is no vector operation's */
 
 static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *draft)
 {
@@ -96,6 +117,25 @@ static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
     return bytes < plan->key.unit ? 1 : bytes / plan->key.unit;
 }
 
+/* Whether what is measured must not show where blocks end. */
+static bool wants_whole_vectors(const mca_coll_pipering_key_t *key)
+{
+    return key->reproducible && (key->varied || 0 == key->params.block_size)
+           && key->unit <= VECTOR_UNIT_MOST;
+}
+
+/* As many blocks as before, of whole vectors each but for the last. */
+static void align_blocks(mca_coll_pipering_plan_t *plan)
+{
+    const size_t units = plan->bytes[0]; /* of the largest contribution */
+    const size_t vectors = plan->cut.block_size / WHOLE_VECTORS;
+    const size_t size = (0 < vectors ? vectors : 1) * WHOLE_VECTORS;
+    const size_t even = mca_coll_pipering_blocks(units, mca_coll_pipering_blocks(units, size));
+
+    plan->cut.block_size = mca_coll_pipering_blocks(even, WHOLE_VECTORS) * WHOLE_VECTORS;
+    plan->cut.split = MCA_COLL_PIPERING_SPLIT_FULL;
+}
+
 static void set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -104,6 +144,9 @@ static void set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
     plan->cut.block_size = units_of(plan, 0 < plan->key.params.block_size
                                               ? plan->key.params.block_size
                                               : bytes);
+    if (wants_whole_vectors(&plan->key)) {
+        align_blocks(plan);
+    }
     plan->window = mca_coll_pipering_choose_window(&plan->key.params,
                                                    plan->cut.block_size * plan->key.unit);
 }
@@ -218,14 +261,38 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
            && plan->total >= fills * fill;
 }
 
-void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)
+static void choose(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_key_t *key = &plan->key;
 
-    if (MCA_COLL_PIPERING_ALLREDUCE != key->collective || !is_circle_better(draft)) {
+    if (MCA_COLL_PIPERING_ALLREDUCE != plan->key.collective || !is_circle_better(draft)) {
         decide_line(draft);
     }
     plan->rival_time = rival_time(draft);
     plan->reason = mca_coll_pipering_judge(draft, pays_on_one_node(draft));
+}
+
+/* The choice by nominal costs, cut into blocks by measured ones. */
+static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_draft_t nominal = *draft;
+
+    nominal.cost = nominal_cost;
+    nominal.combine = NOMINAL_COMBINE;
+    choose(&nominal);
+    if (MCA_COLL_PIPERING_RING == draft->plan->algorithm) {
+        decide_circle(draft);
+    } else {
+        decide_line(draft);
+    }
+    draft->plan->rival_time = rival_time(draft);
+}
+
+void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)
+{
+    if (key_of(draft)->reproducible) {
+        choose_by_nominal(draft);
+    } else {
+        choose(draft);
+    }
 }

@@ -30,7 +30,7 @@ static struct {
     size_t rounds_min_total, rounds_max_total, rounds_packed;
     double outlier_fraction, outlier_threshold;
     double alpha, beta, local_alpha, local_beta;
-    bool ring_buffer, reorder_nodes, reorder_empties, overlap;
+    bool ring_buffer, reorder_nodes, reorder_empties, overlap, reproducible;
     size_t ring_buffer_size;
     int ring_buffer_blocks;
     char *backing_directory;
@@ -186,6 +186,10 @@ static const struct {
                     "instead of as messages", &vars.ring_buffer, true},
     {"overlap", "Combine a block of a reduction while the one before is sent; false to see what "
                 "that is worth", &vars.overlap, true},
+    {"reproducible", "In reductions and scans of floating-point values, or with operations of the "
+                     "user, the sizes of a call and the nodes of its ranks alone decide in which "
+                     "order values are combined; false: measured costs too",
+     &vars.reproducible, true},
 };
 
 #define WINDOW_MOST 4096
@@ -275,7 +279,7 @@ static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
 static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
     = {[MCA_COLL_PIPERING_TAKEN] = "taken",
        [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
-       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes in all than min_total",
+       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes than min_total",
        [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up yet",
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
@@ -410,14 +414,10 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
                                 : 0,
         .ring_buffer_blocks = ring_buffer_blocks(),
         .overlap = vars.overlap,
+        .reproducible = vars.reproducible,
         .reorder_nodes = vars.reorder_nodes,
         .reorder_empties = vars.reorder_empties,
     };
-}
-
-bool mca_coll_pipering_is_auto(mca_coll_pipering_collective_t collective)
-{
-    return MCA_COLL_PIPERING_AUTO == vars.algorithm[collective];
 }
 
 mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
@@ -426,7 +426,8 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collec
     if (MCA_COLL_PIPERING_OFF == vars.algorithm[collective]) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (mca_coll_pipering_is_auto(collective) && total < in_range(vars.min_total, GIBI, 0)) {
+    if (MCA_COLL_PIPERING_AUTO == vars.algorithm[collective]
+        && total < in_range(vars.min_total, GIBI, 0)) {
         return MCA_COLL_PIPERING_FALLBACK_SMALL;
     }
     return MCA_COLL_PIPERING_TAKEN;

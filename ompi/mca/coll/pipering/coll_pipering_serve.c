@@ -61,11 +61,19 @@ static int wait_for_setup(mca_coll_pipering_module_t *module, ompi_communicator_
     return OMPI_SUCCESS == rc ? mca_coll_pipering_task_wait(&request->super) : rc;
 }
 
+static bool is_reproducible(const mca_coll_pipering_call_t *call,
+                            const mca_coll_pipering_params_t *params)
+{
+    return params->reproducible && call->order_matters;
+}
+
 /* A key with parameters; its sizes are to be freed, or handed to a request. */
 static int make_key(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                     const mca_coll_pipering_params_t *params, mca_coll_pipering_key_t *key)
 {
-    *key = (mca_coll_pipering_key_t){.collective = call->collective, .params = *params};
+    *key = (mca_coll_pipering_key_t){.collective = call->collective,
+                                     .params = *params,
+                                     .reproducible = is_reproducible(call, params)};
     return call->key_of(call->what, comm, key);
 }
 
@@ -113,7 +121,7 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, ompi_communi
     if (varied != block) {
         OBJ_RELEASE(*plan);
         key->params.block_size = varied;
-        key->must_take = true;
+        key->must_take = key->varied = true;
         rc = find_plan(call, comm, module, key, plan);
     }
     return rc;
@@ -200,10 +208,16 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
  * has waited for the setup, on all ranks at the same place in their sequence of
  * calls, it is decided like any other. Before that a gather is taken, whatever the
  * model will say, and of the rest, where Open MPI has pipelines of its own, what is large.
+ * A reproducible call must not depend on what was called before, so its size alone
+ * decides: the vector must be long enough for a line of all ranks.
  */
 static mca_coll_pipering_reason_t judge_later(const mca_coll_pipering_call_t *call,
-                                              const mca_coll_pipering_module_t *module)
+                                              const ompi_communicator_t *comm,
+                                              const mca_coll_pipering_module_t *module,
+                                              const mca_coll_pipering_params_t *params)
 {
+    const size_t hops = (size_t) ompi_comm_size(comm) - 1;
+
     if (MCA_COLL_PIPERING_HETEROGENEOUS) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
@@ -213,8 +227,12 @@ static mca_coll_pipering_reason_t judge_later(const mca_coll_pipering_call_t *ca
             return unlike;
         }
     }
+    if (MCA_COLL_PIPERING_AUTO == params->algorithm && is_reproducible(call, params)) {
+        return call->total < hops * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SMALL
+                                                      : MCA_COLL_PIPERING_TAKEN;
+    }
     if (!module->settled && MCA_COLL_PIPERING_ALLGATHER < call->collective
-        && EARLY_LEAST > call->total && mca_coll_pipering_is_auto(call->collective)) {
+        && EARLY_LEAST > call->total && MCA_COLL_PIPERING_AUTO == params->algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_EARLY;
     }
     return mca_coll_pipering_judge_size(call->collective, call->total);
@@ -224,7 +242,8 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
                          mca_coll_pipering_module_t *module, bool persistent,
                          mca_coll_pipering_request_t **request)
 {
-    const mca_coll_pipering_reason_t reason = judge_later(call, module);
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    const mca_coll_pipering_reason_t reason = judge_later(call, comm, module, &params);
     mca_coll_pipering_plan_t *plan = NULL;
     mca_coll_pipering_key_t key;
 
@@ -232,7 +251,6 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
         return step_aside(call, comm, reason);
     }
 
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
     int rc = ensure_setup(module, comm);
     if (OMPI_SUCCESS == rc) {
         rc = make_key(call, comm, &params, &key);
@@ -240,7 +258,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    key.must_take = !module->settled;
+    key.must_take = !module->settled || key.reproducible;
     if (module->settled) {
         key.rates = *mca_coll_pipering_setup_rates(module->setup);
         rc = find_plan(call, comm, module, &key, &plan);
