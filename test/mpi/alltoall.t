@@ -6,7 +6,8 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-for program in alltoall exchanges alltoall_threads; do
+build alltoall "$here"/swap{case,,_topology}.c
+for program in exchanges alltoall_threads; do
     build "$program" -pthread "$here"/swap{,_topology}.c
 done
 

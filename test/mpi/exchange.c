@@ -313,6 +313,16 @@ static bool image_right(const exchange_image_t *image, ptrdiff_t *place)
     return false;
 }
 
+bool exchange_has_data(const exchange_t *x)
+{
+    bool any = false;
+
+    for (int r = 0; r < x->size; r++) {
+        any = any || 0 < x->count[r];
+    }
+    return any && 0 < x->recv->size;
+}
+
 bool exchange_right(exchange_t *x)
 {
     ptrdiff_t place;

@@ -84,6 +84,9 @@ int exchange_start(exchange_t *exchange);
 /** Judges the memory after the call; the reason is in exchange->fault. */
 bool exchange_right(exchange_t *exchange);
 
+/** Whether any rank contributes a byte. */
+bool exchange_has_data(const exchange_t *exchange);
+
 /** Byte k .. of the contribution of a rank. */
 void exchange_pattern(uint64_t key, int rank, size_t k, unsigned char *to, size_t length);
 

@@ -512,6 +512,11 @@ bool fold_right_again(fold_t *fold)
     return fold_right(fold) && right;
 }
 
+bool fold_has_data(const fold_t *fold)
+{
+    return 0 < fold->count && (NULL == fold->layout || 0 < fold->layout->size);
+}
+
 const char *fold_fault(const fold_t *fold)
 {
     return fold->fault;

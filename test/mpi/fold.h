@@ -60,6 +60,10 @@ bool fold_right(fold_t *fold);
  * whatever they think of the first time.
  */
 bool fold_right_again(fold_t *fold);
+
+/** Whether the call is about any bytes. */
+bool fold_has_data(const fold_t *fold);
+
 const char *fold_fault(const fold_t *fold);
 const char *fold_name(const fold_t *fold);
 

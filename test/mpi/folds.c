@@ -40,19 +40,23 @@ static const struct {
                   {"Allreduce, serial", "allreduce", KNOB_SERIAL, 2},
                   {"Allreduce, ring", "allreduce", KNOB_RING, 2}};
 
-static int nodes; /* that the job has */
+static int nodes;    /* that the job has */
+static int borders;  /* ranks whose predecessor is on another node */
 
-static int count_nodes(void)
+static void find_nodes(void)
 {
+    int *first = tap_memory((size_t) tap_size * sizeof(int)), mine = tap_rank;
     MPI_Comm node;
-    int rank, first, all;
 
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &rank);
+    MPI_Bcast(&mine, 1, MPI_INT, 0, node);
     MPI_Comm_free(&node);
-    first = 0 == rank;
-    MPI_Allreduce(&first, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    return all;
+    MPI_Allgather(&mine, 1, MPI_INT, first, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < tap_size; r++) {
+        nodes += r == first[r];
+        borders += 0 < r && first[r] != first[r - 1];
+    }
+    free(first);
 }
 
 static void run(call_t call, int root, const int *in, int *out)
@@ -103,26 +107,70 @@ static void moved(call_t call, int root, const int *in, int *out, uint64_t sum[3
     MPI_Allreduce(mine, sum, 3, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static uint64_t blocks_of(uint64_t bytes)
+{
+    return (bytes + BLOCK - 1) / BLOCK;
+}
+
+/* Elements of a rank's chunk of a vector that is scattered. */
+static uint64_t chunk(int rank)
+{
+    return (uint64_t) (COUNT / tap_size + (rank < COUNT % tap_size));
+}
+
+/* Blocks that all bytes are: a ring's are those of each rank's chunk. */
+static uint64_t count_blocks(call_t call)
+{
+    uint64_t blocks = 0;
+
+    for (int r = 0; RING == call && r < tap_size; r++) {
+        blocks += blocks_of(chunk(r) * sizeof(int));
+    }
+    return RING == call ? blocks : blocks_of(COUNT * sizeof(int));
+}
+
+/* All bytes come into every node but one, a scan's wherever it changes the node. */
+static void try_network(call_t call, int root, uint64_t moved)
+{
+    const uint64_t bytes = COUNT * sizeof(int), passes = (uint64_t) calls[call].passes;
+    const uint64_t times = SCAN == call || EXSCAN == call ? (uint64_t) borders
+                                                          : passes * (uint64_t) (nodes - 1);
+
+    tap_check(moved == times * bytes, "another number", "%s from %d: %llu bytes from other nodes",
+              calls[call].name, root, (unsigned long long) moved);
+}
+
+/* Into every node come all chunks but one to be combined, and all but its own as results. */
+static void try_ring_network(uint64_t moved)
+{
+    const uint64_t links = 1 < nodes ? (uint64_t) nodes : 0, bytes = COUNT * sizeof(int);
+    const uint64_t most = chunk(0) * sizeof(int), least = chunk(tap_size - 1) * sizeof(int);
+    const uint64_t results = (uint64_t) (nodes - 1) * bytes;
+
+    tap_check(moved >= results + links * (bytes - most)
+                  && moved <= results + links * (bytes - least),
+              "another number", "%s: %llu bytes from other nodes", calls[RING].name,
+              (unsigned long long) moved);
+}
+
 static void try_counts(call_t call, int root)
 {
     const uint64_t bytes = COUNT * sizeof(int), hops = (uint64_t) (tap_size - 1);
     const uint64_t passes = (uint64_t) calls[call].passes;
-    const uint64_t blocks = (bytes + BLOCK - 1) / BLOCK;
     int *in = tap_memory(bytes), *out = tap_memory(bytes);
     uint64_t sum[3];
 
     memset(in, 0, bytes);
     memset(out, 0, bytes);
     moved(call, root, in, out, sum);
-    tap_check(RING == call || sum[0] == passes * hops * blocks, "another number",
+    tap_check(sum[0] == passes * hops * count_blocks(call), "another number",
               "%s from %d: %llu blocks", calls[call].name, root, (unsigned long long) sum[0]);
     tap_check(sum[1] == passes * hops * bytes, "another number", "%s from %d: %llu bytes",
               calls[call].name, root, (unsigned long long) sum[1]);
-    /* a scan is bound to the order of ranks, a ring brings chunks in by all ranks' shares */
-    if (SCAN != call && EXSCAN != call && RING != call) {
-        tap_check(sum[2] == passes * (uint64_t) (nodes - 1) * bytes, "another number",
-                  "%s from %d: %llu bytes from other nodes", calls[call].name, root,
-                  (unsigned long long) sum[2]);
+    if (RING == call) {
+        try_ring_network(sum[2]);
+    } else {
+        try_network(call, root, sum[2]);
     }
     free(in);
     free(out);
@@ -156,6 +204,8 @@ static void try_order(int root, MPI_Datatype type, MPI_Op op)
     const size_t bytes = MATRICES * 16;
     uint32_t *mine = tap_memory(bytes), *wanted = tap_memory(bytes), *next = tap_memory(bytes);
     uint32_t *got = tap_memory(bytes);
+    const uint64_t forced = 1 < tap_size && 0 <= knob_get("coll_pipering_priority", -1);
+    uint64_t calls;
     int count = MATRICES;
 
     fill(tap_rank, mine, count);
@@ -164,13 +214,16 @@ static void try_order(int root, MPI_Datatype type, MPI_Op op)
         fill(r, next, count);
         multiply(next, wanted, &count, &type);
     }
+    calls = knob_counter("coll_pipering_calls");
     MPI_Reduce(mine, got, count, type, op, root, MPI_COMM_WORLD);
+    calls = knob_counter("coll_pipering_calls") - calls;
     tap_check(tap_rank != root || 0 == memcmp(got, wanted, bytes), "wrong product",
               "MPI_Reduce of matrices at root %d", root);
     if (0 == root) {
         MPI_Allreduce(mine, got, count, type, op, MPI_COMM_WORLD);
         tap_check(0 == memcmp(got, wanted, bytes), "wrong product", "MPI_Allreduce of matrices");
     }
+    tap_check(forced == calls, "another module has", "the component has multiplied matrices");
     free(mine);
     free(wanted);
     free(next);
@@ -184,7 +237,7 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (knob_begin()) {
-        nodes = count_nodes();
+        find_nodes();
         knob_set("coll_pipering_block_size", BLOCK);
         for (int root = 0; root < tap_size; root += 1 + (root > 0)) {
             for (int call = 0; call < CALLS; call++) {

@@ -24,7 +24,7 @@ static struct {
     MPI_T_pvar_handle handle;
 } counter[COUNTERS_AT_MOST];
 static int counters;
-static bool component;
+static bool component, leaders; /* coll/pipering and coll/mleader are there */
 static double default_window;
 
 static bool is_ours(const char *name)
@@ -42,13 +42,14 @@ static void add_counter(int index)
 
     code = MPI_T_pvar_get_info(index, name, &length, &verbosity, &class, &type, &enumeration, NULL,
                                NULL, &binding, &readonly, &continuous, &atomic);
-    if (MPI_SUCCESS != code || !is_ours(name) || MPI_UNSIGNED_LONG_LONG != type
-        || COUNTERS_AT_MOST == counters) {
+    if (MPI_SUCCESS != code || !is_ours(name) || MPI_UNSIGNED_LONG_LONG != type) {
         return;
     }
-    if (MPI_SUCCESS
-        != MPI_T_pvar_handle_alloc(session, index, NULL, &counter[counters].handle, &count)) {
-        return;
+    if (COUNTERS_AT_MOST == counters
+        || MPI_SUCCESS
+               != MPI_T_pvar_handle_alloc(session, index, NULL, &counter[counters].handle,
+                                          &count)) {
+        tap_bail("%s cannot be read", name);
     }
     if (!continuous) {
         MPI_T_pvar_start(session, counter[counters].handle);
@@ -68,6 +69,7 @@ bool knob_begin(void)
         add_counter(i);
     }
     component = -1 != knob_get("coll_pipering_priority", -1);
+    leaders = -1 != knob_get("coll_mleader_priority", -1);
     default_window = knob_get("coll_pipering_window", 0);
     return component;
 }
@@ -142,23 +144,35 @@ static bool find_control(const char *name, MPI_T_cvar_handle *handle, MPI_Dataty
            && MPI_SUCCESS == MPI_T_cvar_handle_alloc(index, NULL, handle, &count);
 }
 
-bool knob_set(const char *name, double value)
+/* Whether the component is there whose variable a name is. */
+static bool is_there(const char *name)
+{
+    return 0 == strncmp(name, "coll_mleader_", 13) ? leaders : component;
+}
+
+void knob_set(const char *name, double value)
 {
     MPI_T_cvar_handle handle;
     MPI_Datatype type;
-    any_t any;
+    any_t any, now;
     int code;
 
+    if (!is_there(name)) {
+        return;
+    }
     if (!find_control(name, &handle, &type)) {
-        return false;
+        tap_bail("the test is wrong: there is no variable %s", name);
     }
     any = any_from(type, value);
+    memset(&now, 0, sizeof(now));
     code = MPI_T_cvar_write(handle, &any);
+    if (MPI_SUCCESS == code) {
+        code = MPI_T_cvar_read(handle, &now);
+    }
     MPI_T_cvar_handle_free(&handle);
-    if (MPI_SUCCESS != code) {
+    if (MPI_SUCCESS != code || any_value(type, &any) != any_value(type, &now)) {
         tap_bail("cannot set %s to %g: MPI_T error %d", name, value, code);
     }
-    return true;
 }
 
 double knob_get(const char *name, double otherwise)
@@ -177,26 +191,43 @@ double knob_get(const char *name, double otherwise)
     return MPI_SUCCESS == code ? any_value(type, &any) : otherwise;
 }
 
-uint64_t knob_counter(const char *name)
+static uint64_t read_counter(int i)
 {
     unsigned long long value = 0;
+    const int code = MPI_T_pvar_read(session, counter[i].handle, &value);
 
-    for (int i = 0; i < counters; i++) {
-        if (0 == strcmp(counter[i].name, name)) {
-            MPI_T_pvar_read(session, counter[i].handle, &value);
-        }
+    if (MPI_SUCCESS != code) {
+        tap_bail("cannot read %s: MPI_T error %d", counter[i].name, code);
     }
     return value;
+}
+
+uint64_t knob_counter(const char *name)
+{
+    for (int i = 0; i < counters; i++) {
+        if (0 == strcmp(counter[i].name, name)) {
+            return read_counter(i);
+        }
+    }
+    if (is_there(name)) {
+        tap_bail("the test is wrong: there is no counter %s", name);
+    }
+    return 0;
 }
 
 uint64_t knob_counters(const char *start)
 {
     uint64_t sum = 0;
+    int found = 0;
 
     for (int i = 0; i < counters; i++) {
         if (0 == strncmp(counter[i].name, start, strlen(start))) {
-            sum += knob_counter(counter[i].name);
+            sum += read_counter(i);
+            found++;
         }
+    }
+    if (0 == found && is_there(start)) {
+        tap_bail("the test is wrong: there are no counters %s...", start);
     }
     return sum;
 }
@@ -218,13 +249,13 @@ int knob_settings_count(void)
     return component ? (int) (sizeof(knob_settings) / sizeof(knob_settings[0])) : 1;
 }
 
-bool knob_apply(const knob_setting_t *setting)
+void knob_apply(const knob_setting_t *setting)
 {
-    if (!component) {
-        return false;
-    }
     knob_set("coll_pipering_allgatherv_algorithm", setting->algorithm);
     knob_set("coll_pipering_allgather_algorithm", setting->algorithm);
+    /* which stands above and would take MPI_Allgather */
+    knob_set("coll_mleader_allgather_algorithm",
+             KNOB_AUTO == setting->algorithm ? KNOB_AUTO : KNOB_LEADERS_OFF);
     knob_set("coll_pipering_block_model", setting->model);
     knob_set("coll_pipering_block_size", (double) setting->block_size);
     knob_set("coll_pipering_block_split", setting->split);
@@ -232,7 +263,6 @@ bool knob_apply(const knob_setting_t *setting)
     knob_set("coll_pipering_reorder_nodes", setting->nodes);
     knob_set("coll_pipering_reorder_empties", setting->empties);
     knob_set("coll_pipering_rounds_packed", setting->alone ? 0 : KNOB_PACKED);
-    return true;
 }
 
 void knob_folds(int line, int allreduce)

@@ -26,16 +26,22 @@
 bool knob_begin(void);
 void knob_end(void);
 
-/** Sets a control variable whatever its type; false if there is none. */
-bool knob_set(const char *name, double value);
+/**
+ * Sets a control variable whatever its type; nothing without its component. Ends the job
+ * if there is no such variable, or it does not take the value.
+ */
+void knob_set(const char *name, double value);
 
 /** The value of a control variable; `otherwise` if there is none. */
 double knob_get(const char *name, double otherwise);
 
-/** The value of a performance variable since knob_begin; 0 if there is none. */
+/**
+ * The value of a performance variable since knob_begin; 0 without its component. Ends the
+ * job if the component has no such variable.
+ */
 uint64_t knob_counter(const char *name);
 
-/** The sum over all performance variables whose name starts so. */
+/** The sum over all performance variables whose name starts so; the same for none of them. */
 uint64_t knob_counters(const char *start);
 
 /** Values of coll_pipering_*_algorithm and of coll_pipering_block_model. */
@@ -52,8 +58,8 @@ enum {
 };
 enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1, KNOB_EQUATION2_PRINTED = 2, KNOB_FIXED = 3 };
 
-/** A value of coll_mleader_allgather_algorithm: whatever the size. */
-enum { KNOB_LEADERS = 1 };
+/** Values of coll_mleader_allgather_algorithm: whatever the size; never. */
+enum { KNOB_LEADERS = 1, KNOB_LEADERS_OFF = 2 };
 
 /** One way to run a call. */
 typedef struct knob_setting_t {
@@ -71,8 +77,8 @@ typedef struct knob_setting_t {
 /** Bytes of contributions that go together where they do not go alone. */
 #define KNOB_PACKED 1000
 
-/** Sets all of it (equal on all ranks); false without the component. */
-bool knob_apply(const knob_setting_t *setting);
+/** Sets all of it (equal on all ranks); nothing without the component. */
+void knob_apply(const knob_setting_t *setting);
 
 /** Sets how broadcasts, reductions and scans go, and allreduces; nothing without the component. */
 void knob_folds(int line, int allreduce);

@@ -30,21 +30,36 @@ static bool judged(exchange_t *x, int code, const char *form, const knob_setting
     return false;
 }
 
+/* A forced algorithm serves all calls that have data, whose counter is `calls` before one. */
+static bool served(exchange_t *x, uint64_t calls, const char *form, const knob_setting_t *setting)
+{
+    const bool forced = KNOB_AUTO != setting->algorithm && 1 < x->size && exchange_has_data(x);
+
+    if (!forced || calls + 1 == knob_counter("coll_pipering_calls")) {
+        return true;
+    }
+    snprintf(x->fault, sizeof(x->fault), "%s, %s: another module has served it", form,
+             setting->name);
+    return false;
+}
+
 static bool runs_right(exchange_t *x, const knob_setting_t *setting)
 {
+    uint64_t calls = knob_counter("coll_pipering_calls");
     int code;
 
     exchange_reset(x);
     code = exchange_run(x);
-    if (!judged(x, code, "blocking", setting)) {
+    if (!judged(x, code, "blocking", setting) || !served(x, calls, "blocking", setting)) {
         return false;
     }
+    calls = knob_counter("coll_pipering_calls");
     exchange_reset(x);
     code = exchange_start(x);
     if (MPI_SUCCESS == code) {
         code = MPI_Wait(&x->request, MPI_STATUS_IGNORE);
     }
-    return judged(x, code, "nonblocking", setting);
+    return judged(x, code, "nonblocking", setting) && served(x, calls, "nonblocking", setting);
 }
 
 static void trial_from(int first, exchange_t *x, const char *name)

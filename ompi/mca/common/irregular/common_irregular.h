@@ -297,7 +297,7 @@ int mca_common_irregular_segment_make(mca_common_irregular_directory_t *director
 int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,
                                         mca_common_irregular_segment_t *segment);
 
-/** Removes the name; the memory lives as long as somebody has it mapped. */
+/** Removes the name, and its directory if that is the last; the memory lives while it is mapped. */
 void mca_common_irregular_segment_unlink(mca_common_irregular_segment_t *segment);
 
 void mca_common_irregular_segment_unmap(mca_common_irregular_segment_t *segment);

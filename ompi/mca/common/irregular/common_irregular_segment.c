@@ -77,12 +77,9 @@ static bool is_ours(const char *path)
            && 0 == (about.st_mode & (S_IRWXG | S_IRWXO));
 }
 
+/* It is there only as long as it has files in it. */
 static int make_directory(mca_common_irregular_directory_t *directory)
 {
-    if ('\0' != directory->path[0]) {
-        return OMPI_SUCCESS;
-    }
-
     char path[sizeof(directory->path)];
     const int length = snprintf(path, sizeof(path), "%s/%s.%s.%u.%x.%u", directory->base,
                                 directory->owner, opal_process_info.nodename,
@@ -96,8 +93,10 @@ static int make_directory(mca_common_irregular_directory_t *directory)
         complain(directory, path, "make the directory", errno);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    REGISTER_CLEANUP(path);
-    memcpy(directory->path, path, sizeof(path));
+    if ('\0' == directory->path[0]) {
+        REGISTER_CLEANUP(path);
+        memcpy(directory->path, path, sizeof(path));
+    }
     return OMPI_SUCCESS;
 }
 
@@ -129,21 +128,42 @@ static int reserve(int file, size_t size)
     return error;
 }
 
+/* Another thread may remove the directory, empty, before there is a file in it: once more then. */
+static int create_file(mca_common_irregular_directory_t *directory,
+                       mca_common_irregular_segment_t *segment, int *file)
+{
+    int error = 0;
+
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        const int rc = make_directory(directory);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        (void) snprintf(segment->name, sizeof(segment->name), "%s/%u", directory->path,
+                        directory->made++);
+        *file = open(segment->name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
+        error = errno;
+        if (0 <= *file) {
+            return OMPI_SUCCESS;
+        }
+        if (ENOENT != error) {
+            break;
+        }
+    }
+    complain(directory, segment->name, "create", error);
+    return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
 int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
                                       mca_common_irregular_segment_t *segment, size_t size)
 {
+    int file;
+
     *segment = (mca_common_irregular_segment_t){.size = size};
-    int rc = make_directory(directory);
+    int rc = create_file(directory, segment, &file);
     if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    (void) snprintf(segment->name, sizeof(segment->name), "%s/%u", directory->path,
-                    directory->made++);
-    const int file = open(segment->name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-    if (0 > file) {
-        complain(directory, segment->name, "create", errno);
         segment->name[0] = '\0';
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        return rc;
     }
     const int error = reserve(file, size);
     if (0 != error) {
@@ -176,6 +196,9 @@ void mca_common_irregular_segment_unlink(mca_common_irregular_segment_t *segment
 {
     if ('\0' != segment->name[0]) {
         (void) unlink(segment->name);
+        /* nobody would remove the directory of a job whose processes are all killed */
+        *strrchr(segment->name, '/') = '\0';
+        (void) rmdir(segment->name);
         segment->name[0] = '\0';
     }
 }

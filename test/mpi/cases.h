@@ -1,0 +1,47 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Random cases. Each draws from dice of its own, made of SEED and its number, so that
+ * SEED=s CASE=c replays case c alone.
+ */
+
+#ifndef TEST_MPI_CASES_H
+#define TEST_MPI_CASES_H
+
+#include <stdint.h>
+
+/** Runs a case, on all ranks of MPI_COMM_WORLD. */
+typedef void cases_run_t(uint64_t seed, int number);
+
+cases_run_t cases_fuzz;  /**< gathers and folds (fuzzcase.c) */
+cases_run_t cases_swaps; /**< exchanges of all with all, and with neighbours (swapcase.c) */
+
+/** Something is wrong in the case that runs. Local. */
+void cases_fail(const char *what, const char *fault);
+
+/**
+ * The main function of a fuzzer; from the environment
+ *
+ *     SEED      of all that is random [1]
+ *     N         cases [100]; CASE: this one alone
+ *     SECONDS   as many cases as fit into these, in place of N
+ *     PATIENCE  seconds after which a case hangs [60]
+ *     REPLAY    what else it takes to have a case again, for the text of a failure
+ */
+int cases_main(int argc, char **argv, cases_run_t *run);
+
+/** The same in pieces: MPI and MPI_T started; cases run, their number; all ended. */
+void cases_begin(int *argc, char ***argv);
+int cases_loop(cases_run_t *run);
+int cases_end(void);
+
+#endif
