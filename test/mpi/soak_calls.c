@@ -39,8 +39,8 @@ static const struct {
     const char *name;
     double part;
     long amount;
-} limits[WATCHED] = {{"KiB of its own memory", 0.1, 8192}, /* free lists of messages grow */
-                     {"KiB of shared memory", 0.1, 8192},
+} limits[WATCHED] = {{"KiB of its own memory", 0.1, 2048}, /* free lists of messages grow */
+                     {"KiB of shared memory", 0.1, 4096},
                      {"KiB of malloc", 0.05, 512},
                      {"open files", 0, 4},
                      {"segments of shared memory", 0, 8}};
