@@ -22,6 +22,7 @@
 #include <mpi-ext.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define PART (1 << 20)

@@ -125,8 +125,10 @@ expected=0
 job() {
     local label="${TESTBED_PML:+over $TESTBED_PML: }$1" status good bad line
     shift
-    "$@" >"$work/out" 2>"$work/err"
+    "$@" >"$work/raw" 2>"$work/err"
     status=$?
+    # PRRTE's own messages end with a byte of 0, before the next line of the job
+    tr -d '\000' <"$work/raw" >"$work/out"
     while read -r line; do
         case $line in
         not*) not_ok "$label: ${line#not ok - }" ;;
