@@ -269,15 +269,19 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
 typedef struct mca_common_irregular_directory_t {
     const char *owner; /**< of a component, as users know it: "pipering" */
     const char *base;  /**< directory to make it in; owned by who sets it */
+    size_t budget;     /**< bytes that all processes of the job on a node may hold together,
+                            0: a part of what is free */
     char path[MCA_COMMON_IRREGULAR_NAME - 32]; /**< "" before the first segment */
     unsigned made;
-    bool told; /**< the user knows of a failure */
+    size_t held; /**< bytes that count as this process's */
+    bool told;   /**< the user knows of a failure */
 } mca_common_irregular_directory_t;
 
 /** A segment; it may be sent to other processes of the node as it is. */
 typedef struct mca_common_irregular_segment_t {
     char name[MCA_COMMON_IRREGULAR_NAME]; /**< path, "" where there is none (any more) */
     size_t size;
+    bool sparse;   /**< only what is reserved has memory */
     void *address; /**< NULL: not mapped */
 } mca_common_irregular_segment_t;
 
@@ -285,13 +289,45 @@ typedef struct mca_common_irregular_segment_t {
 const char *mca_common_irregular_default_base(void);
 
 /**
+ * Bytes that this process may hold in all, those it holds included: its share of the budget of
+ * the directory, which others of its node have equal shares of.
+ */
+size_t mca_common_irregular_share(const mca_common_irregular_directory_t *directory);
+
+/**
+ * Counts so many bytes as held by this process; false: its share does not allow that, and
+ * nothing changes. Whoever holds them lets go of as many. Not for several threads at once.
+ */
+bool mca_common_irregular_hold(mca_common_irregular_directory_t *directory, size_t bytes);
+void mca_common_irregular_let_go(mca_common_irregular_directory_t *directory, size_t bytes);
+
+/** Tells the user, once, that the share of this process is too small for its segments. */
+void mca_common_irregular_tell_full(mca_common_irregular_directory_t *directory);
+
+/**
  * Makes a segment of zeros whose memory is really there. Its name lies in a directory
  * of this process that goes with it, however it ends. On an error
  * (OMPI_ERR_OUT_OF_RESOURCE), of which the user is told once, the segment is empty.
- * Not for several threads at once.
+ * What is held is not looked at. Not for several threads at once.
  */
 int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
                                       mca_common_irregular_segment_t *segment, size_t size);
+
+/** Likewise, but a segment of addresses only, parts of which are reserved before they are used. */
+int mca_common_irregular_segment_make_sparse(mca_common_irregular_directory_t *directory,
+                                             mca_common_irregular_segment_t *segment, size_t size);
+
+/** Reserves the memory of bytes [from, from + size) of a sparse segment of this process. */
+int mca_common_irregular_segment_reserve(mca_common_irregular_directory_t *directory,
+                                         const mca_common_irregular_segment_t *segment,
+                                         size_t from, size_t size);
+
+/**
+ * Gives the memory of the first `size` bytes of a sparse segment back, whoever has it mapped;
+ * false: it cannot be.
+ */
+bool mca_common_irregular_segment_give_back(const mca_common_irregular_segment_t *segment,
+                                            size_t size);
 
 /** Maps a segment that another process of the node has made; likewise. */
 int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,

@@ -14,8 +14,12 @@
  *
  * Names lie in a directory per process, registered once with the runtime, which
  * removes it should the process not come to that. The memory is reserved when a
- * segment is made: a file system that is full says so then, and not by a signal when
- * a page is touched.
+ * segment is made, or before a part of it is used: a file system that is full says so
+ * then, and not by a signal when a page is touched.
+ *
+ * Others, Open MPI's own transport among them, do not reserve what they will touch. So
+ * most of what is free is left to them: processes of a node hold a part of it together,
+ * each an equal share.
  */
 
 #include "common_irregular.h"
@@ -26,6 +30,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "opal/util/proc.h"
@@ -50,6 +55,9 @@
 #    define POPULATE 0
 #endif
 
+/* Of what is free, one byte in so many is for segments. */
+#define FREE_PART 8
+
 const char *mca_common_irregular_default_base(void)
 {
     static const char shm[] = "/dev/shm";
@@ -67,6 +75,46 @@ static void complain(mca_common_irregular_directory_t *directory, const char *na
                        directory->owner);
     }
 }
+
+/* ---- shares ---- */
+
+static size_t count_free(const mca_common_irregular_directory_t *directory)
+{
+    struct statvfs about;
+
+    return 0 == statvfs(directory->base, &about) ? (size_t) about.f_bavail * about.f_frsize : 0;
+}
+
+/* What is held is not free: where all processes hold as much, the share is the same again. */
+size_t mca_common_irregular_share(const mca_common_irregular_directory_t *directory)
+{
+    const size_t processes = (size_t) opal_process_info.num_local_peers + 1;
+
+    return 0 < directory->budget
+               ? directory->budget / processes
+               : (count_free(directory) / processes + directory->held) / FREE_PART;
+}
+
+bool mca_common_irregular_hold(mca_common_irregular_directory_t *directory, size_t bytes)
+{
+    if (directory->held + bytes > mca_common_irregular_share(directory)) {
+        return false;
+    }
+    directory->held += bytes;
+    return true;
+}
+
+void mca_common_irregular_let_go(mca_common_irregular_directory_t *directory, size_t bytes)
+{
+    directory->held -= bytes;
+}
+
+void mca_common_irregular_tell_full(mca_common_irregular_directory_t *directory)
+{
+    complain(directory, directory->base, "take more than its share of the free memory in", ENOSPC);
+}
+
+/* ---- segments ---- */
 
 /* In a directory that all can write to another user may have been there before us. */
 static bool is_ours(const char *path)
@@ -104,8 +152,8 @@ static int make_directory(mca_common_irregular_directory_t *directory)
 static int map_file(mca_common_irregular_directory_t *directory,
                     mca_common_irregular_segment_t *segment, int file)
 {
-    void *address = mmap(NULL, segment->size, PROT_READ | PROT_WRITE, MAP_SHARED | POPULATE, file,
-                         0);
+    void *address = mmap(NULL, segment->size, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | (segment->sparse ? 0 : POPULATE), file, 0);
     const int error = errno;
 
     (void) close(file);
@@ -118,12 +166,12 @@ static int map_file(mca_common_irregular_directory_t *directory,
 }
 
 /* A signal may interrupt it. */
-static int reserve(int file, size_t size)
+static int reserve(int file, size_t from, size_t size)
 {
     int error;
 
     do {
-        error = posix_fallocate(file, 0, (off_t) size);
+        error = posix_fallocate(file, (off_t) from, (off_t) size);
     } while (EINTR == error);
     return error;
 }
@@ -154,29 +202,87 @@ static int create_file(mca_common_irregular_directory_t *directory,
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
-                                      mca_common_irregular_segment_t *segment, size_t size)
+/* The size of a new file, with memory or without. */
+static int set_size(mca_common_irregular_directory_t *directory,
+                    const mca_common_irregular_segment_t *segment, int file)
+{
+    int error = 0;
+
+    if (!segment->sparse) {
+        error = reserve(file, 0, segment->size);
+    } else if (0 != ftruncate(file, (off_t) segment->size)) {
+        error = errno;
+    }
+    if (0 == error) {
+        return OMPI_SUCCESS;
+    }
+    complain(directory, segment->name, "reserve the memory of", error);
+    return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static int make_segment(mca_common_irregular_directory_t *directory,
+                        mca_common_irregular_segment_t *segment)
 {
     int file;
-
-    *segment = (mca_common_irregular_segment_t){.size = size};
     int rc = create_file(directory, segment, &file);
+
     if (OMPI_SUCCESS != rc) {
         segment->name[0] = '\0';
         return rc;
     }
-    const int error = reserve(file, size);
-    if (0 != error) {
-        complain(directory, segment->name, "reserve the memory of", error);
-        (void) close(file);
-        rc = OMPI_ERR_OUT_OF_RESOURCE;
-    } else {
+    rc = set_size(directory, segment, file);
+    if (OMPI_SUCCESS == rc) {
         rc = map_file(directory, segment, file);
+    } else {
+        (void) close(file);
     }
     if (OMPI_SUCCESS != rc) {
         mca_common_irregular_segment_unlink(segment);
     }
     return rc;
+}
+
+int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
+                                      mca_common_irregular_segment_t *segment, size_t size)
+{
+    *segment = (mca_common_irregular_segment_t){.size = size};
+    return make_segment(directory, segment);
+}
+
+int mca_common_irregular_segment_make_sparse(mca_common_irregular_directory_t *directory,
+                                             mca_common_irregular_segment_t *segment, size_t size)
+{
+    *segment = (mca_common_irregular_segment_t){.size = size, .sparse = true};
+    return make_segment(directory, segment);
+}
+
+int mca_common_irregular_segment_reserve(mca_common_irregular_directory_t *directory,
+                                         const mca_common_irregular_segment_t *segment,
+                                         size_t from, size_t size)
+{
+    const int file = open(segment->name, O_RDWR);
+    const int error = 0 > file ? errno : reserve(file, from, size);
+
+    if (0 <= file) {
+        (void) close(file);
+    }
+    if (0 == error) {
+        return OMPI_SUCCESS;
+    }
+    complain(directory, segment->name, "reserve the memory of", error);
+    return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+bool mca_common_irregular_segment_give_back(const mca_common_irregular_segment_t *segment,
+                                            size_t size)
+{
+#ifdef MADV_REMOVE
+    return 0 == madvise(segment->address, size, MADV_REMOVE);
+#else
+    (void) segment;
+    (void) size;
+    return false;
+#endif
 }
 
 int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,
