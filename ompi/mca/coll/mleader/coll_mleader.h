@@ -141,6 +141,7 @@ typedef struct mca_coll_mleader_topology_t {
     bool crowded;    /**< there are more ranks than processors on some node */
     bool shared;     /**< all nodes have their segment */
     mca_common_irregular_segment_t segment;
+    size_t held;                          /**< this rank's part of its bytes */
     mca_coll_mleader_counter_t *written;  /**< by index */
     mca_coll_mleader_counter_t *progress; /**< [lanes] each with a writer of its own */
     char *half[2];                        /**< where slices lie, in turns */

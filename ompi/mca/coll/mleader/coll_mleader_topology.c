@@ -291,6 +291,52 @@ static void open_segment(mca_common_irregular_segment_t *segment, bool mine, siz
     OPAL_THREAD_UNLOCK(&component->lock);
 }
 
+/* Ranks of the communicator on this node. */
+static int count_neighbours(const mca_coll_mleader_topology_t *topology)
+{
+    const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
+    int count = 0;
+
+    for (int g = 0; g < groups->groups; ++g) {
+        if (groups->node[g] == topology->grouping[0].node) {
+            count += groups->first[g + 1] - groups->first[g];
+        }
+    }
+    return count;
+}
+
+/*
+ * A segment counts as that of all who share it, each an equal part, so that what a node has for
+ * all communicators is bounded though nobody knows them all. One rank without room is enough
+ * for there to be no segment.
+ */
+static bool hold_part(mca_coll_mleader_topology_t *topology, size_t size)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    const size_t ranks = (size_t) count_neighbours(topology), part = (size + ranks - 1) / ranks;
+
+    OPAL_THREAD_LOCK(&component->lock);
+    const bool room = mca_common_irregular_hold(&component->directory, part);
+    if (room) {
+        topology->held = part;
+    } else {
+        mca_common_irregular_tell_full(&component->directory);
+    }
+    OPAL_THREAD_UNLOCK(&component->lock);
+    return room;
+}
+
+static void drop_segment(mca_coll_mleader_topology_t *topology)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    mca_common_irregular_segment_unmap(&topology->segment);
+    OPAL_THREAD_LOCK(&component->lock);
+    mca_common_irregular_let_go(&component->directory, topology->held);
+    OPAL_THREAD_UNLOCK(&component->lock);
+    topology->held = 0;
+}
+
 static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *comm, size_t size)
 {
     mca_coll_mleader_topology_t *topology = module->topology;
@@ -300,11 +346,12 @@ static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *
     if (0 == size) {
         return OMPI_SUCCESS;
     }
-    if (mine) {
+    const bool room = hold_part(topology, header_size(topology) + size);
+    if (mine && room) {
         open_segment(&topology->segment, true, header_size(topology) + size);
     }
     int rc = tell_segment(topology, comm);
-    if (OMPI_SUCCESS == rc && !mine) {
+    if (OMPI_SUCCESS == rc && !mine && room) {
         open_segment(&topology->segment, false, topology->segment.size);
     }
     if (OMPI_SUCCESS == rc) {
@@ -316,7 +363,7 @@ static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *
     if (topology->shared) {
         lay_segment(topology);
     } else {
-        mca_common_irregular_segment_unmap(&topology->segment);
+        drop_segment(topology);
     }
     return rc;
 }
@@ -350,7 +397,7 @@ void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
 {
     if (NULL != topology) {
         if (!topology->pending) {
-            mca_common_irregular_segment_unmap(&topology->segment);
+            drop_segment(topology);
         }
         for (int i = 0; i < topology->groupings; ++i) {
             free(topology->grouping[i].lane_first);
