@@ -11,8 +11,9 @@
 /**
  * @file
  * What can happen while a segment of shared memory is made, at will: a program that
- * is linked with this has posix_fallocate, mmap and unlink of its own, which hand on to
- * the system but for files of the components. With FAULT=reserve, attach or unlink the
+ * is linked with this has posix_fallocate, open and unlink of its own, which hand on to
+ * the system but for files of the components. With FAULT=reserve, attach (open what another
+ * process has made) or unlink the
  * process of rank VICTIM is killed as it comes to the first such step; with REFUSE=1
  * the step fails instead, there every time.
  */
@@ -23,16 +24,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* A file of this process has been reserved, and is mapped next. */
-static bool reserved;
 
 static bool is_our_name(const char *path)
 {
@@ -46,11 +43,19 @@ static bool is_ours(int file)
 
     snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
     length = readlink(link, path, sizeof(path) - 1);
-    if (0 > length) {
-        return false;
-    }
-    path[length] = '\0';
+    path[0 > length ? 0 : length] = '\0';
     return is_our_name(path);
+}
+
+/* The directory of a file ends with the rank of the process that made it. */
+static bool is_of_others(const char *path)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *dot = strrchr(path, '/');
+
+    while (NULL != dot && path < dot && '.' != *dot) {
+        dot--;
+    }
+    return NULL != rank && NULL != dot && atoi(dot + 1) != atoi(rank);
 }
 
 /* True if the step is to fail. */
@@ -76,27 +81,28 @@ int posix_fallocate(int file, off_t from, off_t length)
     void *symbol = dlsym(RTLD_NEXT, "posix_fallocate");
 
     memcpy(&next, &symbol, sizeof(symbol));
-    if (is_ours(file)) {
-        if (strikes("reserve")) {
-            return ENOSPC;
-        }
-        reserved = true;
+    if (is_ours(file) && strikes("reserve")) {
+        return ENOSPC;
     }
     return next(file, from, length);
 }
 
-void *mmap(void *address, size_t length, int protection, int flags, int file, off_t from)
+int open(const char *path, int flags, ...)
 {
-    if (0 <= file && 0 != (flags & MAP_SHARED) && is_ours(file)) {
-        const bool attaches = !reserved;
+    mode_t mode = 0;
 
-        reserved = false;
-        if (attaches && strikes("attach")) {
-            errno = ENOMEM;
-            return MAP_FAILED;
-        }
+    if (0 != (flags & O_CREAT)) {
+        va_list arguments;
+
+        va_start(arguments, flags);
+        mode = va_arg(arguments, mode_t);
+        va_end(arguments);
     }
-    return (void *) syscall(SYS_mmap, address, length, protection, flags, file, from);
+    if (is_our_name(path) && is_of_others(path) && strikes("attach")) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return openat(AT_FDCWD, path, flags, mode);
 }
 
 int unlink(const char *path)

@@ -26,7 +26,7 @@ on_one "ring buffers" 4 60 "$bin/hops"
 on_nodes "ring buffers" 3,3 block 60 "$bin/hops"
 on_nodes "ring buffers" 3,3 cyclic 60 "$bin/hops"
 on_one "ring buffers, no overlap" 3 60 --mca coll_pipering_overlap 0 "$bin/hops"
-on_one "other variables than the buffers were made with" 3 60 -x CHANGES=1 "$bin/hops"
+on_one "buffers of other sizes from call to call" 3 60 -x CHANGES=1 "$bin/hops"
 
 # ---- many calls at once ----
 
@@ -42,16 +42,13 @@ on_one "threads, small ring buffers" 3 60 -x SEED="$seed" "${small[@]}" "$bin/th
 
 mkdir "$work/ring"
 ring=(--mca coll_pipering_backing_directory "$work/ring")
-forced=(--mca coll_pipering_allgather_algorithm ring --mca coll_pipering_bcast_algorithm pipeline
-    --mca coll_pipering_reduce_algorithm pipeline)
 
 # left DIR: what the last job has left there.
 left() {
     find "$1" -mindepth 1 -printf '%P '
 }
 
-on_one "communicators that come and go" 3 60 "${ring[@]}" "${forced[@]}" \
-    -x DIRECTORY="$work/ring" "$bin/hops_life"
+on_one "communicators that come and go" 3 60 "${ring[@]}" -x DIRECTORY="$work/ring" "$bin/hops_life"
 is "communicators that come and go: nothing is left" "$(left "$work/ring")" ""
 
 # killed STEP VICTIM: tests; the victim is killed as it comes to this step of making a buffer.
@@ -116,5 +113,6 @@ without_mounted() {
 
 mkdir "$work/mounted"
 without_mounted ro "a read-only directory" none "Read-only file system"
-without_mounted size=16k "a directory that is soon full" some "No space left on device"
+without_mounted size=16k "a directory that is small" none "No space left on device"
+without_mounted size=208k "a directory with room for few" some ""
 finish

@@ -448,12 +448,22 @@ static void prepare(const form_t *form)
     }
 }
 
+/* What a process keeps of its neighbours for good is there after this. */
+static bool meet_neighbours(const form_t *form)
+{
+    MPI_Comm comm = new_comm(form);
+    const bool right = plain_right(comm, form);
+
+    MPI_Comm_free(&comm);
+    return right;
+}
+
 static void try_form(const form_t *form)
 {
-    bool right = true;
     long k = 1;
 
     prepare(form);
+    bool right = form->swap || meet_neighbours(form);
     while (k < REQUESTS_AT_MOST && step(form, k, &right)) {
         k++;
     }

@@ -10,10 +10,11 @@
 
 /**
  * @file
- * The ring buffer between two processes, against a buffer that is a map of lines of 64
- * bytes, each free or taken by a block: all small buffers, strides, places to begin at
- * and bounds, and in each case all ways in which writer and reader can take turns. Then
- * random rows of runs with their bytes.
+ * The ring buffer between two processes. Against a buffer that is a map of lines of 64
+ * bytes, each free or taken by a block: all small buffers, strides and bounds, and in each
+ * case all ways in which writer and reader can take turns. Then one buffer that is leased to
+ * one writer after the other, in all interleavings of single steps, where a writer may give
+ * up at any of them. Last random rows of leases with their bytes.
  */
 
 #include <string.h>
@@ -23,249 +24,128 @@
 
 #define LINE 64
 #define SIZE_MOST 512 /* bytes of a small buffer */
-#define RUNS 3
-#define BLOCKS_MOST 64 /* of all runs together */
+#define BLOCKS_MOST 32
 
+typedef mca_coll_pipering_fifo_t fifo_t;
 typedef mca_coll_pipering_fifo_run_t run_t;
 
-/* ---- the reference ---- */
+/* ---- one stream ---- */
 
-/** A row of runs, block by block. */
-typedef struct row_t {
-    size_t size;
-    int runs;
-    size_t block[RUNS];
-    unsigned ahead[RUNS];
-    int blocks[RUNS];
-    int total;
-    int run_of[BLOCKS_MOST];  /**< run of a block */
-    int first[RUNS];          /**< number of its first block */
-    uint64_t from;            /**< position that the first run begins at */
-    uint64_t at[BLOCKS_MOST]; /**< position of a block: the next one where it does not wrap */
-    uint64_t end[BLOCKS_MOST + 1]; /**< [n]: position behind the first n blocks */
-} row_t;
+/** What a buffer is used for. */
+typedef struct use_t {
+    size_t size, block;
+    unsigned ahead;
+    int blocks;
+} use_t;
 
-static uint64_t lines_of(const row_t *row, int k)
+static bool try_use(tap_tally_t *tally, bool pass, const use_t *use, const char *what)
 {
-    const uint64_t count = (row->block[row->run_of[k]] + LINE - 1) / LINE;
-
-    return ((UINT64_C(1) << count) - 1) << row->at[k] % row->size / LINE;
+    return tap_try(tally, pass, "%s: %zu bytes, %d blocks of %zu, ahead %u", what, use->size,
+                   use->blocks, use->block, use->ahead);
 }
 
-/* Block after block, wherever the next fits without wrapping. */
-static void place(row_t *row)
+static run_t start_run(const use_t *use)
 {
-    uint64_t position = row->from;
+    run_t run;
 
-    row->total = 0;
-    row->end[0] = position;
-    for (int i = 0; i < row->runs; i++) {
-        const size_t stride = (row->block[i] + LINE - 1) / LINE * LINE;
+    mca_coll_pipering_fifo_start(&run, use->size, use->block, use->ahead);
+    return run;
+}
 
-        row->first[i] = row->total;
-        for (int k = 0; k < row->blocks[i]; k++) {
-            if (row->size < position % row->size + stride) {
-                position += row->size - position % row->size;
-            }
-            row->run_of[row->total] = i;
-            row->at[row->total] = position;
-            position += stride;
-            row->end[++row->total] = position;
-        }
+/* The lines that block k takes; 0: it does not lie on whole lines within the buffer. */
+static uint64_t lines_of(const use_t *use, fifo_t *fifo, int k)
+{
+    const run_t run = start_run(use);
+    const size_t from = (size_t) (mca_coll_pipering_fifo_place(fifo, &run, (uint64_t) k)
+                                  - fifo->bytes);
+
+    if (0 != from % LINE || use->block > run.stride || from + run.stride > use->size) {
+        return 0;
     }
-}
-
-static bool try_row(tap_tally_t *tally, bool pass, const row_t *row, const char *what)
-{
-    return tap_try(tally, pass, "%s: %zu bytes from %" PRIu64 ", runs of %d x %zu ahead %u, "
-                   "%d x %zu ahead %u, %d x %zu ahead %u", what, row->size, row->from,
-                   row->blocks[0], row->block[0], row->ahead[0],
-                   1 < row->runs ? row->blocks[1] : 0, row->block[1], row->ahead[1],
-                   2 < row->runs ? row->blocks[2] : 0, row->block[2], row->ahead[2]);
-}
-
-/* ---- the real one ---- */
-
-static void start_run(run_t *run, const row_t *row, int i)
-{
-    mca_coll_pipering_fifo_start(run, row->end[row->first[i]], row->size, row->block[i],
-                                 row->ahead[i]);
-}
-
-/* Positions are those of the reference, on whole lines, and blocks do not wrap. */
-static bool positions_agree(const row_t *row)
-{
-    for (int i = 0; i < row->runs; i++) {
-        run_t run;
-
-        start_run(&run, row, i);
-        if (mca_coll_pipering_fifo_behind(&run, 0) != row->end[row->first[i]]) {
-            return false;
-        }
-        for (int k = 0; k < row->blocks[i]; k++) {
-            const int n = row->first[i] + k;
-            const uint64_t at = mca_coll_pipering_fifo_at(&run, (uint64_t) k);
-
-            if (at != row->at[n] || 0 != at % LINE || at % row->size + run.stride > row->size
-                || mca_coll_pipering_fifo_behind(&run, (uint64_t) k + 1) != row->end[n + 1]) {
-                return false;
-            }
-        }
-    }
-    return true;
+    return ((UINT64_C(1) << run.stride / LINE) - 1) << from / LINE;
 }
 
 /* The writer has written the first `written` blocks, the reader has given back `read`. */
 typedef struct state_t {
-    mca_coll_pipering_fifo_t fifo;
+    fifo_t fifo;
     int written, read;
 } state_t;
 
-static bool may_write(const row_t *row, state_t *state)
-{
-    const int i = row->run_of[state->written];
-    run_t run;
-
-    start_run(&run, row, i);
-    return mca_coll_pipering_fifo_has_room(&state->fifo, &run,
-                                           (uint64_t) (state->written - row->first[i]));
-}
-
-static bool may_read(const row_t *row, state_t *state)
-{
-    const int i = row->run_of[state->read];
-    run_t run;
-
-    start_run(&run, row, i);
-    return mca_coll_pipering_fifo_is_there(&state->fifo, &run,
-                                           (uint64_t) (state->read - row->first[i]));
-}
-
-/* Unread blocks of a run are no more than it is allowed. */
-static bool is_within_bound(const row_t *row, const state_t *state)
-{
-    const int i = row->run_of[state->written];
-    int unread = 1;
-
-    for (int k = state->read; k < state->written; k++) {
-        unread += row->run_of[k] == i;
-    }
-    return 0 == row->ahead[i] || unread <= (int) row->ahead[i];
-}
-
 /* Nothing that is unread is written over, and one block at least can always be on its way. */
-static bool writes_well(const row_t *row, state_t *state, bool *can)
+static bool writes_well(const use_t *use, state_t *state, bool *can)
 {
+    run_t run = start_run(use);
     uint64_t taken = 0;
 
-    *can = state->written < row->total && may_write(row, state);
+    *can = state->written < use->blocks
+           && mca_coll_pipering_fifo_has_room(&state->fifo, &run, (uint64_t) state->written);
     for (int k = state->read; k < state->written; k++) {
-        taken |= lines_of(row, k);
+        taken |= lines_of(use, &state->fifo, k);
     }
     if (*can) {
-        return 0 == (taken & lines_of(row, state->written)) && is_within_bound(row, state);
+        const uint64_t lines = lines_of(use, &state->fifo, state->written);
+
+        return 0 != lines && 0 == (taken & lines)
+               && (0 == use->ahead || state->written - state->read < (int) use->ahead);
     }
-    return state->written == row->total || state->read < state->written;
+    return state->written == use->blocks || state->read < state->written;
 }
 
 /* What is shown can be read, and nothing else. */
-static bool reads_well(const row_t *row, state_t *state, bool *can)
+static bool reads_well(const use_t *use, state_t *state, bool *can)
 {
-    *can = state->read < row->total && may_read(row, state);
+    run_t run = start_run(use);
+
+    *can = state->read < use->blocks
+           && mca_coll_pipering_fifo_is_there(&state->fifo, &run, (uint64_t) state->read);
     return *can == (state->read < state->written);
 }
 
 /* All states that turns of writer and reader lead to; false if a state is wrong. */
-static bool all_turns_are_good(const row_t *row)
+static bool all_turns_are_good(const use_t *use)
 {
-    static bool reached[BLOCKS_MOST + 1][BLOCKS_MOST + 1];
+    static bool reached[BLOCKS_MOST + 2][BLOCKS_MOST + 2];
     state_t state;
 
     memset(reached, 0, sizeof(reached));
     reached[0][0] = true;
-    for (state.written = 0; state.written <= row->total; state.written++) {
+    for (state.written = 0; state.written <= use->blocks; state.written++) {
         for (state.read = 0; state.read <= state.written; state.read++) {
             bool write, read;
 
             if (!reached[state.written][state.read]) {
                 continue;
             }
-            state.fifo.written = row->end[state.written];
-            state.fifo.read = row->end[state.read];
-            if (!writes_well(row, &state, &write) || !reads_well(row, &state, &read)) {
+            mca_coll_pipering_fifo_clear(&state.fifo);
+            mca_coll_pipering_fifo_show(&state.fifo, (uint64_t) state.written);
+            mca_coll_pipering_fifo_give_back(&state.fifo, (uint64_t) state.read);
+            if (!writes_well(use, &state, &write) || !reads_well(use, &state, &read)) {
                 return false;
             }
             reached[state.written + write][state.read] = true;
             reached[state.written][state.read + read] = true;
         }
     }
-    return reached[row->total][row->total];
-}
-
-/* ---- the small cases ---- */
-
-typedef struct tallies_t {
-    tap_tally_t positions, turns;
-} tallies_t;
-
-static void try_small(tallies_t *tallies, row_t *row)
-{
-    place(row);
-    try_row(&tallies->positions, positions_agree(row), row, "positions");
-    try_row(&tallies->turns, all_turns_are_good(row), row, "turns");
-}
-
-/* A run of every stride and bound. */
-static void try_one_run(tallies_t *tallies, row_t *row)
-{
-    row->runs = 1;
-    for (size_t stride = LINE; stride <= row->size / 2; stride += LINE) {
-        for (unsigned ahead = 0; ahead <= SIZE_MOST / LINE + 1; ahead += 0 == ahead ? 2 : 1) {
-            row->block[0] = stride - (ahead % 2 ? LINE - 1 : 0);
-            row->ahead[0] = ahead;
-            row->blocks[0] = 3 * (int) (row->size / stride) + 2;
-            try_small(tallies, row);
-        }
-    }
-}
-
-/* Two runs of all strides and lengths up to a lap, the first of which is not over. */
-static void try_two_runs(tallies_t *tallies, row_t *row)
-{
-    const size_t half = row->size / 2;
-
-    row->runs = 2;
-    for (row->block[0] = LINE; row->block[0] <= half; row->block[0] += LINE) {
-        for (row->block[1] = LINE; row->block[1] <= half; row->block[1] += LINE) {
-            for (row->blocks[0] = 0; row->blocks[0] <= (int) (row->size / LINE);
-                 row->blocks[0]++) {
-                row->blocks[1] = 2 * (int) (row->size / row->block[1]) + 1;
-                row->ahead[0] = (unsigned) (row->blocks[0] % 2) * 2;
-                row->ahead[1] = (unsigned) (row->blocks[0] % 3 ? 1 + row->blocks[0] % 3 : 0);
-                try_small(tallies, row);
-            }
-        }
-    }
+    return reached[use->blocks][use->blocks];
 }
 
 static void try_small_cases(void)
 {
-    tallies_t tallies = {{0, 0}, {0, 0}};
-    row_t row;
+    tap_tally_t turns = {0, 0};
+    use_t use;
 
-    memset(&row, 0, sizeof(row));
-    for (row.size = 128; row.size <= SIZE_MOST; row.size += LINE) {
-        for (uint64_t lap = 0; lap <= 1; lap++) {
-            for (uint64_t line = 0; line < row.size / LINE; line++) {
-                row.from = (lap * 5000000001 + 1) * row.size + line * LINE;
-                try_one_run(&tallies, &row);
-                try_two_runs(&tallies, &row);
+    for (use.size = 2 * LINE; use.size <= SIZE_MOST; use.size += LINE) {
+        for (use.block = 1; (use.block + LINE - 1) / LINE * LINE <= use.size / 2; use.block++) {
+            const int lap = (int) (use.size / ((use.block + LINE - 1) / LINE * LINE));
+
+            for (use.ahead = 0; use.ahead <= SIZE_MOST / LINE + 1;
+                 use.ahead += 0 == use.ahead ? 2 : 1) {
+                use.blocks = 3 * lap + 2;
+                try_use(&turns, all_turns_are_good(&use), &use, "turns");
             }
         }
     }
-    tally_ok(&tallies.positions, 5000, "blocks lie one behind the other and never wrap");
-    tally_ok(&tallies.turns, 5000,
-             "nothing unread is written over, and there is always a way on");
+    tally_ok(&turns, 5000, "nothing unread is written over, and there is always a way on");
 }
 
 static void try_strides(void)
@@ -285,53 +165,284 @@ static void try_strides(void)
     tally_ok(&tally, 1000, "strides, and what a buffer carries");
 }
 
-/* ---- random rows, with their bytes ---- */
+/* ---- one buffer, leased to one writer after the other ---- */
 
-/* One side: its run, and the blocks it is through with. */
+#define LEASES 3
+#define SEEN_MOST (1 << 17) /* states, a power of two */
+
+/** What each lease is for. */
+typedef struct chain_t {
+    size_t size;
+    use_t use[LEASES];
+} chain_t;
+
+/** One side of a lease: what it has done of it, a single step after the other. */
 typedef struct side_t {
     run_t run;
-    int now;   /**< run of the row */
-    uint64_t k; /**< block of the run */
-    int done;  /**< blocks of all runs */
-    uint64_t position;
+    int lease; /**< of a writer always the same */
+    int k;     /**< block */
+    enum { LOOK, MOVE, TELL } step;
+    bool begun, over;
 } side_t;
 
-/* Runs in a row, as the engine has them: the next begins where the one before ended. */
-static void settle(const row_t *row, side_t *side)
+/** All there is; places of the buffer hold the number of what was written there last. */
+typedef struct world_t {
+    uint64_t written, read;
+    int cell[SIZE_MOST / LINE];
+    bool granted[LEASES];
+    side_t writer[LEASES], reader;
+} world_t;
+
+typedef struct search_t {
+    const chain_t *chain;
+    world_t *seen; /**< [SEEN_MOST], those with `used` */
+    bool *used;
+    uint64_t states, ends;
+    const char *fault; /**< NULL: none yet */
+} search_t;
+
+static void load(fifo_t *fifo, const world_t *world)
 {
-    while (side->now < row->runs && side->k == (uint64_t) row->blocks[side->now]) {
-        if (0 < side->k) {
-            side->position = mca_coll_pipering_fifo_behind(&side->run, side->k);
-        }
-        side->k = 0;
-        if (++side->now < row->runs) {
-            mca_coll_pipering_fifo_start(&side->run, side->position, row->size,
-                                         row->block[side->now], row->ahead[side->now]);
-        }
-    }
+    fifo->written = world->written;
+    fifo->read = world->read;
 }
 
-static side_t begin_side(const row_t *row)
+static void store(world_t *world, const fifo_t *fifo)
 {
-    side_t side = {.now = 0, .position = row->from};
-
-    mca_coll_pipering_fifo_start(&side.run, row->from, row->size, row->block[0], row->ahead[0]);
-    settle(row, &side);
-    return side;
+    world->written = fifo->written;
+    world->read = fifo->read;
 }
 
-static bool write_one(const row_t *row, mca_coll_pipering_fifo_t *fifo, side_t *side)
+static int cell_of(side_t *side)
 {
-    if (side->now == row->runs || !mca_coll_pipering_fifo_has_room(fifo, &side->run, side->k)) {
+    static fifo_t fifo;
+
+    return (int) ((mca_coll_pipering_fifo_place(&fifo, &side->run, (uint64_t) side->k)
+                   - fifo.bytes)
+                  / LINE);
+}
+
+static int content(const side_t *side)
+{
+    return 1 + side->lease * BLOCKS_MOST + side->k;
+}
+
+/* A step of a writer: false if it cannot make any. */
+static bool step_writer(search_t *search, world_t *world, int lease)
+{
+    const use_t *use = &search->chain->use[lease];
+    side_t *side = &world->writer[lease];
+    fifo_t fifo;
+
+    if (!world->granted[lease] || side->over) {
         return false;
     }
-    memset(mca_coll_pipering_fifo_place(fifo, &side->run, side->k), side->done + 1,
-           row->block[side->now]);
-    mca_coll_pipering_fifo_show(fifo, &side->run, ++side->k);
-    side->done++;
-    settle(row, side);
+    if (!side->begun) {
+        side->begun = true;
+        side->run = start_run(use);
+        return true;
+    }
+    load(&fifo, world);
+    if (LOOK == side->step) {
+        if (!mca_coll_pipering_fifo_has_room(&fifo, &side->run, (uint64_t) side->k)) {
+            return false;
+        }
+        side->step = MOVE;
+    } else if (MOVE == side->step) {
+        world->cell[cell_of(side)] = content(side);
+        side->step = TELL;
+    } else {
+        mca_coll_pipering_fifo_show(&fifo, (uint64_t) ++side->k);
+        store(world, &fifo);
+        side->step = LOOK;
+        side->over = side->k == use->blocks;
+    }
     return true;
 }
+
+/* A writer gives up between two blocks. */
+static bool break_writer(world_t *world, int lease)
+{
+    side_t *side = &world->writer[lease];
+    fifo_t fifo;
+
+    if (!side->begun || side->over || LOOK != side->step) {
+        return false;
+    }
+    load(&fifo, world);
+    mca_coll_pipering_fifo_break(&fifo, true);
+    store(world, &fifo);
+    side->over = true;
+    return true;
+}
+
+/* The reader clears the buffer, and only then others know that it is theirs. */
+static void begin_lease(search_t *search, world_t *world)
+{
+    side_t *side = &world->reader;
+    fifo_t fifo;
+
+    for (int lease = 0; lease < side->lease; lease++) {
+        if (!world->writer[lease].over) {
+            search->fault = "a buffer is cleared that its writer has not done with";
+        }
+    }
+    mca_coll_pipering_fifo_clear(&fifo);
+    store(world, &fifo);
+    side->run = start_run(&search->chain->use[side->lease]);
+    side->begun = true;
+    side->step = LOOK;
+    side->k = 0;
+    world->granted[side->lease] = true;
+}
+
+static void end_lease(world_t *world)
+{
+    side_t *side = &world->reader;
+
+    side->begun = false;
+    side->over = ++side->lease == LEASES;
+}
+
+static bool step_reader(search_t *search, world_t *world)
+{
+    side_t *side = &world->reader;
+    fifo_t fifo;
+
+    if (side->over) {
+        return false;
+    }
+    if (!side->begun) {
+        begin_lease(search, world);
+        return true;
+    }
+    load(&fifo, world);
+    if (LOOK == side->step) {
+        if (!mca_coll_pipering_fifo_is_there(&fifo, &side->run, (uint64_t) side->k)) {
+            if (mca_coll_pipering_fifo_is_broken(&side->run)) {
+                end_lease(world);
+                return true;
+            }
+            return false;
+        }
+        side->step = MOVE;
+    } else if (MOVE == side->step) {
+        if (content(side) != world->cell[cell_of(side)]) {
+            search->fault = "another block is read than was written";
+        }
+        side->step = TELL;
+    } else if (++side->k == search->chain->use[side->lease].blocks) {
+        end_lease(world); /* the last room is not given back: the lease is over */
+    } else {
+        mca_coll_pipering_fifo_give_back(&fifo, (uint64_t) side->k);
+        store(world, &fifo);
+        side->step = LOOK;
+    }
+    return true;
+}
+
+/* True if the state is new. */
+static bool remember(search_t *search, const world_t *world)
+{
+    const unsigned char *bytes = (const unsigned char *) world;
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < sizeof(*world); i++) {
+        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
+    }
+    while (search->used[hash % SEEN_MOST]) {
+        if (0 == memcmp(&search->seen[hash % SEEN_MOST], world, sizeof(*world))) {
+            return false;
+        }
+        hash++;
+    }
+    if (SEEN_MOST / 2 < ++search->states) {
+        search->fault = "more states than there is room for";
+    }
+    search->used[hash % SEEN_MOST] = true;
+    search->seen[hash % SEEN_MOST] = *world;
+    return true;
+}
+
+static void search_from(search_t *search, const world_t *world);
+
+static void follow(search_t *search, bool moved, const world_t *next, bool *stuck)
+{
+    if (moved) {
+        *stuck = false;
+        if (NULL == search->fault && remember(search, next)) {
+            search_from(search, next);
+        }
+    }
+}
+
+/* All that can happen next, and all after that. */
+static void search_from(search_t *search, const world_t *world)
+{
+    bool stuck = true;
+
+    for (int lease = 0; lease < LEASES; lease++) {
+        world_t next = *world;
+        bool moved = step_writer(search, &next, lease);
+
+        follow(search, moved, &next, &stuck);
+        next = *world;
+        moved = break_writer(&next, lease);
+        follow(search, moved, &next, &stuck);
+    }
+    world_t next = *world;
+    const bool moved = step_reader(search, &next);
+
+    follow(search, moved, &next, &stuck);
+    if (stuck && !world->reader.over) {
+        search->fault = "nobody can go on";
+    }
+    search->ends += stuck;
+}
+
+static const char *search_chain(search_t *search, const chain_t *chain)
+{
+    world_t world;
+
+    memset(&world, 0, sizeof(world));
+    memset(search->used, 0, SEEN_MOST * sizeof(bool));
+    search->chain = chain;
+    search->states = search->ends = 0;
+    search->fault = NULL;
+    for (int lease = 0; lease < LEASES; lease++) {
+        world.writer[lease].lease = lease;
+    }
+    search_from(search, &world);
+    return NULL == search->fault && 0 == search->ends ? "no end" : search->fault;
+}
+
+static void try_leases(void)
+{
+    search_t search = {.seen = tap_memory(SEEN_MOST * sizeof(world_t)),
+                       .used = tap_memory(SEEN_MOST * sizeof(bool))};
+    tap_tally_t tally = {0, 0};
+
+    for (int n = 0; n < 2000; n++) {
+        chain_t chain = {.size = LINE * (size_t) tap_between(2, 6)};
+
+        for (int lease = 0; lease < LEASES; lease++) {
+            chain.use[lease] = (use_t){.size = chain.size,
+                                       .block = 1 + tap_below(chain.size / 2 / LINE * LINE),
+                                       .ahead = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 3),
+                                       .blocks = tap_between(1, 5)};
+        }
+        const char *fault = search_chain(&search, &chain);
+        tap_try(&tally, NULL == fault, "%s: %zu bytes, %d x %zu ahead %u, %d x %zu ahead %u, "
+                "%d x %zu ahead %u", fault, chain.size, chain.use[0].blocks, chain.use[0].block,
+                chain.use[0].ahead, chain.use[1].blocks, chain.use[1].block, chain.use[1].ahead,
+                chain.use[2].blocks, chain.use[2].block, chain.use[2].ahead);
+    }
+    free(search.seen);
+    free(search.used);
+    tally_ok(&tally, 2000, "a buffer goes from writer to writer, whatever comes first");
+}
+
+/* ---- random rows, with their bytes ---- */
 
 static bool is_filled(const char *bytes, int value, size_t count)
 {
@@ -343,62 +454,90 @@ static bool is_filled(const char *bytes, int value, size_t count)
     return true;
 }
 
-static bool read_one(const row_t *row, mca_coll_pipering_fifo_t *fifo, side_t *side, bool *right)
-{
-    if (side->now == row->runs || !mca_coll_pipering_fifo_is_there(fifo, &side->run, side->k)) {
-        return false;
-    }
-    *right = *right
-             && is_filled(mca_coll_pipering_fifo_place(fifo, &side->run, side->k), side->done + 1,
-                          row->block[side->now]);
-    mca_coll_pipering_fifo_give_back(fifo, &side->run, ++side->k);
-    side->done++;
-    settle(row, side);
-    return true;
-}
-
 /* Turns at random, greedy on either side now and then; each side knows only old news. */
-static bool passes_bytes(const row_t *row, mca_coll_pipering_fifo_t *fifo)
+static bool passes_bytes(const use_t *use, fifo_t *fifo)
 {
-    side_t writer = begin_side(row), reader = begin_side(row);
-    bool right = true;
+    run_t writer = start_run(use), reader = start_run(use);
+    int written = 0, read = 0;
 
-    memset(fifo, 0, sizeof(*fifo));
-    fifo->written = fifo->read = row->from;
-    while (reader.now < row->runs) {
-        bool moved = false;
+    mca_coll_pipering_fifo_clear(fifo);
+    while (read < use->blocks) {
+        const int before = written + read;
 
-        for (uint64_t n = tap_below(4); 0 < n; n--) {
-            moved |= write_one(row, fifo, &writer);
+        for (uint64_t n = tap_below(4); 0 < n && written < use->blocks
+             && mca_coll_pipering_fifo_has_room(fifo, &writer, (uint64_t) written); n--) {
+            memset(mca_coll_pipering_fifo_place(fifo, &writer, (uint64_t) written), written + 1,
+                   use->block);
+            mca_coll_pipering_fifo_show(fifo, (uint64_t) ++written);
         }
-        for (uint64_t n = tap_below(4); 0 < n; n--) {
-            moved |= read_one(row, fifo, &reader, &right);
+        for (uint64_t n = tap_below(4); 0 < n && read < use->blocks
+             && mca_coll_pipering_fifo_is_there(fifo, &reader, (uint64_t) read); n--) {
+            if (!is_filled(mca_coll_pipering_fifo_place(fifo, &reader, (uint64_t) read), read + 1,
+                           use->block)) {
+                return false;
+            }
+            mca_coll_pipering_fifo_give_back(fifo, (uint64_t) ++read);
         }
-        if (!moved && !write_one(row, fifo, &writer) && !read_one(row, fifo, &reader, &right)) {
+        if (before == written + read && written == read
+            && !mca_coll_pipering_fifo_has_room(fifo, &writer, (uint64_t) written)) {
             return false;
         }
     }
-    return right && reader.position == writer.position && reader.done == writer.done;
+    return true;
 }
 
 static void try_random_rows(void)
 {
     tap_tally_t tally = {0, 0};
 
-    for (int n = 0; n < 20000; n++) {
-        row_t row = {.size = LINE * (size_t) tap_between(2, 64), .runs = RUNS};
-        mca_coll_pipering_fifo_t *fifo = tap_memory(sizeof(*fifo) + row.size);
+    for (int n = 0; n < 5000; n++) {
+        const size_t size = LINE * (size_t) tap_between(2, 64);
+        fifo_t *fifo = tap_memory(sizeof(*fifo) + size);
 
-        row.from = LINE * tap_below(1000000);
-        for (int i = 0; i < RUNS; i++) {
-            row.block[i] = 1 + tap_below(row.size / 2 / LINE * LINE);
-            row.blocks[i] = tap_between(0, BLOCKS_MOST / RUNS);
-            row.ahead[i] = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 6);
+        tap_garbage(fifo, sizeof(*fifo) + size);
+        for (int lease = 0; lease < LEASES; lease++) {
+            const use_t use = {.size = size,
+                               .block = 1 + tap_below(size / 2 / LINE * LINE),
+                               .ahead = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 6),
+                               .blocks = tap_between(0, BLOCKS_MOST)};
+            try_use(&tally, passes_bytes(&use, fifo), &use, "bytes");
         }
-        try_row(&tally, passes_bytes(&row, fifo), &row, "bytes");
         free(fifo);
     }
-    tally_ok(&tally, 20000, "bytes come through, run after run");
+    tally_ok(&tally, 15000, "bytes come through, lease after lease");
+}
+
+/* Once broken, a buffer carries nothing more in either direction, whatever was seen before. */
+static void try_breaks(void)
+{
+    const use_t use = {.size = 4 * LINE, .block = LINE, .ahead = 0, .blocks = BLOCKS_MOST};
+    tap_tally_t tally = {0, 0};
+
+    for (int written = 0; written <= 4; written++) {
+        for (int read = 0; read <= written; read++) {
+            for (int writer = 0; writer < 2; writer++) {
+                run_t run = start_run(&use);
+                fifo_t fifo;
+                bool moves;
+
+                mca_coll_pipering_fifo_clear(&fifo);
+                mca_coll_pipering_fifo_show(&fifo, (uint64_t) written);
+                mca_coll_pipering_fifo_give_back(&fifo, (uint64_t) read);
+                mca_coll_pipering_fifo_break(&fifo, writer);
+                moves = writer ? mca_coll_pipering_fifo_is_there(&fifo, &run, (uint64_t) read)
+                               : mca_coll_pipering_fifo_has_room(&fifo, &run, 4 + (uint64_t) read);
+                tap_try(&tally, !moves && mca_coll_pipering_fifo_is_broken(&run),
+                        "written %d, read %d, the %s gives up", written, read,
+                        writer ? "writer" : "reader");
+                mca_coll_pipering_fifo_clear(&fifo);
+                run = start_run(&use);
+                tap_try(&tally, mca_coll_pipering_fifo_has_room(&fifo, &run, 0)
+                                    && !mca_coll_pipering_fifo_is_there(&fifo, &run, 0),
+                        "written %d, read %d, cleared", written, read);
+            }
+        }
+    }
+    tally_ok(&tally, 60, "who gives up is noticed, and a buffer is good again when it is cleared");
 }
 
 int main(void)
@@ -406,6 +545,8 @@ int main(void)
     tap_start();
     try_strides();
     try_small_cases();
+    try_leases();
+    try_breaks();
     try_random_rows();
     return tap_end();
 }

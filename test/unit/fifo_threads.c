@@ -10,9 +10,10 @@
 
 /**
  * @file
- * The ring buffer with its two ends at work at once, under a checker of threads: random
- * runs of random blocks, one behind the other without a pause. The bytes must be right,
- * and all of them handed over by the two counters alone.
+ * The ring buffer with its ends at work at once, under a checker of threads: random streams
+ * of random blocks, each with one of two writers, to whom the reader grants the buffer as
+ * soon as it has read the last block of the stream before. The bytes must be right, and all
+ * of them handed over by the two counters and the grant alone.
  */
 
 #include <pthread.h>
@@ -25,6 +26,7 @@
 #define RUNS 150
 #define BLOCKS_MOST 40
 #define BUFFERS 30
+#define WRITERS 2
 #define TABLE 8191 /* bytes that blocks are taken from */
 #define BLOCK_MOST 2048
 #define PATIENCE 100 /* seconds */
@@ -32,10 +34,12 @@
 typedef mca_coll_pipering_fifo_t fifo_t;
 typedef mca_coll_pipering_fifo_run_t run_t;
 
-/** Equal on both ends. */
+/** Equal on all ends. */
 typedef struct load_t {
     fifo_t *fifo;
     size_t size;
+    int granted; /**< streams; in place of a message */
+    int writer[RUNS];
     size_t block[RUNS];
     unsigned ahead[RUNS];
     int blocks[RUNS];
@@ -44,6 +48,7 @@ typedef struct load_t {
 
 typedef struct end_t {
     load_t *load;
+    int who;           /**< of a writer */
     uint64_t patience; /**< the reader gives back once in so many blocks, or when it must */
     bool right;
 } end_t;
@@ -60,25 +65,40 @@ static size_t length(const load_t *load, int run, int k)
     return k + 1 < load->blocks[run] ? load->block[run] : 1 + load->block[run] / 3;
 }
 
+static run_t start_run(const load_t *load, int i)
+{
+    run_t run;
+
+    mca_coll_pipering_fifo_start(&run, load->size, load->block[i], load->ahead[i]);
+    return run;
+}
+
+static void write_run(load_t *load, int i)
+{
+    run_t run = start_run(load, i);
+
+    for (int k = 0; k < load->blocks[i]; k++) {
+        while (!mca_coll_pipering_fifo_has_room(load->fifo, &run, (uint64_t) k)) {
+            sched_yield();
+        }
+        memcpy(mca_coll_pipering_fifo_place(load->fifo, &run, (uint64_t) k), content(load, i, k),
+               length(load, i, k));
+        mca_coll_pipering_fifo_show(load->fifo, (uint64_t) k + 1);
+    }
+}
+
 static void *write_all(void *argument)
 {
-    end_t *end = argument;
-    load_t *load = end->load;
-    uint64_t position = 0;
+    const end_t *end = argument;
 
     for (int i = 0; i < RUNS; i++) {
-        run_t run;
-
-        mca_coll_pipering_fifo_start(&run, position, load->size, load->block[i], load->ahead[i]);
-        for (int k = 0; k < load->blocks[i]; k++) {
-            while (!mca_coll_pipering_fifo_has_room(load->fifo, &run, (uint64_t) k)) {
-                sched_yield();
-            }
-            memcpy(mca_coll_pipering_fifo_place(load->fifo, &run, (uint64_t) k),
-                   content(load, i, k), length(load, i, k));
-            mca_coll_pipering_fifo_show(load->fifo, &run, (uint64_t) k + 1);
+        if (end->who != end->load->writer[i]) {
+            continue;
         }
-        position = mca_coll_pipering_fifo_behind(&run, (uint64_t) load->blocks[i]);
+        while (i >= __atomic_load_n(&end->load->granted, __ATOMIC_ACQUIRE)) {
+            sched_yield();
+        }
+        write_run(end->load, i);
     }
     return NULL;
 }
@@ -89,33 +109,36 @@ static void await(const end_t *end, run_t *run, int k)
     if (mca_coll_pipering_fifo_is_there(end->load->fifo, run, (uint64_t) k)) {
         return;
     }
-    mca_coll_pipering_fifo_give_back(end->load->fifo, run, (uint64_t) k);
+    mca_coll_pipering_fifo_give_back(end->load->fifo, (uint64_t) k);
     while (!mca_coll_pipering_fifo_is_there(end->load->fifo, run, (uint64_t) k)) {
         sched_yield();
+    }
+}
+
+static void read_run(end_t *end, int i)
+{
+    load_t *load = end->load;
+    run_t run = start_run(load, i);
+
+    for (int k = 0; k < load->blocks[i]; k++) {
+        await(end, &run, k);
+        end->right = end->right
+                     && 0 == memcmp(mca_coll_pipering_fifo_place(load->fifo, &run, (uint64_t) k),
+                                    content(load, i, k), length(load, i, k));
+        if (0 == (uint64_t) (k + 1) % end->patience && k + 1 < load->blocks[i]) {
+            mca_coll_pipering_fifo_give_back(load->fifo, (uint64_t) k + 1);
+        }
     }
 }
 
 static void *read_all(void *argument)
 {
     end_t *end = argument;
-    load_t *load = end->load;
-    uint64_t position = 0;
 
     for (int i = 0; i < RUNS; i++) {
-        run_t run;
-
-        mca_coll_pipering_fifo_start(&run, position, load->size, load->block[i], load->ahead[i]);
-        for (int k = 0; k < load->blocks[i]; k++) {
-            await(end, &run, k);
-            end->right = end->right
-                         && 0 == memcmp(mca_coll_pipering_fifo_place(load->fifo, &run,
-                                                                     (uint64_t) k),
-                                        content(load, i, k), length(load, i, k));
-            if (0 == (uint64_t) (k + 1) % end->patience || k + 1 == load->blocks[i]) {
-                mca_coll_pipering_fifo_give_back(load->fifo, &run, (uint64_t) k + 1);
-            }
-        }
-        position = mca_coll_pipering_fifo_behind(&run, (uint64_t) load->blocks[i]);
+        mca_coll_pipering_fifo_clear(end->load->fifo);
+        __atomic_store_n(&end->load->granted, i + 1, __ATOMIC_RELEASE);
+        read_run(end, i);
     }
     return NULL;
 }
@@ -126,29 +149,34 @@ static load_t *new_load(void)
 
     load->size = 64 * (size_t) tap_between(2, 2 * BLOCK_MOST / 64);
     load->fifo = tap_memory(sizeof(fifo_t) + load->size);
-    memset(load->fifo, 0, sizeof(fifo_t) + load->size);
+    load->granted = 0;
+    tap_garbage(load->fifo, sizeof(fifo_t) + load->size);
     tap_garbage(load->table, sizeof(load->table));
     for (int i = 0; i < RUNS; i++) {
+        load->writer[i] = (int) tap_below(WRITERS);
         load->block[i] = 1 + tap_below(load->size / 2 / 64 * 64);
-        load->blocks[i] = tap_between(0, BLOCKS_MOST);
+        load->blocks[i] = tap_between(1, BLOCKS_MOST);
         load->ahead[i] = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 6);
     }
     return load;
 }
 
-/* Both ends of one buffer; the last run is over on both. */
+/* All ends of one buffer. */
 static bool passes(uint64_t patience)
 {
     load_t *load = new_load();
-    end_t writer = {load, 1, true}, reader = {load, patience, true};
-    pthread_t thread[2];
+    end_t end[WRITERS + 1];
+    pthread_t thread[WRITERS + 1];
     bool right;
 
-    pthread_create(&thread[0], NULL, write_all, &writer);
-    pthread_create(&thread[1], NULL, read_all, &reader);
-    pthread_join(thread[0], NULL);
-    pthread_join(thread[1], NULL);
-    right = reader.right && load->fifo->written == load->fifo->read;
+    for (int i = 0; i <= WRITERS; i++) {
+        end[i] = (end_t){.load = load, .who = i, .patience = patience, .right = true};
+        pthread_create(&thread[i], NULL, i < WRITERS ? write_all : read_all, &end[i]);
+    }
+    for (int i = 0; i <= WRITERS; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    right = end[WRITERS].right;
     free(load->fifo);
     free(load);
     return right;
@@ -166,6 +194,6 @@ int main(void)
         tap_try(&tally, passes(patience), "buffer %d, room given back once in %" PRIu64
                 " blocks", n, patience);
     }
-    tally_ok(&tally, BUFFERS, "two threads: the bytes are right and the ends agree");
+    tally_ok(&tally, BUFFERS, "a reader and two writers: the bytes are right");
     return tap_end();
 }

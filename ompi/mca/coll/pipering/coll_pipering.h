@@ -14,7 +14,7 @@
  *     glue      component, params, module, serve, task, request; gather for allgather and
  *               allgatherv; chain for bcast, reduce, scan, exscan and allreduce; staging
  *     decide    setup (who is where, what links cost), decide (plan of a call)
- *     engine    the one pipeline, and exchanges in few rounds
+ *     engine    the one pipeline, and exchanges in few rounds; arena (ring buffers)
  *     plans     pure C: blocks, rounds, order, route, chain, grid, outliers, model
  *
  * A call goes down these floors and nothing calls up. Exchanges of all with all have a
@@ -157,10 +157,8 @@ typedef struct mca_coll_pipering_module_t {
     mca_coll_base_module_t super;
     mca_coll_pipering_previous_t previous;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
-    mca_coll_pipering_hops_t hops;           /**< there with the setup */
-    uint64_t started;                        /**< requests, in the order of their calls ... */
-    opal_atomic_int64_t begun;               /**< ... and those that have begun */
-    opal_atomic_int64_t swaps;               /**< exchanges in rounds that have begun */
+    opal_atomic_int64_t swaps; /**< exchanges in rounds that have begun */
+    bool joined;               /**< calls have used ring buffers */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest;        /**< plan that is replaced next */
     opal_mutex_t lock; /**< of the plans */
@@ -189,6 +187,7 @@ typedef struct mca_coll_pipering_component_t {
     mca_coll_pipering_rates_t rates; /**< what this process has learnt last */
     mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
     mca_common_irregular_directory_t directory; /**< of segments in shared memory */
+    mca_coll_pipering_arena_t arena;
     mca_coll_pipering_counters_t counters;
 } mca_coll_pipering_component_t;
 
@@ -413,10 +412,6 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_staging_t staging;      /**< likewise */
     bool running; /**< the setup is behind it */
     int tag;      /**< the first one; of a persistent request for all its starts */
-    uint64_t turn; /**< among those of its module; persistent requests have none */
-    struct {
-        mca_coll_pipering_hop_t *in[MCA_COLL_PIPERING_LINKS], *out[MCA_COLL_PIPERING_LINKS];
-    } hops[MCA_COLL_PIPERING_PIPES];
     int pipes;
     mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
     bool swaps; /**< an exchange in rounds in place of pipelines */
@@ -471,14 +466,12 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
 /** Makes the request's exchange in rounds. */
 int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request);
 
-/** The request's links inside a node go through ring buffers (coll_pipering_share.c). */
-bool mca_coll_pipering_request_shares(const mca_coll_pipering_request_t *request);
-
 /**
- * Finds the hops of such a request and moves their opening on without waiting; true in
- * *open if it can begin.
+ * Says in `plan`, whose route is there, which links of the request's next pipeline go through
+ * ring buffers (coll_pipering_share.c).
  */
-int mca_coll_pipering_request_open(mca_coll_pipering_request_t *request, bool *open);
+void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
+                                     mca_coll_pipering_pipe_plan_t *plan);
 
 /* ---- the way of a call (coll_pipering_serve.c) ---- */
 

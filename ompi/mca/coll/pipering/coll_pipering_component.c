@@ -62,6 +62,7 @@ static int pipering_open(void)
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
     mca_coll_pipering_nodes_open();
+    mca_coll_pipering_arena_open();
     component->output = opal_output_open(NULL);
     component->opened = true;
     return OMPI_SUCCESS;
@@ -78,6 +79,7 @@ static int pipering_close(void)
     component->opened = false;
     OBJ_DESTRUCT(&component->spare);
     mca_coll_pipering_task_finalize();
+    mca_coll_pipering_arena_close();
     mca_common_irregular_directory_remove(&component->directory);
     mca_coll_pipering_nodes_close();
     OBJ_DESTRUCT(&component->active);

@@ -128,23 +128,17 @@ static bool source_wants_slots(const mca_coll_pipering_source_t *source)
 }
 
 /*
- * A block that has no place of its own can stay in the hop's buffer, unless the ring
- * is closed: then ranks would wait for each other around it.
+ * A block that has no place of its own can stay in the ring buffer, unless the ring of ranks
+ * is closed: then these would wait for each other around it. Nor where the sender may yet
+ * have to send messages.
  */
-static void init_turns(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
+static void init_hops(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
 {
-    const size_t bytes = plan->cut.block_size * plan->unit.size;
-
+    mca_coll_pipering_hops_init(pipe, plan);
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         mca_coll_pipering_source_t *source = &pipe->source[i];
-        if (0 < source->total) {
-            mca_coll_pipering_turn_take(&source->turn, plan->in[i], bytes, plan->ahead);
-        }
-        if (0 < pipe->sink[i].total) {
-            mca_coll_pipering_turn_take(&pipe->sink[i].turn, plan->out[i], bytes, plan->ahead);
-        }
-        source->stays = NULL != source->turn.hop && 1 == plan->ring->size
-                        && source_wants_slots(source);
+        source->stays = mca_coll_pipering_hop_is_shared(&source->hop) && !source->hop.asks
+                        && 1 == plan->ring->size && source_wants_slots(source);
     }
 }
 
@@ -164,7 +158,7 @@ static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
         }
         init_sink(pipe, plan, i);
     }
-    init_turns(pipe, plan);
+    init_hops(pipe, plan);
     if (NULL != plan->combine) {
         const int any = 0 <= plan->combine->upper ? plan->combine->upper : plan->combine->lower;
         pipe->combine.plan = plan->combine;
@@ -233,18 +227,24 @@ static size_t count_slots(mca_coll_pipering_pipe_t *pipe, size_t slot_size)
     return slots * slot_size;
 }
 
-/* Requests of a window for each link in and out, lengths of what comes in, then the slots. */
+/*
+ * Messages about ring buffers, requests of a window for each link in and out, lengths of what
+ * comes in, then the slots.
+ */
 static int take_memory(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
 {
     const size_t window_size = pipe->window * sizeof(ompi_request_t *);
     const size_t lengths = pipe->window * sizeof(size_t);
     const size_t requests = MCA_COLL_PIPERING_LINKS * (2 * window_size + lengths);
+    const size_t hops = mca_coll_pipering_hops_size(pipe);
     const size_t size = count_slots(pipe, measure_slot(pipe, plan));
 
-    char *memory = pipe->memory = malloc(requests + ALIGNMENT + size);
+    char *memory = pipe->memory = malloc(hops + requests + ALIGNMENT + size);
     if (NULL == memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    mca_coll_pipering_hops_bind(pipe, memory);
+    memory += hops;
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i, memory += 2 * window_size + lengths) {
         pipe->source[i].requests = (ompi_request_t **) memory;
         pipe->sink[i].requests = (ompi_request_t **) (memory + window_size);
@@ -278,6 +278,7 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
                           && mca_coll_pipering_is_on_device(plan->recv, plan->ring->size));
     pipe->unit = plan->unit;
     pipe->gate = plan->gate;
+    pipe->ahead = plan->ahead;
     pipe->error = OMPI_SUCCESS;
     init_links(pipe, plan);
 
@@ -301,8 +302,8 @@ static ompi_datatype_t *wire_type(const mca_coll_pipering_pipe_t *pipe)
     return NULL == pipe->unit.type ? MPI_BYTE : pipe->unit.type;
 }
 
-/* Takes a completed request from the head of a queue; of a send any length will do. */
-static void retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request, size_t expected)
+void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request,
+                              size_t expected)
 {
     const int rc = mca_common_irregular_judge(pipe->caller, &(*request)->req_status, expected);
 
@@ -310,6 +311,13 @@ static void retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request, siz
         mca_coll_pipering_fail(pipe, rc);
     }
     ompi_request_free(request);
+}
+
+/* The sender of a block has given up and said so, without bytes. */
+static bool is_refusal(const ompi_request_t *request, size_t expected)
+{
+    return 0 < expected && MPI_SUCCESS == request->req_status.MPI_ERROR
+           && 0 == request->req_status._ucount;
 }
 
 static int take_arrivals(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_t *source)
@@ -321,7 +329,11 @@ static int take_arrivals(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sourc
         if (!mca_common_irregular_is_over(source->requests[head])) {
             break;
         }
-        retire(pipe, &source->requests[head], source->expected[head]);
+        if (is_refusal(source->requests[head], source->expected[head])) {
+            source->expected[head] = MCA_COMMON_IRREGULAR_ANY_LENGTH;
+            mca_coll_pipering_fail(pipe, MPI_ERR_OTHER);
+        }
+        mca_coll_pipering_retire(pipe, &source->requests[head], source->expected[head]);
         ++source->arrived;
         ++pipe->traffic.blocks_in;
         ++steps;
@@ -370,7 +382,7 @@ static int take_completions(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_si
         if (!mca_common_irregular_is_over(*head)) {
             break;
         }
-        retire(pipe, head, MCA_COMMON_IRREGULAR_ANY_LENGTH);
+        mca_coll_pipering_retire(pipe, head, MCA_COMMON_IRREGULAR_ANY_LENGTH);
         ++sink->completed;
         ++steps;
     }
@@ -411,17 +423,17 @@ static int send_blocks(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t 
 
 static int move_links(mca_coll_pipering_pipe_t *pipe)
 {
-    int steps = 0;
+    int steps = 0 < pipe->agreeing ? mca_coll_pipering_hops_agree(pipe) : 0;
 
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (NULL != pipe->source[i].turn.hop) {
+        if (mca_coll_pipering_hop_is_shared(&pipe->source[i].hop)) {
             steps += mca_coll_pipering_take_in(pipe, i);
         } else if (0 <= pipe->source[i].peer) {
             steps += take_arrivals(pipe, &pipe->source[i]);
         }
     }
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (NULL != pipe->sink[i].turn.hop) {
+        if (mca_coll_pipering_hop_is_shared(&pipe->sink[i].hop)) {
             steps += mca_coll_pipering_put_out(pipe, &pipe->sink[i]);
         } else if (0 <= pipe->sink[i].peer) {
             steps += take_completions(pipe, &pipe->sink[i]);
@@ -429,7 +441,7 @@ static int move_links(mca_coll_pipering_pipe_t *pipe)
         }
     }
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (0 <= pipe->source[i].peer && NULL == pipe->source[i].turn.hop) {
+        if (0 <= pipe->source[i].peer && !mca_coll_pipering_hop_is_shared(&pipe->source[i].hop)) {
             steps += post_receives(pipe, i);
         }
     }
@@ -460,6 +472,9 @@ int mca_coll_pipering_pipe_progress(mca_coll_pipering_pipe_t *pipe)
 {
     int steps = 0, moved;
 
+    if (OMPI_SUCCESS != pipe->error) {
+        return 0;
+    }
     if (NULL != pipe->gate && 0 < pipe->source[MCA_COLL_PIPERING_OWN].total) {
         look_at_gate(pipe);
     }
@@ -470,9 +485,49 @@ int mca_coll_pipering_pipe_progress(mca_coll_pipering_pipe_t *pipe)
 
     if (OMPI_SUCCESS == pipe->error) {
         steps += move_copies(pipe);
-        mca_coll_pipering_end_turns(pipe);
+        mca_coll_pipering_hops_release(pipe);
     }
     return steps;
+}
+
+/* ---- giving up ---- */
+
+/* No block is empty, so that an empty one says that there are no more. */
+static void refuse(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_sink_t *sink)
+{
+    ompi_request_t *request = MPI_REQUEST_NULL;
+    const int rc = MCA_PML_CALL(isend(NULL, 0, wire_type(pipe), sink->peer, sink->tag,
+                                      MCA_PML_BASE_SEND_STANDARD, pipe->comm, &request));
+
+    if (OMPI_SUCCESS == rc) {
+        ompi_request_free(&request);
+    }
+}
+
+/* Who is told by the failure of a process needs no words of ours. */
+static bool refuses(const mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_sink_t *sink)
+{
+    return 0 <= sink->peer && !sink->refused && sink->sent < sink->total
+           && MCA_COLL_PIPERING_HOP_NONE == sink->hop.state
+           && OMPI_SUCCESS == mca_common_irregular_failure(pipe->comm);
+}
+
+bool mca_coll_pipering_pipe_give_up(mca_coll_pipering_pipe_t *pipe, int error)
+{
+    bool awaits = false;
+
+    mca_coll_pipering_fail(pipe, error);
+    (void) mca_coll_pipering_hops_agree(pipe);
+    mca_coll_pipering_hops_break(pipe);
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        mca_coll_pipering_sink_t *sink = &pipe->sink[i];
+        if (refuses(pipe, sink)) {
+            refuse(pipe, sink);
+            sink->refused = true;
+        }
+        awaits |= MCA_COLL_PIPERING_HOP_AWAITED == sink->hop.state;
+    }
+    return !awaits;
 }
 
 bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe)
@@ -490,14 +545,13 @@ bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe)
             return false;
         }
     }
-    return pipe->combine.done == pipe->combine.total && mca_coll_pipering_turns_over(pipe);
+    return pipe->combine.done == pipe->combine.total && mca_coll_pipering_hops_over(pipe);
 }
 
 bool mca_coll_pipering_pipe_fini(mca_coll_pipering_pipe_t *pipe)
 {
-    bool pending = false;
+    bool pending = mca_coll_pipering_hops_fini(pipe);
 
-    mca_coll_pipering_break_turns(pipe);
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS && NULL != pipe->memory; ++i) {
         const mca_coll_pipering_source_t *source = &pipe->source[i];
         const mca_coll_pipering_sink_t *sink = &pipe->sink[i];

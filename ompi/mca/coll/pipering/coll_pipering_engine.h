@@ -21,7 +21,7 @@
  * neighbour, received in a bounded window, or a rank's own. A sink is a link
  * out of this rank: it sends own blocks, then those of a source, each as soon
  * as it is there, at most a window ahead of the receiver. A link is messages of the
- * PML or, inside a node, a ring buffer (coll_pipering_hop.h). A source whose
+ * PML or, inside a node, a ring buffer (coll_pipering_arena.h). A source whose
  * contributions are not dense in memory goes through slots: a block is
  * received there, forwarded as it is, and delivered to the user's buffer through
  * a convertor. Which blocks there are is said by a plan, where they lie by a
@@ -43,7 +43,7 @@
 
 #include "coll_pipering_compat.h"
 
-#include "coll_pipering_hop.h"
+#include "coll_pipering_arena.h"
 #include "coll_pipering_plan.h"
 #include "ompi/mca/common/irregular/common_irregular.h"
 #include "opal/datatype/opal_convertor.h"
@@ -87,14 +87,48 @@ enum {
 /** Room for what a convertor leaves of a block when it does not split an element. */
 #define MCA_COLL_PIPERING_CARRY 64
 
-/** A pipeline's turn on a hop. */
-typedef struct mca_coll_pipering_turn_t {
-    mca_coll_pipering_hop_t *hop; /**< NULL: blocks go as messages */
-    uint64_t ticket;              /**< it is our turn when the hop serves this one ... */
-    bool begun, over;             /**< ... and has begun, or is over */
-    uint64_t released;            /**< blocks whose room is given back */
+/** What both ends of a link must have alike of a call, for there to be no wrong data. */
+typedef struct mca_coll_pipering_word_t {
+    int32_t collective; /**< mca_coll_pipering_collective_t */
+    int32_t split;      /**< mca_coll_pipering_split_t */
+    uint64_t block_size, bytes, blocks; /**< B, and the stream's; in bytes */
+} mca_coll_pipering_word_t;
+
+/** What the receiver tells the sender of a link inside a node, before its first block. */
+typedef struct mca_coll_pipering_grant_t {
+    mca_coll_pipering_word_t word;
+    uint64_t size;  /**< bytes of the ring buffer, 0: blocks go as messages */
+    uint64_t place; /**< of the buffer in the receiver's arena */
+    int32_t asks;   /**< the sender answers whether it has the arena, which follows */
+    mca_common_irregular_segment_t arena;
+} mca_coll_pipering_grant_t;
+
+/** A grant and its answer (1 or 0), while they are under way. */
+typedef struct mca_coll_pipering_handshake_t {
+    mca_coll_pipering_grant_t grant;
+    int32_t answer;
+} mca_coll_pipering_handshake_t;
+
+/** One end of a link that may go through a ring buffer. */
+typedef struct mca_coll_pipering_hop_t {
+    enum {
+        MCA_COLL_PIPERING_HOP_NONE,    /**< blocks go as messages */
+        MCA_COLL_PIPERING_HOP_AWAITED, /**< the sender waits for the grant */
+        MCA_COLL_PIPERING_HOP_OPEN,
+        MCA_COLL_PIPERING_HOP_OVER     /**< all blocks are through */
+    } state;
+    mca_coll_pipering_fifo_t *fifo;
     mca_coll_pipering_fifo_run_t run;
-} mca_coll_pipering_turn_t;
+    size_t size;       /**< bytes of the buffer */
+    uint64_t released; /**< blocks whose room is given back */
+    bool inside;       /**< both ends agree on this; else the rest is not used */
+    mca_coll_pipering_word_t word;
+    mca_coll_pipering_neighbour_t *neighbour; /**< NULL: there is no memory for it */
+    bool asks;                                /**< the receiver does not know that it is attached */
+    bool granted;                             /**< the sender may know of the buffer */
+    mca_coll_pipering_handshake_t *handshake; /**< in the pipeline's memory */
+    ompi_request_t *request[2];               /**< of the grant and of the answer */
+} mca_coll_pipering_hop_t;
 
 /** When the blocks of a stream came, in two halves: a rank that is late sees the first too fast. */
 typedef struct mca_coll_pipering_clock_t {
@@ -130,8 +164,8 @@ typedef struct mca_coll_pipering_source_t {
     size_t delivery_done;               /**< ... and its bytes that are */
     ompi_request_t **requests;          /**< [window] */
     size_t *expected;                   /**< [window] bytes of the block that each brings */
-    mca_coll_pipering_turn_t turn;
-    bool stays; /**< blocks stay in the hop's buffer until they are done with */
+    mca_coll_pipering_hop_t hop;
+    bool stays; /**< blocks stay in the ring buffer until they are done with */
     char *slots; /**< [slot_count][slot_size] from the first byte, NULL: blocks stay in place */
     size_t slot_size;
     uint64_t slot_count;
@@ -156,7 +190,8 @@ typedef struct mca_coll_pipering_sink_t {
     mca_coll_pipering_walk_t own_walk;
     mca_coll_pipering_walk_t forward_walk;
     ompi_request_t **requests; /**< [window] */
-    mca_coll_pipering_turn_t turn;
+    mca_coll_pipering_hop_t hop;
+    bool refused; /**< the receiver has been told that there will be no more */
 } mca_coll_pipering_sink_t;
 
 /** What a pipeline that reduces does with a block. Borrowed. Its buffers are the host's. */
@@ -200,6 +235,8 @@ typedef struct mca_coll_pipering_pipe_t {
     ptrdiff_t slot_shift; /**< from a slot to where its first element stands */
     int error; /**< OMPI_SUCCESS, or what ended the pipeline */
     void *memory;
+    unsigned ahead;   /**< blocks ahead in a ring buffer, 0: as many as fit */
+    int agreeing;     /**< messages about ring buffers that are under way */
     mca_coll_pipering_source_t source[MCA_COLL_PIPERING_SOURCES];
     mca_coll_pipering_sink_t sink[MCA_COLL_PIPERING_LINKS];
     mca_coll_pipering_combine_t combine;
@@ -215,30 +252,47 @@ typedef struct mca_coll_pipering_pipe_plan_t {
     mca_coll_pipering_unit_t unit;
     const mca_coll_pipering_route_t *route;
     unsigned window;                        /**< blocks ahead, at least 2 */
-    unsigned ahead; /**< the same in a hop's buffer, 0: as many as fit */
+    unsigned ahead; /**< the same in a ring buffer, 0: as many as fit */
     bool overlap;   /**< combine a block while the one before is sent */
     const mca_coll_pipering_layout_t *send; /**< NULL: own blocks are in place */
     const mca_coll_pipering_layout_t *recv; /**< NULL: nothing is delivered */
     const mca_coll_pipering_combine_plan_t *combine; /**< NULL: blocks only pass */
     const mca_coll_pipering_pipe_t *gate; /**< whose last results are our own blocks, NULL: none */
     int tag[MCA_COLL_PIPERING_LINKS];
-    mca_coll_pipering_hop_t *in[MCA_COLL_PIPERING_LINKS]; /**< open, or NULL: messages */
-    mca_coll_pipering_hop_t *out[MCA_COLL_PIPERING_LINKS];
+    int collective;   /**< mca_coll_pipering_collective_t */
+    size_t ring_buffer_size;
+    bool in_shared[MCA_COLL_PIPERING_LINKS]; /**< through a ring buffer, if there is room */
+    bool out_shared[MCA_COLL_PIPERING_LINKS];
     mca_coll_pipering_clock_t *clock[MCA_COLL_PIPERING_LINKS]; /**< of a link in, or NULL */
 } mca_coll_pipering_pipe_plan_t;
 
 /**
- * Sets up a pipeline and takes all memory it will ever want; nothing is sent or
- * received yet. On OMPI_ERR_OUT_OF_RESOURCE nothing is held.
+ * Sets up a pipeline and takes all memory it will ever want, ring buffers included; nothing
+ * is sent or received yet. On OMPI_ERR_OUT_OF_RESOURCE nothing is held.
  */
 int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicator_t *comm,
                                 const mca_coll_pipering_pipe_plan_t *plan);
+
+/**
+ * Begin to agree with neighbours on the node about ring buffers: the pipelines of a call first
+ * all await grants, then all send theirs, and then are moved. So the messages from one rank to
+ * another are grants, answers, blocks, in this order, even where links to and fro share a tag.
+ */
+void mca_coll_pipering_pipe_await(mca_coll_pipering_pipe_t *pipe);
+void mca_coll_pipering_pipe_grant(mca_coll_pipering_pipe_t *pipe);
 
 /**
  * Moves what can be moved without waiting. Returns the number of steps made;
  * pipe->error tells of a failure.
  */
 int mca_coll_pipering_pipe_progress(mca_coll_pipering_pipe_t *pipe);
+
+/**
+ * Ends a pipeline because of an error, its own or another one's of its call: neighbours who
+ * wait for its blocks are told, as soon as what they have granted is known. True if they are;
+ * else it is to be called again.
+ */
+bool mca_coll_pipering_pipe_give_up(mca_coll_pipering_pipe_t *pipe, int error);
 
 /** All blocks are received, forwarded and delivered. */
 bool mca_coll_pipering_pipe_done(const mca_coll_pipering_pipe_t *pipe);

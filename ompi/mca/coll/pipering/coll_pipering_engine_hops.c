@@ -16,70 +16,52 @@
 
 #include "coll_pipering_engine_steps.h"
 
-void mca_coll_pipering_turn_take(mca_coll_pipering_turn_t *turn, mca_coll_pipering_hop_t *hop,
-                                 size_t block_bytes, unsigned ahead)
-{
-    turn->hop = hop;
-    if (NULL != hop) {
-        turn->ticket = hop->issued++;
-        mca_coll_pipering_fifo_start(&turn->run, 0, hop->size, block_bytes, ahead);
-    }
-}
-
-/* True if the hop is ours now; where our run begins is known when the one before is over. */
-static bool has_turn(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_turn_t *turn)
+/* Blocks can pass; of a communicator with a failure none do. */
+static bool is_open(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_hop_t *hop)
 {
     const int failure = mca_common_irregular_failure(pipe->comm);
-    mca_coll_pipering_hop_t *hop = turn->hop;
 
-    if (OMPI_SUCCESS != failure || hop->broken) {
-        mca_coll_pipering_fail(pipe, OMPI_SUCCESS != failure ? failure : OMPI_ERROR);
+    if (OMPI_SUCCESS != failure) {
+        mca_coll_pipering_fail(pipe, failure);
         return false;
     }
-    if (turn->over || hop->serving != turn->ticket) {
-        return false;
-    }
-    if (!turn->begun) {
-        turn->begun = true;
-        turn->run.from = hop->position;
-    }
-    return true;
+    return MCA_COLL_PIPERING_HOP_OPEN == hop->state;
 }
 
-static void end_turn(mca_coll_pipering_turn_t *turn, uint64_t blocks)
+/* No block can pass yet, or none ever will. */
+static void look_at_break(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_hop_t *hop)
 {
-    turn->hop->position = mca_coll_pipering_fifo_behind(&turn->run, blocks);
-    ++turn->hop->serving;
-    turn->over = true;
+    if (mca_coll_pipering_fifo_is_broken(&hop->run)) {
+        mca_coll_pipering_fail(pipe, MPI_ERR_OTHER);
+    }
 }
 
-static void give_back(mca_coll_pipering_turn_t *turn, uint64_t blocks)
+static void give_back(mca_coll_pipering_hop_t *hop, uint64_t blocks)
 {
-    if (blocks > turn->released) {
-        mca_coll_pipering_fifo_give_back(turn->hop->fifo, &turn->run, blocks);
-        turn->released = blocks;
+    if (blocks > hop->released) {
+        mca_coll_pipering_fifo_give_back(hop->fifo, blocks);
+        hop->released = blocks;
     }
 }
 
 int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, int index)
 {
     mca_coll_pipering_source_t *source = &pipe->source[index];
-    mca_coll_pipering_turn_t *turn = &source->turn;
+    mca_coll_pipering_hop_t *hop = &source->hop;
     mca_coll_pipering_block_t block;
     const uint64_t k = source->arrived;
 
-    if (!has_turn(pipe, turn) || k == source->total
-        || !mca_coll_pipering_has_slot(pipe, index, k)
-        || !mca_coll_pipering_fifo_is_there(turn->hop->fifo, &turn->run, k)) {
+    if (!is_open(pipe, hop) || k == source->total || !mca_coll_pipering_has_slot(pipe, index, k)
+        || !mca_coll_pipering_fifo_is_there(hop->fifo, &hop->run, k)) {
+        look_at_break(pipe, hop);
         return 0;
     }
     (void) mca_coll_pipering_walk_next(&source->coming, &block);
     const size_t size = block.length * pipe->unit.size;
     if (!source->stays) {
         mca_coll_pipering_copy_block(pipe, mca_coll_pipering_block_place(pipe, source, k, &block),
-                                     mca_coll_pipering_fifo_place(turn->hop->fifo, &turn->run, k),
-                                     size);
-        give_back(turn, k + 1);
+                                     mca_coll_pipering_fifo_place(hop->fifo, &hop->run, k), size);
+        give_back(hop, k + 1);
     }
     source->posted = ++source->arrived;
     ++pipe->traffic.blocks_in;
@@ -90,12 +72,13 @@ int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, int index)
 
 int mca_coll_pipering_put_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
 {
-    mca_coll_pipering_turn_t *turn = &sink->turn;
+    mca_coll_pipering_hop_t *hop = &sink->hop;
     mca_coll_pipering_block_t block;
     const uint64_t k = sink->sent;
 
-    if (!has_turn(pipe, turn) || k == sink->total
-        || !mca_coll_pipering_fifo_has_room(turn->hop->fifo, &turn->run, k)) {
+    if (!is_open(pipe, hop) || k == sink->total
+        || !mca_coll_pipering_fifo_has_room(hop->fifo, &hop->run, k)) {
+        look_at_break(pipe, hop);
         return 0;
     }
     const char *place = mca_coll_pipering_next_to_send(pipe, sink, &block);
@@ -103,68 +86,81 @@ int mca_coll_pipering_put_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
         return 0;
     }
     const size_t size = block.length * pipe->unit.size;
-    mca_coll_pipering_copy_block(pipe,
-                                 mca_coll_pipering_fifo_place(turn->hop->fifo, &turn->run, k),
-                                 place, size);
-    mca_coll_pipering_fifo_show(turn->hop->fifo, &turn->run, k + 1);
+    mca_coll_pipering_copy_block(pipe, mca_coll_pipering_fifo_place(hop->fifo, &hop->run, k), place,
+                                 size);
+    mca_coll_pipering_fifo_show(hop->fifo, k + 1);
     sink->completed = ++sink->sent;
     ++pipe->traffic.blocks_out;
     pipe->traffic.bytes_out += size;
+    if (sink->sent == sink->total) {
+        hop->state = MCA_COLL_PIPERING_HOP_OVER;
+    }
     return 1;
 }
+
+/* ---- the end ---- */
 
 /* What stays in the buffer is done with when its slot would be. */
 static void release(mca_coll_pipering_pipe_t *pipe, int index)
 {
     mca_coll_pipering_source_t *source = &pipe->source[index];
-    mca_coll_pipering_turn_t *turn = &source->turn;
+    mca_coll_pipering_hop_t *hop = &source->hop;
     const uint64_t done = source->stays
                               ? mca_coll_pipering_at_most(mca_coll_pipering_settled(pipe, index),
                                                           source->arrived)
                               : source->arrived;
 
-    give_back(turn, done);
     if (done == source->total) {
-        end_turn(turn, done);
+        hop->state = MCA_COLL_PIPERING_HOP_OVER;
+        mca_coll_pipering_arena_release(hop->fifo);
+    } else {
+        give_back(hop, done);
     }
 }
 
-void mca_coll_pipering_end_turns(mca_coll_pipering_pipe_t *pipe)
+void mca_coll_pipering_hops_release(mca_coll_pipering_pipe_t *pipe)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        mca_coll_pipering_sink_t *sink = &pipe->sink[i];
-        if (NULL != pipe->source[i].turn.hop && !pipe->source[i].turn.over) {
+        if (MCA_COLL_PIPERING_HOP_OPEN == pipe->source[i].hop.state) {
             release(pipe, i);
         }
-        if (NULL != sink->turn.hop && !sink->turn.over && sink->sent == sink->total) {
-            end_turn(&sink->turn, sink->total);
-        }
     }
 }
 
-static bool is_over(const mca_coll_pipering_turn_t *turn)
+static bool is_over(const mca_coll_pipering_hop_t *hop)
 {
-    return NULL == turn->hop || turn->over;
+    return MCA_COLL_PIPERING_HOP_NONE == hop->state || MCA_COLL_PIPERING_HOP_OVER == hop->state;
 }
 
-bool mca_coll_pipering_turns_over(const mca_coll_pipering_pipe_t *pipe)
+bool mca_coll_pipering_hops_over(const mca_coll_pipering_pipe_t *pipe)
 {
-    bool over = true;
+    bool over = 0 == pipe->agreeing;
 
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        over = over && is_over(&pipe->source[i].turn) && is_over(&pipe->sink[i].turn);
+        over = over && is_over(&pipe->source[i].hop) && is_over(&pipe->sink[i].hop);
     }
     return over;
 }
 
-void mca_coll_pipering_break_turns(mca_coll_pipering_pipe_t *pipe)
+/*
+ * A buffer whose sender has not given up may be written to as long as the process lives, so
+ * that it is never leased again.
+ */
+void mca_coll_pipering_hops_break(mca_coll_pipering_pipe_t *pipe)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (!is_over(&pipe->source[i].turn)) {
-            pipe->source[i].turn.hop->broken = true;
+        mca_coll_pipering_hop_t *in = &pipe->source[i].hop, *out = &pipe->sink[i].hop;
+        if (MCA_COLL_PIPERING_HOP_OPEN == in->state) {
+            in->state = MCA_COLL_PIPERING_HOP_OVER;
+            if (mca_coll_pipering_fifo_is_broken(&in->run)) {
+                mca_coll_pipering_arena_release(in->fifo);
+            } else {
+                mca_coll_pipering_fifo_break(in->fifo, false);
+            }
         }
-        if (!is_over(&pipe->sink[i].turn)) {
-            pipe->sink[i].turn.hop->broken = true;
+        if (MCA_COLL_PIPERING_HOP_OPEN == out->state) {
+            out->state = MCA_COLL_PIPERING_HOP_OVER;
+            mca_coll_pipering_fifo_break(out->fifo, true);
         }
     }
 }

@@ -36,7 +36,7 @@ char *mca_coll_pipering_block_place(const mca_coll_pipering_pipe_t *pipe,
                                     const mca_coll_pipering_block_t *block)
 {
     if (source->stays) {
-        return mca_coll_pipering_fifo_place(source->turn.hop->fifo, &source->turn.run, k);
+        return mca_coll_pipering_fifo_place(source->hop.fifo, &source->hop.run, k);
     }
     if (NULL != source->slots) {
         return source->slots + (k % source->slot_count) * source->slot_size + pipe->slot_shift;

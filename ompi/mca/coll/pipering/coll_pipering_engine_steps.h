@@ -106,26 +106,49 @@ int mca_coll_pipering_deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
 /** Combines the next block that is there on all sides; likewise. */
 int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe);
 
+/**
+ * Takes a completed request from its queue; its error is the pipeline's, and so is a length
+ * other than `expected` bytes (MCA_COMMON_IRREGULAR_ANY_LENGTH: any will do).
+ */
+void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request,
+                              size_t expected);
+
 /* ---- links through ring buffers (coll_pipering_engine_hops.c) ---- */
 
-/** Takes a turn on a hop (NULL: none) for blocks of at most so many bytes. */
-void mca_coll_pipering_turn_take(mca_coll_pipering_turn_t *turn, mca_coll_pipering_hop_t *hop,
-                                 size_t block_bytes, unsigned ahead);
+/** The ends of a pipeline's links that go through ring buffers, if there is room for them. */
+void mca_coll_pipering_hops_init(mca_coll_pipering_pipe_t *pipe,
+                                 const mca_coll_pipering_pipe_plan_t *plan);
 
-/** Takes in what has come over a link with a hop; the number of steps made. */
+/** Bytes of memory for the messages of its links, and where that is. */
+size_t mca_coll_pipering_hops_size(const mca_coll_pipering_pipe_t *pipe);
+void mca_coll_pipering_hops_bind(mca_coll_pipering_pipe_t *pipe, void *memory);
+
+/** The link goes through a ring buffer, or may yet. */
+static inline bool mca_coll_pipering_hop_is_shared(const mca_coll_pipering_hop_t *hop)
+{
+    return MCA_COLL_PIPERING_HOP_NONE != hop->state;
+}
+
+/** Moves the messages about ring buffers on; the number of steps made. */
+int mca_coll_pipering_hops_agree(mca_coll_pipering_pipe_t *pipe);
+
+/** Takes in what has come through a ring buffer; likewise. */
 int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, int index);
 
-/** Puts the next block into the hop of a sink; likewise. */
+/** Puts the next block of a sink into its ring buffer; likewise. */
 int mca_coll_pipering_put_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink);
 
-/** Gives room back and ends turns that are over. */
-void mca_coll_pipering_end_turns(mca_coll_pipering_pipe_t *pipe);
+/** Gives room back, and ring buffers whose last block has been read. */
+void mca_coll_pipering_hops_release(mca_coll_pipering_pipe_t *pipe);
 
-/** Links through hops are through with their turns. */
-bool mca_coll_pipering_turns_over(const mca_coll_pipering_pipe_t *pipe);
+/** Nothing is left to do for ring buffers. */
+bool mca_coll_pipering_hops_over(const mca_coll_pipering_pipe_t *pipe);
 
-/** A pipeline gives up: its hops cannot be used any more. */
-void mca_coll_pipering_break_turns(mca_coll_pipering_pipe_t *pipe);
+/** Tells neighbours, by the ring buffers that are open, that the pipeline has failed. */
+void mca_coll_pipering_hops_break(mca_coll_pipering_pipe_t *pipe);
+
+/** Lets go of ring buffers and messages; true if a message may still touch their memory. */
+bool mca_coll_pipering_hops_fini(mca_coll_pipering_pipe_t *pipe);
 
 /** Notes that so many of all blocks of a stream have come by now (coll_pipering_engine_clock.c). */
 void mca_coll_pipering_clock_note(mca_coll_pipering_clock_t *clock, uint64_t arrived,

@@ -82,10 +82,8 @@ static void module_construct(mca_coll_pipering_module_t *module)
     memset(&module->previous, 0, sizeof(module->previous));
     memset(module->plan, 0, sizeof(module->plan));
     module->setup = NULL;
-    module->started = 0;
-    module->begun = 0;
     module->swaps = 0;
-    module->settled = module->out_of_memory = false;
+    module->joined = module->settled = module->out_of_memory = false;
     module->oldest = 0;
     OBJ_CONSTRUCT(&module->lock, opal_mutex_t);
     module->super.coll_module_enable = module_enable;
@@ -104,8 +102,8 @@ static void module_destruct(mca_coll_pipering_module_t *module)
             OBJ_RELEASE(module->plan[i]);
         }
     }
-    if (NULL != module->setup) {
-        mca_coll_pipering_hops_fini(&module->hops);
+    if (module->joined) {
+        mca_coll_pipering_arena_leave();
     }
     mca_coll_pipering_setup_free(module->setup);
     OBJ_DESTRUCT(&module->lock);

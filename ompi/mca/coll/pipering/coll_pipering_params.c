@@ -169,9 +169,14 @@ static const struct {
      &vars.rounds_packed, GIBI, 8192},
     {"ring_buffer_size",
      "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down to a multiple of "
-     "4096; blocks of up to half of it fit, larger ones go as messages; 0: all do. Used when a "
-     "buffer is made, one for each neighbour on the node",
+     "4096; blocks of up to half of it fit, larger ones go as messages; 0: all do. Smaller where "
+     "the budget is small, but not below 65536",
      &vars.ring_buffer_size, GIBI, RING_BUFFER_SIZE},
+    {"ring_buffer_budget",
+     "Bytes of shared memory that the ring buffers of a job may take on a node, 0 to 1 GiB; each "
+     "process has an equal share, and sends messages where that is used up; 0: an eighth of what "
+     "is free in backing_directory, up to 2 MiB a process",
+     &mca_coll_pipering_component.directory.budget, GIBI, 0},
 };
 
 static const struct {
@@ -258,8 +263,8 @@ static void register_directory(mca_common_irregular_vars_t *all)
 
     vars.backing_directory = (char *) mca_common_irregular_default_base();
     mca_common_irregular_string(all, "backing_directory",
-                                "Directory for ring buffers in shared memory; their files have no "
-                                "name any more once both sides have them",
+                                "Directory for ring buffers in shared memory, a file for each "
+                                "process that receives through any",
                                 0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
     directory->owner = all->owner;
     directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;

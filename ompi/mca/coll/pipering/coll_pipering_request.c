@@ -275,14 +275,14 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     plan.window = call->window;
     plan.ahead = (unsigned) call->key.params.ring_buffer_blocks;
     plan.overlap = call->key.params.overlap;
+    plan.collective = (int) call->key.collective;
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         plan.tag[i] = tag - plan.route->tag[i];
-        plan.in[i] = request->hops[request->pipes].in[i];
-        plan.out[i] = request->hops[request->pipes].out[i];
         plan.clock[i] = request->pipes == clocked_pipe(request) && i == clocked_link(request)
                             ? &request->clock
                             : NULL;
     }
+    mca_coll_pipering_request_share(request, &plan);
     const int rc = mca_coll_pipering_pipe_init(&request->pipe[request->pipes], request->super.comm,
                                                &plan);
     request->pipes += OMPI_SUCCESS == rc;
@@ -330,30 +330,6 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
     mca_coll_pipering_staging_drop(&request->staging, &request->send, &request->recv, pending);
 }
 
-/*
- * Requests of a communicator begin in the order of their calls, which is that of their
- * turns on hops. Persistent ones, which may start in any, use none.
- */
-static bool has_turn(const mca_coll_pipering_request_t *request)
-{
-    return request->super.super.super.req_persistent
-           || request->turn == (uint64_t) request->module->begun;
-}
-
-static void take_turn(mca_coll_pipering_request_t *request)
-{
-    if (!request->super.super.super.req_persistent) {
-        request->turn = request->module->started++;
-    }
-}
-
-static void pass_turn(mca_coll_pipering_request_t *request)
-{
-    if (!request->super.super.super.req_persistent) {
-        mca_common_irregular_count(&request->module->begun, 1);
-    }
-}
-
 static int ensure_plan(mca_coll_pipering_request_t *request)
 {
     return NULL != request->plan ? OMPI_SUCCESS
@@ -363,34 +339,23 @@ static int ensure_plan(mca_coll_pipering_request_t *request)
 
 static int begin_run(mca_coll_pipering_request_t *request)
 {
-    const int rc = request->begin(request);
+    int rc = ensure_plan(request);
 
+    if (OMPI_SUCCESS == rc) {
+        rc = request->begin(request);
+    }
     if (OMPI_SUCCESS != rc) {
         drop_pipes(request);
-    }
-    request->running = OMPI_SUCCESS == rc;
-    pass_turn(request);
-    return rc;
-}
-
-/* Begins as soon as it can. */
-static int try_to_begin(mca_coll_pipering_request_t *request)
-{
-    bool open = true;
-    int rc;
-
-    if (!has_turn(request)) {
-        return OMPI_SUCCESS;
-    }
-    rc = ensure_plan(request);
-    if (OMPI_SUCCESS == rc && mca_coll_pipering_request_shares(request)) {
-        rc = mca_coll_pipering_request_open(request, &open);
-    }
-    if (OMPI_SUCCESS != rc) {
-        pass_turn(request);
         return rc;
     }
-    return open ? begin_run(request) : OMPI_SUCCESS;
+    request->running = true;
+    for (int i = 0; i < request->pipes; ++i) {
+        mca_coll_pipering_pipe_await(&request->pipe[i]);
+    }
+    for (int i = 0; i < request->pipes; ++i) {
+        mca_coll_pipering_pipe_grant(&request->pipe[i]);
+    }
+    return OMPI_SUCCESS;
 }
 
 /* A run that is over: its memory goes, its figures stay. */
@@ -415,6 +380,17 @@ static bool move_swap(mca_coll_pipering_request_t *request, int *steps, int *rc)
     return OMPI_SUCCESS != *rc || mca_coll_pipering_swap_done(&request->swap);
 }
 
+/* Ends all pipelines, since one has failed; true if neighbours know it. */
+static bool give_up(mca_coll_pipering_request_t *request, int error)
+{
+    bool told = true;
+
+    for (int i = 0; i < request->pipes; ++i) {
+        told &= mca_coll_pipering_pipe_give_up(&request->pipe[i], error);
+    }
+    return told;
+}
+
 /* Moves all pipelines; true if they are done or failed. */
 static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
@@ -426,7 +402,7 @@ static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc
         *rc = request->pipe[i].error;
         done = done && mca_coll_pipering_pipe_done(&request->pipe[i]);
     }
-    return OMPI_SUCCESS != *rc || (done && 0 < request->pipes);
+    return OMPI_SUCCESS == *rc ? done && 0 < request->pipes : give_up(request, *rc);
 }
 
 /* Moves a request on; true if it is over, with its error in *rc. */
@@ -445,11 +421,10 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
         if (NULL == request->caller.name) {
             return true;
         }
-        *rc = MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup)
-                  ? try_to_begin(request)
-                  : MPI_ERR_OTHER;
-        if (OMPI_SUCCESS != *rc || !request->running) {
-            return OMPI_SUCCESS != *rc;
+        *rc = MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup) ? begin_run(request)
+                                                                              : MPI_ERR_OTHER;
+        if (OMPI_SUCCESS != *rc) {
+            return true;
         }
     }
 
@@ -464,25 +439,17 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
     return true;
 }
 
-/*
- * Begins at once where nothing speaks against it. What uses hops is left to the
- * progress function, where one thread at a time touches them.
- */
+/* Begins at once if the communicator is set up. */
 static int begin_now(mca_coll_pipering_request_t *request)
 {
-    if (!mca_coll_pipering_setup_ready(request->module->setup) || !has_turn(request)) {
+    if (!mca_coll_pipering_setup_ready(request->module->setup)) {
         return OMPI_SUCCESS;
     }
-    int rc = ensure_plan(request);
-    if (OMPI_SUCCESS != rc) {
-        pass_turn(request);
-    } else if (!mca_coll_pipering_request_shares(request)) {
-        rc = begin_run(request);
-        if (OMPI_SUCCESS == rc && request->swaps) {
-            (void) mca_coll_pipering_swap_progress(&request->swap);
-        } else if (OMPI_SUCCESS == rc) {
-            (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
-        }
+    const int rc = begin_run(request);
+    if (OMPI_SUCCESS == rc && request->swaps) {
+        (void) mca_coll_pipering_swap_progress(&request->swap);
+    } else if (OMPI_SUCCESS == rc) {
+        (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
     }
     return rc;
 }
@@ -492,7 +459,6 @@ static int start(mca_coll_pipering_task_t *task)
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
     if (NULL != request->caller.name) {
-        take_turn(request);
         const int rc = begin_now(request);
         if (OMPI_SUCCESS != rc) {
             return rc;
@@ -519,7 +485,6 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
         free(NULL == key ? NULL : key->sizes);
         return NULL;
     }
-    memset(request->hops, 0, sizeof(request->hops));
     memset(&request->staging, 0, sizeof(request->staging));
     request->unit = MCA_COLL_PIPERING_BYTES;
     request->send.type = request->recv.type = NULL;

@@ -289,12 +289,11 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     }
     setup->join = join;
     setup->wire.comm = comm;
-    /* once for a communicator; nonblocking calls set it up, and open hops, beside others */
+    /* once for a communicator; nonblocking calls set it up beside others */
     setup->wire.tag = ompi_coll_base_nbc_reserve_tags(comm, MCA_COLL_PIPERING_TAGS);
     setup->wire.error = OMPI_SUCCESS;
     begin_join(setup);
     module->setup = setup;
-    mca_coll_pipering_hops_init(&module->hops, &setup->wire);
     return OMPI_SUCCESS;
 }
 

@@ -9,11 +9,12 @@
  */
 /**
  * @file
- * Which links of a request go through ring buffers: those between ranks of one node,
- * if the buffers can carry its blocks and these are plain bytes.
+ * Which links of a request may go through ring buffers: those between ranks of one node,
+ * if buffers of the size that is wanted can carry its blocks and these are plain bytes.
  *
  * Both ends of a link come to the same answer: blocks, nodes and variables are
- * equal on all ranks, and so is, in a reduction, the type map.
+ * equal on all ranks, and so is, in a reduction, the type map. Whether there is room for a
+ * buffer they agree on in each call (coll_pipering_engine_grants.c).
  */
 
 #include "coll_pipering.h"
@@ -32,69 +33,36 @@ static bool is_plain(const mca_coll_pipering_unit_t *unit)
            && opal_datatype_is_contiguous_memory_layout(&unit->type->super, 2);
 }
 
-bool mca_coll_pipering_request_shares(const mca_coll_pipering_request_t *request)
-{
-    return !request->super.super.super.req_persistent && request->plan->shared
-           && is_plain(&request->unit);
-}
-
-/* The hop of a link, if it is one inside a node; NULL in *hop if not. */
-static int find_hop(mca_coll_pipering_request_t *request, int peer, int link, bool inbound,
-                    mca_coll_pipering_hop_t **hop)
+static bool shares(const mca_coll_pipering_request_t *request, int peer)
 {
     ompi_communicator_t *comm = request->super.comm;
 
-    *hop = NULL;
-    if (0 > peer || !mca_coll_pipering_nodes_same(comm, peer, ompi_comm_rank(comm))) {
-        return OMPI_SUCCESS;
-    }
-    *hop = mca_coll_pipering_hop_get(&request->module->hops, peer, link, inbound,
-                                     request->plan->key.params.ring_buffer_size);
-    return NULL == *hop ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    return 0 <= peer && mca_coll_pipering_nodes_same(comm, peer, ompi_comm_rank(comm));
 }
 
-static int find_hops(mca_coll_pipering_request_t *request, int pipe, int link)
+/* From now on the memory of ring buffers is kept until the communicator is freed. */
+static void join(mca_coll_pipering_module_t *module)
 {
-    const mca_coll_pipering_route_t *route = &request->plan->route[pipe];
-    mca_coll_pipering_hop_t **in = &request->hops[pipe].in[link];
-    mca_coll_pipering_hop_t **out = &request->hops[pipe].out[link];
-    const int rc = find_hop(request, route->in[link].peer, link, true, in);
-
-    return OMPI_SUCCESS != rc ? rc : find_hop(request, route->out[link].peer, link, false, out);
+    OPAL_THREAD_LOCK(&module->lock);
+    if (!module->joined) {
+        module->joined = true;
+        mca_coll_pipering_arena_join();
+    }
+    OPAL_THREAD_UNLOCK(&module->lock);
 }
 
-/*
- * Where there is no buffer, or one that was made smaller than such blocks need, these go
- * as messages. Both ends know its size.
- */
-static void drop_unshared(mca_coll_pipering_hop_t **hop, size_t block_bytes)
+void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
+                                     mca_coll_pipering_pipe_plan_t *plan)
 {
-    if (NULL != *hop
-        && (NULL == (*hop)->fifo
-            || !mca_coll_pipering_fifo_carries((*hop)->size, block_bytes))) {
-        *hop = NULL;
-    }
-}
+    const mca_coll_pipering_plan_t *call = request->plan;
 
-int mca_coll_pipering_request_open(mca_coll_pipering_request_t *request, bool *open)
-{
-    mca_coll_pipering_hops_t *hops = &request->module->hops;
-    const size_t bytes = request->plan->cut.block_size * request->plan->key.unit;
-
-    for (int i = 0; i < request->plan->pipes; ++i) {
-        for (int link = 0; link < MCA_COLL_PIPERING_LINKS; ++link) {
-            const int rc = find_hops(request, i, link);
-            if (OMPI_SUCCESS != rc) {
-                return rc;
-            }
-        }
+    if (!call->shared || !is_plain(&request->unit)) {
+        return;
     }
-    *open = mca_coll_pipering_hops_open(hops);
-    for (int i = 0; *open && i < request->plan->pipes; ++i) {
-        for (int link = 0; link < MCA_COLL_PIPERING_LINKS; ++link) {
-            drop_unshared(&request->hops[i].in[link], bytes);
-            drop_unshared(&request->hops[i].out[link], bytes);
-        }
+    plan->ring_buffer_size = call->key.params.ring_buffer_size;
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        plan->in_shared[i] = shares(request, plan->route->in[i].peer);
+        plan->out_shared[i] = shares(request, plan->route->out[i].peer);
     }
-    return hops->wire.error;
+    join(request->module);
 }

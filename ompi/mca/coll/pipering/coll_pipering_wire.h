@@ -24,13 +24,11 @@ BEGIN_C_DECLS
 
 /* ---- messages (coll_pipering_wire.c) ---- */
 
-/** Tags of a communicator's setup and hops, counted down from the first. */
+/** Tags of a communicator's setup, counted down from the first. */
 enum {
     MCA_COLL_PIPERING_TAG_AGREE,
     MCA_COLL_PIPERING_TAG_COLLECT,
-    MCA_COLL_PIPERING_TAG_OFFER, /**< one for each link of the engine */
-    MCA_COLL_PIPERING_TAG_ANSWER = MCA_COLL_PIPERING_TAG_OFFER + MCA_COLL_PIPERING_LINKS,
-    MCA_COLL_PIPERING_TAGS = MCA_COLL_PIPERING_TAG_ANSWER + MCA_COLL_PIPERING_LINKS
+    MCA_COLL_PIPERING_TAGS
 };
 
 /** A communicator, tags of its own, and the first error met. */
