@@ -14,14 +14,48 @@
 # Open MPI's own structures differ between releases. From the environment:
 #   OMPI=      prefix of the installed Open MPI; that of mpicc on PATH if empty
 #   OMPI_SRC=  its source tree, for headers that Open MPI 5.0 does not install;
-#              a tree of the same version under build/ is used if empty
+#              if empty, a tree of the same version under build/, or its headers
+#              out of Debian's source package
 # Prints the name of each object.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 . "$root/config/installed-openmpi.sh"
 
-# 5.0 installs the header that includes it, but not this one.
-unshipped=opal/mca/threads/pthreads/threads_pthreads_mutex.h
+# Only the default, the distribution's own Open MPI, is ours to install. All
+# packages are named at once.
+need_open_mpi() {
+    [ -n "${OMPI-}" ] || command -v mpicc >/dev/null ||
+        "$root/config/need-packages.sh" compiler dso headers
+}
+
+need_tools() {
+    local groups=()
+    [ -n "${CC-}" ] || command -v gcc >/dev/null || groups+=(compiler)
+    if [[ $version = 5.* && -z ${OMPI_SRC-} ]]; then
+        command -v pkg-config >/dev/null && command -v xz >/dev/null || groups+=(headers)
+    fi
+    [ ${#groups[@]} -eq 0 ] || "$root/config/need-packages.sh" "${groups[@]}"
+}
+
+# Sets include_dirs. The installed headers come first, so that a source tree
+# configured otherwise gives only what is missing.
+find_headers() {
+    local dir missing before
+    include_dirs=()
+    for dir in $("$mpicc" --showme:incdirs); do
+        include_dirs+=("$dir" "$dir/openmpi")
+    done
+    has_header ompi/mca/coll/coll.h "${include_dirs[@]}" ||
+        die "$mpicc: Open MPI $version is installed without its developer headers (looked for ompi/mca/coll/coll.h in ${include_dirs[*]}); install one configured with --with-devel-headers, on Debian libopenmpi-dev"
+    missing=$(missing_header)
+    while [ -n "$missing" ]; do
+        find_header "$missing"
+        before=$missing
+        missing=$(missing_header)
+        [ "$missing" != "$before" ] ||
+            die "$missing is needed with the headers of Open MPI $version, and is neither installed beside them nor $looked_for; pass CFLAGS=-IDIR, where DIR holds it"
+    done
+}
 
 has_header() {
     local header=$1 dir
@@ -32,57 +66,88 @@ has_header() {
     return 1
 }
 
-# Sets include_dirs. The installed headers come first, so that a source tree
-# configured otherwise gives only what is missing. What stands in for headers
-# that no installation has comes last.
-find_headers() {
-    local dir source
-    include_dirs=()
-    for dir in $("$mpicc" --showme:incdirs); do
-        include_dirs+=("$dir" "$dir/openmpi")
-    done
-    has_header ompi/mca/coll/coll.h "${include_dirs[@]}" ||
-        die "$mpicc: Open MPI $version is installed without its developer headers (looked for ompi/mca/coll/coll.h in ${include_dirs[*]}); install one configured with --with-devel-headers, on Debian libopenmpi-dev"
-    if [[ $version = 5.* ]] && ! has_header "$unshipped" "${include_dirs[@]}"; then
-        source=$(source_tree)
-        include_dirs+=("$source/opal/include" "$source/ompi/include" "$source")
-    fi
-    include_dirs+=("$root/config/missing")
+# What stands in for headers that no installation has comes last. The system
+# directories option keeps warnings in Open MPI's headers away from ours.
+compile() {
+    # shellcheck disable=SC2086 # lists of words
+    ${CC:-gcc} -std=gnu99 -O2 -fPIC -Wall -Wextra ${CFLAGS-} -I"$root" \
+        "${include_dirs[@]/#/-isystem}" -isystem"$root/config/missing" "$@"
 }
 
-source_tree() {
-    local source
-    for source in ${OMPI_SRC:+"$(absolute "$OMPI_SRC")"} "$build/openmpi-$version"{,-*}; do
-        if [ -f "$source/$unshipped" ]; then
-            printf '%s\n' "$source"
-            return
-        fi
-        [ -z "${OMPI_SRC-}" ] || die "OMPI_SRC=$OMPI_SRC is not a source tree of Open MPI $version ($unshipped is not there)"
+# The first header that is included in vain.
+missing_header() {
+    { printf '#include "%s"\n' "$root"/ompi/mca/{common,coll}/*/*.[ch] |
+        LC_ALL=C compile -E -x c -o /dev/null - 2>&1 || true; } |
+        sed -n "s/.*fatal error: '\{0,1\}\([^:' ]*\)[:'].*/\1/p" | head -n 1
+}
+
+# find_header NAME: adds to include_dirs where it should be; looked_for says where that is.
+find_header() {
+    case $1 in
+        ompi/* | opal/*) find_source "$1" ;;
+        event*) find_package libevent ;;
+        *) find_package "${1%%[/_.]*}" ;;
+    esac
+}
+
+# A library that Open MPI uses may have a directory of its own (Debian's PMIx).
+find_package() {
+    local option
+    looked_for="in a directory that pkg-config names for $1"
+    command -v pkg-config >/dev/null || "$root/config/need-packages.sh" headers
+    for option in $(pkg-config --cflags-only-I "$1" 2>/dev/null); do
+        include_dirs+=("${option#-I}")
     done
-    die "Open MPI $version installs its developer headers without $unshipped; pass OMPI_SRC=DIR, its source tree"
+}
+
+# find_source HEADER: the source tree that has it.
+find_source() {
+    local trees=("$build/openmpi-$version"{,-*}) tree found=
+    [ -z "${OMPI_SRC-}" ] || trees=("$(absolute "$OMPI_SRC")")
+    for tree in "${trees[@]}"; do
+        ! has_header "$1" "$tree" || found=$tree
+    done
+    if [ -z "$found" ]; then
+        [ -z "${OMPI_SRC-}" ] ||
+            die "OMPI_SRC=$OMPI_SRC is not a source tree of Open MPI $version ($1 is not there)"
+        found=$build/openmpi-$version-headers
+        unpack_headers "$found"
+    fi
+    looked_for="in its source, $found"
+    include_dirs+=("$found/opal/include" "$found/ompi/include" "$found")
+}
+
+# unpack_headers DIR: those of the source package.
+unpack_headers() {
+    local tarball new=$build/headers.new
+    say "Open MPI $version is installed without some of its headers; they come from its source package"
+    tarball=$("$root/config/fetch-openmpi.sh" "$version")
+    rm -rf "$1" "$new"
+    mkdir -p "$new"
+    tar -xf "$tarball" -C "$new" --strip-components=1 --no-same-owner \
+        --exclude='*/3rd-party' --wildcards '*/ompi/*.h' '*/opal/*.h' ||
+        die "$tarball is not a release tarball of Open MPI $version; remove it and try again"
+    mv "$new" "$1"
 }
 
 # What components share is in each of them here, and bound to it.
 common=$root/ompi/mca/common/irregular
 
-# The system directories option keeps warnings in Open MPI's headers away from
-# ours. Linked with libmpi, the object loads also where a program has loaded
-# libmpi without making its symbols global (Python does).
+# Linked with libmpi, the object loads also where a program has loaded libmpi
+# without making its symbols global (Python does).
 build_component() {
     local dir=$1 object=$out/mca_$2.so
     # shellcheck disable=SC2046,SC2086 # lists of words
-    ${CC:-gcc} -std=gnu99 -O2 -fPIC -Wall -Wextra ${CFLAGS-} -shared -Wl,-Bsymbolic \
-        -o "$object" \
-        -I"$root" "${include_dirs[@]/#/-isystem}" "$root/$dir"/*.c "$common"/*.c \
+    compile -shared -Wl,-Bsymbolic -o "$object" "$root/$dir"/*.c "$common"/*.c \
         $("$mpicc" --showme:libdirs | xargs -n 1 printf -- '-L%s ') -lmpi ${LDFLAGS-} ||
         die "$dir does not build for Open MPI $version of $mpicc; the messages above say why"
     find "$root/$dir" "$common" -name 'help-*.txt' -exec cp {} "$out/" \;
     printf '%s\n' "$object"
 }
 
-# Only the default, the distribution's own Open MPI, is ours to install.
-[ -n "${OMPI-}" ] || command -v mpicc >/dev/null || "$root/config/need-packages.sh" dso
+need_open_mpi
 find_installed
+need_tools
 find_headers
 [ -n "$(component_dirs)" ] || die "$root/ompi/mca holds no component; is this checkout complete?"
 out=$build/dso-$version

@@ -33,12 +33,24 @@ copy_help() {
     fi
 }
 
+# The directories where the ranks of a job look for components, if mpirun sets them: settings of
+# Debian 13's PMIx for its own components reach the ranks as if they were for Open MPI's.
+path_of_jobs() {
+    env -u OMPI_MCA_mca_base_component_path timeout 20 "$mpirun" --allow-run-as-root -n 1 env \
+        2>/dev/null </dev/null | sed -n 's/^OMPI_MCA_mca_base_component_path=//p'
+}
+
 # Open MPI looks in its own directory of components and in the user's.
 say_how_to_load() {
-    if [ "$dir" != "$(absolute "$users_components")" ] && ! in_open_mpi; then
-        say "Open MPI does not look there by itself: run with"
-        say "    OMPI_MCA_mca_base_component_path=$dir:SYSTEM_DEFAULT:USER_DEFAULT"
+    local path why="Open MPI does not look there by itself"
+    path=$(path_of_jobs) || path=
+    if [ -n "$path" ]; then
+        why="Jobs do not look there by themselves (this system's mpirun sets another path, $path)"
+    elif [ "$dir" = "$(absolute "$users_components")" ] || in_open_mpi; then
+        return
     fi
+    say "$why: run with"
+    say "    OMPI_MCA_mca_base_component_path=$dir:SYSTEM_DEFAULT:USER_DEFAULT"
 }
 
 built=$("$root/config/build-dso.sh")

@@ -7,14 +7,16 @@
 #
 # Read after common.sh by the scripts that work with an installed Open MPI.
 
-# Sets mpicc, ompi_info and version of the Open MPI installed in OMPI, or of
+# Sets mpicc, mpirun, ompi_info and version of the Open MPI installed in OMPI, or of
 # the one that mpicc on PATH belongs to. Several implementations of MPI may be
 # installed; Debian keeps Open MPI's under a second name.
 find_installed() {
     mpicc=mpicc
+    mpirun=mpirun
     ompi_info=ompi_info
     if [ -n "${OMPI-}" ]; then
         mpicc=$(absolute "$OMPI")/bin/mpicc
+        mpirun=$(absolute "$OMPI")/bin/mpirun
         ompi_info=$(absolute "$OMPI")/bin/ompi_info
         [ -x "$mpicc" ] ||
             die "OMPI=$OMPI is not the prefix of an installed Open MPI: $mpicc is not there"
@@ -22,6 +24,7 @@ find_installed() {
     version=$(open_mpi_version)
     if [ -z "$version" ] && command -v "$mpicc.openmpi" >/dev/null; then
         mpicc=$mpicc.openmpi
+        mpirun=$mpirun.openmpi
         version=$(open_mpi_version)
     fi
     [ -n "$version" ] ||

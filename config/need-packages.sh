@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Usage: config/need-packages.sh build|fortran|dso|test|petsc ...
+# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|test|petsc ...
 #
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
@@ -23,16 +23,19 @@ packages() {
         build) echo gcc g++ libc6-dev make perl flex autoconf automake libtool libltdl-dev \
                    pkg-config patch xz-utils libhwloc-dev libevent-dev zlib1g-dev iproute2 ;;
         fortran) echo gfortran ;;
-        # The distribution's own Open MPI, to build components for it.
-        dso) echo gcc libc6-dev libopenmpi-dev openmpi-bin ;;
-        # libopenmpi-dev and openmpi-bin: the test of components built out of tree.
+        # What components for an installed Open MPI are built with; the distribution's own
+        # Open MPI; what finds the headers that an installed 5.0 lacks.
+        compiler) echo gcc libc6-dev ;;
+        dso) echo libopenmpi-dev openmpi-bin ;;
+        headers) echo pkg-config xz-utils ;;
+        # libopenmpi-dev, openmpi-bin and debootstrap: the tests of components built out of tree.
         # libucx-dev and libfabric-dev: Open MPI is built with them where they are, and
         # the programs run over them.
-        test) echo libopenmpi-dev openmpi-bin valgrind libc6-dbg hwloc-nox procps \
+        test) echo libopenmpi-dev openmpi-bin debootstrap valgrind libc6-dbg hwloc-nox procps \
                    libucx-dev libfabric-dev python3-mpi4py python3-numpy ;;
         # PETSc and what it was compiled with: bench-petsc only.
         petsc) echo libpetsc-real-dev libopenmpi-dev openmpi-bin gcc binutils pkg-config ;;
-        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, dso, test, petsc)" ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, test, petsc)" ;;
     esac
 }
 
@@ -40,7 +43,9 @@ programs() {
     case $1 in
         build) echo gcc g++ make perl flex autoconf automake libtoolize pkg-config patch xz ;;
         fortran) echo gfortran ;;
-        dso) echo gcc mpicc ;;
+        compiler) echo gcc ;;
+        dso) echo mpicc ;;
+        headers) echo pkg-config xz ;;
         petsc) echo gcc nm pkg-config mpicc.openmpi ;;
     esac
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Out of tree: the component built for an installed Open MPI, in a directory of
-# its own, loads there and passes what it passes in its own tree; built for
-# another release it says so and keeps out. The installed Open MPI is the
+# Out of tree: the components built for an installed Open MPI, in a directory of
+# their own, load there and pass what they pass in their own tree; built for
+# another release they say so and keep out. The installed Open MPI is the
 # distribution's, or the one in DSO_PREFIX.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -22,12 +22,14 @@ skip_all() {
 # the_installed: sets version; ends the script if there is no Open MPI that the
 # component can be built for.
 the_installed() {
-    local mpicc
+    local mpicc dir
     mpicc=$(found mpicc) || skip_all "no Open MPI is installed (on Debian: openmpi-bin)"
     version=$("$mpicc" --showme:version 2>/dev/null | sed -n 's/.*Open MPI \([^ ]*\) .*/\1/p')
     [[ -n $version ]] || skip_all "$mpicc is not Open MPI's"
-    "$mpicc" -E -x c - <<<'#include <ompi/mca/coll/coll.h>' >/dev/null 2>&1 ||
-        skip_all "Open MPI $version has no developer headers (on Debian: libopenmpi-dev)"
+    for dir in $("$mpicc" --showme:incdirs); do
+        [[ ! -f $dir/openmpi/ompi/mca/coll/coll.h && ! -f $dir/ompi/mca/coll/coll.h ]] || return 0
+    done
+    skip_all "Open MPI $version has no developer headers (on Debian: libopenmpi-dev)"
 }
 
 # make_prefix: its programs under their first names, as in any prefix. mpirun goes
@@ -76,11 +78,13 @@ HEADER
 
 build served
 other="${version%.*}.99"
-if CFLAGS="-include $work/other.h" make_dso "$work/other"; then
+if CFLAGS="-O0 -include $work/other.h" make_dso "$work/other"; then
     use_dso "$work/other"
     on_one "built for $other" 2 40 --mca coll_pipering_allgatherv_algorithm ring "$bin/served"
-    yes_if "built for $other: it says so and what it met" \
-        said "coll/pipering was built for Open MPI $other .*Open MPI $version"
+    for name in mleader pipering; do
+        yes_if "built for $other: $name says so and what it met" \
+            said "coll/$name was built for Open MPI $other .*Open MPI $version"
+    done
     yes_if "built for $other: it serves nothing" said 'ring 0 below 0; allgather: ring 0 below 0'
 else
     not_ok "it builds for $other"
@@ -105,19 +109,27 @@ yes_if "loaded: it serves all calls" said 'ring 4 below 0; allgather: ring 4 bel
 # Asked of ompi_info, since 4.1's mpirun loses a message now and then.
 yes_if "coll_pipering_window = -1: the help text is found" grep -q 'coll_pipering_window = -1$' \
     <(OMPI_MCA_coll_pipering_window=-1 "$OMPI_PREFIX/bin/ompi_info" --param coll pipering 2>&1)
-yes_if "ompi_info lists it" grep -q '^mca:coll:pipering:version:' \
-    <("$OMPI_PREFIX/bin/ompi_info" --parsable --param coll pipering --level 9 2>/dev/null)
+for name in mleader pipering; do
+    yes_if "ompi_info lists $name" grep -q "^mca:coll:$name:version:" \
+        <("$OMPI_PREFIX/bin/ompi_info" --parsable --param coll "$name" --level 9 2>/dev/null)
+done
 
 build counts
 build datatypes
 build nonblocking
 build fuzz
 build alltoall "$here"/swap{,_topology}.c
+build leaders "$here/fault.c" -ldl
+build leaders_rows -pthread
 on_one counts 3 90 "$bin/counts"
 on_one nonblocking 4 90 "$bin/nonblocking"
 on_nodes counts 3,1,2 cyclic 120 "$bin/counts"
 on_nodes nonblocking 2,3,1 cyclic 90 "$bin/nonblocking"
 on_one datatypes 3 120 "$bin/datatypes"
+on_one leaders 4 60 --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
+on_nodes leaders 3,1,2 cyclic 60 --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
+on_nodes "leaders, rows of calls" 2,3,1,2 random:2 60 --mca coll_mleader_groups 2 -x SEED=74 \
+    -x N=20 "$bin/leaders_rows"
 on_one alltoall 4 120 -x SEED=73 -x N=100 "$bin/alltoall"
 on_one fuzz 4 120 -x SEED=71 -x N=100 "$bin/fuzz"
 on_nodes fuzz 2,1,2 random:1 120 -x SEED=72 -x N=60 -x REPLAY="MAP=2,1,2 BY=random:1" "$bin/fuzz"

@@ -1,0 +1,167 @@
+#!/bin/bash
+# Debian 13 and its own Open MPI 5.0: `make install-dso` is one command, for root and
+# for a user, on a system with nothing but libopenmpi-dev, git and make; both components
+# load there and pass what dso.t asks of them. The system is a directory made by
+# debootstrap (1 min and 1 GB, kept under build/); the tests in it take 2 min. There are
+# no tests across nodes in it: dso.t has them on this machine's own Open MPI.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+[[ ${1-} != --inside ]] || export OMPI_PREFIX=/usr BUILD_DIR=/srv/build
+. "$(dirname "$0")/lib.sh"
+
+suite=trixie
+packages=(libopenmpi-dev git make)
+make_limit=150 # seconds
+run_limit=300
+
+# ---- outside ----
+
+skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+# wait_for COMMAND...: so that a signal to this script ends it at once, and COMMAND with it.
+wait_for() {
+    "$@" <&0 &
+    wait $!
+}
+
+# make_root DIR: unless there is one of the same packages.
+make_root() {
+    local made_for="$suite ${packages[*]}" status=0 why
+    [[ ! -d $1 || "$(cat "$1.for" 2>/dev/null)" != "$made_for" ]] || return 0
+    rm -rf "$1" "$1.for"
+    mkdir -p "$(dirname "$1")"
+    wait_for "$here/debian-root" make "$1" "$make_limit" "$suite" "${packages[@]}" \
+        >"$work/make" 2>&1 </dev/null || status=$?
+    if [[ 0 -ne $status ]]; then
+        rm -rf "$1.new"
+        why=$(tail -n 1 "$work/make")
+        [[ 124 -ne $status ]] || why="not done in $make_limit s"
+        skip_all "no root directory of Debian's $suite can be made: $why"
+    fi
+    echo "$made_for" >"$1.for"
+}
+
+# The checkout as it is, without what was built.
+outside() {
+    local dir=$bin/debian/$suite
+    [[ 0 -eq $(id -u) ]] || skip_all "only root can make a root directory of Debian"
+    command -v debootstrap >/dev/null || skip_all "debootstrap is missing"
+    make_root "$dir"
+    tar -C "$root" --exclude=./build --exclude=./.git -cf "$work/checkout" .
+    wait_for "$here/debian-root" run "$dir" "$run_limit" bash -c '
+        useradd --create-home user && mkdir ~user/pipering && tar -C ~user/pipering -xf - &&
+        chown -R user: ~user/pipering && exec ~user/pipering/test/mpi/debian13.t --inside' \
+        <"$work/checkout"
+}
+
+# ---- inside ----
+
+# as_user COMMAND...: one without rights, whose checkout this is.
+as_user() {
+    env HOME=/home/user setpriv --reuid user --regid user --init-groups "$@"
+}
+
+# install_dso [COMMAND...]: `make install-dso`, what it says in $work/out.
+install_dso() {
+    "$@" make -s -C "$root" install-dso >"$work/out" 2>&1 </dev/null
+}
+
+# shown NAME COMMAND...: a test; the command must succeed, else what was said is shown.
+shown() {
+    local name=$1
+    shift
+    if "$@"; then
+        ok "$name"
+    else
+        not_ok "$name"
+        sed 's/^/# /' "$work/out"
+    fi
+}
+
+# installed LABEL DIR: tests that it says so, has done so, and that gcc is content.
+installed() {
+    is "$1: what is installed" "$(sed -n 's/^    \(mca_.*\)/\1/p' "$work/out")" \
+        $'mca_coll_mleader.so\nmca_coll_pipering.so'
+    is "$1: it is there" "$(find "$2" -name '*.so' -printf '%f\n' | sort)" $'mca_coll_mleader.so\nmca_coll_pipering.so'
+    is "$1: without a warning" "$(grep -E 'warning|error' "$work/out")" ""
+}
+
+# not COMMAND...: succeeds if it fails.
+not() {
+    ! "$@"
+}
+
+# another_release: a prefix of the installed Open MPI that says it is 5.0.99.
+another_release() {
+    mkdir -p /srv/other/bin
+    # shellcheck disable=SC2016 # of the script that is written
+    printf '#!/bin/sh\n[ "$1" != --showme:version ] || exec echo "%s"\nexec mpicc "$@"\n' \
+        "mpicc: Open MPI 5.0.99 (Language: C)" >/srv/other/bin/mpicc
+    chmod +x /srv/other/bin/mpicc
+    echo /srv/other
+}
+
+# relay LABEL COMMAND...: the results of another script of tests are results here; what it
+# skips, for want of nodes, is not.
+relay() {
+    local label=$1 line status=0
+    shift
+    "$@" >"$work/relayed" || status=$?
+    while read -r line; do
+        case $line in
+        *' # SKIP '* | 1..*) ;;
+        'ok '*) ok "$label: ${line#* - }" ;;
+        'not ok '*) not_ok "$label: ${line#* - }" ;;
+        *) echo "$line" ;;
+        esac
+    done <"$work/relayed"
+    is "$label: its status" "$status" 0
+    yes_if "$label: it has not skipped all" grep -q '^1\.\.[1-9]' "$work/relayed"
+}
+
+# forced LABEL OPTION... PROGRAM: a job of the user's, of 4 ranks.
+forced() {
+    job "$1" as_user env ${where:+"$where"} "$testbed" local -n 4 --timeout 60 -- "${@:2}"
+}
+
+inside() {
+    local where
+    shown "without root: it fails" not install_dso as_user
+    is "without root: it names the packages" "$(sed -n 's/^ *apt-get install //p' "$work/out")" \
+        "--no-install-recommends gcc pkg-config xz-utils"
+
+    shown "root: one command" install_dso
+    installed "root" ~/.openmpi/components
+    rm -rf "$root/build" ~/.openmpi
+
+    shown "a user: one command" install_dso as_user
+    installed "a user" /home/user/.openmpi/components
+    # Settings of Debian's PMIx hide the user's directory from jobs.
+    where=$(sed -n 's/^ *\(OMPI_MCA_mca_base_component_path=\)/\1/p' "$work/out")
+    is "a user: it says how jobs load them" "${where#*=}" \
+        "/home/user/.openmpi/components:SYSTEM_DEFAULT:USER_DEFAULT"
+
+    is "ompi_info lists both" "$(as_user ompi_info | grep -oE 'coll: (mleader|pipering)' | sort)" \
+        $'coll: mleader\ncoll: pipering'
+    build served
+    build leaders "$here/fault.c" -ldl
+    forced "pipering" --mca coll_pipering_allgatherv_algorithm ring \
+        --mca coll_pipering_allgather_algorithm ring "$bin/served"
+    yes_if "pipering serves all calls" said 'ring 4 below 0; allgather: ring 4 below 0'
+    forced "mleader" --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
+
+    shown "the source of another release: it fails" \
+        not install_dso as_user env OMPI="$(another_release)"
+    yes_if "the source of another release: it says that there is none" \
+        said 'none of this machine.s apt sources gave the source of Open MPI 5\.0\.99 '
+    relay dso.t "$here/dso.t"
+    finish
+}
+
+if [[ ${1-} == --inside ]]; then
+    inside
+else
+    outside
+fi
