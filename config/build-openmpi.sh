@@ -210,7 +210,7 @@ build_everything() {
 name_pmls() {
     "$prefix/bin/ompi_info" --parsable | awk -F: '
         $1 == "mca" && $4 == "version" && $2 == "pml" && $3 ~ /^(ob1|ucx|cm)$/ { pml[$3] }
-        $1 == "mca" && $4 == "version" && $2 == "mtl" { mtl = mtl ", mtl/" $3 }
+        $1 == "mca" && $4 == "version" && $2 == "mtl" && !seen[$3]++ { mtl = mtl ", mtl/" $3 }
         END {
             printf "pml/ob1"
             if ("ucx" in pml) {

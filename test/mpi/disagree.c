@@ -10,12 +10,12 @@
 
 /**
  * @file
- * A wrong program, or a machine with two settings: rank 1 believes in another count than the
- * others, MORE elements (or fewer), or has another variable SET. CALL=name. Its messages
- * then are not as long as their receivers expect, and some rank must get an error of class
- * MPI_ERR_TRUNCATE or MPI_ERR_OTHER; no rank may get MPI_SUCCESS and data that are not what
- * the others sent. Who has an error ends the job with status ABORTED, since others may wait
- * for ever; who has none waits for that.
+ * A wrong program: rank 1 believes in another count than the others, MORE elements (or
+ * fewer), or sets a variable, SET, to VALUE, when ranks have compared theirs in a first
+ * call. CALL=name. Its messages then are not as long as their receivers expect, and some
+ * rank must get an error of class MPI_ERR_TRUNCATE or MPI_ERR_OTHER; no rank may get
+ * MPI_SUCCESS and data that are not what the others sent. Who has an error ends the job with
+ * status ABORTED, since others may wait for ever; who has none waits for that.
  */
 
 #include "knob.h"
@@ -227,21 +227,32 @@ static void end_with(int code)
     MPI_Abort(MPI_COMM_WORLD, ABORTED);
 }
 
+/** The variable is set when a first call is over, in which it is equal on all ranks. */
+static void set_variable(const struct call_t *call)
+{
+    const char *name = getenv("SET");
+
+    if (NULL != name) {
+        TAP_MPI(call->run());
+        if (1 == tap_rank) {
+            knob_set(name, (double) tap_number("VALUE", 0));
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *set = getenv("SET");
     MPI_Comm quiet;
 
-    if (NULL != set && NULL != rank && 1 == atoi(rank)) {
-        putenv((char *) set);
-    }
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    (void) knob_begin();
     more = 1 == tap_rank ? (int) tap_number("MORE", 0) : 0;
     const struct call_t *call = &calls[tap_choice("CALL", calls, sizeof(calls) / sizeof(calls[0]),
                                                   sizeof(calls[0]))];
     prepare();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
+    set_variable(call);
     const int code = call->run();
     if (MPI_SUCCESS != code) {
         end_with(code);
@@ -252,5 +263,6 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(quiet);
     printf("not ok - rank %d: nobody has noticed anything\n", tap_rank);
+    knob_end();
     return tap_end();
 }

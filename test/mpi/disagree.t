@@ -79,11 +79,11 @@ counts 4 allgather Allgather "${leaders[@]}"
 
 # A variable that one rank has another value of.
 disagree "block_split differs" 3 bcast Bcast "OTHER|TRUNCATE" "${pipelines[@]}" "${blocks[@]}" \
-    -x SET=OMPI_MCA_coll_pipering_block_split=full
+    -x SET=coll_pipering_block_split -x VALUE=1
 disagree "block_size differs" 3 allgatherv Allgatherv "OTHER|TRUNCATE" "${blocks[@]}" \
-    --mca coll_pipering_allgatherv_algorithm ring -x SET=OMPI_MCA_coll_pipering_block_size=10000
+    --mca coll_pipering_allgatherv_algorithm ring -x SET=coll_pipering_block_size -x VALUE=10000
 disagree "rounds_packed differs" 4 allgatherv Allgatherv "OTHER|TRUNCATE" \
     --mca coll_pipering_allgatherv_algorithm recursive_doubling \
-    -x SET=OMPI_MCA_coll_pipering_rounds_packed=1000000
+    -x SET=coll_pipering_rounds_packed -x VALUE=1000000
 
 finish

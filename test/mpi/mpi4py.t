@@ -26,7 +26,7 @@ tar -xf "$source" -C "$work/source" --strip-components=1 --wildcards '*/test/*' 
 mpi4py() {
     local label="$1, $2 ranks" p=$2 tests=$3 status=0 most least
     shift 3
-    "$testbed" local -n "$p" --timeout 240 -- -x LD_LIBRARY_PATH "$@" \
+    "$testbed" local -n "$p" --timeout 300 -- -x LD_LIBRARY_PATH "$@" \
         "$python" "$work/source/test/runtests.py" --no-builddir --no-threads -q \
         -i test_cco_ -e inter >"$work/raw" 2>&1 || status=$?
     tr -d '\000' <"$work/raw" >"$work/out"
