@@ -31,9 +31,11 @@ now=no
 version=${1-}
 if [ -n "$version" ]; then
     preferred=$version
+    packages=$version- # of Debian, whose versions begin so
     release="Open MPI $version"
     instead="pass OMPI_SRC=DIR, a source tree of Open MPI $version"
 else
+    packages=$series.
     release="Open MPI $series.x"
     instead="pass OMPI=DIR or OMPI=TARBALL, an $release source tree or release tarball"
 fi
@@ -83,7 +85,7 @@ places() {
 # Debian's version of the package to take; nothing if the suite has none.
 package_version() {
     private_apt apt-cache showsrc --only-source openmpi 2>/dev/null |
-        awk -v p="$preferred-" -v s="${version:-$series.}" '
+        awk -v p="$preferred-" -v s="$packages" '
             $1 != "Version:" { next }
             index($2, p) == 1 { chosen = $2 }
             index($2, s) == 1 { newest = $2 }
