@@ -117,8 +117,8 @@ done
 build counts
 build datatypes
 build nonblocking
-build fuzz
-build alltoall "$here"/swap{,_topology}.c
+build fuzz "$here/fuzzcase.c"
+build alltoall "$here"/swap{case,,_topology}.c
 build leaders "$here/fault.c" -ldl
 build leaders_rows -pthread
 on_one counts 3 90 "$bin/counts"

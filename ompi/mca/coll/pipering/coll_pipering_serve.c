@@ -212,7 +212,7 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
  * decides: the vector must be long enough for a line of all ranks.
  */
 static mca_coll_pipering_reason_t judge_later(const mca_coll_pipering_call_t *call,
-                                              const ompi_communicator_t *comm,
+                                              ompi_communicator_t *comm,
                                               const mca_coll_pipering_module_t *module,
                                               const mca_coll_pipering_params_t *params)
 {
