@@ -504,12 +504,11 @@ static void refuse(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_sink_
     }
 }
 
-/* Who is told by the failure of a process needs no words of ours. */
 static bool refuses(const mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_sink_t *sink)
 {
     return 0 <= sink->peer && !sink->refused && sink->sent < sink->total
            && MCA_COLL_PIPERING_HOP_NONE == sink->hop.state
-           && OMPI_SUCCESS == mca_common_irregular_failure(pipe->comm);
+           && !mca_common_irregular_is_failure(pipe->error);
 }
 
 bool mca_coll_pipering_pipe_give_up(mca_coll_pipering_pipe_t *pipe, int error)

@@ -144,23 +144,28 @@ bool mca_coll_pipering_hops_over(const mca_coll_pipering_pipe_t *pipe)
 
 /*
  * A buffer whose sender has not given up may be written to as long as the process lives, so
- * that it is never leased again.
+ * that it is never leased again. Of the failure of a process others hear by themselves, and
+ * are to return that error, not one of ours.
  */
 void mca_coll_pipering_hops_break(mca_coll_pipering_pipe_t *pipe)
 {
+    const bool tells = !mca_common_irregular_is_failure(pipe->error);
+
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         mca_coll_pipering_hop_t *in = &pipe->source[i].hop, *out = &pipe->sink[i].hop;
         if (MCA_COLL_PIPERING_HOP_OPEN == in->state) {
             in->state = MCA_COLL_PIPERING_HOP_OVER;
             if (mca_coll_pipering_fifo_is_broken(&in->run)) {
                 mca_coll_pipering_arena_release(in->fifo);
-            } else {
+            } else if (tells) {
                 mca_coll_pipering_fifo_break(in->fifo, false);
             }
         }
         if (MCA_COLL_PIPERING_HOP_OPEN == out->state) {
             out->state = MCA_COLL_PIPERING_HOP_OVER;
-            mca_coll_pipering_fifo_break(out->fifo, true);
+            if (tells) {
+                mca_coll_pipering_fifo_break(out->fifo, true);
+            }
         }
     }
 }

@@ -245,6 +245,18 @@ static inline int mca_common_irregular_judge(const mca_common_irregular_caller_t
     return mca_common_irregular_blame(caller, status, expected);
 }
 
+/** The error is that of a process or a revoked communicator, which Open MPI tells all ranks. */
+static inline bool mca_common_irregular_is_failure(int error)
+{
+#if OPAL_ENABLE_FT_MPI
+    return MPI_ERR_PROC_FAILED == error || MPI_ERR_PROC_FAILED_PENDING == error
+           || MPI_ERR_REVOKED == error;
+#else
+    (void) error;
+    return false;
+#endif
+}
+
 /**
  * Waits for all of them, each of which may be MPI_REQUEST_NULL; the error is that of a request,
  * others of which may still be there. `expected` [count] are bytes of receives that are not

@@ -78,11 +78,13 @@ static void complain(mca_common_irregular_directory_t *directory, const char *na
 
 /* ---- shares ---- */
 
+/* Where that cannot be told it does not count: making a segment tells what is wrong. */
 static size_t count_free(const mca_common_irregular_directory_t *directory)
 {
     struct statvfs about;
 
-    return 0 == statvfs(directory->base, &about) ? (size_t) about.f_bavail * about.f_frsize : 0;
+    return 0 == statvfs(directory->base, &about) ? (size_t) about.f_bavail * about.f_frsize
+                                                 : SIZE_MAX / 2;
 }
 
 /* What is held is not free: where all processes hold as much, the share is the same again. */
