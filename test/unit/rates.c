@@ -147,7 +147,7 @@ static mca_coll_pipering_problem_t problem_of(call_t *call, mca_coll_pipering_li
 static mca_coll_pipering_link_cost_t make_network(void)
 {
     const double beta = 83e-9 * pow(10, -(double) tap_below(34) / 10);
-    const double alpha = 45e-6 * pow(beta / 83e-9, 0.4) * pow(2, (double) tap_between(0, 40) / 20 - 1);
+    const double alpha = 90e-6 * pow(beta / 83e-9, 0.4) * pow(2, (double) tap_between(0, 40) / 20 - 1);
     mca_coll_pipering_link_cost_t net = {.alpha = alpha,
                                          .gap = alpha / 4,
                                          .latency = alpha,
@@ -244,9 +244,9 @@ static void test_learning(void)
            first, CALLS, last[NETWORKS / 2], last[NETWORKS * 19 / 20], last[NETWORKS - 1],
            whole[NETWORKS / 2], whole[NETWORKS * 19 / 20], whole[NETWORKS - 1]);
     ok(1.02 >= last[NETWORKS / 2], "half of all calls come within 2%% of the best block size");
-    ok(1.6 >= last[NETWORKS * 19 / 20], "19 in 20 are within 60%%, however much asking costs");
+    ok(2 >= last[NETWORKS * 19 / 20], "19 in 20 are within twice that, however much asking costs");
     ok(1.2 >= whole[NETWORKS / 2], "what half of them try on the way costs less than 20%%");
-    ok(2 * first > 3 * last[NETWORKS * 19 / 20] / 1.6, "to know nothing would cost more");
+    ok(first > last[NETWORKS * 19 / 20], "to know nothing would cost more on average");
 }
 
 int main(void)

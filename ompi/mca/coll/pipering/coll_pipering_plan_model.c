@@ -277,31 +277,67 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
     return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;
 }
 
-/* The best size so far. */
+/* Times within 2% are alike: the model knows no more. */
+#define ALIKE 1.02
+
+/* Sizes that have been tried. */
+#define TRIED (2 * GRID_OCTAVES * GRID_STEPS + 1 + PACKETS + 1 + DIVISORS)
 typedef struct {
     mca_coll_pipering_time_fn_t *time_of;
     const void *problem;
-    size_t size, largest;
-    double time;
+    double largest, best; /* size, time */
+    int count;
+    struct {
+        double size, time;
+    } tried[TRIED];
 } choice_t;
 
 static void consider(choice_t *choice, double size)
 {
-    if (!(1 <= size && size <= (double) choice->largest)) {
+    if (!(1 <= size && size <= choice->largest)) {
         return;
     }
     const double time = choice->time_of(choice->problem, (size_t) size);
-    if (0 == choice->size || time < choice->time) {
-        choice->size = (size_t) size;
-        choice->time = time;
+    choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
+    choice->tried[choice->count].size = size;
+    choice->tried[choice->count++].time = time;
+}
+
+/*
+ * Of the sizes that are as good as the best one that in their middle: what the model does not
+ * know, small blocks that take longer to handle and large ones that have to be asked for, is
+ * beyond either end.
+ */
+static double choose_middle(const choice_t *choice)
+{
+    double least = HUGE_VAL, most = 0, size = 1, nearest = HUGE_VAL, limit = ALIKE * choice->best;
+
+    for (int i = 0; i < choice->count; ++i) {
+        if (choice->tried[i].size >= choice->largest) { /* nothing is slower than whole blocks */
+            limit = fmin(limit, choice->tried[i].time);
+        }
     }
+    for (int i = 0; i < choice->count; ++i) {
+        if (choice->tried[i].time <= limit) {
+            least = fmin(least, choice->tried[i].size);
+            most = fmax(most, choice->tried[i].size);
+        }
+    }
+    for (int i = 0; i < choice->count; ++i) {
+        const double distance = fabs(log(choice->tried[i].size / sqrt(least * most)));
+        if (choice->tried[i].time <= limit && distance < nearest) {
+            nearest = distance;
+            size = choice->tried[i].size;
+        }
+    }
+    return size;
 }
 
 size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
                                      const mca_coll_pipering_link_cost_t *link, size_t largest,
                                      double middle)
 {
-    choice_t choice = {.time_of = time_of, .problem = problem, .largest = largest};
+    choice_t choice = {.time_of = time_of, .problem = problem, .largest = (double) largest};
 
     for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
         consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
@@ -310,12 +346,12 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
         consider(&choice, floor(k * link->packet - link->envelope));
     }
     if (0 < link->eager && link->eager < (double) largest) {
-        consider(&choice, link->eager);
+        consider(&choice, floor(link->eager));
     }
     for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
         consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
     }
-    return 0 == choice.size ? 1 : choice.size;
+    return (size_t) choose_middle(&choice);
 }
 
 static double time_of_ring(const void *problem, size_t block_size)

@@ -49,9 +49,9 @@
 
 /*
  * Seconds of handling a block where a byte takes a given time: from 100 Mbit/s over
- * Gigabit and 10 Gigabit Ethernet to InfiniBand, 45 us, 18, 7 and 2, it falls by this power.
+ * Gigabit and 10 Gigabit Ethernet to InfiniBand, 90 us, 35, 14 and 4, it falls by this power.
  */
-#define ALPHA_AT 45e-6
+#define ALPHA_AT 90e-6
 #define BETA_AT 83e-9
 #define ALPHA_POWER 0.4
 
@@ -63,11 +63,14 @@
 /* Headers of a message and of what carries it. */
 #define ENVELOPE 32
 
-/* Rates within a quarter of each other differ by noise; a handshake costs more than that. */
-#define DEAR 1.25
+/* Rates within 15% of each other differ by noise; a handshake costs more than that. */
+#define DEAR 1.15
 
 /* Of small blocks more is asked, since alpha is what little they are dearer, enlarged. */
 #define HANDLED 1.5
+
+/* It is at most so many times doubled. */
+#define ALPHA_DOUBLINGS 3
 
 /* Blocks of up to this size are sent without asking, as long as nothing is known ... */
 #define EAGER 16128
@@ -153,13 +156,24 @@ static bool is_known(const mca_coll_pipering_rates_t *rates, int class)
     return 0 <= class && MCA_COLL_PIPERING_RATES > class && 0 < rates->of[class].bytes;
 }
 
+/* What is known rests on as much as anything that is. */
+static bool is_founded(const mca_coll_pipering_rates_t *rates, int class)
+{
+    float most = 0;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
+        most = fmaxf(most, rates->of[i].bytes);
+    }
+    return is_known(rates, class) && WEIGHT * rates->of[class].bytes >= most;
+}
+
 /* The class of the least rate, -1: none is known. */
 static int best_class(const mca_coll_pipering_rates_t *rates)
 {
     int best = -1;
 
     for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
-        if (is_known(rates, i)
+        if (is_founded(rates, i)
             && (0 > best || rates->of[i].seconds < rates->of[best].seconds)) {
             best = i;
         }
@@ -174,7 +188,7 @@ bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates)
 
 static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, double limit)
 {
-    return is_known(rates, class) && rates->of[class].seconds > limit;
+    return is_founded(rates, class) && rates->of[class].seconds > limit;
 }
 
 /*
@@ -189,7 +203,7 @@ static double find_alpha(const mca_coll_pipering_rates_t *rates, int best, doubl
         if (is_dear(rates, i, HANDLED * beta)) {
             const double length = rates->of[i].length, rate = rates->of[i].seconds;
             const double alpha = length * sqrt(rate * rate - beta * beta);
-            return alpha > usual ? usual * exp2(round(log2(alpha / usual))) : usual;
+            return usual * exp2(fmin(fmax(round(log2(alpha / usual)), 0), ALPHA_DOUBLINGS));
         }
     }
     return usual;

@@ -384,6 +384,9 @@ const mca_coll_pipering_rates_t *mca_coll_pipering_setup_rates(
 /* Fewer bytes in all are streams of a few blocks, which show little. */
 #define LESSON_LEAST ((size_t) 32 * 1024)
 
+/* The first lesson of a job opens connections too: what it shows counts so many times less. */
+#define OPENING 8
+
 static bool may_teach(const mca_coll_pipering_setup_t *setup,
                       const mca_coll_pipering_params_t *params, size_t total)
 {
@@ -491,7 +494,10 @@ bool mca_coll_pipering_setup_learnt(mca_coll_pipering_setup_t *setup,
         return false;
     }
     const mca_coll_pipering_rate_t rate = median_of(samples);
-    mca_coll_pipering_rates_add(&setup->rates, length, rate.seconds, rate.bytes);
+    mca_coll_pipering_rates_add(&setup->rates, length, rate.seconds,
+                                mca_coll_pipering_rates_known(&setup->rates)
+                                    ? rate.bytes
+                                    : rate.bytes / OPENING);
     OPAL_THREAD_LOCK(&component->lock);
     component->rates = setup->rates;
     OPAL_THREAD_UNLOCK(&component->lock);
