@@ -12,10 +12,12 @@
 for program in counts datatypes communicators threads; do
     build "$program" -pthread
 done
-for program in alltoall exchanges alltoall_threads; do
+build alltoall "$here"/swap{case,,_topology}.c
+for program in exchanges alltoall_threads; do
     build "$program" -pthread "$here"/swap{,_topology}.c
 done
-for program in nonblocking folds fuzz rush orphans tags; do
+build fuzz "$here/fuzzcase.c"
+for program in nonblocking folds rush orphans tags; do
     build "$program"
 done
 build hops "$here/fault.c" -ldl

@@ -274,7 +274,8 @@ void mca_coll_pipering_setup_begin_lesson(mca_coll_pipering_setup_t *setup,
 
 /**
  * Moves this on without waiting; true: it is over, and calls from now on are planned by
- * what was seen of blocks of this length on average. mca_coll_pipering_setup_error tells of a failure.
+ * what was seen of blocks of this length on average. mca_coll_pipering_setup_error tells of a
+ * failure.
  */
 bool mca_coll_pipering_setup_learnt(mca_coll_pipering_setup_t *setup,
                                     mca_coll_pipering_samples_t *samples, double length);
