@@ -575,8 +575,11 @@ int main(int argc, char **argv)
         tap_bail("coll/pipering is not there");
     }
     try_all_calls();
-    try_truncation(100);
-    try_truncation(300000);
+    /* the next call hangs over some transports, whoever serves it */
+    if (NULL == getenv("TRUNCATE") || 0 != strcmp("no", getenv("TRUNCATE"))) {
+        try_truncation(100);
+        try_truncation(300000);
+    }
     try_orphans(false);
     if (HAVE_PERSISTENT) {
         try_orphans(true);

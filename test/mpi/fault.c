@@ -13,9 +13,8 @@
  * What can happen while a segment of shared memory is made, at will: a program that
  * is linked with this has posix_fallocate, open and unlink of its own, which hand on to
  * the system but for files of the components. With FAULT=reserve, attach (open what another
- * process has made) or unlink the
- * process of rank VICTIM is killed as it comes to the first such step; with REFUSE=1
- * the step fails instead, there every time.
+ * process has made) or unlink the process of rank VICTIM is killed as it comes to the first
+ * such step; with REFUSE=1 the step fails instead, there every time.
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -36,26 +35,30 @@ static bool is_our_name(const char *path)
     return NULL != strstr(path, "/pipering.") || NULL != strstr(path, "/mleader.");
 }
 
-static bool is_ours(int file)
+static bool leads_to_ours(const char *link)
 {
-    char link[64], path[512];
-    ssize_t length;
+    char path[512];
+    const ssize_t length = readlink(link, path, sizeof(path) - 1);
 
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
-    length = readlink(link, path, sizeof(path) - 1);
     path[0 > length ? 0 : length] = '\0';
     return is_our_name(path);
 }
 
-/* The directory of a file ends with the rank of the process that made it. */
+static bool is_ours(int file)
+{
+    char link[64];
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
+    return leads_to_ours(link);
+}
+
+/* What others have made has no name; it is opened where they have it open. */
 static bool is_of_others(const char *path)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *dot = strrchr(path, '/');
+    long process;
 
-    while (NULL != dot && path < dot && '.' != *dot) {
-        dot--;
-    }
-    return NULL != rank && NULL != dot && atoi(dot + 1) != atoi(rank);
+    return 1 == sscanf(path, "/proc/%ld/fd/", &process) && (long) getpid() != process
+           && leads_to_ours(path);
 }
 
 /* True if the step is to fail. */
@@ -98,7 +101,7 @@ int open(const char *path, int flags, ...)
         mode = va_arg(arguments, mode_t);
         va_end(arguments);
     }
-    if (is_our_name(path) && is_of_others(path) && strikes("attach")) {
+    if (is_of_others(path) && strikes("attach")) {
         errno = ENOMEM;
         return -1;
     }

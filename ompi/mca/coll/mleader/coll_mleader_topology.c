@@ -358,7 +358,7 @@ static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *
         rc = agree(module, comm);
     }
     if (mine) {
-        mca_common_irregular_segment_unlink(&topology->segment);
+        mca_common_irregular_segment_close(&topology->segment);
     }
     if (topology->shared) {
         lay_segment(topology);

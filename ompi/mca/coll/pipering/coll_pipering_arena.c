@@ -60,7 +60,7 @@ void mca_coll_pipering_arena_close(void)
         free(neighbour);
     }
     give_back();
-    mca_common_irregular_segment_unlink(&ARENA.segment);
+    mca_common_irregular_segment_close(&ARENA.segment);
     mca_common_irregular_segment_unmap(&ARENA.segment);
     OBJ_DESTRUCT(&ARENA.neighbours);
     OBJ_DESTRUCT(&ARENA.lock);

@@ -277,7 +277,7 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
 
 #define MCA_COMMON_IRREGULAR_NAME 256
 
-/** Where the segments of a component have their names. */
+/** Where the segments of a component are made. */
 typedef struct mca_common_irregular_directory_t {
     const char *owner; /**< of a component, as users know it: "pipering" */
     const char *base;  /**< directory to make it in; owned by who sets it */
@@ -291,7 +291,9 @@ typedef struct mca_common_irregular_directory_t {
 
 /** A segment; it may be sent to other processes of the node as it is. */
 typedef struct mca_common_irregular_segment_t {
-    char name[MCA_COMMON_IRREGULAR_NAME]; /**< path, "" where there is none (any more) */
+    char name[MCA_COMMON_IRREGULAR_NAME]; /**< where others open it, "": they cannot (any more) */
+    int file;                             /**< open in the process that has made it */
+    uint64_t device, inode;               /**< of the file, to know it by */
     size_t size;
     bool sparse;   /**< only what is reserved has memory */
     void *address; /**< NULL: not mapped */
@@ -317,9 +319,9 @@ void mca_common_irregular_let_go(mca_common_irregular_directory_t *directory, si
 void mca_common_irregular_tell_full(mca_common_irregular_directory_t *directory);
 
 /**
- * Makes a segment of zeros whose memory is really there. Its name lies in a directory
- * of this process that goes with it, however it ends. On an error
- * (OMPI_ERR_OUT_OF_RESOURCE), of which the user is told once, the segment is empty.
+ * Makes a segment of zeros whose memory is really there, and goes with the last process that
+ * has mapped it, however that ends. On an error (OMPI_ERR_OUT_OF_RESOURCE), of which the user is
+ * told once, the segment is empty.
  * What is held is not looked at. Not for several threads at once.
  */
 int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
@@ -345,8 +347,8 @@ bool mca_common_irregular_segment_give_back(const mca_common_irregular_segment_t
 int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,
                                         mca_common_irregular_segment_t *segment);
 
-/** Removes the name, and its directory if that is the last; the memory lives while it is mapped. */
-void mca_common_irregular_segment_unlink(mca_common_irregular_segment_t *segment);
+/** Nobody can attach it any more; the memory lives while it is mapped. For who has made it. */
+void mca_common_irregular_segment_close(mca_common_irregular_segment_t *segment);
 
 void mca_common_irregular_segment_unmap(mca_common_irregular_segment_t *segment);
 

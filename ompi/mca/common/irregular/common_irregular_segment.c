@@ -9,10 +9,12 @@
  */
 /**
  * @file
- * Segments of common_irregular.h: files in memory, each with a name for as long as
- * the other side needs to find it.
+ * Segments of common_irregular.h: files in memory without a name, which others open through
+ * the process that has made them (/proc/PID/fd). So nothing is left of them however a job ends,
+ * also where nobody is left to tidy up.
  *
- * Names lie in a directory per process, registered once with the runtime, which
+ * A file has a name, in a directory per process, until it is open; where there is no /proc, for
+ * as long as the segment lives. That directory is registered once with the runtime, which
  * removes it should the process not come to that. The memory is reserved when a
  * segment is made, or before a part of it is used: a file system that is full says so
  * then, and not by a signal when a page is touched.
@@ -150,17 +152,14 @@ static int make_directory(mca_common_irregular_directory_t *directory)
     return OMPI_SUCCESS;
 }
 
-/* Maps `size` bytes of an open file, which is closed. */
 static int map_file(mca_common_irregular_directory_t *directory,
                     mca_common_irregular_segment_t *segment, int file)
 {
     void *address = mmap(NULL, segment->size, PROT_READ | PROT_WRITE,
                          MAP_SHARED | (segment->sparse ? 0 : POPULATE), file, 0);
-    const int error = errno;
 
-    (void) close(file);
     if (MAP_FAILED == address) {
-        complain(directory, segment->name, "map", error);
+        complain(directory, segment->name, "map", errno);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     segment->address = address;
@@ -191,7 +190,7 @@ static int create_file(mca_common_irregular_directory_t *directory,
         }
         (void) snprintf(segment->name, sizeof(segment->name), "%s/%u", directory->path,
                         directory->made++);
-        *file = open(segment->name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
+        *file = open(segment->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
         error = errno;
         if (0 <= *file) {
             return OMPI_SUCCESS;
@@ -222,24 +221,48 @@ static int set_size(mca_common_irregular_directory_t *directory,
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
+/* The name goes, with its directory if that is the last. */
+static void remove_name(char *name)
+{
+    (void) unlink(name);
+    /* nobody would remove the directory of a job whose processes are all killed */
+    *strrchr(name, '/') = '\0';
+    (void) rmdir(name);
+}
+
+/* From now on others find the file where it is open. */
+static void move_name(mca_common_irregular_segment_t *segment, const struct stat *file)
+{
+    char path[64];
+    struct stat found;
+
+    (void) snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long) getpid(), segment->file);
+    if (0 == stat(path, &found) && file->st_dev == found.st_dev && file->st_ino == found.st_ino) {
+        remove_name(segment->name);
+        memcpy(segment->name, path, sizeof(path));
+    }
+}
+
 static int make_segment(mca_common_irregular_directory_t *directory,
                         mca_common_irregular_segment_t *segment)
 {
-    int file;
-    int rc = create_file(directory, segment, &file);
+    struct stat about;
+    int rc = create_file(directory, segment, &segment->file);
 
     if (OMPI_SUCCESS != rc) {
         segment->name[0] = '\0';
         return rc;
     }
-    rc = set_size(directory, segment, file);
+    (void) fstat(segment->file, &about);
+    segment->device = (uint64_t) about.st_dev;
+    segment->inode = (uint64_t) about.st_ino;
+    move_name(segment, &about);
+    rc = set_size(directory, segment, segment->file);
     if (OMPI_SUCCESS == rc) {
-        rc = map_file(directory, segment, file);
-    } else {
-        (void) close(file);
+        rc = map_file(directory, segment, segment->file);
     }
     if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_segment_unlink(segment);
+        mca_common_irregular_segment_close(segment);
     }
     return rc;
 }
@@ -262,12 +285,8 @@ int mca_common_irregular_segment_reserve(mca_common_irregular_directory_t *direc
                                          const mca_common_irregular_segment_t *segment,
                                          size_t from, size_t size)
 {
-    const int file = open(segment->name, O_RDWR);
-    const int error = 0 > file ? errno : reserve(file, from, size);
+    const int error = reserve(segment->file, from, size);
 
-    if (0 <= file) {
-        (void) close(file);
-    }
     if (0 == error) {
         return OMPI_SUCCESS;
     }
@@ -290,23 +309,35 @@ bool mca_common_irregular_segment_give_back(const mca_common_irregular_segment_t
 int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,
                                         mca_common_irregular_segment_t *segment)
 {
-    const int file = open(segment->name, O_RDWR);
+    const int file = open(segment->name, O_RDWR | O_CLOEXEC);
+    struct stat about;
+    int rc = OMPI_ERR_OUT_OF_RESOURCE;
 
     segment->address = NULL;
     if (0 > file) {
         complain(directory, segment->name, "open", errno);
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        return rc;
     }
-    return map_file(directory, segment, file);
+    /* numbers of processes may mean others here, in a container of their own */
+    if (0 == fstat(file, &about) && segment->device == (uint64_t) about.st_dev
+        && segment->inode == (uint64_t) about.st_ino) {
+        rc = map_file(directory, segment, file);
+    } else {
+        complain(directory, segment->name, "find", ENOENT);
+    }
+    (void) close(file);
+    return rc;
 }
 
-void mca_common_irregular_segment_unlink(mca_common_irregular_segment_t *segment)
+void mca_common_irregular_segment_close(mca_common_irregular_segment_t *segment)
 {
+    struct stat about;
+
     if ('\0' != segment->name[0]) {
-        (void) unlink(segment->name);
-        /* nobody would remove the directory of a job whose processes are all killed */
-        *strrchr(segment->name, '/') = '\0';
-        (void) rmdir(segment->name);
+        if (0 == fstat(segment->file, &about) && 0 < about.st_nlink) {
+            remove_name(segment->name);
+        }
+        (void) close(segment->file);
         segment->name[0] = '\0';
     }
 }
