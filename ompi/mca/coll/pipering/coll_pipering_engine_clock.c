@@ -25,6 +25,9 @@
 /* Blocks of a half that show anything. */
 #define LEAST_BLOCKS 2
 
+/* A half that is so many times as fast had its blocks waiting when it began. */
+#define WAITED 1.5
+
 /* So many times the others is no pause that blocks make. */
 #define LONG_PAUSE 8
 
@@ -72,5 +75,11 @@ double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock)
         || LEAST_BLOCKS > clock->of[1].blocks) {
         return 0;
     }
-    return fmax(time_block(clock, 0), time_block(clock, 1));
+    const double time[] = {time_block(clock, 0), time_block(clock, 1)};
+    const double slower = fmax(time[0], time[1]), faster = fmin(time[0], time[1]);
+    const double blocks[] = {(double) clock->of[0].blocks, (double) clock->of[1].blocks};
+
+    return WAITED * faster < slower
+               ? slower
+               : (time[0] * blocks[0] + time[1] * blocks[1]) / (blocks[0] + blocks[1]);
 }

@@ -411,6 +411,10 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
  */
 size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
 
+/** Seconds of handling and sending that overlap, and of the handling in such a time. */
+double mca_coll_pipering_overlapped_time(double handled, double sent);
+double mca_coll_pipering_handled_time(double time, double sent);
+
 /** Time of so many blocks of so many bytes in all, which are of about one size. */
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes);

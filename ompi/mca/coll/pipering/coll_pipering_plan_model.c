@@ -12,8 +12,8 @@
  * @file
  * Model: what a block size costs, and the best one.
  *
- * A link takes alpha + beta (s + h) for a block of s bytes in an envelope of h (or,
- * where handling and sending overlap, the root of their squares), C_i for all blocks of member i
+ * A link takes alpha + beta (s + h) for a block of s bytes in an envelope of h (or, where
+ * handling and sending overlap, less, by a power of both), C_i for all blocks of member i
  * and c for the largest block there is; it is passed on `latency` later. A chain
  * of waits follows one block over the links of an arc and takes every block that
  * the arc does not contribute once, so with the recurrence of plan_rounds a link
@@ -149,6 +149,24 @@ static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double block
     return bytes + blocks * around;
 }
 
+/*
+ * The norm between the sum and the longer of both: even where the wire is what a call waits for,
+ * handling costs a part of its time, as processors have other blocks to handle.
+ */
+double mca_coll_pipering_overlapped_time(double handled, double sent)
+{
+    const double sum = handled * sqrt(handled) + sent * sqrt(sent);
+
+    return cbrt(sum * sum);
+}
+
+double mca_coll_pipering_handled_time(double time, double sent)
+{
+    const double rest = time * sqrt(time) - sent * sqrt(sent);
+
+    return cbrt(rest * rest);
+}
+
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes)
 {
@@ -156,7 +174,7 @@ double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, 
     const double handled = blocks * link->alpha;
     const double sent = wire_bytes(link, blocks, bytes) * link->beta;
 
-    return (link->overlap ? hypot(handled, sent) : handled + sent)
+    return (link->overlap ? mca_coll_pipering_overlapped_time(handled, sent) : handled + sent)
            + (asked ? blocks * link->handshake : 0);
 }
 
@@ -359,6 +377,12 @@ static double time_of_ring(const void *problem, size_t block_size)
     return mca_coll_pipering_time(problem, block_size);
 }
 
+/*
+ * Contributions that are sent without asking are not cut for less than this: the model does not
+ * know how much longer ranks wait for their processors where there are more blocks.
+ */
+#define WORTH_CUTTING 1.1
+
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
 {
     const mca_coll_pipering_link_cost_t *link = member_link(problem);
@@ -373,9 +397,15 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
     if (0 == largest) {
         return 1;
     }
-    return mca_coll_pipering_search_size(time_of_ring, problem, link, largest,
-                                         sqrt(total * link->alpha / link->beta
-                                              / count_members(problem->ring)));
+    const size_t best = mca_coll_pipering_search_size(time_of_ring, problem, link, largest,
+                                                      sqrt(total * link->alpha / link->beta
+                                                           / count_members(problem->ring)));
+
+    return (double) largest <= link->eager
+                   && mca_coll_pipering_time(problem, largest)
+                          <= WORTH_CUTTING * mca_coll_pipering_time(problem, best)
+               ? largest
+               : best;
 }
 
 /* Contributions of `count` members from each member on, the largest such sum. */

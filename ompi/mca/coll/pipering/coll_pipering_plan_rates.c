@@ -25,9 +25,10 @@
  *
  * beta is the least rate; alpha follows from it (a network that is slow for bytes is slow
  * for blocks, too) unless small blocks are known to be far dearer; the eager bound is the
- * largest block of the last class, from the best one on, that is known and not dear; and the
- * handshake what a block costs more above it, where that is known, else a small sum that
- * keeps blocks from becoming larger for next to nothing. No transport is known by name.
+ * largest block that is known below the first class, from the best one on, that is dear, or a
+ * usual size where none is; and the handshake is what a block costs more above it, where
+ * that is known, else a small sum that keeps blocks from becoming larger for next to nothing.
+ * No transport is known by name.
  *
  * A single block size cannot tell these apart. So among the calls that teach, a few vary
  * it: half, double, a quarter and less of what would be best, as long as such blocks are
@@ -63,8 +64,13 @@
 /* Headers of a message and of what carries it. */
 #define ENVELOPE 32
 
-/* Rates within 15% of each other differ by noise; a handshake costs more than that. */
+/*
+ * Rates within 15% of each other differ by noise; a handshake costs more than that. A stream
+ * may also be disturbed for so many seconds, by which it seems at most half as dear again.
+ */
 #define DEAR 1.15
+#define DISTURBED 2e-3
+#define DISTURBED_MOST 0.5
 
 /* Of small blocks more is asked, since alpha is what little they are dearer, enlarged. */
 #define HANDLED 1.5
@@ -72,10 +78,10 @@
 /* It is at most so many times doubled. */
 #define ALPHA_DOUBLINGS 3
 
-/* Blocks of up to this size are sent without asking, as long as nothing is known ... */
+/* Blocks of up to this size are sent without asking, as long as nothing else is known ... */
 #define EAGER 16128
 
-/* ... and those larger than any that is known cost so many alphas more. */
+/* ... and those larger than this and any that is known cost so many alphas more. */
 #define ASKING 8
 
 /* What rests on a quarter of the bytes of what is known does not count beside it. */
@@ -186,9 +192,17 @@ bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates)
     return 0 <= best_class(rates);
 }
 
-static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, double limit)
+/* So many times as dear as the best one. */
+static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, double times)
 {
-    return is_founded(rates, class) && rates->of[class].seconds > limit;
+    const mca_coll_pipering_rate_t *rate = &rates->of[class];
+
+    if (!is_founded(rates, class)) {
+        return false;
+    }
+    const double best = rates->of[best_class(rates)].seconds;
+    const double noise = fmin(DISTURBED / (best * rate->bytes), DISTURBED_MOST);
+    return rate->seconds > (times + noise) * best;
 }
 
 /*
@@ -200,35 +214,36 @@ static double find_alpha(const mca_coll_pipering_rates_t *rates, int best, doubl
     const double usual = ALPHA_AT * pow(beta / BETA_AT, ALPHA_POWER);
 
     for (int i = best - 1; 0 <= i; --i) {
-        if (is_dear(rates, i, HANDLED * beta)) {
+        if (is_dear(rates, i, HANDLED)) {
             const double length = rates->of[i].length, rate = rates->of[i].seconds;
-            const double alpha = length * sqrt(rate * rate - beta * beta);
+            const double alpha = length * mca_coll_pipering_handled_time(rate, beta);
             return usual * exp2(fmin(fmax(round(log2(alpha / usual)), 0), ALPHA_DOUBLINGS));
         }
     }
     return usual;
 }
 
-/* The eager bound and what a block above it costs more. */
+/*
+ * The eager bound and what a block above it costs more. Where a class is dear the bound is the
+ * largest block below it that is known; where none is, not below a usual one.
+ */
 static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
                        mca_coll_pipering_link_cost_t *cost)
 {
-    int last = best, dear;
+    int dear = best + 1;
 
-    while (is_known(rates, last + 1) && !is_dear(rates, last + 1, DEAR * cost->beta)) {
-        ++last;
+    while (MCA_COLL_PIPERING_RATES > dear && !is_dear(rates, dear, DEAR)) {
+        ++dear;
     }
-    for (dear = last + 1; dear < MCA_COLL_PIPERING_RATES; ++dear) {
-        if (is_dear(rates, dear, DEAR * cost->beta)) {
-            break;
-        }
+    for (int i = 0; i < dear; ++i) {
+        cost->eager = is_known(rates, i) ? rates->of[i].length : cost->eager;
     }
-    cost->eager = 0 > last ? EAGER : rates->of[last].length;
     if (MCA_COLL_PIPERING_RATES > dear) {
         cost->handshake = (rates->of[dear].seconds - cost->beta) * rates->of[dear].length;
-        return;
+    } else {
+        cost->eager = fmax(cost->eager, EAGER);
+        cost->handshake = ASKING * cost->alpha;
     }
-    cost->handshake = ASKING * cost->alpha;
 }
 
 mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates)
@@ -258,7 +273,7 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
     if (!is_known(rates, class)) {
         return most < (double) block_size && 1 <= most ? (size_t) most : block_size;
     }
-    const bool dear = is_dear(rates, class, DEAR * rates->of[best].seconds);
+    const bool dear = is_dear(rates, class, DEAR);
     for (unsigned i = 0; i < count; ++i) {
         const int other = others[(lesson + i) % count];
         const double varied = ldexp((double) block_size, other - class);
