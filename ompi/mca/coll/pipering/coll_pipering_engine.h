@@ -142,11 +142,12 @@ typedef struct mca_coll_pipering_clock_t {
 } mca_coll_pipering_clock_t;
 
 /**
- * Seconds a block of a stream that is over, in its slower half; 0: there were too few. A
- * pause far longer than all others does not count, since one rank that comes late makes one
- * for all behind it.
+ * Seconds a block of a stream that is over; 0: there were too few. That of its slower half where
+ * the blocks of the other one were waiting; that of its faster half where the call had to open
+ * connections first (`opening`). A pause far longer than all others does not count, since one
+ * rank that comes late makes one for all behind it.
  */
-double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock);
+double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock, bool opening);
 
 /** Blocks that become available in order. */
 typedef struct mca_coll_pipering_source_t {

@@ -22,9 +22,6 @@
 
 #include "coll_pipering_wire.h"
 
-/* Blocks of a half that show anything. */
-#define LEAST_BLOCKS 2
-
 /* A half that is so many times as fast had its blocks waiting when it began. */
 #define WAITED 1.5
 
@@ -66,20 +63,19 @@ static double time_block(const mca_coll_pipering_clock_t *clock, int half)
     const double pause = clock->of[half].pause, rest = lasted - pause;
     const double others = (double) clock->of[half].looks - 1;
 
-    return pause * others > LONG_PAUSE * rest ? rest / (blocks - 1) : lasted / blocks;
+    return 1 < blocks && pause * others > LONG_PAUSE * rest ? rest / (blocks - 1) : lasted / blocks;
 }
 
-double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock)
+double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock, bool opening)
 {
-    if (2 > clock->half || LEAST_BLOCKS > clock->of[0].blocks
-        || LEAST_BLOCKS > clock->of[1].blocks) {
+    if (2 > clock->half || 0 == clock->of[0].blocks || 0 == clock->of[1].blocks) {
         return 0;
     }
     const double time[] = {time_block(clock, 0), time_block(clock, 1)};
     const double slower = fmax(time[0], time[1]), faster = fmin(time[0], time[1]);
     const double blocks[] = {(double) clock->of[0].blocks, (double) clock->of[1].blocks};
 
-    return WAITED * faster < slower
-               ? slower
-               : (time[0] * blocks[0] + time[1] * blocks[1]) / (blocks[0] + blocks[1]);
+    return opening                    ? faster
+           : WAITED * faster < slower ? slower
+                                      : (time[0] * blocks[0] + time[1] * blocks[1]) / (blocks[0] + blocks[1]);
 }

@@ -139,7 +139,7 @@ typedef struct mca_coll_pipering_volume_t {
  * not fill: a packet carries `packet` bytes (0: no such thing is known) in a frame
  * of `frame`. It can be passed on `latency` seconds after that. A block of more
  * than `eager` bytes (0: there is no such bound) has to be asked for first,
- * `handshake` seconds more.
+ * `handshake` seconds more, which are `guessed` as long as nobody has seen them.
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -151,6 +151,7 @@ typedef struct mca_coll_pipering_link_cost_t {
     double handshake;
     double eager;
     bool overlap;
+    bool guessed;
     double gap;
 } mca_coll_pipering_link_cost_t;
 
@@ -411,9 +412,8 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
  */
 size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
 
-/** Seconds of handling and sending that overlap, and of the handling in such a time. */
+/** Seconds of handling and sending that overlap. */
 double mca_coll_pipering_overlapped_time(double handled, double sent);
-double mca_coll_pipering_handled_time(double time, double sent);
 
 /** Time of so many blocks of so many bytes in all, which are of about one size. */
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,

@@ -160,13 +160,6 @@ double mca_coll_pipering_overlapped_time(double handled, double sent)
     return cbrt(sum * sum);
 }
 
-double mca_coll_pipering_handled_time(double time, double sent)
-{
-    const double rest = time * sqrt(time) - sent * sqrt(sent);
-
-    return cbrt(rest * rest);
-}
-
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes)
 {
@@ -437,16 +430,17 @@ static double bruck_time(const double *sums, int members, const mca_coll_piperin
 
 double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem)
 {
-    const mca_coll_pipering_link_cost_t *link = member_link(problem);
+    mca_coll_pipering_link_cost_t link = *member_link(problem);
     const members_t members = find_members(problem, 1);
-    const double start = link->alpha + link->latency, steps = ceil(log2(members.count));
+    const double start = link.alpha + link.latency, steps = ceil(log2(members.count));
 
+    link.handshake = link.guessed ? 0 : link.handshake;
     const double block = largest_span(members.bytes, members.count, 1);
-    const double linear = (members.count - 1) * (start + link->beta * wire_bytes(link, 1, block));
-    const double bruck = bruck_time(members.bytes, members.count, link);
-    const double spread = members.total_bytes * link->beta * (steps < 2 ? steps : 2);
+    const double linear = (members.count - 1) * (start + link.beta * wire_bytes(&link, 1, block));
+    const double bruck = bruck_time(members.bytes, members.count, &link);
+    const double spread = members.total_bytes * link.beta * (steps < 2 ? steps : 2);
     const double rooted = (1 + steps) * start + spread
-                          + (members.total_bytes - members.least_bytes) * link->beta;
+                          + (members.total_bytes - members.least_bytes) * link.beta;
     const double best = linear < bruck ? linear : bruck;
 
     return best < rooted ? best : rooted;

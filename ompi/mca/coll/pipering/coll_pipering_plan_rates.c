@@ -23,12 +23,13 @@
  *               +------------------------------ block size
  *                  ^ alpha: what lifts these
  *
- * beta is the least rate; alpha follows from it (a network that is slow for bytes is slow
- * for blocks, too) unless small blocks are known to be far dearer; the eager bound is the
- * largest block that is known below the first class, from the best one on, that is dear, or a
- * usual size where none is; and the handshake is what a block costs more above it, where
- * that is known, else a small sum that keeps blocks from becoming larger for next to nothing.
- * No transport is known by name.
+ * beta is the least rate, and alpha follows from it, as a network that is slow for bytes is slow
+ * for blocks, too; unless small blocks are so much dearer that handling them is what takes the
+ * time: then both are those of the line through the times of small blocks and the best ones.
+ * The eager bound is the largest block that is known below the first class, from the best one
+ * on, that is dear, or a usual size where none is; and the handshake is what a block costs more
+ * above it, where that is known, else a small sum that keeps blocks from becoming larger for
+ * next to nothing. No transport is known by name.
  *
  * A single block size cannot tell these apart. So among the calls that teach, a few vary
  * it: half, double, a quarter and less of what would be best, as long as such blocks are
@@ -72,11 +73,18 @@
 #define DISTURBED 2e-3
 #define DISTURBED_MOST 0.5
 
-/* Of small blocks more is asked, since alpha is what little they are dearer, enlarged. */
-#define HANDLED 1.5
+/* A rate that is so many times higher than the one that is kept shows that this was no rule. */
+#define FORGOTTEN 1.5
 
-/* It is at most so many times doubled. */
-#define ALPHA_DOUBLINGS 3
+/* Small blocks that are so many times as dear as the best ones are limited by handling ... */
+#define HANDLED 2
+
+/*
+ * ... which is at most so many times what is usual; and a byte is at most so many times cheaper
+ * than the best rate that was seen.
+ */
+#define ALPHA_MOST 8
+#define STEEPEST 4
 
 /* Blocks of up to this size are sent without asking, as long as nothing else is known ... */
 #define EAGER 16128
@@ -97,7 +105,7 @@
 #define VARIED_LEAST 2
 
 /* Blocks that a call needs to show a rate. */
-#define LESSON_BLOCKS 8
+#define LESSON_BLOCKS 3
 
 int mca_coll_pipering_rate_class(size_t block_size)
 {
@@ -126,7 +134,7 @@ void mca_coll_pipering_rates_add(mca_coll_pipering_rates_t *rates, double length
             rate->length = seen.length;
             rate->seconds = fminf(rate->seconds, seen.seconds);
         }
-    } else if (seconds > HANDLED * rate->seconds) {
+    } else if (seconds > FORGOTTEN * rate->seconds) {
         rate->seconds = (float) sqrt(seconds * rate->seconds);
     } else {
         rate->seconds = fminf(rate->seconds, seen.seconds);
@@ -192,8 +200,8 @@ bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates)
     return 0 <= best_class(rates);
 }
 
-/* So many times as dear as the best one. */
-static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, double times)
+/* More than noise makes it. */
+static bool is_dear(const mca_coll_pipering_rates_t *rates, int class)
 {
     const mca_coll_pipering_rate_t *rate = &rates->of[class];
 
@@ -202,25 +210,38 @@ static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, double ti
     }
     const double best = rates->of[best_class(rates)].seconds;
     const double noise = fmin(DISTURBED / (best * rate->bytes), DISTURBED_MOST);
-    return rate->seconds > (times + noise) * best;
+    return rate->seconds > (DEAR + noise) * best;
+}
+
+/* What a network that is so slow for bytes usually takes for a block. */
+static double usual_alpha(double beta)
+{
+    return ALPHA_AT * pow(beta / BETA_AT, ALPHA_POWER);
 }
 
 /*
- * Handling of a block: what lifts the rate of the largest class below the best one that is
- * dear, where sending and handling overlap. In powers of two, as it is never known well.
+ * Where blocks take long to handle, or processors are few, that is what a call waits for: the
+ * line through the times of the smallest blocks and of the best ones shows it. False: the wire
+ * is what a call waits for.
  */
-static double find_alpha(const mca_coll_pipering_rates_t *rates, int best, double beta)
+static bool find_handling(const mca_coll_pipering_rates_t *rates, int best,
+                          mca_coll_pipering_link_cost_t *cost)
 {
-    const double usual = ALPHA_AT * pow(beta / BETA_AT, ALPHA_POWER);
+    const mca_coll_pipering_rate_t *large = &rates->of[best], *small = rates->of;
 
-    for (int i = best - 1; 0 <= i; --i) {
-        if (is_dear(rates, i, HANDLED)) {
-            const double length = rates->of[i].length, rate = rates->of[i].seconds;
-            const double alpha = length * mca_coll_pipering_handled_time(rate, beta);
-            return usual * exp2(fmin(fmax(round(log2(alpha / usual)), 0), ALPHA_DOUBLINGS));
-        }
+    while (small < large && !is_founded(rates, (int) (small - rates->of))) {
+        ++small;
     }
-    return usual;
+    if (small == large || small->seconds < HANDLED * large->seconds) {
+        return false;
+    }
+    const double time = small->length * small->seconds;
+    const double slope = (large->length * large->seconds - time) / (large->length - small->length);
+    const double beta = fmax(slope, large->seconds / STEEPEST);
+    const double alpha = time - beta * small->length;
+    cost->beta = beta;
+    cost->alpha = fmin(fmax(alpha, usual_alpha(beta)), ALPHA_MOST * usual_alpha(beta));
+    return true;
 }
 
 /*
@@ -232,29 +253,36 @@ static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
 {
     int dear = best + 1;
 
-    while (MCA_COLL_PIPERING_RATES > dear && !is_dear(rates, dear, DEAR)) {
+    while (MCA_COLL_PIPERING_RATES > dear && !is_dear(rates, dear)) {
         ++dear;
     }
     for (int i = 0; i < dear; ++i) {
         cost->eager = is_known(rates, i) ? rates->of[i].length : cost->eager;
     }
     if (MCA_COLL_PIPERING_RATES > dear) {
-        cost->handshake = (rates->of[dear].seconds - cost->beta) * rates->of[dear].length;
+        cost->handshake = (rates->of[dear].seconds - rates->of[best].seconds)
+                          * rates->of[dear].length;
     } else {
         cost->eager = fmax(cost->eager, EAGER);
         cost->handshake = ASKING * cost->alpha;
+        cost->guessed = true;
     }
 }
 
 mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates)
 {
     const int best = best_class(rates);
-    const double beta = 0 > best ? DEFAULT_BETA : rates->of[best].seconds;
-    mca_coll_pipering_link_cost_t cost = {.beta = beta, .envelope = ENVELOPE, .overlap = true};
+    mca_coll_pipering_link_cost_t cost = {.beta = 0 > best ? DEFAULT_BETA
+                                                           : rates->of[best].seconds,
+                                          .envelope = ENVELOPE};
 
-    cost.alpha = cost.latency = find_alpha(rates, best, beta);
+    cost.overlap = 0 > best || !find_handling(rates, best, &cost);
+    if (cost.overlap) {
+        cost.alpha = usual_alpha(cost.beta);
+    }
+    cost.latency = cost.alpha;
     cost.gap = cost.alpha / 4;
-    if (PACKET_BETA < beta) {
+    if (PACKET_BETA < cost.beta) {
         cost.packet = PACKET;
         cost.frame = FRAME;
     }
@@ -273,11 +301,11 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
     if (!is_known(rates, class)) {
         return most < (double) block_size && 1 <= most ? (size_t) most : block_size;
     }
-    const bool dear = is_dear(rates, class, DEAR);
+    const bool dear = is_dear(rates, class);
     for (unsigned i = 0; i < count; ++i) {
         const int other = others[(lesson + i) % count];
         const double varied = ldexp((double) block_size, other - class);
-        if (VARIED_LEAST <= other && MCA_COLL_PIPERING_RATES > other && !is_known(rates, other)
+        if (VARIED_LEAST <= other && MCA_COLL_PIPERING_RATES > other && !is_founded(rates, other)
             && !(dear && other > class) && varied <= most) {
             return (size_t) varied;
         }

@@ -227,7 +227,9 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
 static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    const double seconds = mca_coll_pipering_clock_block(&request->clock);
+    const bool opening = !mca_coll_pipering_rates_known(
+        mca_coll_pipering_setup_rates(request->module->setup));
+    const double seconds = mca_coll_pipering_clock_block(&request->clock, opening);
     const int link = clocked_link(request);
 
     if (0 > link || 0 == seconds) {
