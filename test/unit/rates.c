@@ -90,12 +90,14 @@ static void test_adding(void)
     ok(!mca_coll_pipering_rates_known(&rates), "a stream that shows nothing teaches nothing");
     mca_coll_pipering_rates_add(&rates, 5000, 9e-9, 1e6);
     ok(mca_coll_pipering_rates_known(&rates) && 9e-9f == rate->seconds, "a first rate counts");
-    mca_coll_pipering_rates_add(&rates, 5000, 8e-9, 1e6);
-    ok(8e-9f == rate->seconds, "a lower one does");
-    mca_coll_pipering_rates_add(&rates, 5000, 10e-9, 1e6);
-    ok(8e-9f == rate->seconds, "a higher one is noise");
+    mca_coll_pipering_rates_add(&rates, 5000, 8.4e-9, 1e6);
+    ok(8.4e-9f < rate->seconds && 9e-9f > rate->seconds, "one that is nearly the same counts a part");
+    mca_coll_pipering_rates_add(&rates, 5000, 7e-9, 1e6);
+    ok(7e-9f == rate->seconds, "a much lower one does");
+    mca_coll_pipering_rates_add(&rates, 5000, 9e-9, 1e6);
+    ok(7e-9f == rate->seconds, "a higher one is noise");
     mca_coll_pipering_rates_add(&rates, 5000, 1e-9, 1e5);
-    ok(8e-9f == rate->seconds, "that of a much shorter stream is no better");
+    ok(7e-9f == rate->seconds, "that of a much shorter stream is no better");
     mca_coll_pipering_rates_add(&rates, 5000, 10e-9, 1e7);
     ok(10e-9f == rate->seconds, "that of a much longer one is");
     for (int i = 0; i < 4; ++i) {

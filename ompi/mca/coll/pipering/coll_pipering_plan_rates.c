@@ -23,9 +23,10 @@
  *               +------------------------------ block size
  *                  ^ alpha: what lifts these
  *
- * beta is the least rate, and alpha follows from it, as a network that is slow for bytes is slow
- * for blocks, too; unless small blocks are so much dearer that handling them is what takes the
- * time: then both are those of the line through the times of small blocks and the best ones.
+ * beta is the mean of the least rate and of those that differ from it by noise, and alpha
+ * follows from it, as a network that is slow for bytes is slow for blocks, too; unless small
+ * blocks are so much dearer that handling them is what takes the time: then both are those of
+ * the line through the times of small blocks and the best ones.
  * The eager bound is the largest block that is known below the first class, from the best one
  * on, that is dear, or a usual size where none is; and the handshake is what a block costs more
  * above it, where that is known, else a small sum that keeps blocks from becoming larger for
@@ -72,6 +73,9 @@
 #define DEAR 1.15
 #define DISTURBED 2e-3
 #define DISTURBED_MOST 0.5
+
+/* Of rates that differ by noise the last counts as one of so many. */
+#define LASTING 3
 
 /* A rate that is so many times higher than the one that is kept shows that this was no rule. */
 #define FORGOTTEN 1.5
@@ -129,15 +133,11 @@ void mca_coll_pipering_rates_add(mca_coll_pipering_rates_t *rates, double length
     }
     if (bytes > WEIGHT * rate->bytes || DEAR * seconds < rate->seconds) {
         *rate = seen;
-    } else if (length > rate->length) {
-        if (seconds < DEAR * rate->seconds) {
-            rate->length = seen.length;
-            rate->seconds = fminf(rate->seconds, seen.seconds);
-        }
-    } else if (seconds > FORGOTTEN * rate->seconds) {
+    } else if (seconds < DEAR * rate->seconds) {
+        rate->seconds += (seen.seconds - rate->seconds) / LASTING;
+        rate->length = fmaxf(rate->length, seen.length);
+    } else if (length <= rate->length && seconds > FORGOTTEN * rate->seconds) {
         rate->seconds = (float) sqrt(seconds * rate->seconds);
-    } else {
-        rate->seconds = fminf(rate->seconds, seen.seconds);
     }
     rate->bytes = fmaxf(rate->bytes, seen.bytes);
 }
@@ -198,6 +198,21 @@ static int best_class(const mca_coll_pipering_rates_t *rates)
 bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates)
 {
     return 0 <= best_class(rates);
+}
+
+/* The mean of the least rate and of those that differ from it by noise. */
+static double mean_rate(const mca_coll_pipering_rates_t *rates, int best)
+{
+    double sum = 0;
+    int count = 0;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
+        if (is_founded(rates, i) && rates->of[i].seconds <= DEAR * rates->of[best].seconds) {
+            sum += rates->of[i].seconds;
+            ++count;
+        }
+    }
+    return sum / count;
 }
 
 /* More than noise makes it. */
@@ -272,8 +287,7 @@ static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
 mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates)
 {
     const int best = best_class(rates);
-    mca_coll_pipering_link_cost_t cost = {.beta = 0 > best ? DEFAULT_BETA
-                                                           : rates->of[best].seconds,
+    mca_coll_pipering_link_cost_t cost = {.beta = 0 > best ? DEFAULT_BETA : mean_rate(rates, best),
                                           .envelope = ENVELOPE};
 
     cost.overlap = 0 > best || !find_handling(rates, best, &cost);
