@@ -71,11 +71,13 @@ double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock, boo
     if (2 > clock->half || 0 == clock->of[0].blocks || 0 == clock->of[1].blocks) {
         return 0;
     }
-    const double time[] = {time_block(clock, 0), time_block(clock, 1)};
-    const double slower = fmax(time[0], time[1]), faster = fmin(time[0], time[1]);
-    const double blocks[] = {(double) clock->of[0].blocks, (double) clock->of[1].blocks};
+    const double first = time_block(clock, 0), second = time_block(clock, 1);
+    const double slower = fmax(first, second), faster = fmin(first, second);
+    const double blocks = (double) clock->of[0].blocks, more = (double) clock->of[1].blocks;
 
-    return opening                    ? faster
-           : WAITED * faster < slower ? slower
-                                      : (time[0] * blocks[0] + time[1] * blocks[1]) / (blocks[0] + blocks[1]);
+    if (opening) {
+        return faster;
+    }
+    return WAITED * faster < slower ? slower
+                                    : (first * blocks + second * more) / (blocks + more);
 }
