@@ -344,6 +344,31 @@ static double choose_middle(const choice_t *choice)
     return size;
 }
 
+/*
+ * Large contributions go in several blocks even where whole ones would be a little faster: what
+ * the model does not know, ranks that come late and blocks that are asked for, stops a call that
+ * has nothing else to send.
+ */
+#define LARGE ((double) 65536)
+#define SEVERAL 4
+#define LITTLE 1.045
+
+static double cut_large(const choice_t *choice, double size)
+{
+    double cut = 0;
+
+    if (size < choice->largest || LARGE > choice->largest) {
+        return size;
+    }
+    for (int i = 0; i < choice->count; ++i) {
+        if (choice->tried[i].size <= choice->largest / SEVERAL && choice->tried[i].size > cut
+            && choice->tried[i].time <= LITTLE * choice->best) {
+            cut = choice->tried[i].size;
+        }
+    }
+    return 0 < cut ? cut : size;
+}
+
 size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
                                      const mca_coll_pipering_link_cost_t *link, size_t largest,
                                      double middle)
@@ -362,7 +387,7 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
     for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
         consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
     }
-    return (size_t) choose_middle(&choice);
+    return (size_t) cut_large(&choice, choose_middle(&choice));
 }
 
 static double time_of_ring(const void *problem, size_t block_size)
@@ -394,9 +419,10 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
                                                       sqrt(total * link->alpha / link->beta
                                                            / count_members(problem->ring)));
 
-    return (double) largest <= link->eager
-                   && mca_coll_pipering_time(problem, largest)
-                          <= WORTH_CUTTING * mca_coll_pipering_time(problem, best)
+    const double whole = mca_coll_pipering_time(problem, largest);
+    const double cut = mca_coll_pipering_time(problem, best);
+
+    return whole < cut || ((double) largest <= link->eager && whole <= WORTH_CUTTING * cut)
                ? largest
                : best;
 }
