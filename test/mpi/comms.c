@@ -10,7 +10,8 @@
 
 /**
  * @file
- * Many communicators, made and freed, each with a small call and two large ones.
+ * Many communicators, made and freed, or with KEEP=1 all kept until the end, each with a small
+ * call and two large ones.
  * Says by how much the memory of the process that grew most has grown since the
  * first ROUNDS / 4 of them, resident and by malloc's own account, and how the
  * number of shared memory files changed:
@@ -26,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_RANKS 32
 
 static long resident(void)
 {
@@ -72,7 +75,7 @@ static int shared_files(void)
 /** Words of each rank, on the communicator of round `round`. */
 static bool gather(MPI_Comm comm, int words, bool nonblocking, int *send, int *recv)
 {
-    int size, rank, count[16], displ[16];
+    int size, rank, count[MOST_RANKS], displ[MOST_RANKS];
     bool right = true;
     MPI_Request request;
 
@@ -99,26 +102,23 @@ static bool gather(MPI_Comm comm, int words, bool nonblocking, int *send, int *r
     return right;
 }
 
-static bool round_of(int n, int *send, int *recv)
+static bool round_of(int n, int *send, int *recv, MPI_Comm *comm)
 {
-    MPI_Comm comm;
-    bool right;
-
     if (0 == n % 2) {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_dup(MPI_COMM_WORLD, comm);
     } else {
-        MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, &comm);
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -tap_rank, comm);
     }
-    right = gather(comm, 3, false, send, recv) && gather(comm, 1200, false, send, recv)
-            && gather(comm, 900 + n % 7, true, send, recv);
-    MPI_Comm_free(&comm);
-    return right;
+    return gather(*comm, 3, false, send, recv) && gather(*comm, 1200, false, send, recv)
+           && gather(*comm, 900 + n % 7, true, send, recv);
 }
 
 int main(int argc, char **argv)
 {
     int rounds = (int) tap_number("ROUNDS", 2000), files = 0;
+    const bool keep = 0 != tap_number("KEEP", 0);
     long before[2] = {0, 0}, growth[2];
+    MPI_Comm *comm = NULL;
     bool right = true;
     int *send, *recv;
 
@@ -126,7 +126,9 @@ int main(int argc, char **argv)
     knob_begin();
     knob_set("coll_pipering_allgatherv_algorithm", tap_number("ALGORITHM", KNOB_RING));
     send = tap_memory(4096 * sizeof(int));
-    recv = tap_memory(16 * 4096 * sizeof(int));
+    recv = tap_memory(MOST_RANKS * 4096 * sizeof(int));
+    comm = tap_memory((size_t) rounds * sizeof(MPI_Comm));
+    memset(comm, 0, (size_t) rounds * sizeof(MPI_Comm));
     for (int n = 0; n < rounds; n++) {
         if (n == rounds / 4) {
             before[0] = resident();
@@ -134,7 +136,10 @@ int main(int argc, char **argv)
             MPI_Barrier(MPI_COMM_WORLD);
             files = shared_files();
         }
-        right &= round_of(n, send, recv);
+        right &= round_of(n, send, recv, &comm[n]);
+        if (!keep) {
+            MPI_Comm_free(&comm[n]);
+        }
     }
     files = shared_files() - files;
     growth[0] = resident() - before[0];
@@ -143,6 +148,10 @@ int main(int argc, char **argv)
     tap_check(right, NULL, "right results on %d communicators", rounds);
     tap_note("growth %ld KiB, allocated %ld bytes, shared memory files %d", growth[0], growth[1],
              files);
+    for (int n = 0; keep && n < rounds; n++) {
+        MPI_Comm_free(&comm[n]);
+    }
+    free(comm);
     free(send);
     free(recv);
     knob_end();

@@ -38,12 +38,27 @@ grows_like_stock() {
     is "$label: files in shared memory" "$files" 0
 }
 
+# keeps_like_stock: 1,500 communicators that live at once, after 500 others: what they take is
+# what Open MPI itself keeps for them, to 5%.
+keeps_like_stock() {
+    local bytes stock_bytes options=(-x ROUNDS=2000 -x KEEP=1)
+    on_nodes "2,000 living communicators, Open MPI as it is" 6,6,5 block 240 \
+        --mca coll ^pipering,mleader "${options[@]}" "$bin/comms"
+    stock_bytes=$(figure allocated bytes)
+    on_nodes "2,000 living communicators" 6,6,5 block 240 "${options[@]}" "$bin/comms"
+    bytes=$(figure allocated bytes)
+    yes_if "2,000 living communicators: malloc: ${bytes:-?} bytes, Open MPI as it is ${stock_bytes:-?}" \
+        within "$bytes" "$stock_bytes" $((${stock_bytes:-0} / 20))
+}
+
 # Nodes have a /dev/shm of their own, so others' files do not count.
 if can_nodes; then
     grows_like_stock "6,000 communicators on a node" 4
     grows_like_stock "6,000 communicators on two nodes" 2,1
+    keeps_like_stock
 else
     skip "6,000 communicators" "$why_not"
+    skip "2,000 living communicators" "$why_not"
     on_one "6,000 communicators" 4 120 -x ROUNDS=6000 "$bin/comms"
 fi
 finish
