@@ -419,10 +419,9 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
                                                       sqrt(total * link->alpha / link->beta
                                                            / count_members(problem->ring)));
 
-    const double whole = mca_coll_pipering_time(problem, largest);
-    const double cut = mca_coll_pipering_time(problem, best);
-
-    return whole < cut || ((double) largest <= link->eager && whole <= WORTH_CUTTING * cut)
+    return (double) largest <= link->eager && LARGE > (double) largest
+                   && mca_coll_pipering_time(problem, largest)
+                          <= WORTH_CUTTING * mca_coll_pipering_time(problem, best)
                ? largest
                : best;
 }
