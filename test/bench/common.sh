@@ -42,6 +42,14 @@ title() {
     [ $# -eq 0 ] || printf '%s\n' "$@"
 }
 
+# summary [KINDS]: how many lines of the file VERDICTS say PASS and MISS, and where files of
+# these kinds (TSV) are; false if there is a MISS.
+summary() {
+    printf '\n=== %d PASS, %d MISS; %s files in %s\n' "$(grep -c 'PASS$' "$VERDICTS")" \
+        "$(grep -c 'MISS$' "$VERDICTS")" "${1:-TSV}" "${BENCH_OUT#"$PWD/"}"
+    ! grep -q 'MISS$' "$VERDICTS"
+}
+
 # outdated PROGRAM SOURCE...: is the program missing or older than a source?
 outdated() {
     local built=$1 source

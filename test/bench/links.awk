@@ -1,6 +1,5 @@
 # Tables and verdicts of links, from its TSV files.
-#   awk -f links.awk part=NAME FILE...
-# A line that judges ends in PASS or MISS; the exit status is 1 where one is a MISS.
+#   awk -f verdict.awk -f links.awk part=NAME FILE...
 
 BEGIN { FS = "\t" }
 
@@ -40,11 +39,6 @@ part == "early" {
         best[$1, job["", $1]] = $3
     }
     wrong += $4 != "yes"
-}
-
-function verdict(good) {
-    misses += !good
-    return good ? "PASS" : "MISS"
 }
 
 # The median of values[prefix, 1 .. count].
@@ -114,7 +108,5 @@ END {
     }
     if (wrong) {
         printf "%d wrong results MISS\n", wrong
-        misses++
     }
-    exit misses > 0
 }

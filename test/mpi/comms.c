@@ -128,7 +128,6 @@ int main(int argc, char **argv)
     send = tap_memory(4096 * sizeof(int));
     recv = tap_memory(MOST_RANKS * 4096 * sizeof(int));
     comm = tap_memory((size_t) rounds * sizeof(MPI_Comm));
-    memset(comm, 0, (size_t) rounds * sizeof(MPI_Comm));
     for (int n = 0; n < rounds; n++) {
         if (n == rounds / 4) {
             before[0] = resident();

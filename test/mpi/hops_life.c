@@ -56,10 +56,10 @@ static int entries_in(const char *name)
     return entries;
 }
 
-/** What there is while no call is under way. */
+/** The most that there was while no call was under way. */
 typedef struct usage_t {
-    int names;
-    long bytes; /**< of this process */
+    int names;  /**< in the directory */
+    long bytes; /**< of this process, no communicator being alive */
 } usage_t;
 
 /* Communicators are made without any of this. */
@@ -95,7 +95,6 @@ static bool use(MPI_Comm comm, int n, int *in, int *out)
 
 static bool one_round(int n, const char *directory, int *in, int *out, usage_t *worst)
 {
-    usage_t used, left;
     MPI_Comm comm;
     bool right;
 
@@ -108,13 +107,13 @@ static bool one_round(int n, const char *directory, int *in, int *out, usage_t *
     right = use(comm, n, in, out);
     set_calls(KNOB_OFF, KNOB_OFF);
     MPI_Barrier(MPI_COMM_WORLD);
-    used.bytes = arena_bytes(directory);
-    used.names = entries_in(directory);
+    const bool has_memory = 0 < arena_bytes(directory);
+    const int names = entries_in(directory);
     MPI_Comm_free(&comm);
-    left.bytes = arena_bytes(directory);
-    worst->names = worst->names > used.names ? worst->names : used.names;
-    worst->bytes = worst->bytes > left.bytes ? worst->bytes : left.bytes;
-    return right && 0 < used.bytes;
+    const long bytes = arena_bytes(directory);
+    worst->names = worst->names > names ? worst->names : names;
+    worst->bytes = worst->bytes > bytes ? worst->bytes : bytes;
+    return right && has_memory;
 }
 
 int main(int argc, char **argv)

@@ -412,8 +412,9 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
  */
 size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
 
-/** Seconds of handling and sending that overlap. */
-double mca_coll_pipering_overlapped_time(double handled, double sent);
+/** Seconds that so much handling and sending take, which the link may do at the same time. */
+double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
+                                   double sent);
 
 /** Time of so many blocks of so many bytes in all, which are of about one size. */
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,

@@ -276,8 +276,8 @@ static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_
     if (0 == burst->messages) {
         return 0;
     }
-    return (link->overlap ? mca_coll_pipering_overlapped_time(handled, sent) : handled + sent)
-           + link->latency + (burst->asked ? 2 * link->latency : 0);
+    return mca_coll_pipering_link_time(link, handled, sent) + link->latency
+           + (burst->asked ? 2 * link->latency : 0);
 }
 
 double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem)

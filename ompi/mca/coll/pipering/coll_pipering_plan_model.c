@@ -150,14 +150,15 @@ static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double block
 }
 
 /*
- * The norm between the sum and the longer of both: even where the wire is what a call waits for,
- * handling costs a part of its time, as processors have other blocks to handle.
+ * What overlaps takes the norm between the sum and the longer of both: even where the wire is what
+ * a call waits for, handling costs a part of its time, as processors have other blocks to handle.
  */
-double mca_coll_pipering_overlapped_time(double handled, double sent)
+double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
+                                   double sent)
 {
     const double sum = handled * sqrt(handled) + sent * sqrt(sent);
 
-    return cbrt(sum * sum);
+    return link->overlap ? cbrt(sum * sum) : handled + sent;
 }
 
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
@@ -167,8 +168,7 @@ double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, 
     const double handled = blocks * link->alpha;
     const double sent = wire_bytes(link, blocks, bytes) * link->beta;
 
-    return (link->overlap ? mca_coll_pipering_overlapped_time(handled, sent) : handled + sent)
-           + (asked ? blocks * link->handshake : 0);
+    return mca_coll_pipering_link_time(link, handled, sent) + (asked ? blocks * link->handshake : 0);
 }
 
 /*
@@ -347,17 +347,19 @@ static double choose_middle(const choice_t *choice)
 /*
  * Large contributions go in several blocks even where whole ones would be a little faster: what
  * the model does not know, ranks that come late and blocks that are asked for, stops a call that
- * has nothing else to send.
+ * has nothing else to send. With given costs, whose alpha is all that a block costs, the model
+ * decides alone.
  */
 #define LARGE ((double) 65536)
 #define SEVERAL 4
 #define LITTLE 1.045
 
-static double cut_large(const choice_t *choice, double size)
+static double cut_large(const choice_t *choice, const mca_coll_pipering_link_cost_t *link,
+                        double size)
 {
     double cut = 0;
 
-    if (size < choice->largest || LARGE > choice->largest) {
+    if (!link->overlap || size < choice->largest || LARGE > choice->largest) {
         return size;
     }
     for (int i = 0; i < choice->count; ++i) {
@@ -387,7 +389,7 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
     for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
         consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
     }
-    return (size_t) cut_large(&choice, choose_middle(&choice));
+    return (size_t) cut_large(&choice, link, choose_middle(&choice));
 }
 
 static double time_of_ring(const void *problem, size_t block_size)

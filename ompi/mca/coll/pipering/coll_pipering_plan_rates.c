@@ -215,17 +215,17 @@ static double mean_rate(const mca_coll_pipering_rates_t *rates, int best)
     return sum / count;
 }
 
-/* More than noise makes it. */
-static bool is_dear(const mca_coll_pipering_rates_t *rates, int class)
+/* Dearer than the best class by more than noise. */
+static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, int best)
 {
     const mca_coll_pipering_rate_t *rate = &rates->of[class];
 
     if (!is_founded(rates, class)) {
         return false;
     }
-    const double best = rates->of[best_class(rates)].seconds;
-    const double noise = fmin(DISTURBED / (best * rate->bytes), DISTURBED_MOST);
-    return rate->seconds > (DEAR + noise) * best;
+    const double least = rates->of[best].seconds;
+    const double noise = fmin(DISTURBED / (least * rate->bytes), DISTURBED_MOST);
+    return rate->seconds > (DEAR + noise) * least;
 }
 
 /* What a network that is so slow for bytes usually takes for a block. */
@@ -242,12 +242,13 @@ static double usual_alpha(double beta)
 static bool find_handling(const mca_coll_pipering_rates_t *rates, int best,
                           mca_coll_pipering_link_cost_t *cost)
 {
-    const mca_coll_pipering_rate_t *large = &rates->of[best], *small = rates->of;
+    int least = 0;
 
-    while (small < large && !is_founded(rates, (int) (small - rates->of))) {
-        ++small;
+    while (!is_founded(rates, least)) {
+        ++least;
     }
-    if (small == large || small->seconds < HANDLED * large->seconds) {
+    const mca_coll_pipering_rate_t *small = &rates->of[least], *large = &rates->of[best];
+    if (least >= best || small->seconds < HANDLED * large->seconds) {
         return false;
     }
     const double time = small->length * small->seconds;
@@ -268,11 +269,13 @@ static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
 {
     int dear = best + 1;
 
-    while (MCA_COLL_PIPERING_RATES > dear && !is_dear(rates, dear)) {
+    while (MCA_COLL_PIPERING_RATES > dear && !is_dear(rates, dear, best)) {
         ++dear;
     }
     for (int i = 0; i < dear; ++i) {
-        cost->eager = is_known(rates, i) ? rates->of[i].length : cost->eager;
+        if (is_known(rates, i)) {
+            cost->eager = rates->of[i].length;
+        }
     }
     if (MCA_COLL_PIPERING_RATES > dear) {
         cost->handshake = (rates->of[dear].seconds - rates->of[best].seconds)
@@ -315,7 +318,7 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
     if (!is_known(rates, class)) {
         return most < (double) block_size && 1 <= most ? (size_t) most : block_size;
     }
-    const bool dear = is_dear(rates, class);
+    const bool dear = is_dear(rates, class, best);
     for (unsigned i = 0; i < count; ++i) {
         const int other = others[(lesson + i) % count];
         const double varied = ldexp((double) block_size, other - class);

@@ -321,8 +321,7 @@ void mca_common_irregular_tell_full(mca_common_irregular_directory_t *directory)
 /**
  * Makes a segment of zeros whose memory is really there, and goes with the last process that
  * has mapped it, however that ends. On an error (OMPI_ERR_OUT_OF_RESOURCE), of which the user is
- * told once, the segment is empty.
- * What is held is not looked at. Not for several threads at once.
+ * told once, the segment is empty. What is held is not looked at. Not for several threads at once.
  */
 int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
                                       mca_common_irregular_segment_t *segment, size_t size);

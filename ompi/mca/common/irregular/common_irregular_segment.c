@@ -179,7 +179,7 @@ static int reserve(int file, size_t from, size_t size)
 
 /* Another thread may remove the directory, empty, before there is a file in it: once more then. */
 static int create_file(mca_common_irregular_directory_t *directory,
-                       mca_common_irregular_segment_t *segment, int *file)
+                       mca_common_irregular_segment_t *segment)
 {
     int error = 0;
 
@@ -190,9 +190,10 @@ static int create_file(mca_common_irregular_directory_t *directory,
         }
         (void) snprintf(segment->name, sizeof(segment->name), "%s/%u", directory->path,
                         directory->made++);
-        *file = open(segment->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        segment->file = open(segment->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC,
+                             S_IRUSR | S_IWUSR);
         error = errno;
-        if (0 <= *file) {
+        if (0 <= segment->file) {
             return OMPI_SUCCESS;
         }
         if (ENOENT != error) {
@@ -205,13 +206,13 @@ static int create_file(mca_common_irregular_directory_t *directory,
 
 /* The size of a new file, with memory or without. */
 static int set_size(mca_common_irregular_directory_t *directory,
-                    const mca_common_irregular_segment_t *segment, int file)
+                    const mca_common_irregular_segment_t *segment)
 {
     int error = 0;
 
     if (!segment->sparse) {
-        error = reserve(file, 0, segment->size);
-    } else if (0 != ftruncate(file, (off_t) segment->size)) {
+        error = reserve(segment->file, 0, segment->size);
+    } else if (0 != ftruncate(segment->file, (off_t) segment->size)) {
         error = errno;
     }
     if (0 == error) {
@@ -247,7 +248,7 @@ static int make_segment(mca_common_irregular_directory_t *directory,
                         mca_common_irregular_segment_t *segment)
 {
     struct stat about;
-    int rc = create_file(directory, segment, &segment->file);
+    int rc = create_file(directory, segment);
 
     if (OMPI_SUCCESS != rc) {
         segment->name[0] = '\0';
@@ -257,7 +258,7 @@ static int make_segment(mca_common_irregular_directory_t *directory,
     segment->device = (uint64_t) about.st_dev;
     segment->inode = (uint64_t) about.st_ino;
     move_name(segment, &about);
-    rc = set_size(directory, segment, segment->file);
+    rc = set_size(directory, segment);
     if (OMPI_SUCCESS == rc) {
         rc = map_file(directory, segment, segment->file);
     }
