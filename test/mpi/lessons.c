@@ -224,6 +224,31 @@ static void try_given(void)
     MPI_Comm_free(&comm);
 }
 
+/* Where blocks are said to be dear the module below has the calls, and lessons time it. */
+static void try_below(void)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    gather_t gather = gather_new(comm);
+    knob_set("coll_pipering_allgatherv_algorithm", KNOB_AUTO);
+    knob_set("coll_pipering_alpha", 100000);
+    for (int call = 1; call <= CALLS; call++) {
+        const uint64_t lessons = knob_counter("coll_pipering_lessons");
+        const uint64_t left = knob_counter("coll_pipering_fallback_model");
+        const bool right = run(&gather, call), teaches = 0 == (call & (call - 1));
+
+        tap_check(right, "", "dear blocks, call %d: the result is right", call);
+        tap_check(left + 1 == knob_counter("coll_pipering_fallback_model"), "",
+                  "and the module below had it");
+        tap_check(lessons + teaches == knob_counter("coll_pipering_lessons"), "",
+                  "and it teaches: %d", teaches);
+    }
+    knob_set("coll_pipering_alpha", 0);
+    gather_free(&gather);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
@@ -238,6 +263,7 @@ int main(int argc, char **argv)
     try_given();
     if (taught) {
         try_others();
+        try_below();
     }
     knob_end();
     return tap_end();

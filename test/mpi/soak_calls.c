@@ -41,7 +41,7 @@ static const struct {
     long amount;
 } limits[WATCHED] = {{"KiB of its own memory", 0.1, 2048}, /* free lists of messages grow */
                      {"KiB of shared memory", 0.1, 4096},
-                     {"KiB of malloc", 0.1, 1024},
+                     {"KiB of malloc", 0.02, 340},
                      {"open files", 0, 4},
                      {"segments of shared memory", 0, 8}};
 

@@ -125,6 +125,9 @@ const char *mca_coll_pipering_algorithm_text(int algorithm);
 /* ---- module ---- */
 
 struct mca_coll_pipering_setup_t;
+struct mca_coll_pipering_lessons_t;
+struct mca_coll_pipering_samples_t;
+struct mca_coll_pipering_wire_t;
 
 /** Calls whose plan is kept on a communicator. */
 #define MCA_COLL_PIPERING_PLANS 8
@@ -157,6 +160,7 @@ typedef struct mca_coll_pipering_module_t {
     mca_coll_base_module_t super;
     mca_coll_pipering_previous_t previous;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
+    struct mca_coll_pipering_lessons_t *lessons; /**< NULL before the first call that could teach */
     opal_atomic_int64_t swaps; /**< exchanges in rounds that have begun */
     bool joined;               /**< calls have used ring buffers */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
@@ -236,49 +240,12 @@ mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_se
                                                       const mca_coll_pipering_rates_t *rates,
                                                       const mca_coll_pipering_params_t *params);
 
-/** What the calls so far have taught of links between nodes. */
+/** What ranks had learnt of links between nodes on other communicators. */
 const mca_coll_pipering_rates_t *
 mca_coll_pipering_setup_rates(const mca_coll_pipering_setup_t *setup);
 
-/** Octaves of sizes of calls; the first, second, fourth, ... of each teach. */
-#define MCA_COLL_PIPERING_OCTAVES 16
-
-/** A blocking call about so many bytes could teach, and nothing is known yet. */
-bool mca_coll_pipering_setup_wants(const mca_coll_pipering_setup_t *setup,
-                                   const mca_coll_pipering_params_t *params, size_t total);
-
-/** Counts a blocking call that is a pipeline; true: it is one that teaches. */
-bool mca_coll_pipering_setup_teaches(mca_coll_pipering_setup_t *setup,
-                                     const mca_coll_pipering_params_t *params, size_t total);
-
-/**
- * The block size that such a call is to take in place of `block_size`, which makes blocks of
- * `length` bytes on average of `total`.
- */
-size_t mca_coll_pipering_setup_vary(const mca_coll_pipering_setup_t *setup, size_t block_size,
-                                    size_t length, size_t total);
-
-/** What ranks saw, those of large communicators a few ranks a place. */
-#define MCA_COLL_PIPERING_SAMPLES 64
-typedef struct mca_coll_pipering_samples_t {
-    mca_coll_pipering_rate_t of[MCA_COLL_PIPERING_SAMPLES];
-} mca_coll_pipering_samples_t;
-
-/**
- * Ranks tell each other what they saw in a call that teaches, zeros for nothing. `samples`
- * is borrowed until mca_coll_pipering_setup_learnt returns true.
- */
-void mca_coll_pipering_setup_begin_lesson(mca_coll_pipering_setup_t *setup,
-                                          mca_coll_pipering_samples_t samples[3],
-                                          mca_coll_pipering_rate_t rate);
-
-/**
- * Moves this on without waiting; true: it is over, and calls from now on are planned by
- * what was seen of blocks of this length on average. mca_coll_pipering_setup_error tells of a
- * failure.
- */
-bool mca_coll_pipering_setup_learnt(mca_coll_pipering_setup_t *setup,
-                                    mca_coll_pipering_samples_t *samples, double length);
+/** What messages between its ranks go by; borrowed. */
+struct mca_coll_pipering_wire_t *mca_coll_pipering_setup_wire(mca_coll_pipering_setup_t *setup);
 
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 
@@ -291,7 +258,7 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_collective_t collective;
     mca_coll_pipering_params_t params;
-    mca_coll_pipering_rates_t rates; /**< of links between nodes, as known when it was made */
+    unsigned lessons; /**< 1 + those that were over when it was made; 0: it knows of none */
     bool must_take; /**< nobody else can serve the call any more */
     bool wanted;    /**< as a pipeline, since nothing is known of links */
     bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
@@ -418,7 +385,8 @@ typedef struct mca_coll_pipering_request_t {
     bool swaps; /**< an exchange in rounds in place of pipelines */
     mca_coll_pipering_swap_t swap;
     mca_coll_pipering_clock_t clock;
-    mca_coll_pipering_samples_t *samples; /**< [3] of a call that teaches, else NULL; owned */
+    struct mca_coll_pipering_samples_t *samples; /**< [3] of a call that teaches, else NULL; owned */
+    double began;                                /**< when such a call did, seconds */
     bool telling;                         /**< its pipelines are over, ranks tell what they saw */
 } mca_coll_pipering_request_t;
 

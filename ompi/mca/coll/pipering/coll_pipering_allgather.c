@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_lessons.h"
 
 int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, int rcount,
@@ -45,7 +46,7 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
                                module->previous.allgather_module,
                                (call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
                                 call.rdtype, comm, module_below));
-    return rc;
+    return mca_coll_pipering_lessons_below(module, rc);
 }
 
 int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

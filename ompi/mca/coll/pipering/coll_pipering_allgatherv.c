@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_lessons.h"
 
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, const int *rcounts, const int *displs,
@@ -37,9 +38,10 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    return module->previous.allgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf,
-                                       call.rcounts, call.displs,
-                                      call.rdtype, comm, module->previous.allgatherv_module);
+    rc = module->previous.allgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcounts,
+                                     call.displs, call.rdtype, comm,
+                                     module->previous.allgatherv_module);
+    return mca_coll_pipering_lessons_below(module, rc);
 }
 
 int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

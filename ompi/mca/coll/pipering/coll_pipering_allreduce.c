@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_lessons.h"
 
 int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
@@ -34,7 +35,7 @@ int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
     MCA_COMMON_IRREGULAR_BELOW(rc, comm, allreduce, module->previous.allreduce,
                                module->previous.allreduce_module,
                                (sbuf, rbuf, count, dtype, op, comm, module_below));
-    return rc;
+    return mca_coll_pipering_lessons_below(module, rc);
 }
 
 int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,

@@ -17,6 +17,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_lessons.h"
 #include "coll_pipering_nodes.h"
 
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return mine->collective == key->collective && mine->must_take == key->must_take
            && mine->wanted == key->wanted && mine->varied == key->varied
-           && 0 == memcmp(&mine->rates, &key->rates, sizeof(key->rates))
+           && mine->lessons == key->lessons
            && mine->ordered == key->ordered && mine->reproducible == key->reproducible
            && mine->root == key->root && mine->unit == key->unit
            && same_params(&mine->params, &key->params)
@@ -316,8 +317,13 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
     if (2 > draft->nodes) {
         return pays_on_one_node ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    return plan->time <= MCA_COLL_PIPERING_RIVAL_SLACK * plan->rival_time ? MCA_COLL_PIPERING_TAKEN
-                                                        : MCA_COLL_PIPERING_FALLBACK_MODEL;
+    const bool swaps = mca_coll_pipering_plan_swaps(plan);
+    return mca_coll_pipering_factors_pay(swaps ? NULL : draft->cost.net.factors,
+                                         (double) (plan->cut.block_size * plan->key.unit),
+                                         plan->time, plan->rival_time,
+                                         MCA_COLL_PIPERING_RIVAL_SLACK)
+               ? MCA_COLL_PIPERING_TAKEN
+               : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 
 /* Two ranks send each other one message below, which blocks of it cannot beat. */
@@ -352,6 +358,23 @@ static void decide_ring(mca_coll_pipering_draft_t *draft)
     }
 }
 
+/* What is known where the key was made, which is nothing before the setup is settled. */
+static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_module_t *module,
+                                        const mca_coll_pipering_key_t *key, size_t total)
+{
+    const mca_coll_pipering_rates_t none = {.of = {{0, 0, 0}}};
+    const bool knows = 0 < key->lessons;
+    mca_coll_pipering_cost_t cost
+        = mca_coll_pipering_setup_cost(module->setup,
+                                       knows ? mca_coll_pipering_lessons_rates(module) : &none,
+                                       &key->params);
+
+    if (knows) {
+        cost.net.factors = mca_coll_pipering_lessons_factors(module, key->collective, total);
+    }
+    return cost;
+}
+
 static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
                      const mca_coll_pipering_key_t *key, mca_coll_pipering_plan_t **made)
 {
@@ -360,14 +383,14 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
            .nodes = mca_coll_pipering_setup_nodes(module->setup),
            .me = ompi_comm_rank(comm),
            .load = mca_coll_pipering_setup_load(module->setup),
-           .combine = mca_coll_pipering_setup_combine(module->setup),
-           .cost = mca_coll_pipering_setup_cost(module->setup, &key->rates, &key->params)};
+           .combine = mca_coll_pipering_setup_combine(module->setup)};
     mca_coll_pipering_plan_t *plan = new_plan(draft.ranks, key, &draft);
 
     if (NULL == plan) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     draft.plan = plan;
+    draft.cost = cost_of(module, key, plan->total);
     mca_coll_pipering_nodes_fill(comm, draft.node_of);
     plan->cut.split = (mca_coll_pipering_split_t) key->params.block_split;
     plan->pipes = 1;

@@ -117,7 +117,7 @@ static bool may_pay(mca_coll_pipering_draft_t *draft)
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
     return MCA_COLL_PIPERING_AUTO == plan->key.params.algorithm && !plan->key.wanted
-           && LEAST_RANKS <= draft->ranks
+           && !plan->key.varied && LEAST_RANKS <= draft->ranks
            && (plan->total >= plan->key.params.rounds_min_total || has_outliers(draft));
 }
 

@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering_alltoall.h"
+#include "coll_pipering_lessons.h"
 
 #include <string.h>
 
@@ -82,6 +83,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     memset(&module->previous, 0, sizeof(module->previous));
     memset(module->plan, 0, sizeof(module->plan));
     module->setup = NULL;
+    module->lessons = NULL;
     module->swaps = 0;
     module->joined = module->settled = module->out_of_memory = false;
     module->oldest = 0;
@@ -105,6 +107,7 @@ static void module_destruct(mca_coll_pipering_module_t *module)
     if (module->joined) {
         mca_coll_pipering_arena_leave();
     }
+    mca_coll_pipering_lessons_free(module);
     mca_coll_pipering_setup_free(module->setup);
     OBJ_DESTRUCT(&module->lock);
 }

@@ -130,6 +130,18 @@ typedef struct mca_coll_pipering_volume_t {
     uint64_t bytes;
 } mca_coll_pipering_volume_t;
 
+/** Classes of block sizes, an octave each, from about 1 KiB on. */
+#define MCA_COLL_PIPERING_RATES 12
+
+/**
+ * Measured over modelled times of whole calls, by the class of their block size, and of the
+ * module below by the model of rivals; 0: none was measured.
+ */
+typedef struct mca_coll_pipering_factors_t {
+    float of[MCA_COLL_PIPERING_RATES];
+    float below;
+} mca_coll_pipering_factors_t;
+
 /**
  * What a link costs. In a stream a block takes `alpha` seconds of handling and
  * `beta` seconds a byte on the wire; one after the other, the paper's model, or
@@ -140,6 +152,7 @@ typedef struct mca_coll_pipering_volume_t {
  * of `frame`. It can be passed on `latency` seconds after that. A block of more
  * than `eager` bytes (0: there is no such bound) has to be asked for first,
  * `handshake` seconds more, which are `guessed` as long as nobody has seen them.
+ * Times of whole calls are weighed by `factors` (NULL: none; borrowed).
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -153,6 +166,7 @@ typedef struct mca_coll_pipering_link_cost_t {
     bool overlap;
     bool guessed;
     double gap;
+    const mca_coll_pipering_factors_t *factors;
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {
@@ -444,9 +458,6 @@ double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem);
 
 /* ---- rates (coll_pipering_plan_rates.c) ---- */
 
-/** Classes of block sizes, an octave each, from about 1 KiB on. */
-#define MCA_COLL_PIPERING_RATES 12
-
 /** What a byte takes in streams of blocks of a class. */
 typedef struct mca_coll_pipering_rate_t {
     float seconds;
@@ -491,6 +502,29 @@ mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_piperi
  */
 size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size_t block_size,
                                     size_t length, size_t total, unsigned lesson);
+
+/* ---- factors (coll_pipering_plan_factors.c) ---- */
+
+/** Adds a call that took `measured` seconds in place of `modelled`; the shorter ones count most. */
+void mca_coll_pipering_factor_add(float *factor, double modelled, double measured);
+
+/** Modelled seconds with blocks of this size, weighed by what was measured. */
+double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
+                                      double time);
+
+/**
+ * Whether a call of so many modelled seconds should not be left to the module below: by what
+ * was measured of both, else if it is not slower than `slack` times the modelled rivals.
+ */
+bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors, double block_size,
+                                   double time, double rival_time, double slack);
+
+/**
+ * Whether a lesson about such a call, `lesson` counts them, is to take the other of the two:
+ * the model is wrong, or what was measured of both is about the same.
+ */
+bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors, double block_size,
+                                     double time, double rival_time, unsigned lesson);
 
 /* ---- outliers (coll_pipering_plan_outliers.c) ---- */
 

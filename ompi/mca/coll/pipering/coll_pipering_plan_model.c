@@ -296,6 +296,7 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
 typedef struct {
     mca_coll_pipering_time_fn_t *time_of;
     const void *problem;
+    const mca_coll_pipering_factors_t *factors;
     double largest, best; /* size, time */
     int count;
     struct {
@@ -308,7 +309,9 @@ static void consider(choice_t *choice, double size)
     if (!(1 <= size && size <= choice->largest)) {
         return;
     }
-    const double time = choice->time_of(choice->problem, (size_t) size);
+    const double time
+        = mca_coll_pipering_factors_time(choice->factors, floor(size),
+                                         choice->time_of(choice->problem, (size_t) size));
     choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
     choice->tried[choice->count].size = size;
     choice->tried[choice->count++].time = time;
@@ -375,7 +378,10 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
                                      const mca_coll_pipering_link_cost_t *link, size_t largest,
                                      double middle)
 {
-    choice_t choice = {.time_of = time_of, .problem = problem, .largest = (double) largest};
+    choice_t choice = {.time_of = time_of,
+                       .problem = problem,
+                       .factors = link->factors,
+                       .largest = (double) largest};
 
     for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
         consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
@@ -395,6 +401,13 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
 static double time_of_ring(const void *problem, size_t block_size)
 {
     return mca_coll_pipering_time(problem, block_size);
+}
+
+/* As far as calls have shown what the model does not know. */
+static double weighed_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
+{
+    return mca_coll_pipering_factors_time(member_link(problem)->factors, (double) block_size,
+                                          mca_coll_pipering_time(problem, block_size));
 }
 
 /*
@@ -422,8 +435,7 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
                                                            / count_members(problem->ring)));
 
     return (double) largest <= link->eager && LARGE > (double) largest
-                   && mca_coll_pipering_time(problem, largest)
-                          <= WORTH_CUTTING * mca_coll_pipering_time(problem, best)
+                   && weighed_time(problem, largest) <= WORTH_CUTTING * weighed_time(problem, best)
                ? largest
                : best;
 }

@@ -96,8 +96,11 @@
 /* ... and those larger than this and any that is known cost so many alphas more. */
 #define ASKING 8
 
-/* What rests on a quarter of the bytes of what is known does not count beside it. */
+/* What rests on a quarter of the bytes of what is known does not count beside it ... */
 #define WEIGHT 4
+
+/* ... and gives way to what rests on so many times as much. */
+#define WEIGHTIER 3
 
 /*
  * Classes end a little below powers of two, where transports begin to ask: with their headers
@@ -131,7 +134,7 @@ void mca_coll_pipering_rates_add(mca_coll_pipering_rates_t *rates, double length
     if (!(0 < seconds && 0 < bytes) || WEIGHT * bytes < rate->bytes) {
         return;
     }
-    if (bytes > WEIGHT * rate->bytes || DEAR * seconds < rate->seconds) {
+    if (bytes > WEIGHTIER * rate->bytes || DEAR * seconds < rate->seconds) {
         *rate = seen;
     } else if (seconds < DEAR * rate->seconds) {
         rate->seconds += (seen.seconds - rate->seconds) / LASTING;

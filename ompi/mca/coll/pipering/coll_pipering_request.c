@@ -14,6 +14,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_lessons.h"
 #include "coll_pipering_nodes.h"
 
 #include <inttypes.h>
@@ -219,6 +220,7 @@ static int clocked_link(const mca_coll_pipering_request_t *request)
 int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
 {
     memset(&request->clock, 0, sizeof(request->clock));
+    request->began = mca_coll_pipering_now();
     request->samples = malloc(3 * sizeof(*request->samples));
     return NULL == request->samples ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
@@ -228,7 +230,7 @@ static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *reque
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
     const bool opening = !mca_coll_pipering_rates_known(
-        mca_coll_pipering_setup_rates(request->module->setup));
+        mca_coll_pipering_lessons_rates(request->module));
     const double seconds = mca_coll_pipering_clock_block(&request->clock, opening);
     const int link = clocked_link(request);
 
@@ -245,17 +247,17 @@ static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *reque
 /* Tells it to all, and hears what they saw; true if that is over or failed. */
 static bool tell(mca_coll_pipering_request_t *request, int *rc)
 {
-    mca_coll_pipering_setup_t *setup = request->module->setup;
+    mca_coll_pipering_module_t *module = request->module;
 
     if (!request->telling) {
-        mca_coll_pipering_setup_begin_lesson(setup, request->samples, rate_of(request));
+        mca_coll_pipering_lessons_begin(module, request->samples, rate_of(request),
+                                        mca_coll_pipering_now() - request->began);
         request->telling = true;
     }
-    if (mca_coll_pipering_setup_learnt(setup, request->samples,
-                                       mca_coll_pipering_plan_length(request->plan))) {
+    if (mca_coll_pipering_lessons_end(module, request->samples, request->plan)) {
         return true;
     }
-    *rc = mca_coll_pipering_setup_error(setup);
+    *rc = mca_coll_pipering_setup_error(module->setup);
     if (OMPI_SUCCESS != *rc) {
         request->samples = NULL; /* messages may still come into them */
     }

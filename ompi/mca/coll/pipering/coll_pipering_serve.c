@@ -18,6 +18,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_lessons.h"
 
 #include <stdlib.h>
 
@@ -77,54 +78,110 @@ static int make_key(const mca_coll_pipering_call_t *call, ompi_communicator_t *c
     return call->key_of(call->what, comm, key);
 }
 
+/* Others are faster than this plan, or it is to be seen whether they are: they have the call. */
+static int leave(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                 mca_coll_pipering_plan_t *plan)
+{
+    const int rc = step_aside(call, comm,
+                              MCA_COLL_PIPERING_TAKEN == plan->reason
+                                  ? MCA_COLL_PIPERING_FALLBACK_MODEL
+                                  : plan->reason);
+
+    OBJ_RELEASE(plan);
+    return rc;
+}
+
 /* The plan of a call whose communicator is set up, unless it says that others are faster. */
 static int find_plan(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                      mca_coll_pipering_module_t *module, const mca_coll_pipering_key_t *key,
                      mca_coll_pipering_plan_t **plan)
 {
-    int rc = mca_coll_pipering_plan_get(module, comm, key, plan);
+    const int rc = mca_coll_pipering_plan_get(module, comm, key, plan);
 
-    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN != (*plan)->reason) {
-        rc = step_aside(call, comm, (*plan)->reason);
-        OBJ_RELEASE(*plan);
-    }
-    return rc;
+    return OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN != (*plan)->reason
+               ? leave(call, comm, *plan)
+               : rc;
+}
+
+/* The block size is the component's to choose. */
+static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pipering_plan_t *plan)
+{
+    return 0 == params->block_size && MCA_COLL_PIPERING_MODEL_SEARCH == params->block_model
+           && MCA_COLL_PIPERING_LINEAR_RING != plan->algorithm;
+}
+
+/* A call that teaches takes another plan in place of *plan. */
+static int replace_plan(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                        mca_coll_pipering_module_t *module, mca_coll_pipering_key_t *key,
+                        size_t block_size, mca_coll_pipering_plan_t **plan)
+{
+    OBJ_RELEASE(*plan);
+    key->varied = 0 < block_size;
+    key->must_take = true;
+    key->params.block_size = block_size;
+    return find_plan(call, comm, module, key, plan);
 }
 
 /*
- * The plan of a blocking call. While nothing is known of links it is a pipeline, to learn;
- * of those calls that teach some take other blocks than they would, so that the cost of a
- * block can be told from that of a byte.
+ * The plan of a call that teaches: some are left below to see what that takes, or taken though
+ * they would be left; and some take other blocks than they would, so that the cost of a block
+ * can be told from that of a byte.
  */
+static int find_teaching_plan(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                              mca_coll_pipering_module_t *module, mca_coll_pipering_key_t *key,
+                              mca_coll_pipering_plan_t **plan)
+{
+    const bool taken = MCA_COLL_PIPERING_TAKEN == (*plan)->reason;
+    const bool turn = mca_coll_pipering_lessons_turn(module, comm, *plan);
+
+    if (taken == turn) {
+        const int rc = mca_coll_pipering_lessons_begin_below(module, comm, *plan);
+        if (OMPI_SUCCESS == rc) {
+            return leave(call, comm, *plan);
+        }
+        OBJ_RELEASE(*plan);
+        return rc;
+    }
+    if (!taken) {
+        return replace_plan(call, comm, module, key, 0, plan);
+    }
+    const size_t block = (*plan)->cut.block_size * key->unit;
+    const size_t varied = !is_free(&key->params, *plan)
+                              ? block
+                              : mca_coll_pipering_lessons_vary(
+                                    module, block, (size_t) mca_coll_pipering_plan_length(*plan),
+                                    (*plan)->total);
+    return varied == block ? OMPI_SUCCESS
+                           : replace_plan(call, comm, module, key, varied, plan);
+}
+
+/* The plan of a blocking call. While nothing is known of links it is a pipeline, to learn. */
 static int find_blocking_plan(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                               mca_coll_pipering_module_t *module, mca_coll_pipering_key_t *key,
                               mca_coll_pipering_plan_t **plan, bool *teaches)
 {
-    mca_coll_pipering_setup_t *setup = module->setup;
-
-    key->rates = *mca_coll_pipering_setup_rates(setup);
+    key->lessons = 1 + mca_coll_pipering_lessons_over(module);
     key->wanted = MCA_COLL_PIPERING_BCAST >= call->collective
                   && MCA_COLL_PIPERING_AUTO == key->params.algorithm
-                  && mca_coll_pipering_setup_wants(setup, &key->params, call->total);
-    int rc = find_plan(call, comm, module, key, plan);
-    *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_plan_swaps(*plan)
-               && mca_coll_pipering_setup_teaches(setup, &key->params, call->total);
-    if (!*teaches || 0 < key->params.block_size
-        || MCA_COLL_PIPERING_MODEL_SEARCH != key->params.block_model
-        || MCA_COLL_PIPERING_LINEAR_RING == (*plan)->algorithm) {
+                  && mca_coll_pipering_lessons_wanted(module, &key->params, call->total);
+    int rc = mca_coll_pipering_plan_get(module, comm, key, plan);
+    if (OMPI_SUCCESS != rc) {
         return rc;
     }
-
-    const size_t block = (*plan)->cut.block_size * key->unit;
-    const size_t varied = mca_coll_pipering_setup_vary(
-        setup, block, (size_t) mca_coll_pipering_plan_length(*plan), (*plan)->total);
-    if (varied != block) {
-        OBJ_RELEASE(*plan);
-        key->params.block_size = varied;
-        key->must_take = key->varied = true;
-        rc = find_plan(call, comm, module, key, plan);
+    if (!mca_coll_pipering_plan_swaps(*plan)) {
+        rc = mca_coll_pipering_lessons_count(module, &key->params, call->collective, call->total,
+                                             teaches);
     }
-    return rc;
+    if (OMPI_SUCCESS != rc) {
+        OBJ_RELEASE(*plan);
+        return rc;
+    }
+    if (*teaches) {
+        rc = find_teaching_plan(call, comm, module, key, plan);
+        *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_plan_swaps(*plan);
+        return rc;
+    }
+    return MCA_COLL_PIPERING_TAKEN == (*plan)->reason ? OMPI_SUCCESS : leave(call, comm, *plan);
 }
 
 static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
@@ -153,7 +210,10 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
     request->plan = plan;
     mca_coll_pipering_request_take_tags(request);
     call->prepare(call->what, request);
-    rc = teaches ? mca_coll_pipering_request_teach(request) : OMPI_SUCCESS;
+    rc = teaches ? mca_coll_pipering_lessons_meet(module, comm) : OMPI_SUCCESS;
+    if (OMPI_SUCCESS == rc && teaches) {
+        rc = mca_coll_pipering_request_teach(request);
+    }
     if (OMPI_SUCCESS != rc) {
         OMPI_REQUEST_FINI(&request->super.super.super);
         OBJ_RELEASE(request);
@@ -260,7 +320,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     }
     key.must_take = !module->settled || key.reproducible;
     if (module->settled) {
-        key.rates = *mca_coll_pipering_setup_rates(module->setup);
+        key.lessons = 1 + mca_coll_pipering_lessons_over(module);
         rc = find_plan(call, comm, module, &key, &plan);
         if (OMPI_SUCCESS != rc) {
             free(key.sizes);

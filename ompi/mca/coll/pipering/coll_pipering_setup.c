@@ -17,9 +17,7 @@
  *     compare   where variables differ, all tell theirs, and rank 0 names them
  *
  * Nothing blocks: a nonblocking call carries this out on its way, and later calls on the
- * communicator wait for it. Nothing is measured. Later, calls teach what links between
- * nodes cost (coll_pipering_plan_rates.c): each rank adds the rate of the stream that came
- * in to it, all agree on these samples, and take the median.
+ * communicator wait for it. Nothing is measured: calls teach (coll_pipering_lessons.c).
  *
  * Cost: ceil(log2 p) messages of some hundred bytes; once in a job as many with 16 p bytes
  * in all. A communicator keeps no memory that grows with p.
@@ -64,9 +62,7 @@ struct mca_coll_pipering_setup_t {
     bool alike, equal;
     mca_coll_pipering_nodes_t nodes;
     double combine;                  /* seconds a byte */
-    mca_coll_pipering_rates_t rates; /* in force */
-    uint32_t calls[MCA_COLL_PIPERING_OCTAVES]; /* blocking calls that could teach, by size ... */
-    unsigned lessons;                          /* ... and those that did */
+    mca_coll_pipering_rates_t rates; /* that its ranks began with */
     mca_coll_pipering_agreement_t agreement;
     join_t *join; /* and two more for its messages; NULL once it is ready */
     void *told;   /* [p] what ranks tell */
@@ -373,135 +369,13 @@ mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_se
         .local = give_cost(local, params->local_alpha, params->local_beta)};
 }
 
-/* ---- lessons ---- */
-
 const mca_coll_pipering_rates_t *mca_coll_pipering_setup_rates(
     const mca_coll_pipering_setup_t *setup)
 {
     return &setup->rates;
 }
 
-/* Fewer bytes in all are streams of a few blocks, which show little. */
-#define LESSON_LEAST ((size_t) 32 * 1024)
-
-/* The first lesson of a job opens connections too: what it shows counts so many times less. */
-#define OPENING 8
-
-static bool may_teach(const mca_coll_pipering_setup_t *setup,
-                      const mca_coll_pipering_params_t *params, size_t total)
+mca_coll_pipering_wire_t *mca_coll_pipering_setup_wire(mca_coll_pipering_setup_t *setup)
 {
-    return 1 < setup->nodes.count && LESSON_LEAST <= total
-           && (0 == params->alpha || 0 == params->beta);
-}
-
-bool mca_coll_pipering_setup_wants(const mca_coll_pipering_setup_t *setup,
-                                   const mca_coll_pipering_params_t *params, size_t total)
-{
-    return may_teach(setup, params, total) && !mca_coll_pipering_rates_known(&setup->rates);
-}
-
-bool mca_coll_pipering_setup_teaches(mca_coll_pipering_setup_t *setup,
-                                     const mca_coll_pipering_params_t *params, size_t total)
-{
-    int octave = 0;
-
-    if (!may_teach(setup, params, total)) {
-        return false;
-    }
-    while (octave + 1 < MCA_COLL_PIPERING_OCTAVES && LESSON_LEAST << (octave + 1) <= total) {
-        ++octave;
-    }
-    const uint32_t call = ++setup->calls[octave];
-    setup->lessons += 0 == (call & (call - 1));
-    return 0 == (call & (call - 1));
-}
-
-size_t mca_coll_pipering_setup_vary(const mca_coll_pipering_setup_t *setup, size_t block_size,
-                                    size_t length, size_t total)
-{
-    return mca_coll_pipering_rates_vary(&setup->rates, block_size, length, total,
-                                        setup->lessons - 1);
-}
-
-static void merge_samples(void *value, const void *other)
-{
-    mca_coll_pipering_samples_t *mine = value;
-    const mca_coll_pipering_samples_t *its = other;
-
-    for (int i = 0; i < MCA_COLL_PIPERING_SAMPLES; ++i) {
-        mca_coll_pipering_rate_merge(&mine->of[i], &its->of[i]);
-    }
-}
-
-void mca_coll_pipering_setup_begin_lesson(mca_coll_pipering_setup_t *setup,
-                                          mca_coll_pipering_samples_t samples[3],
-                                          mca_coll_pipering_rate_t rate)
-{
-    const int64_t me = ompi_comm_rank(setup->wire.comm), p = ompi_comm_size(setup->wire.comm);
-    const int place = (int) (p <= MCA_COLL_PIPERING_SAMPLES
-                                 ? me
-                                 : me * MCA_COLL_PIPERING_SAMPLES / p);
-
-    memset(samples, 0, sizeof(*samples));
-    samples->of[place] = rate;
-    mca_coll_pipering_agree(&setup->agreement, &setup->wire, merge_samples, samples,
-                            sizeof(*samples), samples + 1);
-}
-
-static int compare_rates(const void *a, const void *b)
-{
-    const mca_coll_pipering_rate_t *x = a, *y = b;
-    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
-}
-
-/* The median of the samples, the larger of two. */
-static mca_coll_pipering_rate_t median_of(mca_coll_pipering_samples_t *samples)
-{
-    int count = 0;
-
-    for (int i = 0; i < MCA_COLL_PIPERING_SAMPLES; ++i) {
-        if (0 < samples->of[i].bytes) {
-            samples->of[count++] = samples->of[i];
-        }
-    }
-    if (0 == count) {
-        return (mca_coll_pipering_rate_t){0, 0, 0};
-    }
-    qsort(samples->of, (size_t) count, sizeof(samples->of[0]), compare_rates);
-    return samples->of[count / 2];
-}
-
-static void report(const mca_coll_pipering_setup_t *setup, double length,
-                   mca_coll_pipering_rate_t rate)
-{
-    const mca_coll_pipering_link_cost_t cost = mca_coll_pipering_rates_cost(&setup->rates);
-
-    if (mca_coll_pipering_is_talkative(setup->wire.comm)) {
-        opal_output(mca_coll_pipering_component.output,
-                    "coll/pipering: links between nodes learnt from %s: blocks of %.0f bytes take "
-                    "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us more",
-                    setup->wire.comm->c_name, length, 1e9 * rate.seconds, 1e6 * cost.alpha,
-                    1e9 * cost.beta, cost.eager, 1e6 * cost.handshake);
-    }
-}
-
-bool mca_coll_pipering_setup_learnt(mca_coll_pipering_setup_t *setup,
-                                    mca_coll_pipering_samples_t *samples, double length)
-{
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
-
-    if (!mca_coll_pipering_agreed(&setup->agreement)) {
-        return false;
-    }
-    const mca_coll_pipering_rate_t rate = median_of(samples);
-    mca_coll_pipering_rates_add(&setup->rates, length, rate.seconds,
-                                mca_coll_pipering_rates_known(&setup->rates)
-                                    ? rate.bytes
-                                    : rate.bytes / OPENING);
-    OPAL_THREAD_LOCK(&component->lock);
-    component->rates = setup->rates;
-    OPAL_THREAD_UNLOCK(&component->lock);
-    mca_common_irregular_count(&component->counters.lessons, 1);
-    report(setup, length, rate);
-    return true;
+    return &setup->wire;
 }

@@ -1,0 +1,501 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Lessons: which blocking calls teach what links between nodes cost, and how ranks agree on
+ * what they saw.
+ *
+ *     call number   1  2  3  4  5  6  7  8  9  ...   of its kind and octave of bytes
+ *     teaches       *  *     *           *
+ *
+ * Before such a call ranks wait for each other, and after it each tells the rate of the stream
+ * that came in to it, of which the median is taken (coll_pipering_plan_rates.c), and how long
+ * the call took, of which the longest is (coll_pipering_plan_factors.c). Calls that the module
+ * below serves are timed likewise. Nothing is measured beside calls, and nonblocking calls,
+ * whose time is that of the program, teach nothing.
+ *
+ * Cost: ceil(log2 p) messages of 64 places of 12 bytes before and after a call that teaches.
+ */
+
+#include "coll_pipering_lessons.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_pipering_wire.h"
+#include "opal/util/output.h"
+
+/* Fewer bytes in all are streams of a few blocks, which show little. */
+#define LESSON_LEAST ((size_t) 32 * 1024)
+
+/* The first lesson of a job opens connections too: what it shows counts so many times less. */
+#define OPENING 3.5
+
+/* Two ranks have nothing to choose but one message each way. */
+#define RANKS_LEAST 3
+
+/* Octaves of sizes of calls, from LESSON_LEAST on. */
+#define OCTAVES 16
+
+/* Kinds of calls, by what the model has of them. */
+typedef enum { GATHERS, REDUCTIONS_TO_ALL, OTHERS } kind_t;
+
+/* Calls of a kind and an octave. */
+typedef struct course_t {
+    struct course_t *next;
+    kind_t kind;
+    int octave;
+    uint32_t calls;
+    mca_coll_pipering_factors_t factors;
+} course_t;
+
+/* Samples on their way to all ranks while this one waits. */
+typedef struct {
+    mca_coll_pipering_task_t super;
+    mca_coll_pipering_module_t *module;
+    mca_coll_pipering_samples_t *samples; /* [3]; owned */
+    double time;
+} talk_t;
+
+typedef struct mca_coll_pipering_lessons_t {
+    mca_coll_pipering_rates_t rates; /* in force */
+    course_t *courses;
+    unsigned begun, over;
+    mca_coll_pipering_agreement_t agreement;
+    struct {
+        talk_t *talk; /* about its time; NULL: it has no call that teaches */
+        course_t *course;
+        double began, modelled;
+    } below; /* the call that the module below has */
+} mca_coll_pipering_lessons_t;
+
+/* ---- what is known ---- */
+
+const mca_coll_pipering_rates_t *
+mca_coll_pipering_lessons_rates(const mca_coll_pipering_module_t *module)
+{
+    return NULL == module->lessons ? mca_coll_pipering_setup_rates(module->setup)
+                                   : &module->lessons->rates;
+}
+
+unsigned mca_coll_pipering_lessons_over(const mca_coll_pipering_module_t *module)
+{
+    return NULL == module->lessons ? 0 : module->lessons->over;
+}
+
+static int octave_of(size_t total)
+{
+    int octave = 0;
+
+    while (octave + 1 < OCTAVES && LESSON_LEAST << (octave + 1) <= total) {
+        ++octave;
+    }
+    return octave;
+}
+
+static kind_t kind_of(mca_coll_pipering_collective_t collective)
+{
+    return MCA_COLL_PIPERING_ALLGATHER >= collective        ? GATHERS
+           : MCA_COLL_PIPERING_ALLREDUCE == collective ? REDUCTIONS_TO_ALL
+                                                       : OTHERS;
+}
+
+static course_t *find_course(const mca_coll_pipering_module_t *module,
+                             mca_coll_pipering_collective_t collective, size_t total)
+{
+    course_t *course = NULL == module->lessons ? NULL : module->lessons->courses;
+
+    while (NULL != course
+           && (kind_of(collective) != course->kind || octave_of(total) != course->octave)) {
+        course = course->next;
+    }
+    return course;
+}
+
+/* Every rank of these waits for every other one, so that they may as well wait before. */
+static bool is_timed(mca_coll_pipering_collective_t collective)
+{
+    return OTHERS != kind_of(collective);
+}
+
+const mca_coll_pipering_factors_t *
+mca_coll_pipering_lessons_factors(const mca_coll_pipering_module_t *module,
+                                  mca_coll_pipering_collective_t collective, size_t total)
+{
+    const course_t *course = find_course(module, collective, total);
+
+    return NULL != course && is_timed(collective) ? &course->factors : NULL;
+}
+
+/* ---- which calls teach ---- */
+
+static bool may_teach(const mca_coll_pipering_module_t *module,
+                      const mca_coll_pipering_params_t *params, size_t total)
+{
+    return 1 < mca_coll_pipering_setup_nodes(module->setup) && LESSON_LEAST <= total
+           && (0 == params->alpha || 0 == params->beta);
+}
+
+bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_module_t *module,
+                                      const mca_coll_pipering_params_t *params, size_t total)
+{
+    return may_teach(module, params, total)
+           && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(module));
+}
+
+static course_t *add_course(mca_coll_pipering_module_t *module,
+                            mca_coll_pipering_collective_t collective, size_t total)
+{
+    mca_coll_pipering_lessons_t *lessons = module->lessons;
+    course_t *course = calloc(1, sizeof(*course));
+
+    if (NULL == lessons) {
+        lessons = calloc(1, sizeof(*lessons));
+    }
+    if (NULL == lessons || NULL == course) {
+        free(course);
+        return NULL;
+    }
+    if (NULL == module->lessons) {
+        lessons->rates = *mca_coll_pipering_setup_rates(module->setup);
+        lessons->agreement.request[0] = lessons->agreement.request[1] = MPI_REQUEST_NULL;
+        module->lessons = lessons;
+    }
+    course->kind = kind_of(collective);
+    course->octave = octave_of(total);
+    course->next = lessons->courses;
+    lessons->courses = course;
+    return course;
+}
+
+int mca_coll_pipering_lessons_count(mca_coll_pipering_module_t *module,
+                                    const mca_coll_pipering_params_t *params,
+                                    mca_coll_pipering_collective_t collective, size_t total,
+                                    bool *teaches)
+{
+    course_t *course;
+
+    *teaches = false;
+    if (!may_teach(module, params, total)) {
+        return OMPI_SUCCESS;
+    }
+    course = find_course(module, collective, total);
+    if (NULL == course) {
+        course = add_course(module, collective, total);
+    }
+    if (NULL == course) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    ++course->calls;
+    *teaches = 0 == (course->calls & (course->calls - 1));
+    module->lessons->begun += *teaches;
+    return OMPI_SUCCESS;
+}
+
+size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_module_t *module, size_t block_size,
+                                      size_t length, size_t total)
+{
+    const mca_coll_pipering_lessons_t *lessons = module->lessons;
+
+    return mca_coll_pipering_rates_vary(&lessons->rates, block_size, length, total,
+                                        lessons->begun - 1);
+}
+
+/* ---- agreeing on what was seen ---- */
+
+static void merge_samples(void *value, const void *other)
+{
+    mca_coll_pipering_samples_t *mine = value;
+    const mca_coll_pipering_samples_t *its = other;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_SAMPLES; ++i) {
+        mca_coll_pipering_rate_merge(&mine->of[i], &its->of[i]);
+    }
+    mine->time = fmaxf(mine->time, its->time);
+}
+
+void mca_coll_pipering_lessons_begin(mca_coll_pipering_module_t *module,
+                                     mca_coll_pipering_samples_t samples[3],
+                                     mca_coll_pipering_rate_t rate, double time)
+{
+    mca_coll_pipering_wire_t *wire = mca_coll_pipering_setup_wire(module->setup);
+    const int64_t me = ompi_comm_rank(wire->comm), p = ompi_comm_size(wire->comm);
+    const int place = (int) (p <= MCA_COLL_PIPERING_SAMPLES
+                                 ? me
+                                 : me * MCA_COLL_PIPERING_SAMPLES / p);
+
+    memset(samples, 0, sizeof(*samples));
+    samples->of[place] = rate;
+    samples->time = (float) time;
+    mca_coll_pipering_agree(&module->lessons->agreement, wire, merge_samples, samples,
+                            sizeof(*samples), samples + 1);
+}
+
+static int compare_rates(const void *a, const void *b)
+{
+    const mca_coll_pipering_rate_t *x = a, *y = b;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+/* The median of the samples, the larger of two. */
+static mca_coll_pipering_rate_t median_of(mca_coll_pipering_samples_t *samples)
+{
+    int count = 0;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_SAMPLES; ++i) {
+        if (0 < samples->of[i].bytes) {
+            samples->of[count++] = samples->of[i];
+        }
+    }
+    if (0 == count) {
+        return (mca_coll_pipering_rate_t){0, 0, 0};
+    }
+    qsort(samples->of, (size_t) count, sizeof(samples->of[0]), compare_rates);
+    return samples->of[count / 2];
+}
+
+static void report(const mca_coll_pipering_module_t *module, double length,
+                   mca_coll_pipering_rate_t rate, double time, const mca_coll_pipering_plan_t *plan)
+{
+    ompi_communicator_t *comm = mca_coll_pipering_setup_wire(module->setup)->comm;
+    const mca_coll_pipering_link_cost_t cost
+        = mca_coll_pipering_rates_cost(&module->lessons->rates);
+
+    if (mca_coll_pipering_is_talkative(comm)) {
+        opal_output(mca_coll_pipering_component.output,
+                    "coll/pipering: links between nodes learnt from %s: blocks of %.0f bytes take "
+                    "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us more; "
+                    "%zu bytes in blocks of %zu took %.6f s, %.6f s predicted",
+                    comm->c_name, length, 1e9 * rate.seconds, 1e6 * cost.alpha, 1e9 * cost.beta,
+                    cost.eager, 1e6 * cost.handshake, plan->total,
+                    plan->cut.block_size * plan->key.unit, time, plan->time);
+    }
+}
+
+static void learn_rate(mca_coll_pipering_module_t *module, double length,
+                       mca_coll_pipering_rate_t rate)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    mca_coll_pipering_rates_t *rates = &module->lessons->rates;
+
+    mca_coll_pipering_rates_add(rates, length, rate.seconds,
+                                mca_coll_pipering_rates_known(rates) ? rate.bytes
+                                                                     : rate.bytes / OPENING);
+    OPAL_THREAD_LOCK(&component->lock);
+    component->rates = *rates;
+    OPAL_THREAD_UNLOCK(&component->lock);
+}
+
+static void end_lesson(mca_coll_pipering_module_t *module)
+{
+    ++module->lessons->over;
+    mca_common_irregular_count(&mca_coll_pipering_component.counters.lessons, 1);
+}
+
+bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
+                                   mca_coll_pipering_samples_t *samples,
+                                   const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_collective_t collective = plan->key.collective;
+
+    if (!mca_coll_pipering_agreed(&module->lessons->agreement)) {
+        return false;
+    }
+    const bool opening = !mca_coll_pipering_rates_known(&module->lessons->rates);
+    const mca_coll_pipering_rate_t rate = median_of(samples);
+    const double length = mca_coll_pipering_plan_length(plan);
+    course_t *course = find_course(module, collective, plan->total);
+    learn_rate(module, length, rate);
+    if (!opening && is_timed(collective)) {
+        const size_t block = plan->cut.block_size * plan->key.unit;
+        mca_coll_pipering_factor_add(&course->factors.of[mca_coll_pipering_rate_class(block)],
+                                     plan->time, samples->time);
+    }
+    end_lesson(module);
+    report(module, length, rate, samples->time, plan);
+    return true;
+}
+
+/* ---- while this rank waits ---- */
+
+static void talk_construct(talk_t *talk)
+{
+    talk->samples = NULL;
+}
+
+static void talk_destruct(talk_t *talk)
+{
+    free(talk->samples);
+}
+
+static OBJ_CLASS_INSTANCE(talk_t, mca_coll_pipering_task_t, talk_construct, talk_destruct);
+
+static int start_talk(mca_coll_pipering_task_t *task)
+{
+    talk_t *talk = (talk_t *) task;
+
+    mca_coll_pipering_lessons_begin(talk->module, talk->samples,
+                                    (mca_coll_pipering_rate_t){0, 0, 0}, talk->time);
+    mca_coll_pipering_task_activate(task);
+    (void) mca_coll_pipering_task_progress();
+    return OMPI_SUCCESS;
+}
+
+static bool advance_talk(mca_coll_pipering_task_t *task, int *steps, int *rc)
+{
+    talk_t *talk = (talk_t *) task;
+
+    *rc = OMPI_SUCCESS;
+    if (mca_coll_pipering_agreed(&talk->module->lessons->agreement)) {
+        ++*steps;
+        talk->time = talk->samples->time;
+        return true;
+    }
+    *rc = mca_coll_pipering_setup_error(talk->module->setup);
+    if (OMPI_SUCCESS != *rc) {
+        talk->samples = NULL; /* messages may still come into them */
+    }
+    return OMPI_SUCCESS != *rc;
+}
+
+static const mca_coll_pipering_task_kind_t talk_kind = {.start = start_talk,
+                                                        .advance = advance_talk};
+
+/* NULL: no memory. */
+static talk_t *new_talk(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
+{
+    talk_t *talk = OBJ_NEW(talk_t);
+
+    if (NULL == talk) {
+        return NULL;
+    }
+    mca_coll_pipering_task_init(&talk->super, &talk_kind, comm, false);
+    talk->module = module;
+    talk->time = 0;
+    talk->samples = malloc(3 * sizeof(*talk->samples));
+    if (NULL == talk->samples) {
+        mca_coll_pipering_task_free(&talk->super);
+        return NULL;
+    }
+    return talk;
+}
+
+/* Has a talk, which is gone then; *time, this rank's, becomes the longest of all. */
+static int have_talk(talk_t *talk, double *time)
+{
+    talk->time = *time;
+    OBJ_RETAIN(talk);
+    int rc = mca_coll_pipering_task_start(&talk->super);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_pipering_task_wait(&talk->super);
+        *time = talk->time;
+    }
+    OBJ_RELEASE(talk);
+    return rc;
+}
+
+int mca_coll_pipering_lessons_meet(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
+{
+    double time = 0;
+
+    if (!mca_coll_pipering_rates_known(&module->lessons->rates)) {
+        return OMPI_SUCCESS;
+    }
+    talk_t *talk = new_talk(module, comm);
+    return NULL == talk ? OMPI_ERR_OUT_OF_RESOURCE : have_talk(talk, &time);
+}
+
+/* ---- the module below ---- */
+
+bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_module_t *module,
+                                    ompi_communicator_t *comm, const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_key_t *key = &plan->key;
+    const course_t *course = find_course(module, key->collective, plan->total);
+
+    if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == course->factors.below) {
+        return false;
+    }
+    return is_timed(key->collective) && RANKS_LEAST <= ompi_comm_size(comm) && !key->reproducible
+           && !key->wanted && !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm
+           && mca_coll_pipering_factors_doubt(&course->factors,
+                                              (double) (plan->cut.block_size * key->unit),
+                                              plan->time, plan->rival_time,
+                                              module->lessons->begun);
+}
+
+int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
+                                          ompi_communicator_t *comm,
+                                          const mca_coll_pipering_plan_t *plan)
+{
+    mca_coll_pipering_lessons_t *lessons = module->lessons;
+
+    if (!is_timed(plan->key.collective) || RANKS_LEAST > ompi_comm_size(comm)) {
+        return OMPI_SUCCESS;
+    }
+    const int rc = mca_coll_pipering_lessons_meet(module, comm);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    lessons->below.talk = new_talk(module, comm);
+    lessons->below.course = find_course(module, plan->key.collective, plan->total);
+    lessons->below.modelled = plan->rival_time;
+    lessons->below.began = mca_coll_pipering_now();
+    return NULL == lessons->below.talk ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+static void report_below(const mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
+                         double time)
+{
+    if (mca_coll_pipering_is_talkative(comm)) {
+        opal_output(mca_coll_pipering_component.output,
+                    "coll/pipering: the module below took %.6f s on %s, %.6f s predicted", time,
+                    comm->c_name, module->lessons->below.modelled);
+    }
+}
+
+/* Whatever became of the call on this rank, the others wait for what it saw. */
+int mca_coll_pipering_lessons_below(mca_coll_pipering_module_t *module, int rc)
+{
+    mca_coll_pipering_lessons_t *lessons = module->lessons;
+    talk_t *talk = NULL == lessons ? NULL : lessons->below.talk;
+
+    if (NULL == talk) {
+        return rc;
+    }
+    ompi_communicator_t *comm = talk->super.comm;
+    double time = mca_coll_pipering_now() - lessons->below.began;
+    lessons->below.talk = NULL;
+    const int told = have_talk(talk, &time);
+    if (OMPI_SUCCESS == told) {
+        mca_coll_pipering_factor_add(&lessons->below.course->factors.below,
+                                     lessons->below.modelled, time);
+        end_lesson(module);
+        report_below(module, comm, time);
+    }
+    return OMPI_SUCCESS == rc ? mca_coll_pipering_mpi_error(told) : rc;
+}
+
+/* After a failure messages may still come in: what they go into is kept for ever. */
+void mca_coll_pipering_lessons_free(mca_coll_pipering_module_t *module)
+{
+    mca_coll_pipering_lessons_t *lessons = module->lessons;
+
+    if (NULL == lessons || mca_coll_pipering_agreement_pending(&lessons->agreement)) {
+        return;
+    }
+    while (NULL != lessons->courses) {
+        course_t *course = lessons->courses;
+        lessons->courses = course->next;
+        free(course);
+    }
+    free(lessons);
+}
