@@ -21,6 +21,7 @@
 
 #define FAILURES_SHOWN 5
 
+bool cases_watched;
 static uint64_t seed;
 static int failures;
 static char replay[200]; /* how to have this case again */

@@ -354,8 +354,9 @@ static int begin_fold(flight_t *flight, int i, MPI_Comm comm, dice_t *shared, di
     flight->call[i] = NULL;
     flight->request[i] = MPI_REQUEST_NULL;
     flight->fold[i] = fold_new(&spec, shared, own);
-    flight->forced += spec.forced && fold_has_data(flight->fold[i]);
-    switch (dice_roll(shared, 5)) {
+    const bool forced = spec.forced && fold_has_data(flight->fold[i]);
+    flight->forced += forced;
+    switch (dice_between(shared, cases_watched && !forced ? 1 : 0, 4)) {
     case 0:
         return fold_start_persistent(flight->fold[i], &flight->request[i]);
     case 1:

@@ -208,6 +208,7 @@ int main(int argc, char **argv)
     int cases;
 
     cases_begin(&argc, &argv);
+    cases_watched = true;
     if (NULL != whom && tap_number("VICTIM", 0) == tap_rank) {
         arm(whom);
     }

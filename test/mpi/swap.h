@@ -92,4 +92,7 @@ void swap_free(swap_t *swap);
 /** A communicator with a random topology of the ranks of `comm`, and its name. */
 MPI_Comm swap_topology(MPI_Comm comm, uint64_t key, const char **name);
 
+/** Whether this key's is one of MPI_Graph_create. */
+bool swap_topology_is_graph(uint64_t key);
+
 #endif

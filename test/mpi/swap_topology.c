@@ -108,17 +108,25 @@ static MPI_Comm random_dist_graph(MPI_Comm comm, dice_t *dice)
     return graph;
 }
 
+enum { GRID, GRAPH, DIST_GRAPH, KINDS };
+
+bool swap_topology_is_graph(uint64_t key)
+{
+    dice_t dice = dice_from(key, 3, 1);
+    return GRAPH == dice_roll(&dice, KINDS);
+}
+
 MPI_Comm swap_topology(MPI_Comm comm, uint64_t key, const char **name)
 {
-    static const char *const names[] = {"grid", "graph", "distributed graph"};
+    static const char *const names[KINDS] = {"grid", "graph", "distributed graph"};
     dice_t dice = dice_from(key, 3, 1);
-    const int kind = dice_roll(&dice, 3);
+    const int kind = dice_roll(&dice, KINDS);
 
     *name = names[kind];
     switch (kind) {
-    case 0:
+    case GRID:
         return random_grid(comm, &dice);
-    case 1:
+    case GRAPH:
         return random_graph(comm, &dice);
     default:
         return random_dist_graph(comm, &dice);

@@ -158,12 +158,20 @@ static void run_calls(MPI_Comm comm, dice_t *shared, dice_t *own)
 {
     flight_t flight = {.calls = dice_between(shared, 1, CALLS_AT_MOST)};
     const char *name;
-    MPI_Comm quiet, topology = swap_topology(comm, dice_word(shared), &name);
+    uint64_t key = dice_word(shared);
+    MPI_Comm quiet, topology;
 
+    while (cases_watched && swap_topology_is_graph(key)) {
+        key = dice_word(shared);
+    }
+    topology = swap_topology(comm, key, &name);
     MPI_Comm_dup(comm, &quiet);
     for (int i = 0; i < flight.calls; i++) {
         flight.swap[i] = random_swap(comm, topology, quiet, shared, own);
         flight.form[i] = (swap_form_t) dice_roll(shared, SWAP_FORMS);
+        if (cases_watched && SWAP_V != flight.swap[i]->call) {
+            flight.form[i] = SWAP_BLOCKING;
+        }
     }
     start_all(&flight);
     wait_all(&flight, own);
