@@ -38,28 +38,37 @@ static void test_adding(void)
 static void test_weighing(void)
 {
     mca_coll_pipering_factors_t factors;
+    mca_coll_pipering_link_cost_t link = {.factors = NULL};
     const int class = mca_coll_pipering_rate_class(5000);
 
     memset(&factors, 0, sizeof(factors));
-    ok(7 == mca_coll_pipering_factors_time(NULL, 5000, 7), "without factors the model is believed");
-    ok(7 == mca_coll_pipering_factors_time(&factors, 5000, 7), "and where nothing is known");
-    factors.of[class] = 1.1f;
-    ok(7 == mca_coll_pipering_factors_time(&factors, 5000, 7), "noise weighs nothing");
+    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "without factors the model is believed");
+    ok(mca_coll_pipering_factors_pay(&link, 5000, 11, 10, 1.1), "a little slower than rivals pays");
+    ok(!mca_coll_pipering_factors_pay(&link, 5000, 11.1, 10, 1.1), "more does not");
+    link.factors = &factors;
+    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "and where nothing is known");
+    factors.of[class] = 1.12f;
+    ok(1e-3 == mca_coll_pipering_factors_time(&link, 5000, 1e-3), "noise weighs nothing");
+    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7),
+       "nor does what may be so for all blocks");
     factors.of[class] = 2;
-    ok(14 == mca_coll_pipering_factors_time(&factors, 5000, 7), "twice as long weighs twice");
-    ok(7 == mca_coll_pipering_factors_time(&factors, 50000, 7), "other blocks weigh as before");
+    const double twice = mca_coll_pipering_factors_time(&link, 5000, 7);
+    ok(12 < twice && 14 >= twice, "twice as long weighs nearly twice");
+    ok(twice == mca_coll_pipering_factors_time(&link, 50000, 7),
+       "and others are not known to be better");
+    link.trying = true;
+    ok(7 == mca_coll_pipering_factors_time(&link, 50000, 7), "but lessons try them");
     factors.of[0] = 0.5f;
-    ok(28 == mca_coll_pipering_factors_time(&factors, 5000, 7), "where others take half, 4 times");
-    ok(7 == mca_coll_pipering_factors_time(&factors, 500, 7), "and those not less");
+    ok(28 == mca_coll_pipering_factors_time(&link, 5000, 7), "where others take half, 4 times");
+    ok(7 == mca_coll_pipering_factors_time(&link, 500, 7), "and those not less");
     factors.of[0] = 0;
-    ok(mca_coll_pipering_factors_pay(NULL, 5000, 11, 10, 1.1), "a little slower than rivals pays");
-    ok(!mca_coll_pipering_factors_pay(NULL, 5000, 11.1, 10, 1.1), "more does not");
-    ok(!mca_coll_pipering_factors_pay(&factors, 5000, 9, 10, 1.1), "nor where it takes longer");
+    ok(mca_coll_pipering_factors_pay(&link, 5000, 14, 10, 1.1), "what served may be slower");
+    ok(!mca_coll_pipering_factors_pay(&link, 5000, 15, 10, 1.1), "but not by much");
     factors.below = 2.5;
-    ok(mca_coll_pipering_factors_pay(&factors, 5000, 12, 10, 1.1), "unless rivals do, too");
-    ok(!mca_coll_pipering_factors_pay(&factors, 5000, 13, 10, 1.1), "and are slower");
+    ok(mca_coll_pipering_factors_pay(&link, 5000, 12, 10, 1.1), "unless rivals do, too");
+    ok(!mca_coll_pipering_factors_pay(&link, 5000, 13, 10, 1.1), "and are slower");
     factors.of[class] = 0;
-    ok(mca_coll_pipering_factors_pay(&factors, 5000, 25, 10, 1.1),
+    ok(mca_coll_pipering_factors_pay(&link, 5000, 25, 10, 1.1),
        "what was measured below is compared with the model, too");
 }
 
@@ -70,7 +79,7 @@ static void test_doubting(void)
 
     memset(&factors, 0, sizeof(factors));
     ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "an unknown model is believed");
-    *factor = 1.1f;
+    *factor = 1.03f;
     ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "one that is right, too");
     *factor = 0.5f;
     ok(mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "one that is too high is not");
@@ -153,13 +162,15 @@ static double run_call(machine_t *machine, mca_coll_pipering_factors_t *factors,
     const double noise = 1 + (double) tap_below(5) / 100;
 
     machine->problem.cost.net.factors = factors;
+    machine->problem.cost.net.trying = 0 < lesson;
     size_t block = mca_coll_pipering_search(&machine->problem);
     if (0 == lesson % 3 && 0 < lesson) {
         block = tap_once_in(2) ? block / 2 + 1 : 2 * block; /* lessons vary it */
     }
     const double model = mca_coll_pipering_time(&machine->problem, block);
     const double rival = mca_coll_pipering_rival_time(&machine->problem);
-    const bool pays = mca_coll_pipering_factors_pay(factors, (double) block, model, rival, 1.1);
+    const bool pays = mca_coll_pipering_factors_pay(&machine->problem.cost.net, (double) block,
+                                                    model, rival, 1.1);
     const bool turns = 0 < lesson && (pays || 0 < factors->below)
                        && mca_coll_pipering_factors_doubt(factors, (double) block, model, rival,
                                                           lesson);

@@ -71,7 +71,7 @@ static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return mine->collective == key->collective && mine->must_take == key->must_take
            && mine->wanted == key->wanted && mine->varied == key->varied
-           && mine->lessons == key->lessons
+           && mine->lessons == key->lessons && mine->tries == key->tries
            && mine->ordered == key->ordered && mine->reproducible == key->reproducible
            && mine->root == key->root && mine->unit == key->unit
            && same_params(&mine->params, &key->params)
@@ -317,9 +317,11 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
     if (2 > draft->nodes) {
         return pays_on_one_node ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    const bool swaps = mca_coll_pipering_plan_swaps(plan);
-    return mca_coll_pipering_factors_pay(swaps ? NULL : draft->cost.net.factors,
-                                         (double) (plan->cut.block_size * plan->key.unit),
+    mca_coll_pipering_link_cost_t link = draft->cost.net;
+    if (mca_coll_pipering_plan_swaps(plan)) {
+        link.factors = NULL; /* which are those of pipelines */
+    }
+    return mca_coll_pipering_factors_pay(&link, (double) (plan->cut.block_size * plan->key.unit),
                                          plan->time, plan->rival_time,
                                          MCA_COLL_PIPERING_RIVAL_SLACK)
                ? MCA_COLL_PIPERING_TAKEN
@@ -371,6 +373,7 @@ static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_module_t *module
 
     if (knows) {
         cost.net.factors = mca_coll_pipering_lessons_factors(module, key->collective, total);
+        cost.net.trying = key->tries;
     }
     return cost;
 }

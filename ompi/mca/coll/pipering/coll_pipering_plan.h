@@ -152,7 +152,8 @@ typedef struct mca_coll_pipering_factors_t {
  * of `frame`. It can be passed on `latency` seconds after that. A block of more
  * than `eager` bytes (0: there is no such bound) has to be asked for first,
  * `handshake` seconds more, which are `guessed` as long as nobody has seen them.
- * Times of whole calls are weighed by `factors` (NULL: none; borrowed).
+ * Times of whole calls are weighed by `factors` (NULL: none; borrowed); when a lesson is
+ * `trying`, blocks that were not measured are believed to take what the model says.
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -167,6 +168,7 @@ typedef struct mca_coll_pipering_link_cost_t {
     bool guessed;
     double gap;
     const mca_coll_pipering_factors_t *factors;
+    bool trying;
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {
@@ -434,6 +436,9 @@ double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, do
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes);
 
+/** A block that takes so many times longer to send than to handle gains nothing by being larger. */
+#define MCA_COLL_PIPERING_HIDDEN 32
+
 /** Modelled seconds of a problem with blocks of at most B bytes. */
 typedef double mca_coll_pipering_time_fn_t(const void *problem, size_t block_size);
 
@@ -508,15 +513,16 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
 /** Adds a call that took `measured` seconds in place of `modelled`; the shorter ones count most. */
 void mca_coll_pipering_factor_add(float *factor, double modelled, double measured);
 
-/** Modelled seconds with blocks of this size, weighed by what was measured. */
-double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
+/** Modelled seconds with blocks of this size, weighed by what was measured over the link. */
+double mca_coll_pipering_factors_time(const mca_coll_pipering_link_cost_t *link, double block_size,
                                       double time);
 
 /**
  * Whether a call of so many modelled seconds should not be left to the module below: by what
- * was measured of both, else if it is not slower than `slack` times the modelled rivals.
+ * was measured of both, else if it is not slower than `slack` times the modelled rivals, or
+ * a little more where such calls were not left so far.
  */
-bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors, double block_size,
+bool mca_coll_pipering_factors_pay(const mca_coll_pipering_link_cost_t *link, double block_size,
                                    double time, double rival_time, double slack);
 
 /**

@@ -21,8 +21,9 @@
  *       1    |- *  *  *  - - - - -  <- within noise of the model: believed
  *            +--------------------- block size
  *
- * Unknown classes are believed, so a class that disappoints makes room for the next best
- * until one keeps what the model promises. Where none does the module below has the call.
+ * Lessons believe the model where a class is unknown, so that one that disappoints makes room
+ * for the next best until one keeps what the model promises; other calls take what is known.
+ * Where all classes disappoint the module below has the call.
  * Where the model is wrong by more than noise, be it too high or too low, and by twice as much
  * (as logarithms go) the module below might be faster, a lesson tries that. Then what was
  * measured decides between the two; as long as they are not far apart every other lesson
@@ -36,8 +37,22 @@
 
 #include "coll_pipering_plan.h"
 
-/* Within this the model is right: calls differ as much by noise. */
-#define BELIEVED 1.2
+/*
+ * Calls differ by noise, by so much and so many seconds, which is at most a fifth; as long as
+ * they do not differ more from the model it is right.
+ */
+#define NOISE 0.04
+#define DISTURBED 4e-3
+#define NOISE_MOST 0.2
+
+/* What the model may be too low for all classes. */
+#define TOO_LOW 1.1
+
+/*
+ * Calls of this kind that pipelines have served stay with them until the module below was
+ * measured, unless the model says that it is so many times as fast.
+ */
+#define KEPT 1.3
 
 /* Of two that are no further apart either may be the better one. */
 #define CLOSE 1.5
@@ -59,7 +74,12 @@ void mca_coll_pipering_factor_add(float *factor, double modelled, double measure
     }
 }
 
-/* The least that is known, 0: nothing is. */
+static double believed(double time)
+{
+    return 1 + fmin(NOISE + DISTURBED / time, NOISE_MOST);
+}
+
+/* The least and the most that is known; 0: nothing is. */
 static float least_factor(const mca_coll_pipering_factors_t *factors)
 {
     float least = 0;
@@ -72,19 +92,35 @@ static float least_factor(const mca_coll_pipering_factors_t *factors)
     return least;
 }
 
+static float most_factor(const mca_coll_pipering_factors_t *factors)
+{
+    float most = 0;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
+        most = fmaxf(most, factors->of[i]);
+    }
+    return most;
+}
+
 /*
- * Where the model is too high for a class it is so for all, so that those keep less than it
- * promises that come less below it than others.
+ * Where the model is too high for a class, or a little too low, it is so for all, so what counts
+ * is how much more time a class takes than the best known one.
  */
-double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
+double mca_coll_pipering_factors_time(const mca_coll_pipering_link_cost_t *link, double block_size,
                                       double time)
 {
-    if (NULL == factors) {
+    const mca_coll_pipering_factors_t *factors = link->factors;
+    const float least = NULL == factors ? 0 : least_factor(factors);
+
+    if (0 == least) {
         return time;
     }
-    const float factor = factors->of[mca_coll_pipering_rate_class((size_t) block_size)];
-    const double more = factor / fmin(1, 0 < factor ? least_factor(factors) : 1);
-    return more > BELIEVED ? more * time : time;
+    const float known = factors->of[mca_coll_pipering_rate_class((size_t) block_size)];
+    if (0 == known && link->trying) {
+        return time;
+    }
+    const double more = (0 < known ? known : most_factor(factors)) / fmin(TOO_LOW, least);
+    return more > believed(time) ? more * time : time;
 }
 
 /* What was measured of this class; else the model, less what it is too high for all. */
@@ -96,11 +132,14 @@ static double own_time(const mca_coll_pipering_factors_t *factors, double block_
     return time * (0 < known ? known : 0 < least ? fmin(1, least) : 1);
 }
 
-bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors, double block_size,
+bool mca_coll_pipering_factors_pay(const mca_coll_pipering_link_cost_t *link, double block_size,
                                    double time, double rival_time, double slack)
 {
+    const mca_coll_pipering_factors_t *factors = link->factors;
+
     if (NULL == factors || 0 == factors->below) {
-        return mca_coll_pipering_factors_time(factors, block_size, time) <= slack * rival_time;
+        const bool served = NULL != factors && 0 < least_factor(factors);
+        return time <= slack * rival_time * (served ? KEPT : 1);
     }
     return own_time(factors, block_size, time) <= factors->below * rival_time;
 }
@@ -112,7 +151,7 @@ bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
 
     if (0 == factors->below) {
         const double wrong = fmax(own / time, time / own);
-        return wrong > BELIEVED && rival_time < wrong * wrong * own;
+        return wrong > believed(own) && rival_time < wrong * wrong * own;
     }
     const double ratio = own / (factors->below * rival_time);
     return 0 != lesson % 2 && ratio < CLOSE && ratio > 1 / CLOSE;

@@ -296,8 +296,9 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
 typedef struct {
     mca_coll_pipering_time_fn_t *time_of;
     const void *problem;
-    const mca_coll_pipering_factors_t *factors;
+    const mca_coll_pipering_link_cost_t *link;
     double largest, best; /* size, time */
+    double hidden;        /* size whose handling hardly shows beside its sending */
     int count;
     struct {
         double size, time;
@@ -310,7 +311,7 @@ static void consider(choice_t *choice, double size)
         return;
     }
     const double time
-        = mca_coll_pipering_factors_time(choice->factors, floor(size),
+        = mca_coll_pipering_factors_time(choice->link, floor(size),
                                          choice->time_of(choice->problem, (size_t) size));
     choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
     choice->tried[choice->count].size = size;
@@ -318,28 +319,26 @@ static void consider(choice_t *choice, double size)
 }
 
 /*
- * Of the sizes that are as good as the best one that in their middle: what the model does not
- * know, small blocks that take longer to handle and large ones that have to be asked for, is
- * beyond either end.
+ * Of the sizes that take no longer than `limit` and are not above `most` that in their middle:
+ * what the model does not know, small blocks that take longer to handle and large ones that have
+ * to be asked for, is beyond either end. Sizes that hide their handling count as the upper end,
+ * as larger ones gain nothing. 0: there are none.
  */
-static double choose_middle(const choice_t *choice)
+static double choose_middle(const choice_t *choice, double limit, double most)
 {
-    double least = HUGE_VAL, most = 0, size = 1, nearest = HUGE_VAL, limit = ALIKE * choice->best;
+    double least = HUGE_VAL, upper = 0, size = 0, nearest = HUGE_VAL;
 
     for (int i = 0; i < choice->count; ++i) {
-        if (choice->tried[i].size >= choice->largest) { /* nothing is slower than whole blocks */
-            limit = fmin(limit, choice->tried[i].time);
-        }
-    }
-    for (int i = 0; i < choice->count; ++i) {
-        if (choice->tried[i].time <= limit) {
+        if (choice->tried[i].time <= limit && choice->tried[i].size <= most) {
             least = fmin(least, choice->tried[i].size);
-            most = fmax(most, choice->tried[i].size);
+            upper = fmax(upper, choice->tried[i].size);
         }
     }
+    upper = fmax(least, fmin(upper, choice->hidden));
     for (int i = 0; i < choice->count; ++i) {
-        const double distance = fabs(log(choice->tried[i].size / sqrt(least * most)));
-        if (choice->tried[i].time <= limit && distance < nearest) {
+        const double distance = fabs(log(choice->tried[i].size / sqrt(least * upper)));
+        if (choice->tried[i].time <= limit && choice->tried[i].size <= most
+            && distance < nearest) {
             nearest = distance;
             size = choice->tried[i].size;
         }
@@ -348,29 +347,38 @@ static double choose_middle(const choice_t *choice)
 }
 
 /*
+ * With given costs, whose alpha is all that a block costs, the model decides alone, and
+ * nothing is slower than whole blocks.
+ */
+static double choose_given(const choice_t *choice)
+{
+    double limit = ALIKE * choice->best;
+
+    for (int i = 0; i < choice->count; ++i) {
+        if (choice->tried[i].size >= choice->largest) {
+            limit = fmin(limit, choice->tried[i].time);
+        }
+    }
+    return choose_middle(choice, limit, choice->largest);
+}
+
+/*
  * Large contributions go in several blocks even where whole ones would be a little faster: what
  * the model does not know, ranks that come late and blocks that are asked for, stops a call that
- * has nothing else to send. With given costs, whose alpha is all that a block costs, the model
- * decides alone.
+ * has nothing else to send.
  */
 #define LARGE ((double) 65536)
 #define SEVERAL 4
 #define LITTLE 1.045
 
-static double cut_large(const choice_t *choice, const mca_coll_pipering_link_cost_t *link,
-                        double size)
+static double choose_learnt(const choice_t *choice)
 {
-    double cut = 0;
+    const double size = choose_middle(choice, ALIKE * choice->best, choice->largest);
 
-    if (!link->overlap || size < choice->largest || LARGE > choice->largest) {
+    if (size <= choice->largest / SEVERAL || LARGE > choice->largest) {
         return size;
     }
-    for (int i = 0; i < choice->count; ++i) {
-        if (choice->tried[i].size <= choice->largest / SEVERAL && choice->tried[i].size > cut
-            && choice->tried[i].time <= LITTLE * choice->best) {
-            cut = choice->tried[i].size;
-        }
-    }
+    const double cut = choose_middle(choice, LITTLE * choice->best, choice->largest / SEVERAL);
     return 0 < cut ? cut : size;
 }
 
@@ -380,8 +388,9 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
 {
     choice_t choice = {.time_of = time_of,
                        .problem = problem,
-                       .factors = link->factors,
-                       .largest = (double) largest};
+                       .link = link,
+                       .largest = (double) largest,
+                       .hidden = MCA_COLL_PIPERING_HIDDEN * link->alpha / link->beta};
 
     for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
         consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
@@ -395,7 +404,7 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
     for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
         consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
     }
-    return (size_t) cut_large(&choice, link, choose_middle(&choice));
+    return (size_t) (link->overlap ? choose_learnt(&choice) : choose_given(&choice));
 }
 
 static double time_of_ring(const void *problem, size_t block_size)
@@ -406,7 +415,7 @@ static double time_of_ring(const void *problem, size_t block_size)
 /* As far as calls have shown what the model does not know. */
 static double weighed_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {
-    return mca_coll_pipering_factors_time(member_link(problem)->factors, (double) block_size,
+    return mca_coll_pipering_factors_time(member_link(problem), (double) block_size,
                                           mca_coll_pipering_time(problem, block_size));
 }
 

@@ -321,12 +321,14 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
     if (!is_known(rates, class)) {
         return most < (double) block_size && 1 <= most ? (size_t) most : block_size;
     }
-    const bool dear = is_dear(rates, class, best);
+    const mca_coll_pipering_link_cost_t cost = mca_coll_pipering_rates_cost(rates);
+    const double hidden = MCA_COLL_PIPERING_HIDDEN * cost.alpha / cost.beta;
+    const bool grows = !is_dear(rates, class, best) && (double) length < hidden;
     for (unsigned i = 0; i < count; ++i) {
         const int other = others[(lesson + i) % count];
         const double varied = ldexp((double) block_size, other - class);
         if (VARIED_LEAST <= other && MCA_COLL_PIPERING_RATES > other && !is_founded(rates, other)
-            && !(dear && other > class) && varied <= most) {
+            && (grows || other < class) && varied <= most) {
             return (size_t) varied;
         }
     }
