@@ -260,7 +260,6 @@ typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_params_t params;
     unsigned lessons; /**< 1 + those that were over when it was made; 0: it knows of none */
     bool must_take; /**< nobody else can serve the call any more */
-    bool tries;     /**< the call teaches */
     bool wanted;    /**< as a pipeline, since nothing is known of links */
     bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
     bool ordered;   /**< of a reduction: the operation does not commute */

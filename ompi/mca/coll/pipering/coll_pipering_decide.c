@@ -71,7 +71,7 @@ static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return mine->collective == key->collective && mine->must_take == key->must_take
            && mine->wanted == key->wanted && mine->varied == key->varied
-           && mine->lessons == key->lessons && mine->tries == key->tries
+           && mine->lessons == key->lessons
            && mine->ordered == key->ordered && mine->reproducible == key->reproducible
            && mine->root == key->root && mine->unit == key->unit
            && same_params(&mine->params, &key->params)
@@ -372,8 +372,7 @@ static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_module_t *module
                                        &key->params);
 
     if (knows) {
-        cost.net.factors = mca_coll_pipering_lessons_factors(module, key->collective, total);
-        cost.net.trying = key->tries;
+        cost.net.factors = mca_coll_pipering_lessons_factors(module, key, total);
     }
     return cost;
 }

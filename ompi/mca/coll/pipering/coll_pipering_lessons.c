@@ -12,8 +12,11 @@
  * Lessons: which blocking calls teach what links between nodes cost, and how ranks agree on
  * what they saw.
  *
- *     call number   1  2  3  4  5  6  7  8  9  ...   of its kind and octave of bytes
+ *     call number   1  2  3  4  5  6  7  8  9  ...
  *     teaches       *  *     *           *
+ *
+ * Counted are calls of a kind, an octave of bytes, and an octave of what the largest
+ * contribution is of them: what broadcasts show is no rule for equal contributions.
  *
  * Before such a call ranks wait for each other, and after it each tells the rate of the stream
  * that came in to it, of which the median is taken (coll_pipering_plan_rates.c), and how long
@@ -48,11 +51,12 @@
 /* Kinds of calls, by what the model has of them. */
 typedef enum { GATHERS, REDUCTIONS_TO_ALL, OTHERS } kind_t;
 
-/* Calls of a kind and an octave. */
+/* Calls that are alike. */
 typedef struct course_t {
     struct course_t *next;
     kind_t kind;
-    int octave;
+    int octave; /* of bytes in all */
+    int shape;  /* octave of how many times the largest contribution they are */
     uint32_t calls;
     mca_coll_pipering_factors_t factors;
 } course_t;
@@ -108,13 +112,29 @@ static kind_t kind_of(mca_coll_pipering_collective_t collective)
                                                        : OTHERS;
 }
 
+static int shape_of(const mca_coll_pipering_key_t *key, size_t total)
+{
+    size_t largest = 1;
+    int shape = 0;
+
+    for (int i = 0; i < key->parts; ++i) {
+        largest = key->sizes[i] > largest ? key->sizes[i] : largest;
+    }
+    for (size_t rest = total / (largest * key->unit); 1 < rest; rest /= 2) {
+        ++shape;
+    }
+    return shape;
+}
+
 static course_t *find_course(const mca_coll_pipering_module_t *module,
-                             mca_coll_pipering_collective_t collective, size_t total)
+                             const mca_coll_pipering_key_t *key, size_t total)
 {
     course_t *course = NULL == module->lessons ? NULL : module->lessons->courses;
+    const kind_t kind = kind_of(key->collective);
+    const int octave = octave_of(total), shape = shape_of(key, total);
 
     while (NULL != course
-           && (kind_of(collective) != course->kind || octave_of(total) != course->octave)) {
+           && (kind != course->kind || octave != course->octave || shape != course->shape)) {
         course = course->next;
     }
     return course;
@@ -128,11 +148,11 @@ static bool is_timed(mca_coll_pipering_collective_t collective)
 
 const mca_coll_pipering_factors_t *
 mca_coll_pipering_lessons_factors(const mca_coll_pipering_module_t *module,
-                                  mca_coll_pipering_collective_t collective, size_t total)
+                                  const mca_coll_pipering_key_t *key, size_t total)
 {
-    const course_t *course = find_course(module, collective, total);
+    const course_t *course = find_course(module, key, total);
 
-    return NULL != course && is_timed(collective) ? &course->factors : NULL;
+    return NULL != course && is_timed(key->collective) ? &course->factors : NULL;
 }
 
 /* ---- which calls teach ---- */
@@ -152,7 +172,7 @@ bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_module_t *module,
 }
 
 static course_t *add_course(mca_coll_pipering_module_t *module,
-                            mca_coll_pipering_collective_t collective, size_t total)
+                            const mca_coll_pipering_key_t *key, size_t total)
 {
     mca_coll_pipering_lessons_t *lessons = module->lessons;
     course_t *course = calloc(1, sizeof(*course));
@@ -169,27 +189,27 @@ static course_t *add_course(mca_coll_pipering_module_t *module,
         lessons->agreement.request[0] = lessons->agreement.request[1] = MPI_REQUEST_NULL;
         module->lessons = lessons;
     }
-    course->kind = kind_of(collective);
+    course->kind = kind_of(key->collective);
     course->octave = octave_of(total);
+    course->shape = shape_of(key, total);
     course->next = lessons->courses;
     lessons->courses = course;
     return course;
 }
 
 int mca_coll_pipering_lessons_count(mca_coll_pipering_module_t *module,
-                                    const mca_coll_pipering_params_t *params,
-                                    mca_coll_pipering_collective_t collective, size_t total,
+                                    const mca_coll_pipering_key_t *key, size_t total,
                                     bool *teaches)
 {
     course_t *course;
 
     *teaches = false;
-    if (!may_teach(module, params, total)) {
+    if (!may_teach(module, &key->params, total)) {
         return OMPI_SUCCESS;
     }
-    course = find_course(module, collective, total);
+    course = find_course(module, key, total);
     if (NULL == course) {
-        course = add_course(module, collective, total);
+        course = add_course(module, key, total);
     }
     if (NULL == course) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -312,7 +332,7 @@ bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
     const bool opening = !mca_coll_pipering_rates_known(&module->lessons->rates);
     const mca_coll_pipering_rate_t rate = median_of(samples);
     const double length = mca_coll_pipering_plan_length(plan);
-    course_t *course = find_course(module, collective, plan->total);
+    course_t *course = find_course(module, &plan->key, plan->total);
     learn_rate(module, length, rate);
     if (!opening && is_timed(collective)) {
         const size_t block = plan->cut.block_size * plan->key.unit;
@@ -419,7 +439,7 @@ bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_module_t *module,
                                     ompi_communicator_t *comm, const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_key_t *key = &plan->key;
-    const course_t *course = find_course(module, key->collective, plan->total);
+    const course_t *course = find_course(module, key, plan->total);
 
     if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == course->factors.below) {
         return false;
@@ -446,7 +466,7 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
         return rc;
     }
     lessons->below.talk = new_talk(module, comm);
-    lessons->below.course = find_course(module, plan->key.collective, plan->total);
+    lessons->below.course = find_course(module, &plan->key, plan->total);
     lessons->below.modelled = plan->rival_time;
     lessons->below.began = mca_coll_pipering_now();
     return NULL == lessons->below.talk ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;

@@ -33,10 +33,10 @@ mca_coll_pipering_lessons_rates(const mca_coll_pipering_module_t *module);
 /** Lessons that are over; equal on all ranks between two calls in program order. */
 unsigned mca_coll_pipering_lessons_over(const mca_coll_pipering_module_t *module);
 
-/** What calls of this collective about so many bytes have shown of the model; NULL: nothing. */
+/** What calls like this one, about so many bytes, have shown of the model; NULL: nothing. */
 const mca_coll_pipering_factors_t *
 mca_coll_pipering_lessons_factors(const mca_coll_pipering_module_t *module,
-                                  mca_coll_pipering_collective_t collective, size_t total);
+                                  const mca_coll_pipering_key_t *key, size_t total);
 
 /** A blocking call about so many bytes could teach, and nothing is known yet. */
 bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_module_t *module,
@@ -44,11 +44,10 @@ bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_module_t *module,
 
 /**
  * Counts a blocking call; *teaches: it is one that teaches, the first, second, fourth, ... of
- * its octave of sizes. OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ * those that are like it. OMPI_ERR_OUT_OF_RESOURCE: no memory.
  */
 int mca_coll_pipering_lessons_count(mca_coll_pipering_module_t *module,
-                                    const mca_coll_pipering_params_t *params,
-                                    mca_coll_pipering_collective_t collective, size_t total,
+                                    const mca_coll_pipering_key_t *key, size_t total,
                                     bool *teaches);
 
 /**

@@ -152,8 +152,7 @@ typedef struct mca_coll_pipering_factors_t {
  * of `frame`. It can be passed on `latency` seconds after that. A block of more
  * than `eager` bytes (0: there is no such bound) has to be asked for first,
  * `handshake` seconds more, which are `guessed` as long as nobody has seen them.
- * Times of whole calls are weighed by `factors` (NULL: none; borrowed); when a lesson is
- * `trying`, blocks that were not measured are believed to take what the model says.
+ * Times of whole calls are weighed by `factors` (NULL: none; borrowed).
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -168,7 +167,6 @@ typedef struct mca_coll_pipering_link_cost_t {
     bool guessed;
     double gap;
     const mca_coll_pipering_factors_t *factors;
-    bool trying;
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {

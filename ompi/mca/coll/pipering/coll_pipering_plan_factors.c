@@ -21,29 +21,24 @@
  *       1    |- *  *  *  - - - - -  <- within noise of the model: believed
  *            +--------------------- block size
  *
- * Lessons believe the model where a class is unknown, so that one that disappoints makes room
- * for the next best until one keeps what the model promises; other calls take what is known.
- * Where all classes disappoint the module below has the call.
+ * Unknown classes are believed, so one that disappoints makes room for the next best until one
+ * keeps what the model promises. Calls that pipelines serve stay with them until the module
+ * below was measured.
  * Where the model is wrong by more than noise, be it too high or too low, and by twice as much
  * (as logarithms go) the module below might be faster, a lesson tries that. Then what was
  * measured decides between the two; as long as they are not far apart every other lesson
  * takes the one that calls do not take.
  *
- * Limits: one factor for all calls of a kind within an octave of bytes, however they are
- * distributed.
+ * Limits: one factor for all calls of a kind within an octave of bytes, and an octave of what
+ * the largest contribution is of them.
  */
 
 #include <math.h>
 
 #include "coll_pipering_plan.h"
 
-/*
- * Calls differ by noise, by so much and so many seconds, which is at most a fifth; as long as
- * they do not differ more from the model it is right.
- */
-#define NOISE 0.04
-#define DISTURBED 4e-3
-#define NOISE_MOST 0.2
+/* Within this the model is right: calls differ as much by noise. */
+#define BELIEVED 1.25
 
 /* What the model may be too low for all classes. */
 #define TOO_LOW 1.1
@@ -74,12 +69,7 @@ void mca_coll_pipering_factor_add(float *factor, double modelled, double measure
     }
 }
 
-static double believed(double time)
-{
-    return 1 + fmin(NOISE + DISTURBED / time, NOISE_MOST);
-}
-
-/* The least and the most that is known; 0: nothing is. */
+/* The least that is known; 0: nothing is. */
 static float least_factor(const mca_coll_pipering_factors_t *factors)
 {
     float least = 0;
@@ -90,16 +80,6 @@ static float least_factor(const mca_coll_pipering_factors_t *factors)
         }
     }
     return least;
-}
-
-static float most_factor(const mca_coll_pipering_factors_t *factors)
-{
-    float most = 0;
-
-    for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
-        most = fmaxf(most, factors->of[i]);
-    }
-    return most;
 }
 
 /*
@@ -116,11 +96,8 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_link_cost_t *link,
         return time;
     }
     const float known = factors->of[mca_coll_pipering_rate_class((size_t) block_size)];
-    if (0 == known && link->trying) {
-        return time;
-    }
-    const double more = (0 < known ? known : most_factor(factors)) / fmin(TOO_LOW, least);
-    return more > believed(time) ? more * time : time;
+    const double more = 0 < known ? known / fmin(TOO_LOW, least) : 1;
+    return more > BELIEVED ? more * time : time;
 }
 
 /* What was measured of this class; else the model, less what it is too high for all. */
@@ -151,7 +128,7 @@ bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
 
     if (0 == factors->below) {
         const double wrong = fmax(own / time, time / own);
-        return wrong > believed(own) && rival_time < wrong * wrong * own;
+        return wrong > BELIEVED && rival_time < wrong * wrong * own;
     }
     const double ratio = own / (factors->below * rival_time);
     return 0 != lesson % 2 && ratio < CLOSE && ratio > 1 / CLOSE;

@@ -164,15 +164,18 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, ompi_communi
     key->wanted = MCA_COLL_PIPERING_BCAST >= call->collective
                   && MCA_COLL_PIPERING_AUTO == key->params.algorithm
                   && mca_coll_pipering_lessons_wanted(module, &key->params, call->total);
-    int rc = mca_coll_pipering_lessons_count(module, &key->params, call->collective, call->total,
-                                             &key->tries);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_plan_get(module, comm, key, plan);
-    }
+    int rc = mca_coll_pipering_plan_get(module, comm, key, plan);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    if (key->tries && !mca_coll_pipering_plan_swaps(*plan)) {
+    if (!mca_coll_pipering_plan_swaps(*plan)) {
+        rc = mca_coll_pipering_lessons_count(module, key, call->total, teaches);
+    }
+    if (OMPI_SUCCESS != rc) {
+        OBJ_RELEASE(*plan);
+        return rc;
+    }
+    if (*teaches) {
         rc = find_teaching_plan(call, comm, module, key, plan);
         *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_plan_swaps(*plan);
         return rc;
