@@ -50,6 +50,9 @@ static void test_weighing(void)
     factors.of[class] = 1.12f;
     ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "noise weighs nothing");
     factors.of[class] = 2;
+    factors.times[class] = 1;
+    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "a single pause weighs nothing, too");
+    factors.times[class] = 2;
     const double twice = mca_coll_pipering_factors_time(&link, 5000, 7);
     ok(12 < twice && 14 >= twice, "twice as long weighs nearly twice");
     ok(7 == mca_coll_pipering_factors_time(&link, 50000, 7), "other blocks weigh as before");
@@ -73,6 +76,7 @@ static void test_doubting(void)
     float *factor = &factors.of[mca_coll_pipering_rate_class(5000)];
 
     memset(&factors, 0, sizeof(factors));
+    factors.times[mca_coll_pipering_rate_class(5000)] = 2;
     ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "an unknown model is believed");
     *factor = 1.03f;
     ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "one that is right, too");
@@ -93,7 +97,7 @@ static void test_doubting(void)
 
 #define RANKS 12
 #define MACHINES 2000
-#define LESSONS 9
+#define LESSONS 13
 
 typedef struct {
     double of[MCA_COLL_PIPERING_RATES]; /* times the model */
@@ -172,9 +176,11 @@ static double run_call(machine_t *machine, mca_coll_pipering_factors_t *factors,
     const double time = taken ? time_of(machine, block) : time_below(machine);
     machine->problem.cost.net.factors = NULL;
     if (0 < lesson) {
-        mca_coll_pipering_factor_add(taken ? &factors->of[mca_coll_pipering_rate_class(block)]
-                                           : &factors->below,
-                                     taken ? model : rival, noise * time);
+        if (taken) {
+            mca_coll_pipering_factors_add(factors, (double) block, model, noise * time);
+        } else {
+            mca_coll_pipering_factor_add(&factors->below, rival, noise * time);
+        }
     }
     return time;
 }
@@ -224,7 +230,7 @@ static void test_learning(void)
            alone[MACHINES * 19 / 20]);
     ok(1.1 >= last[MACHINES / 2], "half of all calls come within 10%% of the best");
     ok(1.5 >= last[MACHINES * 19 / 20], "19 in 20 within 50%%");
-    ok(worse <= MACHINES / 100, "few, %d, try what is slower than by the model alone", worse);
+    ok(worse <= MACHINES / 50, "few, %d, try what is slower than by the model alone", worse);
 }
 
 int main(void)

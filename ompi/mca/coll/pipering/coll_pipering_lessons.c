@@ -336,8 +336,8 @@ bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
     learn_rate(module, length, rate);
     if (!opening && is_timed(collective)) {
         const size_t block = plan->cut.block_size * plan->key.unit;
-        mca_coll_pipering_factor_add(&course->factors.of[mca_coll_pipering_rate_class(block)],
-                                     plan->time, samples->time);
+        mca_coll_pipering_factors_add(&course->factors, (double) block, plan->time,
+                                      samples->time);
     }
     end_lesson(module);
     report(module, length, rate, samples->time, plan);

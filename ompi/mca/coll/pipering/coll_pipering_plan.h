@@ -140,6 +140,7 @@ typedef struct mca_coll_pipering_volume_t {
 typedef struct mca_coll_pipering_factors_t {
     float of[MCA_COLL_PIPERING_RATES];
     float below;
+    uint8_t times[MCA_COLL_PIPERING_RATES]; /**< that a class was measured, 0, 1, or more */
 } mca_coll_pipering_factors_t;
 
 /**
@@ -507,6 +508,10 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
                                     size_t length, size_t total, unsigned lesson);
 
 /* ---- factors (coll_pipering_plan_factors.c) ---- */
+
+/** Adds a call with blocks of this size, likewise. */
+void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors, double block_size,
+                                   double modelled, double measured);
 
 /** Adds a call that took `measured` seconds in place of `modelled`; the shorter ones count most. */
 void mca_coll_pipering_factor_add(float *factor, double modelled, double measured);

@@ -52,6 +52,9 @@
 /* Of two that are no further apart either may be the better one. */
 #define CLOSE 1.5
 
+/* Two calls show more than a pause of the network. */
+#define CONFIRMED 2
+
 /* Of several measurements a longer one counts as one of so many: pauses make calls longer. */
 #define LASTING 3
 
@@ -67,6 +70,15 @@ void mca_coll_pipering_factor_add(float *factor, double modelled, double measure
     } else {
         *factor *= (float) pow(seen / *factor, 1.0 / LASTING);
     }
+}
+
+void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors, double block_size,
+                                   double modelled, double measured)
+{
+    const int class = mca_coll_pipering_rate_class((size_t) block_size);
+
+    mca_coll_pipering_factor_add(&factors->of[class], modelled, measured);
+    factors->times[class] += CONFIRMED > factors->times[class];
 }
 
 /* The least that is known; 0: nothing is. */
@@ -95,18 +107,25 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_link_cost_t *link,
     if (0 == least) {
         return time;
     }
-    const float known = factors->of[mca_coll_pipering_rate_class((size_t) block_size)];
+    const int class = mca_coll_pipering_rate_class((size_t) block_size);
+    const float known = CONFIRMED == factors->times[class] ? factors->of[class] : 0;
     const double more = 0 < known ? known / fmin(TOO_LOW, least) : 1;
     return more > BELIEVED ? more * time : time;
 }
 
-/* What was measured of this class; else the model, less what it is too high for all. */
+/*
+ * What was measured of this class; else the model, less what it is too high for all. A single
+ * call that took longer may have met a pause.
+ */
 static double own_time(const mca_coll_pipering_factors_t *factors, double block_size, double time)
 {
-    const float known = factors->of[mca_coll_pipering_rate_class((size_t) block_size)];
-    const float least = least_factor(factors);
+    const int class = mca_coll_pipering_rate_class((size_t) block_size);
+    const float known = factors->of[class], least = least_factor(factors);
 
-    return time * (0 < known ? known : 0 < least ? fmin(1, least) : 1);
+    if (0 < known && (CONFIRMED == factors->times[class] || 1 > known)) {
+        return known * time;
+    }
+    return 0 < least && 1 > least ? least * time : time;
 }
 
 bool mca_coll_pipering_factors_pay(const mca_coll_pipering_link_cost_t *link, double block_size,
