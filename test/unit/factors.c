@@ -38,35 +38,33 @@ static void test_adding(void)
 static void test_weighing(void)
 {
     mca_coll_pipering_factors_t factors;
-    mca_coll_pipering_link_cost_t link = {.factors = NULL};
     const int class = mca_coll_pipering_rate_class(5000);
 
     memset(&factors, 0, sizeof(factors));
-    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "without factors the model is believed");
-    ok(mca_coll_pipering_factors_pay(&link, 5000, 11, 10, 1.1), "a little slower than rivals pays");
-    ok(!mca_coll_pipering_factors_pay(&link, 5000, 11.1, 10, 1.1), "more does not");
-    link.factors = &factors;
-    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "and where nothing is known");
+    ok(7 == mca_coll_pipering_factors_time(NULL, 5000, 7), "without factors the model is believed");
+    ok(mca_coll_pipering_factors_pay(NULL, 5000, 11, 10, 1.1), "a little slower than rivals pays");
+    ok(!mca_coll_pipering_factors_pay(NULL, 5000, 11.1, 10, 1.1), "more does not");
+    ok(7 == mca_coll_pipering_factors_time(&factors, 5000, 7), "and where nothing is known");
     factors.of[class] = 1.12f;
-    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "noise weighs nothing");
+    ok(7 == mca_coll_pipering_factors_time(&factors, 5000, 7), "noise weighs nothing");
     factors.of[class] = 2;
     factors.times[class] = 1;
-    ok(7 == mca_coll_pipering_factors_time(&link, 5000, 7), "a single pause weighs nothing, too");
+    ok(7 == mca_coll_pipering_factors_time(&factors, 5000, 7), "a single pause weighs nothing, too");
     factors.times[class] = 2;
-    const double twice = mca_coll_pipering_factors_time(&link, 5000, 7);
+    const double twice = mca_coll_pipering_factors_time(&factors, 5000, 7);
     ok(12 < twice && 14 >= twice, "twice as long weighs nearly twice");
-    ok(7 == mca_coll_pipering_factors_time(&link, 50000, 7), "other blocks weigh as before");
+    ok(7 == mca_coll_pipering_factors_time(&factors, 50000, 7), "other blocks weigh as before");
     factors.of[0] = 0.5f;
-    ok(28 == mca_coll_pipering_factors_time(&link, 5000, 7), "where others take half, 4 times");
-    ok(7 == mca_coll_pipering_factors_time(&link, 500, 7), "and those not less");
+    ok(28 == mca_coll_pipering_factors_time(&factors, 5000, 7), "where others take half, 4 times");
+    ok(7 == mca_coll_pipering_factors_time(&factors, 500, 7), "and those not less");
     factors.of[0] = 0;
-    ok(mca_coll_pipering_factors_pay(&link, 5000, 14, 10, 1.1), "what served may be slower");
-    ok(!mca_coll_pipering_factors_pay(&link, 5000, 15, 10, 1.1), "but not by much");
+    ok(mca_coll_pipering_factors_pay(&factors, 5000, 14, 10, 1.1), "what served may be slower");
+    ok(!mca_coll_pipering_factors_pay(&factors, 5000, 15, 10, 1.1), "but not by much");
     factors.below = 2.5;
-    ok(mca_coll_pipering_factors_pay(&link, 5000, 12, 10, 1.1), "unless rivals do, too");
-    ok(!mca_coll_pipering_factors_pay(&link, 5000, 13, 10, 1.1), "and are slower");
+    ok(mca_coll_pipering_factors_pay(&factors, 5000, 12, 10, 1.1), "unless rivals do, too");
+    ok(!mca_coll_pipering_factors_pay(&factors, 5000, 13, 10, 1.1), "and are slower");
     factors.of[class] = 0;
-    ok(mca_coll_pipering_factors_pay(&link, 5000, 25, 10, 1.1),
+    ok(mca_coll_pipering_factors_pay(&factors, 5000, 25, 10, 1.1),
        "what was measured below is compared with the model, too");
 }
 
@@ -167,8 +165,7 @@ static double run_call(machine_t *machine, mca_coll_pipering_factors_t *factors,
     }
     const double model = mca_coll_pipering_time(&machine->problem, block);
     const double rival = mca_coll_pipering_rival_time(&machine->problem);
-    const bool pays = mca_coll_pipering_factors_pay(&machine->problem.cost.net, (double) block,
-                                                    model, rival, 1.1);
+    const bool pays = mca_coll_pipering_factors_pay(factors, (double) block, model, rival, 1.1);
     const bool turns = 0 < lesson && (pays || 0 < factors->below)
                        && mca_coll_pipering_factors_doubt(factors, (double) block, model, rival,
                                                           lesson);
@@ -198,12 +195,6 @@ static double best_time(const machine_t *machine)
     return best;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 static void test_learning(void)
 {
     static double last[MACHINES], alone[MACHINES];
@@ -223,8 +214,8 @@ static void test_learning(void)
         last[i] = run_call(&machine, &factors, 0) / best;
         worse += last[i] > 1.3 * alone[i];
     }
-    qsort(last, MACHINES, sizeof(double), compare);
-    qsort(alone, MACHINES, sizeof(double), compare);
+    tap_sort(last, MACHINES);
+    tap_sort(alone, MACHINES);
     printf("# time over the best: median %.3f, of 19 in 20 %.3f; by the model alone %.3f, %.3f\n",
            last[MACHINES / 2], last[MACHINES * 19 / 20], alone[MACHINES / 2],
            alone[MACHINES * 19 / 20]);

@@ -211,12 +211,6 @@ static double best_time(call_t *call, const mca_coll_pipering_link_cost_t *net)
 #define NETWORKS 1500
 #define CALLS 65
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 static void test_learning(void)
 {
     static double last[NETWORKS], whole[NETWORKS];
@@ -239,8 +233,8 @@ static void test_learning(void)
         }
         whole[i] = sum / CALLS;
     }
-    qsort(last, NETWORKS, sizeof(double), compare);
-    qsort(whole, NETWORKS, sizeof(double), compare);
+    tap_sort(last, NETWORKS);
+    tap_sort(whole, NETWORKS);
     printf("# time over the best: the first call %.2f; after %d calls median %.3f, of 19 in 20 "
            "%.3f, worst %.3f; over all calls %.3f, %.3f, %.3f\n",
            first, CALLS, last[NETWORKS / 2], last[NETWORKS * 19 / 20], last[NETWORKS - 1],

@@ -192,4 +192,16 @@ static inline void *tap_memory(size_t bytes)
     return memory;
 }
 
+static inline int tap_compare(const void *a, const void *b)
+{
+    const double x = *(const double *) a, y = *(const double *) b;
+    return (x > y) - (x < y);
+}
+
+/** Sorts numbers, the least one first. */
+static inline void tap_sort(double *values, size_t count)
+{
+    qsort(values, count, sizeof(double), tap_compare);
+}
+
 #endif

@@ -317,11 +317,11 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
     if (2 > draft->nodes) {
         return pays_on_one_node ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    mca_coll_pipering_link_cost_t link = draft->cost.net;
-    if (mca_coll_pipering_plan_swaps(plan)) {
-        link.factors = NULL; /* which are those of pipelines */
-    }
-    return mca_coll_pipering_factors_pay(&link, (double) (plan->cut.block_size * plan->key.unit),
+    /* factors are those of pipelines */
+    return mca_coll_pipering_factors_pay(mca_coll_pipering_plan_swaps(plan)
+                                             ? NULL
+                                             : draft->cost.net.factors,
+                                         (double) (plan->cut.block_size * plan->key.unit),
                                          plan->time, plan->rival_time,
                                          MCA_COLL_PIPERING_RIVAL_SLACK)
                ? MCA_COLL_PIPERING_TAKEN

@@ -24,7 +24,8 @@
  * below serves are timed likewise. Nothing is measured beside calls, and nonblocking calls,
  * whose time is that of the program, teach nothing.
  *
- * Cost: ceil(log2 p) messages of 64 places of 12 bytes before and after a call that teaches.
+ * Cost: ceil(log2 p) messages of 8 bytes before a call that teaches, and as many of 64 places
+ * of 12 bytes after it, or of 8 bytes if the module below served it.
  */
 
 #include "coll_pipering_lessons.h"
@@ -61,12 +62,11 @@ typedef struct course_t {
     mca_coll_pipering_factors_t factors;
 } course_t;
 
-/* Samples on their way to all ranks while this one waits. */
+/* A time on its way to all ranks while this one waits. */
 typedef struct {
     mca_coll_pipering_task_t super;
     mca_coll_pipering_module_t *module;
-    mca_coll_pipering_samples_t *samples; /* [3]; owned */
-    double time;
+    double time[3]; /* of this rank, in the end the longest of all, and two for its messages */
 } talk_t;
 
 typedef struct mca_coll_pipering_lessons_t {
@@ -107,7 +107,7 @@ static int octave_of(size_t total)
 
 static kind_t kind_of(mca_coll_pipering_collective_t collective)
 {
-    return MCA_COLL_PIPERING_ALLGATHER >= collective        ? GATHERS
+    return MCA_COLL_PIPERING_ALLGATHER >= collective   ? GATHERS
            : MCA_COLL_PIPERING_ALLREDUCE == collective ? REDUCTIONS_TO_ALL
                                                        : OTHERS;
 }
@@ -346,24 +346,23 @@ bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
 
 /* ---- while this rank waits ---- */
 
-static void talk_construct(talk_t *talk)
-{
-    talk->samples = NULL;
-}
+static OBJ_CLASS_INSTANCE(talk_t, mca_coll_pipering_task_t, NULL, NULL);
 
-static void talk_destruct(talk_t *talk)
+static void merge_times(void *value, const void *other)
 {
-    free(talk->samples);
-}
+    double *mine = value;
+    const double *its = other;
 
-static OBJ_CLASS_INSTANCE(talk_t, mca_coll_pipering_task_t, talk_construct, talk_destruct);
+    *mine = fmax(*mine, *its);
+}
 
 static int start_talk(mca_coll_pipering_task_t *task)
 {
     talk_t *talk = (talk_t *) task;
 
-    mca_coll_pipering_lessons_begin(talk->module, talk->samples,
-                                    (mca_coll_pipering_rate_t){0, 0, 0}, talk->time);
+    mca_coll_pipering_agree(&talk->module->lessons->agreement,
+                            mca_coll_pipering_setup_wire(talk->module->setup), merge_times,
+                            talk->time, sizeof(double), talk->time + 1);
     mca_coll_pipering_task_activate(task);
     (void) mca_coll_pipering_task_progress();
     return OMPI_SUCCESS;
@@ -376,12 +375,11 @@ static bool advance_talk(mca_coll_pipering_task_t *task, int *steps, int *rc)
     *rc = OMPI_SUCCESS;
     if (mca_coll_pipering_agreed(&talk->module->lessons->agreement)) {
         ++*steps;
-        talk->time = talk->samples->time;
         return true;
     }
     *rc = mca_coll_pipering_setup_error(talk->module->setup);
     if (OMPI_SUCCESS != *rc) {
-        talk->samples = NULL; /* messages may still come into them */
+        OBJ_RETAIN(talk); /* for ever: messages may still come into it */
     }
     return OMPI_SUCCESS != *rc;
 }
@@ -394,16 +392,9 @@ static talk_t *new_talk(mca_coll_pipering_module_t *module, ompi_communicator_t 
 {
     talk_t *talk = OBJ_NEW(talk_t);
 
-    if (NULL == talk) {
-        return NULL;
-    }
-    mca_coll_pipering_task_init(&talk->super, &talk_kind, comm, false);
-    talk->module = module;
-    talk->time = 0;
-    talk->samples = malloc(3 * sizeof(*talk->samples));
-    if (NULL == talk->samples) {
-        mca_coll_pipering_task_free(&talk->super);
-        return NULL;
+    if (NULL != talk) {
+        mca_coll_pipering_task_init(&talk->super, &talk_kind, comm, false);
+        talk->module = module;
     }
     return talk;
 }
@@ -411,12 +402,12 @@ static talk_t *new_talk(mca_coll_pipering_module_t *module, ompi_communicator_t 
 /* Has a talk, which is gone then; *time, this rank's, becomes the longest of all. */
 static int have_talk(talk_t *talk, double *time)
 {
-    talk->time = *time;
+    talk->time[0] = *time;
     OBJ_RETAIN(talk);
     int rc = mca_coll_pipering_task_start(&talk->super);
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_pipering_task_wait(&talk->super);
-        *time = talk->time;
+        *time = talk->time[0];
     }
     OBJ_RELEASE(talk);
     return rc;

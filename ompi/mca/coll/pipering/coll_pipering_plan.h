@@ -435,8 +435,8 @@ double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, do
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes);
 
-/** A block that takes so many times longer to send than to handle gains nothing by being larger. */
-#define MCA_COLL_PIPERING_HIDDEN 32
+/** Bytes of a block whose handling hardly shows beside its sending: larger ones gain nothing. */
+double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link);
 
 /** Modelled seconds of a problem with blocks of at most B bytes. */
 typedef double mca_coll_pipering_time_fn_t(const void *problem, size_t block_size);
@@ -516,16 +516,16 @@ void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors, double 
 /** Adds a call that took `measured` seconds in place of `modelled`; the shorter ones count most. */
 void mca_coll_pipering_factor_add(float *factor, double modelled, double measured);
 
-/** Modelled seconds with blocks of this size, weighed by what was measured over the link. */
-double mca_coll_pipering_factors_time(const mca_coll_pipering_link_cost_t *link, double block_size,
+/** Modelled seconds with blocks of this size, weighed by what was measured (NULL: nothing). */
+double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time);
 
 /**
  * Whether a call of so many modelled seconds should not be left to the module below: by what
  * was measured of both, else if it is not slower than `slack` times the modelled rivals, or
- * a little more where such calls were not left so far.
+ * a little more where such calls were not left so far. Without factors (NULL) the model decides.
  */
-bool mca_coll_pipering_factors_pay(const mca_coll_pipering_link_cost_t *link, double block_size,
+bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors, double block_size,
                                    double time, double rival_time, double slack);
 
 /**

@@ -98,10 +98,9 @@ static float least_factor(const mca_coll_pipering_factors_t *factors)
  * Where the model is too high for a class, or a little too low, it is so for all, so what counts
  * is how much more time a class takes than the best known one.
  */
-double mca_coll_pipering_factors_time(const mca_coll_pipering_link_cost_t *link, double block_size,
+double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time)
 {
-    const mca_coll_pipering_factors_t *factors = link->factors;
     const float least = NULL == factors ? 0 : least_factor(factors);
 
     if (0 == least) {
@@ -128,11 +127,9 @@ static double own_time(const mca_coll_pipering_factors_t *factors, double block_
     return 0 < least && 1 > least ? least * time : time;
 }
 
-bool mca_coll_pipering_factors_pay(const mca_coll_pipering_link_cost_t *link, double block_size,
+bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors, double block_size,
                                    double time, double rival_time, double slack)
 {
-    const mca_coll_pipering_factors_t *factors = link->factors;
-
     if (NULL == factors || 0 == factors->below) {
         const bool served = NULL != factors && 0 < least_factor(factors);
         return time <= slack * rival_time * (served ? KEPT : 1);

@@ -161,6 +161,14 @@ double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, do
     return link->overlap ? cbrt(sum * sum) : handled + sent;
 }
 
+/* What takes so many times longer to send than to handle hides the latter. */
+#define HIDDEN 32
+
+double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link)
+{
+    return HIDDEN * link->alpha / link->beta;
+}
+
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes)
 {
@@ -296,7 +304,7 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
 typedef struct {
     mca_coll_pipering_time_fn_t *time_of;
     const void *problem;
-    const mca_coll_pipering_link_cost_t *link;
+    const mca_coll_pipering_factors_t *factors;
     double largest, best; /* size, time */
     double hidden;        /* size whose handling hardly shows beside its sending */
     int count;
@@ -311,7 +319,7 @@ static void consider(choice_t *choice, double size)
         return;
     }
     const double time
-        = mca_coll_pipering_factors_time(choice->link, floor(size),
+        = mca_coll_pipering_factors_time(choice->factors, floor(size),
                                          choice->time_of(choice->problem, (size_t) size));
     choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
     choice->tried[choice->count].size = size;
@@ -388,9 +396,9 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
 {
     choice_t choice = {.time_of = time_of,
                        .problem = problem,
-                       .link = link,
+                       .factors = link->factors,
                        .largest = (double) largest,
-                       .hidden = MCA_COLL_PIPERING_HIDDEN * link->alpha / link->beta};
+                       .hidden = mca_coll_pipering_hidden_size(link)};
 
     for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
         consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
@@ -415,7 +423,7 @@ static double time_of_ring(const void *problem, size_t block_size)
 /* As far as calls have shown what the model does not know. */
 static double weighed_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {
-    return mca_coll_pipering_factors_time(member_link(problem), (double) block_size,
+    return mca_coll_pipering_factors_time(member_link(problem)->factors, (double) block_size,
                                           mca_coll_pipering_time(problem, block_size));
 }
 

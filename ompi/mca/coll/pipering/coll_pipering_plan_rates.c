@@ -322,8 +322,8 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
         return most < (double) block_size && 1 <= most ? (size_t) most : block_size;
     }
     const mca_coll_pipering_link_cost_t cost = mca_coll_pipering_rates_cost(rates);
-    const double hidden = MCA_COLL_PIPERING_HIDDEN * cost.alpha / cost.beta;
-    const bool grows = !is_dear(rates, class, best) && (double) length < hidden;
+    const bool grows = !is_dear(rates, class, best)
+                       && (double) length < mca_coll_pipering_hidden_size(&cost);
     for (unsigned i = 0; i < count; ++i) {
         const int other = others[(lesson + i) % count];
         const double varied = ldexp((double) block_size, other - class);
