@@ -100,13 +100,13 @@ typedef enum {
 
 /** Performance variables. */
 typedef struct mca_coll_pipering_counters_t {
+    opal_atomic_int64_t fallback[MCA_COLL_PIPERING_REASONS]; /**< the one of small calls first */
     opal_atomic_int64_t calls;
     opal_atomic_int64_t blocks_received, blocks_sent;
     opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network, bytes_shared;
     opal_atomic_int64_t rounds;
     opal_atomic_int64_t plans, lessons;
     opal_atomic_int64_t block_size_used, predicted_rounds, predicted_time;
-    opal_atomic_int64_t fallback[MCA_COLL_PIPERING_REASONS];
 } mca_coll_pipering_counters_t;
 
 int mca_coll_pipering_params_register(void);
@@ -182,6 +182,9 @@ typedef struct mca_coll_pipering_component_t {
     int priority;
     int verbose;
     int output;           /**< stream of the verbose lines */
+    int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /**< variables that small calls read, too, */
+    size_t min_total;                             /**< so next to what else these look at */
+    mca_coll_pipering_counters_t counters;
     opal_mutex_t lock;    /**< of what follows */
     opal_list_t active;   /**< tasks that want progress */
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
@@ -192,7 +195,6 @@ typedef struct mca_coll_pipering_component_t {
     mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
     mca_common_irregular_directory_t directory; /**< of segments in shared memory */
     mca_coll_pipering_arena_t arena;
-    mca_coll_pipering_counters_t counters;
 } mca_coll_pipering_component_t;
 
 OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
@@ -202,6 +204,19 @@ static inline bool mca_coll_pipering_is_talkative(ompi_communicator_t *comm)
 {
     const int verbose = mca_coll_pipering_component.verbose;
     return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
+}
+
+/** Values of variables for sizes; a larger one counts as 0. */
+#define MCA_COLL_PIPERING_SIZE_MOST ((size_t) 1 << 30)
+
+/** Whether a call about `total` bytes is one for the module below because it is small. */
+static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t collective,
+                                              size_t total)
+{
+    const mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    return total < component->min_total && MCA_COLL_PIPERING_SIZE_MOST >= component->min_total
+           && MCA_COLL_PIPERING_AUTO == component->algorithm[collective];
 }
 
 /* ---- setup (coll_pipering_setup.c) ---- */
@@ -461,6 +476,31 @@ typedef struct mca_coll_pipering_call_t {
 static inline int mca_coll_pipering_mpi_error(int rc)
 {
     return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+}
+
+/** Counts a call that is left to the module below, and says so if it is to be said. */
+void mca_coll_pipering_tell_fallback(const char *name, size_t total, ompi_communicator_t *comm,
+                                     mca_coll_pipering_reason_t reason);
+
+/**
+ * Whether a blocking call passes through to the module below because it is small; then it is
+ * counted. To be asked before anything else, since small calls pay for every instruction.
+ */
+static inline bool mca_coll_pipering_passes(const char *name,
+                                            mca_coll_pipering_collective_t collective,
+                                            size_t total, ompi_communicator_t *comm,
+                                            const mca_coll_pipering_module_t *module)
+{
+    if (!mca_coll_pipering_is_small(collective, total) || 0 == total || module->out_of_memory) {
+        return false;
+    }
+    if (0 < mca_coll_pipering_component.verbose) {
+        mca_coll_pipering_tell_fallback(name, total, comm, MCA_COLL_PIPERING_FALLBACK_SMALL);
+    } else {
+        mca_common_irregular_count(&mca_coll_pipering_component.counters
+                                        .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);
+    }
+    return true;
 }
 
 /** Serves a blocking call. OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks. */

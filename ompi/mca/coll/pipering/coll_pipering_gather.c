@@ -29,8 +29,11 @@ static size_t total_of(const mca_coll_pipering_gather_t *call, int p)
     size_t size, elements = 0;
 
     ompi_datatype_type_size(call->rdtype, &size);
+    if (NULL == call->rcounts) {
+        return (size_t) p * (size_t) call->rcount * size;
+    }
     for (int r = 0; r < p; ++r) {
-        elements += count_of(call, r);
+        elements += (size_t) call->rcounts[r];
     }
     return elements * size;
 }
@@ -89,14 +92,16 @@ static void prepare(const void *what, mca_coll_pipering_request_t *request)
     }
 }
 
-static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call,
-                                        ompi_communicator_t *comm)
+static mca_coll_pipering_collective_t collective_of(const mca_coll_pipering_gather_t *call)
+{
+    return NULL == call->rcounts ? MCA_COLL_PIPERING_ALLGATHER : MCA_COLL_PIPERING_ALLGATHERV;
+}
+
+static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call, size_t total)
 {
     return (mca_coll_pipering_call_t){.name = call->name,
-                                      .collective = NULL == call->rcounts
-                                                        ? MCA_COLL_PIPERING_ALLGATHER
-                                                        : MCA_COLL_PIPERING_ALLGATHERV,
-                                      .total = total_of(call, ompi_comm_size(comm)),
+                                      .collective = collective_of(call),
+                                      .total = total,
                                       .what = call,
                                       .key_of = key_of,
                                       .prepare = prepare};
@@ -105,7 +110,12 @@ static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call,
 int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
 {
-    const mca_coll_pipering_call_t common = call_of(call, comm);
+    const size_t total = total_of(call, ompi_comm_size(comm));
+
+    if (mca_coll_pipering_passes(call->name, collective_of(call), total, comm, module)) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    const mca_coll_pipering_call_t common = call_of(call, total);
     return mca_coll_pipering_serve(&common, comm, module);
 }
 
@@ -113,7 +123,7 @@ int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
                               struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
                               ompi_request_t **handle)
 {
-    const mca_coll_pipering_call_t common = call_of(call, comm);
+    const mca_coll_pipering_call_t common = call_of(call, total_of(call, ompi_comm_size(comm)));
     return mca_coll_pipering_iserve(&common, comm, module, handle);
 }
 
@@ -121,7 +131,7 @@ int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
                                    struct ompi_communicator_t *comm,
                                    mca_coll_pipering_module_t *module, ompi_request_t **handle)
 {
-    const mca_coll_pipering_call_t common = call_of(call, comm);
+    const mca_coll_pipering_call_t common = call_of(call, total_of(call, ompi_comm_size(comm)));
     return mca_coll_pipering_serve_later(&common, comm, module, handle);
 }
 

@@ -474,10 +474,10 @@ static void report_below(const mca_coll_pipering_module_t *module, ompi_communic
 }
 
 /* Whatever became of the call on this rank, the others wait for what it saw. */
-int mca_coll_pipering_lessons_below(mca_coll_pipering_module_t *module, int rc)
+int mca_coll_pipering_lessons_end_below(mca_coll_pipering_module_t *module, int rc)
 {
     mca_coll_pipering_lessons_t *lessons = module->lessons;
-    talk_t *talk = NULL == lessons ? NULL : lessons->below.talk;
+    talk_t *talk = lessons->below.talk;
 
     if (NULL == talk) {
         return rc;

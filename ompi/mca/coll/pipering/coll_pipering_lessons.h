@@ -93,7 +93,12 @@ bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
 int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
                                           ompi_communicator_t *comm,
                                           const mca_coll_pipering_plan_t *plan);
-int mca_coll_pipering_lessons_below(mca_coll_pipering_module_t *module, int rc);
+int mca_coll_pipering_lessons_end_below(mca_coll_pipering_module_t *module, int rc);
+
+static inline int mca_coll_pipering_lessons_below(mca_coll_pipering_module_t *module, int rc)
+{
+    return NULL == module->lessons ? rc : mca_coll_pipering_lessons_end_below(module, rc);
+}
 
 void mca_coll_pipering_lessons_free(mca_coll_pipering_module_t *module);
 

@@ -20,13 +20,10 @@
 
 #include <stdio.h>
 
-#define GIBI ((size_t) 1 << 30)
-
 static struct {
-    int algorithm[MCA_COLL_PIPERING_COLLECTIVES];
     int block_model, block_split;
     int window;
-    size_t block_size, min_total, outlier_min_total;
+    size_t block_size, outlier_min_total;
     size_t rounds_min_total, rounds_max_total, rounds_packed;
     double outlier_fraction, outlier_threshold;
     double alpha, beta, local_alpha, local_beta;
@@ -78,26 +75,26 @@ static const struct {
      "below), ring (pipelined ring, whatever the size), linear_ring (one block a rank, in rank "
      "order), recursive_doubling (in rounds; dissemination if the ranks are no power of two), "
      "dissemination (in rounds), off (always the module below)",
-     algorithms, &vars.algorithm[MCA_COLL_PIPERING_ALLGATHERV], MCA_COLL_PIPERING_AUTO},
+     algorithms, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_ALLGATHERV], MCA_COLL_PIPERING_AUTO},
     {"allgather_algorithm", "Algorithm of MPI_Allgather and MPI_Iallgather, as for allgatherv",
-     algorithms, &vars.algorithm[MCA_COLL_PIPERING_ALLGATHER], MCA_COLL_PIPERING_AUTO},
+     algorithms, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_ALLGATHER], MCA_COLL_PIPERING_AUTO},
     {"bcast_algorithm",
      "Algorithm of MPI_Bcast and MPI_Ibcast: auto (the pipeline where the model says that it pays, "
      "else the module below), pipeline (along a chain of nodes, whatever the size), off (always "
      "the module below)",
-     lines, &vars.algorithm[MCA_COLL_PIPERING_BCAST], MCA_COLL_PIPERING_AUTO},
+     lines, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_BCAST], MCA_COLL_PIPERING_AUTO},
     {"reduce_algorithm", "Algorithm of MPI_Reduce and MPI_Ireduce, as for bcast", lines,
-     &vars.algorithm[MCA_COLL_PIPERING_REDUCE], MCA_COLL_PIPERING_AUTO},
+     &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_REDUCE], MCA_COLL_PIPERING_AUTO},
     {"scan_algorithm", "Algorithm of MPI_Scan and MPI_Iscan, as for bcast", lines,
-     &vars.algorithm[MCA_COLL_PIPERING_SCAN], MCA_COLL_PIPERING_AUTO},
+     &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_SCAN], MCA_COLL_PIPERING_AUTO},
     {"exscan_algorithm", "Algorithm of MPI_Exscan and MPI_Iexscan, as for bcast", lines,
-     &vars.algorithm[MCA_COLL_PIPERING_EXSCAN], MCA_COLL_PIPERING_AUTO},
+     &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_EXSCAN], MCA_COLL_PIPERING_AUTO},
     {"allreduce_algorithm",
      "Algorithm of MPI_Allreduce and MPI_Iallreduce: auto (what the model says, or the module "
      "below), ring (reduce-scatter, then allgather along a ring; with an operation that does not "
      "commute: merged), merged (reduction to a root and broadcast from it at the same time), "
      "serial (one after the other), off (always the module below)",
-     both_ways, &vars.algorithm[MCA_COLL_PIPERING_ALLREDUCE], MCA_COLL_PIPERING_AUTO},
+     both_ways, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_ALLREDUCE], MCA_COLL_PIPERING_AUTO},
     {"block_model",
      "How the block size is chosen: search (least modelled time), equation2 (closed form of the "
      "paper, corrected), equation2_printed (the same as printed), fixed (block_size)",
@@ -147,36 +144,36 @@ static const struct {
     size_t most, preset;
 } sizes[] = {
     {"block_size", "Size of a block in bytes, 0 to 1 GiB; 0: chosen by block_model; any other "
-                   "value takes the place of the model", &vars.block_size, GIBI, 0},
+                   "value takes the place of the model", &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
-     &vars.min_total, GIBI, 8192},
+     &mca_coll_pipering_component.min_total, MCA_COLL_PIPERING_SIZE_MOST, 8192},
     {"outlier_min_total",
      "Outliers are looked for in calls about at least so many bytes in all; 0 to 1 GiB; 0: in all "
      "that min_total leaves",
-     &vars.outlier_min_total, GIBI, 16384},
+     &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, 16384},
     {"rounds_min_total",
      "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, "
      "if the model says so; 0 to 1 GiB; 0: all that min_total leaves",
-     &vars.rounds_min_total, GIBI, 65536},
+     &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, 65536},
     {"rounds_max_total",
      "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
      "as much memory; 0 to 1 GiB; 0: none is",
-     &vars.rounds_max_total, GIBI, (size_t) 64 << 20},
+     &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, (size_t) 64 << 20},
     {"rounds_packed",
      "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
      "alone; 0 to 1 GiB; 0: each goes alone",
-     &vars.rounds_packed, GIBI, 8192},
+     &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, 8192},
     {"ring_buffer_size",
      "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down to a multiple of "
      "4096; blocks of up to half of it fit, larger ones go as messages; 0: all do. Smaller where "
      "the budget is small, but not below 65536",
-     &vars.ring_buffer_size, GIBI, RING_BUFFER_SIZE},
+     &vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST, RING_BUFFER_SIZE},
     {"ring_buffer_budget",
      "Bytes of shared memory that the ring buffers of a job may take on a node, 0 to 1 GiB; each "
      "process has an equal share, and sends messages where that is used up; 0: an eighth of what "
      "is free in backing_directory, up to 2 MiB a process",
-     &mca_coll_pipering_component.directory.budget, GIBI, 0},
+     &mca_coll_pipering_component.directory.budget, MCA_COLL_PIPERING_SIZE_MOST, 0},
 };
 
 static const struct {
@@ -397,25 +394,25 @@ mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
 {
     return (mca_coll_pipering_params_t){
-        .algorithm = vars.algorithm[collective],
+        .algorithm = mca_coll_pipering_component.algorithm[collective],
         .block_model = vars.block_model,
         .block_split = vars.block_split,
         .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
-        .block_size = in_range(vars.block_size, GIBI, 0),
-        .min_total = in_range(vars.min_total, GIBI, 0),
+        .block_size = in_range(vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0),
+        .min_total = in_range(mca_coll_pipering_component.min_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
         .outlier_fraction = number_in_range(vars.outlier_fraction, 1, OUTLIER_FRACTION),
         .outlier_threshold = number_in_range(vars.outlier_threshold, RATIO_MOST,
                                              OUTLIER_THRESHOLD),
-        .outlier_min_total = in_range(vars.outlier_min_total, GIBI, 0),
-        .rounds_min_total = in_range(vars.rounds_min_total, GIBI, 0),
-        .rounds_max_total = in_range(vars.rounds_max_total, GIBI, 0),
-        .rounds_packed = in_range(vars.rounds_packed, GIBI, 0),
+        .outlier_min_total = in_range(vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
+        .rounds_min_total = in_range(vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
+        .rounds_max_total = in_range(vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
+        .rounds_packed = in_range(vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, 0),
         .alpha = cost_in_range(vars.alpha, 1e-6),
         .beta = cost_in_range(vars.beta, 1e-9),
         .local_alpha = cost_in_range(vars.local_alpha, 1e-6),
         .local_beta = cost_in_range(vars.local_beta, 1e-9),
         .ring_buffer_size = vars.ring_buffer
-                                ? in_range(vars.ring_buffer_size, GIBI, RING_BUFFER_SIZE) & ~4095
+                                ? in_range(vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST, RING_BUFFER_SIZE) & ~4095
                                 : 0,
         .ring_buffer_blocks = ring_buffer_blocks(),
         .overlap = vars.overlap,
@@ -428,12 +425,9 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
 mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
                                                         size_t total)
 {
-    if (MCA_COLL_PIPERING_OFF == vars.algorithm[collective]) {
+    if (MCA_COLL_PIPERING_OFF == mca_coll_pipering_component.algorithm[collective]) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (MCA_COLL_PIPERING_AUTO == vars.algorithm[collective]
-        && total < in_range(vars.min_total, GIBI, 0)) {
-        return MCA_COLL_PIPERING_FALLBACK_SMALL;
-    }
-    return MCA_COLL_PIPERING_TAKEN;
+    return mca_coll_pipering_is_small(collective, total) ? MCA_COLL_PIPERING_FALLBACK_SMALL
+                                                         : MCA_COLL_PIPERING_TAKEN;
 }

@@ -38,7 +38,7 @@
 #include "coll_pipering_plan.h"
 
 /* Within this the model is right: calls differ as much by noise. */
-#define BELIEVED 1.25
+#define BELIEVED 1.15
 
 /* What the model may be too low for all classes. */
 #define TOO_LOW 1.1

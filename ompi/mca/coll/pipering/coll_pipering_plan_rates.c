@@ -263,6 +263,21 @@ static bool find_handling(const mca_coll_pipering_rates_t *rates, int best,
     return true;
 }
 
+/* What a block of a dear class costs more, the mean over those classes from `dear` on. */
+static double mean_handshake(const mca_coll_pipering_rates_t *rates, int dear, int best)
+{
+    double sum = 0;
+    int count = 0;
+
+    for (int i = dear; i < MCA_COLL_PIPERING_RATES; ++i) {
+        if (is_dear(rates, i, best)) {
+            sum += (rates->of[i].seconds - rates->of[best].seconds) * rates->of[i].length;
+            ++count;
+        }
+    }
+    return sum / count;
+}
+
 /*
  * The eager bound and what a block above it costs more. Where a class is dear the bound is the
  * largest block below it that is known; where none is, not below a usual one.
@@ -281,8 +296,7 @@ static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
         }
     }
     if (MCA_COLL_PIPERING_RATES > dear) {
-        cost->handshake = (rates->of[dear].seconds - rates->of[best].seconds)
-                          * rates->of[dear].length;
+        cost->handshake = mean_handshake(rates, dear, best);
     } else {
         cost->eager = fmax(cost->eager, EAGER);
         cost->handshake = ASKING * cost->alpha;

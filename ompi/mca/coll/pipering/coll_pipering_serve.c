@@ -24,17 +24,23 @@
 
 #include "opal/util/output.h"
 
-static int step_aside(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
-                      mca_coll_pipering_reason_t reason)
+void mca_coll_pipering_tell_fallback(const char *name, size_t total, ompi_communicator_t *comm,
+                                     mca_coll_pipering_reason_t reason)
 {
     mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
 
     mca_common_irregular_count(&component->counters.fallback[reason], 1);
     if (mca_coll_pipering_is_talkative(comm)) {
         opal_output(component->output,
-                    "coll/pipering: %s on %s: %zu bytes, left to the module below: %s", call->name,
-                    comm->c_name, call->total, mca_coll_pipering_reason_text(reason));
+                    "coll/pipering: %s on %s: %zu bytes, left to the module below: %s", name,
+                    comm->c_name, total, mca_coll_pipering_reason_text(reason));
     }
+}
+
+static int step_aside(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
+                      mca_coll_pipering_reason_t reason)
+{
+    mca_coll_pipering_tell_fallback(call->name, call->total, comm, reason);
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
