@@ -20,19 +20,48 @@
 #include "coll_pipering_plan.h"
 #include "tap.h"
 
+static mca_coll_pipering_forecast_t forecast_of(double block_size, double time, double rival_time)
+{
+    return (mca_coll_pipering_forecast_t){.bytes = 100,
+                                          .block_size = block_size,
+                                          .time = time,
+                                          .rival_time = rival_time};
+}
+
+static void add(mca_coll_pipering_factors_t *factors, double modelled, double measured)
+{
+    const mca_coll_pipering_forecast_t forecast = forecast_of(5000, modelled, 0);
+    mca_coll_pipering_factors_add(factors, &forecast, measured);
+}
+
 static void test_adding(void)
 {
-    float factor = 0;
+    mca_coll_pipering_factors_t factors;
+    const float *factor = &factors.of[mca_coll_pipering_rate_class(5000)];
+    const float *took = &factors.took[mca_coll_pipering_rate_class(5000)];
 
-    mca_coll_pipering_factor_add(&factor, 0, 1);
-    mca_coll_pipering_factor_add(&factor, 1, 0);
-    ok(0 == factor, "what has no time teaches nothing");
-    mca_coll_pipering_factor_add(&factor, 2, 3);
-    ok(1.5f == factor, "a first call counts");
-    mca_coll_pipering_factor_add(&factor, 1, 1);
-    ok(1 == factor, "a shorter one does");
-    mca_coll_pipering_factor_add(&factor, 1, 8);
-    ok(1e-6 > fabs(factor - 2), "a longer one counts a part");
+    memset(&factors, 0, sizeof(factors));
+    add(&factors, 0, 1);
+    add(&factors, 1, 0);
+    ok(0 == *factor && 0 == *took, "what has no time teaches nothing");
+    add(&factors, 2, 3);
+    ok(1.5f == *factor && 0.03f == *took, "a first call counts");
+    add(&factors, 1, 1);
+    ok(1 == *factor && 0.01f == *took, "a shorter one does");
+    add(&factors, 1, 8);
+    ok(1e-6 > fabs(*factor - 2) && 1e-6 > fabs(*took - 0.02), "a longer one counts a part");
+    mca_coll_pipering_factors_add_below(&factors, 0, 1);
+    mca_coll_pipering_factors_add_below(&factors, 1, 0);
+    ok(0 == factors.below, "the same holds for the module below");
+    mca_coll_pipering_factors_add_below(&factors, 10, 3);
+    mca_coll_pipering_factors_add_below(&factors, 100, 10);
+    ok(0.1f == factors.below, "where the shorter call for its bytes counts");
+}
+
+static bool pays(const mca_coll_pipering_factors_t *factors, double time, double rival_time)
+{
+    const mca_coll_pipering_forecast_t forecast = forecast_of(5000, time, rival_time);
+    return mca_coll_pipering_factors_pay(factors, &forecast, 1.1);
 }
 
 static void test_weighing(void)
@@ -42,8 +71,8 @@ static void test_weighing(void)
 
     memset(&factors, 0, sizeof(factors));
     ok(7 == mca_coll_pipering_factors_time(NULL, 5000, 7), "without factors the model is believed");
-    ok(mca_coll_pipering_factors_pay(NULL, 5000, 11, 10, 1.1), "a little slower than rivals pays");
-    ok(!mca_coll_pipering_factors_pay(NULL, 5000, 11.1, 10, 1.1), "more does not");
+    ok(pays(NULL, 11, 10), "a little slower than rivals pays");
+    ok(!pays(NULL, 11.1, 10), "more does not");
     ok(7 == mca_coll_pipering_factors_time(&factors, 5000, 7), "and where nothing is known");
     factors.of[class] = 1.12f;
     ok(7 == mca_coll_pipering_factors_time(&factors, 5000, 7), "noise weighs nothing");
@@ -58,37 +87,48 @@ static void test_weighing(void)
     ok(28 == mca_coll_pipering_factors_time(&factors, 5000, 7), "where others take half, 4 times");
     ok(7 == mca_coll_pipering_factors_time(&factors, 500, 7), "and those not less");
     factors.of[0] = 0;
-    ok(mca_coll_pipering_factors_pay(&factors, 5000, 14, 10, 1.1), "what served may be slower");
-    ok(!mca_coll_pipering_factors_pay(&factors, 5000, 15, 10, 1.1), "but not by much");
-    factors.below = 2.5;
-    ok(mca_coll_pipering_factors_pay(&factors, 5000, 12, 10, 1.1), "unless rivals do, too");
-    ok(!mca_coll_pipering_factors_pay(&factors, 5000, 13, 10, 1.1), "and are slower");
+    ok(pays(&factors, 14, 10), "what served may be slower");
+    ok(!pays(&factors, 15, 10), "but not by much");
+    factors.took[class] = 0.24f;
+    factors.below = 0.25f;
+    ok(pays(&factors, 12, 10), "unless rivals took longer when both were measured");
+    factors.took[class] = 0.26f;
+    ok(!pays(&factors, 12, 10), "and did not");
+    ok(!pays(&factors, 1, 1000), "whatever the model says now");
     factors.of[class] = 0;
-    ok(mca_coll_pipering_factors_pay(&factors, 5000, 25, 10, 1.1),
+    ok(pays(&factors, 25, 10) && !pays(&factors, 26, 10),
        "what was measured below is compared with the model, too");
+}
+
+static bool doubted(const mca_coll_pipering_factors_t *factors, double block_size,
+                    double rival_time, unsigned lesson)
+{
+    const mca_coll_pipering_forecast_t forecast = forecast_of(block_size, 9, rival_time);
+    return mca_coll_pipering_factors_doubt(factors, &forecast, lesson);
 }
 
 static void test_doubting(void)
 {
     mca_coll_pipering_factors_t factors;
-    float *factor = &factors.of[mca_coll_pipering_rate_class(5000)];
+    const int class = mca_coll_pipering_rate_class(5000);
 
     memset(&factors, 0, sizeof(factors));
-    factors.times[mca_coll_pipering_rate_class(5000)] = 2;
-    ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "an unknown model is believed");
-    *factor = 1.03f;
-    ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "one that is right, too");
-    *factor = 0.5f;
-    ok(mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "one that is too high is not");
-    ok(mca_coll_pipering_factors_doubt(&factors, 50000, 9, 10, 1), "nor for other blocks");
-    *factor = 2;
-    ok(mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "nor one that is too low");
-    ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 100, 1), "unless others are far slower");
-    factors.below = 2;
-    ok(mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "two close ones are tried again");
-    ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 2), "every other time");
-    factors.below = 4;
-    ok(!mca_coll_pipering_factors_doubt(&factors, 5000, 9, 10, 1), "but not if one is much slower");
+    ok(!doubted(&factors, 5000, 10, 1), "an unknown model is believed");
+    add(&factors, 9, 9.3);
+    add(&factors, 9, 9.3);
+    ok(!doubted(&factors, 5000, 10, 1), "one that is right, too");
+    add(&factors, 9, 4.5);
+    ok(doubted(&factors, 5000, 10, 1), "one that is too high is not");
+    ok(doubted(&factors, 50000, 10, 1), "nor for other blocks");
+    factors.of[class] = factors.took[class] = 0;
+    add(&factors, 9, 18);
+    ok(doubted(&factors, 5000, 10, 1), "nor one that is too low");
+    ok(!doubted(&factors, 5000, 100, 1), "unless others are far slower");
+    factors.below = 0.2f;
+    ok(doubted(&factors, 5000, 10, 1), "two close ones are tried again");
+    ok(!doubted(&factors, 5000, 10, 2), "every other time");
+    factors.below = 0.4f;
+    ok(!doubted(&factors, 5000, 10, 1), "but not if one is much slower");
 }
 
 /* ---- learning ---- */
@@ -102,6 +142,7 @@ typedef struct {
     double below;                       /* times the model of rivals */
     mca_coll_pipering_problem_t problem;
     size_t bytes[RANKS];
+    double total;
     mca_coll_pipering_ring_t ring;
     char memory[8192], scratch[8192];
 } machine_t;
@@ -134,6 +175,10 @@ static void make_machine(machine_t *machine)
         machine->bytes[r] = tap_once_in(3) ? 0 : tap_below(2 * total / (size_t) ranks);
     }
     machine->bytes[0] = total / (size_t) ranks;
+    machine->total = 0;
+    for (int r = 0; r < ranks; ++r) {
+        machine->total += (double) machine->bytes[r];
+    }
     mca_coll_pipering_ring_bind(&machine->ring, ranks, machine->memory);
     mca_coll_pipering_order(&machine->ring, node_of, blocks, 0, scratch);
     machine->problem = (mca_coll_pipering_problem_t){.ring = &machine->ring,
@@ -163,21 +208,21 @@ static double run_call(machine_t *machine, mca_coll_pipering_factors_t *factors,
     if (0 == lesson % 3 && 0 < lesson) {
         block = tap_once_in(2) ? block / 2 + 1 : 2 * block; /* lessons vary it */
     }
-    const double model = mca_coll_pipering_time(&machine->problem, block);
-    const double rival = mca_coll_pipering_rival_time(&machine->problem);
-    const bool pays = mca_coll_pipering_factors_pay(factors, (double) block, model, rival, 1.1);
+    const mca_coll_pipering_forecast_t forecast
+        = {.bytes = machine->total,
+           .block_size = (double) block,
+           .time = mca_coll_pipering_time(&machine->problem, block),
+           .rival_time = mca_coll_pipering_rival_time(&machine->problem)};
+    const bool pays = mca_coll_pipering_factors_pay(factors, &forecast, 1.1);
     const bool turns = 0 < lesson && (pays || 0 < factors->below)
-                       && mca_coll_pipering_factors_doubt(factors, (double) block, model, rival,
-                                                          lesson);
+                       && mca_coll_pipering_factors_doubt(factors, &forecast, lesson);
     const bool taken = pays != turns;
     const double time = taken ? time_of(machine, block) : time_below(machine);
     machine->problem.cost.net.factors = NULL;
-    if (0 < lesson) {
-        if (taken) {
-            mca_coll_pipering_factors_add(factors, (double) block, model, noise * time);
-        } else {
-            mca_coll_pipering_factor_add(&factors->below, rival, noise * time);
-        }
+    if (0 < lesson && taken) {
+        mca_coll_pipering_factors_add(factors, &forecast, noise * time);
+    } else if (0 < lesson) {
+        mca_coll_pipering_factors_add_below(factors, machine->total, noise * time);
     }
     return time;
 }

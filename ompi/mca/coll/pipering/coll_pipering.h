@@ -324,6 +324,10 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_module_t *module, ompi_communic
 /** Bytes of a block on average over all contributions. O(p). */
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan);
 
+/** What the model says of a plan. */
+mca_coll_pipering_forecast_t
+mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan);
+
 /** It is an exchange in rounds, and no pipeline. */
 static inline bool mca_coll_pipering_plan_swaps(const mca_coll_pipering_plan_t *plan)
 {

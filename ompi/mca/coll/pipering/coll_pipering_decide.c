@@ -245,6 +245,15 @@ double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
     return (double) plan->total / (double) volume.blocks;
 }
 
+mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan)
+{
+    return (mca_coll_pipering_forecast_t){
+        .bytes = (double) plan->total,
+        .block_size = (double) (plan->cut.block_size * plan->key.unit),
+        .time = plan->time,
+        .rival_time = plan->rival_time};
+}
+
 static void count_route(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_route_t *route)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -318,12 +327,11 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
         return pays_on_one_node ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
     /* factors are those of pipelines */
+    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
     return mca_coll_pipering_factors_pay(mca_coll_pipering_plan_swaps(plan)
                                              ? NULL
                                              : draft->cost.net.factors,
-                                         (double) (plan->cut.block_size * plan->key.unit),
-                                         plan->time, plan->rival_time,
-                                         MCA_COLL_PIPERING_RIVAL_SLACK)
+                                         &forecast, MCA_COLL_PIPERING_RIVAL_SLACK)
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }

@@ -77,7 +77,7 @@ typedef struct mca_coll_pipering_lessons_t {
     struct {
         talk_t *talk; /* about its time; NULL: it has no call that teaches */
         course_t *course;
-        double began, modelled;
+        double began, modelled, bytes;
     } below; /* the call that the module below has */
 } mca_coll_pipering_lessons_t;
 
@@ -335,9 +335,8 @@ bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
     course_t *course = find_course(module, &plan->key, plan->total);
     learn_rate(module, length, rate);
     if (!opening && is_timed(collective)) {
-        const size_t block = plan->cut.block_size * plan->key.unit;
-        mca_coll_pipering_factors_add(&course->factors, (double) block, plan->time,
-                                      samples->time);
+        const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
+        mca_coll_pipering_factors_add(&course->factors, &forecast, samples->time);
     }
     end_lesson(module);
     report(module, length, rate, samples->time, plan);
@@ -432,15 +431,14 @@ bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_module_t *module,
     const mca_coll_pipering_key_t *key = &plan->key;
     const course_t *course = find_course(module, key, plan->total);
 
+    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
+
     if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == course->factors.below) {
         return false;
     }
     return is_timed(key->collective) && RANKS_LEAST <= ompi_comm_size(comm) && !key->reproducible
            && !key->wanted && !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm
-           && mca_coll_pipering_factors_doubt(&course->factors,
-                                              (double) (plan->cut.block_size * key->unit),
-                                              plan->time, plan->rival_time,
-                                              module->lessons->begun);
+           && mca_coll_pipering_factors_doubt(&course->factors, &forecast, module->lessons->begun);
 }
 
 int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
@@ -459,6 +457,7 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
     lessons->below.talk = new_talk(module, comm);
     lessons->below.course = find_course(module, &plan->key, plan->total);
     lessons->below.modelled = plan->rival_time;
+    lessons->below.bytes = (double) plan->total;
     lessons->below.began = mca_coll_pipering_now();
     return NULL == lessons->below.talk ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
@@ -487,8 +486,8 @@ int mca_coll_pipering_lessons_end_below(mca_coll_pipering_module_t *module, int 
     lessons->below.talk = NULL;
     const int told = have_talk(talk, &time);
     if (OMPI_SUCCESS == told) {
-        mca_coll_pipering_factor_add(&lessons->below.course->factors.below,
-                                     lessons->below.modelled, time);
+        mca_coll_pipering_factors_add_below(&lessons->below.course->factors, lessons->below.bytes,
+                                            time);
         end_lesson(module);
         report_below(module, comm, time);
     }

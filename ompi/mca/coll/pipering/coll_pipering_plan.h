@@ -133,15 +133,21 @@ typedef struct mca_coll_pipering_volume_t {
 /** Classes of block sizes, an octave each, from about 1 KiB on. */
 #define MCA_COLL_PIPERING_RATES 12
 
-/**
- * Measured over modelled times of whole calls, by the class of their block size, and of the
- * module below by the model of rivals; 0: none was measured.
- */
+/** What was measured of whole calls, by the class of their block size; 0: nothing was. */
 typedef struct mca_coll_pipering_factors_t {
-    float of[MCA_COLL_PIPERING_RATES];
-    float below;
+    float of[MCA_COLL_PIPERING_RATES];   /**< measured over modelled time */
+    float took[MCA_COLL_PIPERING_RATES]; /**< seconds a byte */
+    float below;                         /**< seconds a byte that the module below took */
     uint8_t times[MCA_COLL_PIPERING_RATES]; /**< that a class was measured, 0, 1, or more */
 } mca_coll_pipering_factors_t;
+
+/** What the model says of a call, in seconds. */
+typedef struct mca_coll_pipering_forecast_t {
+    double bytes;      /**< in all */
+    double block_size; /**< bytes */
+    double time;       /**< with such blocks */
+    double rival_time; /**< of the module below */
+} mca_coll_pipering_forecast_t;
 
 /**
  * What a link costs. In a stream a block takes `alpha` seconds of handling and
@@ -509,31 +515,33 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
 
 /* ---- factors (coll_pipering_plan_factors.c) ---- */
 
-/** Adds a call with blocks of this size, likewise. */
-void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors, double block_size,
-                                   double modelled, double measured);
+/** Adds a call that took `measured` seconds; of several, the shorter ones count most. */
+void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
+                                   const mca_coll_pipering_forecast_t *forecast, double measured);
 
-/** Adds a call that took `measured` seconds in place of `modelled`; the shorter ones count most. */
-void mca_coll_pipering_factor_add(float *factor, double modelled, double measured);
+/** Adds a call about so many bytes that the module below served, likewise. */
+void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
+                                         double measured);
 
 /** Modelled seconds with blocks of this size, weighed by what was measured (NULL: nothing). */
 double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time);
 
 /**
- * Whether a call of so many modelled seconds should not be left to the module below: by what
- * was measured of both, else if it is not slower than `slack` times the modelled rivals, or
- * a little more where such calls were not left so far. Without factors (NULL) the model decides.
+ * Whether a call should not be left to the module below: by what was measured of both, else if
+ * it is not slower than `slack` times the modelled rivals, or a little more where such calls
+ * were not left so far. Without factors (NULL) the model decides.
  */
-bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors, double block_size,
-                                   double time, double rival_time, double slack);
+bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
+                                   const mca_coll_pipering_forecast_t *forecast, double slack);
 
 /**
  * Whether a lesson about such a call, `lesson` counts them, is to take the other of the two:
  * the model is wrong, or what was measured of both is about the same.
  */
-bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors, double block_size,
-                                     double time, double rival_time, unsigned lesson);
+bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
+                                     const mca_coll_pipering_forecast_t *forecast,
+                                     unsigned lesson);
 
 /* ---- outliers (coll_pipering_plan_outliers.c) ---- */
 

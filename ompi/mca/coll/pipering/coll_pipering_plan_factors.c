@@ -26,8 +26,9 @@
  * below was measured.
  * Where the model is wrong by more than noise, be it too high or too low, and by twice as much
  * (as logarithms go) the module below might be faster, a lesson tries that. Then what was
- * measured decides between the two; as long as they are not far apart every other lesson
- * takes the one that calls do not take.
+ * measured decides between the two, in seconds, as the model changes with what is learnt of
+ * links; as long as they are not far apart every other lesson takes the one that calls do not
+ * take.
  *
  * Limits: one factor for all calls of a kind within an octave of bytes, and an octave of what
  * the largest contribution is of them.
@@ -58,27 +59,34 @@
 /* Of several measurements a longer one counts as one of so many: pauses make calls longer. */
 #define LASTING 3
 
-void mca_coll_pipering_factor_add(float *factor, double modelled, double measured)
+static void keep(float *kept, double seen)
 {
-    const double seen = measured / modelled;
-
-    if (!(0 < modelled && 0 < measured)) {
-        return;
-    }
-    if (0 == *factor || seen < *factor) {
-        *factor = (float) seen;
+    if (0 == *kept || seen < *kept) {
+        *kept = (float) seen;
     } else {
-        *factor *= (float) pow(seen / *factor, 1.0 / LASTING);
+        *kept *= (float) pow(seen / *kept, 1.0 / LASTING);
     }
 }
 
-void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors, double block_size,
-                                   double modelled, double measured)
+void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
+                                   const mca_coll_pipering_forecast_t *forecast, double measured)
 {
-    const int class = mca_coll_pipering_rate_class((size_t) block_size);
+    const int class = mca_coll_pipering_rate_class((size_t) forecast->block_size);
 
-    mca_coll_pipering_factor_add(&factors->of[class], modelled, measured);
+    if (!(0 < forecast->time && 0 < measured && 0 < forecast->bytes)) {
+        return;
+    }
+    keep(&factors->of[class], measured / forecast->time);
+    keep(&factors->took[class], measured / forecast->bytes);
     factors->times[class] += CONFIRMED > factors->times[class];
+}
+
+void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
+                                         double measured)
+{
+    if (0 < bytes && 0 < measured) {
+        keep(&factors->below, measured / bytes);
+    }
 }
 
 /* The least that is known; 0: nothing is. */
@@ -116,36 +124,38 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors
  * What was measured of this class; else the model, less what it is too high for all. A single
  * call that took longer may have met a pause.
  */
-static double own_time(const mca_coll_pipering_factors_t *factors, double block_size, double time)
+static double own_time(const mca_coll_pipering_factors_t *factors,
+                       const mca_coll_pipering_forecast_t *forecast)
 {
-    const int class = mca_coll_pipering_rate_class((size_t) block_size);
+    const int class = mca_coll_pipering_rate_class((size_t) forecast->block_size);
     const float known = factors->of[class], least = least_factor(factors);
 
     if (0 < known && (CONFIRMED == factors->times[class] || 1 > known)) {
-        return known * time;
+        return factors->took[class] * forecast->bytes;
     }
-    return 0 < least && 1 > least ? least * time : time;
+    return 0 < least && 1 > least ? least * forecast->time : forecast->time;
 }
 
-bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors, double block_size,
-                                   double time, double rival_time, double slack)
+bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
+                                   const mca_coll_pipering_forecast_t *forecast, double slack)
 {
     if (NULL == factors || 0 == factors->below) {
         const bool served = NULL != factors && 0 < least_factor(factors);
-        return time <= slack * rival_time * (served ? KEPT : 1);
+        return forecast->time <= slack * forecast->rival_time * (served ? KEPT : 1);
     }
-    return own_time(factors, block_size, time) <= factors->below * rival_time;
+    return own_time(factors, forecast) <= factors->below * forecast->bytes;
 }
 
-bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors, double block_size,
-                                     double time, double rival_time, unsigned lesson)
+bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
+                                     const mca_coll_pipering_forecast_t *forecast,
+                                     unsigned lesson)
 {
-    const double own = own_time(factors, block_size, time);
+    const double own = own_time(factors, forecast);
 
     if (0 == factors->below) {
-        const double wrong = fmax(own / time, time / own);
-        return wrong > BELIEVED && rival_time < wrong * wrong * own;
+        const double wrong = fmax(own / forecast->time, forecast->time / own);
+        return wrong > BELIEVED && forecast->rival_time < wrong * wrong * own;
     }
-    const double ratio = own / (factors->below * rival_time);
+    const double ratio = own / (factors->below * forecast->bytes);
     return 0 != lesson % 2 && ratio < CLOSE && ratio > 1 / CLOSE;
 }
