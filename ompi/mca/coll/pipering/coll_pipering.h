@@ -158,9 +158,9 @@ struct mca_coll_pipering_plan_t;
 
 typedef struct mca_coll_pipering_module_t {
     mca_coll_base_module_t super;
+    struct mca_coll_pipering_lessons_t *lessons; /**< NULL before the first call that could teach */
     mca_coll_pipering_previous_t previous;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
-    struct mca_coll_pipering_lessons_t *lessons; /**< NULL before the first call that could teach */
     opal_atomic_int64_t swaps; /**< exchanges in rounds that have begun */
     bool joined;               /**< calls have used ring buffers */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
@@ -485,27 +485,6 @@ static inline int mca_coll_pipering_mpi_error(int rc)
 /** Counts a call that is left to the module below, and says so if it is to be said. */
 void mca_coll_pipering_tell_fallback(const char *name, size_t total, ompi_communicator_t *comm,
                                      mca_coll_pipering_reason_t reason);
-
-/**
- * Whether a blocking call passes through to the module below because it is small; then it is
- * counted. To be asked before anything else, since small calls pay for every instruction.
- */
-static inline bool mca_coll_pipering_passes(const char *name,
-                                            mca_coll_pipering_collective_t collective,
-                                            size_t total, ompi_communicator_t *comm,
-                                            const mca_coll_pipering_module_t *module)
-{
-    if (!mca_coll_pipering_is_small(collective, total) || 0 == total || module->out_of_memory) {
-        return false;
-    }
-    if (0 < mca_coll_pipering_component.verbose) {
-        mca_coll_pipering_tell_fallback(name, total, comm, MCA_COLL_PIPERING_FALLBACK_SMALL);
-    } else {
-        mca_common_irregular_count(&mca_coll_pipering_component.counters
-                                        .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);
-    }
-    return true;
-}
 
 /** Serves a blocking call. OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks. */
 int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,

@@ -12,8 +12,8 @@
  * MPI_Allgather and MPI_Iallgather: all contributions of one size.
  */
 
-#include "coll_pipering.h"
 #include "coll_pipering_lessons.h"
+#include "coll_pipering_small.h"
 
 int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, int rcount,
@@ -28,19 +28,22 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
                                        .rbuf = rbuf,
                                        .rcount = rcount,
                                        .rdtype = rdtype};
+    int rc;
 
-    int rc = mca_coll_pipering_gather(&call, comm, module);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    if (MPI_IN_PLACE == call.sbuf) {
-        /* not to be read by MPI's rules, but the module below goes by their size */
-        call.scount = rcount;
-        call.sdtype = rdtype;
+    if (!mca_coll_pipering_gather_passes(&call, comm, module)) {
+        rc = mca_coll_pipering_gather(&call, comm, module);
+        if (OMPI_ERR_NOT_SUPPORTED != rc) {
+            return rc;
+        }
+        rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        if (MPI_IN_PLACE == call.sbuf) {
+            /* not to be read by MPI's rules, but the module below goes by their size */
+            call.scount = rcount;
+            call.sdtype = rdtype;
+        }
     }
     MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous.allgather,
                                module->previous.allgather_module,

@@ -12,8 +12,8 @@
  * MPI_Allgatherv and MPI_Iallgatherv: contributions of any sizes.
  */
 
-#include "coll_pipering.h"
 #include "coll_pipering_lessons.h"
+#include "coll_pipering_small.h"
 
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, const int *rcounts, const int *displs,
@@ -29,14 +29,17 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
                                        .rcounts = rcounts,
                                        .displs = displs,
                                        .rdtype = rdtype};
+    int rc;
 
-    int rc = mca_coll_pipering_gather(&call, comm, module);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
-    if (OMPI_SUCCESS != rc) {
-        return rc;
+    if (!mca_coll_pipering_gather_passes(&call, comm, module)) {
+        rc = mca_coll_pipering_gather(&call, comm, module);
+        if (OMPI_ERR_NOT_SUPPORTED != rc) {
+            return rc;
+        }
+        rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
     }
     rc = module->previous.allgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcounts,
                                      call.displs, call.rdtype, comm,

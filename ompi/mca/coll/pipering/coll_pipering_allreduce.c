@@ -12,8 +12,8 @@
  * MPI_Allreduce and MPI_Iallreduce (paper 4.4), and beyond it along a ring.
  */
 
-#include "coll_pipering.h"
 #include "coll_pipering_lessons.h"
+#include "coll_pipering_small.h"
 
 int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
@@ -28,7 +28,9 @@ int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
                                                  .count = count,
                                                  .dtype = dtype};
 
-    int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    int rc = mca_coll_pipering_chain_passes(&call, comm, module)
+             ? OMPI_ERR_NOT_SUPPORTED
+             : mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

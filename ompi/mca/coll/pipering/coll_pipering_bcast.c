@@ -12,7 +12,7 @@
  * MPI_Bcast and MPI_Ibcast: the paper's pcast (4.2).
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_small.h"
 
 int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
@@ -25,7 +25,9 @@ int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dty
                                                  .dtype = dtype,
                                                  .root = root};
 
-    int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    int rc = mca_coll_pipering_chain_passes(&call, comm, module)
+             ? OMPI_ERR_NOT_SUPPORTED
+             : mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -20,7 +20,7 @@
  *                    block as soon as it is there
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_small.h"
 
 #include <stdlib.h>
 
@@ -213,19 +213,11 @@ static bool order_matters(const mca_coll_pipering_chain_call_t *call)
                || (&ompi_mpi_op_sum.op == call->op && 0 != (SATURATED & basic)));
 }
 
-static size_t total_of(const mca_coll_pipering_chain_call_t *call)
-{
-    size_t size;
-
-    ompi_datatype_type_size(call->dtype, &size);
-    return (size_t) call->count * size;
-}
-
 static mca_coll_pipering_call_t call_of(const mca_coll_pipering_chain_call_t *call)
 {
     return (mca_coll_pipering_call_t){.name = call->name,
                                       .collective = call->collective,
-                                      .total = total_of(call),
+                                      .total = mca_coll_pipering_chain_total(call),
                                       .order_matters = order_matters(call),
                                       .what = call,
                                       .key_of = key_of,
@@ -237,9 +229,6 @@ int mca_coll_pipering_chain_serve(const mca_coll_pipering_chain_call_t *call,
                                   struct ompi_communicator_t *comm,
                                   mca_coll_pipering_module_t *module)
 {
-    if (mca_coll_pipering_passes(call->name, call->collective, total_of(call), comm, module)) {
-        return OMPI_ERR_NOT_SUPPORTED;
-    }
     const mca_coll_pipering_call_t common = call_of(call);
     return mca_coll_pipering_serve(&common, comm, module);
 }

@@ -16,26 +16,13 @@
 
 #include "coll_pipering.h"
 #include "coll_pipering_copy.h"
+#include "coll_pipering_small.h"
 
 #include <stdlib.h>
 
 static size_t count_of(const mca_coll_pipering_gather_t *call, int rank)
 {
     return (size_t) (NULL == call->rcounts ? call->rcount : call->rcounts[rank]);
-}
-
-static size_t total_of(const mca_coll_pipering_gather_t *call, int p)
-{
-    size_t size, elements = 0;
-
-    ompi_datatype_type_size(call->rdtype, &size);
-    if (NULL == call->rcounts) {
-        return (size_t) p * (size_t) call->rcount * size;
-    }
-    for (int r = 0; r < p; ++r) {
-        elements += (size_t) call->rcounts[r];
-    }
-    return elements * size;
 }
 
 static int key_of(const void *what, ompi_communicator_t *comm, mca_coll_pipering_key_t *key)
@@ -92,16 +79,12 @@ static void prepare(const void *what, mca_coll_pipering_request_t *request)
     }
 }
 
-static mca_coll_pipering_collective_t collective_of(const mca_coll_pipering_gather_t *call)
-{
-    return NULL == call->rcounts ? MCA_COLL_PIPERING_ALLGATHER : MCA_COLL_PIPERING_ALLGATHERV;
-}
-
-static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call, size_t total)
+static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call,
+                                        ompi_communicator_t *comm)
 {
     return (mca_coll_pipering_call_t){.name = call->name,
-                                      .collective = collective_of(call),
-                                      .total = total,
+                                      .collective = mca_coll_pipering_gather_collective(call),
+                                      .total = mca_coll_pipering_gather_total(call, comm),
                                       .what = call,
                                       .key_of = key_of,
                                       .prepare = prepare};
@@ -110,12 +93,7 @@ static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call, 
 int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
 {
-    const size_t total = total_of(call, ompi_comm_size(comm));
-
-    if (mca_coll_pipering_passes(call->name, collective_of(call), total, comm, module)) {
-        return OMPI_ERR_NOT_SUPPORTED;
-    }
-    const mca_coll_pipering_call_t common = call_of(call, total);
+    const mca_coll_pipering_call_t common = call_of(call, comm);
     return mca_coll_pipering_serve(&common, comm, module);
 }
 
@@ -123,7 +101,7 @@ int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
                               struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
                               ompi_request_t **handle)
 {
-    const mca_coll_pipering_call_t common = call_of(call, total_of(call, ompi_comm_size(comm)));
+    const mca_coll_pipering_call_t common = call_of(call, comm);
     return mca_coll_pipering_iserve(&common, comm, module, handle);
 }
 
@@ -131,7 +109,7 @@ int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
                                    struct ompi_communicator_t *comm,
                                    mca_coll_pipering_module_t *module, ompi_request_t **handle)
 {
-    const mca_coll_pipering_call_t common = call_of(call, total_of(call, ompi_comm_size(comm)));
+    const mca_coll_pipering_call_t common = call_of(call, comm);
     return mca_coll_pipering_serve_later(&common, comm, module, handle);
 }
 

@@ -12,7 +12,7 @@
  * MPI_Reduce and MPI_Ireduce: the paper's rpipe (4.3).
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_small.h"
 
 int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count,
                              struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
@@ -28,7 +28,9 @@ int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count,
                                                  .dtype = dtype,
                                                  .root = root};
 
-    int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    int rc = mca_coll_pipering_chain_passes(&call, comm, module)
+             ? OMPI_ERR_NOT_SUPPORTED
+             : mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

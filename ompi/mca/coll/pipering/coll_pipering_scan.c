@@ -12,7 +12,7 @@
  * MPI_Scan, MPI_Exscan and their nonblocking forms (paper 4.3).
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_small.h"
 
 int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
                            struct ompi_op_t *op, struct ompi_communicator_t *comm,
@@ -27,7 +27,9 @@ int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_
                                                  .count = count,
                                                  .dtype = dtype};
 
-    const int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    const int rc = mca_coll_pipering_chain_passes(&call, comm, module)
+                   ? OMPI_ERR_NOT_SUPPORTED
+                   : mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -68,7 +70,9 @@ int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
                                                  .count = count,
                                                  .dtype = dtype};
 
-    const int rc = mca_coll_pipering_chain_serve(&call, comm, module);
+    const int rc = mca_coll_pipering_chain_passes(&call, comm, module)
+                   ? OMPI_ERR_NOT_SUPPORTED
+                   : mca_coll_pipering_chain_serve(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
