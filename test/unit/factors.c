@@ -116,7 +116,8 @@ static void test_doubting(void)
     ok(!doubted(&factors, 5000, 10, 1), "an unknown model is believed");
     add(&factors, 9, 9.3);
     add(&factors, 9, 9.3);
-    ok(!doubted(&factors, 5000, 10, 1), "one that is right, too");
+    ok(doubted(&factors, 5000, 17, 1), "one that is right is asked about others, within twice");
+    ok(!doubted(&factors, 5000, 19, 1), "and believed where these take longer");
     add(&factors, 9, 4.5);
     ok(doubted(&factors, 5000, 10, 1), "one that is too high is not");
     ok(doubted(&factors, 50000, 10, 1), "nor for other blocks");

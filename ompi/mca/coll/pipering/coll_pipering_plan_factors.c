@@ -24,8 +24,8 @@
  * Unknown classes are believed, so one that disappoints makes room for the next best until one
  * keeps what the model promises. Calls that pipelines serve stay with them until the module
  * below was measured.
- * Where the model is wrong by more than noise, be it too high or too low, and by twice as much
- * (as logarithms go) the module below might be faster, a lesson tries that. Then what was
+ * A lesson tries the module below where that might take at most twice as long, or, where the
+ * model is wrong by more than that, be it too high or too low, its square. Then what was
  * measured decides between the two, in seconds, as the model changes with what is learnt of
  * links; as long as they are not far apart every other lesson takes the one that calls do not
  * take.
@@ -49,6 +49,12 @@
  * measured, unless the model says that it is so many times as fast.
  */
 #define KEPT 1.3
+
+/*
+ * The module below is tried once where the model says that it takes at most so many times as
+ * long: the model may be right about pipelines, and wrong about others.
+ */
+#define TRIED 2
 
 /* Of two that are no further apart either may be the better one. */
 #define CLOSE 1.5
@@ -154,7 +160,8 @@ bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
 
     if (0 == factors->below) {
         const double wrong = fmax(own / forecast->time, forecast->time / own);
-        return wrong > BELIEVED && forecast->rival_time < wrong * wrong * own;
+        return 0 < least_factor(factors)
+               && forecast->rival_time < fmax(TRIED, wrong * wrong) * own;
     }
     const double ratio = own / (factors->below * forecast->bytes);
     return 0 != lesson % 2 && ratio < CLOSE && ratio > 1 / CLOSE;

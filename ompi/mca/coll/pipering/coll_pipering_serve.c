@@ -228,6 +228,15 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
     return OMPI_SUCCESS == rc ? mca_coll_pipering_task_wait(&request->super) : rc;
 }
 
+/* A gather on one node is left below whatever its sizes are, unless it is forced. */
+static bool is_local(const mca_coll_pipering_call_t *call, const mca_coll_pipering_module_t *module)
+{
+    return module->settled && MCA_COLL_PIPERING_ALLGATHER >= call->collective
+           && MCA_COLL_PIPERING_AUTO == mca_coll_pipering_component.algorithm[call->collective]
+           && MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(module->setup)
+           && 2 > mca_coll_pipering_setup_nodes(module->setup);
+}
+
 static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
                  mca_coll_pipering_module_t *module)
 {
@@ -239,6 +248,9 @@ static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm
     }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(call, comm, reason);
+    }
+    if (is_local(call, module)) {
+        return step_aside(call, comm, MCA_COLL_PIPERING_FALLBACK_LOCAL);
     }
 
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
