@@ -272,6 +272,18 @@ static void choose(mca_coll_pipering_draft_t *draft)
     plan->reason = mca_coll_pipering_judge(draft, pays_on_one_node(draft));
 }
 
+/*
+ * Vectors that are short for a line of so many nodes. Where links are slow a pipeline would gain
+ * there, but where they are fast it loses more, and what is measured has no say.
+ */
+static bool is_short(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_key_t *key = key_of(draft);
+
+    return !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm && 1 < draft->nodes
+           && draft->plan->total < (size_t) (draft->nodes - 1) * key->params.min_total;
+}
+
 /* The choice by nominal costs, cut into blocks by measured ones. */
 static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
 {
@@ -286,6 +298,9 @@ static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
         decide_line(draft);
     }
     draft->plan->rival_time = rival_time(draft);
+    if (is_short(draft)) {
+        draft->plan->reason = MCA_COLL_PIPERING_FALLBACK_MODEL;
+    }
 }
 
 void mca_coll_pipering_decide_chain(mca_coll_pipering_draft_t *draft)
