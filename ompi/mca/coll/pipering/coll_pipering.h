@@ -513,23 +513,19 @@ typedef struct mca_coll_pipering_gather_t {
     struct ompi_datatype_t *rdtype;
 } mca_coll_pipering_gather_t;
 
-/** Serve such a call, as mca_coll_pipering_serve and _iserve (coll_pipering_gather.c). */
-int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
-                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module);
-int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
-                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
-                              ompi_request_t **request);
+/**
+ * Serve such a call, as mca_coll_pipering_serve and _iserve (coll_pipering_gather.c). One that is
+ * for the module below is safe for it then: where types differ this rank's contribution is put
+ * in place, and the call is one with MPI_IN_PLACE.
+ */
+int mca_coll_pipering_gather(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
+                             mca_coll_pipering_module_t *module);
+int mca_coll_pipering_igather(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
+                              mca_coll_pipering_module_t *module, ompi_request_t **request);
 
 int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
                                    struct ompi_communicator_t *comm,
                                    mca_coll_pipering_module_t *module, ompi_request_t **request);
-
-/**
- * Makes a call safe for the module below, where the types differ: this rank's
- * contribution is put in place, and the call is one with MPI_IN_PLACE.
- */
-int mca_coll_pipering_put_in_place(mca_coll_pipering_gather_t *call,
-                                   struct ompi_communicator_t *comm);
 
 /** A call along a chain; buffers as MPI has them, of MPI_Bcast rbuf alone. */
 typedef struct mca_coll_pipering_chain_call_t {

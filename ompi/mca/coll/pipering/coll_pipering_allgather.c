@@ -28,22 +28,10 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
                                        .rbuf = rbuf,
                                        .rcount = rcount,
                                        .rdtype = rdtype};
-    int rc;
 
-    if (!mca_coll_pipering_gather_passes(&call, comm, module)) {
-        rc = mca_coll_pipering_gather(&call, comm, module);
-        if (OMPI_ERR_NOT_SUPPORTED != rc) {
-            return rc;
-        }
-        rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-        if (MPI_IN_PLACE == call.sbuf) {
-            /* not to be read by MPI's rules, but the module below goes by their size */
-            call.scount = rcount;
-            call.sdtype = rdtype;
-        }
+    int rc = mca_coll_pipering_gather_blocking(&call, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
     }
     MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous.allgather,
                                module->previous.allgather_module,
@@ -66,17 +54,9 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                              .rcount = rcount,
                                              .rdtype = rdtype};
 
-    int rc = mca_coll_pipering_igather(&call, comm, module, request);
+    const int rc = mca_coll_pipering_igather(&call, comm, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
-    }
-    rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    if (MPI_IN_PLACE == call.sbuf) {
-        call.scount = rcount;
-        call.sdtype = rdtype;
     }
     return module->previous.iallgather(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
                                        call.rdtype, comm, request,

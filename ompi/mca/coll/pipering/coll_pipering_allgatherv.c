@@ -29,17 +29,10 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
                                        .rcounts = rcounts,
                                        .displs = displs,
                                        .rdtype = rdtype};
-    int rc;
 
-    if (!mca_coll_pipering_gather_passes(&call, comm, module)) {
-        rc = mca_coll_pipering_gather(&call, comm, module);
-        if (OMPI_ERR_NOT_SUPPORTED != rc) {
-            return rc;
-        }
-        rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
+    int rc = mca_coll_pipering_gather_blocking(&call, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
     }
     rc = module->previous.allgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcounts,
                                      call.displs, call.rdtype, comm,
@@ -62,12 +55,8 @@ int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_data
                                              .displs = displs,
                                              .rdtype = rdtype};
 
-    int rc = mca_coll_pipering_igather(&call, comm, module, request);
+    const int rc = mca_coll_pipering_igather(&call, comm, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    rc = mca_coll_pipering_mpi_error(mca_coll_pipering_put_in_place(&call, comm));
-    if (OMPI_SUCCESS != rc) {
         return rc;
     }
     return module->previous.iallgatherv(call.sbuf, call.scount, call.sdtype, call.rbuf,

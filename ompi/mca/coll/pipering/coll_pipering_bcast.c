@@ -25,9 +25,7 @@ int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dty
                                                  .dtype = dtype,
                                                  .root = root};
 
-    int rc = mca_coll_pipering_chain_passes(&call, comm, module)
-             ? OMPI_ERR_NOT_SUPPORTED
-             : mca_coll_pipering_chain_serve(&call, comm, module);
+    int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -90,36 +90,12 @@ static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call,
                                       .prepare = prepare};
 }
 
-int mca_coll_pipering_gather(const mca_coll_pipering_gather_t *call,
-                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
-{
-    const mca_coll_pipering_call_t common = call_of(call, comm);
-    return mca_coll_pipering_serve(&common, comm, module);
-}
-
-int mca_coll_pipering_igather(const mca_coll_pipering_gather_t *call,
-                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module,
-                              ompi_request_t **handle)
-{
-    const mca_coll_pipering_call_t common = call_of(call, comm);
-    return mca_coll_pipering_iserve(&common, comm, module, handle);
-}
-
-int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
-                                   struct ompi_communicator_t *comm,
-                                   mca_coll_pipering_module_t *module, ompi_request_t **handle)
-{
-    const mca_coll_pipering_call_t common = call_of(call, comm);
-    return mca_coll_pipering_serve_later(&common, comm, module, handle);
-}
-
 /*
  * Open MPI's own copy between unlike types loses bytes behind the first 64 KiB, and
  * tuned chooses its MPI_Allgatherv by the size of the send type, though ranks may
  * describe the same bytes by different types, and would wait for each other for ever.
  */
-int mca_coll_pipering_put_in_place(mca_coll_pipering_gather_t *call,
-                                   struct ompi_communicator_t *comm)
+static int put_in_place(mca_coll_pipering_gather_t *call, ompi_communicator_t *comm)
 {
     ptrdiff_t extent;
 
@@ -139,4 +115,46 @@ int mca_coll_pipering_put_in_place(mca_coll_pipering_gather_t *call,
                                           .type = call->rdtype};
     call->sbuf = MPI_IN_PLACE;
     return mca_coll_pipering_copy(&from, &to);
+}
+
+/* Makes a call safe for the module below. OMPI_ERR_NOT_SUPPORTED: it is. */
+static int leave(mca_coll_pipering_gather_t *call, ompi_communicator_t *comm)
+{
+    const int rc = mca_coll_pipering_mpi_error(put_in_place(call, comm));
+
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (NULL == call->rcounts && MPI_IN_PLACE == call->sbuf) {
+        /* not to be read by MPI's rules, but the module below goes by their size */
+        call->scount = call->rcount;
+        call->sdtype = call->rdtype;
+    }
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
+int mca_coll_pipering_gather(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
+                             mca_coll_pipering_module_t *module)
+{
+    const mca_coll_pipering_call_t common = call_of(call, comm);
+    const int rc = mca_coll_pipering_serve(&common, comm, module);
+
+    return OMPI_ERR_NOT_SUPPORTED == rc ? leave(call, comm) : rc;
+}
+
+int mca_coll_pipering_igather(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
+                              mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    const mca_coll_pipering_call_t common = call_of(call, comm);
+    const int rc = mca_coll_pipering_iserve(&common, comm, module, handle);
+
+    return OMPI_ERR_NOT_SUPPORTED == rc ? leave(call, comm) : rc;
+}
+
+int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
+                                   struct ompi_communicator_t *comm,
+                                   mca_coll_pipering_module_t *module, ompi_request_t **handle)
+{
+    const mca_coll_pipering_call_t common = call_of(call, comm);
+    return mca_coll_pipering_serve_later(&common, comm, module, handle);
 }

@@ -27,9 +27,7 @@ int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_
                                                  .count = count,
                                                  .dtype = dtype};
 
-    const int rc = mca_coll_pipering_chain_passes(&call, comm, module)
-                   ? OMPI_ERR_NOT_SUPPORTED
-                   : mca_coll_pipering_chain_serve(&call, comm, module);
+    const int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -70,9 +68,7 @@ int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
                                                  .count = count,
                                                  .dtype = dtype};
 
-    const int rc = mca_coll_pipering_chain_passes(&call, comm, module)
-                   ? OMPI_ERR_NOT_SUPPORTED
-                   : mca_coll_pipering_chain_serve(&call, comm, module);
+    const int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -229,11 +229,11 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
 }
 
 /* A gather on one node is left below whatever its sizes are, unless it is forced. */
-static bool is_local(const mca_coll_pipering_call_t *call, const mca_coll_pipering_module_t *module)
+static bool is_local(const mca_coll_pipering_call_t *call, const mca_coll_pipering_module_t *module,
+                     const mca_coll_pipering_params_t *params)
 {
-    return module->settled && MCA_COLL_PIPERING_ALLGATHER >= call->collective
-           && MCA_COLL_PIPERING_AUTO == mca_coll_pipering_component.algorithm[call->collective]
-           && MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(module->setup)
+    return MCA_COLL_PIPERING_ALLGATHER >= call->collective
+           && MCA_COLL_PIPERING_AUTO == params->algorithm
            && 2 > mca_coll_pipering_setup_nodes(module->setup);
 }
 
@@ -249,9 +249,6 @@ static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm
     if (MCA_COLL_PIPERING_TAKEN != reason) {
         return step_aside(call, comm, reason);
     }
-    if (is_local(call, module)) {
-        return step_aside(call, comm, MCA_COLL_PIPERING_FALLBACK_LOCAL);
-    }
 
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
     int rc = ensure_setup(module, comm);
@@ -265,6 +262,9 @@ static int serve(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm
     const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(module->setup);
     if (MCA_COLL_PIPERING_TAKEN != unlike) {
         return step_aside(call, comm, unlike);
+    }
+    if (is_local(call, module, &params)) {
+        return step_aside(call, comm, MCA_COLL_PIPERING_FALLBACK_LOCAL);
     }
     return run(call, comm, module, &params);
 }

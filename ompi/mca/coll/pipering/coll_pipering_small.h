@@ -74,22 +74,28 @@ static inline bool mca_coll_pipering_passes(const char *name,
     return true;
 }
 
-/** Likewise, and it needs no change for that module (mca_coll_pipering_put_in_place). */
-static inline bool mca_coll_pipering_gather_passes(const mca_coll_pipering_gather_t *call,
-                                                   ompi_communicator_t *comm,
-                                                   const mca_coll_pipering_module_t *module)
+/** mca_coll_pipering_gather, unless the call is small and needs no change for the module below. */
+static inline int mca_coll_pipering_gather_blocking(mca_coll_pipering_gather_t *call,
+                                                    ompi_communicator_t *comm,
+                                                    mca_coll_pipering_module_t *module)
 {
-    return call->sdtype == call->rdtype && MPI_IN_PLACE != call->sbuf
-           && mca_coll_pipering_passes(call->name, mca_coll_pipering_gather_collective(call),
-                                       mca_coll_pipering_gather_total(call, comm), comm, module);
+    const bool passes
+        = call->sdtype == call->rdtype && MPI_IN_PLACE != call->sbuf
+          && mca_coll_pipering_passes(call->name, mca_coll_pipering_gather_collective(call),
+                                      mca_coll_pipering_gather_total(call, comm), comm, module);
+
+    return passes ? OMPI_ERR_NOT_SUPPORTED : mca_coll_pipering_gather(call, comm, module);
 }
 
-static inline bool mca_coll_pipering_chain_passes(const mca_coll_pipering_chain_call_t *call,
-                                                  ompi_communicator_t *comm,
-                                                  const mca_coll_pipering_module_t *module)
+/** mca_coll_pipering_chain_serve, unless the call is small. */
+static inline int mca_coll_pipering_chain_blocking(const mca_coll_pipering_chain_call_t *call,
+                                                   ompi_communicator_t *comm,
+                                                   mca_coll_pipering_module_t *module)
 {
     return mca_coll_pipering_passes(call->name, call->collective,
-                                    mca_coll_pipering_chain_total(call), comm, module);
+                                    mca_coll_pipering_chain_total(call), comm, module)
+               ? OMPI_ERR_NOT_SUPPORTED
+               : mca_coll_pipering_chain_serve(call, comm, module);
 }
 
 #endif
