@@ -106,6 +106,31 @@ static void test_adding(void)
     ok(25e-9f < rate->seconds, "a first rate that was far too low is forgotten");
 }
 
+/* A call of many tiny contributions shows nothing of bytes. */
+static void test_short(void)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 1000; ++i) {
+        const double load = exp2((double) tap_between(0, 3));
+        const double alpha = load * exp2((double) tap_between(-18, -15));
+        const double beta = exp2((double) tap_between(-31, -29));
+        const double length = (double) tap_between(20, 500);
+        mca_coll_pipering_rates_t rates;
+
+        memset(&rates, 0, sizeof(rates));
+        mca_coll_pipering_rates_add(&rates, length, alpha / length + beta, 1e5);
+        const mca_coll_pipering_link_cost_t cost = mca_coll_pipering_rates_cost(&rates, load);
+        const double seen = alpha + beta * length, time = alpha + 32768 * beta;
+        const double modelled = cost.alpha + 32768 * cost.beta;
+        tap_try(&tally,
+                fabs(cost.alpha + cost.beta * length - seen) < 0.01 * seen && modelled < 16 * time,
+                "load %g, alpha %g, beta %g, blocks of %g: alpha %g, beta %g", load, alpha, beta,
+                length, cost.alpha, cost.beta);
+    }
+    tally_ok(&tally, 1000, "blocks of a few bytes do not make bytes dear");
+}
+
 /* ---- learning ---- */
 
 #define RANKS 16
@@ -180,7 +205,7 @@ static double run_call(call_t *call, const mca_coll_pipering_link_cost_t *net,
                        mca_coll_pipering_rates_t *rates, int number, unsigned *lessons)
 {
     const mca_coll_pipering_problem_t belief
-        = problem_of(call, mca_coll_pipering_rates_cost(rates));
+        = problem_of(call, mca_coll_pipering_rates_cost(rates, 1));
     const mca_coll_pipering_problem_t truth = problem_of(call, *net);
     size_t block = mca_coll_pipering_search(&belief);
     double bytes = 0;
@@ -251,6 +276,7 @@ int main(void)
     test_classes();
     test_merging();
     test_adding();
+    test_short();
     test_learning();
     return tap_end();
 }

@@ -326,12 +326,11 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
     if (2 > draft->nodes) {
         return pays_on_one_node ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    /* factors are those of pipelines */
+    /* rounds are chosen only where they pay, and factors are those of pipelines */
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-    return mca_coll_pipering_factors_pay(mca_coll_pipering_plan_swaps(plan)
-                                             ? NULL
-                                             : draft->cost.net.factors,
-                                         &forecast, MCA_COLL_PIPERING_RIVAL_SLACK)
+    return mca_coll_pipering_plan_swaps(plan)
+                   || mca_coll_pipering_factors_pay(draft->cost.net.factors, &forecast,
+                                                    MCA_COLL_PIPERING_RIVAL_SLACK)
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }

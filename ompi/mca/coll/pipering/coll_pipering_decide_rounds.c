@@ -29,6 +29,12 @@
  */
 #define RING_SLACK 0.75
 
+/*
+ * With outliers this is the algorithm for the call, so others must be so much faster by the
+ * model, which knows them worse.
+ */
+#define OUTLIER_SLACK 3
+
 /* Fewer ranks have hardly fewer messages in rounds than one after the other. */
 #define LEAST_RANKS 6
 
@@ -86,10 +92,15 @@ static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipe
 }
 
 /* It beats the ring, and nobody else is known to beat it. */
-static bool pays(const mca_coll_pipering_plan_t *plan, double time, double rival_time)
+static bool pays(mca_coll_pipering_draft_t *draft, double time, double rival_time)
 {
-    return time < RING_SLACK * plan->time
-           && (plan->key.must_take || time <= MCA_COLL_PIPERING_RIVAL_SLACK * rival_time);
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+
+    if (time < RING_SLACK * plan->time
+        && (plan->key.must_take || time <= MCA_COLL_PIPERING_RIVAL_SLACK * rival_time)) {
+        return true;
+    }
+    return time < plan->time && time <= OUTLIER_SLACK * rival_time && has_outliers(draft);
 }
 
 static void take(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_grid_t *grid,
@@ -140,7 +151,7 @@ void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
     const double time = choose_lanes(draft, &grid);
     const mca_coll_pipering_grid_problem_t problem = problem_of(draft, &grid);
     const double rival_time = mca_coll_pipering_grid_rival_time(&problem);
-    if (is_forced(plan) || pays(plan, time, rival_time)) {
+    if (is_forced(plan) || pays(draft, time, rival_time)) {
         take(draft, &grid, time, rival_time);
     }
 }

@@ -287,7 +287,8 @@ static void report(const mca_coll_pipering_module_t *module, double length,
 {
     ompi_communicator_t *comm = mca_coll_pipering_setup_wire(module->setup)->comm;
     const mca_coll_pipering_link_cost_t cost
-        = mca_coll_pipering_rates_cost(&module->lessons->rates);
+        = mca_coll_pipering_rates_cost(&module->lessons->rates,
+                                       mca_coll_pipering_setup_load(module->setup));
 
     if (mca_coll_pipering_is_talkative(comm)) {
         opal_output(mca_coll_pipering_component.output,

@@ -26,7 +26,8 @@
  * beta is the mean of the least rate and of those that differ from it by noise, and alpha
  * follows from it, as a network that is slow for bytes is slow for blocks, too; unless small
  * blocks are so much dearer that handling them is what takes the time: then both are those of
- * the line through the times of small blocks and the best ones.
+ * the line through the times of small blocks and the best ones. Blocks that are all short show
+ * alpha only, and beta follows from it.
  * The eager bound is the largest block that is known below the first class, from the best one
  * on, that is dear, or a usual size where none is; and the handshake is what a block costs more
  * above it, where that is known, else a small sum that keeps blocks from becoming larger for
@@ -89,6 +90,9 @@
  */
 #define ALPHA_MOST 8
 #define STEEPEST 4
+
+/* Blocks that take less than one in so many of what handling usually takes are short. */
+#define SHORT 2
 
 /* Blocks of up to this size are sent without asking, as long as nothing else is known ... */
 #define EAGER 16128
@@ -263,6 +267,35 @@ static bool find_handling(const mca_coll_pipering_rates_t *rates, int best,
     return true;
 }
 
+/*
+ * Of blocks that are too short to show what a byte costs, as those of one large contribution
+ * among many tiny ones are: handling them takes all their time but what their bytes take at
+ * the rate at which that handling is usual. Where ranks share a processor it takes as many
+ * times as long, `load`. False: blocks are long enough.
+ */
+static bool find_short(const mca_coll_pipering_rate_t *best, double load,
+                       mca_coll_pipering_link_cost_t *cost)
+{
+    const double time = best->seconds * best->length;
+    double low = 0, high = best->seconds;
+
+    /* what is usual is known less well than how many ranks share a processor */
+    if (load * usual_alpha(high) < (1 < load ? 1 : SHORT) * time) {
+        return false;
+    }
+    for (int i = 0; i < 30; ++i) {
+        const double beta = (low + high) / 2;
+        if (load * usual_alpha(beta) + beta * best->length < time) {
+            low = beta;
+        } else {
+            high = beta;
+        }
+    }
+    cost->beta = high;
+    cost->alpha = time - high * best->length;
+    return true;
+}
+
 /* What a block of a dear class costs more, the mean over those classes from `dear` on. */
 static double mean_handshake(const mca_coll_pipering_rates_t *rates, int dear, int best)
 {
@@ -304,13 +337,16 @@ static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
     }
 }
 
-mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates)
+mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates,
+                                                           double load)
 {
     const int best = best_class(rates);
     mca_coll_pipering_link_cost_t cost = {.beta = 0 > best ? DEFAULT_BETA : mean_rate(rates, best),
                                           .envelope = ENVELOPE};
 
-    cost.overlap = 0 > best || !find_handling(rates, best, &cost);
+    cost.overlap = 0 > best
+                   || (!find_handling(rates, best, &cost)
+                       && !find_short(&rates->of[best], fmax(1, load), &cost));
     if (cost.overlap) {
         cost.alpha = usual_alpha(cost.beta);
     }
@@ -335,7 +371,7 @@ size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size
     if (!is_known(rates, class)) {
         return most < (double) block_size && 1 <= most ? (size_t) most : block_size;
     }
-    const mca_coll_pipering_link_cost_t cost = mca_coll_pipering_rates_cost(rates);
+    const mca_coll_pipering_link_cost_t cost = mca_coll_pipering_rates_cost(rates, 1);
     const bool grows = !is_dear(rates, class, best)
                        && (double) length < mca_coll_pipering_hidden_size(&cost);
     for (unsigned i = 0; i < count; ++i) {

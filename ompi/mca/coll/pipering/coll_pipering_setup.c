@@ -365,7 +365,7 @@ mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_se
                                                  .overlap = true};
 
     return (mca_coll_pipering_cost_t){
-        .net = give_cost(mca_coll_pipering_rates_cost(rates), params->alpha, params->beta),
+        .net = give_cost(mca_coll_pipering_rates_cost(rates, load), params->alpha, params->beta),
         .local = give_cost(local, params->local_alpha, params->local_beta)};
 }
 
