@@ -501,7 +501,10 @@ void mca_coll_pipering_rates_merge(mca_coll_pipering_rates_t *rates,
 
 bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates);
 
-/** The cost of a link between nodes with `load` ranks a processor, defaults where nothing is known. */
+/**
+ * The cost of a link between nodes whose processors have `load` ranks each; defaults where nothing
+ * is known.
+ */
 mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates,
                                                            double load);
 
