@@ -89,7 +89,7 @@ static int register_number(size_t i)
     const int preset = *numbers[i].storage;
     int rc = mca_base_var_register("opal", "opal", "datatype", numbers[i].name,
                                    numbers[i].help, MCA_BASE_VAR_TYPE_INT, NULL, 0,
-                                   MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                                   MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
                                    MCA_BASE_VAR_SCOPE_LOCAL, numbers[i].storage);
 
     if (numbers[i].least > *numbers[i].storage || numbers[i].most < *numbers[i].storage) {

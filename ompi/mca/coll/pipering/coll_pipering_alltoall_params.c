@@ -101,21 +101,21 @@ static void register_bounds(mca_common_irregular_vars_t *all)
     vars.window = 0;
     mca_common_irregular_int(all, "alltoall_window",
                              "Messages that a rank sends at the same time; 0 to 1048576; 0: all",
-                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
-                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.window);
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.window);
     vars.many = MANY;
     mca_common_irregular_int(all, "alltoall_many",
                              "Messages of a rank from which on no more than alltoall_many_window "
                              "of them are under way, as all at once would flood the network; 0 to "
                              "1048576; 0: there are never so many",
-                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
-                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.many);
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.many);
     vars.many_window = MANY_WINDOW;
     mca_common_irregular_int(all, "alltoall_many_window",
                              "Messages that a rank with many of them (alltoall_many) sends at the "
                              "same time; 0 to 1048576; 0: as alltoall_window",
-                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
-                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.many_window);
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.many_window);
 }
 
 void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all)

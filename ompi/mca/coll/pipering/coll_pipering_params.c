@@ -33,6 +33,15 @@ static struct {
     char *backing_directory;
 } vars;
 
+/* Variables that redraw a figure of a paper, or that only experts of the algorithms need. */
+static const char *const experts[]
+    = {"alltoall_in_place",  "alltoall_many",     "alltoall_many_window", "alltoall_small",
+       "alltoall_window",    "block_model",       "block_split",          "local_alpha",
+       "local_beta",         "outlier_fraction",  "outlier_min_total",    "outlier_threshold",
+       "overlap",            "reorder_empties",   "reorder_nodes",        "ring_buffer_blocks",
+       "ring_buffer_size",   "rounds_max_total",  "rounds_min_total",     "rounds_packed",
+       "window",             NULL};
+
 static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
                                                  {MCA_COLL_PIPERING_RING, "ring"},
                                                  {MCA_COLL_PIPERING_LINEAR_RING, "linear_ring"},
@@ -231,27 +240,26 @@ static void register_ints(mca_common_irregular_vars_t *all)
     mca_common_irregular_int(all, "priority",
                              "Priority of the component, 0 to 100; 0: the component is not used. "
                              "Above han (35) and tuned (30) by default",
-                             0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100,
-                             &component->priority);
+                             0, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
     component->verbose = 0;
     mca_common_irregular_int(all, "verbose",
                              "0: silent; 1: a line about each call of rank 0; 2: of every rank; "
                              "0 to 100",
-                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
-                             MCA_BASE_VAR_SCOPE_LOCAL, 100, &component->verbose);
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
+                             &component->verbose);
     vars.window = 0;
     mca_common_irregular_int(all, "window",
                              "Blocks that a rank may be ahead of the next one in the ring, and "
                              "receives posted ahead; 0 to 4096 blocks, 1 counts as 2; 0: chosen "
                              "from the block size",
-                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
-                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.window);
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.window);
     vars.ring_buffer_blocks = 0;
     mca_common_irregular_int(all, "ring_buffer_blocks",
                              "Blocks that a rank may be ahead of the next one in a ring buffer in "
                              "shared memory; 0 to 4096 blocks, 1 counts as 2; 0: as many as fit",
-                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
-                             MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST, &vars.ring_buffer_blocks);
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.ring_buffer_blocks);
 }
 
 static void register_directory(mca_common_irregular_vars_t *all)
@@ -354,7 +362,8 @@ int mca_coll_pipering_params_register(void)
     mca_common_irregular_vars_t all
         = {.component = &mca_coll_pipering_component.super.collm_version,
            .equal = &mca_coll_pipering_component.equal,
-           .owner = "pipering"};
+           .owner = "pipering",
+           .experts = experts};
 
     all.equal->count = 0;
 

@@ -100,6 +100,8 @@ typedef struct mca_common_irregular_vars_t {
     const mca_base_component_t *component;
     mca_common_irregular_equal_t *equal; /**< gets those that must be equal, or NULL */
     const char *owner;     /**< of a component, as users know it: "pipering" */
+    const char *const *experts; /**< names of the variables of level 9, the last NULL; priority
+                                     is of level 2, all others are of level 5 */
     char complaints[2048]; /**< about what is out of range: one message, since Open MPI shows
                                 those of one topic once */
 } mca_common_irregular_vars_t;
@@ -124,10 +126,9 @@ void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *
 /** A time in the unit that `help` tells, 0 (its default) to 1000000. */
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
                                const char *help, double *storage);
-/** An integer, 0 to `most`, with its own flags, level and scope. */
+/** An integer, 0 to `most`, with its own flags and scope. */
 void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
-                              const char *help, int flags, int level, int scope, int most,
-                              int *storage);
+                              const char *help, int flags, int scope, int most, int *storage);
 /** A string, with its own flags and scope. */
 void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
                                  const char *help, int flags, int scope, char **storage);
