@@ -132,26 +132,68 @@ struct mca_coll_pipering_wire_t;
 /** Calls whose plan is kept on a communicator. */
 #define MCA_COLL_PIPERING_PLANS 8
 
-/** The collectives that the module serves: X(name as in Open MPI's structures). */
-#define MCA_COLL_PIPERING_EACH(X) \
-    X(allgather) X(allgatherv) X(allreduce) X(bcast) X(exscan) X(reduce) X(scan) \
-    X(iallgather) X(iallgatherv) X(iallreduce) X(ibcast) X(iexscan) X(ireduce) X(iscan) \
-    X(allgather_init) X(allgatherv_init) X(allreduce_init) X(bcast_init) X(exscan_init) \
-    X(reduce_init) X(scan_init) \
-    X(alltoallv) X(alltoallw) X(ialltoallv) X(ialltoallw) X(alltoallv_init) X(alltoallw_init)
-
-/** Likewise, but others need not serve them: those that want a topology. */
-#define MCA_COLL_PIPERING_EACH_NEIGHBOR(X) \
-    X(neighbor_alltoallw) X(ineighbor_alltoallw) X(neighbor_alltoallw_init)
-
-/** What served them before. */
+/** The modules below, which served the collectives before; NULL where there was none. */
 typedef struct mca_coll_pipering_previous_t {
-#define MCA_COLL_PIPERING_MEMBER(name)                      \
-    mca_coll_base_module_##name##_fn_t name;                \
-    mca_coll_base_module_t *name##_module;
-    MCA_COLL_PIPERING_EACH(MCA_COLL_PIPERING_MEMBER)
-    MCA_COLL_PIPERING_EACH_NEIGHBOR(MCA_COLL_PIPERING_MEMBER)
-#undef MCA_COLL_PIPERING_MEMBER
+    mca_coll_base_module_allgather_fn_t allgather;
+    mca_coll_base_module_t *allgather_module;
+    mca_coll_base_module_allgatherv_fn_t allgatherv;
+    mca_coll_base_module_t *allgatherv_module;
+    mca_coll_base_module_allreduce_fn_t allreduce;
+    mca_coll_base_module_t *allreduce_module;
+    mca_coll_base_module_bcast_fn_t bcast;
+    mca_coll_base_module_t *bcast_module;
+    mca_coll_base_module_exscan_fn_t exscan;
+    mca_coll_base_module_t *exscan_module;
+    mca_coll_base_module_reduce_fn_t reduce;
+    mca_coll_base_module_t *reduce_module;
+    mca_coll_base_module_scan_fn_t scan;
+    mca_coll_base_module_t *scan_module;
+    mca_coll_base_module_iallgather_fn_t iallgather;
+    mca_coll_base_module_t *iallgather_module;
+    mca_coll_base_module_iallgatherv_fn_t iallgatherv;
+    mca_coll_base_module_t *iallgatherv_module;
+    mca_coll_base_module_iallreduce_fn_t iallreduce;
+    mca_coll_base_module_t *iallreduce_module;
+    mca_coll_base_module_ibcast_fn_t ibcast;
+    mca_coll_base_module_t *ibcast_module;
+    mca_coll_base_module_iexscan_fn_t iexscan;
+    mca_coll_base_module_t *iexscan_module;
+    mca_coll_base_module_ireduce_fn_t ireduce;
+    mca_coll_base_module_t *ireduce_module;
+    mca_coll_base_module_iscan_fn_t iscan;
+    mca_coll_base_module_t *iscan_module;
+    mca_coll_base_module_allgather_init_fn_t allgather_init;
+    mca_coll_base_module_t *allgather_init_module;
+    mca_coll_base_module_allgatherv_init_fn_t allgatherv_init;
+    mca_coll_base_module_t *allgatherv_init_module;
+    mca_coll_base_module_allreduce_init_fn_t allreduce_init;
+    mca_coll_base_module_t *allreduce_init_module;
+    mca_coll_base_module_bcast_init_fn_t bcast_init;
+    mca_coll_base_module_t *bcast_init_module;
+    mca_coll_base_module_exscan_init_fn_t exscan_init;
+    mca_coll_base_module_t *exscan_init_module;
+    mca_coll_base_module_reduce_init_fn_t reduce_init;
+    mca_coll_base_module_t *reduce_init_module;
+    mca_coll_base_module_scan_init_fn_t scan_init;
+    mca_coll_base_module_t *scan_init_module;
+    mca_coll_base_module_alltoallv_fn_t alltoallv;
+    mca_coll_base_module_t *alltoallv_module;
+    mca_coll_base_module_alltoallw_fn_t alltoallw;
+    mca_coll_base_module_t *alltoallw_module;
+    mca_coll_base_module_ialltoallv_fn_t ialltoallv;
+    mca_coll_base_module_t *ialltoallv_module;
+    mca_coll_base_module_ialltoallw_fn_t ialltoallw;
+    mca_coll_base_module_t *ialltoallw_module;
+    mca_coll_base_module_alltoallv_init_fn_t alltoallv_init;
+    mca_coll_base_module_t *alltoallv_init_module;
+    mca_coll_base_module_alltoallw_init_fn_t alltoallw_init;
+    mca_coll_base_module_t *alltoallw_init_module;
+    mca_coll_base_module_neighbor_alltoallw_fn_t neighbor_alltoallw;
+    mca_coll_base_module_t *neighbor_alltoallw_module;
+    mca_coll_base_module_ineighbor_alltoallw_fn_t ineighbor_alltoallw;
+    mca_coll_base_module_t *ineighbor_alltoallw_module;
+    mca_coll_base_module_neighbor_alltoallw_init_fn_t neighbor_alltoallw_init;
+    mca_coll_base_module_t *neighbor_alltoallw_init_module;
 } mca_coll_pipering_previous_t;
 
 struct mca_coll_pipering_plan_t;
@@ -602,7 +644,7 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                  struct ompi_communicator_t *comm, ompi_request_t **request,
                                  mca_coll_base_module_t *module);
 
-/** Persistent calls (coll_pipering_persistent.c). */
+/* Persistent calls start again and again with the plan of their first start; `info` is not read. */
 int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                      void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * MPI_Allgather and MPI_Iallgather: all contributions of one size.
+ * MPI_Allgather, MPI_Iallgather and MPI_Allgather_init: all contributions of one size.
  */
 
 #include "coll_pipering_lessons.h"
@@ -61,4 +61,26 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
     return module->previous.iallgather(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
                                        call.rdtype, comm, request,
                                        module->previous.iallgather_module);
+}
+
+int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                     void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_gather_t call = {.name = "allgather_init",
+                                             .sbuf = sbuf,
+                                             .scount = scount,
+                                             .sdtype = sdtype,
+                                             .rbuf = rbuf,
+                                             .rcount = rcount,
+                                             .rdtype = rdtype};
+
+    const int rc = mca_coll_pipering_gather_later(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
+                                           request, module->previous.allgather_init_module);
 }

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * MPI_Allreduce and MPI_Iallreduce (paper 4.4), and beyond it along a ring.
+ * MPI_Allreduce, MPI_Iallreduce and MPI_Allreduce_init (paper 4.4), and beyond it along a ring.
  */
 
 #include "coll_pipering_lessons.h"
@@ -58,4 +58,26 @@ int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
     }
     return module->previous.iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
                                        module->previous.iallreduce_module);
+}
+
+int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
+                                     struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "allreduce_init",
+                                                 .collective = MCA_COLL_PIPERING_ALLREDUCE,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .count = count,
+                                                 .dtype = dtype,
+                                                 .op = op};
+
+    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                           module->previous.allreduce_init_module);
 }

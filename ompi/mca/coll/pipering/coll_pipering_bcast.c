@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * MPI_Bcast and MPI_Ibcast: the paper's pcast (4.2).
+ * MPI_Bcast, MPI_Ibcast and MPI_Bcast_init: the paper's pcast (4.2).
  */
 
 #include "coll_pipering_small.h"
@@ -53,4 +53,24 @@ int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dt
     }
     return module->previous.ibcast(buffer, count, dtype, root, comm, request,
                                    module->previous.ibcast_module);
+}
+
+int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                                 struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                 ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "bcast_init",
+                                                 .collective = MCA_COLL_PIPERING_BCAST,
+                                                 .rbuf = buffer,
+                                                 .count = count,
+                                                 .dtype = dtype,
+                                                 .root = root};
+
+    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.bcast_init(buffer, count, dtype, root, comm, info, request,
+                                       module->previous.bcast_init_module);
 }

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * MPI_Reduce and MPI_Ireduce: the paper's rpipe (4.3).
+ * MPI_Reduce, MPI_Ireduce and MPI_Reduce_init: the paper's rpipe (4.3).
  */
 
 #include "coll_pipering_small.h"
@@ -59,4 +59,27 @@ int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
     }
     return module->previous.ireduce(sbuf, rbuf, count, dtype, op, root, comm, request,
                                     module->previous.ireduce_module);
+}
+
+int mca_coll_pipering_reduce_init(const void *sbuf, void *rbuf, int count,
+                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                  ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "reduce_init",
+                                                 .collective = MCA_COLL_PIPERING_REDUCE,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .count = count,
+                                                 .dtype = dtype,
+                                                 .op = op,
+                                                 .root = root};
+
+    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.reduce_init(sbuf, rbuf, count, dtype, op, root, comm, info, request,
+                                        module->previous.reduce_init_module);
 }

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * MPI_Scan, MPI_Exscan and their nonblocking forms (paper 4.3).
+ * MPI_Scan, MPI_Iscan and MPI_Scan_init (paper 4.3).
  */
 
 #include "coll_pipering_small.h"
@@ -55,45 +55,24 @@ int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi
                                   module->previous.iscan_module);
 }
 
-int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
-                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+int mca_coll_pipering_scan_init(const void *sbuf, void *rbuf, int count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "exscan",
-                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
+    const mca_coll_pipering_chain_call_t call = {.name = "scan_init",
+                                                 .collective = MCA_COLL_PIPERING_SCAN,
                                                  .sbuf = sbuf,
                                                  .rbuf = rbuf,
-                                                 .op = op,
                                                  .count = count,
-                                                 .dtype = dtype};
+                                                 .dtype = dtype,
+                                                 .op = op};
 
-    const int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
+    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
-                                   module->previous.exscan_module);
-}
-
-int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
-                              struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                              struct ompi_communicator_t *comm, ompi_request_t **request,
-                              mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "iexscan",
-                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
-                                                 .sbuf = sbuf,
-                                                 .rbuf = rbuf,
-                                                 .op = op,
-                                                 .count = count,
-                                                 .dtype = dtype};
-
-    const int rc = mca_coll_pipering_chain_iserve(&call, comm, module, request);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->previous.iexscan(sbuf, rbuf, count, dtype, op, comm, request,
-                                    module->previous.iexscan_module);
+    return module->previous.scan_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                      module->previous.scan_init_module);
 }

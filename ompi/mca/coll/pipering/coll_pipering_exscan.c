@@ -1,0 +1,80 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Exscan, MPI_Iexscan and MPI_Exscan_init (paper 4.3).
+ */
+
+#include "coll_pipering_small.h"
+
+int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "exscan",
+                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .op = op,
+                                                 .count = count,
+                                                 .dtype = dtype};
+
+    const int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
+                                   module->previous.exscan_module);
+}
+
+int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
+                              struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                              struct ompi_communicator_t *comm, ompi_request_t **request,
+                              mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "iexscan",
+                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .op = op,
+                                                 .count = count,
+                                                 .dtype = dtype};
+
+    const int rc = mca_coll_pipering_chain_iserve(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.iexscan(sbuf, rbuf, count, dtype, op, comm, request,
+                                    module->previous.iexscan_module);
+}
+
+int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
+                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                  ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_chain_call_t call = {.name = "exscan_init",
+                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
+                                                 .sbuf = sbuf,
+                                                 .rbuf = rbuf,
+                                                 .count = count,
+                                                 .dtype = dtype,
+                                                 .op = op};
+
+    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.exscan_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                        module->previous.exscan_init_module);
+}
