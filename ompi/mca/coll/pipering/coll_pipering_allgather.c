@@ -12,54 +12,73 @@
  * MPI_Allgather, MPI_Iallgather and MPI_Allgather_init: all contributions of one size.
  */
 
-#include "coll_pipering_lessons.h"
-#include "coll_pipering_small.h"
+#include "coll_pipering_calls.h"
 
-int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                 void *rbuf, int rcount,
-                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
-                                 mca_coll_base_module_t *base)
+/* By the module below. */
+static inline int call_below(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                             void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
 {
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t call = {.name = "allgather",
-                                       .sbuf = sbuf,
-                                       .scount = scount,
-                                       .sdtype = sdtype,
-                                       .rbuf = rbuf,
-                                       .rcount = rcount,
-                                       .rdtype = rdtype};
+    int rc;
 
-    int rc = mca_coll_pipering_gather_blocking(&call, comm, module);
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous.allgather,
+                               module->previous.allgather_module,
+                               (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
+    return rc;
+}
+
+/* What is not small, or must be changed for the module below. */
+__opal_attribute_noinline__
+static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf,
+                          int rcount, struct ompi_datatype_t *rdtype,
+                          struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
+
+    int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+                                      MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous.allgather,
-                               module->previous.allgather_module,
-                               (call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
-                                call.rdtype, comm, module_below));
-    return mca_coll_pipering_lessons_below(module, rc);
+    rc = call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
+                    gather.rdtype, comm, module);
+    return mca_coll_pipering_lessons_below(&module->context, rc);
+}
+
+int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    if (sdtype == rdtype && MPI_IN_PLACE != sbuf
+        && mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLGATHER,
+                                    mca_coll_pipering_bytes_of((size_t) ompi_comm_size(comm)
+                                                                   * (size_t) rcount,
+                                                               rdtype),
+                                    comm, module)) {
+        return call_below(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module);
+    }
+    return serve_blocking(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module);
 }
 
 int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                  void *rbuf, int rcount,
-                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
-                                  ompi_request_t **request, mca_coll_base_module_t *base)
+                                 void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    mca_coll_pipering_gather_t call = {.name = "iallgather",
-                                             .sbuf = sbuf,
-                                             .scount = scount,
-                                             .sdtype = sdtype,
-                                             .rbuf = rbuf,
-                                             .rcount = rcount,
-                                             .rdtype = rdtype};
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
 
-    const int rc = mca_coll_pipering_igather(&call, comm, module, request);
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+                                            MCA_COLL_PIPERING_NONBLOCKING, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.iallgather(call.sbuf, call.scount, call.sdtype, call.rbuf, call.rcount,
-                                       call.rdtype, comm, request,
+    return module->previous.iallgather(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                       gather.rcount, gather.rdtype, comm, request,
                                        module->previous.iallgather_module);
 }
 
@@ -69,15 +88,11 @@ int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_d
                                      ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_gather_t call = {.name = "allgather_init",
-                                             .sbuf = sbuf,
-                                             .scount = scount,
-                                             .sdtype = sdtype,
-                                             .rbuf = rbuf,
-                                             .rcount = rcount,
-                                             .rdtype = rdtype};
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
 
-    const int rc = mca_coll_pipering_gather_later(&call, comm, module, request);
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+                                            MCA_COLL_PIPERING_PERSISTENT, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -12,30 +12,51 @@
  * MPI_Allreduce, MPI_Iallreduce and MPI_Allreduce_init (paper 4.4), and beyond it along a ring.
  */
 
-#include "coll_pipering_lessons.h"
-#include "coll_pipering_small.h"
+#include "coll_pipering_calls.h"
+
+/* By the module below. */
+static inline int call_below(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                             struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                             mca_coll_pipering_module_t *module)
+{
+    int rc;
+
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allreduce, module->previous.allreduce,
+                               module->previous.allreduce_module,
+                               (sbuf, rbuf, count, dtype, op, comm, module_below));
+    return rc;
+}
+
+/* What is not small. */
+__opal_attribute_noinline__
+static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                          mca_coll_pipering_module_t *module)
+{
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
+
+    int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_ALLREDUCE,
+                                         MCA_COLL_PIPERING_BLOCKING, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    rc = call_below(sbuf, rbuf, count, dtype, op, comm, module);
+    return mca_coll_pipering_lessons_below(&module->context, rc);
+}
 
 int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "allreduce",
-                                                 .collective = MCA_COLL_PIPERING_ALLREDUCE,
-                                                 .sbuf = sbuf,
-                                                 .rbuf = rbuf,
-                                                 .op = op,
-                                                 .count = count,
-                                                 .dtype = dtype};
 
-    int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
+    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLREDUCE,
+                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                 module)) {
+        return call_below(sbuf, rbuf, count, dtype, op, comm, module);
     }
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allreduce, module->previous.allreduce,
-                               module->previous.allreduce_module,
-                               (sbuf, rbuf, count, dtype, op, comm, module_below));
-    return mca_coll_pipering_lessons_below(module, rc);
+    return serve_blocking(sbuf, rbuf, count, dtype, op, comm, module);
 }
 
 int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
@@ -44,15 +65,11 @@ int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
                                  mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "iallreduce",
-                                                 .collective = MCA_COLL_PIPERING_ALLREDUCE,
-                                                 .sbuf = sbuf,
-                                                 .rbuf = rbuf,
-                                                 .op = op,
-                                                 .count = count,
-                                                 .dtype = dtype};
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
 
-    const int rc = mca_coll_pipering_chain_iserve(&call, comm, module, request);
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_ALLREDUCE,
+                                               MCA_COLL_PIPERING_NONBLOCKING, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -66,15 +83,11 @@ int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
                                      ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "allreduce_init",
-                                                 .collective = MCA_COLL_PIPERING_ALLREDUCE,
-                                                 .sbuf = sbuf,
-                                                 .rbuf = rbuf,
-                                                 .count = count,
-                                                 .dtype = dtype,
-                                                 .op = op};
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
 
-    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_ALLREDUCE,
+                                               MCA_COLL_PIPERING_PERSISTENT, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -68,7 +68,7 @@ static uint64_t bytes_of(const mca_coll_pipering_message_t *messages, size_t cou
 
 static void talk(const mca_coll_pipering_exchange_t *exchange, uint64_t in, uint64_t out)
 {
-    opal_output(mca_coll_pipering_component.output,
+    opal_output(mca_coll_pipering_component.process.output,
                 "coll/pipering: %s on %s: %s%s; this rank: %zu messages in (%" PRIu64
                 " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
                 "at most %zu under way",
@@ -105,11 +105,11 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
 static int step_aside(const mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t *comm,
                       mca_coll_pipering_reason_t reason)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
 
-    mca_common_irregular_count(&component->counters.fallback[reason], 1);
+    mca_common_irregular_count(&process->counters.fallback[reason], 1);
     if (mca_coll_pipering_is_talkative(comm)) {
-        opal_output(component->output, "coll/pipering: %s on %s: left to the module below: %s",
+        opal_output(process->output, "coll/pipering: %s on %s: left to the module below: %s",
                     plan->name, comm->c_name, mca_coll_pipering_reason_text(reason));
     }
     return OMPI_ERR_NOT_SUPPORTED;

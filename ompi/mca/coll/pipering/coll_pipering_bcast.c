@@ -9,30 +9,70 @@
  */
 /**
  * @file
- * MPI_Bcast, MPI_Ibcast and MPI_Bcast_init: the paper's pcast (4.2).
+ * MPI_Bcast, MPI_Ibcast and MPI_Bcast_init: the paper's pcast (4.2). Bytes go along the chain, so
+ * that ranks may describe them by different types.
  */
 
-#include "coll_pipering_small.h"
+#include "coll_pipering_calls.h"
+
+static int serve(mca_coll_pipering_form_t form, void *buffer, int count,
+                 struct ompi_datatype_t *dtype, int root, mca_coll_pipering_module_t *module,
+                 ompi_request_t **request)
+{
+    const mca_coll_pipering_call_t call = {.context = &module->context,
+                                           .collective = MCA_COLL_PIPERING_BCAST,
+                                           .form = form,
+                                           .sizes = {.count = (size_t) count,
+                                                     .scale = mca_coll_pipering_bytes_of(1, dtype),
+                                                     .unit = 1,
+                                                     .parts = 1},
+                                           .total = mca_coll_pipering_bytes_of((size_t) count,
+                                                                               dtype),
+                                           .root = root,
+                                           .in_place = true,
+                                           .recv = {.buffer = buffer,
+                                                    .type = dtype,
+                                                    .single = true,
+                                                    .count = (size_t) count}};
+
+    return mca_coll_pipering_serve(&call, module, NULL, request);
+}
+
+/* By the module below. */
+static inline int call_below(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    int rc;
+
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, bcast, module->previous.bcast,
+                               module->previous.bcast_module,
+                               (buffer, count, dtype, root, comm, module_below));
+    return rc;
+}
+
+/* What is not small. */
+__opal_attribute_noinline__
+static int serve_blocking(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                          struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    const int rc = serve(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return call_below(buffer, count, dtype, root, comm, module);
+}
 
 int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "bcast",
-                                                 .collective = MCA_COLL_PIPERING_BCAST,
-                                                 .rbuf = buffer,
-                                                 .count = count,
-                                                 .dtype = dtype,
-                                                 .root = root};
 
-    int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
+    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_BCAST,
+                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                 module)) {
+        return call_below(buffer, count, dtype, root, comm, module);
     }
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, bcast, module->previous.bcast,
-                               module->previous.bcast_module,
-                               (buffer, count, dtype, root, comm, module_below));
-    return rc;
+    return serve_blocking(buffer, count, dtype, root, comm, module);
 }
 
 int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
@@ -40,14 +80,9 @@ int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dt
                              mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "ibcast",
-                                                 .collective = MCA_COLL_PIPERING_BCAST,
-                                                 .rbuf = buffer,
-                                                 .count = count,
-                                                 .dtype = dtype,
-                                                 .root = root};
 
-    const int rc = mca_coll_pipering_chain_iserve(&call, comm, module, request);
+    const int rc = serve(MCA_COLL_PIPERING_NONBLOCKING, buffer, count, dtype, root, module,
+                         request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -60,14 +95,8 @@ int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t
                                  ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "bcast_init",
-                                                 .collective = MCA_COLL_PIPERING_BCAST,
-                                                 .rbuf = buffer,
-                                                 .count = count,
-                                                 .dtype = dtype,
-                                                 .root = root};
 
-    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
+    const int rc = serve(MCA_COLL_PIPERING_PERSISTENT, buffer, count, dtype, root, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -46,4 +46,10 @@
 #    define MCA_COLL_PIPERING_HETEROGENEOUS 0
 #endif
 
+/** The error of this component that MPI knows: no memory is no internal error. */
+static inline int mca_coll_pipering_mpi_error(int rc)
+{
+    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+}
+
 #endif

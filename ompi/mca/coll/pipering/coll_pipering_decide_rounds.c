@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * Decide: whether a gather is an exchange in log2 p rounds rather than a ring.
+ * Plans of gathers in log2 p rounds, and whether they are better than a ring.
  *
  * Where few contributions are far larger than the others, all ranks that have one pass it
  * on at the same time, and the rounds are few; a ring passes it from rank to rank. So the
@@ -21,7 +21,7 @@
  * Balaji et al. 4.2.1, figure 14.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_draft.h"
 
 /*
  * A ring is left for an exchange if that takes less than this part of the ring's modelled
@@ -38,20 +38,14 @@
 /* Fewer ranks have hardly fewer messages in rounds than one after the other. */
 #define LEAST_RANKS 6
 
-/* Forced, as far as it may be: what is about more bytes goes around the ring. */
-static bool is_forced(const mca_coll_pipering_plan_t *plan)
-{
-    return MCA_COLL_PIPERING_DOUBLING <= plan->key.params.algorithm;
-}
-
-static bool has_outliers(mca_coll_pipering_draft_t *draft)
+static bool has_outliers(const mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_params_t *params = &plan->key.params;
 
     return plan->total >= params->outlier_min_total
-           && mca_coll_pipering_outlier_ratio(plan->bytes, draft->ranks, params->outlier_fraction,
-                                              plan->starts)
+           && mca_coll_pipering_outlier_ratio(plan->all.bytes, draft->ranks,
+                                              params->outlier_fraction, plan->all.starts)
                   > params->outlier_threshold;
 }
 
@@ -91,67 +85,72 @@ static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipe
     return time;
 }
 
-/* It beats the ring, and nobody else is known to beat it. */
-static bool pays(mca_coll_pipering_draft_t *draft, double time, double rival_time)
+bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
+                                   const mca_coll_pipering_plan_t *other)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
+    const double rival_time = plan->rival_time;
 
-    if (time < RING_SLACK * plan->time
-        && (plan->key.must_take || time <= MCA_COLL_PIPERING_RIVAL_SLACK * rival_time)) {
+    if (plan->time < RING_SLACK * other->time
+        && (plan->key.must_take
+            || plan->time <= MCA_COLL_PIPERING_RIVAL_SLACK * rival_time)) {
         return true;
     }
-    return time < plan->time && time <= OUTLIER_SLACK * rival_time && has_outliers(draft);
+    return plan->time < other->time && plan->time <= OUTLIER_SLACK * rival_time
+           && has_outliers(draft);
 }
 
-static void take(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_grid_t *grid,
-                 double time, double rival_time)
+bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft)
 {
-    mca_coll_pipering_plan_t *plan = draft->plan;
-    const bool doubling = !grid->dissemination && 0 == (draft->ranks & (draft->ranks - 1));
+    return draft->plan->total <= draft->plan->key.params.rounds_max_total;
+}
 
-    plan->algorithm = doubling ? MCA_COLL_PIPERING_DOUBLING : MCA_COLL_PIPERING_DISSEMINATION;
-    plan->grid = *grid;
-    plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(grid);
-    plan->time = time;
-    plan->rival_time = rival_time;
-    plan->window = 0;
-    plan->cut.block_size = 1;
-    for (int r = 0; r < draft->ranks; ++r) {
-        plan->cut.block_size = plan->bytes[r] > plan->cut.block_size ? plan->bytes[r]
-                                                                     : plan->cut.block_size;
-    }
+static bool is_power_of_two(int ranks)
+{
+    return 0 == (ranks & (ranks - 1));
+}
+
+bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft)
+{
+    return is_power_of_two(draft->ranks) && mca_coll_pipering_can_disseminate(draft);
 }
 
 /* There is reason to weigh it. */
-static bool may_pay(mca_coll_pipering_draft_t *draft)
+bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
-    return MCA_COLL_PIPERING_AUTO == plan->key.params.algorithm && !plan->key.wanted
-           && !plan->key.varied && LEAST_RANKS <= draft->ranks
+    return !plan->key.wanted && !plan->key.varied && LEAST_RANKS <= draft->ranks
            && (plan->total >= plan->key.params.rounds_min_total || has_outliers(draft));
 }
 
-void mca_coll_pipering_decide_rounds(mca_coll_pipering_draft_t *draft)
+/* Only where recursive doubling is impossible. */
+bool mca_coll_pipering_suits_dissemination(const mca_coll_pipering_draft_t *draft)
+{
+    return !is_power_of_two(draft->ranks) && mca_coll_pipering_suits_doubling(draft);
+}
+
+void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_params_t *params = &plan->key.params;
-    mca_coll_pipering_grid_t grid
-        = {.ring = &plan->by_node,
-           .lanes = 1,
-           .dissemination = MCA_COLL_PIPERING_DISSEMINATION == params->algorithm};
 
-    if (plan->total > params->rounds_max_total || !(is_forced(plan) || may_pay(draft))) {
-        return;
+    mca_coll_pipering_place(plan, &plan->all);
+    for (int r = 0; r < draft->ranks; ++r) {
+        draft->blocks[r] = 1;
     }
     mca_coll_pipering_order(&plan->by_node, draft->node_of, draft->blocks,
-                            params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
+                            plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
                             draft->order_scratch);
-
-    const double time = choose_lanes(draft, &grid);
-    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, &grid);
-    const double rival_time = mca_coll_pipering_grid_rival_time(&problem);
-    if (is_forced(plan) || pays(draft, time, rival_time)) {
-        take(draft, &grid, time, rival_time);
-    }
+    plan->ring = plan->by_node;
+    plan->pipes = 0;
+    plan->grid = (mca_coll_pipering_grid_t){
+        .ring = &plan->by_node,
+        .lanes = 1,
+        .dissemination = MCA_COLL_PIPERING_DISSEMINATION == plan->row->algorithm};
+    plan->time = choose_lanes(draft, &plan->grid);
+    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, &plan->grid);
+    plan->rival_time = mca_coll_pipering_grid_rival_time(&problem);
+    plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
+    plan->window = 0;
+    plan->cut.block_size = plan->largest;
 }

@@ -32,30 +32,18 @@
 /* Of slots, for whatever elements an operation works on. */
 #define ALIGNMENT 64
 
-void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, int size)
+void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, size_t most)
 {
     ptrdiff_t true_extent;
-    size_t most = layout->count;
 
     ompi_datatype_type_extent(layout->type, &layout->extent);
     ompi_datatype_get_true_extent(layout->type, &layout->true_lb, &true_extent);
-    if (NULL != layout->counts) {
-        most = 0;
-        for (int i = 0; i < size; ++i) {
-            most = (size_t) layout->counts[i] > most ? (size_t) layout->counts[i] : most;
-        }
-    }
     layout->dense = opal_datatype_is_contiguous_memory_layout(&layout->type->super,
                                                               most > 1 ? 2 : 1);
 }
 
-bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int size)
+bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int rank)
 {
-    int rank = 0;
-
-    while (rank + 1 < size && 0 == mca_coll_pipering_contribution_count(layout, rank)) {
-        ++rank;
-    }
     return mca_common_irregular_on_device(mca_coll_pipering_contribution(layout, rank)
                                           + layout->true_lb);
 }
@@ -190,12 +178,8 @@ static uint64_t slots_wanted(const mca_coll_pipering_pipe_t *pipe,
 static size_t measure_slot(mca_coll_pipering_pipe_t *pipe,
                            const mca_coll_pipering_pipe_plan_t *plan)
 {
-    size_t largest = 0;
+    size_t largest = (size_t) mca_coll_pipering_at_most(plan->largest, plan->cut.block_size);
 
-    for (int r = 0; r < plan->ring->size; ++r) {
-        largest = plan->bytes[r] > largest ? plan->bytes[r] : largest;
-    }
-    largest = (size_t) mca_coll_pipering_at_most(largest, plan->cut.block_size);
     if (NULL != pipe->unit.type) {
         ptrdiff_t gap = 0;
         largest = (size_t) opal_datatype_span(&pipe->unit.type->super, (int64_t) largest, &gap);
@@ -272,10 +256,9 @@ int mca_coll_pipering_pipe_init(mca_coll_pipering_pipe_t *pipe, ompi_communicato
     pipe->caller = plan->caller;
     pipe->window = plan->window;
     pipe->overlap = plan->overlap;
-    pipe->on_device = (NULL != plan->send
-                       && mca_coll_pipering_is_on_device(plan->send, plan->ring->size))
+    pipe->on_device = (NULL != plan->send && mca_coll_pipering_is_on_device(plan->send, plan->some))
                       || (NULL != plan->recv
-                          && mca_coll_pipering_is_on_device(plan->recv, plan->ring->size));
+                          && mca_coll_pipering_is_on_device(plan->recv, plan->some));
     pipe->unit = plan->unit;
     pipe->gate = plan->gate;
     pipe->ahead = plan->ahead;

@@ -75,8 +75,8 @@ typedef struct mca_coll_pipering_unit_t {
 #define MCA_COLL_PIPERING_BYTES \
     (mca_coll_pipering_unit_t){.type = NULL, .size = 1, .extent = 1}
 
-/** Fills the facts about the type into a layout, its other members being set. */
-void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, int size);
+/** Fills the facts about the type into a layout whose largest contribution has `most` elements. */
+void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, size_t most);
 
 enum {
     MCA_COLL_PIPERING_OWN = MCA_COLL_PIPERING_LINKS, /**< the source of own blocks */
@@ -249,6 +249,8 @@ typedef struct mca_coll_pipering_pipe_plan_t {
     const mca_common_irregular_caller_t *caller; /**< for what is said of messages */
     const mca_coll_pipering_ring_t *ring;
     const size_t *bytes; /**< [p] by rank, in units */
+    size_t largest;      /**< of these */
+    int some;            /**< the first rank that has any */
     mca_coll_pipering_cut_t cut; /**< in units */
     mca_coll_pipering_unit_t unit;
     const mca_coll_pipering_route_t *route;

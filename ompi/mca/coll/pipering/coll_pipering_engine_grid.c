@@ -179,9 +179,9 @@ int mca_coll_pipering_swap_init(swap_t *swap, ompi_communicator_t *comm,
     swap->me = ompi_comm_rank(comm);
     swap->rounds = mca_coll_pipering_grid_rounds(&plan->grid);
     swap->error = OMPI_SUCCESS;
-    swap->on_device = mca_coll_pipering_is_on_device(plan->recv, plan->grid.ring->size)
+    swap->on_device = mca_coll_pipering_is_on_device(plan->recv, plan->some)
                       || (NULL != plan->send
-                          && mca_coll_pipering_is_on_device(plan->send, plan->grid.ring->size));
+                          && mca_coll_pipering_is_on_device(plan->send, plan->some));
     OBJ_CONSTRUCT(&swap->unpacker, opal_convertor_t);
 
     int rc = take_memory(swap);

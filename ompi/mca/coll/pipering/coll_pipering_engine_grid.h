@@ -38,6 +38,7 @@ typedef struct mca_coll_pipering_swap_plan_t {
     const mca_common_irregular_caller_t *caller; /**< for what is said of messages */
     mca_coll_pipering_grid_t grid;
     const size_t *bytes; /**< [p] by rank */
+    int some;            /**< the first rank that has any */
     size_t packed;
     uint64_t in, out;    /**< messages of this rank */
     const mca_coll_pipering_layout_t *send; /**< NULL: the own contribution is in place */

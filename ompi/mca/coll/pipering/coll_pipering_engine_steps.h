@@ -56,9 +56,9 @@ static inline size_t mca_coll_pipering_contribution_count(const mca_coll_piperin
 
 /**
  * Whether the contributions of a layout are in memory of a device: they are parts of one
- * buffer, so where one of them is the others are.
+ * buffer, so where that of `rank` is, which is not empty, the others are.
  */
-bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int size);
+bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int rank);
 
 /** Copies a block from or to the users' buffers; a failure is the pipeline's. */
 static inline void mca_coll_pipering_copy_block(mca_coll_pipering_pipe_t *pipe, char *to,

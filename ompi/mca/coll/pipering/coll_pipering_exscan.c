@@ -12,27 +12,39 @@
  * MPI_Exscan, MPI_Iexscan and MPI_Exscan_init (paper 4.3).
  */
 
-#include "coll_pipering_small.h"
+#include "coll_pipering_calls.h"
 
-int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
-                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+/* What is not small. */
+__opal_attribute_noinline__
+static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                          mca_coll_pipering_module_t *module)
 {
-    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "exscan",
-                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
-                                                 .sbuf = sbuf,
-                                                 .rbuf = rbuf,
-                                                 .op = op,
-                                                 .count = count,
-                                                 .dtype = dtype};
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
 
-    const int rc = mca_coll_pipering_chain_blocking(&call, comm, module);
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_EXSCAN,
+                                               MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
     return module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
                                    module->previous.exscan_module);
+}
+
+int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                             struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                             mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_EXSCAN,
+                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                 module)) {
+        return module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
+                                       module->previous.exscan_module);
+    }
+    return serve_blocking(sbuf, rbuf, count, dtype, op, comm, module);
 }
 
 int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
@@ -41,15 +53,11 @@ int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
                               mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "iexscan",
-                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
-                                                 .sbuf = sbuf,
-                                                 .rbuf = rbuf,
-                                                 .op = op,
-                                                 .count = count,
-                                                 .dtype = dtype};
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
 
-    const int rc = mca_coll_pipering_chain_iserve(&call, comm, module, request);
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_EXSCAN,
+                                               MCA_COLL_PIPERING_NONBLOCKING, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -63,15 +71,11 @@ int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
                                   ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
-    const mca_coll_pipering_chain_call_t call = {.name = "exscan_init",
-                                                 .collective = MCA_COLL_PIPERING_EXSCAN,
-                                                 .sbuf = sbuf,
-                                                 .rbuf = rbuf,
-                                                 .count = count,
-                                                 .dtype = dtype,
-                                                 .op = op};
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
 
-    const int rc = mca_coll_pipering_chain_later(&call, comm, module, request);
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_EXSCAN,
+                                               MCA_COLL_PIPERING_PERSISTENT, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

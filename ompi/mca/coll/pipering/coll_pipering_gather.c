@@ -9,85 +9,84 @@
  */
 /**
  * @file
- * What the Allgather family shares: contributions, layouts, one pipeline along the
- * ring. Contributions count by the receive counts and type, which MPI makes equal on
- * all ranks, and never by the send arguments.
+ * What MPI_Allgather and MPI_Allgatherv share: from their arguments to a call. Contributions
+ * count by the receive counts and type, which MPI makes equal on all ranks, and never by the
+ * send arguments.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_calls.h"
 #include "coll_pipering_copy.h"
-#include "coll_pipering_small.h"
 
-#include <stdlib.h>
-
-static size_t count_of(const mca_coll_pipering_gather_t *call, int rank)
+static size_t count_of(const mca_coll_pipering_gather_t *gather, int rank)
 {
-    return (size_t) (NULL == call->rcounts ? call->rcount : call->rcounts[rank]);
+    return (size_t) (NULL == gather->rcounts ? gather->rcount : gather->rcounts[rank]);
 }
 
-static int key_of(const void *what, ompi_communicator_t *comm, mca_coll_pipering_key_t *key)
+static mca_coll_pipering_sizes_t sizes_of(const mca_coll_pipering_gather_t *gather,
+                                          ompi_communicator_t *comm)
 {
-    const mca_coll_pipering_gather_t *call = what;
-    size_t size;
+    mca_coll_pipering_sizes_t sizes = {.counts = gather->rcounts,
+                                       .count = (size_t) gather->rcount,
+                                       .unit = 1,
+                                       .parts = ompi_comm_size(comm)};
 
-    ompi_datatype_type_size(call->rdtype, &size);
-    key->unit = 1;
-    key->parts = ompi_comm_size(comm);
-    key->sizes = malloc((size_t) key->parts * sizeof(size_t));
-    if (NULL == key->sizes) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    for (int r = 0; r < key->parts; ++r) {
-        key->sizes[r] = count_of(call, r) * size;
-    }
-    return OMPI_SUCCESS;
+    ompi_datatype_type_size(gather->rdtype, &sizes.scale);
+    return sizes;
 }
 
-static int begin(mca_coll_pipering_request_t *request)
+static size_t total_of(const mca_coll_pipering_sizes_t *sizes)
 {
-    if (mca_coll_pipering_plan_swaps(request->plan)) {
-        return mca_coll_pipering_request_swap(request);
-    }
+    size_t elements = 0;
 
-    const mca_coll_pipering_pipe_plan_t pipe = {.route = &request->plan->route[0],
-                                                .unit = MCA_COLL_PIPERING_BYTES,
-                                                .send = request->in_place ? NULL : &request->send,
-                                                .recv = &request->recv};
-    return mca_coll_pipering_request_add(request, pipe);
+    if (NULL == sizes->counts) {
+        return (size_t) sizes->parts * sizes->count * sizes->scale;
+    }
+    for (int r = 0; r < sizes->parts; ++r) {
+        elements += (size_t) sizes->counts[r];
+    }
+    return elements * sizes->scale;
 }
 
-static void prepare(const void *what, mca_coll_pipering_request_t *request)
+/* The plan of the call before, where that had the same counts: the one look at all of these. */
+static mca_coll_pipering_plan_t *recall(const mca_coll_pipering_call_t *call)
 {
-    const mca_coll_pipering_gather_t *call = what;
-    const int p = ompi_comm_size(request->super.comm);
+    const int *counts = call->sizes.counts;
 
-    request->begin = begin;
-    request->recv = (mca_coll_pipering_layout_t){.buffer = call->rbuf,
-                                                 .type = call->rdtype,
-                                                 .counts = call->rcounts,
-                                                 .displs = call->displs,
-                                                 .count = (size_t) call->rcount};
-    mca_coll_pipering_layout_init(&request->recv, p);
-    request->in_place = MPI_IN_PLACE == call->sbuf;
-    if (!request->in_place) {
+    return NULL == counts || counts[0] != call->context->last_count
+               ? NULL
+               : mca_coll_pipering_plan_recall(call->context, call->collective, &call->sizes);
+}
+
+static int serve(const mca_coll_pipering_gather_t *gather,
+                 mca_coll_pipering_collective_t collective, mca_coll_pipering_form_t form,
+                 mca_coll_pipering_module_t *module, ompi_request_t **request)
+{
+    mca_coll_pipering_context_t *context = &module->context;
+    mca_coll_pipering_call_t call = {.context = context,
+                                     .collective = collective,
+                                     .form = form,
+                                     .sizes = sizes_of(gather, context->comm),
+                                     .in_place = MPI_IN_PLACE == gather->sbuf,
+                                     .recv = {.buffer = gather->rbuf,
+                                              .type = gather->rdtype,
+                                              .counts = gather->rcounts,
+                                              .displs = gather->displs,
+                                              .count = (size_t) gather->rcount}};
+    if (!call.in_place) {
         /* every rank's place is the one contribution there is */
-        request->send = (mca_coll_pipering_layout_t){.buffer = (char *) call->sbuf,
-                                                     .type = call->sdtype,
-                                                     .single = true,
-                                                     .count = (size_t) call->scount};
-        mca_coll_pipering_layout_init(&request->send, p);
+        call.send = (mca_coll_pipering_layout_t){.buffer = (char *) gather->sbuf,
+                                                 .type = gather->sdtype,
+                                                 .single = true,
+                                                 .count = (size_t) gather->scount};
     }
-}
+    mca_coll_pipering_plan_t *recalled = recall(&call);
+    call.total = NULL == recalled ? total_of(&call.sizes) : recalled->total;
 
-static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call,
-                                        ompi_communicator_t *comm)
-{
-    return (mca_coll_pipering_call_t){.name = call->name,
-                                      .collective = mca_coll_pipering_gather_collective(call),
-                                      .total = mca_coll_pipering_gather_total(call, comm),
-                                      .what = call,
-                                      .key_of = key_of,
-                                      .prepare = prepare};
+    const int rc = mca_coll_pipering_serve(&call, module, recalled, request);
+    if (NULL != recalled) {
+        OBJ_RELEASE(recalled);
+    }
+    return rc;
 }
 
 /*
@@ -95,66 +94,55 @@ static mca_coll_pipering_call_t call_of(const mca_coll_pipering_gather_t *call,
  * tuned chooses its MPI_Allgatherv by the size of the send type, though ranks may
  * describe the same bytes by different types, and would wait for each other for ever.
  */
-static int put_in_place(mca_coll_pipering_gather_t *call, ompi_communicator_t *comm)
+static int put_in_place(mca_coll_pipering_gather_t *gather, ompi_communicator_t *comm)
 {
     ptrdiff_t extent;
 
-    if (MPI_IN_PLACE == call->sbuf || call->sdtype == call->rdtype) {
+    if (MPI_IN_PLACE == gather->sbuf || gather->sdtype == gather->rdtype) {
         return OMPI_SUCCESS;
     }
-    ompi_datatype_type_extent(call->rdtype, &extent);
+    ompi_datatype_type_extent(gather->rdtype, &extent);
 
     const int me = ompi_comm_rank(comm);
-    const ptrdiff_t displ = NULL == call->displs ? (ptrdiff_t) me * call->rcount
-                                                 : call->displs[me];
-    const mca_coll_pipering_place_t from = {.buffer = (char *) call->sbuf,
-                                            .count = (size_t) call->scount,
-                                            .type = call->sdtype};
-    const mca_coll_pipering_place_t to = {.buffer = (char *) call->rbuf + displ * extent,
-                                          .count = count_of(call, me),
-                                          .type = call->rdtype};
-    call->sbuf = MPI_IN_PLACE;
+    const ptrdiff_t displ = NULL == gather->displs ? (ptrdiff_t) me * gather->rcount
+                                                   : gather->displs[me];
+    const mca_coll_pipering_place_t from = {.buffer = (char *) gather->sbuf,
+                                            .count = (size_t) gather->scount,
+                                            .type = gather->sdtype};
+    const mca_coll_pipering_place_t to = {.buffer = (char *) gather->rbuf + displ * extent,
+                                          .count = count_of(gather, me),
+                                          .type = gather->rdtype};
+    gather->sbuf = MPI_IN_PLACE;
     return mca_coll_pipering_copy(&from, &to);
 }
 
 /* Makes a call safe for the module below. OMPI_ERR_NOT_SUPPORTED: it is. */
-static int leave(mca_coll_pipering_gather_t *call, ompi_communicator_t *comm)
+static int leave(mca_coll_pipering_gather_t *gather, ompi_communicator_t *comm)
 {
-    const int rc = mca_coll_pipering_mpi_error(put_in_place(call, comm));
+    const int rc = mca_coll_pipering_mpi_error(put_in_place(gather, comm));
 
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    if (NULL == call->rcounts && MPI_IN_PLACE == call->sbuf) {
+    if (NULL == gather->rcounts && MPI_IN_PLACE == gather->sbuf) {
         /* not to be read by MPI's rules, but the module below goes by their size */
-        call->scount = call->rcount;
-        call->sdtype = call->rdtype;
+        gather->scount = gather->rcount;
+        gather->sdtype = gather->rdtype;
     }
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
-int mca_coll_pipering_gather(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
-                             mca_coll_pipering_module_t *module)
+int mca_coll_pipering_gather(mca_coll_pipering_gather_t *gather,
+                             mca_coll_pipering_collective_t collective,
+                             mca_coll_pipering_form_t form, mca_coll_pipering_module_t *module,
+                             ompi_request_t **request)
 {
-    const mca_coll_pipering_call_t common = call_of(call, comm);
-    const int rc = mca_coll_pipering_serve(&common, comm, module);
-
-    return OMPI_ERR_NOT_SUPPORTED == rc ? leave(call, comm) : rc;
-}
-
-int mca_coll_pipering_igather(mca_coll_pipering_gather_t *call, struct ompi_communicator_t *comm,
-                              mca_coll_pipering_module_t *module, ompi_request_t **handle)
-{
-    const mca_coll_pipering_call_t common = call_of(call, comm);
-    const int rc = mca_coll_pipering_iserve(&common, comm, module, handle);
-
-    return OMPI_ERR_NOT_SUPPORTED == rc ? leave(call, comm) : rc;
-}
-
-int mca_coll_pipering_gather_later(const mca_coll_pipering_gather_t *call,
-                                   struct ompi_communicator_t *comm,
-                                   mca_coll_pipering_module_t *module, ompi_request_t **handle)
-{
-    const mca_coll_pipering_call_t common = call_of(call, comm);
-    return mca_coll_pipering_serve_later(&common, comm, module, handle);
+    if (module->out_of_memory) {
+        return MPI_ERR_NO_MEM;
+    }
+    const int rc = serve(gather, collective, form, module, request);
+    /* what is contributed to a persistent call is not there yet */
+    return OMPI_ERR_NOT_SUPPORTED == rc && MCA_COLL_PIPERING_PERSISTENT != form
+               ? leave(gather, module->context.comm)
+               : rc;
 }

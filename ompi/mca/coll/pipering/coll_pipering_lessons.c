@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_pipering_setup.h"
 #include "coll_pipering_wire.h"
 #include "opal/util/output.h"
 
@@ -49,13 +50,10 @@
 /* Octaves of sizes of calls, from LESSON_LEAST on. */
 #define OCTAVES 16
 
-/* Kinds of calls, by what the model has of them. */
-typedef enum { GATHERS, REDUCTIONS_TO_ALL, OTHERS } kind_t;
-
 /* Calls that are alike. */
 typedef struct course_t {
     struct course_t *next;
-    kind_t kind;
+    mca_coll_pipering_lesson_t kind;
     int octave; /* of bytes in all */
     int shape;  /* octave of how many times the largest contribution they are */
     uint32_t calls;
@@ -65,9 +63,9 @@ typedef struct course_t {
 /* A time on its way to all ranks while this one waits. */
 typedef struct {
     mca_coll_pipering_task_t super;
-    mca_coll_pipering_module_t *module;
+    mca_coll_pipering_context_t *context;
     double time[3]; /* of this rank, in the end the longest of all, and two for its messages */
-} talk_t;
+} timing_t;
 
 typedef struct mca_coll_pipering_lessons_t {
     mca_coll_pipering_rates_t rates; /* in force */
@@ -75,7 +73,7 @@ typedef struct mca_coll_pipering_lessons_t {
     unsigned begun, over;
     mca_coll_pipering_agreement_t agreement;
     struct {
-        talk_t *talk; /* about its time; NULL: it has no call that teaches */
+        timing_t *timing; /* about its time; NULL: it has no call that teaches */
         course_t *course;
         double began, modelled, bytes;
     } below; /* the call that the module below has */
@@ -84,15 +82,15 @@ typedef struct mca_coll_pipering_lessons_t {
 /* ---- what is known ---- */
 
 const mca_coll_pipering_rates_t *
-mca_coll_pipering_lessons_rates(const mca_coll_pipering_module_t *module)
+mca_coll_pipering_lessons_rates(const mca_coll_pipering_context_t *context)
 {
-    return NULL == module->lessons ? mca_coll_pipering_setup_rates(module->setup)
-                                   : &module->lessons->rates;
+    return NULL == context->lessons ? mca_coll_pipering_setup_rates(context->setup)
+                                   : &context->lessons->rates;
 }
 
-unsigned mca_coll_pipering_lessons_over(const mca_coll_pipering_module_t *module)
+unsigned mca_coll_pipering_lessons_over(const mca_coll_pipering_context_t *context)
 {
-    return NULL == module->lessons ? 0 : module->lessons->over;
+    return NULL == context->lessons ? 0 : context->lessons->over;
 }
 
 static int octave_of(size_t total)
@@ -105,33 +103,27 @@ static int octave_of(size_t total)
     return octave;
 }
 
-static kind_t kind_of(mca_coll_pipering_collective_t collective)
+static mca_coll_pipering_lesson_t kind_of(const mca_coll_pipering_plan_t *plan)
 {
-    return MCA_COLL_PIPERING_ALLGATHER >= collective   ? GATHERS
-           : MCA_COLL_PIPERING_ALLREDUCE == collective ? REDUCTIONS_TO_ALL
-                                                       : OTHERS;
+    return mca_coll_pipering_collective_row(plan->key.collective)->lesson;
 }
 
-static int shape_of(const mca_coll_pipering_key_t *key, size_t total)
+static int shape_of(const mca_coll_pipering_plan_t *plan)
 {
-    size_t largest = 1;
     int shape = 0;
 
-    for (int i = 0; i < key->parts; ++i) {
-        largest = key->sizes[i] > largest ? key->sizes[i] : largest;
-    }
-    for (size_t rest = total / (largest * key->unit); 1 < rest; rest /= 2) {
+    for (size_t rest = plan->total / (plan->largest * plan->key.sizes.unit); 1 < rest; rest /= 2) {
         ++shape;
     }
     return shape;
 }
 
-static course_t *find_course(const mca_coll_pipering_module_t *module,
-                             const mca_coll_pipering_key_t *key, size_t total)
+static course_t *find_course(const mca_coll_pipering_context_t *context,
+                             const mca_coll_pipering_plan_t *plan)
 {
-    course_t *course = NULL == module->lessons ? NULL : module->lessons->courses;
-    const kind_t kind = kind_of(key->collective);
-    const int octave = octave_of(total), shape = shape_of(key, total);
+    course_t *course = NULL == context->lessons ? NULL : context->lessons->courses;
+    const mca_coll_pipering_lesson_t kind = kind_of(plan);
+    const int octave = octave_of(plan->total), shape = shape_of(plan);
 
     while (NULL != course
            && (kind != course->kind || octave != course->octave || shape != course->shape)) {
@@ -141,40 +133,40 @@ static course_t *find_course(const mca_coll_pipering_module_t *module,
 }
 
 /* Every rank of these waits for every other one, so that they may as well wait before. */
-static bool is_timed(mca_coll_pipering_collective_t collective)
+static bool is_timed(const mca_coll_pipering_plan_t *plan)
 {
-    return OTHERS != kind_of(collective);
+    return MCA_COLL_PIPERING_LESSON_UNTIMED != kind_of(plan);
 }
 
 const mca_coll_pipering_factors_t *
-mca_coll_pipering_lessons_factors(const mca_coll_pipering_module_t *module,
-                                  const mca_coll_pipering_key_t *key, size_t total)
+mca_coll_pipering_lessons_factors(const mca_coll_pipering_context_t *context,
+                                  const mca_coll_pipering_plan_t *plan)
 {
-    const course_t *course = find_course(module, key, total);
+    const course_t *course = find_course(context, plan);
 
-    return NULL != course && is_timed(key->collective) ? &course->factors : NULL;
+    return NULL != course && is_timed(plan) ? &course->factors : NULL;
 }
 
 /* ---- which calls teach ---- */
 
-static bool may_teach(const mca_coll_pipering_module_t *module,
+static bool may_teach(const mca_coll_pipering_context_t *context,
                       const mca_coll_pipering_params_t *params, size_t total)
 {
-    return 1 < mca_coll_pipering_setup_nodes(module->setup) && LESSON_LEAST <= total
+    return 1 < mca_coll_pipering_setup_nodes(context->setup) && LESSON_LEAST <= total
            && (0 == params->alpha || 0 == params->beta);
 }
 
-bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_module_t *module,
+bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context,
                                       const mca_coll_pipering_params_t *params, size_t total)
 {
-    return may_teach(module, params, total)
-           && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(module));
+    return may_teach(context, params, total)
+           && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(context));
 }
 
-static course_t *add_course(mca_coll_pipering_module_t *module,
-                            const mca_coll_pipering_key_t *key, size_t total)
+static course_t *add_course(mca_coll_pipering_context_t *context,
+                            const mca_coll_pipering_plan_t *plan)
 {
-    mca_coll_pipering_lessons_t *lessons = module->lessons;
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
     course_t *course = calloc(1, sizeof(*course));
 
     if (NULL == lessons) {
@@ -184,46 +176,45 @@ static course_t *add_course(mca_coll_pipering_module_t *module,
         free(course);
         return NULL;
     }
-    if (NULL == module->lessons) {
-        lessons->rates = *mca_coll_pipering_setup_rates(module->setup);
+    if (NULL == context->lessons) {
+        lessons->rates = *mca_coll_pipering_setup_rates(context->setup);
         lessons->agreement.request[0] = lessons->agreement.request[1] = MPI_REQUEST_NULL;
-        module->lessons = lessons;
+        context->lessons = lessons;
     }
-    course->kind = kind_of(key->collective);
-    course->octave = octave_of(total);
-    course->shape = shape_of(key, total);
+    course->kind = kind_of(plan);
+    course->octave = octave_of(plan->total);
+    course->shape = shape_of(plan);
     course->next = lessons->courses;
     lessons->courses = course;
     return course;
 }
 
-int mca_coll_pipering_lessons_count(mca_coll_pipering_module_t *module,
-                                    const mca_coll_pipering_key_t *key, size_t total,
-                                    bool *teaches)
+int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
+                                    const mca_coll_pipering_plan_t *plan, bool *teaches)
 {
     course_t *course;
 
     *teaches = false;
-    if (!may_teach(module, &key->params, total)) {
+    if (!may_teach(context, &plan->key.params, plan->total)) {
         return OMPI_SUCCESS;
     }
-    course = find_course(module, key, total);
+    course = find_course(context, plan);
     if (NULL == course) {
-        course = add_course(module, key, total);
+        course = add_course(context, plan);
     }
     if (NULL == course) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     ++course->calls;
     *teaches = 0 == (course->calls & (course->calls - 1));
-    module->lessons->begun += *teaches;
+    context->lessons->begun += *teaches;
     return OMPI_SUCCESS;
 }
 
-size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_module_t *module, size_t block_size,
+size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context, size_t block_size,
                                       size_t length, size_t total)
 {
-    const mca_coll_pipering_lessons_t *lessons = module->lessons;
+    const mca_coll_pipering_lessons_t *lessons = context->lessons;
 
     return mca_coll_pipering_rates_vary(&lessons->rates, block_size, length, total,
                                         lessons->begun - 1);
@@ -242,11 +233,11 @@ static void merge_samples(void *value, const void *other)
     mine->time = fmaxf(mine->time, its->time);
 }
 
-void mca_coll_pipering_lessons_begin(mca_coll_pipering_module_t *module,
+void mca_coll_pipering_lessons_begin(mca_coll_pipering_context_t *context,
                                      mca_coll_pipering_samples_t samples[3],
                                      mca_coll_pipering_rate_t rate, double time)
 {
-    mca_coll_pipering_wire_t *wire = mca_coll_pipering_setup_wire(module->setup);
+    mca_coll_pipering_wire_t *wire = mca_coll_pipering_setup_wire(context->setup);
     const int64_t me = ompi_comm_rank(wire->comm), p = ompi_comm_size(wire->comm);
     const int place = (int) (p <= MCA_COLL_PIPERING_SAMPLES
                                  ? me
@@ -255,7 +246,7 @@ void mca_coll_pipering_lessons_begin(mca_coll_pipering_module_t *module,
     memset(samples, 0, sizeof(*samples));
     samples->of[place] = rate;
     samples->time = (float) time;
-    mca_coll_pipering_agree(&module->lessons->agreement, wire, merge_samples, samples,
+    mca_coll_pipering_agree(&context->lessons->agreement, wire, merge_samples, samples,
                             sizeof(*samples), samples + 1);
 }
 
@@ -282,71 +273,69 @@ static mca_coll_pipering_rate_t median_of(mca_coll_pipering_samples_t *samples)
     return samples->of[count / 2];
 }
 
-static void report(const mca_coll_pipering_module_t *module, double length,
+static void report(const mca_coll_pipering_context_t *context, double length,
                    mca_coll_pipering_rate_t rate, double time, const mca_coll_pipering_plan_t *plan)
 {
-    ompi_communicator_t *comm = mca_coll_pipering_setup_wire(module->setup)->comm;
+    ompi_communicator_t *comm = context->comm;
     const mca_coll_pipering_link_cost_t cost
-        = mca_coll_pipering_rates_cost(&module->lessons->rates,
-                                       mca_coll_pipering_setup_load(module->setup));
+        = mca_coll_pipering_rates_cost(&context->lessons->rates,
+                                       mca_coll_pipering_setup_load(context->setup));
 
-    if (mca_coll_pipering_is_talkative(comm)) {
-        opal_output(mca_coll_pipering_component.output,
+    if (mca_coll_pipering_is_verbose(context->process, comm)) {
+        opal_output(context->process->output,
                     "coll/pipering: links between nodes learnt from %s: blocks of %.0f bytes take "
                     "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us more; "
                     "%zu bytes in blocks of %zu took %.6f s, %.6f s predicted",
                     comm->c_name, length, 1e9 * rate.seconds, 1e6 * cost.alpha, 1e9 * cost.beta,
                     cost.eager, 1e6 * cost.handshake, plan->total,
-                    plan->cut.block_size * plan->key.unit, time, plan->time);
+                    plan->cut.block_size * plan->key.sizes.unit, time, plan->time);
     }
 }
 
-static void learn_rate(mca_coll_pipering_module_t *module, double length,
+static void learn_rate(mca_coll_pipering_context_t *context, double length,
                        mca_coll_pipering_rate_t rate)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
-    mca_coll_pipering_rates_t *rates = &module->lessons->rates;
+    mca_coll_pipering_process_t *process = context->process;
+    mca_coll_pipering_rates_t *rates = &context->lessons->rates;
 
     mca_coll_pipering_rates_add(rates, length, rate.seconds,
                                 mca_coll_pipering_rates_known(rates) ? rate.bytes
                                                                      : rate.bytes / OPENING);
-    OPAL_THREAD_LOCK(&component->lock);
-    component->rates = *rates;
-    OPAL_THREAD_UNLOCK(&component->lock);
+    OPAL_THREAD_LOCK(&process->lock);
+    process->rates = *rates;
+    OPAL_THREAD_UNLOCK(&process->lock);
 }
 
-static void end_lesson(mca_coll_pipering_module_t *module)
+static void end_lesson(mca_coll_pipering_context_t *context)
 {
-    ++module->lessons->over;
-    mca_common_irregular_count(&mca_coll_pipering_component.counters.lessons, 1);
+    ++context->lessons->over;
+    mca_common_irregular_count(&context->process->counters.lessons, 1);
 }
 
-bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
+bool mca_coll_pipering_lessons_end(mca_coll_pipering_context_t *context,
                                    mca_coll_pipering_samples_t *samples,
                                    const mca_coll_pipering_plan_t *plan)
 {
-    const mca_coll_pipering_collective_t collective = plan->key.collective;
-
-    if (!mca_coll_pipering_agreed(&module->lessons->agreement)) {
+    if (!mca_coll_pipering_agreed(&context->lessons->agreement)) {
         return false;
     }
-    const bool opening = !mca_coll_pipering_rates_known(&module->lessons->rates);
+    const bool opening = !mca_coll_pipering_rates_known(&context->lessons->rates);
     const mca_coll_pipering_rate_t rate = median_of(samples);
     const double length = mca_coll_pipering_plan_length(plan);
-    course_t *course = find_course(module, &plan->key, plan->total);
-    learn_rate(module, length, rate);
-    if (!opening && is_timed(collective)) {
+    course_t *course = find_course(context, plan);
+    learn_rate(context, length, rate);
+    if (!opening && is_timed(plan)) {
         const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
         mca_coll_pipering_factors_add(&course->factors, &forecast, samples->time);
     }
-    end_lesson(module);
-    report(module, length, rate, samples->time, plan);
+    end_lesson(context);
+    report(context, length, rate, samples->time, plan);
     return true;
 }
 
 /* ---- while this rank waits ---- */
 
-static OBJ_CLASS_INSTANCE(talk_t, mca_coll_pipering_task_t, NULL, NULL);
+static OBJ_CLASS_INSTANCE(timing_t, mca_coll_pipering_task_t, NULL, NULL);
 
 static void merge_times(void *value, const void *other)
 {
@@ -356,149 +345,147 @@ static void merge_times(void *value, const void *other)
     *mine = fmax(*mine, *its);
 }
 
-static int start_talk(mca_coll_pipering_task_t *task)
+static int start_timing(mca_coll_pipering_task_t *task)
 {
-    talk_t *talk = (talk_t *) task;
+    timing_t *timing = (timing_t *) task;
 
-    mca_coll_pipering_agree(&talk->module->lessons->agreement,
-                            mca_coll_pipering_setup_wire(talk->module->setup), merge_times,
-                            talk->time, sizeof(double), talk->time + 1);
+    mca_coll_pipering_agree(&timing->context->lessons->agreement,
+                            mca_coll_pipering_setup_wire(timing->context->setup), merge_times,
+                            timing->time, sizeof(double), timing->time + 1);
     mca_coll_pipering_task_activate(task);
     (void) mca_coll_pipering_task_progress();
     return OMPI_SUCCESS;
 }
 
-static bool advance_talk(mca_coll_pipering_task_t *task, int *steps, int *rc)
+static bool advance_timing(mca_coll_pipering_task_t *task, int *steps, int *rc)
 {
-    talk_t *talk = (talk_t *) task;
+    timing_t *timing = (timing_t *) task;
 
     *rc = OMPI_SUCCESS;
-    if (mca_coll_pipering_agreed(&talk->module->lessons->agreement)) {
+    if (mca_coll_pipering_agreed(&timing->context->lessons->agreement)) {
         ++*steps;
         return true;
     }
-    *rc = mca_coll_pipering_setup_error(talk->module->setup);
+    *rc = mca_coll_pipering_setup_error(timing->context->setup);
     if (OMPI_SUCCESS != *rc) {
-        OBJ_RETAIN(talk); /* for ever: messages may still come into it */
+        OBJ_RETAIN(timing); /* for ever: messages may still come into it */
     }
     return OMPI_SUCCESS != *rc;
 }
 
-static const mca_coll_pipering_task_kind_t talk_kind = {.start = start_talk,
-                                                        .advance = advance_talk};
+static const mca_coll_pipering_task_kind_t timing_kind = {.start = start_timing,
+                                                        .advance = advance_timing};
 
 /* NULL: no memory. */
-static talk_t *new_talk(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
+static timing_t *new_timing(mca_coll_pipering_context_t *context)
 {
-    talk_t *talk = OBJ_NEW(talk_t);
+    timing_t *timing = OBJ_NEW(timing_t);
 
-    if (NULL != talk) {
-        mca_coll_pipering_task_init(&talk->super, &talk_kind, comm, false);
-        talk->module = module;
+    if (NULL != timing) {
+        mca_coll_pipering_task_init(&timing->super, &timing_kind, context->comm, false);
+        timing->context = context;
     }
-    return talk;
+    return timing;
 }
 
-/* Has a talk, which is gone then; *time, this rank's, becomes the longest of all. */
-static int have_talk(talk_t *talk, double *time)
+/* Agrees by a timing, which is gone then; *time, this rank's, becomes the longest of all. */
+static int agree_on_time(timing_t *timing, double *time)
 {
-    talk->time[0] = *time;
-    OBJ_RETAIN(talk);
-    int rc = mca_coll_pipering_task_start(&talk->super);
+    timing->time[0] = *time;
+    OBJ_RETAIN(timing);
+    int rc = mca_coll_pipering_task_start(&timing->super);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_task_wait(&talk->super);
-        *time = talk->time[0];
+        rc = mca_coll_pipering_task_wait(&timing->super);
+        *time = timing->time[0];
     }
-    OBJ_RELEASE(talk);
+    OBJ_RELEASE(timing);
     return rc;
 }
 
-int mca_coll_pipering_lessons_meet(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
+int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
 {
     double time = 0;
 
-    if (!mca_coll_pipering_rates_known(&module->lessons->rates)) {
+    if (!mca_coll_pipering_rates_known(&context->lessons->rates)) {
         return OMPI_SUCCESS;
     }
-    talk_t *talk = new_talk(module, comm);
-    return NULL == talk ? OMPI_ERR_OUT_OF_RESOURCE : have_talk(talk, &time);
+    timing_t *timing = new_timing(context);
+    return NULL == timing ? OMPI_ERR_OUT_OF_RESOURCE : agree_on_time(timing, &time);
 }
 
 /* ---- the module below ---- */
 
-bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_module_t *module,
-                                    ompi_communicator_t *comm, const mca_coll_pipering_plan_t *plan)
+bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
+                                    const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_key_t *key = &plan->key;
-    const course_t *course = find_course(module, key, plan->total);
+    const course_t *course = find_course(context, plan);
 
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
 
     if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == course->factors.below) {
         return false;
     }
-    return is_timed(key->collective) && RANKS_LEAST <= ompi_comm_size(comm) && !key->reproducible
+    return is_timed(plan) && RANKS_LEAST <= ompi_comm_size(context->comm) && !key->reproducible
            && !key->wanted && !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm
-           && mca_coll_pipering_factors_doubt(&course->factors, &forecast, module->lessons->begun);
+           && mca_coll_pipering_factors_doubt(&course->factors, &forecast, context->lessons->begun);
 }
 
-int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
-                                          ompi_communicator_t *comm,
+int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
                                           const mca_coll_pipering_plan_t *plan)
 {
-    mca_coll_pipering_lessons_t *lessons = module->lessons;
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
 
-    if (!is_timed(plan->key.collective) || RANKS_LEAST > ompi_comm_size(comm)) {
+    if (!is_timed(plan) || RANKS_LEAST > ompi_comm_size(context->comm)) {
         return OMPI_SUCCESS;
     }
-    const int rc = mca_coll_pipering_lessons_meet(module, comm);
+    const int rc = mca_coll_pipering_lessons_meet(context);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    lessons->below.talk = new_talk(module, comm);
-    lessons->below.course = find_course(module, &plan->key, plan->total);
+    lessons->below.timing = new_timing(context);
+    lessons->below.course = find_course(context, plan);
     lessons->below.modelled = plan->rival_time;
     lessons->below.bytes = (double) plan->total;
     lessons->below.began = mca_coll_pipering_now();
-    return NULL == lessons->below.talk ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    return NULL == lessons->below.timing ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-static void report_below(const mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
+static void report_below(const mca_coll_pipering_context_t *context,
                          double time)
 {
-    if (mca_coll_pipering_is_talkative(comm)) {
-        opal_output(mca_coll_pipering_component.output,
+    if (mca_coll_pipering_is_verbose(context->process, context->comm)) {
+        opal_output(context->process->output,
                     "coll/pipering: the module below took %.6f s on %s, %.6f s predicted", time,
-                    comm->c_name, module->lessons->below.modelled);
+                    context->comm->c_name, context->lessons->below.modelled);
     }
 }
 
 /* Whatever became of the call on this rank, the others wait for what it saw. */
-int mca_coll_pipering_lessons_end_below(mca_coll_pipering_module_t *module, int rc)
+int mca_coll_pipering_lessons_end_below(mca_coll_pipering_context_t *context, int rc)
 {
-    mca_coll_pipering_lessons_t *lessons = module->lessons;
-    talk_t *talk = lessons->below.talk;
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
+    timing_t *timing = lessons->below.timing;
 
-    if (NULL == talk) {
+    if (NULL == timing) {
         return rc;
     }
-    ompi_communicator_t *comm = talk->super.comm;
     double time = mca_coll_pipering_now() - lessons->below.began;
-    lessons->below.talk = NULL;
-    const int told = have_talk(talk, &time);
-    if (OMPI_SUCCESS == told) {
+    lessons->below.timing = NULL;
+    const int agreed = agree_on_time(timing, &time);
+    if (OMPI_SUCCESS == agreed) {
         mca_coll_pipering_factors_add_below(&lessons->below.course->factors, lessons->below.bytes,
                                             time);
-        end_lesson(module);
-        report_below(module, comm, time);
+        end_lesson(context);
+        report_below(context, time);
     }
-    return OMPI_SUCCESS == rc ? mca_coll_pipering_mpi_error(told) : rc;
+    return OMPI_SUCCESS == rc ? mca_coll_pipering_mpi_error(agreed) : rc;
 }
 
 /* After a failure messages may still come in: what they go into is kept for ever. */
-void mca_coll_pipering_lessons_free(mca_coll_pipering_module_t *module)
+void mca_coll_pipering_lessons_free(mca_coll_pipering_context_t *context)
 {
-    mca_coll_pipering_lessons_t *lessons = module->lessons;
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
 
     if (NULL == lessons || mca_coll_pipering_agreement_pending(&lessons->agreement)) {
         return;

@@ -13,7 +13,7 @@
  */
 
 #include "coll_pipering_alltoall.h"
-#include "coll_pipering_lessons.h"
+#include "coll_pipering_calls.h"
 
 #include <string.h>
 
@@ -36,94 +36,94 @@ typedef struct {
 static const row_t rows[] = {
     {(function_t *) mca_coll_pipering_allgather, MODULE(coll_allgather),
      COMM(coll_allgather), COMM(coll_allgather_module),
-     PREVIOUS(allgather), PREVIOUS(allgather_module)},
+     PREVIOUS(allgather), PREVIOUS(allgather_module), false},
     {(function_t *) mca_coll_pipering_allgatherv, MODULE(coll_allgatherv),
      COMM(coll_allgatherv), COMM(coll_allgatherv_module),
-     PREVIOUS(allgatherv), PREVIOUS(allgatherv_module)},
+     PREVIOUS(allgatherv), PREVIOUS(allgatherv_module), false},
     {(function_t *) mca_coll_pipering_allreduce, MODULE(coll_allreduce),
      COMM(coll_allreduce), COMM(coll_allreduce_module),
-     PREVIOUS(allreduce), PREVIOUS(allreduce_module)},
+     PREVIOUS(allreduce), PREVIOUS(allreduce_module), false},
     {(function_t *) mca_coll_pipering_bcast, MODULE(coll_bcast),
      COMM(coll_bcast), COMM(coll_bcast_module),
-     PREVIOUS(bcast), PREVIOUS(bcast_module)},
+     PREVIOUS(bcast), PREVIOUS(bcast_module), false},
     {(function_t *) mca_coll_pipering_exscan, MODULE(coll_exscan),
      COMM(coll_exscan), COMM(coll_exscan_module),
-     PREVIOUS(exscan), PREVIOUS(exscan_module)},
+     PREVIOUS(exscan), PREVIOUS(exscan_module), false},
     {(function_t *) mca_coll_pipering_reduce, MODULE(coll_reduce),
      COMM(coll_reduce), COMM(coll_reduce_module),
-     PREVIOUS(reduce), PREVIOUS(reduce_module)},
+     PREVIOUS(reduce), PREVIOUS(reduce_module), false},
     {(function_t *) mca_coll_pipering_scan, MODULE(coll_scan),
      COMM(coll_scan), COMM(coll_scan_module),
-     PREVIOUS(scan), PREVIOUS(scan_module)},
+     PREVIOUS(scan), PREVIOUS(scan_module), false},
     {(function_t *) mca_coll_pipering_iallgather, MODULE(coll_iallgather),
      COMM(coll_iallgather), COMM(coll_iallgather_module),
-     PREVIOUS(iallgather), PREVIOUS(iallgather_module)},
+     PREVIOUS(iallgather), PREVIOUS(iallgather_module), false},
     {(function_t *) mca_coll_pipering_iallgatherv, MODULE(coll_iallgatherv),
      COMM(coll_iallgatherv), COMM(coll_iallgatherv_module),
-     PREVIOUS(iallgatherv), PREVIOUS(iallgatherv_module)},
+     PREVIOUS(iallgatherv), PREVIOUS(iallgatherv_module), false},
     {(function_t *) mca_coll_pipering_iallreduce, MODULE(coll_iallreduce),
      COMM(coll_iallreduce), COMM(coll_iallreduce_module),
-     PREVIOUS(iallreduce), PREVIOUS(iallreduce_module)},
+     PREVIOUS(iallreduce), PREVIOUS(iallreduce_module), false},
     {(function_t *) mca_coll_pipering_ibcast, MODULE(coll_ibcast),
      COMM(coll_ibcast), COMM(coll_ibcast_module),
-     PREVIOUS(ibcast), PREVIOUS(ibcast_module)},
+     PREVIOUS(ibcast), PREVIOUS(ibcast_module), false},
     {(function_t *) mca_coll_pipering_iexscan, MODULE(coll_iexscan),
      COMM(coll_iexscan), COMM(coll_iexscan_module),
-     PREVIOUS(iexscan), PREVIOUS(iexscan_module)},
+     PREVIOUS(iexscan), PREVIOUS(iexscan_module), false},
     {(function_t *) mca_coll_pipering_ireduce, MODULE(coll_ireduce),
      COMM(coll_ireduce), COMM(coll_ireduce_module),
-     PREVIOUS(ireduce), PREVIOUS(ireduce_module)},
+     PREVIOUS(ireduce), PREVIOUS(ireduce_module), false},
     {(function_t *) mca_coll_pipering_iscan, MODULE(coll_iscan),
      COMM(coll_iscan), COMM(coll_iscan_module),
-     PREVIOUS(iscan), PREVIOUS(iscan_module)},
+     PREVIOUS(iscan), PREVIOUS(iscan_module), false},
     {(function_t *) mca_coll_pipering_allgather_init, MODULE(coll_allgather_init),
      COMM(coll_allgather_init), COMM(coll_allgather_init_module),
-     PREVIOUS(allgather_init), PREVIOUS(allgather_init_module)},
+     PREVIOUS(allgather_init), PREVIOUS(allgather_init_module), false},
     {(function_t *) mca_coll_pipering_allgatherv_init, MODULE(coll_allgatherv_init),
      COMM(coll_allgatherv_init), COMM(coll_allgatherv_init_module),
-     PREVIOUS(allgatherv_init), PREVIOUS(allgatherv_init_module)},
+     PREVIOUS(allgatherv_init), PREVIOUS(allgatherv_init_module), false},
     {(function_t *) mca_coll_pipering_allreduce_init, MODULE(coll_allreduce_init),
      COMM(coll_allreduce_init), COMM(coll_allreduce_init_module),
-     PREVIOUS(allreduce_init), PREVIOUS(allreduce_init_module)},
+     PREVIOUS(allreduce_init), PREVIOUS(allreduce_init_module), false},
     {(function_t *) mca_coll_pipering_bcast_init, MODULE(coll_bcast_init),
      COMM(coll_bcast_init), COMM(coll_bcast_init_module),
-     PREVIOUS(bcast_init), PREVIOUS(bcast_init_module)},
+     PREVIOUS(bcast_init), PREVIOUS(bcast_init_module), false},
     {(function_t *) mca_coll_pipering_exscan_init, MODULE(coll_exscan_init),
      COMM(coll_exscan_init), COMM(coll_exscan_init_module),
-     PREVIOUS(exscan_init), PREVIOUS(exscan_init_module)},
+     PREVIOUS(exscan_init), PREVIOUS(exscan_init_module), false},
     {(function_t *) mca_coll_pipering_reduce_init, MODULE(coll_reduce_init),
      COMM(coll_reduce_init), COMM(coll_reduce_init_module),
-     PREVIOUS(reduce_init), PREVIOUS(reduce_init_module)},
+     PREVIOUS(reduce_init), PREVIOUS(reduce_init_module), false},
     {(function_t *) mca_coll_pipering_scan_init, MODULE(coll_scan_init),
      COMM(coll_scan_init), COMM(coll_scan_init_module),
-     PREVIOUS(scan_init), PREVIOUS(scan_init_module)},
+     PREVIOUS(scan_init), PREVIOUS(scan_init_module), false},
     {(function_t *) mca_coll_pipering_alltoallv, MODULE(coll_alltoallv),
      COMM(coll_alltoallv), COMM(coll_alltoallv_module),
-     PREVIOUS(alltoallv), PREVIOUS(alltoallv_module)},
+     PREVIOUS(alltoallv), PREVIOUS(alltoallv_module), false},
     {(function_t *) mca_coll_pipering_alltoallw, MODULE(coll_alltoallw),
      COMM(coll_alltoallw), COMM(coll_alltoallw_module),
-     PREVIOUS(alltoallw), PREVIOUS(alltoallw_module)},
+     PREVIOUS(alltoallw), PREVIOUS(alltoallw_module), false},
     {(function_t *) mca_coll_pipering_ialltoallv, MODULE(coll_ialltoallv),
      COMM(coll_ialltoallv), COMM(coll_ialltoallv_module),
-     PREVIOUS(ialltoallv), PREVIOUS(ialltoallv_module)},
+     PREVIOUS(ialltoallv), PREVIOUS(ialltoallv_module), false},
     {(function_t *) mca_coll_pipering_ialltoallw, MODULE(coll_ialltoallw),
      COMM(coll_ialltoallw), COMM(coll_ialltoallw_module),
-     PREVIOUS(ialltoallw), PREVIOUS(ialltoallw_module)},
+     PREVIOUS(ialltoallw), PREVIOUS(ialltoallw_module), false},
     {(function_t *) mca_coll_pipering_alltoallv_init, MODULE(coll_alltoallv_init),
      COMM(coll_alltoallv_init), COMM(coll_alltoallv_init_module),
-     PREVIOUS(alltoallv_init), PREVIOUS(alltoallv_init_module)},
+     PREVIOUS(alltoallv_init), PREVIOUS(alltoallv_init_module), false},
     {(function_t *) mca_coll_pipering_alltoallw_init, MODULE(coll_alltoallw_init),
      COMM(coll_alltoallw_init), COMM(coll_alltoallw_init_module),
-     PREVIOUS(alltoallw_init), PREVIOUS(alltoallw_init_module)},
+     PREVIOUS(alltoallw_init), PREVIOUS(alltoallw_init_module), false},
     {(function_t *) mca_coll_pipering_neighbor_alltoallw, MODULE(coll_neighbor_alltoallw),
      COMM(coll_neighbor_alltoallw), COMM(coll_neighbor_alltoallw_module),
-     PREVIOUS(neighbor_alltoallw), PREVIOUS(neighbor_alltoallw_module), .optional = true},
+     PREVIOUS(neighbor_alltoallw), PREVIOUS(neighbor_alltoallw_module), true},
     {(function_t *) mca_coll_pipering_ineighbor_alltoallw, MODULE(coll_ineighbor_alltoallw),
      COMM(coll_ineighbor_alltoallw), COMM(coll_ineighbor_alltoallw_module),
-     PREVIOUS(ineighbor_alltoallw), PREVIOUS(ineighbor_alltoallw_module), .optional = true},
+     PREVIOUS(ineighbor_alltoallw), PREVIOUS(ineighbor_alltoallw_module), true},
     {(function_t *) mca_coll_pipering_neighbor_alltoallw_init, MODULE(coll_neighbor_alltoallw_init),
      COMM(coll_neighbor_alltoallw_init), COMM(coll_neighbor_alltoallw_init_module),
-     PREVIOUS(neighbor_alltoallw_init), PREVIOUS(neighbor_alltoallw_init_module), .optional = true},
+     PREVIOUS(neighbor_alltoallw_init), PREVIOUS(neighbor_alltoallw_init_module), true},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -179,6 +179,8 @@ static void drop_previous(mca_coll_pipering_previous_t *previous)
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    module->context.comm = comm;
     const int rc = module->out_of_memory ? OMPI_SUCCESS
                                          : save_previous(&module->previous, comm->c_coll);
 
@@ -199,13 +201,11 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 static void module_construct(mca_coll_pipering_module_t *module)
 {
     memset(&module->previous, 0, sizeof(module->previous));
-    memset(module->plan, 0, sizeof(module->plan));
-    module->setup = NULL;
-    module->lessons = NULL;
-    module->swaps = 0;
-    module->joined = module->settled = module->out_of_memory = false;
-    module->oldest = 0;
-    OBJ_CONSTRUCT(&module->lock, opal_mutex_t);
+    memset(&module->context, 0, sizeof(module->context));
+    module->context.process = &mca_coll_pipering_component.process;
+    module->context.last_count = -1;
+    OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
+    module->out_of_memory = false;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     for (size_t i = 0; i < ROWS; ++i) {
@@ -216,17 +216,13 @@ static void module_construct(mca_coll_pipering_module_t *module)
 static void module_destruct(mca_coll_pipering_module_t *module)
 {
     drop_previous(&module->previous);
-    for (int i = 0; i < MCA_COLL_PIPERING_PLANS; ++i) {
-        if (NULL != module->plan[i]) {
-            OBJ_RELEASE(module->plan[i]);
-        }
-    }
-    if (module->joined) {
+    mca_coll_pipering_plans_drop(&module->context);
+    if (module->context.joined) {
         mca_coll_pipering_arena_leave();
     }
-    mca_coll_pipering_lessons_free(module);
-    mca_coll_pipering_setup_free(module->setup);
-    OBJ_DESTRUCT(&module->lock);
+    mca_coll_pipering_lessons_free(&module->context);
+    mca_coll_pipering_setup_free(module->context.setup);
+    OBJ_DESTRUCT(&module->context.lock);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_coll_base_module_t, module_construct,

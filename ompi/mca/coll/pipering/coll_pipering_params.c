@@ -17,6 +17,7 @@
  */
 
 #include "coll_pipering_alltoall.h"
+#include "coll_pipering_registry.h"
 
 #include <stdio.h>
 
@@ -32,26 +33,6 @@ static struct {
     int ring_buffer_blocks;
     char *backing_directory;
 } vars;
-
-static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
-                                                 {MCA_COLL_PIPERING_RING, "ring"},
-                                                 {MCA_COLL_PIPERING_LINEAR_RING, "linear_ring"},
-                                                 {MCA_COLL_PIPERING_DOUBLING, "recursive_doubling"},
-                                                 {MCA_COLL_PIPERING_DISSEMINATION, "dissemination"},
-                                                 {MCA_COLL_PIPERING_OFF, "off"},
-                                                 {0, NULL}};
-
-static const mca_base_var_enum_value_t lines[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
-                                            {MCA_COLL_PIPERING_PIPELINE, "pipeline"},
-                                            {MCA_COLL_PIPERING_OFF, "off"},
-                                            {0, NULL}};
-
-static const mca_base_var_enum_value_t both_ways[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
-                                                {MCA_COLL_PIPERING_RING, "ring"},
-                                                {MCA_COLL_PIPERING_MERGED, "merged"},
-                                                {MCA_COLL_PIPERING_SERIAL, "serial"},
-                                                {MCA_COLL_PIPERING_OFF, "off"},
-                                                {0, NULL}};
 
 static const mca_base_var_enum_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
@@ -70,31 +51,6 @@ static const struct {
     int *storage;
     int preset;
 } choices[] = {
-    {"allgatherv_algorithm",
-     "Algorithm of MPI_Allgatherv and MPI_Iallgatherv: auto (what the model says, or the module "
-     "below), ring (pipelined ring, whatever the size), linear_ring (one block a rank, in rank "
-     "order), recursive_doubling (in rounds; dissemination if the ranks are no power of two), "
-     "dissemination (in rounds), off (always the module below)",
-     algorithms, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_ALLGATHERV], MCA_COLL_PIPERING_AUTO},
-    {"allgather_algorithm", "Algorithm of MPI_Allgather and MPI_Iallgather, as for allgatherv",
-     algorithms, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_ALLGATHER], MCA_COLL_PIPERING_AUTO},
-    {"bcast_algorithm",
-     "Algorithm of MPI_Bcast and MPI_Ibcast: auto (the pipeline where the model says that it pays, "
-     "else the module below), pipeline (along a chain of nodes, whatever the size), off (always "
-     "the module below)",
-     lines, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_BCAST], MCA_COLL_PIPERING_AUTO},
-    {"reduce_algorithm", "Algorithm of MPI_Reduce and MPI_Ireduce, as for bcast", lines,
-     &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_REDUCE], MCA_COLL_PIPERING_AUTO},
-    {"scan_algorithm", "Algorithm of MPI_Scan and MPI_Iscan, as for bcast", lines,
-     &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_SCAN], MCA_COLL_PIPERING_AUTO},
-    {"exscan_algorithm", "Algorithm of MPI_Exscan and MPI_Iexscan, as for bcast", lines,
-     &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_EXSCAN], MCA_COLL_PIPERING_AUTO},
-    {"allreduce_algorithm",
-     "Algorithm of MPI_Allreduce and MPI_Iallreduce: auto (what the model says, or the module "
-     "below), ring (reduce-scatter, then allgather along a ring; with an operation that does not "
-     "commute: merged), merged (reduction to a root and broadcast from it at the same time), "
-     "serial (one after the other), off (always the module below)",
-     both_ways, &mca_coll_pipering_component.algorithm[MCA_COLL_PIPERING_ALLREDUCE], MCA_COLL_PIPERING_AUTO},
     {"block_model",
      "How the block size is chosen: search (least modelled time), equation2 (closed form of the "
      "paper, corrected), equation2_printed (the same as printed), fixed (block_size)",
@@ -197,8 +153,42 @@ static const struct {
 #define WINDOW_MOST 4096
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Most algorithms that a collective may have, with auto and off. */
+#define ALGORITHMS_MOST 16
+
+/* The variable of a collective's algorithm: its values are rows of the registry. */
+static void register_algorithm(mca_common_irregular_vars_t *all,
+                               mca_coll_pipering_collective_t collective)
+{
+    const mca_coll_pipering_collective_row_t *about = mca_coll_pipering_collective_row(collective);
+    mca_base_var_enum_value_t values[ALGORITHMS_MOST] = {{MCA_COLL_PIPERING_AUTO, "auto"}};
+    int *storage = &mca_coll_pipering_component.algorithm[collective];
+    const mca_coll_pipering_row_t *row = NULL;
+    char name[64], help[1024];
+    int count = 1;
+
+    size_t length = (size_t) snprintf(help, sizeof(help),
+                                      "Algorithm of %s: auto (what the model says, or the module "
+                                      "below), ",
+                                      about->functions);
+    while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
+        values[count++] = (mca_base_var_enum_value_t){(int) row->algorithm, row->value};
+        length += (size_t) snprintf(help + length, sizeof(help) - length, "%s (%s), ", row->value,
+                                    row->help);
+    }
+    values[count++] = (mca_base_var_enum_value_t){MCA_COLL_PIPERING_OFF, "off"};
+    values[count] = (mca_base_var_enum_value_t){0, NULL};
+    (void) snprintf(help + length, sizeof(help) - length, "off (always the module below)");
+    (void) snprintf(name, sizeof(name), "%s_algorithm", about->name[MCA_COLL_PIPERING_BLOCKING]);
+    *storage = MCA_COLL_PIPERING_AUTO;
+    mca_common_irregular_choice(all, name, help, values, storage);
+}
+
 static void register_tables(mca_common_irregular_vars_t *all)
 {
+    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
+        register_algorithm(all, (mca_coll_pipering_collective_t) i);
+    }
     for (size_t i = 0; i < COUNT(choices); ++i) {
         *choices[i].storage = choices[i].preset;
         mca_common_irregular_choice(all, choices[i].name, choices[i].help, choices[i].values,
@@ -233,12 +223,12 @@ static void register_ints(mca_common_irregular_vars_t *all)
                              "Above han (35) and tuned (30) by default",
                              0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100,
                              &component->priority);
-    component->verbose = 0;
+    component->process.verbose = 0;
     mca_common_irregular_int(all, "verbose",
                              "0: silent; 1: a line about each call of rank 0; 2: of every rank; "
                              "0 to 100",
                              MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
-                             MCA_BASE_VAR_SCOPE_LOCAL, 100, &component->verbose);
+                             MCA_BASE_VAR_SCOPE_LOCAL, 100, &component->process.verbose);
     vars.window = 0;
     mca_common_irregular_int(all, "window",
                              "Blocks that a rank may be ahead of the next one in the ring, and "
@@ -293,21 +283,7 @@ const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
     return reason_texts[reason];
 }
 
-const char *mca_coll_pipering_algorithm_text(int algorithm)
-{
-    static const char *const texts[] = {[MCA_COLL_PIPERING_AUTO] = "pipelined ring",
-                                        [MCA_COLL_PIPERING_RING] = "pipelined ring",
-                                        [MCA_COLL_PIPERING_LINEAR_RING] = "linear ring",
-                                        [MCA_COLL_PIPERING_OFF] = "off",
-                                        [MCA_COLL_PIPERING_PIPELINE] = "pipeline",
-                                        [MCA_COLL_PIPERING_MERGED] = "merged pipelines",
-                                        [MCA_COLL_PIPERING_SERIAL] = "serial pipelines",
-                                        [MCA_COLL_PIPERING_DOUBLING] = "recursive doubling",
-                                        [MCA_COLL_PIPERING_DISSEMINATION] = "dissemination"};
-    return texts[algorithm];
-}
-
-#define COUNTERS mca_coll_pipering_component.counters
+#define COUNTERS mca_coll_pipering_component.process.counters
 
 static const struct {
     const char *name, *help;
@@ -353,7 +329,7 @@ int mca_coll_pipering_params_register(void)
 {
     mca_common_irregular_vars_t all
         = {.component = &mca_coll_pipering_component.super.collm_version,
-           .equal = &mca_coll_pipering_component.equal,
+           .equal = &mca_coll_pipering_component.process.equal,
            .owner = "pipering"};
 
     all.equal->count = 0;
@@ -420,14 +396,4 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .reorder_nodes = vars.reorder_nodes,
         .reorder_empties = vars.reorder_empties,
     };
-}
-
-mca_coll_pipering_reason_t mca_coll_pipering_judge_size(mca_coll_pipering_collective_t collective,
-                                                        size_t total)
-{
-    if (MCA_COLL_PIPERING_OFF == mca_coll_pipering_component.algorithm[collective]) {
-        return MCA_COLL_PIPERING_FALLBACK_OFF;
-    }
-    return mca_coll_pipering_is_small(collective, total) ? MCA_COLL_PIPERING_FALLBACK_SMALL
-                                                         : MCA_COLL_PIPERING_TAKEN;
 }

@@ -13,9 +13,12 @@
  * queues only.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_request.h"
+
 #include "coll_pipering_lessons.h"
 #include "coll_pipering_nodes.h"
+#include "coll_pipering_setup.h"
+#include "coll_pipering_wire.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,19 +30,17 @@
 
 static void request_construct(mca_coll_pipering_request_t *request)
 {
-    request->key.sizes = NULL;
     request->plan = NULL;
     request->samples = NULL;
-    request->running = request->telling = false;
+    request->running = request->spreading = false;
 }
 
 static void hold(mca_coll_pipering_request_t *request, bool hold)
 {
-    ompi_op_t *op = request->combine.op;
+    ompi_op_t *op = request->call.op;
 
-    mca_coll_pipering_hold_type(request->send.type, hold);
-    mca_coll_pipering_hold_type(request->recv.type, hold);
-    mca_coll_pipering_hold_type(request->unit.type, hold);
+    mca_coll_pipering_hold_type(request->call.send.type, hold);
+    mca_coll_pipering_hold_type(request->call.recv.type, hold);
     if (NULL == op || ompi_op_is_intrinsic(op)) {
         return;
     }
@@ -52,7 +53,7 @@ static void hold(mca_coll_pipering_request_t *request, bool hold)
 
 int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
 {
-    mca_coll_pipering_layout_t *recv = &request->recv;
+    mca_coll_pipering_layout_t *recv = &request->call.recv;
     const size_t bytes = (size_t) ompi_comm_size(request->super.comm) * sizeof(int);
     const size_t arrays = (size_t) (NULL != recv->counts) + (NULL != recv->displs);
     const int rc = mca_coll_pipering_task_keep(&request->super, arrays * bytes);
@@ -60,6 +61,7 @@ int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
     if (OMPI_SUCCESS == rc) {
         recv->counts = mca_coll_pipering_task_copy(&request->super, recv->counts, bytes);
         recv->displs = mca_coll_pipering_task_copy(&request->super, recv->displs, bytes);
+        request->key.sizes.counts = recv->counts;
         hold(request, true);
     }
     return rc;
@@ -70,7 +72,6 @@ static void request_destruct(mca_coll_pipering_request_t *request)
     if (request->super.keeps) {
         hold(request, false);
     }
-    free(request->key.sizes);
     free(request->samples);
     if (NULL != request->plan) {
         OBJ_RELEASE(request->plan);
@@ -88,7 +89,7 @@ static int first_tag(const mca_coll_pipering_plan_t *plan, int pipe)
 {
     int tag = 0;
 
-    for (int i = 0; i < pipe && MCA_COLL_PIPERING_RING == plan->algorithm; ++i) {
+    for (int i = 0; i < pipe && plan->row->scatters; ++i) {
         tag += plan->route[i].tags;
     }
     return tag;
@@ -98,22 +99,18 @@ static int first_tag(const mca_coll_pipering_plan_t *plan, int pipe)
 static int tags_wanted(const mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    const int ring = mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
+    const mca_coll_pipering_collective_row_t *row
+        = mca_coll_pipering_collective_row(request->call.collective);
 
-    if (NULL != plan) {
-        const int last = plan->pipes - 1;
-        return mca_coll_pipering_plan_swaps(plan) ? 1
-                                                  : first_tag(plan, last) + plan->route[last].tags;
+    if (NULL == plan) {
+        return row->chains
+               + row->rings * mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
     }
-    switch (request->key.collective) {
-    case MCA_COLL_PIPERING_ALLGATHER:
-    case MCA_COLL_PIPERING_ALLGATHERV:
-        return ring;
-    case MCA_COLL_PIPERING_ALLREDUCE:
-        return 1 + ring;
-    default:
+    if (plan->row->rounds) {
         return 1;
     }
+    const int last = plan->pipes - 1;
+    return first_tag(plan, last) + plan->route[last].tags;
 }
 
 void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
@@ -154,7 +151,7 @@ static void report(const mca_coll_pipering_request_t *request,
     const int me = ompi_comm_rank(request->super.comm);
     char order[64];
 
-    if (!mca_coll_pipering_is_talkative(request->super.comm)) {
+    if (!mca_coll_pipering_is_verbose(request->call.context->process, request->super.comm)) {
         return;
     }
     if (plan->ring.size == ompi_comm_size(request->super.comm)) {
@@ -162,16 +159,16 @@ static void report(const mca_coll_pipering_request_t *request,
     } else {
         snprintf(order, sizeof(order), "root %d", plan->key.root);
     }
-    opal_output(mca_coll_pipering_component.output,
+    opal_output(request->call.context->process->output,
                 "coll/pipering: %s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
                 "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
                 request->caller.name, request->super.comm->c_name,
-                mca_coll_pipering_algorithm_text(plan->algorithm), plan->total,
+                plan->row->text, plan->total,
                 ompi_comm_size(request->super.comm),
-                mca_coll_pipering_setup_nodes(request->module->setup),
-                plan->cut.block_size * plan->key.unit, plan->equation2, plan->window,
+                mca_coll_pipering_setup_nodes(request->call.context->setup),
+                plan->cut.block_size * plan->key.sizes.unit, plan->equation2, plan->window,
                 plan->rounds, plan->time, plan->rival_time, order, traffic->blocks_in,
                 plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic));
 }
@@ -179,7 +176,7 @@ static void report(const mca_coll_pipering_request_t *request,
 static void count(const mca_coll_pipering_request_t *request,
                   const mca_coll_pipering_traffic_t *traffic)
 {
-    mca_coll_pipering_counters_t *counters = &mca_coll_pipering_component.counters;
+    mca_coll_pipering_counters_t *counters = &request->call.context->process->counters;
 
     mca_common_irregular_count(&counters->calls, 1);
     mca_common_irregular_count(&counters->blocks_received, traffic->blocks_in);
@@ -189,7 +186,7 @@ static void count(const mca_coll_pipering_request_t *request,
     mca_common_irregular_count(&counters->bytes_shared, traffic->bytes_shared);
     mca_common_irregular_count(&counters->bytes_from_network, request->plan->in_from_network);
     mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
-    counters->block_size_used = (int64_t) (request->plan->cut.block_size * request->plan->key.unit);
+    counters->block_size_used = (int64_t) (request->plan->cut.block_size * request->plan->key.sizes.unit);
     counters->predicted_rounds = (int64_t) request->plan->rounds;
     counters->predicted_time = (int64_t) (1e9 * request->plan->time);
 }
@@ -230,7 +227,7 @@ static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *reque
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
     const bool opening = !mca_coll_pipering_rates_known(
-        mca_coll_pipering_lessons_rates(request->module));
+        mca_coll_pipering_lessons_rates(request->call.context));
     const double seconds = mca_coll_pipering_clock_block(&request->clock, opening);
     const int link = clocked_link(request);
 
@@ -239,25 +236,25 @@ static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *reque
     }
     const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(
         &plan->ring, plan->bytes, plan->cut, plan->route[clocked_pipe(request)].in[link].stream);
-    const double bytes = (double) volume.bytes * (double) plan->key.unit;
+    const double bytes = (double) volume.bytes * (double) plan->key.sizes.unit;
     return (mca_coll_pipering_rate_t){.seconds = (float) (seconds * (double) volume.blocks / bytes),
                                       .bytes = (float) bytes};
 }
 
-/* Tells it to all, and hears what they saw; true if that is over or failed. */
-static bool tell(mca_coll_pipering_request_t *request, int *rc)
+/* Ranks tell each other what they saw; true if that is over or failed. */
+static bool spread(mca_coll_pipering_request_t *request, int *rc)
 {
-    mca_coll_pipering_module_t *module = request->module;
+    mca_coll_pipering_context_t *context = request->call.context;
 
-    if (!request->telling) {
-        mca_coll_pipering_lessons_begin(module, request->samples, rate_of(request),
+    if (!request->spreading) {
+        mca_coll_pipering_lessons_begin(context, request->samples, rate_of(request),
                                         mca_coll_pipering_now() - request->began);
-        request->telling = true;
+        request->spreading = true;
     }
-    if (mca_coll_pipering_lessons_end(module, request->samples, request->plan)) {
+    if (mca_coll_pipering_lessons_end(context, request->samples, request->plan)) {
         return true;
     }
-    *rc = mca_coll_pipering_setup_error(module->setup);
+    *rc = mca_coll_pipering_setup_error(context->setup);
     if (OMPI_SUCCESS != *rc) {
         request->samples = NULL; /* messages may still come into them */
     }
@@ -275,6 +272,8 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     plan.caller = &request->caller;
     plan.ring = &call->ring;
     plan.bytes = call->bytes;
+    plan.largest = call->largest;
+    plan.some = call->some;
     plan.cut = call->cut;
     plan.window = call->window;
     plan.ahead = (unsigned) call->key.params.ring_buffer_blocks;
@@ -297,19 +296,21 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
  * hears nothing from. */
 #define SYNCHRONOUS_EVERY 16
 
-int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request)
+/* Makes the exchange in rounds of a call. */
+static int begin_rounds(mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    opal_atomic_int64_t *begun = &request->module->swaps;
+    opal_atomic_int64_t *begun = &request->call.context->exchanges;
     const mca_coll_pipering_swap_plan_t swap
         = {.caller = &request->caller,
            .grid = plan->grid,
            .bytes = plan->bytes,
+           .some = plan->some,
            .packed = plan->key.params.rounds_packed,
            .in = plan->in.blocks,
            .out = plan->out.blocks,
-           .send = request->in_place ? NULL : &request->send,
-           .recv = &request->recv,
+           .send = request->call.in_place ? NULL : &request->call.send,
+           .recv = &request->call.recv,
            .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
            .tag = request->tag};
     const int rc = mca_coll_pipering_swap_init(&request->swap, request->super.comm, &swap);
@@ -331,14 +332,46 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
         pending |= mca_coll_pipering_pipe_fini(&request->pipe[i]);
     }
     request->pipes = 0;
-    mca_coll_pipering_staging_drop(&request->staging, &request->send, &request->recv, pending);
+    mca_coll_pipering_staging_drop(&request->staging, &request->call.send,
+                                   &request->call.recv, pending);
 }
 
 static int ensure_plan(mca_coll_pipering_request_t *request)
 {
     return NULL != request->plan ? OMPI_SUCCESS
-                                 : mca_coll_pipering_plan_get(request->module, request->super.comm,
-                                                              &request->key, &request->plan);
+                                 : mca_coll_pipering_plan_get(request->call.context, &request->key,
+                                                              NULL, &request->plan);
+}
+
+/* Makes the pipelines of a call whose data only moves. */
+static int begin_copies(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const mca_coll_pipering_call_t *call = &request->call;
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; OMPI_SUCCESS == rc && i < plan->pipes; ++i) {
+        const mca_coll_pipering_pipe_plan_t pipe = {.route = &plan->route[i],
+                                                    .unit = MCA_COLL_PIPERING_BYTES,
+                                                    .send = call->in_place ? NULL : &call->send,
+                                                    .recv = &call->recv};
+        rc = mca_coll_pipering_request_add(request, pipe);
+    }
+    return rc;
+}
+
+static int begin(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_call_t *call = &request->call;
+
+    if (NULL != call->op) {
+        return mca_coll_pipering_request_reduce(request);
+    }
+    mca_coll_pipering_layout_init(&call->recv, request->plan->largest / call->sizes.scale);
+    if (!call->in_place) {
+        mca_coll_pipering_layout_init(&call->send, call->send.count);
+    }
+    return request->plan->row->rounds ? begin_rounds(request) : begin_copies(request);
 }
 
 static int begin_run(mca_coll_pipering_request_t *request)
@@ -346,7 +379,7 @@ static int begin_run(mca_coll_pipering_request_t *request)
     int rc = ensure_plan(request);
 
     if (OMPI_SUCCESS == rc) {
-        rc = request->begin(request);
+        rc = begin(request);
     }
     if (OMPI_SUCCESS != rc) {
         drop_pipes(request);
@@ -370,7 +403,7 @@ static int end_run(mca_coll_pipering_request_t *request, int rc)
     count(request, &traffic);
     report(request, &traffic);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_staging_bring(&request->staging, &request->recv);
+        rc = mca_coll_pipering_staging_bring(&request->staging, &request->call.recv);
     }
     drop_pipes(request);
     request->running = false;
@@ -387,18 +420,18 @@ static bool move_swap(mca_coll_pipering_request_t *request, int *steps, int *rc)
 /* Ends all pipelines, since one has failed; true if neighbours know it. */
 static bool give_up(mca_coll_pipering_request_t *request, int error)
 {
-    bool told = true;
+    bool known = true;
 
     for (int i = 0; i < request->pipes; ++i) {
-        told &= mca_coll_pipering_pipe_give_up(&request->pipe[i], error);
+        known &= mca_coll_pipering_pipe_give_up(&request->pipe[i], error);
     }
-    return told;
+    return known;
 }
 
 /* Moves all pipelines; true if they are done or failed. */
 static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
-    const bool serial = MCA_COLL_PIPERING_SERIAL == request->plan->algorithm;
+    const bool serial = request->plan->row->serial;
     bool done = true;
 
     for (int i = 0; i < request->pipes && OMPI_SUCCESS == *rc && (done || !serial); ++i) {
@@ -416,7 +449,7 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
 
     *rc = OMPI_SUCCESS;
     if (!request->running) {
-        mca_coll_pipering_setup_t *setup = request->module->setup;
+        mca_coll_pipering_setup_t *setup = request->call.context->setup;
         *steps += mca_coll_pipering_setup_progress(setup);
         *rc = mca_coll_pipering_setup_error(setup);
         if (OMPI_SUCCESS != *rc || !mca_coll_pipering_setup_ready(setup)) {
@@ -432,11 +465,11 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
         }
     }
 
-    if (!request->telling
+    if (!request->spreading
         && (request->swaps ? !move_swap(request, steps, rc) : !move_pipes(request, steps, rc))) {
         return false;
     }
-    if (NULL != request->samples && OMPI_SUCCESS == *rc && !tell(request, rc)) {
+    if (NULL != request->samples && OMPI_SUCCESS == *rc && !spread(request, rc)) {
         return false;
     }
     *rc = end_run(request, *rc);
@@ -446,7 +479,7 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
 /* Begins at once if the communicator is set up. */
 static int begin_now(mca_coll_pipering_request_t *request)
 {
-    if (!mca_coll_pipering_setup_ready(request->module->setup)) {
+    if (!mca_coll_pipering_setup_ready(request->call.context->setup)) {
         return OMPI_SUCCESS;
     }
     const int rc = begin_run(request);
@@ -477,32 +510,27 @@ static int start(mca_coll_pipering_task_t *task)
 
 static const mca_coll_pipering_task_kind_t request_kind = {.start = start, .advance = advance};
 
-mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
-                                                           ompi_communicator_t *comm,
-                                                           const char *name,
-                                                           const mca_coll_pipering_key_t *key,
-                                                           bool persistent)
+mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
+                                                           const mca_coll_pipering_key_t *key)
 {
     mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
+    ompi_communicator_t *comm = call->context->comm;
 
     if (NULL == request) {
-        free(NULL == key ? NULL : key->sizes);
         return NULL;
+    }
+    request->call = *call;
+    request->caller = (mca_common_irregular_caller_t){.owner = "pipering", .comm = comm};
+    if (NULL != key) {
+        request->key = *key;
+        request->caller.name = mca_coll_pipering_collective_row(call->collective)->name[call->form];
     }
     memset(&request->staging, 0, sizeof(request->staging));
     request->unit = MCA_COLL_PIPERING_BYTES;
-    request->send.type = request->recv.type = NULL;
-    request->combine.op = NULL;
-    mca_coll_pipering_task_init(&request->super, &request_kind, comm, persistent);
-    request->module = module;
-    request->caller = (mca_common_irregular_caller_t){.owner = "pipering",
-                                                      .name = name,
-                                                      .comm = comm};
-    request->in_place = request->exclusive = false;
     request->pipes = 0;
     request->swaps = false;
-    if (NULL != key) {
-        request->key = *key;
-    }
+    mca_coll_pipering_task_init(&request->super, &request_kind, comm,
+                                MCA_COLL_PIPERING_PERSISTENT == call->form);
+    request->super.nonblocking = MCA_COLL_PIPERING_BLOCKING != call->form;
     return request;
 }

@@ -90,12 +90,12 @@ static void merge_join(void *value, const void *other)
 
 static uint32_t hash_of(int variable)
 {
-    return mca_common_irregular_equal_hash(&mca_coll_pipering_component.equal, variable);
+    return mca_common_irregular_equal_hash(&mca_coll_pipering_component.process.equal, variable);
 }
 
 static void begin_join(mca_coll_pipering_setup_t *setup)
 {
-    const uint32_t variables = hash_of(mca_coll_pipering_component.equal.count);
+    const uint32_t variables = hash_of(mca_coll_pipering_component.process.equal.count);
     const uint32_t arch = opal_local_arch;
 
     *setup->join = (join_t){.arch_least = arch,
@@ -104,9 +104,9 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
                             .variables_most = variables,
                             .lacks = !mca_coll_pipering_nodes_known(setup->wire.comm),
                             .combine = (float) mca_coll_pipering_combine_cost()};
-    OPAL_THREAD_LOCK(&mca_coll_pipering_component.lock);
-    setup->join->rates = mca_coll_pipering_component.rates;
-    OPAL_THREAD_UNLOCK(&mca_coll_pipering_component.lock);
+    OPAL_THREAD_LOCK(&mca_coll_pipering_component.process.lock);
+    setup->join->rates = mca_coll_pipering_component.process.rates;
+    OPAL_THREAD_UNLOCK(&mca_coll_pipering_component.process.lock);
     mca_coll_pipering_agree(&setup->agreement, &setup->wire, merge_join, setup->join,
                             sizeof(join_t), setup->join + 1);
     setup->stage = JOIN;
@@ -176,7 +176,7 @@ static void end_place(mca_coll_pipering_setup_t *setup)
 
 static void begin_compare(mca_coll_pipering_setup_t *setup)
 {
-    const int count = mca_coll_pipering_component.equal.count;
+    const int count = mca_coll_pipering_component.process.equal.count;
     uint32_t *hashes = begin_telling(setup, COMPARE, (size_t) count * sizeof(uint32_t));
 
     for (int i = 0; NULL != hashes && i < count; ++i) {
@@ -188,7 +188,7 @@ static void begin_compare(mca_coll_pipering_setup_t *setup)
 static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text, size_t size)
 {
     const int p = ompi_comm_size(setup->wire.comm);
-    const int count = mca_coll_pipering_component.equal.count;
+    const int count = mca_coll_pipering_component.process.equal.count;
     const uint32_t *hashes = setup->told;
     size_t length = 0;
     int found = 0;
@@ -211,7 +211,7 @@ static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text,
 /* Rank 0, whose own come first, says which variables differ and where. */
 static void complain(const mca_coll_pipering_setup_t *setup)
 {
-    const mca_common_irregular_equal_t *equal = &mca_coll_pipering_component.equal;
+    const mca_common_irregular_equal_t *equal = &mca_coll_pipering_component.process.equal;
     char lines[2048] = "", ranks[16 * NAMED_MOST];
 
     for (int i = 0; i < equal->count; ++i) {
@@ -273,7 +273,7 @@ int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup)
     return 1;
 }
 
-int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
+int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context)
 {
     mca_coll_pipering_setup_t *setup = calloc(1, sizeof(*setup));
     join_t *join = malloc(3 * sizeof(join_t));
@@ -284,12 +284,12 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     setup->join = join;
-    setup->wire.comm = comm;
+    setup->wire.comm = context->comm;
     /* once for a communicator; nonblocking calls set it up beside others */
-    setup->wire.tag = ompi_coll_base_nbc_reserve_tags(comm, MCA_COLL_PIPERING_TAGS);
+    setup->wire.tag = ompi_coll_base_nbc_reserve_tags(context->comm, MCA_COLL_PIPERING_TAGS);
     setup->wire.error = OMPI_SUCCESS;
     begin_join(setup);
-    module->setup = setup;
+    context->setup = setup;
     return OMPI_SUCCESS;
 }
 

@@ -17,7 +17,8 @@
  * buffer they agree on in each call (coll_pipering_engine_grants.c).
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_request.h"
+
 #include "coll_pipering_nodes.h"
 
 /* Elements are their bytes, so that a copy of these is a copy of them. */
@@ -41,14 +42,14 @@ static bool shares(const mca_coll_pipering_request_t *request, int peer)
 }
 
 /* From now on the memory of ring buffers is kept until the communicator is freed. */
-static void join(mca_coll_pipering_module_t *module)
+static void join(mca_coll_pipering_context_t *context)
 {
-    OPAL_THREAD_LOCK(&module->lock);
-    if (!module->joined) {
-        module->joined = true;
+    OPAL_THREAD_LOCK(&context->lock);
+    if (!context->joined) {
+        context->joined = true;
         mca_coll_pipering_arena_join();
     }
-    OPAL_THREAD_UNLOCK(&module->lock);
+    OPAL_THREAD_UNLOCK(&context->lock);
 }
 
 void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
@@ -64,5 +65,5 @@ void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
         plan->in_shared[i] = shares(request, plan->route->in[i].peer);
         plan->out_shared[i] = shares(request, plan->route->out[i].peer);
     }
-    join(request->module);
+    join(request->call.context);
 }

@@ -1,0 +1,129 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * What plans of all algorithms share: bounds of blocks, windows, and what a rank moves.
+ */
+
+#include "coll_pipering_draft.h"
+
+#include "coll_pipering_fifo.h"
+
+/*
+ * Bytes that may be under way on a link: enough for the latency of a node that
+ * is not scheduled at once, too few to fill buffers on the way.
+ */
+#define WINDOW_BYTES ((size_t) 256 * 1024)
+#define WINDOW_LEAST 4
+#define WINDOW_MOST 64
+
+/* What slots and the time to fill them should not be without end. */
+#define BLOCK_MOST ((size_t) 1024 * 1024)
+
+void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
+                             const mca_coll_pipering_places_t *places)
+{
+    plan->ring = places->ring;
+    plan->bytes = places->bytes;
+    plan->starts = places->starts;
+}
+
+bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes)
+{
+    return mca_coll_pipering_fifo_carries(params->ring_buffer_size, block_bytes);
+}
+
+size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes)
+{
+    const size_t most = 2 > draft->nodes && 0 < draft->plan->key.params.ring_buffer_size
+                            ? MCA_COLL_PIPERING_LOCAL_BLOCK
+                            : BLOCK_MOST;
+    return bytes < most ? bytes : most;
+}
+
+unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
+                                         size_t block_bytes)
+{
+    size_t window = (WINDOW_BYTES + block_bytes - 1) / block_bytes;
+
+    if (0 < params->window) {
+        return params->window < 2 ? 2 : (unsigned) params->window;
+    }
+    window = window < WINDOW_LEAST ? WINDOW_LEAST : window;
+    return (unsigned) (window > WINDOW_MOST ? WINDOW_MOST : window);
+}
+
+static void add_volume(mca_coll_pipering_volume_t *sum, mca_coll_pipering_volume_t more)
+{
+    sum->blocks += more.blocks;
+    sum->bytes += more.bytes;
+}
+
+static mca_coll_pipering_volume_t volume_of(const mca_coll_pipering_plan_t *plan,
+                                            mca_coll_pipering_stream_t stream)
+{
+    return mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, stream);
+}
+
+static void count_route(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_route_t *route)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        const mca_coll_pipering_in_t *in = &route->in[i];
+        const mca_coll_pipering_out_t *out = &route->out[i];
+        const mca_coll_pipering_volume_t arriving = volume_of(plan, in->stream);
+
+        add_volume(&plan->in, arriving);
+        add_volume(&plan->out, volume_of(plan, out->forward));
+        if (out->own) {
+            add_volume(&plan->out, volume_of(plan, route->own));
+        }
+        if (0 <= in->peer && draft->node_of[in->peer] != draft->node_of[draft->me]) {
+            plan->in_from_network += arriving.bytes * plan->key.sizes.unit;
+        }
+    }
+}
+
+static void count_rounds(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t packed = plan->key.params.rounds_packed;
+
+    for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
+        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
+                                                                                  draft->me, k);
+        const mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
+            &plan->grid, draft->me, plan->bytes, packed, round.recv);
+        add_volume(&plan->in, in);
+        add_volume(&plan->out, mca_coll_pipering_grid_volume(&plan->grid, draft->me, plan->bytes,
+                                                             packed, round.send));
+        if (draft->node_of[round.from] != draft->node_of[draft->me]) {
+            plan->in_from_network += in.bytes;
+        }
+    }
+}
+
+void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
+    plan->in_from_network = 0;
+    if (plan->row->rounds) {
+        count_rounds(draft);
+        return;
+    }
+    for (int i = 0; i < plan->pipes; ++i) {
+        count_route(draft, &plan->route[i]);
+    }
+    plan->in.bytes *= plan->key.sizes.unit;
+    plan->out.bytes *= plan->key.sizes.unit;
+}
