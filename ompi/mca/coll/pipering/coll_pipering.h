@@ -11,12 +11,14 @@
  * @file
  * Component and module of coll/pipering, and its variables.
  *
- *     call      component, params, module, and a file for each collective; serve, which leads
- *               all calls down
- *     decide    setup (who is where, what links cost), decide (plan of a call)
- *     engine    request and task; the one pipeline, and exchanges in few rounds; arena (ring
- *               buffers), staging
- *     plans     pure C: blocks, rounds, order, route, chain, grid, outliers, model
+ *     call        component, params, module, and a file for each collective; gather and
+ *                 reduction, what these share; serve, which leads all calls down
+ *     request     a call on its way: request, share
+ *     decide      setup (who is where, what links cost), lessons, registry (a row for each
+ *                 algorithm), choice, and a plan of each: ring, rounds, chain
+ *     engine      the one pipeline, and exchanges in few rounds; staging
+ *     transport   task, wire, agree; arena and fifo (ring buffers), copy, nodes
+ *     plans       pure C: blocks, rounds, order, route, chain, grid, outliers, model
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
  * an argument, or in a context (coll_pipering_context.h). Exchanges of all with all have a
@@ -28,12 +30,10 @@
 
 #include "coll_pipering_compat.h"
 
-#include "coll_pipering_arena.h"
 #include "coll_pipering_context.h"
 #include "coll_pipering_setup.h"
 #include "coll_pipering_task.h"
 #include "coll_pipering_wire.h"
-#include "opal/class/opal_list.h"
 
 BEGIN_C_DECLS
 
@@ -123,14 +123,9 @@ typedef struct mca_coll_pipering_component_t {
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /**< variables that small calls read, too, */
     size_t min_total;                             /**< so next to what else these look at */
     mca_coll_pipering_process_t process;
-    opal_mutex_t lock;    /**< of what follows */
-    opal_list_t active;   /**< tasks that want progress */
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
     bool opened;
-    bool progressing;     /**< someone is in the progress function */
-    bool registered;      /**< the progress function is */
     mca_common_irregular_directory_t directory; /**< of segments in shared memory */
-    mca_coll_pipering_arena_t arena;
 } mca_coll_pipering_component_t;
 
 OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;

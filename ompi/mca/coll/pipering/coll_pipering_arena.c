@@ -12,7 +12,7 @@
  * The arena of coll_pipering_arena.h.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,26 +26,39 @@
 /* Buffers that should fit into the share of a process: an allreduce takes in over three links. */
 #define FIT 3
 
-#define ARENA mca_coll_pipering_component.arena
-#define DIRECTORY mca_coll_pipering_component.directory
+/* All arenas as this process knows them. */
+static struct {
+    opal_mutex_t lock;
+    bool refused;                           /* there can be no segment */
+    mca_common_irregular_segment_t segment; /* of this process */
+    size_t reserved;                        /* bytes from the beginning */
+    int users;                              /* communicators */
+    int leases;
+    struct {
+        size_t from, size;
+    } lease[MCA_COLL_PIPERING_LEASES]; /* in the order of places */
+    opal_hash_table_t neighbours;      /* by process */
+} arena;
+static mca_common_irregular_directory_t *directory; /* of its segment */
 
 /* ---- life ---- */
 
-void mca_coll_pipering_arena_open(void)
+void mca_coll_pipering_arena_open(mca_common_irregular_directory_t *where)
 {
-    memset(&ARENA, 0, sizeof(ARENA));
-    OBJ_CONSTRUCT(&ARENA.lock, opal_mutex_t);
-    OBJ_CONSTRUCT(&ARENA.neighbours, opal_hash_table_t);
-    (void) opal_hash_table_init(&ARENA.neighbours, 64);
+    directory = where;
+    memset(&arena, 0, sizeof(arena));
+    OBJ_CONSTRUCT(&arena.lock, opal_mutex_t);
+    OBJ_CONSTRUCT(&arena.neighbours, opal_hash_table_t);
+    (void) opal_hash_table_init(&arena.neighbours, 64);
 }
 
 /* Gives the memory back, also that which others have mapped. */
 static void give_back(void)
 {
-    if (0 == ARENA.leases && 0 < ARENA.reserved
-        && mca_common_irregular_segment_give_back(&ARENA.segment, ARENA.reserved)) {
-        mca_common_irregular_let_go(&DIRECTORY, ARENA.reserved);
-        ARENA.reserved = 0;
+    if (0 == arena.leases && 0 < arena.reserved
+        && mca_common_irregular_segment_give_back(&arena.segment, arena.reserved)) {
+        mca_common_irregular_let_go(directory, arena.reserved);
+        arena.reserved = 0;
     }
 }
 
@@ -54,41 +67,41 @@ void mca_coll_pipering_arena_close(void)
     void *neighbour;
     uint64_t key;
 
-    OPAL_HASH_TABLE_FOREACH(key, uint64, neighbour, &ARENA.neighbours) {
+    OPAL_HASH_TABLE_FOREACH(key, uint64, neighbour, &arena.neighbours) {
         mca_common_irregular_segment_unmap(
             &((mca_coll_pipering_neighbour_t *) neighbour)->segment);
         free(neighbour);
     }
     give_back();
-    mca_common_irregular_segment_close(&ARENA.segment);
-    mca_common_irregular_segment_unmap(&ARENA.segment);
-    OBJ_DESTRUCT(&ARENA.neighbours);
-    OBJ_DESTRUCT(&ARENA.lock);
+    mca_common_irregular_segment_close(&arena.segment);
+    mca_common_irregular_segment_unmap(&arena.segment);
+    OBJ_DESTRUCT(&arena.neighbours);
+    OBJ_DESTRUCT(&arena.lock);
 }
 
 void mca_coll_pipering_arena_join(void)
 {
-    OPAL_THREAD_LOCK(&ARENA.lock);
-    ++ARENA.users;
-    OPAL_THREAD_UNLOCK(&ARENA.lock);
+    OPAL_THREAD_LOCK(&arena.lock);
+    ++arena.users;
+    OPAL_THREAD_UNLOCK(&arena.lock);
 }
 
 void mca_coll_pipering_arena_leave(void)
 {
-    OPAL_THREAD_LOCK(&ARENA.lock);
-    if (0 == --ARENA.users) {
+    OPAL_THREAD_LOCK(&arena.lock);
+    if (0 == --arena.users) {
         give_back();
     }
-    OPAL_THREAD_UNLOCK(&ARENA.lock);
+    OPAL_THREAD_UNLOCK(&arena.lock);
 }
 
 /* ---- leases ---- */
 
 static size_t share(void)
 {
-    const size_t bytes = mca_common_irregular_share(&DIRECTORY);
+    const size_t bytes = mca_common_irregular_share(directory);
 
-    return 0 < DIRECTORY.budget || MCA_COLL_PIPERING_ARENA_MOST > bytes
+    return 0 < directory->budget || MCA_COLL_PIPERING_ARENA_MOST > bytes
                ? bytes
                : MCA_COLL_PIPERING_ARENA_MOST;
 }
@@ -101,35 +114,35 @@ static size_t whole_pages(size_t bytes)
 /* As many addresses as this process may ever have memory for. */
 static bool has_segment(void)
 {
-    const size_t size = 0 < DIRECTORY.budget ? share() : MCA_COLL_PIPERING_ARENA_MOST;
+    const size_t size = 0 < directory->budget ? share() : MCA_COLL_PIPERING_ARENA_MOST;
 
-    if (NULL == ARENA.segment.address && !ARENA.refused) {
-        ARENA.refused = PAGE > size
+    if (NULL == arena.segment.address && !arena.refused) {
+        arena.refused = PAGE > size
                         || OMPI_SUCCESS
-                               != mca_common_irregular_segment_make_sparse(&DIRECTORY,
-                                                                           &ARENA.segment, size);
+                               != mca_common_irregular_segment_make_sparse(directory,
+                                                                           &arena.segment, size);
     }
-    return !ARENA.refused;
+    return !arena.refused;
 }
 
 /* Memory up to there, within the share. */
 static bool reserve(size_t end)
 {
-    const size_t more = end > ARENA.reserved ? end - ARENA.reserved : 0;
+    const size_t more = end > arena.reserved ? end - arena.reserved : 0;
 
     if (0 == more) {
         return true;
     }
-    if (end > ARENA.segment.size || !mca_common_irregular_hold(&DIRECTORY, more)) {
+    if (end > arena.segment.size || !mca_common_irregular_hold(directory, more)) {
         return false;
     }
     if (OMPI_SUCCESS
-        != mca_common_irregular_segment_reserve(&DIRECTORY, &ARENA.segment, ARENA.reserved,
+        != mca_common_irregular_segment_reserve(directory, &arena.segment, arena.reserved,
                                                 more)) {
-        mca_common_irregular_let_go(&DIRECTORY, more);
+        mca_common_irregular_let_go(directory, more);
         return false;
     }
-    ARENA.reserved = end;
+    arena.reserved = end;
     return true;
 }
 
@@ -139,18 +152,18 @@ static mca_coll_pipering_fifo_t *take(size_t size)
     size_t from = 0;
     int i = 0;
 
-    while (i < ARENA.leases && ARENA.lease[i].from < from + size) {
-        from = ARENA.lease[i].from + ARENA.lease[i].size;
+    while (i < arena.leases && arena.lease[i].from < from + size) {
+        from = arena.lease[i].from + arena.lease[i].size;
         ++i;
     }
-    if (MCA_COLL_PIPERING_LEASES == ARENA.leases || !reserve(from + size)) {
+    if (MCA_COLL_PIPERING_LEASES == arena.leases || !reserve(from + size)) {
         return NULL;
     }
-    memmove(&ARENA.lease[i + 1], &ARENA.lease[i],
-            (size_t) (ARENA.leases++ - i) * sizeof(ARENA.lease[0]));
-    ARENA.lease[i].from = from;
-    ARENA.lease[i].size = size;
-    return (mca_coll_pipering_fifo_t *) ((char *) ARENA.segment.address + from);
+    memmove(&arena.lease[i + 1], &arena.lease[i],
+            (size_t) (arena.leases++ - i) * sizeof(arena.lease[0]));
+    arena.lease[i].from = from;
+    arena.lease[i].size = size;
+    return (mca_coll_pipering_fifo_t *) ((char *) arena.segment.address + from);
 }
 
 /* Where a share is small buffers are too, rather than that one link has all of it. */
@@ -176,8 +189,8 @@ static mca_coll_pipering_fifo_t *lease(size_t block_bytes, size_t *size)
         }
         *size /= 2;
     }
-    if (0 == ARENA.leases) {
-        mca_common_irregular_tell_full(&DIRECTORY);
+    if (0 == arena.leases) {
+        mca_common_irregular_tell_full(directory);
     }
     return NULL;
 }
@@ -186,11 +199,11 @@ mca_coll_pipering_fifo_t *mca_coll_pipering_arena_lease(size_t block_bytes, size
 {
     mca_coll_pipering_fifo_t *fifo = NULL;
 
-    OPAL_THREAD_LOCK(&ARENA.lock);
+    OPAL_THREAD_LOCK(&arena.lock);
     if (has_segment()) {
         fifo = lease(block_bytes, size);
     }
-    OPAL_THREAD_UNLOCK(&ARENA.lock);
+    OPAL_THREAD_UNLOCK(&arena.lock);
     if (NULL != fifo) {
         mca_coll_pipering_fifo_clear(fifo);
     }
@@ -199,12 +212,12 @@ mca_coll_pipering_fifo_t *mca_coll_pipering_arena_lease(size_t block_bytes, size
 
 const mca_common_irregular_segment_t *mca_coll_pipering_arena_segment(void)
 {
-    return &ARENA.segment;
+    return &arena.segment;
 }
 
 size_t mca_coll_pipering_arena_place(const mca_coll_pipering_fifo_t *fifo)
 {
-    return (size_t) ((const char *) fifo - (const char *) ARENA.segment.address);
+    return (size_t) ((const char *) fifo - (const char *) arena.segment.address);
 }
 
 void mca_coll_pipering_arena_release(const mca_coll_pipering_fifo_t *fifo)
@@ -212,13 +225,13 @@ void mca_coll_pipering_arena_release(const mca_coll_pipering_fifo_t *fifo)
     const size_t place = mca_coll_pipering_arena_place(fifo);
     int i = 0;
 
-    OPAL_THREAD_LOCK(&ARENA.lock);
-    while (ARENA.lease[i].from != place) {
+    OPAL_THREAD_LOCK(&arena.lock);
+    while (arena.lease[i].from != place) {
         ++i;
     }
-    memmove(&ARENA.lease[i], &ARENA.lease[i + 1],
-            (size_t) (--ARENA.leases - i) * sizeof(ARENA.lease[0]));
-    OPAL_THREAD_UNLOCK(&ARENA.lock);
+    memmove(&arena.lease[i], &arena.lease[i + 1],
+            (size_t) (--arena.leases - i) * sizeof(arena.lease[0]));
+    OPAL_THREAD_UNLOCK(&arena.lock);
 }
 
 /* ---- neighbours ---- */
@@ -227,12 +240,12 @@ static mca_coll_pipering_neighbour_t *find_neighbour(uint64_t key)
 {
     void *found = NULL;
 
-    if (OPAL_SUCCESS == opal_hash_table_get_value_uint64(&ARENA.neighbours, key, &found)) {
+    if (OPAL_SUCCESS == opal_hash_table_get_value_uint64(&arena.neighbours, key, &found)) {
         return found;
     }
     found = calloc(1, sizeof(mca_coll_pipering_neighbour_t));
     if (NULL != found
-        && OPAL_SUCCESS != opal_hash_table_set_value_uint64(&ARENA.neighbours, key, found)) {
+        && OPAL_SUCCESS != opal_hash_table_set_value_uint64(&arena.neighbours, key, found)) {
         free(found);
         return NULL;
     }
@@ -244,31 +257,31 @@ mca_coll_pipering_neighbour_t *mca_coll_pipering_arena_neighbour(ompi_communicat
 {
     const opal_process_name_t name = ompi_comm_peer_lookup(comm, rank)->super.proc_name;
 
-    OPAL_THREAD_LOCK(&ARENA.lock);
+    OPAL_THREAD_LOCK(&arena.lock);
     mca_coll_pipering_neighbour_t *neighbour = find_neighbour((uint64_t) name.jobid << 32
                                                               | name.vpid);
-    OPAL_THREAD_UNLOCK(&ARENA.lock);
+    OPAL_THREAD_UNLOCK(&arena.lock);
     return neighbour;
 }
 
 void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool attached)
 {
-    OPAL_THREAD_LOCK(&ARENA.lock);
+    OPAL_THREAD_LOCK(&arena.lock);
     neighbour->has_mine = attached ? MCA_COLL_PIPERING_ATTACHED : MCA_COLL_PIPERING_UNABLE;
-    OPAL_THREAD_UNLOCK(&ARENA.lock);
+    OPAL_THREAD_UNLOCK(&arena.lock);
 }
 
 mca_coll_pipering_fifo_t *
 mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
                                const mca_common_irregular_segment_t *segment, size_t place)
 {
-    OPAL_THREAD_LOCK(&ARENA.lock);
+    OPAL_THREAD_LOCK(&arena.lock);
     if (!neighbour->tried && NULL != segment) {
         neighbour->tried = true;
         neighbour->segment = *segment;
-        (void) mca_common_irregular_segment_attach(&DIRECTORY, &neighbour->segment);
+        (void) mca_common_irregular_segment_attach(directory, &neighbour->segment);
     }
     char *address = neighbour->segment.address;
-    OPAL_THREAD_UNLOCK(&ARENA.lock);
+    OPAL_THREAD_UNLOCK(&arena.lock);
     return NULL == address ? NULL : (mca_coll_pipering_fifo_t *) (address + place);
 }

@@ -54,22 +54,8 @@ typedef struct mca_coll_pipering_neighbour_t {
     mca_common_irregular_segment_t segment;
 } mca_coll_pipering_neighbour_t;
 
-/** All arenas as a process knows them. */
-typedef struct mca_coll_pipering_arena_t {
-    opal_mutex_t lock;
-    bool refused;                           /**< there can be no segment */
-    mca_common_irregular_segment_t segment; /**< of this process */
-    size_t reserved;                        /**< bytes from the beginning */
-    int users;                              /**< communicators */
-    int leases;
-    struct {
-        size_t from, size;
-    } lease[MCA_COLL_PIPERING_LEASES]; /**< in the order of places */
-    opal_hash_table_t neighbours;      /**< by process */
-} mca_coll_pipering_arena_t;
-
-/** Nothing is made before the first lease. */
-void mca_coll_pipering_arena_open(void);
+/** Segments go into `where`, which is borrowed. Nothing is made before the first lease. */
+void mca_coll_pipering_arena_open(mca_common_irregular_directory_t *where);
 
 /** Removes the arena, and all mappings; no ring buffer is in use. */
 void mca_coll_pipering_arena_close(void);

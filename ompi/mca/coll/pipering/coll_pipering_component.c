@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering.h"
+#include "coll_pipering_arena.h"
 #include "coll_pipering_nodes.h"
 
 #include "opal/util/output.h"
@@ -57,13 +58,12 @@ static int pipering_open(void)
     if (!mca_common_irregular_is_release_of_build("pipering")) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
     OBJ_CONSTRUCT(&component->process.lock, opal_mutex_t);
-    OBJ_CONSTRUCT(&component->active, opal_list_t);
+    mca_coll_pipering_task_initialize();
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
     mca_coll_pipering_nodes_open();
-    mca_coll_pipering_arena_open();
+    mca_coll_pipering_arena_open(&component->directory);
     component->process.output = opal_output_open(NULL);
     component->opened = true;
     return OMPI_SUCCESS;
@@ -83,9 +83,7 @@ static int pipering_close(void)
     mca_coll_pipering_arena_close();
     mca_common_irregular_directory_remove(&component->directory);
     mca_coll_pipering_nodes_close();
-    OBJ_DESTRUCT(&component->active);
     OBJ_DESTRUCT(&component->process.lock);
-    OBJ_DESTRUCT(&component->lock);
     opal_output_close(component->process.output);
     return OMPI_SUCCESS;
 }

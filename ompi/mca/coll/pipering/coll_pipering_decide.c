@@ -181,29 +181,6 @@ static mca_coll_pipering_plan_t *new_plan(int p, const mca_coll_pipering_key_t *
     return plan;
 }
 
-static mca_coll_pipering_volume_t volume_of(const mca_coll_pipering_plan_t *plan,
-                                            mca_coll_pipering_stream_t stream)
-{
-    return mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, stream);
-}
-
-double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
-{
-    const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
-    const mca_coll_pipering_volume_t volume = volume_of(plan, all);
-
-    return (double) plan->total / (double) volume.blocks;
-}
-
-mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan)
-{
-    return (mca_coll_pipering_forecast_t){
-        .bytes = (double) plan->total,
-        .block_size = (double) (plan->cut.block_size * plan->key.sizes.unit),
-        .time = plan->time,
-        .rival_time = plan->rival_time};
-}
-
 /* What is known where the key was made, which is nothing before a blocking call has set up. */
 static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_context_t *context,
                                         const mca_coll_pipering_plan_t *plan)

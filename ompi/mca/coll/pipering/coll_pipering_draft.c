@@ -72,10 +72,43 @@ static mca_coll_pipering_volume_t volume_of(const mca_coll_pipering_plan_t *plan
     return mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, stream);
 }
 
-static void count_route(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_route_t *route)
+double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
+    const mca_coll_pipering_volume_t volume = volume_of(plan, all);
+
+    return (double) plan->total / (double) volume.blocks;
+}
+
+mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan)
+{
+    return (mca_coll_pipering_forecast_t){
+        .bytes = (double) plan->total,
+        .block_size = (double) (plan->cut.block_size * plan->key.sizes.unit),
+        .time = plan->time,
+        .rival_time = plan->rival_time};
+}
+
+static void trim(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_stream_t *stream)
+{
+    *stream = mca_coll_pipering_stream_trim(&plan->ring, plan->bytes, *stream);
+}
+
+/* So that no call looks at ranks without data again. */
+static void trim_route(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_route_t *route)
+{
+    trim(plan, &route->own);
+    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+        trim(plan, &route->in[i].stream);
+        trim(plan, &route->out[i].forward);
+    }
+}
+
+static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_route_t *route)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
+    trim_route(plan, route);
     for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
         const mca_coll_pipering_out_t *out = &route->out[i];

@@ -284,8 +284,8 @@ static void report(const mca_coll_pipering_context_t *context, double length,
     if (mca_coll_pipering_is_verbose(context->process, comm)) {
         opal_output(context->process->output,
                     "coll/pipering: links between nodes learnt from %s: blocks of %.0f bytes take "
-                    "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us more; "
-                    "%zu bytes in blocks of %zu took %.6f s, %.6f s predicted",
+                    "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us "
+                    "more; %zu bytes in blocks of %zu took %.6f s, %.6f s predicted",
                     comm->c_name, length, 1e9 * rate.seconds, 1e6 * cost.alpha, 1e9 * cost.beta,
                     cost.eager, 1e6 * cost.handshake, plan->total,
                     plan->cut.block_size * plan->key.sizes.unit, time, plan->time);

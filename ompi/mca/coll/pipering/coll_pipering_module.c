@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering_alltoall.h"
+#include "coll_pipering_arena.h"
 #include "coll_pipering_calls.h"
 
 #include <string.h>

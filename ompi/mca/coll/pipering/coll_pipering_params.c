@@ -19,6 +19,7 @@
 #include "coll_pipering_alltoall.h"
 #include "coll_pipering_registry.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 static struct {
@@ -100,7 +101,8 @@ static const struct {
     size_t most, preset;
 } sizes[] = {
     {"block_size", "Size of a block in bytes, 0 to 1 GiB; 0: chosen by block_model; any other "
-                   "value takes the place of the model", &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
+                   "value takes the place of the model",
+     &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
      &mca_coll_pipering_component.min_total, MCA_COLL_PIPERING_SIZE_MOST, 8192},
@@ -162,15 +164,19 @@ static void register_algorithm(mca_common_irregular_vars_t *all,
 {
     const mca_coll_pipering_collective_row_t *about = mca_coll_pipering_collective_row(collective);
     mca_base_var_enum_value_t values[ALGORITHMS_MOST] = {{MCA_COLL_PIPERING_AUTO, "auto"}};
+    const char *blocking = about->name[MCA_COLL_PIPERING_BLOCKING];
+    const char *nonblocking = about->name[MCA_COLL_PIPERING_NONBLOCKING];
+    const char *persistent = about->name[MCA_COLL_PIPERING_PERSISTENT];
     int *storage = &mca_coll_pipering_component.algorithm[collective];
     const mca_coll_pipering_row_t *row = NULL;
     char name[64], help[1024];
     int count = 1;
 
     size_t length = (size_t) snprintf(help, sizeof(help),
-                                      "Algorithm of %s: auto (what the model says, or the module "
-                                      "below), ",
-                                      about->functions);
+                                      "Algorithm of MPI_%c%s, MPI_%c%s and MPI_%c%s: auto (what "
+                                      "the model says, or the module below), ",
+                                      toupper(blocking[0]), blocking + 1, toupper(nonblocking[0]),
+                                      nonblocking + 1, toupper(persistent[0]), persistent + 1);
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
         values[count++] = (mca_base_var_enum_value_t){(int) row->algorithm, row->value};
         length += (size_t) snprintf(help + length, sizeof(help) - length, "%s (%s), ", row->value,
@@ -179,7 +185,7 @@ static void register_algorithm(mca_common_irregular_vars_t *all,
     values[count++] = (mca_base_var_enum_value_t){MCA_COLL_PIPERING_OFF, "off"};
     values[count] = (mca_base_var_enum_value_t){0, NULL};
     (void) snprintf(help + length, sizeof(help) - length, "off (always the module below)");
-    (void) snprintf(name, sizeof(name), "%s_algorithm", about->name[MCA_COLL_PIPERING_BLOCKING]);
+    (void) snprintf(name, sizeof(name), "%s_algorithm", blocking);
     *storage = MCA_COLL_PIPERING_AUTO;
     mca_common_irregular_choice(all, name, help, values, storage);
 }
@@ -349,6 +355,11 @@ static size_t in_range(size_t value, size_t most, size_t otherwise)
     return value <= most ? value : otherwise;
 }
 
+static size_t size_of(size_t value)
+{
+    return in_range(value, MCA_COLL_PIPERING_SIZE_MOST, 0);
+}
+
 static double cost_in_range(double value, double unit)
 {
     return 0 <= value && MCA_COMMON_IRREGULAR_COST_MOST >= value ? value * unit : 0;
@@ -357,6 +368,15 @@ static double cost_in_range(double value, double unit)
 static double number_in_range(double value, double most, double otherwise)
 {
     return 0 <= value && most >= value ? value : otherwise;
+}
+
+/* Whole pages. */
+static size_t ring_buffer_size(void)
+{
+    const size_t size = in_range(vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
+                                 RING_BUFFER_SIZE);
+
+    return vars.ring_buffer ? size & ~(size_t) 4095 : 0;
 }
 
 /* One being read and one being written, at least. */
@@ -374,22 +394,20 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .block_model = vars.block_model,
         .block_split = vars.block_split,
         .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
-        .block_size = in_range(vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0),
-        .min_total = in_range(mca_coll_pipering_component.min_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
+        .block_size = size_of(vars.block_size),
+        .min_total = size_of(mca_coll_pipering_component.min_total),
         .outlier_fraction = number_in_range(vars.outlier_fraction, 1, OUTLIER_FRACTION),
         .outlier_threshold = number_in_range(vars.outlier_threshold, RATIO_MOST,
                                              OUTLIER_THRESHOLD),
-        .outlier_min_total = in_range(vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
-        .rounds_min_total = in_range(vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
-        .rounds_max_total = in_range(vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, 0),
-        .rounds_packed = in_range(vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, 0),
+        .outlier_min_total = size_of(vars.outlier_min_total),
+        .rounds_min_total = size_of(vars.rounds_min_total),
+        .rounds_max_total = size_of(vars.rounds_max_total),
+        .rounds_packed = size_of(vars.rounds_packed),
         .alpha = cost_in_range(vars.alpha, 1e-6),
         .beta = cost_in_range(vars.beta, 1e-9),
         .local_alpha = cost_in_range(vars.local_alpha, 1e-6),
         .local_beta = cost_in_range(vars.local_beta, 1e-9),
-        .ring_buffer_size = vars.ring_buffer
-                                ? in_range(vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST, RING_BUFFER_SIZE) & ~4095
-                                : 0,
+        .ring_buffer_size = ring_buffer_size(),
         .ring_buffer_blocks = ring_buffer_blocks(),
         .overlap = vars.overlap,
         .reproducible = vars.reproducible,

@@ -201,6 +201,14 @@ void mca_coll_pipering_walk_init(mca_coll_pipering_walk_t *walk,
 /** The next block of the stream; false at its end, and then `block` is untouched. */
 bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_pipering_block_t *block);
 
+/**
+ * The same stream without the empty contributions at its beginning and its end, which a walk
+ * over it would have to step over each time. O(origins).
+ */
+mca_coll_pipering_stream_t mca_coll_pipering_stream_trim(const mca_coll_pipering_ring_t *ring,
+                                                         const size_t *bytes,
+                                                         mca_coll_pipering_stream_t stream);
+
 /** Blocks and bytes of a whole stream. O(origins). */
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
                                                            const size_t *bytes,

@@ -87,6 +87,27 @@ bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_piperi
     return true;
 }
 
+/* The i-th origin of a stream contributes nothing. */
+static bool is_empty(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                     mca_coll_pipering_stream_t stream, int i)
+{
+    return 0 == bytes[ring->rank[(stream.position - i + ring->size) % ring->size]];
+}
+
+mca_coll_pipering_stream_t mca_coll_pipering_stream_trim(const mca_coll_pipering_ring_t *ring,
+                                                         const size_t *bytes,
+                                                         mca_coll_pipering_stream_t stream)
+{
+    while (0 < stream.origins && is_empty(ring, bytes, stream, stream.origins - 1)) {
+        --stream.origins;
+    }
+    while (0 < stream.origins && is_empty(ring, bytes, stream, 0)) {
+        --stream.origins;
+        stream.position = (stream.position + ring->size - 1) % ring->size;
+    }
+    return stream;
+}
+
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
                                                            const size_t *bytes,
                                                            mca_coll_pipering_cut_t cut,

@@ -50,7 +50,6 @@ typedef enum {
 /** What the floors have to know of a collective. */
 typedef struct mca_coll_pipering_collective_row_t {
     const char *name[MCA_COLL_PIPERING_FORMS]; /**< of its functions, without MPI_ */
-    const char *functions;                     /**< as users know them */
     bool gathers;  /**< each rank has a contribution, else a root or all have a vector */
     bool scatters; /**< the vector may be scattered */
     bool learns;   /**< is taken, to learn of links, while nothing is known of them */

@@ -61,7 +61,7 @@ int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
     if (OMPI_SUCCESS == rc) {
         recv->counts = mca_coll_pipering_task_copy(&request->super, recv->counts, bytes);
         recv->displs = mca_coll_pipering_task_copy(&request->super, recv->displs, bytes);
-        request->key.sizes.counts = recv->counts;
+        request->call.sizes.counts = request->key.sizes.counts = recv->counts;
         hold(request, true);
     }
     return rc;
@@ -186,7 +186,8 @@ static void count(const mca_coll_pipering_request_t *request,
     mca_common_irregular_count(&counters->bytes_shared, traffic->bytes_shared);
     mca_common_irregular_count(&counters->bytes_from_network, request->plan->in_from_network);
     mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
-    counters->block_size_used = (int64_t) (request->plan->cut.block_size * request->plan->key.sizes.unit);
+    counters->block_size_used
+        = (int64_t) (request->plan->cut.block_size * request->plan->key.sizes.unit);
     counters->predicted_rounds = (int64_t) request->plan->rounds;
     counters->predicted_time = (int64_t) (1e9 * request->plan->time);
 }

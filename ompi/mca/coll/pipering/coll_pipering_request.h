@@ -59,7 +59,7 @@ typedef struct mca_coll_pipering_request_t {
     bool swaps; /**< an exchange in rounds in place of pipelines */
     mca_coll_pipering_swap_t swap;
     mca_coll_pipering_clock_t clock;
-    struct mca_coll_pipering_samples_t *samples; /**< [3] of a call that teaches, else NULL; owned */
+    struct mca_coll_pipering_samples_t *samples; /**< [3] of a call that teaches, owned, or NULL */
     double began;                                /**< when such a call did, seconds */
     bool spreading; /**< its pipelines are over, ranks tell each other what they saw */
 } mca_coll_pipering_request_t;

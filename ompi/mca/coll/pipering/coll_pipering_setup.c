@@ -23,13 +23,14 @@
  * in all. A communicator keeps no memory that grows with p.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_setup.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll_pipering_nodes.h"
+#include "coll_pipering_wire.h"
 #include "opal/util/arch.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
@@ -58,6 +59,7 @@ typedef struct {
 
 struct mca_coll_pipering_setup_t {
     mca_coll_pipering_wire_t wire;
+    mca_coll_pipering_process_t *process;
     stage_t stage;
     bool alike, equal;
     mca_coll_pipering_nodes_t nodes;
@@ -88,14 +90,14 @@ static void merge_join(void *value, const void *other)
     mca_coll_pipering_rates_merge(&mine->rates, &its->rates);
 }
 
-static uint32_t hash_of(int variable)
+static uint32_t hash_of(const mca_coll_pipering_setup_t *setup, int variable)
 {
-    return mca_common_irregular_equal_hash(&mca_coll_pipering_component.process.equal, variable);
+    return mca_common_irregular_equal_hash(&setup->process->equal, variable);
 }
 
 static void begin_join(mca_coll_pipering_setup_t *setup)
 {
-    const uint32_t variables = hash_of(mca_coll_pipering_component.process.equal.count);
+    const uint32_t variables = hash_of(setup, setup->process->equal.count);
     const uint32_t arch = opal_local_arch;
 
     *setup->join = (join_t){.arch_least = arch,
@@ -104,9 +106,9 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
                             .variables_most = variables,
                             .lacks = !mca_coll_pipering_nodes_known(setup->wire.comm),
                             .combine = (float) mca_coll_pipering_combine_cost()};
-    OPAL_THREAD_LOCK(&mca_coll_pipering_component.process.lock);
-    setup->join->rates = mca_coll_pipering_component.process.rates;
-    OPAL_THREAD_UNLOCK(&mca_coll_pipering_component.process.lock);
+    OPAL_THREAD_LOCK(&setup->process->lock);
+    setup->join->rates = setup->process->rates;
+    OPAL_THREAD_UNLOCK(&setup->process->lock);
     mca_coll_pipering_agree(&setup->agreement, &setup->wire, merge_join, setup->join,
                             sizeof(join_t), setup->join + 1);
     setup->stage = JOIN;
@@ -176,11 +178,11 @@ static void end_place(mca_coll_pipering_setup_t *setup)
 
 static void begin_compare(mca_coll_pipering_setup_t *setup)
 {
-    const int count = mca_coll_pipering_component.process.equal.count;
+    const int count = setup->process->equal.count;
     uint32_t *hashes = begin_telling(setup, COMPARE, (size_t) count * sizeof(uint32_t));
 
     for (int i = 0; NULL != hashes && i < count; ++i) {
-        hashes[i] = hash_of(i);
+        hashes[i] = hash_of(setup, i);
     }
 }
 
@@ -188,7 +190,7 @@ static void begin_compare(mca_coll_pipering_setup_t *setup)
 static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text, size_t size)
 {
     const int p = ompi_comm_size(setup->wire.comm);
-    const int count = mca_coll_pipering_component.process.equal.count;
+    const int count = setup->process->equal.count;
     const uint32_t *hashes = setup->told;
     size_t length = 0;
     int found = 0;
@@ -211,7 +213,7 @@ static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text,
 /* Rank 0, whose own come first, says which variables differ and where. */
 static void complain(const mca_coll_pipering_setup_t *setup)
 {
-    const mca_common_irregular_equal_t *equal = &mca_coll_pipering_component.process.equal;
+    const mca_common_irregular_equal_t *equal = &setup->process->equal;
     char lines[2048] = "", ranks[16 * NAMED_MOST];
 
     for (int i = 0; i < equal->count; ++i) {
@@ -284,6 +286,7 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     setup->join = join;
+    setup->process = context->process;
     setup->wire.comm = context->comm;
     /* once for a communicator; nonblocking calls set it up beside others */
     setup->wire.tag = ompi_coll_base_nbc_reserve_tags(context->comm, MCA_COLL_PIPERING_TAGS);

@@ -15,13 +15,28 @@
  * used, as they race with completions and recurse.
  */
 
-#include "coll_pipering.h"
+#include "coll_pipering_task.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ompi/mca/coll/base/coll_tags.h"
+#include "opal/class/opal_list.h"
 #include "opal/runtime/opal_progress.h"
+
+/* Those that want progress. */
+static struct {
+    opal_mutex_t lock; /* of what follows */
+    opal_list_t active;
+    bool progressing; /* someone is in the progress function */
+    bool registered;  /* the progress function is */
+} tasks;
+
+void mca_coll_pipering_task_initialize(void)
+{
+    OBJ_CONSTRUCT(&tasks.lock, opal_mutex_t);
+    OBJ_CONSTRUCT(&tasks.active, opal_list_t);
+}
 
 void mca_coll_pipering_task_free(mca_coll_pipering_task_t *task)
 {
@@ -140,23 +155,23 @@ static void complete(mca_coll_pipering_task_t *task, int rc)
     ompi_request_complete(&task->super.super, true);
 }
 
-static int progress_all(mca_coll_pipering_component_t *component)
+static int progress_all(void)
 {
     mca_coll_pipering_task_t *task, *next;
     int steps = 0, rc;
 
-    OPAL_LIST_FOREACH_SAFE(task, next, &component->active, mca_coll_pipering_task_t) {
-        OPAL_THREAD_UNLOCK(&component->lock);
+    OPAL_LIST_FOREACH_SAFE(task, next, &tasks.active, mca_coll_pipering_task_t) {
+        OPAL_THREAD_UNLOCK(&tasks.lock);
         const bool over = task->kind->advance(task, &steps, &rc);
-        OPAL_THREAD_LOCK(&component->lock);
+        OPAL_THREAD_LOCK(&tasks.lock);
         /* others may have been added behind this one meanwhile */
         next = (mca_coll_pipering_task_t *) opal_list_get_next(
             (opal_list_item_t *) &task->super.super);
         if (over) {
-            opal_list_remove_item(&component->active, (opal_list_item_t *) &task->super.super);
-            OPAL_THREAD_UNLOCK(&component->lock);
+            opal_list_remove_item(&tasks.active, (opal_list_item_t *) &task->super.super);
+            OPAL_THREAD_UNLOCK(&tasks.lock);
             complete(task, rc);
-            OPAL_THREAD_LOCK(&component->lock);
+            OPAL_THREAD_LOCK(&tasks.lock);
         }
     }
     return steps;
@@ -164,28 +179,29 @@ static int progress_all(mca_coll_pipering_component_t *component)
 
 int mca_coll_pipering_task_progress(void)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
     int steps = 0;
 
-    if (0 == opal_list_get_size(&component->active)) {
+    if (0 == opal_list_get_size(&tasks.active)) {
         return 0;
     }
-    OPAL_THREAD_LOCK(&component->lock);
-    if (!component->progressing) {
-        component->progressing = true;
-        steps = progress_all(component);
-        component->progressing = false;
+    OPAL_THREAD_LOCK(&tasks.lock);
+    if (!tasks.progressing) {
+        tasks.progressing = true;
+        steps = progress_all();
+        tasks.progressing = false;
     }
-    OPAL_THREAD_UNLOCK(&component->lock);
+    OPAL_THREAD_UNLOCK(&tasks.lock);
     return steps;
 }
 
 void mca_coll_pipering_task_finalize(void)
 {
-    if (mca_coll_pipering_component.registered) {
+    if (tasks.registered) {
         opal_progress_unregister(mca_coll_pipering_task_progress);
-        mca_coll_pipering_component.registered = false;
+        tasks.registered = false;
     }
+    OBJ_DESTRUCT(&tasks.active);
+    OBJ_DESTRUCT(&tasks.lock);
 }
 
 /*
@@ -206,14 +222,13 @@ int mca_coll_pipering_task_tags(ompi_communicator_t *comm, int tags, bool nonblo
 
 void mca_coll_pipering_task_activate(mca_coll_pipering_task_t *task)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
     bool first = false;
 
-    OPAL_THREAD_LOCK(&component->lock);
-    first = !component->registered;
-    component->registered = true;
-    opal_list_append(&component->active, (opal_list_item_t *) &task->super.super);
-    OPAL_THREAD_UNLOCK(&component->lock);
+    OPAL_THREAD_LOCK(&tasks.lock);
+    first = !tasks.registered;
+    tasks.registered = true;
+    opal_list_append(&tasks.active, (opal_list_item_t *) &task->super.super);
+    OPAL_THREAD_UNLOCK(&tasks.lock);
     if (first) {
         opal_progress_register(mca_coll_pipering_task_progress);
     }

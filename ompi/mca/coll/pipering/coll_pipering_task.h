@@ -93,7 +93,8 @@ int mca_coll_pipering_task_progress(void);
 /** Waits for a started task, frees it, and returns its error. */
 int mca_coll_pipering_task_wait(mca_coll_pipering_task_t *task);
 
-/** Stops the progress; no task is active. */
+/** Before the first task, and, none being active any more, after the last one. */
+void mca_coll_pipering_task_initialize(void);
 void mca_coll_pipering_task_finalize(void);
 
 END_C_DECLS
