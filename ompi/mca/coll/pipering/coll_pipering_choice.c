@@ -119,7 +119,16 @@ static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_piperin
     return NULL == plan->row->beats ? plan->time < other->time : plan->row->beats(draft, other);
 }
 
-/* Arrays of plans by different rows are in different places, so that one can be taken back. */
+/* The plan that was the best so far again, whose routes another one's pipelines have taken. */
+static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
+{
+    if (draft->plan->row->rounds) {
+        *draft->plan = *best;
+    } else {
+        plan_by(draft, best->row);
+    }
+}
+
 static void plan_by_best(mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_collective_t collective = draft->plan->key.collective;
@@ -131,7 +140,7 @@ static void plan_by_best(mca_coll_pipering_draft_t *draft)
             const mca_coll_pipering_plan_t best = *draft->plan;
             plan_by(draft, row);
             if (!beats(draft, &best)) {
-                *draft->plan = best;
+                take_back(draft, &best);
             }
         }
     }
