@@ -54,7 +54,8 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
     /* counts that may be those of the plan used last are looked at there */
-    if (sdtype == rdtype && MPI_IN_PLACE != sbuf && rcounts[0] != module->context.last_count
+    if (sdtype == rdtype && MPI_IN_PLACE != sbuf
+        && rcounts[0] != mca_coll_pipering_last_count(&module->context)
         && mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLGATHERV,
                                     mca_coll_pipering_bytes_of(sum_of(rcounts, comm), rdtype),
                                     comm, module)) {

@@ -65,8 +65,14 @@ typedef struct mca_coll_pipering_context_t {
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest; /**< plan that is replaced next */
     struct mca_coll_pipering_plan_t *last; /**< of them, used last by a call with counts, or NULL */
-    int last_count; /**< of these the first, -1: there is none; read without the lock, as a hint */
+    int last_count; /**< the first of these counts, -1: there is none; a hint without the lock */
 } mca_coll_pipering_context_t;
+
+/** The hint that a call with counts may be like the one before: its first count is the same. */
+static inline int mca_coll_pipering_last_count(const mca_coll_pipering_context_t *context)
+{
+    return __atomic_load_n(&context->last_count, __ATOMIC_RELAXED);
+}
 
 /** Whether this rank writes the verbose line of a call. */
 static inline bool mca_coll_pipering_is_verbose(const mca_coll_pipering_process_t *process,

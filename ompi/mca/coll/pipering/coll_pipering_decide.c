@@ -230,6 +230,13 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
 
 /* ---- plans that are kept ---- */
 
+static void set_last(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan,
+                     int count)
+{
+    context->last = plan;
+    __atomic_store_n(&context->last_count, count, __ATOMIC_RELAXED);
+}
+
 /* Nobody finds a plan any more. */
 static void forget(mca_coll_pipering_context_t *context, int place)
 {
@@ -239,8 +246,7 @@ static void forget(mca_coll_pipering_context_t *context, int place)
         return;
     }
     if (context->last == *plan) {
-        context->last = NULL;
-        context->last_count = -1;
+        set_last(context, NULL, -1);
     }
     OBJ_RELEASE(*plan);
     *plan = NULL;
@@ -292,9 +298,10 @@ static int add_plan(mca_coll_pipering_context_t *context, const mca_coll_piperin
 
 static void note_last(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan)
 {
-    if (NULL != plan->key.sizes.counts) {
-        context->last = plan;
-        context->last_count = plan->key.sizes.counts[0];
+    const int *counts = plan->key.sizes.counts;
+
+    if (NULL != counts) {
+        set_last(context, plan, counts[0]);
     }
 }
 

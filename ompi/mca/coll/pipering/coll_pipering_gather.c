@@ -52,7 +52,7 @@ static mca_coll_pipering_plan_t *recall(const mca_coll_pipering_call_t *call)
 {
     const int *counts = call->sizes.counts;
 
-    return NULL == counts || counts[0] != call->context->last_count
+    return NULL == counts || counts[0] != mca_coll_pipering_last_count(call->context)
                ? NULL
                : mca_coll_pipering_plan_recall(call->context, call->collective, &call->sizes);
 }
