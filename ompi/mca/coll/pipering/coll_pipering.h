@@ -24,13 +24,13 @@
 #ifndef MCA_COLL_PIPERING_H
 #define MCA_COLL_PIPERING_H
 
-#include "coll_pipering_compat.h"
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
 
+#include "coll_pipering_clock.h"
 #include "coll_pipering_engine.h"
 #include "coll_pipering_engine_grid.h"
 #include "coll_pipering_staging.h"
-#include "coll_pipering_task.h"
-#include "coll_pipering_wire.h"
+#include "ompi/mca/common/irregular/common_irregular_task.h"
 #include "opal/class/opal_list.h"
 
 BEGIN_C_DECLS
@@ -126,8 +126,7 @@ const char *mca_coll_pipering_algorithm_text(int algorithm);
 
 struct mca_coll_pipering_setup_t;
 struct mca_coll_pipering_lessons_t;
-struct mca_coll_pipering_samples_t;
-struct mca_coll_pipering_wire_t;
+struct mca_coll_pipering_lesson_t;
 
 /** Calls whose plan is kept on a communicator. */
 #define MCA_COLL_PIPERING_PLANS 8
@@ -186,11 +185,8 @@ typedef struct mca_coll_pipering_component_t {
     size_t min_total;                             /**< so next to what else these look at */
     mca_coll_pipering_counters_t counters;
     opal_mutex_t lock;    /**< of what follows */
-    opal_list_t active;   /**< tasks that want progress */
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
     bool opened;
-    bool progressing;     /**< someone is in the progress function */
-    bool registered;      /**< the progress function is */
     mca_coll_pipering_rates_t rates; /**< what this process has learnt last */
     mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
     mca_common_irregular_directory_t directory; /**< of segments in shared memory */
@@ -259,8 +255,12 @@ mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_se
 const mca_coll_pipering_rates_t *
 mca_coll_pipering_setup_rates(const mca_coll_pipering_setup_t *setup);
 
-/** What messages between its ranks go by; borrowed. */
-struct mca_coll_pipering_wire_t *mca_coll_pipering_setup_wire(mca_coll_pipering_setup_t *setup);
+/** The communicator, and the tag of agreements between its ranks, one at a time. */
+ompi_communicator_t *mca_coll_pipering_setup_comm(const mca_coll_pipering_setup_t *setup);
+int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup);
+
+/** Notes an error, if it is one and the first: the communicator's calls end by it. */
+void mca_coll_pipering_setup_fail(mca_coll_pipering_setup_t *setup, int rc);
 
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 
@@ -385,7 +385,7 @@ typedef int mca_coll_pipering_begin_fn_t(struct mca_coll_pipering_request_t *req
 
 /** A call on its way. */
 typedef struct mca_coll_pipering_request_t {
-    mca_coll_pipering_task_t super;
+    mca_common_irregular_task_t super;
     mca_coll_pipering_module_t *module;
     mca_common_irregular_caller_t caller; /**< its name is NULL: it only sets up */
     mca_coll_pipering_begin_fn_t *begin;
@@ -404,9 +404,9 @@ typedef struct mca_coll_pipering_request_t {
     bool swaps; /**< an exchange in rounds in place of pipelines */
     mca_coll_pipering_swap_t swap;
     mca_coll_pipering_clock_t clock;
-    struct mca_coll_pipering_samples_t *samples; /**< [3] of a call that teaches, else NULL; owned */
-    double began;                                /**< when such a call did, seconds */
-    bool telling;                         /**< its pipelines are over, ranks tell what they saw */
+    struct mca_coll_pipering_lesson_t *lesson; /**< of a call that teaches, else NULL; owned */
+    double began; /**< when such a call did, seconds */
+    bool telling; /**< its pipelines are over, ranks tell what they saw */
 } mca_coll_pipering_request_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
@@ -475,12 +475,6 @@ typedef struct mca_coll_pipering_call_t {
     /** Fills in layouts, `begin` and the like. */
     void (*prepare)(const void *what, mca_coll_pipering_request_t *request);
 } mca_coll_pipering_call_t;
-
-/** The error of this component that MPI knows: no memory is no internal error. */
-static inline int mca_coll_pipering_mpi_error(int rc)
-{
-    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
-}
 
 /** Counts a call that is left to the module below, and says so if it is to be said. */
 void mca_coll_pipering_tell_fallback(const char *name, size_t total, ompi_communicator_t *comm,

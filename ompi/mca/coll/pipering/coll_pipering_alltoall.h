@@ -170,7 +170,7 @@ void mca_coll_pipering_exchange_wait(mca_coll_pipering_exchange_t *exchange);
 
 /** An exchange that a request stands for. */
 typedef struct mca_coll_pipering_exchange_request_t {
-    mca_coll_pipering_task_t super;
+    mca_common_irregular_task_t super;
     mca_coll_pipering_exchange_t exchange;
     ompi_datatype_t *const *types[2]; /**< copies of the caller's arrays, sending and receiving;
                                            NULL: there is none */

@@ -54,7 +54,7 @@ static bool finished(mca_coll_pipering_exchange_t *exchange, ompi_request_t **re
     }
     /* the user is told once; where ranks differ in representation, bytes are theirs */
     const bool any = NULL == received || OMPI_SUCCESS != exchange->error
-                     || MCA_COLL_PIPERING_HETEROGENEOUS;
+                     || MCA_COMMON_IRREGULAR_HETEROGENEOUS;
     note(exchange, mca_common_irregular_judge(&exchange->caller, &(*request)->req_status,
                                               any ? MCA_COMMON_IRREGULAR_ANY_LENGTH
                                                   : received->bytes));

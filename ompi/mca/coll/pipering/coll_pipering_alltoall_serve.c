@@ -25,7 +25,7 @@
 static void hold_types(const mca_coll_pipering_message_t *messages, size_t count, bool hold)
 {
     for (size_t i = 0; i < count; ++i) {
-        mca_coll_pipering_hold_type(messages[i].type, hold);
+        mca_common_irregular_hold_type(messages[i].type, hold);
     }
 }
 
@@ -51,7 +51,7 @@ static void request_construct(mca_coll_pipering_exchange_request_t *request)
     request->types[0] = request->types[1] = NULL;
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_coll_pipering_task_t,
+OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_common_irregular_task_t,
                    request_construct, request_destruct);
 
 /* ---- what has been moved ---- */
@@ -121,7 +121,7 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t 
     if (MCA_COLL_PIPERING_EXCHANGE_OFF == plan->params.algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (MCA_COLL_PIPERING_HETEROGENEOUS && MPI_IN_PLACE == plan->send.buffer) {
+    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS && MPI_IN_PLACE == plan->send.buffer) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
     return MCA_COLL_PIPERING_TAKEN;
@@ -134,7 +134,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
     const mca_coll_pipering_reason_t reason = judge(&job->plan);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
-        *tag = mca_coll_pipering_task_tags(comm, 1, nonblocking);
+        *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
     }
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -159,14 +159,14 @@ int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_commu
         rc = exchange.error;
         mca_coll_pipering_exchange_fini(&exchange);
     }
-    return mca_coll_pipering_mpi_error(rc);
+    return mca_common_irregular_mpi_error(rc);
 }
 
-static int start(mca_coll_pipering_task_t *task)
+static int start(mca_common_irregular_task_t *task)
 {
     mca_coll_pipering_exchange_begin(
         &((mca_coll_pipering_exchange_request_t *) task)->exchange);
-    mca_coll_pipering_task_activate(task);
+    mca_common_irregular_task_activate(task);
     return OMPI_SUCCESS;
 }
 
@@ -178,15 +178,15 @@ static void point_binding_at_copies(mca_coll_pipering_exchange_request_t *reques
 {
     ompi_coll_base_nbc_request_t *base = &request->super.super;
 
-    if (NULL != request->types[0] && NULL != MCA_COLL_PIPERING_TYPES_HELD(base).stypes) {
-        MCA_COLL_PIPERING_TYPES_HELD(base).stypes = request->types[0];
+    if (NULL != request->types[0] && NULL != MCA_COMMON_IRREGULAR_TYPES_HELD(base).stypes) {
+        MCA_COMMON_IRREGULAR_TYPES_HELD(base).stypes = request->types[0];
     }
-    if (NULL != request->types[1] && NULL != MCA_COLL_PIPERING_TYPES_HELD(base).rtypes) {
-        MCA_COLL_PIPERING_TYPES_HELD(base).rtypes = request->types[1];
+    if (NULL != request->types[1] && NULL != MCA_COMMON_IRREGULAR_TYPES_HELD(base).rtypes) {
+        MCA_COMMON_IRREGULAR_TYPES_HELD(base).rtypes = request->types[1];
     }
 }
 
-static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
+static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 {
     mca_coll_pipering_exchange_t *exchange
         = &((mca_coll_pipering_exchange_request_t *) task)->exchange;
@@ -211,11 +211,11 @@ static int keep(mca_coll_pipering_exchange_request_t *request,
     ompi_datatype_t *const *types[2] = {in_place ? NULL : plan->send.types, plan->recv.types};
     const size_t bytes[2] = {NULL == types[0] ? 0 : plan->send.count * sizeof(types[0][0]),
                              NULL == types[1] ? 0 : plan->recv.count * sizeof(types[1][0])};
-    const int rc = mca_coll_pipering_task_keep(&request->super, bytes[0] + bytes[1]);
+    const int rc = mca_common_irregular_task_keep(&request->super, bytes[0] + bytes[1]);
 
     if (OMPI_SUCCESS == rc) {
         for (int i = 0; i < 2; ++i) {
-            request->types[i] = mca_coll_pipering_task_copy(&request->super, types[i], bytes[i]);
+            request->types[i] = mca_common_irregular_task_copy(&request->super, types[i], bytes[i]);
         }
         hold_all(&request->exchange, true);
     }
@@ -225,9 +225,9 @@ static int keep(mca_coll_pipering_exchange_request_t *request,
 /* A request that is to be started, by us or, a persistent one, by the user. */
 static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                         const mca_coll_pipering_module_t *module, bool persistent,
-                        mca_coll_pipering_task_t **task)
+                        mca_common_irregular_task_t **task)
 {
-    static const mca_coll_pipering_task_kind_t kind = {.start = start, .advance = advance};
+    static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
     mca_coll_pipering_exchange_request_t *request;
     int tag;
 
@@ -244,11 +244,11 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
         OBJ_RELEASE(request);
         return rc;
     }
-    mca_coll_pipering_task_init(&request->super, &kind, comm, persistent);
+    mca_common_irregular_task_init(&request->super, &kind, comm, persistent);
     request->super.nonblocking = true;
     rc = keep(request, &job->plan);
     if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_task_free(&request->super);
+        mca_common_irregular_task_free(&request->super);
         return rc;
     }
     *task = &request->super;
@@ -258,27 +258,27 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
 int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    mca_coll_pipering_task_t *task;
+    mca_common_irregular_task_t *task;
 
     int rc = make_request(job, comm, module, false, &task);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_task_start(task);
+        rc = mca_common_irregular_task_start(task);
     }
     if (OMPI_SUCCESS == rc) {
         *request = &task->super.super;
     }
-    return mca_coll_pipering_mpi_error(rc);
+    return mca_common_irregular_mpi_error(rc);
 }
 
 int mca_coll_pipering_exchange_later(mca_coll_pipering_exchange_job_t *job,
                                      ompi_communicator_t *comm,
                                      mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    mca_coll_pipering_task_t *task;
+    mca_common_irregular_task_t *task;
 
     const int rc = make_request(job, comm, module, true, &task);
     if (OMPI_SUCCESS == rc) {
         *request = &task->super.super;
     }
-    return mca_coll_pipering_mpi_error(rc);
+    return mca_common_irregular_mpi_error(rc);
 }

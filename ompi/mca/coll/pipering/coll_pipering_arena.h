@@ -29,7 +29,7 @@
 #ifndef MCA_COLL_PIPERING_ARENA_H
 #define MCA_COLL_PIPERING_ARENA_H
 
-#include "coll_pipering_compat.h"
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_fifo.h"
 #include "ompi/mca/common/irregular/common_irregular.h"

@@ -58,7 +58,7 @@ static int pipering_open(void)
         return OMPI_ERR_NOT_AVAILABLE;
     }
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
-    OBJ_CONSTRUCT(&component->active, opal_list_t);
+    mca_common_irregular_tasks_open();
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
     mca_coll_pipering_nodes_open();
@@ -78,11 +78,10 @@ static int pipering_close(void)
     }
     component->opened = false;
     OBJ_DESTRUCT(&component->spare);
-    mca_coll_pipering_task_finalize();
+    mca_common_irregular_tasks_close();
     mca_coll_pipering_arena_close();
     mca_common_irregular_directory_remove(&component->directory);
     mca_coll_pipering_nodes_close();
-    OBJ_DESTRUCT(&component->active);
     OBJ_DESTRUCT(&component->lock);
     opal_output_close(component->output);
     return OMPI_SUCCESS;

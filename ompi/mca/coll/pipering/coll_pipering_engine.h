@@ -41,7 +41,7 @@
 #ifndef MCA_COLL_PIPERING_ENGINE_H
 #define MCA_COLL_PIPERING_ENGINE_H
 
-#include "coll_pipering_compat.h"
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_arena.h"
 #include "coll_pipering_plan.h"

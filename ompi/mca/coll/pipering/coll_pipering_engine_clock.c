@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-#include "coll_pipering_wire.h"
+#include "coll_pipering_clock.h"
 
 /* A half that is so many times as fast had its blocks waiting when it began. */
 #define WAITED 1.5

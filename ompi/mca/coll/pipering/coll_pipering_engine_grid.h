@@ -27,7 +27,7 @@
 #ifndef MCA_COLL_PIPERING_ENGINE_GRID_H
 #define MCA_COLL_PIPERING_ENGINE_GRID_H
 
-#include "coll_pipering_compat.h"
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_engine.h"
 

@@ -34,7 +34,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_pipering_wire.h"
 #include "opal/util/output.h"
 
 /* Fewer bytes in all are streams of a few blocks, which show little. */
@@ -64,16 +63,15 @@ typedef struct course_t {
 
 /* A time on its way to all ranks while this one waits. */
 typedef struct {
-    mca_coll_pipering_task_t super;
-    mca_coll_pipering_module_t *module;
-    double time[3]; /* of this rank, in the end the longest of all, and two for its messages */
+    mca_common_irregular_task_t super;
+    mca_common_irregular_agreement_t agreement;
+    double time; /* of this rank, in the end the longest of all */
 } talk_t;
 
 typedef struct mca_coll_pipering_lessons_t {
     mca_coll_pipering_rates_t rates; /* in force */
     course_t *courses;
     unsigned begun, over;
-    mca_coll_pipering_agreement_t agreement;
     struct {
         talk_t *talk; /* about its time; NULL: it has no call that teaches */
         course_t *course;
@@ -186,7 +184,6 @@ static course_t *add_course(mca_coll_pipering_module_t *module,
     }
     if (NULL == module->lessons) {
         lessons->rates = *mca_coll_pipering_setup_rates(module->setup);
-        lessons->agreement.request[0] = lessons->agreement.request[1] = MPI_REQUEST_NULL;
         module->lessons = lessons;
     }
     course->kind = kind_of(key->collective);
@@ -242,21 +239,50 @@ static void merge_samples(void *value, const void *other)
     mine->time = fmaxf(mine->time, its->time);
 }
 
-void mca_coll_pipering_lessons_begin(mca_coll_pipering_module_t *module,
-                                     mca_coll_pipering_samples_t samples[3],
-                                     mca_coll_pipering_rate_t rate, double time)
+static int new_agreement(const mca_coll_pipering_module_t *module, size_t size,
+                         mca_common_irregular_agreement_t *agreement)
 {
-    mca_coll_pipering_wire_t *wire = mca_coll_pipering_setup_wire(module->setup);
-    const int64_t me = ompi_comm_rank(wire->comm), p = ompi_comm_size(wire->comm);
+    const mca_common_irregular_caller_t caller
+        = {.owner = "pipering",
+           .name = "lesson",
+           .comm = mca_coll_pipering_setup_comm(module->setup)};
+
+    return mca_common_irregular_agreement_init(agreement, &caller,
+                                               mca_coll_pipering_setup_tag(module->setup), size);
+}
+
+mca_coll_pipering_lesson_t *mca_coll_pipering_lesson_new(const mca_coll_pipering_module_t *module)
+{
+    mca_coll_pipering_lesson_t *lesson = calloc(1, sizeof(*lesson));
+
+    if (NULL != lesson
+        && OMPI_SUCCESS != new_agreement(module, sizeof(lesson->samples), &lesson->agreement)) {
+        free(lesson);
+        lesson = NULL;
+    }
+    return lesson;
+}
+
+void mca_coll_pipering_lesson_free(mca_coll_pipering_lesson_t *lesson)
+{
+    if (NULL != lesson) {
+        (void) mca_common_irregular_agreement_fini(&lesson->agreement);
+        free(lesson);
+    }
+}
+
+void mca_coll_pipering_lesson_begin(mca_coll_pipering_lesson_t *lesson,
+                                    mca_coll_pipering_rate_t rate, double time)
+{
+    ompi_communicator_t *comm = lesson->agreement.caller.comm;
+    const int64_t me = ompi_comm_rank(comm), p = ompi_comm_size(comm);
     const int place = (int) (p <= MCA_COLL_PIPERING_SAMPLES
                                  ? me
                                  : me * MCA_COLL_PIPERING_SAMPLES / p);
 
-    memset(samples, 0, sizeof(*samples));
-    samples->of[place] = rate;
-    samples->time = (float) time;
-    mca_coll_pipering_agree(&module->lessons->agreement, wire, merge_samples, samples,
-                            sizeof(*samples), samples + 1);
+    lesson->samples.of[place] = rate;
+    lesson->samples.time = (float) time;
+    mca_common_irregular_combine(&lesson->agreement, merge_samples, &lesson->samples);
 }
 
 static int compare_rates(const void *a, const void *b)
@@ -285,7 +311,7 @@ static mca_coll_pipering_rate_t median_of(mca_coll_pipering_samples_t *samples)
 static void report(const mca_coll_pipering_module_t *module, double length,
                    mca_coll_pipering_rate_t rate, double time, const mca_coll_pipering_plan_t *plan)
 {
-    ompi_communicator_t *comm = mca_coll_pipering_setup_wire(module->setup)->comm;
+    ompi_communicator_t *comm = mca_coll_pipering_setup_comm(module->setup);
     const mca_coll_pipering_link_cost_t cost
         = mca_coll_pipering_rates_cost(&module->lessons->rates,
                                        mca_coll_pipering_setup_load(module->setup));
@@ -321,14 +347,20 @@ static void end_lesson(mca_coll_pipering_module_t *module)
     mca_common_irregular_count(&mca_coll_pipering_component.counters.lessons, 1);
 }
 
-bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
-                                   mca_coll_pipering_samples_t *samples,
-                                   const mca_coll_pipering_plan_t *plan)
+bool mca_coll_pipering_lesson_end(mca_coll_pipering_module_t *module,
+                                  mca_coll_pipering_lesson_t *lesson,
+                                  const mca_coll_pipering_plan_t *plan, int *rc)
 {
     const mca_coll_pipering_collective_t collective = plan->key.collective;
+    mca_coll_pipering_samples_t *samples = &lesson->samples;
+    int progress = 0;
 
-    if (!mca_coll_pipering_agreed(&module->lessons->agreement)) {
+    if (!mca_common_irregular_agreement_move(&lesson->agreement, &progress)) {
         return false;
+    }
+    *rc = lesson->agreement.schedule.error;
+    if (OMPI_SUCCESS != *rc) {
+        return true;
     }
     const bool opening = !mca_coll_pipering_rates_known(&module->lessons->rates);
     const mca_coll_pipering_rate_t rate = median_of(samples);
@@ -346,7 +378,17 @@ bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
 
 /* ---- while this rank waits ---- */
 
-static OBJ_CLASS_INSTANCE(talk_t, mca_coll_pipering_task_t, NULL, NULL);
+static void construct_talk(talk_t *talk)
+{
+    memset(&talk->agreement, 0, sizeof(talk->agreement));
+}
+
+static void destruct_talk(talk_t *talk)
+{
+    (void) mca_common_irregular_agreement_fini(&talk->agreement);
+}
+
+static OBJ_CLASS_INSTANCE(talk_t, mca_common_irregular_task_t, construct_talk, destruct_talk);
 
 static void merge_times(void *value, const void *other)
 {
@@ -356,35 +398,26 @@ static void merge_times(void *value, const void *other)
     *mine = fmax(*mine, *its);
 }
 
-static int start_talk(mca_coll_pipering_task_t *task)
+static int start_talk(mca_common_irregular_task_t *task)
 {
     talk_t *talk = (talk_t *) task;
 
-    mca_coll_pipering_agree(&talk->module->lessons->agreement,
-                            mca_coll_pipering_setup_wire(talk->module->setup), merge_times,
-                            talk->time, sizeof(double), talk->time + 1);
-    mca_coll_pipering_task_activate(task);
-    (void) mca_coll_pipering_task_progress();
+    mca_common_irregular_combine(&talk->agreement, merge_times, &talk->time);
+    mca_common_irregular_task_activate(task);
+    (void) mca_common_irregular_task_progress();
     return OMPI_SUCCESS;
 }
 
-static bool advance_talk(mca_coll_pipering_task_t *task, int *steps, int *rc)
+static bool advance_talk(mca_common_irregular_task_t *task, int *steps, int *rc)
 {
     talk_t *talk = (talk_t *) task;
+    const bool over = mca_common_irregular_agreement_move(&talk->agreement, steps);
 
-    *rc = OMPI_SUCCESS;
-    if (mca_coll_pipering_agreed(&talk->module->lessons->agreement)) {
-        ++*steps;
-        return true;
-    }
-    *rc = mca_coll_pipering_setup_error(talk->module->setup);
-    if (OMPI_SUCCESS != *rc) {
-        OBJ_RETAIN(talk); /* for ever: messages may still come into it */
-    }
-    return OMPI_SUCCESS != *rc;
+    *rc = talk->agreement.schedule.error;
+    return over;
 }
 
-static const mca_coll_pipering_task_kind_t talk_kind = {.start = start_talk,
+static const mca_common_irregular_task_kind_t talk_kind = {.start = start_talk,
                                                         .advance = advance_talk};
 
 /* NULL: no memory. */
@@ -393,8 +426,11 @@ static talk_t *new_talk(mca_coll_pipering_module_t *module, ompi_communicator_t 
     talk_t *talk = OBJ_NEW(talk_t);
 
     if (NULL != talk) {
-        mca_coll_pipering_task_init(&talk->super, &talk_kind, comm, false);
-        talk->module = module;
+        mca_common_irregular_task_init(&talk->super, &talk_kind, comm, false);
+        if (OMPI_SUCCESS != new_agreement(module, sizeof(talk->time), &talk->agreement)) {
+            mca_common_irregular_task_free(&talk->super);
+            talk = NULL;
+        }
     }
     return talk;
 }
@@ -402,12 +438,12 @@ static talk_t *new_talk(mca_coll_pipering_module_t *module, ompi_communicator_t 
 /* Has a talk, which is gone then; *time, this rank's, becomes the longest of all. */
 static int have_talk(talk_t *talk, double *time)
 {
-    talk->time[0] = *time;
+    talk->time = *time;
     OBJ_RETAIN(talk);
-    int rc = mca_coll_pipering_task_start(&talk->super);
+    int rc = mca_common_irregular_task_start(&talk->super);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_task_wait(&talk->super);
-        *time = talk->time[0];
+        rc = mca_common_irregular_task_wait(&talk->super);
+        *time = talk->time;
     }
     OBJ_RELEASE(talk);
     return rc;
@@ -492,15 +528,14 @@ int mca_coll_pipering_lessons_end_below(mca_coll_pipering_module_t *module, int 
         end_lesson(module);
         report_below(module, comm, time);
     }
-    return OMPI_SUCCESS == rc ? mca_coll_pipering_mpi_error(told) : rc;
+    return OMPI_SUCCESS == rc ? mca_common_irregular_mpi_error(told) : rc;
 }
 
-/* After a failure messages may still come in: what they go into is kept for ever. */
 void mca_coll_pipering_lessons_free(mca_coll_pipering_module_t *module)
 {
     mca_coll_pipering_lessons_t *lessons = module->lessons;
 
-    if (NULL == lessons || mca_coll_pipering_agreement_pending(&lessons->agreement)) {
+    if (NULL == lessons) {
         return;
     }
     while (NULL != lessons->courses) {

@@ -16,6 +16,7 @@
 #define MCA_COLL_PIPERING_LESSONS_H
 
 #include "coll_pipering.h"
+#include "ompi/mca/common/irregular/common_irregular_agree.h"
 
 BEGIN_C_DECLS
 
@@ -25,6 +26,12 @@ typedef struct mca_coll_pipering_samples_t {
     mca_coll_pipering_rate_t of[MCA_COLL_PIPERING_SAMPLES];
     float time; /**< seconds of the whole call on the slowest rank; 0: nobody knows */
 } mca_coll_pipering_samples_t;
+
+/** A lesson while its ranks tell each other what they saw. */
+typedef struct mca_coll_pipering_lesson_t {
+    mca_coll_pipering_samples_t samples;
+    mca_common_irregular_agreement_t agreement;
+} mca_coll_pipering_lesson_t;
 
 /** What calls have taught of links between nodes; what the setup found before any did. */
 const mca_coll_pipering_rates_t *
@@ -68,22 +75,26 @@ bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_module_t *module,
                                     ompi_communicator_t *comm,
                                     const mca_coll_pipering_plan_t *plan);
 
-/**
- * Ranks tell each other what they saw in a call that teaches, zeros for nothing: the rate of
- * the stream that came in, and the seconds that the call took. `samples` is borrowed until
- * mca_coll_pipering_lessons_end returns true.
- */
-void mca_coll_pipering_lessons_begin(mca_coll_pipering_module_t *module,
-                                     mca_coll_pipering_samples_t samples[3],
-                                     mca_coll_pipering_rate_t rate, double time);
+/** A lesson with all memory that it will want, NULL: no memory. */
+mca_coll_pipering_lesson_t *mca_coll_pipering_lesson_new(const mca_coll_pipering_module_t *module);
+
+/** Frees a lesson (NULL: nothing), whatever became of it. */
+void mca_coll_pipering_lesson_free(mca_coll_pipering_lesson_t *lesson);
 
 /**
- * Moves this on without waiting; true: it is over, and calls from now on are planned by what
- * was seen of this plan. mca_coll_pipering_setup_error tells of a failure.
+ * Ranks tell each other what they saw in a call that teaches, zeros for nothing: the rate of
+ * the stream that came in, and the seconds that the call took.
  */
-bool mca_coll_pipering_lessons_end(mca_coll_pipering_module_t *module,
-                                   mca_coll_pipering_samples_t *samples,
-                                   const mca_coll_pipering_plan_t *plan);
+void mca_coll_pipering_lesson_begin(mca_coll_pipering_lesson_t *lesson,
+                                    mca_coll_pipering_rate_t rate, double time);
+
+/**
+ * Moves this on without waiting; true: it is over, with its error in *rc; without one calls from
+ * now on are planned by what was seen of this plan.
+ */
+bool mca_coll_pipering_lesson_end(mca_coll_pipering_module_t *module,
+                                  mca_coll_pipering_lesson_t *lesson,
+                                  const mca_coll_pipering_plan_t *plan, int *rc);
 
 /**
  * A call that teaches is left to the module below: from here to

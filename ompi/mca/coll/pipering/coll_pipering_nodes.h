@@ -19,7 +19,7 @@
 #ifndef MCA_COLL_PIPERING_NODES_H
 #define MCA_COLL_PIPERING_NODES_H
 
-#include "coll_pipering_compat.h"
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 BEGIN_C_DECLS
 

@@ -29,7 +29,7 @@ static void request_construct(mca_coll_pipering_request_t *request)
 {
     request->key.sizes = NULL;
     request->plan = NULL;
-    request->samples = NULL;
+    request->lesson = NULL;
     request->running = request->telling = false;
 }
 
@@ -37,9 +37,9 @@ static void hold(mca_coll_pipering_request_t *request, bool hold)
 {
     ompi_op_t *op = request->combine.op;
 
-    mca_coll_pipering_hold_type(request->send.type, hold);
-    mca_coll_pipering_hold_type(request->recv.type, hold);
-    mca_coll_pipering_hold_type(request->unit.type, hold);
+    mca_common_irregular_hold_type(request->send.type, hold);
+    mca_common_irregular_hold_type(request->recv.type, hold);
+    mca_common_irregular_hold_type(request->unit.type, hold);
     if (NULL == op || ompi_op_is_intrinsic(op)) {
         return;
     }
@@ -55,11 +55,11 @@ int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
     mca_coll_pipering_layout_t *recv = &request->recv;
     const size_t bytes = (size_t) ompi_comm_size(request->super.comm) * sizeof(int);
     const size_t arrays = (size_t) (NULL != recv->counts) + (NULL != recv->displs);
-    const int rc = mca_coll_pipering_task_keep(&request->super, arrays * bytes);
+    const int rc = mca_common_irregular_task_keep(&request->super, arrays * bytes);
 
     if (OMPI_SUCCESS == rc) {
-        recv->counts = mca_coll_pipering_task_copy(&request->super, recv->counts, bytes);
-        recv->displs = mca_coll_pipering_task_copy(&request->super, recv->displs, bytes);
+        recv->counts = mca_common_irregular_task_copy(&request->super, recv->counts, bytes);
+        recv->displs = mca_common_irregular_task_copy(&request->super, recv->displs, bytes);
         hold(request, true);
     }
     return rc;
@@ -71,13 +71,13 @@ static void request_destruct(mca_coll_pipering_request_t *request)
         hold(request, false);
     }
     free(request->key.sizes);
-    free(request->samples);
+    mca_coll_pipering_lesson_free(request->lesson);
     if (NULL != request->plan) {
         OBJ_RELEASE(request->plan);
     }
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_coll_pipering_task_t, request_construct,
+OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_common_irregular_task_t, request_construct,
                    request_destruct);
 
 /*
@@ -118,7 +118,7 @@ static int tags_wanted(const mca_coll_pipering_request_t *request)
 
 void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
 {
-    request->tag = mca_coll_pipering_task_tags(request->super.comm, tags_wanted(request),
+    request->tag = mca_common_irregular_task_tags(request->super.comm, tags_wanted(request),
                                                request->super.nonblocking);
 }
 
@@ -199,7 +199,7 @@ static void count(const mca_coll_pipering_request_t *request,
 /* The pipeline whose stream shows what a link costs: the last, which combines nothing. */
 static int clocked_pipe(const mca_coll_pipering_request_t *request)
 {
-    return NULL == request->samples ? -1 : request->plan->pipes - 1;
+    return NULL == request->lesson ? -1 : request->plan->pipes - 1;
 }
 
 /* Its link from another node, -1: there is none. */
@@ -221,8 +221,8 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
 {
     memset(&request->clock, 0, sizeof(request->clock));
     request->began = mca_coll_pipering_now();
-    request->samples = malloc(3 * sizeof(*request->samples));
-    return NULL == request->samples ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    request->lesson = mca_coll_pipering_lesson_new(request->module);
+    return NULL == request->lesson ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 /* What this rank saw of the stream that came in from another node, if one did. */
@@ -247,21 +247,12 @@ static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *reque
 /* Tells it to all, and hears what they saw; true if that is over or failed. */
 static bool tell(mca_coll_pipering_request_t *request, int *rc)
 {
-    mca_coll_pipering_module_t *module = request->module;
-
     if (!request->telling) {
-        mca_coll_pipering_lessons_begin(module, request->samples, rate_of(request),
-                                        mca_coll_pipering_now() - request->began);
+        mca_coll_pipering_lesson_begin(request->lesson, rate_of(request),
+                                       mca_coll_pipering_now() - request->began);
         request->telling = true;
     }
-    if (mca_coll_pipering_lessons_end(module, request->samples, request->plan)) {
-        return true;
-    }
-    *rc = mca_coll_pipering_setup_error(module->setup);
-    if (OMPI_SUCCESS != *rc) {
-        request->samples = NULL; /* messages may still come into them */
-    }
-    return OMPI_SUCCESS != *rc;
+    return mca_coll_pipering_lesson_end(request->module, request->lesson, request->plan, rc);
 }
 
 /* ---- the life of a request ---- */
@@ -410,7 +401,7 @@ static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc
 }
 
 /* Moves a request on; true if it is over, with its error in *rc. */
-static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
+static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
@@ -436,7 +427,7 @@ static bool advance(mca_coll_pipering_task_t *task, int *steps, int *rc)
         && (request->swaps ? !move_swap(request, steps, rc) : !move_pipes(request, steps, rc))) {
         return false;
     }
-    if (NULL != request->samples && OMPI_SUCCESS == *rc && !tell(request, rc)) {
+    if (NULL != request->lesson && OMPI_SUCCESS == *rc && !tell(request, rc)) {
         return false;
     }
     *rc = end_run(request, *rc);
@@ -458,7 +449,7 @@ static int begin_now(mca_coll_pipering_request_t *request)
     return rc;
 }
 
-static int start(mca_coll_pipering_task_t *task)
+static int start(mca_common_irregular_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
@@ -468,14 +459,14 @@ static int start(mca_coll_pipering_task_t *task)
             return rc;
         }
     }
-    mca_coll_pipering_task_activate(task);
+    mca_common_irregular_task_activate(task);
     if (!request->running) {
-        (void) mca_coll_pipering_task_progress();
+        (void) mca_common_irregular_task_progress();
     }
     return OMPI_SUCCESS;
 }
 
-static const mca_coll_pipering_task_kind_t request_kind = {.start = start, .advance = advance};
+static const mca_common_irregular_task_kind_t request_kind = {.start = start, .advance = advance};
 
 mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_module_t *module,
                                                            ompi_communicator_t *comm,
@@ -493,7 +484,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
     request->unit = MCA_COLL_PIPERING_BYTES;
     request->send.type = request->recv.type = NULL;
     request->combine.op = NULL;
-    mca_coll_pipering_task_init(&request->super, &request_kind, comm, persistent);
+    mca_common_irregular_task_init(&request->super, &request_kind, comm, persistent);
     request->module = module;
     request->caller = (mca_common_irregular_caller_t){.owner = "pipering",
                                                       .name = name,

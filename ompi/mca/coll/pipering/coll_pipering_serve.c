@@ -64,8 +64,8 @@ static int wait_for_setup(mca_coll_pipering_module_t *module, ompi_communicator_
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    const int rc = mca_coll_pipering_task_start(&request->super);
-    return OMPI_SUCCESS == rc ? mca_coll_pipering_task_wait(&request->super) : rc;
+    const int rc = mca_common_irregular_task_start(&request->super);
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
 }
 
 static bool is_reproducible(const mca_coll_pipering_call_t *call,
@@ -224,8 +224,8 @@ static int run(const mca_coll_pipering_call_t *call, ompi_communicator_t *comm,
         OBJ_RELEASE(request);
         return rc;
     }
-    rc = mca_coll_pipering_task_start(&request->super);
-    return OMPI_SUCCESS == rc ? mca_coll_pipering_task_wait(&request->super) : rc;
+    rc = mca_common_irregular_task_start(&request->super);
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
 }
 
 /* A gather on one node is left below whatever its sizes are, unless it is forced. */
@@ -273,7 +273,7 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call, ompi_communica
                             mca_coll_pipering_module_t *module)
 {
     return module->out_of_memory ? MPI_ERR_NO_MEM
-                                 : mca_coll_pipering_mpi_error(serve(call, comm, module));
+                                 : mca_common_irregular_mpi_error(serve(call, comm, module));
 }
 
 /* Bytes from which a pipeline that knows nothing of links beats trees that pass all on whole. */
@@ -295,7 +295,7 @@ static mca_coll_pipering_reason_t judge_later(const mca_coll_pipering_call_t *ca
 {
     const size_t hops = (size_t) ompi_comm_size(comm) - 1;
 
-    if (MCA_COLL_PIPERING_HETEROGENEOUS) {
+    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
     if (module->settled) {
@@ -357,7 +357,7 @@ static int prepare_later(const mca_coll_pipering_call_t *call, ompi_communicator
     call->prepare(call->what, *request);
     rc = mca_coll_pipering_request_keep(*request);
     if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_task_free(&(*request)->super);
+        mca_common_irregular_task_free(&(*request)->super);
     }
     return rc;
 }
@@ -373,7 +373,7 @@ static int iserve(const mca_coll_pipering_call_t *call, ompi_communicator_t *com
     }
     int rc = prepare_later(call, comm, module, false, &request);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_pipering_task_start(&request->super);
+        rc = mca_common_irregular_task_start(&request->super);
     }
     if (OMPI_SUCCESS == rc) {
         *handle = &request->super.super.super;
@@ -385,7 +385,7 @@ int mca_coll_pipering_iserve(const mca_coll_pipering_call_t *call, ompi_communic
                              mca_coll_pipering_module_t *module, ompi_request_t **handle)
 {
     return module->out_of_memory ? MPI_ERR_NO_MEM
-                                 : mca_coll_pipering_mpi_error(iserve(call, comm, module, handle));
+                                 : mca_common_irregular_mpi_error(iserve(call, comm, module, handle));
 }
 
 /* A call without data goes below, where its request can be started like any other. */
@@ -409,5 +409,5 @@ int mca_coll_pipering_serve_later(const mca_coll_pipering_call_t *call, ompi_com
 {
     return module->out_of_memory
                ? MPI_ERR_NO_MEM
-               : mca_coll_pipering_mpi_error(serve_later(call, comm, module, handle));
+               : mca_common_irregular_mpi_error(serve_later(call, comm, module, handle));
 }

@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "coll_pipering_nodes.h"
+#include "ompi/mca/common/irregular/common_irregular_agree.h"
 #include "opal/util/arch.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
@@ -57,15 +58,17 @@ typedef struct {
 } join_t;
 
 struct mca_coll_pipering_setup_t {
-    mca_coll_pipering_wire_t wire;
+    ompi_communicator_t *comm;
+    int tag;   /* of its messages, and of lessons */
+    int error; /* OMPI_SUCCESS, or the first error */
     stage_t stage;
     bool alike, equal;
     mca_coll_pipering_nodes_t nodes;
     double combine;                  /* seconds a byte */
     mca_coll_pipering_rates_t rates; /* that its ranks began with */
-    mca_coll_pipering_agreement_t agreement;
-    join_t *join; /* and two more for its messages; NULL once it is ready */
-    void *told;   /* [p] what ranks tell */
+    mca_common_irregular_agreement_t agreement;
+    join_t *join; /* NULL once it is ready */
+    void *values; /* [p] of all ranks, of a collection */
 };
 
 /* ---- join ---- */
@@ -93,6 +96,19 @@ static uint32_t hash_of(int variable)
     return mca_common_irregular_equal_hash(&mca_coll_pipering_component.equal, variable);
 }
 
+/* Makes an agreement about values of `size` bytes; false: no memory. */
+static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
+{
+    const mca_common_irregular_caller_t caller = {.owner = "pipering",
+                                                  .name = "setup",
+                                                  .comm = setup->comm};
+    const int rc = mca_common_irregular_agreement_init(&setup->agreement, &caller, setup->tag,
+                                                       size);
+
+    mca_coll_pipering_setup_fail(setup, rc);
+    return OMPI_SUCCESS == rc;
+}
+
 static void begin_join(mca_coll_pipering_setup_t *setup)
 {
     const uint32_t variables = hash_of(mca_coll_pipering_component.equal.count);
@@ -102,14 +118,15 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
                             .arch_most = arch,
                             .variables_least = variables,
                             .variables_most = variables,
-                            .lacks = !mca_coll_pipering_nodes_known(setup->wire.comm),
+                            .lacks = !mca_coll_pipering_nodes_known(setup->comm),
                             .combine = (float) mca_coll_pipering_combine_cost()};
     OPAL_THREAD_LOCK(&mca_coll_pipering_component.lock);
     setup->join->rates = mca_coll_pipering_component.rates;
     OPAL_THREAD_UNLOCK(&mca_coll_pipering_component.lock);
-    mca_coll_pipering_agree(&setup->agreement, &setup->wire, merge_join, setup->join,
-                            sizeof(join_t), setup->join + 1);
     setup->stage = JOIN;
+    if (new_agreement(setup, sizeof(join_t))) {
+        mca_common_irregular_combine(&setup->agreement, merge_join, setup->join);
+    }
 }
 
 /* Other threads that find it ready find all that it knows. */
@@ -120,30 +137,33 @@ static void be_ready(mca_coll_pipering_setup_t *setup)
     __atomic_store_n(&setup->stage, READY, __ATOMIC_RELEASE);
 }
 
-/* All ranks tell `size` bytes each; room for this rank's own is returned, NULL: no memory. */
-static void *begin_telling(mca_coll_pipering_setup_t *setup, stage_t stage, size_t size)
+/* A collection of `size` bytes of each rank; room for this rank's own is returned, NULL: no memory. */
+static void *begin_collection(mca_coll_pipering_setup_t *setup, stage_t stage, size_t size)
 {
-    setup->told = malloc((size_t) ompi_comm_size(setup->wire.comm) * size);
-    if (NULL == setup->told) {
-        mca_coll_pipering_wire_fail(&setup->wire, OMPI_ERR_OUT_OF_RESOURCE);
+    setup->values = malloc((size_t) ompi_comm_size(setup->comm) * size);
+    if (NULL == setup->values) {
+        mca_coll_pipering_setup_fail(setup, OMPI_ERR_OUT_OF_RESOURCE);
         return NULL;
     }
-    mca_coll_pipering_collect(&setup->agreement, &setup->wire, setup->told, size);
+    if (!new_agreement(setup, size)) {
+        return NULL;
+    }
+    mca_common_irregular_collect(&setup->agreement, setup->values);
     setup->stage = stage;
-    return setup->told;
+    return setup->values;
 }
 
-static void end_telling(mca_coll_pipering_setup_t *setup)
+static void end_collection(mca_coll_pipering_setup_t *setup)
 {
-    free(setup->told);
-    setup->told = NULL;
+    free(setup->values);
+    setup->values = NULL;
 }
 
 /* ---- place ---- */
 
 static void begin_place(mca_coll_pipering_setup_t *setup)
 {
-    mca_coll_pipering_node_key_t *key = begin_telling(setup, PLACE, sizeof(*key));
+    mca_coll_pipering_node_key_t *key = begin_collection(setup, PLACE, sizeof(*key));
 
     if (NULL != key) {
         *key = mca_coll_pipering_nodes_mine();
@@ -152,22 +172,21 @@ static void begin_place(mca_coll_pipering_setup_t *setup)
 
 static void count_nodes(mca_coll_pipering_setup_t *setup)
 {
-    setup->nodes = mca_coll_pipering_nodes_count(setup->wire.comm);
+    setup->nodes = mca_coll_pipering_nodes_count(setup->comm);
     be_ready(setup);
 }
 
 static void end_place(mca_coll_pipering_setup_t *setup)
 {
-    const int p = ompi_comm_size(setup->wire.comm), me = ompi_comm_rank(setup->wire.comm);
-    const mca_coll_pipering_node_key_t *keys = setup->told;
+    const int p = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    const mca_coll_pipering_node_key_t *keys = setup->values;
 
     for (int i = 0; i < p; ++i) {
-        mca_coll_pipering_wire_fail(&setup->wire,
-                                    mca_coll_pipering_nodes_note(setup->wire.comm, (me + i) % p,
-                                                                 &keys[i]));
+        mca_coll_pipering_setup_fail(setup, mca_coll_pipering_nodes_note(setup->comm,
+                                                                         (me + i) % p, &keys[i]));
     }
-    end_telling(setup);
-    if (OMPI_SUCCESS == setup->wire.error) {
+    end_collection(setup);
+    if (OMPI_SUCCESS == setup->error) {
         count_nodes(setup);
     }
 }
@@ -177,7 +196,7 @@ static void end_place(mca_coll_pipering_setup_t *setup)
 static void begin_compare(mca_coll_pipering_setup_t *setup)
 {
     const int count = mca_coll_pipering_component.equal.count;
-    uint32_t *hashes = begin_telling(setup, COMPARE, (size_t) count * sizeof(uint32_t));
+    uint32_t *hashes = begin_collection(setup, COMPARE, (size_t) count * sizeof(uint32_t));
 
     for (int i = 0; NULL != hashes && i < count; ++i) {
         hashes[i] = hash_of(i);
@@ -187,9 +206,9 @@ static void begin_compare(mca_coll_pipering_setup_t *setup)
 /* The ranks whose variable i is not rank 0's, as a text; 0: there are none. */
 static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text, size_t size)
 {
-    const int p = ompi_comm_size(setup->wire.comm);
+    const int p = ompi_comm_size(setup->comm);
     const int count = mca_coll_pipering_component.equal.count;
-    const uint32_t *hashes = setup->told;
+    const uint32_t *hashes = setup->values;
     size_t length = 0;
     int found = 0;
 
@@ -222,15 +241,15 @@ static void complain(const mca_coll_pipering_setup_t *setup)
         }
     }
     opal_show_help("help-mca-common-irregular.txt", "unequal", true, "pipering",
-                   setup->wire.comm->c_name, lines);
+                   setup->comm->c_name, lines);
 }
 
 static void end_compare(mca_coll_pipering_setup_t *setup)
 {
-    if (0 == ompi_comm_rank(setup->wire.comm)) {
+    if (0 == ompi_comm_rank(setup->comm)) {
         complain(setup);
     }
-    end_telling(setup);
+    end_collection(setup);
     be_ready(setup);
 }
 
@@ -258,11 +277,17 @@ static void end_join(mca_coll_pipering_setup_t *setup)
 int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup)
 {
     const stage_t stage = setup->stage;
+    int progress = 0;
 
-    if (READY == stage || OMPI_SUCCESS != setup->wire.error
-        || !mca_coll_pipering_agreed(&setup->agreement)) {
-        return 0;
+    if (READY == stage || OMPI_SUCCESS != setup->error
+        || !mca_common_irregular_agreement_move(&setup->agreement, &progress)) {
+        return progress;
     }
+    mca_coll_pipering_setup_fail(setup, setup->agreement.schedule.error);
+    if (OMPI_SUCCESS != setup->error) {
+        return progress;
+    }
+    (void) mca_common_irregular_agreement_fini(&setup->agreement);
     if (JOIN == stage) {
         end_join(setup);
     } else if (PLACE == stage) {
@@ -276,7 +301,7 @@ int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup)
 int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
 {
     mca_coll_pipering_setup_t *setup = calloc(1, sizeof(*setup));
-    join_t *join = malloc(3 * sizeof(join_t));
+    join_t *join = malloc(sizeof(join_t));
 
     if (NULL == setup || NULL == join) {
         free(join);
@@ -284,11 +309,17 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     setup->join = join;
-    setup->wire.comm = comm;
+    setup->comm = comm;
     /* once for a communicator; nonblocking calls set it up beside others */
-    setup->wire.tag = ompi_coll_base_nbc_reserve_tags(comm, MCA_COLL_PIPERING_TAGS);
-    setup->wire.error = OMPI_SUCCESS;
+    setup->tag = ompi_coll_base_nbc_reserve_tags(comm, 1);
+    setup->error = OMPI_SUCCESS;
     begin_join(setup);
+    if (OMPI_SUCCESS != setup->error) {
+        const int rc = setup->error;
+        free(join);
+        free(setup);
+        return rc;
+    }
     module->setup = setup;
     return OMPI_SUCCESS;
 }
@@ -298,9 +329,16 @@ bool mca_coll_pipering_setup_ready(const mca_coll_pipering_setup_t *setup)
     return READY == __atomic_load_n(&setup->stage, __ATOMIC_ACQUIRE);
 }
 
+void mca_coll_pipering_setup_fail(mca_coll_pipering_setup_t *setup, int rc)
+{
+    if (OMPI_SUCCESS == setup->error) {
+        setup->error = rc;
+    }
+}
+
 int mca_coll_pipering_setup_error(const mca_coll_pipering_setup_t *setup)
 {
-    return setup->wire.error;
+    return setup->error;
 }
 
 mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering_setup_t *setup)
@@ -328,11 +366,11 @@ double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup)
 /* After a failure messages may still come in: what they go into is kept for ever. */
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
 {
-    if (NULL == setup || mca_coll_pipering_agreement_pending(&setup->agreement)) {
+    if (NULL == setup || mca_common_irregular_agreement_fini(&setup->agreement)) {
         return;
     }
     free(setup->join);
-    free(setup->told);
+    free(setup->values);
     free(setup);
 }
 
@@ -375,7 +413,12 @@ const mca_coll_pipering_rates_t *mca_coll_pipering_setup_rates(
     return &setup->rates;
 }
 
-mca_coll_pipering_wire_t *mca_coll_pipering_setup_wire(mca_coll_pipering_setup_t *setup)
+ompi_communicator_t *mca_coll_pipering_setup_comm(const mca_coll_pipering_setup_t *setup)
 {
-    return &setup->wire;
+    return setup->comm;
+}
+
+int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->tag;
 }

@@ -25,23 +25,11 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/coll.h"
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/mca.h"
-#if 5 <= OMPI_MAJOR_VERSION
-#    include "opal/mca/threads/thread_usage.h"
-#else
-#    include "opal/threads/thread_usage.h"
-typedef volatile int64_t opal_atomic_int64_t;
-#endif
-
-/* Open MPI 4.1 and 5.0 differ in the version of the coll interface. */
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
-#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
-#else
-#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
-#endif
 
 BEGIN_C_DECLS
 
@@ -187,6 +175,12 @@ size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packe
 
 /* ---- requests (common_irregular_requests.c) ---- */
 
+/** The error of a component that MPI knows: no memory is no internal error. */
+static inline int mca_common_irregular_mpi_error(int rc)
+{
+    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+}
+
 /**
  * Whether it is complete, also because its peer or another rank of the communicator has
  * failed, where Open MPI tolerates that: then nobody else would complete it.
@@ -256,14 +250,6 @@ static inline bool mca_common_irregular_is_failure(int error)
     return false;
 #endif
 }
-
-/**
- * Waits for all of them, each of which may be MPI_REQUEST_NULL; the error is that of a request,
- * others of which may still be there. `expected` [count] are bytes of receives that are not
- * MPI_REQUEST_NULL, or NULL for sends.
- */
-int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
-                                  ompi_request_t **requests, const size_t *expected, int count);
 
 /**
  * Lets go of what is pending after a failure, requests [from, to) of a queue of so many,

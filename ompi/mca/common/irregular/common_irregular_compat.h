@@ -12,10 +12,12 @@
  * The only file that knows which Open MPI release it is compiled for.
  */
 
-#ifndef MCA_COLL_PIPERING_COMPAT_H
-#define MCA_COLL_PIPERING_COMPAT_H
+#ifndef MCA_COMMON_IRREGULAR_COMPAT_H
+#define MCA_COMMON_IRREGULAR_COMPAT_H
 
 #include "ompi_config.h"
+
+#include <stdint.h>
 
 #include "mpi.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
@@ -29,21 +31,26 @@
  */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    include "opal/mca/threads/mutex.h"
-#    define MCA_COLL_PIPERING_ON_DEVICE CONVERTOR_ACCELERATOR
-#    define MCA_COLL_PIPERING_TYPES_HELD(request) ((request)->data.refcounted.vecs)
+#    include "opal/mca/threads/thread_usage.h"
+#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#    define MCA_COMMON_IRREGULAR_ON_DEVICE CONVERTOR_ACCELERATOR
+#    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.refcounted.vecs)
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
-#    define MCA_COLL_PIPERING_ON_DEVICE CONVERTOR_CUDA
-#    define MCA_COLL_PIPERING_TYPES_HELD(request) ((request)->data.vecs)
+#    include "opal/threads/thread_usage.h"
+typedef volatile int64_t opal_atomic_int64_t;
+#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#    define MCA_COMMON_IRREGULAR_ON_DEVICE CONVERTOR_CUDA
+#    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.vecs)
 #else
-#    error "coll/pipering supports Open MPI 4.1.x and 5.0.x"
+#    error "this supports Open MPI 4.1.x and 5.0.x"
 #endif
 
 /* Ranks may differ in data representation, so that blocks of bytes could not be sent. */
 #if OPAL_ENABLE_HETEROGENEOUS_SUPPORT
-#    define MCA_COLL_PIPERING_HETEROGENEOUS 1
+#    define MCA_COMMON_IRREGULAR_HETEROGENEOUS 1
 #else
-#    define MCA_COLL_PIPERING_HETEROGENEOUS 0
+#    define MCA_COMMON_IRREGULAR_HETEROGENEOUS 0
 #endif
 
 #endif

@@ -9,13 +9,13 @@
  */
 /**
  * @file
- * Tasks of coll_pipering_task.h, and the one progress function that moves them.
+ * Tasks of common_irregular_task.h, and the one progress function that moves them.
  *
  * It runs within opal_progress, one thread at a time; no completion callbacks are
  * used, as they race with completions and recurse.
  */
 
-#include "coll_pipering.h"
+#include "ompi/mca/common/irregular/common_irregular_task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,15 @@
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/runtime/opal_progress.h"
 
-void mca_coll_pipering_task_free(mca_coll_pipering_task_t *task)
+static struct {
+    opal_mutex_t lock;
+    opal_list_t active; /* tasks that want progress */
+    bool progressing;   /* a thread is in the progress function */
+    bool registered;    /* the progress function is */
+    int users;          /* components that are open */
+} tasks;
+
+void mca_common_irregular_task_free(mca_common_irregular_task_t *task)
 {
     OMPI_REQUEST_FINI(&task->super.super);
     OBJ_RELEASE(task);
@@ -31,12 +39,12 @@ void mca_coll_pipering_task_free(mca_coll_pipering_task_t *task)
 
 static int task_free(ompi_request_t **handle)
 {
-    mca_coll_pipering_task_t *task = (mca_coll_pipering_task_t *) *handle;
+    mca_common_irregular_task_t *task = (mca_common_irregular_task_t *) *handle;
 
     if (!REQUEST_COMPLETE(*handle)) {
         return MPI_ERR_REQUEST;
     }
-    mca_coll_pipering_task_free(task);
+    mca_common_irregular_task_free(task);
     *handle = MPI_REQUEST_NULL;
     return OMPI_SUCCESS;
 }
@@ -55,15 +63,15 @@ static int start_all(size_t count, ompi_request_t **handles)
 
     for (size_t i = 0; i < count; ++i) {
         handles[i]->req_complete = REQUEST_PENDING;
-        const int rc = mca_coll_pipering_task_start((mca_coll_pipering_task_t *) handles[i]);
+        const int rc = mca_common_irregular_task_start((mca_common_irregular_task_t *) handles[i]);
         if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
-            first = mca_coll_pipering_mpi_error(rc);
+            first = mca_common_irregular_mpi_error(rc);
         }
     }
     return first;
 }
 
-static void task_construct(mca_coll_pipering_task_t *task)
+static void task_construct(mca_common_irregular_task_t *task)
 {
     task->super.super.req_type = OMPI_REQUEST_COLL;
     task->super.super.req_status._cancelled = 0;
@@ -74,7 +82,7 @@ static void task_construct(mca_coll_pipering_task_t *task)
     task->copied = 0;
 }
 
-static void task_destruct(mca_coll_pipering_task_t *task)
+static void task_destruct(mca_common_irregular_task_t *task)
 {
     if (task->keeps) {
         OBJ_RELEASE(task->comm);
@@ -82,10 +90,10 @@ static void task_destruct(mca_coll_pipering_task_t *task)
     free(task->copies);
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_task_t, ompi_coll_base_nbc_request_t, task_construct,
+OBJ_CLASS_INSTANCE(mca_common_irregular_task_t, ompi_coll_base_nbc_request_t, task_construct,
                    task_destruct);
 
-int mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task, size_t room)
+int mca_common_irregular_task_keep(mca_common_irregular_task_t *task, size_t room)
 {
     if (0 < room) {
         task->copies = malloc(room);
@@ -98,7 +106,7 @@ int mca_coll_pipering_task_keep(mca_coll_pipering_task_t *task, size_t room)
     return OMPI_SUCCESS;
 }
 
-const void *mca_coll_pipering_task_copy(mca_coll_pipering_task_t *task, const void *array,
+const void *mca_common_irregular_task_copy(mca_common_irregular_task_t *task, const void *array,
                                         size_t bytes)
 {
     char *copy = task->copies + task->copied;
@@ -110,7 +118,7 @@ const void *mca_coll_pipering_task_copy(mca_coll_pipering_task_t *task, const vo
     return memcpy(copy, array, bytes);
 }
 
-void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold)
+void mca_common_irregular_hold_type(ompi_datatype_t *type, bool hold)
 {
     if (NULL == type || ompi_datatype_is_predefined(type)) {
         return;
@@ -122,8 +130,8 @@ void mca_coll_pipering_hold_type(ompi_datatype_t *type, bool hold)
     }
 }
 
-void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
-                                 const mca_coll_pipering_task_kind_t *kind,
+void mca_common_irregular_task_init(mca_common_irregular_task_t *task,
+                                 const mca_common_irregular_task_kind_t *kind,
                                  ompi_communicator_t *comm, bool persistent)
 {
     OMPI_REQUEST_INIT(&task->super.super, persistent);
@@ -134,58 +142,70 @@ void mca_coll_pipering_task_init(mca_coll_pipering_task_t *task,
 }
 
 /* The user may free the request once it is complete. */
-static void complete(mca_coll_pipering_task_t *task, int rc)
+static void complete(mca_common_irregular_task_t *task, int rc)
 {
-    task->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
+    task->super.super.req_status.MPI_ERROR = mca_common_irregular_mpi_error(rc);
     ompi_request_complete(&task->super.super, true);
 }
 
-static int progress_all(mca_coll_pipering_component_t *component)
+static int progress_all(void)
 {
-    mca_coll_pipering_task_t *task, *next;
+    mca_common_irregular_task_t *task, *next;
     int steps = 0, rc;
 
-    OPAL_LIST_FOREACH_SAFE(task, next, &component->active, mca_coll_pipering_task_t) {
-        OPAL_THREAD_UNLOCK(&component->lock);
+    OPAL_LIST_FOREACH_SAFE(task, next, &tasks.active, mca_common_irregular_task_t) {
+        OPAL_THREAD_UNLOCK(&tasks.lock);
         const bool over = task->kind->advance(task, &steps, &rc);
-        OPAL_THREAD_LOCK(&component->lock);
+        OPAL_THREAD_LOCK(&tasks.lock);
         /* others may have been added behind this one meanwhile */
-        next = (mca_coll_pipering_task_t *) opal_list_get_next(
+        next = (mca_common_irregular_task_t *) opal_list_get_next(
             (opal_list_item_t *) &task->super.super);
         if (over) {
-            opal_list_remove_item(&component->active, (opal_list_item_t *) &task->super.super);
-            OPAL_THREAD_UNLOCK(&component->lock);
+            opal_list_remove_item(&tasks.active, (opal_list_item_t *) &task->super.super);
+            OPAL_THREAD_UNLOCK(&tasks.lock);
             complete(task, rc);
-            OPAL_THREAD_LOCK(&component->lock);
+            OPAL_THREAD_LOCK(&tasks.lock);
         }
     }
     return steps;
 }
 
-int mca_coll_pipering_task_progress(void)
+int mca_common_irregular_task_progress(void)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
     int steps = 0;
 
-    if (0 == opal_list_get_size(&component->active)) {
+    if (0 == opal_list_get_size(&tasks.active)) {
         return 0;
     }
-    OPAL_THREAD_LOCK(&component->lock);
-    if (!component->progressing) {
-        component->progressing = true;
-        steps = progress_all(component);
-        component->progressing = false;
+    OPAL_THREAD_LOCK(&tasks.lock);
+    if (!tasks.progressing) {
+        tasks.progressing = true;
+        steps = progress_all();
+        tasks.progressing = false;
     }
-    OPAL_THREAD_UNLOCK(&component->lock);
+    OPAL_THREAD_UNLOCK(&tasks.lock);
     return steps;
 }
 
-void mca_coll_pipering_task_finalize(void)
+void mca_common_irregular_tasks_open(void)
 {
-    if (mca_coll_pipering_component.registered) {
-        opal_progress_unregister(mca_coll_pipering_task_progress);
-        mca_coll_pipering_component.registered = false;
+    if (0 == tasks.users++) {
+        OBJ_CONSTRUCT(&tasks.lock, opal_mutex_t);
+        OBJ_CONSTRUCT(&tasks.active, opal_list_t);
     }
+}
+
+void mca_common_irregular_tasks_close(void)
+{
+    if (0 < --tasks.users) {
+        return;
+    }
+    if (tasks.registered) {
+        opal_progress_unregister(mca_common_irregular_task_progress);
+        tasks.registered = false;
+    }
+    OBJ_DESTRUCT(&tasks.active);
+    OBJ_DESTRUCT(&tasks.lock);
 }
 
 /*
@@ -199,38 +219,37 @@ void mca_coll_pipering_task_finalize(void)
  * One tag is not always enough within a call: two ranks may be neighbours by both links of a
  * pipeline, and in both pipelines of MPI_Allreduce, in the same direction.
  */
-int mca_coll_pipering_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)
+int mca_common_irregular_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)
 {
     return nonblocking ? ompi_coll_base_nbc_reserve_tags(comm, tags) : MCA_COLL_BASE_TAG_ALLGATHER;
 }
 
-void mca_coll_pipering_task_activate(mca_coll_pipering_task_t *task)
+void mca_common_irregular_task_activate(mca_common_irregular_task_t *task)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
     bool first = false;
 
-    OPAL_THREAD_LOCK(&component->lock);
-    first = !component->registered;
-    component->registered = true;
-    opal_list_append(&component->active, (opal_list_item_t *) &task->super.super);
-    OPAL_THREAD_UNLOCK(&component->lock);
+    OPAL_THREAD_LOCK(&tasks.lock);
+    first = !tasks.registered;
+    tasks.registered = true;
+    opal_list_append(&tasks.active, (opal_list_item_t *) &task->super.super);
+    OPAL_THREAD_UNLOCK(&tasks.lock);
     if (first) {
-        opal_progress_register(mca_coll_pipering_task_progress);
+        opal_progress_register(mca_common_irregular_task_progress);
     }
 }
 
 /* A task that could not be started; a persistent one stays the user's. */
-static void drop(mca_coll_pipering_task_t *task, int rc)
+static void drop(mca_common_irregular_task_t *task, int rc)
 {
     task->super.super.req_complete = REQUEST_COMPLETED;
     if (task->super.super.req_persistent) {
-        task->super.super.req_status.MPI_ERROR = mca_coll_pipering_mpi_error(rc);
+        task->super.super.req_status.MPI_ERROR = mca_common_irregular_mpi_error(rc);
         return;
     }
-    mca_coll_pipering_task_free(task);
+    mca_common_irregular_task_free(task);
 }
 
-int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task)
+int mca_common_irregular_task_start(mca_common_irregular_task_t *task)
 {
     task->super.super.req_state = OMPI_REQUEST_ACTIVE;
     task->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
@@ -241,7 +260,7 @@ int mca_coll_pipering_task_start(mca_coll_pipering_task_t *task)
     return rc;
 }
 
-int mca_coll_pipering_task_wait(mca_coll_pipering_task_t *task)
+int mca_common_irregular_task_wait(mca_common_irregular_task_t *task)
 {
     ompi_request_t *handle = &task->super.super;
 
