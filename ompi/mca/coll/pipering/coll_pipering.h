@@ -28,7 +28,7 @@
 
 #include "coll_pipering_clock.h"
 #include "coll_pipering_engine.h"
-#include "coll_pipering_engine_grid.h"
+#include "coll_pipering_gather_rounds.h"
 #include "coll_pipering_staging.h"
 #include "ompi/mca/common/irregular/common_irregular_task.h"
 #include "opal/class/opal_list.h"
@@ -160,7 +160,7 @@ typedef struct mca_coll_pipering_module_t {
     struct mca_coll_pipering_lessons_t *lessons; /**< NULL before the first call that could teach */
     mca_coll_pipering_previous_t previous;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
-    opal_atomic_int64_t swaps; /**< exchanges in rounds that have begun */
+    opal_atomic_int64_t rounds; /**< gathers in rounds that have begun */
     bool joined;               /**< calls have used ring buffers */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest;        /**< plan that is replaced next */
@@ -328,8 +328,8 @@ double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan);
 mca_coll_pipering_forecast_t
 mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan);
 
-/** It is an exchange in rounds, and no pipeline. */
-static inline bool mca_coll_pipering_plan_swaps(const mca_coll_pipering_plan_t *plan)
+/** It is a gather in rounds, and no pipeline. */
+static inline bool mca_coll_pipering_plan_in_rounds(const mca_coll_pipering_plan_t *plan)
 {
     return MCA_COLL_PIPERING_DOUBLING <= plan->algorithm;
 }
@@ -401,8 +401,8 @@ typedef struct mca_coll_pipering_request_t {
     int tag;      /**< the first one; of a persistent request for all its starts */
     int pipes;
     mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
-    bool swaps; /**< an exchange in rounds in place of pipelines */
-    mca_coll_pipering_swap_t swap;
+    bool in_rounds; /**< a gather in rounds in place of pipelines */
+    mca_coll_pipering_rounds_t rounds;
     mca_coll_pipering_clock_t clock;
     struct mca_coll_pipering_lesson_t *lesson; /**< of a call that teaches, else NULL; owned */
     double began; /**< when such a call did, seconds */
@@ -451,8 +451,8 @@ int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
  */
 int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
 
-/** Makes the request's exchange in rounds. */
-int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request);
+/** Makes the request's gather in rounds. */
+int mca_coll_pipering_request_rounds(mca_coll_pipering_request_t *request);
 
 /**
  * Says in `plan`, whose route is there, which links of the request's next pipeline go through

@@ -299,7 +299,7 @@ static void count_volumes(mca_coll_pipering_draft_t *draft)
 
     plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
     plan->in_from_network = 0;
-    if (mca_coll_pipering_plan_swaps(plan)) {
+    if (mca_coll_pipering_plan_in_rounds(plan)) {
         count_rounds(draft);
         return;
     }
@@ -328,7 +328,7 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
     }
     /* rounds are chosen only where they pay, and factors are those of pipelines */
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-    return mca_coll_pipering_plan_swaps(plan)
+    return mca_coll_pipering_plan_in_rounds(plan)
                    || mca_coll_pipering_factors_pay(draft->cost.net.factors, &forecast,
                                                     MCA_COLL_PIPERING_RIVAL_SLACK)
                ? MCA_COLL_PIPERING_TAKEN
@@ -336,7 +336,7 @@ mca_coll_pipering_reason_t mca_coll_pipering_judge(const mca_coll_pipering_draft
 }
 
 /* Two ranks send each other one message below, which blocks of it cannot beat. */
-static bool is_swap_of_two(const mca_coll_pipering_draft_t *draft)
+static bool is_exchange_of_two(const mca_coll_pipering_draft_t *draft)
 {
     return 2 == draft->ranks && 2 == draft->nodes && !is_forced(&draft->plan->key);
 }
@@ -362,7 +362,7 @@ static void decide_ring(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_decide_rounds(draft);
     /* on one node what is copied in and out at every hop gains nothing over what is copied once */
     plan->reason = mca_coll_pipering_judge(draft, false);
-    if (is_swap_of_two(draft)) {
+    if (is_exchange_of_two(draft)) {
         plan->reason = MCA_COLL_PIPERING_FALLBACK_MODEL;
     }
 }
@@ -410,7 +410,7 @@ static int make_plan(mca_coll_pipering_module_t *module, ompi_communicator_t *co
         mca_coll_pipering_decide_chain(&draft);
     }
     count_volumes(&draft);
-    plan->shared = draft.nodes < draft.ranks && !mca_coll_pipering_plan_swaps(plan)
+    plan->shared = draft.nodes < draft.ranks && !mca_coll_pipering_plan_in_rounds(plan)
                    && mca_coll_pipering_can_share(&key->params, plan->cut.block_size * key->unit);
     free(draft.blocks);
     mca_common_irregular_count(&mca_coll_pipering_component.counters.plans, 1);

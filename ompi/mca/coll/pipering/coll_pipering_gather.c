@@ -45,8 +45,8 @@ static int key_of(const void *what, ompi_communicator_t *comm, mca_coll_pipering
 
 static int begin(mca_coll_pipering_request_t *request)
 {
-    if (mca_coll_pipering_plan_swaps(request->plan)) {
-        return mca_coll_pipering_request_swap(request);
+    if (mca_coll_pipering_plan_in_rounds(request->plan)) {
+        return mca_coll_pipering_request_rounds(request);
     }
 
     const mca_coll_pipering_pipe_plan_t pipe = {.route = &request->plan->route[0],

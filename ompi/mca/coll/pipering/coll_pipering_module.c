@@ -84,7 +84,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     memset(module->plan, 0, sizeof(module->plan));
     module->setup = NULL;
     module->lessons = NULL;
-    module->swaps = 0;
+    module->rounds = 0;
     module->joined = module->settled = module->out_of_memory = false;
     module->oldest = 0;
     OBJ_CONSTRUCT(&module->lock, opal_mutex_t);

@@ -580,7 +580,7 @@ typedef struct mca_coll_pipering_span_t {
 /** A round of a rank. */
 typedef struct mca_coll_pipering_grid_round_t {
     int to, from;                        /**< ranks */
-    mca_coll_pipering_span_t send, recv; /**< shelves of this rank */
+    mca_coll_pipering_span_t send, recv; /**< slots of this rank */
 } mca_coll_pipering_grid_round_t;
 
 /** Nodes have the same number of ranks, so that these can exchange in lanes. */
@@ -595,8 +595,8 @@ int mca_coll_pipering_grid_rounds(const mca_coll_pipering_grid_t *grid);
 mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const mca_coll_pipering_grid_t *grid,
                                                             int me, int k);
 
-/** Whose contribution stands on a shelf of rank `me`. */
-int mca_coll_pipering_grid_rank(const mca_coll_pipering_grid_t *grid, int me, int shelf);
+/** Whose contribution stands in a slot of rank `me`. */
+int mca_coll_pipering_grid_rank(const mca_coll_pipering_grid_t *grid, int me, int slot);
 
 /**
  * Messages (as blocks) and bytes of a span: one for all contributions of up to `packed`

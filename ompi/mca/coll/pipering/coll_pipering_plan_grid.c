@@ -20,7 +20,7 @@
  * With one lane it is all ranks at once, in the order of nodes: the rounds are the
  * fewest, but in those between nodes all ranks of a node send the same bytes.
  *
- * A rank keeps contributions on shelves: those that it has at any time lie side by side
+ * A rank keeps contributions in slots: those that it has at any time lie side by side
  * there, and so does what it sends or receives in a round. For dissemination its own
  * one is the last: what comes lies before what is there.
  *
@@ -97,7 +97,7 @@ bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring)
     return true;
 }
 
-/* ---- shelves ---- */
+/* ---- slots ---- */
 
 /* How far the members of a phase are turned: with dissemination the own one comes last. */
 static int turn_of(const mca_common_irregular_exchange_t *phase, int own)
@@ -105,33 +105,33 @@ static int turn_of(const mca_common_irregular_exchange_t *phase, int own)
     return MCA_COMMON_IRREGULAR_DOUBLING == phase->algorithm ? 0 : phase->count - 1 - own;
 }
 
-static int shelf_in(const mca_common_irregular_exchange_t *phase, int own, int member)
+static int slot_in(const mca_common_irregular_exchange_t *phase, int own, int member)
 {
     return (member + turn_of(phase, own)) % phase->count;
 }
 
-int mca_coll_pipering_grid_rank(const grid_t *grid, int me, int shelf)
+int mca_coll_pipering_grid_rank(const grid_t *grid, int me, int slot)
 {
     const mca_common_irregular_exchange_t along = phase_of(grid, true);
     const mca_common_irregular_exchange_t between = phase_of(grid, false);
     const place_t own = place_of(grid, me);
-    const int lane = shelf / along.count + between.count - turn_of(&between, own.lane);
-    const int node = shelf % along.count + along.count - turn_of(&along, own.node);
+    const int lane = slot / along.count + between.count - turn_of(&between, own.lane);
+    const int node = slot % along.count + along.count - turn_of(&along, own.node);
 
     return rank_at(grid, lane % between.count, node % along.count);
 }
 
-static int shelf_of(const grid_t *grid, place_t own, int lane, int node)
+static int slot_of(const grid_t *grid, place_t own, int lane, int node)
 {
     const mca_common_irregular_exchange_t along = phase_of(grid, true);
     const mca_common_irregular_exchange_t between = phase_of(grid, false);
 
-    return shelf_in(&between, own.lane, lane) * along.count + shelf_in(&along, own.node, node);
+    return slot_in(&between, own.lane, lane) * along.count + slot_in(&along, own.node, node);
 }
 
 /* ---- rounds ---- */
 
-/* The shelves of what a rank at `own` sends or receives, in a round along its lane or not. */
+/* The slots of what a rank at `own` sends or receives, in a round along its lane or not. */
 static mca_coll_pipering_span_t span_of(const grid_t *grid, place_t own, bool along,
                                         const mca_common_irregular_range_t *piece)
 {
@@ -139,10 +139,10 @@ static mca_coll_pipering_span_t span_of(const grid_t *grid, place_t own, bool al
     const int nodes = nodes_of(grid);
 
     if (along) {
-        return (mca_coll_pipering_span_t){shelf_of(grid, own, own.lane, piece[0].from), count};
+        return (mca_coll_pipering_span_t){slot_of(grid, own, own.lane, piece[0].from), count};
     }
     const mca_common_irregular_exchange_t between = phase_of(grid, false);
-    return (mca_coll_pipering_span_t){shelf_in(&between, own.lane, piece[0].from) * nodes,
+    return (mca_coll_pipering_span_t){slot_in(&between, own.lane, piece[0].from) * nodes,
                                       count * nodes};
 }
 

@@ -102,7 +102,7 @@ static int tags_wanted(const mca_coll_pipering_request_t *request)
 
     if (NULL != plan) {
         const int last = plan->pipes - 1;
-        return mca_coll_pipering_plan_swaps(plan) ? 1
+        return mca_coll_pipering_plan_in_rounds(plan) ? 1
                                                   : first_tag(plan, last) + plan->route[last].tags;
     }
     switch (request->key.collective) {
@@ -129,8 +129,8 @@ static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t 
 {
     mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0};
 
-    if (request->swaps) {
-        return request->swap.traffic;
+    if (request->in_rounds) {
+        return request->rounds.traffic;
     }
     for (int i = 0; i < request->pipes; ++i) {
         sum.blocks_in += request->pipe[i].traffic.blocks_in;
@@ -288,11 +288,11 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
  * hears nothing from. */
 #define SYNCHRONOUS_EVERY 16
 
-int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request)
+int mca_coll_pipering_request_rounds(mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    opal_atomic_int64_t *begun = &request->module->swaps;
-    const mca_coll_pipering_swap_plan_t swap
+    opal_atomic_int64_t *begun = &request->module->rounds;
+    const mca_coll_pipering_rounds_plan_t rounds
         = {.caller = &request->caller,
            .grid = plan->grid,
            .bytes = plan->bytes,
@@ -303,10 +303,10 @@ int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request)
            .recv = &request->recv,
            .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
            .tag = request->tag};
-    const int rc = mca_coll_pipering_swap_init(&request->swap, request->super.comm, &swap);
+    const int rc = mca_coll_pipering_rounds_init(&request->rounds, &rounds);
 
     mca_common_irregular_count(begun, 1);
-    request->swaps = OMPI_SUCCESS == rc;
+    request->in_rounds = OMPI_SUCCESS == rc;
     return rc;
 }
 
@@ -314,9 +314,9 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
 {
     bool pending = false;
 
-    if (request->swaps) {
-        mca_coll_pipering_swap_fini(&request->swap);
-        request->swaps = false;
+    if (request->in_rounds) {
+        mca_coll_pipering_rounds_fini(&request->rounds);
+        request->in_rounds = false;
     }
     for (int i = 0; i < request->pipes; ++i) {
         pending |= mca_coll_pipering_pipe_fini(&request->pipe[i]);
@@ -368,11 +368,12 @@ static int end_run(mca_coll_pipering_request_t *request, int rc)
     return rc;
 }
 
-static bool move_swap(mca_coll_pipering_request_t *request, int *steps, int *rc)
+static bool move_rounds(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
-    *steps += mca_coll_pipering_swap_progress(&request->swap);
-    *rc = request->swap.error;
-    return OMPI_SUCCESS != *rc || mca_coll_pipering_swap_done(&request->swap);
+    const bool over = mca_coll_pipering_rounds_move(&request->rounds, steps);
+
+    *rc = request->rounds.schedule.error;
+    return over;
 }
 
 /* Ends all pipelines, since one has failed; true if neighbours know it. */
@@ -424,7 +425,7 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     }
 
     if (!request->telling
-        && (request->swaps ? !move_swap(request, steps, rc) : !move_pipes(request, steps, rc))) {
+        && (request->in_rounds ? !move_rounds(request, steps, rc) : !move_pipes(request, steps, rc))) {
         return false;
     }
     if (NULL != request->lesson && OMPI_SUCCESS == *rc && !tell(request, rc)) {
@@ -441,8 +442,9 @@ static int begin_now(mca_coll_pipering_request_t *request)
         return OMPI_SUCCESS;
     }
     const int rc = begin_run(request);
-    if (OMPI_SUCCESS == rc && request->swaps) {
-        (void) mca_coll_pipering_swap_progress(&request->swap);
+    if (OMPI_SUCCESS == rc && request->in_rounds) {
+        int progress = 0;
+        (void) mca_coll_pipering_rounds_move(&request->rounds, &progress);
     } else if (OMPI_SUCCESS == rc) {
         (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
     }
@@ -491,7 +493,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
                                                       .comm = comm};
     request->in_place = request->exclusive = false;
     request->pipes = 0;
-    request->swaps = false;
+    request->in_rounds = false;
     if (NULL != key) {
         request->key = *key;
     }

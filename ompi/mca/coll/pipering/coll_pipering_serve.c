@@ -174,7 +174,7 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, ompi_communi
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    if (!mca_coll_pipering_plan_swaps(*plan)) {
+    if (!mca_coll_pipering_plan_in_rounds(*plan)) {
         rc = mca_coll_pipering_lessons_count(module, key, call->total, teaches);
     }
     if (OMPI_SUCCESS != rc) {
@@ -183,7 +183,7 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, ompi_communi
     }
     if (*teaches) {
         rc = find_teaching_plan(call, comm, module, key, plan);
-        *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_plan_swaps(*plan);
+        *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_plan_in_rounds(*plan);
         return rc;
     }
     return MCA_COLL_PIPERING_TAKEN == (*plan)->reason ? OMPI_SUCCESS : leave(call, comm, *plan);
