@@ -102,7 +102,8 @@ long allocator_disarm(void)
 
 static bool is_ours(const char *name)
 {
-    return NULL != strstr(name, "coll_pipering") || NULL != strstr(name, "coll_mleader");
+    return NULL != strstr(name, "coll_pipering") || NULL != strstr(name, "coll_mleader")
+           || NULL != strstr(name, "common_irregular");
 }
 
 /** The object file says who asks, or, where the component is in libmpi, the function. */
