@@ -124,15 +124,21 @@ static inline bool has_answer(const schedule_t *schedule, const message_t *messa
     return schedule->answers && NULL != message->answer;
 }
 
-/* Starts the direction of an exchange that comes first, or second. */
+/* Of a message with an answer: the direction under way is the one that comes in. */
+static inline bool is_receiving(const message_t *message)
+{
+    return message->receives_first != message->answered;
+}
+
+/* Starts the first or the second direction of a message with an answer. */
 static void start_direction(schedule_t *schedule, message_t *message, bool second,
                             ompi_request_t **request)
 {
     message->answered = second;
-    if (message->receives_first == second) {
-        post_send(schedule, message, request);
-    } else {
+    if (is_receiving(message)) {
         post_receive(schedule, message->answer, request);
+    } else {
+        post_send(schedule, message, request);
     }
 }
 
@@ -145,16 +151,13 @@ static inline void start_send(schedule_t *schedule, message_t *message, ompi_req
     }
 }
 
-/* Looks at an exchange with an answer: true if both of its directions are over. */
-static bool finish_exchange(schedule_t *schedule, message_t *message, ompi_request_t **request,
-                            int *progress)
+/* Looks at a message with an answer: true if both directions are over. */
+static bool finish_both(schedule_t *schedule, message_t *message, ompi_request_t **request,
+                        int *progress)
 {
-    const size_t receives[2] = {message->receives_first ? message->answer->bytes
-                                                        : MCA_COMMON_IRREGULAR_ANY_LENGTH,
-                                message->receives_first ? MCA_COMMON_IRREGULAR_ANY_LENGTH
-                                                        : message->answer->bytes};
-
-    while (finish(schedule, request, receives[message->answered ? 1 : 0])) {
+    while (finish(schedule, request,
+                  is_receiving(message) ? message->answer->bytes
+                                        : MCA_COMMON_IRREGULAR_ANY_LENGTH)) {
         ++*progress;
         if (message->answered) {
             return true;
@@ -175,7 +178,7 @@ static int look_at_sends(schedule_t *schedule)
         ompi_request_t **request = &list->request[i];
         if (!message->over
             && (has_answer(schedule, message)
-                    ? finish_exchange(schedule, message, request, &progress)
+                    ? finish_both(schedule, message, request, &progress)
                     : finish(schedule, request, MCA_COMMON_IRREGULAR_ANY_LENGTH))) {
             message->over = true;
             ++list->over;
@@ -274,61 +277,77 @@ void mca_common_irregular_schedule_begin(schedule_t *schedule)
     }
 }
 
-/* A step that is not over, or a long one, lets Open MPI move messages before the next. */
+/*
+ * Steps come first: they are often what messages need. One that is not over is called again
+ * when messages have moved.
+ */
 bool mca_common_irregular_schedule_move(schedule_t *schedule, int *progress)
 {
-    while (!is_stopped(schedule)) {
-        int moved = take_receives(schedule) + take_sends(schedule);
+    for (int moved = 1; 0 < moved && !is_stopped(schedule); *progress += moved) {
+        moved = may_step(schedule) && run_step(schedule);
+        moved += take_receives(schedule) + take_sends(schedule);
         if (is_stopped(schedule)) {
             break;
         }
         moved += start_receives(schedule) + start_sends(schedule);
-        if (may_step(schedule)) {
-            if (!run_step(schedule)) {
-                *progress += moved;
-                return false;
-            }
-            ++moved;
-        } else if (is_done(schedule)) {
+        if (is_done(schedule)) {
             *progress += moved;
             return true;
         }
-        *progress += moved;
-        if (0 == moved) {
-            return false;
-        }
     }
-    return true;
+    return is_stopped(schedule);
 }
 
-static inline bool awaits_receives(const schedule_t *schedule, const messages_t *list)
+/* ---- waiting ---- */
+
+/* Whether an entry waits for the next receive that is over, or else for the next send. */
+static inline bool waits_for(const schedule_t *schedule, const needs_t *needs, bool receive)
 {
-    return list->begun == list->count
-           || list->message[list->begun].needs.receives > schedule->receives.done;
+    return receive ? needs->receives > schedule->receives.done
+                   : needs->sends > schedule->sends.done;
+}
+
+/* Whether nothing begins before that. */
+static bool all_wait_for(const schedule_t *schedule, bool receive)
+{
+    const messages_t *receives = &schedule->receives, *sends = &schedule->sends;
+
+    return (receives->begun == receives->count
+            || waits_for(schedule, &receives->message[receives->begun].needs, receive))
+           && (sends->begun == sends->count
+               || waits_for(schedule, &sends->message[sends->begun].needs, receive))
+           && (schedule->steps_done == schedule->steps
+               || waits_for(schedule, &schedule->step[schedule->steps_done].needs, receive));
+}
+
+/* Whether the second direction of a message is still to begin. */
+static bool awaits_answers(const schedule_t *schedule)
+{
+    const messages_t *sends = &schedule->sends;
+
+    for (uint32_t i = sends->done; schedule->answers && i < sends->begun; ++i) {
+        const message_t *message = &sends->message[i];
+        if (!message->over && NULL != message->answer && !message->answered) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*
  * The request without which nothing can begin; NULL: there are several, or something else
- * has to happen.
+ * has to happen. Receives come first, since their errors are those that are likely.
  */
 static ompi_request_t *awaited(const schedule_t *schedule)
 {
     const messages_t *receives = &schedule->receives, *sends = &schedule->sends;
-    const bool stepped = schedule->steps_done == schedule->steps;
+    const bool receive = receives->done < receives->begun;
 
-    if (receives->done < receives->begun) {
-        const bool steps_wait = stepped
-                                || schedule->step[schedule->steps_done].needs.receives
-                                       > receives->done;
-        return steps_wait && awaits_receives(schedule, receives) && awaits_receives(schedule, sends)
-                       && !schedule->answers
-                   ? receives->request[receives->done]
-                   : NULL;
+    if ((!receive && sends->done == sends->begun) || !all_wait_for(schedule, receive)
+        || awaits_answers(schedule)) {
+        return NULL;
     }
-    return stepped && !schedule->answers && receives->done == receives->count
-                   && sends->begun == sends->count && !sends->message[sends->done].over
-               ? sends->request[sends->done]
-               : NULL;
+    return receive ? receives->request[receives->done] : sends->request[sends->done];
 }
 
 /*
@@ -358,9 +377,9 @@ bool mca_common_irregular_schedule_fini(schedule_t *schedule)
     for (uint32_t i = sends->done; i < sends->begun; ++i) {
         const message_t *message = &sends->message[i];
         if (!message->over) {
-            const bool comes = has_answer(schedule, message)
-                               && message->receives_first != message->answered;
-            pending |= mca_common_irregular_abandon(&sends->request[i], 0, 1, 1, comes);
+            pending |= mca_common_irregular_abandon(&sends->request[i], 0, 1, 1,
+                                                    has_answer(schedule, message)
+                                                        && is_receiving(message));
         }
     }
     if (receives->done < receives->begun) {

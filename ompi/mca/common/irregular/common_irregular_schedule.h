@@ -31,7 +31,8 @@
  * answer holds others up. The engine allocates nothing.
  *
  * Limits: all messages of a schedule have one tag, so those between two ranks are matched
- * in the order in which they begin.
+ * in the order in which they begin. When an answer begins is not known, so a send with an
+ * answer is the only message between its two ranks.
  */
 
 #ifndef MCA_COMMON_IRREGULAR_SCHEDULE_H
