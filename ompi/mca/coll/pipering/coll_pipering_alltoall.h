@@ -14,8 +14,9 @@
  *
  *     glue      alltoallv, alltoallw, neighbor_alltoallw: arguments of MPI into two sides
  *     serve     alltoall_serve: below, or an exchange; counters
- *     make      alltoall_make: the messages of an exchange, and all its memory
- *     engine    alltoall_exchange: how they move
+ *     make      alltoall_make: the schedule of an exchange, and all its memory
+ *     steps     alltoall_exchange: copies inside of the process
+ *     engine    common_irregular_schedule: moves messages
  *     plans     plan_bins: which messages there are, in which order they start
  *
  * No rank knows all sizes. So whether a call is served rests on parameters alone, and
@@ -28,7 +29,9 @@
 
 #include "coll_pipering.h"
 
+#include "coll_pipering_copy.h"
 #include "coll_pipering_plan_bins.h"
+#include "ompi/mca/common/irregular/common_irregular_schedule.h"
 
 BEGIN_C_DECLS
 
@@ -95,49 +98,22 @@ typedef struct mca_coll_pipering_side_t {
     bool flipped;    /**< of two messages with one peer, 2k + 1 stands before 2k */
 } mca_coll_pipering_side_t;
 
-/** A message as it goes to the PML. */
-typedef struct mca_coll_pipering_message_t {
-    char *buffer;
-    ompi_datatype_t *type;
-    size_t count;
-    size_t bytes; /**< of the signature */
-    int peer;
-    bool copied; /**< in place: what this rank sends is packed first, and so the peer's is not */
-    bool turned; /**< in place: the first of both directions is over */
-} mca_coll_pipering_message_t;
-
-/** How messages move. */
-typedef enum {
-    MCA_COLL_PIPERING_TOGETHER,
-    MCA_COLL_PIPERING_PAIRS, /**< in place */
-    MCA_COLL_PIPERING_STEPS  /**< round robin */
-} mca_coll_pipering_way_t;
-
 #define MCA_COLL_PIPERING_EXCHANGE_ROOM 16
 
-/** An exchange on its way. */
+/** An exchange on its way: a schedule, and what its steps work on. */
 typedef struct mca_coll_pipering_exchange_t {
-    ompi_communicator_t *comm;
+    mca_common_irregular_schedule_t schedule;
     mca_common_irregular_caller_t caller;
     int algorithm;
-    mca_coll_pipering_way_t way;
-    int tag;
-    mca_coll_pipering_bins_t bins;         /**< of what is sent */
-    mca_coll_pipering_message_t *in, *out; /**< in the order in which they start */
-    size_t ins, outs;
-    mca_coll_pipering_message_t own_in, own_out; /**< from this rank to itself, by a copy */
-    size_t window;             /**< sends or pairs under way, at most outs */
-    size_t begun;              /**< sends, pairs, or steps */
-    size_t done;               /**< requests at the head of the queue, or pairs, that are */
-    ompi_request_t **requests; /**< [queue] receives, then sends under way; or one of each
-                                    pair; or two of the step */
-    size_t queue;
-    mca_coll_pipering_pool_t pool; /**< of copies of what pairs send */
-    char *copies;                  /**< [pool.size] */
-    size_t *copy;                  /**< [outs] where a pair has its copy */
-    int error;                     /**< the first that there was */
-    void *memory;                  /**< of all arrays, NULL: they are few, and have room here */
-    mca_coll_pipering_message_t room[MCA_COLL_PIPERING_EXCHANGE_ROOM];
+    mca_coll_pipering_bins_t bins; /**< of what is sent */
+    bool in_place;
+    mca_coll_pipering_place_t own_from, own_to; /**< of this rank to itself, count 0: nothing */
+    mca_common_irregular_message_t *packed; /**< in place: [steps], the data that steps pack ... */
+    mca_coll_pipering_pool_t pool;          /**< ... where there is room ... */
+    char *copies;                           /**< ... in [pool.size] bytes */
+    uint32_t given; /**< the first so many packed messages have given their room back */
+    void *memory;   /**< of all arrays, NULL: they are few, and have room here */
+    mca_common_irregular_message_t room[MCA_COLL_PIPERING_EXCHANGE_ROOM];
 } mca_coll_pipering_exchange_t;
 
 /** What an exchange is to do. */
@@ -157,14 +133,16 @@ int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
                                     ompi_communicator_t *comm, int tag);
 void mca_coll_pipering_exchange_fini(mca_coll_pipering_exchange_t *exchange);
 
-/** Starts all that can start at once. It may do so again when it is over. */
+/** Begins, also again after the end. Then schedule_move, or schedule_wait, of its schedule. */
 void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange);
 
-/** Moves on without waiting; true if it is over, and exchange->error tells how. */
-bool mca_coll_pipering_exchange_move(mca_coll_pipering_exchange_t *exchange, int *steps);
+/* Steps of the schedule, whose context is the exchange. */
 
-/** Waits until an exchange that has begun is over. */
-void mca_coll_pipering_exchange_wait(mca_coll_pipering_exchange_t *exchange);
+/** Copies this rank's data to itself. */
+mca_common_irregular_step_fn_t mca_coll_pipering_exchange_copy_own;
+
+/** Packs `packed[step]` for `send`; OMPI_ERR_WOULD_BLOCK: there is no room yet. */
+mca_common_irregular_step_fn_t mca_coll_pipering_exchange_pack;
 
 /* ---- the way of a call (coll_pipering_alltoall_serve.c) ---- */
 
@@ -190,10 +168,10 @@ int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_commu
                                mca_coll_pipering_module_t *module);
 int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request);
-int mca_coll_pipering_exchange_later(mca_coll_pipering_exchange_job_t *job,
-                                     ompi_communicator_t *comm,
-                                     mca_coll_pipering_module_t *module,
-                                     ompi_request_t **request);
+int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
+                                          ompi_communicator_t *comm,
+                                          mca_coll_pipering_module_t *module,
+                                          ompi_request_t **request);
 
 /* ---- collectives ---- */
 

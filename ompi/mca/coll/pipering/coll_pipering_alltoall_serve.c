@@ -22,7 +22,7 @@
 
 #include "opal/util/output.h"
 
-static void hold_types(const mca_coll_pipering_message_t *messages, size_t count, bool hold)
+static void hold_types(const mca_common_irregular_message_t *messages, size_t count, bool hold)
 {
     for (size_t i = 0; i < count; ++i) {
         mca_common_irregular_hold_type(messages[i].type, hold);
@@ -31,10 +31,16 @@ static void hold_types(const mca_coll_pipering_message_t *messages, size_t count
 
 static void hold_all(const mca_coll_pipering_exchange_t *exchange, bool hold)
 {
-    hold_types(exchange->in, exchange->ins, hold);
-    hold_types(exchange->out, exchange->outs, hold);
-    hold_types(&exchange->own_in, 0 == exchange->own_in.bytes ? 0 : 1, hold);
-    hold_types(&exchange->own_out, 0 == exchange->own_out.bytes ? 0 : 1, hold);
+    const mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+
+    hold_types(schedule->receives.message, schedule->receives.count, hold);
+    hold_types(schedule->sends.message, schedule->sends.count, hold);
+    if (exchange->in_place) {
+        hold_types(exchange->packed, schedule->steps, hold);
+    } else if (0 < schedule->steps) {
+        mca_common_irregular_hold_type(exchange->own_from.type, hold);
+        mca_common_irregular_hold_type(exchange->own_to.type, hold);
+    }
 }
 
 static void request_destruct(mca_coll_pipering_exchange_request_t *request)
@@ -56,47 +62,47 @@ OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_common_irregular_ta
 
 /* ---- what has been moved ---- */
 
-static uint64_t bytes_of(const mca_coll_pipering_message_t *messages, size_t count)
+static uint64_t bytes_of(const mca_common_irregular_messages_t *messages)
 {
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < count; ++i) {
-        bytes += messages[i].bytes;
+    for (uint32_t i = 0; i < messages->count; ++i) {
+        bytes += messages->message[i].bytes;
     }
     return bytes;
 }
 
-static void talk(const mca_coll_pipering_exchange_t *exchange, uint64_t in, uint64_t out)
+static void talk(const mca_coll_pipering_exchange_t *exchange, uint32_t ins, uint64_t in,
+                 uint64_t out)
 {
     opal_output(mca_coll_pipering_component.output,
-                "coll/pipering: %s on %s: %s%s; this rank: %zu messages in (%" PRIu64
+                "coll/pipering: %s on %s: %s%s; this rank: %" PRIu32 " messages in (%" PRIu64
                 " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
-                "at most %zu under way",
-                exchange->caller.name, exchange->comm->c_name,
+                "at most %" PRIu32 " under way",
+                exchange->caller.name, exchange->caller.comm->c_name,
                 mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
-                MCA_COLL_PIPERING_PAIRS == exchange->way ? ", in place" : "",
-                MCA_COLL_PIPERING_PAIRS == exchange->way ? exchange->outs : exchange->ins, in,
-                exchange->bins.small, exchange->bins.large, out, exchange->bins.zero,
-                exchange->window);
+                exchange->in_place ? ", in place" : "", ins, in, exchange->bins.small,
+                exchange->bins.large, out, exchange->bins.zero, exchange->schedule.sends.window);
 }
 
 static void report(const mca_coll_pipering_exchange_t *exchange)
 {
     mca_coll_pipering_exchange_counters_t *counters = &mca_coll_pipering_exchange_counters;
-    const bool pairs = MCA_COLL_PIPERING_PAIRS == exchange->way;
-    const uint64_t out = bytes_of(exchange->out, exchange->outs);
-    const uint64_t in = pairs ? out : bytes_of(exchange->in, exchange->ins);
+    const mca_common_irregular_messages_t *sends = &exchange->schedule.sends;
+    const mca_common_irregular_messages_t *receives = exchange->in_place
+                                                          ? sends
+                                                          : &exchange->schedule.receives;
+    const uint64_t out = bytes_of(sends), in = exchange->in_place ? out : bytes_of(receives);
 
     mca_common_irregular_count(&counters->calls, 1);
-    mca_common_irregular_count(&counters->messages_sent, exchange->outs);
-    mca_common_irregular_count(&counters->messages_received,
-                               pairs ? exchange->outs : exchange->ins);
+    mca_common_irregular_count(&counters->messages_sent, sends->count);
+    mca_common_irregular_count(&counters->messages_received, receives->count);
     mca_common_irregular_count(&counters->bytes_sent, out);
     mca_common_irregular_count(&counters->bytes_received, in);
     mca_common_irregular_count(&counters->zeros_skipped, exchange->bins.zero);
     mca_common_irregular_count(&counters->small_sent, exchange->bins.small);
-    if (mca_coll_pipering_is_talkative(exchange->comm)) {
-        talk(exchange, in, out);
+    if (mca_coll_pipering_is_talkative(exchange->caller.comm)) {
+        talk(exchange, receives->count, in, out);
     }
 }
 
@@ -154,9 +160,8 @@ int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_commu
     }
     if (OMPI_SUCCESS == rc) {
         mca_coll_pipering_exchange_begin(&exchange);
-        mca_coll_pipering_exchange_wait(&exchange);
+        rc = mca_common_irregular_schedule_wait(&exchange.schedule);
         report(&exchange);
-        rc = exchange.error;
         mca_coll_pipering_exchange_fini(&exchange);
     }
     return mca_common_irregular_mpi_error(rc);
@@ -191,10 +196,10 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     mca_coll_pipering_exchange_t *exchange
         = &((mca_coll_pipering_exchange_request_t *) task)->exchange;
 
-    if (!mca_coll_pipering_exchange_move(exchange, steps)) {
+    if (!mca_common_irregular_schedule_move(&exchange->schedule, steps)) {
         return false;
     }
-    *rc = exchange->error;
+    *rc = exchange->schedule.error;
     report(exchange);
     point_binding_at_copies((mca_coll_pipering_exchange_request_t *) task);
     return true;
@@ -270,9 +275,10 @@ int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_comm
     return mca_common_irregular_mpi_error(rc);
 }
 
-int mca_coll_pipering_exchange_later(mca_coll_pipering_exchange_job_t *job,
-                                     ompi_communicator_t *comm,
-                                     mca_coll_pipering_module_t *module, ompi_request_t **request)
+int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
+                                          ompi_communicator_t *comm,
+                                          mca_coll_pipering_module_t *module,
+                                          ompi_request_t **request)
 {
     mca_common_irregular_task_t *task;
 

@@ -84,7 +84,7 @@ int mca_coll_pipering_alltoallv_init(const void *sbuf, const int *scounts, const
     mca_coll_pipering_exchange_job_t job = job_of("alltoallv_init", sbuf, scounts, sdispls, sdtype,
                                                   rbuf, rcounts, rdispls, rdtype, comm);
 
-    const int rc = mca_coll_pipering_exchange_later(&job, comm, module, request);
+    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

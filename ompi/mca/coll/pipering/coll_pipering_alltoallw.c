@@ -86,7 +86,7 @@ int mca_coll_pipering_alltoallw_init(const void *sbuf, const int *scounts, const
     mca_coll_pipering_exchange_job_t job = job_of("alltoallw_init", sbuf, scounts, sdispls,
                                                   sdtypes, rbuf, rcounts, rdispls, rdtypes, comm);
 
-    const int rc = mca_coll_pipering_exchange_later(&job, comm, module, request);
+    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

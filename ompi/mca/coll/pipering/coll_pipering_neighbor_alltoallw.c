@@ -178,7 +178,7 @@ int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scoun
                                                   sdispls, sdtypes, rbuf, rcounts, rdispls,
                                                   rdtypes, comm);
 
-    const int rc = mca_coll_pipering_exchange_later(&job, comm, module, request);
+    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
     free(peers);
     if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.neighbor_alltoallw_init) {
         return rc;

@@ -197,7 +197,9 @@ mca_coll_pipering_bins_t mca_coll_pipering_bins(const mca_coll_pipering_bins_pla
     mca_coll_pipering_bins_t bins = {.zero = plan->count - count};
 
     bins.small = put_bin(plan, scratch, count, false, order);
-    bins.large = put_bin(plan, scratch, count, true, order + bins.small);
+    if (bins.small < count) {
+        bins.large = put_bin(plan, scratch, count, true, order + bins.small);
+    }
     return bins;
 }
 
