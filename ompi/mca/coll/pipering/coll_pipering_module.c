@@ -12,7 +12,7 @@
  * The module: a communicator's share of the component.
  */
 
-#include "coll_pipering_alltoall.h"
+#include "alltoall/coll_pipering_alltoall.h"
 #include "coll_pipering_lessons.h"
 
 #include <string.h>

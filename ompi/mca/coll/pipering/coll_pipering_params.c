@@ -16,7 +16,7 @@
  * reported once, when the component is loaded, and the default is used.
  */
 
-#include "coll_pipering_alltoall.h"
+#include "alltoall/coll_pipering_alltoall.h"
 
 #include <stdio.h>
 

@@ -27,10 +27,10 @@
 #ifndef MCA_COLL_PIPERING_ALLTOALL_H
 #define MCA_COLL_PIPERING_ALLTOALL_H
 
-#include "coll_pipering.h"
+#include "ompi/mca/coll/pipering/coll_pipering.h"
 
-#include "coll_pipering_copy.h"
 #include "coll_pipering_plan_bins.h"
+#include "ompi/mca/coll/pipering/coll_pipering_copy.h"
 #include "ompi/mca/common/irregular/common_irregular_schedule.h"
 
 BEGIN_C_DECLS
@@ -98,6 +98,7 @@ typedef struct mca_coll_pipering_side_t {
     bool flipped;    /**< of two messages with one peer, 2k + 1 stands before 2k */
 } mca_coll_pipering_side_t;
 
+/** Messages that an exchange has room for in itself. */
 #define MCA_COLL_PIPERING_EXCHANGE_ROOM 16
 
 /** An exchange on its way: a schedule, and what its steps work on. */
@@ -107,7 +108,7 @@ typedef struct mca_coll_pipering_exchange_t {
     int algorithm;
     mca_coll_pipering_bins_t bins; /**< of what is sent */
     bool in_place;
-    mca_coll_pipering_place_t own_from, own_to; /**< of this rank to itself, count 0: nothing */
+    mca_coll_pipering_place_t own_from, own_to; /**< of this rank to itself, if a step copies */
     mca_common_irregular_message_t *packed; /**< in place: [steps], the data that steps pack ... */
     mca_coll_pipering_pool_t pool;          /**< ... where there is room ... */
     char *copies;                           /**< ... in [pool.size] bytes */
