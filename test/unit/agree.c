@@ -77,6 +77,7 @@ static bool agree(ompi_communicator_t *comm, int p, void (*prepare)(int rank, in
 #define NUMBERS 3
 
 static ompi_communicator_t *agreeing;
+static bool is_lean = true; /* no value comes twice to a rank */
 static value_t combined[NUMBERS][MOST];
 static uint64_t *collected[NUMBERS][MOST];
 
@@ -107,6 +108,16 @@ static void prepare_combination(int rank, int number)
     mca_common_irregular_combine(&agreement[rank], merge, value);
 }
 
+static size_t received(const mca_common_irregular_schedule_t *schedule)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < schedule->receives.count; i++) {
+        bytes += schedule->receives.message[i].bytes;
+    }
+    return bytes;
+}
+
 static void prepare_collection(int rank, int number)
 {
     const int p = agreeing->size;
@@ -119,6 +130,7 @@ static void prepare_collection(int rank, int number)
     collected[number][rank] = values;
     init_agreement(rank, 3 * sizeof(*values));
     mca_common_irregular_collect(&agreement[rank], values);
+    is_lean &= 3 * (size_t) (p - 1) * sizeof(*values) == received(&agreement[rank].schedule);
 }
 
 static bool is_combined(int p, int number)
@@ -156,14 +168,13 @@ static void test_agreements(void)
 
     for (int p = 1; p <= MOST; p++) {
         for (int n = 0; n < 3; n++) {
-            const uint64_t seed = tap_state;
             agreeing = posing_open(p, tap_random());
             bool right = agree(agreeing, p, prepare_combination, NUMBERS);
             for (int k = 0; k < NUMBERS && right; k++) {
                 right = is_combined(p, k);
             }
             tap_try(&combine, right && 0 == posing_close(agreeing),
-                    "PIPERING_SEED=%" PRIu64 ": %d ranks", seed, p);
+                    "%d ranks, run %d", p, n);
 
             agreeing = posing_open(p, tap_random());
             right = agree(agreeing, p, prepare_collection, NUMBERS);
@@ -171,7 +182,7 @@ static void test_agreements(void)
                 right = is_collected(p, k);
             }
             tap_try(&collect, right && 0 == posing_close(agreeing),
-                    "PIPERING_SEED=%" PRIu64 ": %d ranks", seed, p);
+                    "%d ranks, run %d", p, n);
 
             agreeing = posing_open(1 + p, tap_random());
             prepare_combination(0, 0);
@@ -179,19 +190,21 @@ static void test_agreements(void)
                 (void) mca_common_irregular_agreement_move(&agreement[0], &progress);
             }
             void *memory = agreement[0].memory;
+            const bool touches = posing_touches(agreeing);
             const bool pending = mca_common_irregular_agreement_fini(&agreement[0]);
-            right = pending == posing_touches(agreeing);
+            right = pending == touches;
             while (posing_event(agreeing)) {
             }
             if (pending) {
                 free(memory);
             }
-            tap_try(&leave, right, "PIPERING_SEED=%" PRIu64 ": %d ranks", seed, 1 + p);
+            tap_try(&leave, right, "%d ranks, run %d", 1 + p, n);
             (void) posing_close(agreeing);
         }
     }
     tally_ok(&combine, 3 * MOST, "all ranks combine the values of all");
     tally_ok(&collect, 3 * MOST, "all ranks collect the values of all");
+    ok(is_lean, "a rank collects each value once");
     tally_ok(&leave, 3 * MOST, "an agreement is let go of before it is over");
 }
 

@@ -223,7 +223,11 @@ int posing_irecv(void *memory, size_t count, ompi_datatype_t *type, int from, in
 
 int ompi_request_cancel(ompi_request_t *request)
 {
-    if (request->receive && !request->matched && POSING_PENDING == request->state) {
+    if (!request->receive) {
+        printf("Bail out! posing_pml.c: a send is cancelled\n");
+        exit(EXIT_FAILURE);
+    }
+    if (!request->matched && POSING_PENDING == request->state) {
         withdraw(&request->comm->world->receives, request);
         set_state(request, POSING_COMPLETE);
     }
@@ -234,6 +238,7 @@ void ompi_request_free(ompi_request_t **request)
 {
     const bool over = POSING_COMPLETE == (*request)->state;
 
+    (*request)->comm->errors += over && MPI_SUCCESS != (*request)->req_status.MPI_ERROR;
     set_state(*request, POSING_FREED);
     (*request)->told = NULL;
     if (over) {
@@ -250,7 +255,8 @@ bool posing_touches(const ompi_communicator_t *comm)
 
     for (size_t i = 0; i < requests->count; i++) {
         const ompi_request_t *request = requests->item[i];
-        if (request->comm->rank == comm->rank && request->abandoned) {
+        if (request->comm->rank == comm->rank && POSING_COMPLETE != request->state
+            && (request->matched || !request->receive)) {
             return true;
         }
     }

@@ -78,6 +78,7 @@ typedef struct ompi_communicator_t {
     int refuse, refusal; /**< the post that is refused, counted from 0, and with which error ... */
     int spoil, spoiled;  /**< ... and the one that ends with an error */
     int posts;           /**< so far */
+    int errors;          /**< of requests that have been freed */
 } ompi_communicator_t;
 
 /** What becomes of a request, told to who posted it. */
@@ -153,7 +154,7 @@ int posing_close(ompi_communicator_t *comm);
 /** Lets one thing happen, at random; false if nothing can. */
 bool posing_event(ompi_communicator_t *comm);
 
-/** Whether a message may still touch memory of this rank that it has let go of. */
+/** Whether a message touches memory of this rank, and cannot be withdrawn. */
 bool posing_touches(const ompi_communicator_t *comm);
 
 #endif

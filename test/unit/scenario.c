@@ -176,8 +176,8 @@ static posing_state_t *posted(ompi_communicator_t *comm, const posing_post_t *po
     const uint32_t count[PLACES] = {actor->schedule.receives.count, actor->schedule.sends.count,
                                     actor->schedule.sends.count};
 
-    if (actor->over) {
-        scenario_blame(comm->rank, "a message begins after the end");
+    if (actor->over || (!actor->schedule.goes_on && 0 < comm->errors)) {
+        scenario_blame(comm->rank, "a message begins after the end, or an error");
     }
     if (comm->posts == comm->refuse && OMPI_SUCCESS == actor->first) {
         actor->first = comm->refusal;
@@ -216,14 +216,20 @@ static bool could_begin(const actor_t *actor)
 
 /* ---- steps ---- */
 
+/* Whether an error has come to the engine that ends the schedule. */
+static bool is_stopped(const actor_t *actor)
+{
+    return !actor->schedule.goes_on && (OMPI_SUCCESS != actor->first || 0 < actor->comm->errors);
+}
+
 static int step(void *context, int from, int to)
 {
     actor_t *actor = context;
     const int rank = actor->comm->rank;
     const needs_t *needs = &actor->steps[from].needs;
 
-    if (actor->over) {
-        scenario_blame(rank, "a step runs after the end");
+    if (actor->over || is_stopped(actor)) {
+        scenario_blame(rank, "a step runs after the end, or an error");
     }
     if ((uint32_t) from != actor->stepped || to != from + rank) {
         scenario_blame(rank, "step %d runs in place of %u", from, actor->stepped);
@@ -426,6 +432,7 @@ static void begin(actor_t *actor)
     actor->begun[RECEIVED] = actor->begun[SENT] = actor->stepped = 0;
     actor->over = false;
     actor->first = OMPI_SUCCESS;
+    actor->comm->errors = 0;
     for (uint32_t i = 0; i < SCENARIO_ENTRIES; i++) {
         actor->blocks[i] = tap_once_in(4) ? tap_between(1, 20) : 0;
         for (place_t place = RECEIVED; place < PLACES; place++) {
