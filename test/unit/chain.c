@@ -349,7 +349,7 @@ static const mca_coll_pipering_cost_t costs[] = {
     {.net = {2e-6, 1e-10, 3e-6, .handshake = 5e-6, .eager = 65536, .overlap = true},
      .local = {3e-7, 5e-11, 2e-7, .handshake = 5e-7, .eager = 4096, .overlap = true}}};
 
-/* A line; with so many ranks it is what a block passes on a circle. */
+/* A line; with so many ranks it is what a block passes on a ring. */
 static mca_coll_pipering_line_problem_t random_line(int ranks)
 {
     const int net = !tap_once_in(3), hops = 2 * (ranks - 1);
@@ -366,20 +366,21 @@ static mca_coll_pipering_line_problem_t random_line(int ranks)
     return line;
 }
 
-static mca_coll_pipering_circle_problem_t circle_of(const mca_coll_pipering_line_problem_t *line)
+static mca_coll_pipering_ring_allreduce_problem_t
+ring_allreduce_of(const mca_coll_pipering_line_problem_t *line)
 {
     const int ranks = 1 + (line->shape.across + line->shape.inside) / 2;
 
-    return (mca_coll_pipering_circle_problem_t){ranks, 0 < line->shape.across ? ranks : 1,
-                                                line->bytes, line->combine, line->cost};
+    return (mca_coll_pipering_ring_allreduce_problem_t){ranks, 0 < line->shape.across ? ranks : 1,
+                                                        line->bytes, line->combine, line->cost};
 }
 
 /*
  * Equal blocks pass all hops; a link takes one at a time, and so does each of the first
- * `combining` ranks. On a circle all do the same at once: one link and rank stand for all.
+ * `combining` ranks. On a ring all do the same at once: one link and rank stand for all.
  */
 static double simulate(const mca_coll_pipering_line_problem_t *line, size_t block_size,
-                       int combining, bool circle)
+                       int combining, bool ring)
 {
     const size_t blocks = (line->bytes + block_size - 1) / block_size;
     const double size = (double) line->bytes / (double) blocks;
@@ -389,8 +390,8 @@ static double simulate(const mca_coll_pipering_line_problem_t *line, size_t bloc
         const mca_coll_pipering_link_cost_t *link = h < line->shape.across ? &line->cost.net
                                                                            : &line->cost.local;
         const double sent = mca_coll_pipering_stream_time(link, 1, size);
-        link_free = circle ? link_free : 0;
-        rank_free = circle ? rank_free : 0;
+        link_free = ring ? link_free : 0;
+        rank_free = ring ? rank_free : 0;
         for (size_t k = 0; k < blocks; k++) {
             link_free = fmax(ready[k], link_free) + sent;
             rank_free = fmax(link_free + link->latency, rank_free)
@@ -437,22 +438,22 @@ static void test_line_time(void)
     tally_ok(&loaded, 1500, "line: blocks that pass a link again take its time again");
 }
 
-/* Rough while the circle fills, and ranks may combine what they only pass on. */
-static void test_circle_time(void)
+/* Rough while the ring fills, and ranks may combine what they only pass on. */
+static void test_ring_allreduce_time(void)
 {
     tap_tally_t tally = {0, 0};
 
     for (int i = 0; i < 3000; i++) {
         const mca_coll_pipering_line_problem_t line = random_line(tap_between(8, MOST));
-        const mca_coll_pipering_circle_problem_t circle = circle_of(&line);
+        const mca_coll_pipering_ring_allreduce_problem_t ring = ring_allreduce_of(&line);
         const size_t size = mca_coll_pipering_blocks(line.bytes, 1 + tap_below(BLOCKS));
-        const double time = mca_coll_pipering_circle_time(&circle, size);
+        const double time = mca_coll_pipering_ring_allreduce_time(&ring, size);
         try_line(&tally,
-                 time >= 0.85 * simulate(&line, size, circle.ranks - 1, true)
+                 time >= 0.85 * simulate(&line, size, ring.ranks - 1, true)
                      && time <= 1.15 * simulate(&line, size, ALL, true),
                  &line, size, time);
     }
-    tally_ok(&tally, 3000, "circle: modelled time within 15%% of the simulation");
+    tally_ok(&tally, 3000, "ring allreduce: modelled time within 15%% of the simulation");
 }
 
 /* Within 5 % of the best of many sizes. */
@@ -473,15 +474,16 @@ static bool is_best(mca_coll_pipering_time_fn_t *time_of, const void *problem, s
 
 static void test_search(void)
 {
-    tap_tally_t lines = {0, 0}, circles = {0, 0};
+    tap_tally_t lines = {0, 0}, rings = {0, 0};
 
     for (int i = 0; i < 1500; i++) {
         const mca_coll_pipering_line_problem_t way = random_line(2 + i % (MOST - 1));
         mca_coll_pipering_line_problem_t line = random_line(0);
-        const mca_coll_pipering_circle_problem_t circle = circle_of(&way);
-        size_t size = mca_coll_pipering_circle_search(&circle);
-        try_line(&circles, is_best(mca_coll_pipering_circle_time, &circle, way.bytes, size), &way,
-                 size, mca_coll_pipering_circle_time(&circle, size));
+        const mca_coll_pipering_ring_allreduce_problem_t ring = ring_allreduce_of(&way);
+        size_t size = mca_coll_pipering_ring_allreduce_search(&ring);
+        try_line(&rings,
+                 is_best(mca_coll_pipering_ring_allreduce_time, &ring, way.bytes, size), &way,
+                 size, mca_coll_pipering_ring_allreduce_time(&ring, size));
         line.passes = tap_between(1, 2);
         line.shape.load = tap_between(1, 9);
         size = mca_coll_pipering_line_search(&line);
@@ -489,7 +491,7 @@ static void test_search(void)
                  mca_coll_pipering_line_time(&line, size));
     }
     tally_ok(&lines, 1500, "line: within 5%% of the best block size in the model");
-    tally_ok(&circles, 1500, "circle: within 5%% of the best block size in the model");
+    tally_ok(&rings, 1500, "ring allreduce: within 5%% of the best block size in the model");
 }
 
 int main(void)
@@ -500,7 +502,7 @@ int main(void)
     test_chains(LINE, "line");
     test_scatter();
     test_line_time();
-    test_circle_time();
+    test_ring_allreduce_time();
     test_search();
     return tap_end();
 }

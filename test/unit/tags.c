@@ -91,7 +91,7 @@ static bool try_wires(tap_tally_t *tally, const wires_t *wires, const int *node_
 }
 
 /* A gather, and an allreduce around the ring: a reduce-scatter and a gather. */
-static void try_ring(tap_tally_t *gather, tap_tally_t *circle, tap_tally_t *bound, int p,
+static void try_ring(tap_tally_t *gather, tap_tally_t *allreduce, tap_tally_t *bound, int p,
                      const int *node_of)
 {
     mca_coll_pipering_route_t scatter[MOST];
@@ -109,7 +109,7 @@ static void try_ring(tap_tally_t *gather, tap_tally_t *circle, tap_tally_t *boun
     add_routes(&once, plan.routes, p, 0);
     add_routes(&twice, plan.routes, p, add_routes(&twice, scatter, p, 0));
     try_wires(gather, &once, node_of);
-    try_wires(circle, &twice, node_of);
+    try_wires(allreduce, &twice, node_of);
     tap_try(bound, once.tags <= mca_coll_pipering_most_tags(p), "p %d", p);
     sim_plan_free(&plan);
 }
@@ -173,7 +173,7 @@ static void name_nodes(int *node_of, const int *label, int p)
 
 int main(void)
 {
-    tap_tally_t gather = {0, 0}, circle = {0, 0}, bound = {0, 0}, one = {0, 0}, both = {0, 0};
+    tap_tally_t gather = {0, 0}, allreduce = {0, 0}, bound = {0, 0}, one = {0, 0}, both = {0, 0};
     int node_of[MOST], label[MOST];
 
     tap_start();
@@ -188,7 +188,7 @@ int main(void)
                 label[r] = rest % p;
             }
             name_nodes(node_of, label, p);
-            try_ring(&gather, &circle, &bound, p, node_of);
+            try_ring(&gather, &allreduce, &bound, p, node_of);
             try_chains(&one, &both, p, node_of);
         }
     }
@@ -198,11 +198,11 @@ int main(void)
             label[r] = tap_between(0, nodes - 1);
         }
         name_nodes(node_of, label, p);
-        try_ring(&gather, &circle, &bound, p, node_of);
+        try_ring(&gather, &allreduce, &bound, p, node_of);
         try_chains(&one, &both, p, node_of);
     }
     tally_ok(&gather, 5000, "a gather: a tag for each stream between two ranks, and no more");
-    tally_ok(&circle, 5000, "an allreduce around a ring: likewise");
+    tally_ok(&allreduce, 5000, "an allreduce around a ring: likewise");
     tally_ok(&bound, 5000, "no more than can be known without the nodes");
     tally_ok(&one, 20000, "a pipeline along a chain has one tag");
     tally_ok(&both, 10000, "there and back along a chain likewise");

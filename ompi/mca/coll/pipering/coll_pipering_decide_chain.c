@@ -192,21 +192,21 @@ static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
     return plan->bytes[0] * plan->key.unit;
 }
 
-static void decide_circle(mca_coll_pipering_draft_t *draft)
+static void decide_ring_allreduce(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t chunk = scatter_vector(draft);
-    const mca_coll_pipering_circle_problem_t circle = {.ranks = draft->ranks,
-                                                       .nodes = plan->ring.nodes,
-                                                       .bytes = chunk,
-                                                       .combine = draft->combine,
-                                                       .cost = draft->cost};
+    const mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->ranks,
+                                                             .nodes = plan->ring.nodes,
+                                                             .bytes = chunk,
+                                                             .combine = draft->combine,
+                                                             .cost = draft->cost};
 
-    set_blocks(draft, mca_coll_pipering_circle_search(&circle));
+    set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
     const size_t block = plan->cut.block_size * plan->key.unit;
-    plan->time = mca_coll_pipering_circle_time(&circle, block);
+    plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
-                   * mca_coll_pipering_blocks(circle.bytes, block);
+                   * mca_coll_pipering_blocks(ring.bytes, block);
     plan->algorithm = MCA_COLL_PIPERING_RING;
     plan->pipes = 2;
     mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
@@ -232,7 +232,7 @@ static double rival_time(const mca_coll_pipering_draft_t *draft)
     return tree < scattered || whole ? tree : scattered;
 }
 
-static bool is_circle_better(mca_coll_pipering_draft_t *draft)
+static bool is_ring_allreduce_better(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const int wanted = plan->key.params.algorithm;
@@ -243,7 +243,7 @@ static bool is_circle_better(mca_coll_pipering_draft_t *draft)
     }
     decide_line(draft);
     const double line_time = plan->time;
-    decide_circle(draft);
+    decide_ring_allreduce(draft);
     return MCA_COLL_PIPERING_RING == wanted || plan->time < line_time;
 }
 
@@ -265,7 +265,7 @@ static void choose(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    if (MCA_COLL_PIPERING_ALLREDUCE != plan->key.collective || !is_circle_better(draft)) {
+    if (MCA_COLL_PIPERING_ALLREDUCE != plan->key.collective || !is_ring_allreduce_better(draft)) {
         decide_line(draft);
     }
     plan->rival_time = rival_time(draft);
@@ -293,7 +293,7 @@ static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
     nominal.combine = NOMINAL_COMBINE;
     choose(&nominal);
     if (MCA_COLL_PIPERING_RING == draft->plan->algorithm) {
-        decide_circle(draft);
+        decide_ring_allreduce(draft);
     } else {
         decide_line(draft);
     }

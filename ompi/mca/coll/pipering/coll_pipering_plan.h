@@ -345,17 +345,18 @@ typedef struct mca_coll_pipering_line_problem_t {
 double mca_coll_pipering_line_time(const void *problem, size_t block_size);
 size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *problem);
 
-/** A reduce-scatter and an allgather along a ring as the model sees it. */
-typedef struct mca_coll_pipering_circle_problem_t {
+/** An allreduce as a reduce-scatter and an allgather along the ring. */
+typedef struct mca_coll_pipering_ring_allreduce_problem_t {
     int ranks;
     int nodes;
-    size_t bytes; /**< of the largest chunk */
-    double combine;
+    size_t bytes;   /**< of the largest chunk */
+    double combine; /**< seconds a byte that is combined, 0: none is */
     mca_coll_pipering_cost_t cost;
-} mca_coll_pipering_circle_problem_t;
+} mca_coll_pipering_ring_allreduce_problem_t;
 
-double mca_coll_pipering_circle_time(const void *problem, size_t block_size);
-size_t mca_coll_pipering_circle_search(const mca_coll_pipering_circle_problem_t *problem);
+double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_size);
+size_t
+mca_coll_pipering_ring_allreduce_search(const mca_coll_pipering_ring_allreduce_problem_t *problem);
 
 /* ---- stages (coll_pipering_plan_stages.c) ---- */
 

@@ -311,31 +311,32 @@ static double step_time(const mca_coll_pipering_link_cost_t *link, double blocks
  * Every link carries 2 (p - 1) chunks. A rank can pass a block on once it has combined
  * it, and has the other blocks of the chunk before to send meanwhile.
  */
-double mca_coll_pipering_circle_time(const void *problem, size_t block_size)
+double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_size)
 {
-    const mca_coll_pipering_circle_problem_t *circle = problem;
-    const mca_coll_pipering_link_cost_t *link = 1 < circle->nodes ? &circle->cost.net
-                                                                  : &circle->cost.local;
-    const uint64_t blocks = mca_coll_pipering_blocks(circle->bytes, block_size);
+    const mca_coll_pipering_ring_allreduce_problem_t *ring = problem;
+    const mca_coll_pipering_link_cost_t *link = 1 < ring->nodes ? &ring->cost.net
+                                                                : &ring->cost.local;
+    const uint64_t blocks = mca_coll_pipering_blocks(ring->bytes, block_size);
 
     if (0 == blocks) {
         return 0;
     }
-    const double size = (double) circle->bytes / (double) blocks;
+    const double size = (double) ring->bytes / (double) blocks;
     const double block = mca_coll_pipering_stream_time(link, 1, size);
-    const double combine = size * circle->combine;
+    const double combine = size * ring->combine;
 
-    return (circle->ranks - 1)
+    return (ring->ranks - 1)
            * (step_time(link, (double) blocks, block, combine)
               + step_time(link, (double) blocks, block, 0));
 }
 
-size_t mca_coll_pipering_circle_search(const mca_coll_pipering_circle_problem_t *circle)
+size_t
+mca_coll_pipering_ring_allreduce_search(const mca_coll_pipering_ring_allreduce_problem_t *ring)
 {
-    const mca_coll_pipering_link_cost_t *link = 1 < circle->nodes ? &circle->cost.net
-                                                                  : &circle->cost.local;
+    const mca_coll_pipering_link_cost_t *link = 1 < ring->nodes ? &ring->cost.net
+                                                                : &ring->cost.local;
 
-    return mca_coll_pipering_search_size(mca_coll_pipering_circle_time, circle, link,
-                                         circle->bytes,
-                                         sqrt((double) circle->bytes * link->alpha / link->beta));
+    return mca_coll_pipering_search_size(mca_coll_pipering_ring_allreduce_time, ring, link,
+                                         ring->bytes,
+                                         sqrt((double) ring->bytes * link->alpha / link->beta));
 }
