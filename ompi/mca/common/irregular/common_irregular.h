@@ -272,7 +272,7 @@ typedef struct mca_common_irregular_directory_t {
     char path[MCA_COMMON_IRREGULAR_NAME - 32]; /**< "" before the first segment */
     unsigned made;
     size_t held; /**< bytes that count as this process's */
-    bool told;   /**< the user knows of a failure */
+    bool reported; /**< a failure has been reported to the user */
 } mca_common_irregular_directory_t;
 
 /** A segment; it may be sent to other processes of the node as it is. */

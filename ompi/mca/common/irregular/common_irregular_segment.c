@@ -70,8 +70,8 @@ const char *mca_common_irregular_default_base(void)
 static void complain(mca_common_irregular_directory_t *directory, const char *name,
                      const char *what, int error)
 {
-    if (!directory->told) {
-        directory->told = true;
+    if (!directory->reported) {
+        directory->reported = true;
         opal_show_help("help-mca-common-irregular.txt", "no-segment", true,
                        opal_process_info.nodename, what, name, directory->owner, strerror(error),
                        directory->owner);
