@@ -51,30 +51,30 @@
 /* Kinds of calls, by what the model has of them. */
 typedef enum { GATHERS, REDUCTIONS_TO_ALL, OTHERS } kind_t;
 
-/* Calls that are alike. */
-typedef struct course_t {
-    struct course_t *next;
+/* A series: calls that are alike. */
+typedef struct series_t {
+    struct series_t *next;
     kind_t kind;
     int octave; /* of bytes in all */
     int shape;  /* octave of how many times the largest contribution they are */
     uint32_t calls;
     mca_coll_pipering_factors_t factors;
-} course_t;
+} series_t;
 
-/* A time on its way to all ranks while this one waits. */
+/* The longest time of all ranks, found by dissemination while this rank waits. */
 typedef struct {
     mca_common_irregular_task_t super;
     mca_common_irregular_agreement_t agreement;
     double time; /* of this rank, in the end the longest of all */
-} talk_t;
+} timing_t;
 
 typedef struct mca_coll_pipering_lessons_t {
     mca_coll_pipering_rates_t rates; /* in force */
-    course_t *courses;
+    series_t *all_series;
     unsigned begun, over;
     struct {
-        talk_t *talk; /* about its time; NULL: it has no call that teaches */
-        course_t *course;
+        timing_t *timing; /* of the call; NULL: the module below serves none that teaches */
+        series_t *series;
         double began, modelled, bytes;
     } below; /* the call that the module below has */
 } mca_coll_pipering_lessons_t;
@@ -124,18 +124,18 @@ static int shape_of(const mca_coll_pipering_key_t *key, size_t total)
     return shape;
 }
 
-static course_t *find_course(const mca_coll_pipering_module_t *module,
+static series_t *find_series(const mca_coll_pipering_module_t *module,
                              const mca_coll_pipering_key_t *key, size_t total)
 {
-    course_t *course = NULL == module->lessons ? NULL : module->lessons->courses;
+    series_t *series = NULL == module->lessons ? NULL : module->lessons->all_series;
     const kind_t kind = kind_of(key->collective);
     const int octave = octave_of(total), shape = shape_of(key, total);
 
-    while (NULL != course
-           && (kind != course->kind || octave != course->octave || shape != course->shape)) {
-        course = course->next;
+    while (NULL != series
+           && (kind != series->kind || octave != series->octave || shape != series->shape)) {
+        series = series->next;
     }
-    return course;
+    return series;
 }
 
 /* Every rank of these waits for every other one, so that they may as well wait before. */
@@ -148,9 +148,9 @@ const mca_coll_pipering_factors_t *
 mca_coll_pipering_lessons_factors(const mca_coll_pipering_module_t *module,
                                   const mca_coll_pipering_key_t *key, size_t total)
 {
-    const course_t *course = find_course(module, key, total);
+    const series_t *series = find_series(module, key, total);
 
-    return NULL != course && is_timed(key->collective) ? &course->factors : NULL;
+    return NULL != series && is_timed(key->collective) ? &series->factors : NULL;
 }
 
 /* ---- which calls teach ---- */
@@ -169,50 +169,50 @@ bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_module_t *module,
            && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(module));
 }
 
-static course_t *add_course(mca_coll_pipering_module_t *module,
+static series_t *add_series(mca_coll_pipering_module_t *module,
                             const mca_coll_pipering_key_t *key, size_t total)
 {
     mca_coll_pipering_lessons_t *lessons = module->lessons;
-    course_t *course = calloc(1, sizeof(*course));
+    series_t *series = calloc(1, sizeof(*series));
 
     if (NULL == lessons) {
         lessons = calloc(1, sizeof(*lessons));
     }
-    if (NULL == lessons || NULL == course) {
-        free(course);
+    if (NULL == lessons || NULL == series) {
+        free(series);
         return NULL;
     }
     if (NULL == module->lessons) {
         lessons->rates = *mca_coll_pipering_setup_rates(module->setup);
         module->lessons = lessons;
     }
-    course->kind = kind_of(key->collective);
-    course->octave = octave_of(total);
-    course->shape = shape_of(key, total);
-    course->next = lessons->courses;
-    lessons->courses = course;
-    return course;
+    series->kind = kind_of(key->collective);
+    series->octave = octave_of(total);
+    series->shape = shape_of(key, total);
+    series->next = lessons->all_series;
+    lessons->all_series = series;
+    return series;
 }
 
 int mca_coll_pipering_lessons_count(mca_coll_pipering_module_t *module,
                                     const mca_coll_pipering_key_t *key, size_t total,
                                     bool *teaches)
 {
-    course_t *course;
+    series_t *series;
 
     *teaches = false;
     if (!may_teach(module, &key->params, total)) {
         return OMPI_SUCCESS;
     }
-    course = find_course(module, key, total);
-    if (NULL == course) {
-        course = add_course(module, key, total);
+    series = find_series(module, key, total);
+    if (NULL == series) {
+        series = add_series(module, key, total);
     }
-    if (NULL == course) {
+    if (NULL == series) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    ++course->calls;
-    *teaches = 0 == (course->calls & (course->calls - 1));
+    ++series->calls;
+    *teaches = 0 == (series->calls & (series->calls - 1));
     module->lessons->begun += *teaches;
     return OMPI_SUCCESS;
 }
@@ -365,11 +365,11 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_module_t *module,
     const bool opening = !mca_coll_pipering_rates_known(&module->lessons->rates);
     const mca_coll_pipering_rate_t rate = median_of(samples);
     const double length = mca_coll_pipering_plan_length(plan);
-    course_t *course = find_course(module, &plan->key, plan->total);
+    series_t *series = find_series(module, &plan->key, plan->total);
     learn_rate(module, length, rate);
     if (!opening && is_timed(collective)) {
         const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-        mca_coll_pipering_factors_add(&course->factors, &forecast, samples->time);
+        mca_coll_pipering_factors_add(&series->factors, &forecast, samples->time);
     }
     end_lesson(module);
     report(module, length, rate, samples->time, plan);
@@ -378,17 +378,17 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_module_t *module,
 
 /* ---- while this rank waits ---- */
 
-static void construct_talk(talk_t *talk)
+static void construct_timing(timing_t *timing)
 {
-    memset(&talk->agreement, 0, sizeof(talk->agreement));
+    memset(&timing->agreement, 0, sizeof(timing->agreement));
 }
 
-static void destruct_talk(talk_t *talk)
+static void destruct_timing(timing_t *timing)
 {
-    (void) mca_common_irregular_agreement_fini(&talk->agreement);
+    (void) mca_common_irregular_agreement_fini(&timing->agreement);
 }
 
-static OBJ_CLASS_INSTANCE(talk_t, mca_common_irregular_task_t, construct_talk, destruct_talk);
+static OBJ_CLASS_INSTANCE(timing_t, mca_common_irregular_task_t, construct_timing, destruct_timing);
 
 static void merge_times(void *value, const void *other)
 {
@@ -398,54 +398,54 @@ static void merge_times(void *value, const void *other)
     *mine = fmax(*mine, *its);
 }
 
-static int start_talk(mca_common_irregular_task_t *task)
+static int start_timing(mca_common_irregular_task_t *task)
 {
-    talk_t *talk = (talk_t *) task;
+    timing_t *timing = (timing_t *) task;
 
-    mca_common_irregular_combine(&talk->agreement, merge_times, &talk->time);
+    mca_common_irregular_combine(&timing->agreement, merge_times, &timing->time);
     mca_common_irregular_task_activate(task);
     (void) mca_common_irregular_task_progress();
     return OMPI_SUCCESS;
 }
 
-static bool advance_talk(mca_common_irregular_task_t *task, int *steps, int *rc)
+static bool advance_timing(mca_common_irregular_task_t *task, int *steps, int *rc)
 {
-    talk_t *talk = (talk_t *) task;
-    const bool over = mca_common_irregular_agreement_move(&talk->agreement, steps);
+    timing_t *timing = (timing_t *) task;
+    const bool over = mca_common_irregular_agreement_move(&timing->agreement, steps);
 
-    *rc = talk->agreement.schedule.error;
+    *rc = timing->agreement.schedule.error;
     return over;
 }
 
-static const mca_common_irregular_task_kind_t talk_kind = {.start = start_talk,
-                                                        .advance = advance_talk};
+static const mca_common_irregular_task_kind_t timing_kind = {.start = start_timing,
+                                                              .advance = advance_timing};
 
 /* NULL: no memory. */
-static talk_t *new_talk(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
+static timing_t *new_timing(mca_coll_pipering_module_t *module, ompi_communicator_t *comm)
 {
-    talk_t *talk = OBJ_NEW(talk_t);
+    timing_t *timing = OBJ_NEW(timing_t);
 
-    if (NULL != talk) {
-        mca_common_irregular_task_init(&talk->super, &talk_kind, comm, false);
-        if (OMPI_SUCCESS != new_agreement(module, sizeof(talk->time), &talk->agreement)) {
-            mca_common_irregular_task_free(&talk->super);
-            talk = NULL;
+    if (NULL != timing) {
+        mca_common_irregular_task_init(&timing->super, &timing_kind, comm, false);
+        if (OMPI_SUCCESS != new_agreement(module, sizeof(timing->time), &timing->agreement)) {
+            mca_common_irregular_task_free(&timing->super);
+            timing = NULL;
         }
     }
-    return talk;
+    return timing;
 }
 
-/* Has a talk, which is gone then; *time, this rank's, becomes the longest of all. */
-static int have_talk(talk_t *talk, double *time)
+/* Runs and frees a timing; *time, this rank's, becomes the longest of all ranks. */
+static int run_timing(timing_t *timing, double *time)
 {
-    talk->time = *time;
-    OBJ_RETAIN(talk);
-    int rc = mca_common_irregular_task_start(&talk->super);
+    timing->time = *time;
+    OBJ_RETAIN(timing);
+    int rc = mca_common_irregular_task_start(&timing->super);
     if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_task_wait(&talk->super);
-        *time = talk->time;
+        rc = mca_common_irregular_task_wait(&timing->super);
+        *time = timing->time;
     }
-    OBJ_RELEASE(talk);
+    OBJ_RELEASE(timing);
     return rc;
 }
 
@@ -456,8 +456,8 @@ int mca_coll_pipering_lessons_meet(mca_coll_pipering_module_t *module, ompi_comm
     if (!mca_coll_pipering_rates_known(&module->lessons->rates)) {
         return OMPI_SUCCESS;
     }
-    talk_t *talk = new_talk(module, comm);
-    return NULL == talk ? OMPI_ERR_OUT_OF_RESOURCE : have_talk(talk, &time);
+    timing_t *timing = new_timing(module, comm);
+    return NULL == timing ? OMPI_ERR_OUT_OF_RESOURCE : run_timing(timing, &time);
 }
 
 /* ---- the module below ---- */
@@ -466,16 +466,16 @@ bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_module_t *module,
                                     ompi_communicator_t *comm, const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_key_t *key = &plan->key;
-    const course_t *course = find_course(module, key, plan->total);
+    const series_t *series = find_series(module, key, plan->total);
 
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
 
-    if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == course->factors.below) {
+    if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == series->factors.below) {
         return false;
     }
     return is_timed(key->collective) && RANKS_LEAST <= ompi_comm_size(comm) && !key->reproducible
            && !key->wanted && !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm
-           && mca_coll_pipering_factors_doubt(&course->factors, &forecast, module->lessons->begun);
+           && mca_coll_pipering_factors_doubt(&series->factors, &forecast, module->lessons->begun);
 }
 
 int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
@@ -491,12 +491,12 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_module_t *module,
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    lessons->below.talk = new_talk(module, comm);
-    lessons->below.course = find_course(module, &plan->key, plan->total);
+    lessons->below.timing = new_timing(module, comm);
+    lessons->below.series = find_series(module, &plan->key, plan->total);
     lessons->below.modelled = plan->rival_time;
     lessons->below.bytes = (double) plan->total;
     lessons->below.began = mca_coll_pipering_now();
-    return NULL == lessons->below.talk ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    return NULL == lessons->below.timing ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 static void report_below(const mca_coll_pipering_module_t *module, ompi_communicator_t *comm,
@@ -513,22 +513,22 @@ static void report_below(const mca_coll_pipering_module_t *module, ompi_communic
 int mca_coll_pipering_lessons_end_below(mca_coll_pipering_module_t *module, int rc)
 {
     mca_coll_pipering_lessons_t *lessons = module->lessons;
-    talk_t *talk = lessons->below.talk;
+    timing_t *timing = lessons->below.timing;
 
-    if (NULL == talk) {
+    if (NULL == timing) {
         return rc;
     }
-    ompi_communicator_t *comm = talk->super.comm;
+    ompi_communicator_t *comm = timing->super.comm;
     double time = mca_coll_pipering_now() - lessons->below.began;
-    lessons->below.talk = NULL;
-    const int told = have_talk(talk, &time);
-    if (OMPI_SUCCESS == told) {
-        mca_coll_pipering_factors_add_below(&lessons->below.course->factors, lessons->below.bytes,
+    lessons->below.timing = NULL;
+    const int timing_rc = run_timing(timing, &time);
+    if (OMPI_SUCCESS == timing_rc) {
+        mca_coll_pipering_factors_add_below(&lessons->below.series->factors, lessons->below.bytes,
                                             time);
         end_lesson(module);
         report_below(module, comm, time);
     }
-    return OMPI_SUCCESS == rc ? mca_common_irregular_mpi_error(told) : rc;
+    return OMPI_SUCCESS == rc ? mca_common_irregular_mpi_error(timing_rc) : rc;
 }
 
 void mca_coll_pipering_lessons_free(mca_coll_pipering_module_t *module)
@@ -538,10 +538,10 @@ void mca_coll_pipering_lessons_free(mca_coll_pipering_module_t *module)
     if (NULL == lessons) {
         return;
     }
-    while (NULL != lessons->courses) {
-        course_t *course = lessons->courses;
-        lessons->courses = course->next;
-        free(course);
+    while (NULL != lessons->all_series) {
+        series_t *series = lessons->all_series;
+        lessons->all_series = series->next;
+        free(series);
     }
     free(lessons);
 }
