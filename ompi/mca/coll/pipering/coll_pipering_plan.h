@@ -10,16 +10,16 @@
 
 /**
  * @file
- * Plans of the pipelined ring: who stands where in the ring, into which blocks
- * the contributions are cut, what each rank receives and sends, and what that
- * costs. Pure C: no MPI, no Open MPI, no memory taken behind the caller's back,
- * so unit tests and the schedule simulator compile exactly these files.
+ * Plans of the pipelined ring: the order of ranks in the ring, the blocks into
+ * which contributions are cut, the blocks that each rank receives and sends, and
+ * the modelled cost. Pure C: no MPI, no Open MPI, no hidden allocation, so unit
+ * tests and the schedule simulator compile exactly these files.
  *
- * Words: p ranks contribute m_i bytes each, m in all. A contribution is cut
+ * Notation: p ranks contribute m_i bytes each, m in all. A contribution is cut
  * into b_i = ceil(m_i / B) blocks of at most B bytes of the packed signature;
- * b' is the sum of the b_i, z the number of empty contributions. Ranks stand
- * at ring positions 0..p-1, position x sends to x + 1. The ranks of a node
- * stand together; node J is the J-th node along the ring.
+ * b' is the sum of the b_i, z the number of empty contributions. Ranks have
+ * ring positions 0..p-1; position x sends to x + 1. The ranks of a node have
+ * adjacent positions; node J is the J-th node along the ring.
  *
  * Papers: Traeff, Ripke, Siebert, Balaji, Thakur, Gropp, "A Pipelined Algorithm
  * for Large, Irregular All-gather Problems", sections 2.2 to 2.4; Balaji, Buntinas,
@@ -42,7 +42,7 @@ extern "C" {
 /** How a contribution is cut into its b_i blocks (paper 2.3). */
 typedef enum {
     MCA_COLL_PIPERING_SPLIT_EVEN, /**< sizes differ by at most one byte */
-    MCA_COLL_PIPERING_SPLIT_FULL  /**< blocks of B bytes, then the rest */
+    MCA_COLL_PIPERING_SPLIT_FULL  /**< blocks of B bytes; the last one is the remainder */
 } mca_coll_pipering_split_t;
 
 /** How B is chosen (paper 2.4). */
@@ -50,7 +50,7 @@ typedef enum {
     MCA_COLL_PIPERING_MODEL_SEARCH,            /**< least modelled time over candidate sizes */
     MCA_COLL_PIPERING_MODEL_EQUATION2,         /**< equation (2), corrected */
     MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, /**< equation (2) as printed */
-    MCA_COLL_PIPERING_MODEL_FIXED              /**< the size that the user gave */
+    MCA_COLL_PIPERING_MODEL_FIXED              /**< the size given by the user */
 } mca_coll_pipering_block_model_t;
 
 /** The ring. All arrays belong to the caller (mca_coll_pipering_ring_bind). */
@@ -63,7 +63,7 @@ typedef struct mca_coll_pipering_ring_t {
     int *first;    /**< [size + 1] the first position of a node; first[nodes] is size */
 } mca_coll_pipering_ring_t;
 
-/** A contribution, cut. */
+/** How contributions are cut into blocks. */
 typedef struct mca_coll_pipering_cut_t {
     size_t block_size; /**< B, at least 1 */
     mca_coll_pipering_split_t split;
@@ -77,27 +77,27 @@ typedef struct mca_coll_pipering_block_t {
 } mca_coll_pipering_block_t;
 
 /**
- * A stream of blocks: the contributions of `origins` ranks from ring position
- * `position` backwards, each from its first block to its last, the empty ones
- * skipped. This is the order in which blocks pass every link of the ring: own
- * blocks first, then those of the rank before, then of the one before that.
+ * A stream of blocks: the contributions of `origins` ranks, from ring position
+ * `position` backwards, each from its first block to its last; empty contributions
+ * are skipped. Blocks pass every link of the ring in this order: first the sender's
+ * own blocks, then those of its predecessor, then those of the rank before that.
  */
 typedef struct mca_coll_pipering_stream_t {
     int position;
     int origins;
 } mca_coll_pipering_stream_t;
 
-/** A place in a stream. */
+/** An iterator over the blocks of a stream. */
 typedef struct mca_coll_pipering_walk_t {
     const mca_coll_pipering_ring_t *ring;
     const size_t *bytes; /**< [p] contributions by rank */
     mca_coll_pipering_cut_t cut;
-    mca_coll_pipering_stream_t rest; /**< from the current origin on */
-    size_t next;                     /**< next block of the current origin */
-    size_t blocks;                   /**< blocks of the current origin */
+    mca_coll_pipering_stream_t rest; /**< the stream from the current origin on */
+    size_t next;                     /**< number of the current origin's next block */
+    size_t blocks;                   /**< number of blocks of the current origin */
 } mca_coll_pipering_walk_t;
 
-/** What a rank takes in over one link, and what it sends over one. */
+/** The links by which a rank receives and sends. */
 enum {
     MCA_COLL_PIPERING_THROUGH = 0, /**< the ring over all nodes */
     MCA_COLL_PIPERING_CLOSING = 1, /**< the ring inside a node, for its own blocks */
@@ -105,61 +105,60 @@ enum {
 };
 
 typedef struct mca_coll_pipering_in_t {
-    int peer; /**< rank, or -1: nothing comes in over this link */
+    int peer; /**< rank that sends over this link, -1: none */
     mca_coll_pipering_stream_t stream;
 } mca_coll_pipering_in_t;
 
 typedef struct mca_coll_pipering_out_t {
-    int peer;                           /**< rank, or -1: nothing leaves over this link */
-    bool own;                           /**< own blocks first */
-    int source;                         /**< then what comes in over this link ... */
-    mca_coll_pipering_stream_t forward; /**< ... but of it only these, its beginning */
+    int peer;                           /**< rank that receives over this link, -1: none */
+    bool own;                           /**< sends the rank's own blocks first */
+    int source;                         /**< then forwards blocks received over this link: */
+    mca_coll_pipering_stream_t forward; /**< these, the beginning of the received stream */
 } mca_coll_pipering_out_t;
 
 typedef struct mca_coll_pipering_route_t {
     mca_coll_pipering_stream_t own;
     mca_coll_pipering_in_t in[MCA_COLL_PIPERING_LINKS];
     mca_coll_pipering_out_t out[MCA_COLL_PIPERING_LINKS];
-    int tag[MCA_COLL_PIPERING_LINKS]; /**< of a link's messages, counted from 0 */
-    int tags;                         /**< that there are; equal on all ranks */
+    int tag[MCA_COLL_PIPERING_LINKS]; /**< tag of a link's messages, 0 to tags - 1 */
+    int tags;                         /**< number of tags; equal on all ranks */
 } mca_coll_pipering_route_t;
 
-/** Blocks and bytes that pass a link. */
+/** Number of blocks and of bytes that pass a link. */
 typedef struct mca_coll_pipering_volume_t {
     uint64_t blocks;
     uint64_t bytes;
 } mca_coll_pipering_volume_t;
 
-/** Classes of block sizes, an octave each, from about 1 KiB on. */
+/** Number of classes of block sizes; each is an octave, the first ends at about 1 KiB. */
 #define MCA_COLL_PIPERING_RATES 12
 
-/** What was measured of whole calls, by the class of their block size; 0: nothing was. */
+/** Measurements of whole calls, by the class of their block size; 0: not measured. */
 typedef struct mca_coll_pipering_factors_t {
-    float of[MCA_COLL_PIPERING_RATES];   /**< measured over modelled time */
-    float took[MCA_COLL_PIPERING_RATES]; /**< seconds a byte */
-    float below;                         /**< seconds a byte that the module below took */
-    uint8_t times[MCA_COLL_PIPERING_RATES]; /**< that a class was measured, 0, 1, or more */
+    float of[MCA_COLL_PIPERING_RATES];      /**< measured time over modelled time */
+    float took[MCA_COLL_PIPERING_RATES];    /**< measured seconds a byte */
+    float below;                            /**< seconds a byte of the module below */
+    uint8_t times[MCA_COLL_PIPERING_RATES]; /**< measured calls: 0, 1, or 2 for more */
 } mca_coll_pipering_factors_t;
 
-/** What the model says of a call, in seconds. */
+/** The modelled times of a call. */
 typedef struct mca_coll_pipering_forecast_t {
     double bytes;      /**< in all */
     double block_size; /**< bytes */
-    double time;       /**< with such blocks */
-    double rival_time; /**< of the module below */
+    double time;       /**< seconds with such blocks */
+    double rival_time; /**< seconds of the module below */
 } mca_coll_pipering_forecast_t;
 
 /**
- * What a link costs. In a stream a block takes `alpha` seconds of handling and
- * `beta` seconds a byte on the wire; one after the other, the paper's model, or
- * with `overlap` at the same time, the longer of both mostly; small ones may follow each
- * other after `gap` seconds. On the wire it is
- * `envelope` bytes longer, and those of a frame around the last packet that it does
- * not fill: a packet carries `packet` bytes (0: no such thing is known) in a frame
- * of `frame`. It can be passed on `latency` seconds after that. A block of more
- * than `eager` bytes (0: there is no such bound) has to be asked for first,
- * `handshake` seconds more, which are `guessed` as long as nobody has seen them.
- * Times of whole calls are weighed by `factors` (NULL: none; borrowed).
+ * The cost of a link. In a stream a block takes `alpha` seconds of handling and
+ * `beta` seconds a byte on the wire: their sum, as in the paper's model, or, with
+ * `overlap`, about the longer of the two. Small blocks can follow each other after
+ * `gap` seconds. On the wire a block has `envelope` bytes of headers more; `beta` includes
+ * the frames of packets full with `packet` bytes (0: unknown), and a last packet that is
+ * not full adds the rest of its frame of `frame` bytes. A block can be forwarded `latency`
+ * seconds after its time on the link. A block of more than `eager` bytes (0: no bound)
+ * needs a rendezvous first, which takes `handshake` seconds more; `guessed`: this time has
+ * not been measured yet. `factors` weigh the times of whole calls (NULL: none; borrowed).
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -177,8 +176,8 @@ typedef struct mca_coll_pipering_link_cost_t {
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {
-    mca_coll_pipering_link_cost_t net;   /**< between nodes */
-    mca_coll_pipering_link_cost_t local; /**< inside a node */
+    mca_coll_pipering_link_cost_t net;   /**< of a link between nodes */
+    mca_coll_pipering_link_cost_t local; /**< of a link inside a node */
 } mca_coll_pipering_cost_t;
 
 /* ---- blocks (coll_pipering_plan_blocks.c) ---- */
@@ -189,7 +188,7 @@ static inline uint64_t mca_coll_pipering_blocks(size_t bytes, size_t block_size)
     return bytes / block_size + (0 != bytes % block_size);
 }
 
-/** The k-th of the blocks of `bytes` bytes: offset and length; k < b_i. */
+/** Offset and length, in bytes, of block k of a contribution of `bytes` bytes; k < b_i. */
 void mca_coll_pipering_cut_block(size_t bytes, mca_coll_pipering_cut_t cut, size_t k,
                                  size_t *offset, size_t *length);
 
@@ -198,10 +197,10 @@ void mca_coll_pipering_walk_init(mca_coll_pipering_walk_t *walk,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                                  mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream);
 
-/** The next block of the stream; false at its end, and then `block` is untouched. */
+/** The next block of the stream; at its end false, and `block` is left as it is. */
 bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_pipering_block_t *block);
 
-/** Blocks and bytes of a whole stream. O(origins). */
+/** Number of blocks and of bytes of a whole stream. O(origins). */
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
                                                            const size_t *bytes,
                                                            mca_coll_pipering_cut_t cut,
@@ -210,31 +209,30 @@ mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_piperi
 /* ---- rounds (coll_pipering_plan_rounds.c) ---- */
 
 /**
- * M of the round count: the largest sum of (1 - b_i) over the non-empty cyclic
- * arcs that leave out at least one block. `blocks` [p] in ring order. 0 where
- * there is no block. O(p).
+ * M of the number of rounds: the largest sum of (1 - b_i) over the non-empty cyclic
+ * arcs that leave out at least one block. `blocks` [p] is in ring order. 0 without
+ * blocks. O(p).
  */
 int64_t mca_coll_pipering_excess(const uint64_t *blocks, int p);
 
 /**
- * The same for blocks of unequal size that lie some time at each rank before
- * they are passed on: the largest sum of (1 + lag_i - weight_i) over the same
- * arcs. `weight` [p] is the time of a rank's blocks and `lag` [p] the time a
- * block lies, both in units of the largest block's time; NULL stands for the
- * number of blocks and for no lag. O(p).
+ * The same for blocks of unequal size that each rank forwards after a delay: the
+ * largest sum of (1 + lag_i - weight_i) over the same arcs. `weight` [p] is the time
+ * that a link takes for a rank's blocks and `lag` [p] the delay, both in units of the
+ * largest block's time; NULL stands for the number of blocks and for no delay. O(p).
  */
 double mca_coll_pipering_delay(const uint64_t *blocks, const double *weight, const double *lag,
                                int p);
 
 /**
- * Rounds of the pipelined ring in the given order, one block received and one
- * sent a round: b' - 1 + M. 0 without blocks or with p < 2. O(p).
+ * Number of rounds of the pipelined ring in the given order, where a rank receives and
+ * sends at most one block a round: b' - 1 + M. 0 without blocks or with p < 2. O(p).
  */
 uint64_t mca_coll_pipering_rounds(const uint64_t *blocks, int p);
 
 /**
- * The least M over all orders of the given contributions (any order of
- * `blocks`): what optimal placement of the empties reaches. O(p log p).
+ * The least M over all orders of the given contributions, as an optimal placement of
+ * the empty ones reaches it; `blocks` is in any order. O(p log p).
  */
 int64_t mca_coll_pipering_least_excess(const uint64_t *blocks, int p);
 
@@ -243,24 +241,24 @@ int64_t mca_coll_pipering_least_excess(const uint64_t *blocks, int p);
 #define MCA_COLL_PIPERING_ORDER_NODES 1u   /**< keep the ranks of a node together */
 #define MCA_COLL_PIPERING_ORDER_EMPTIES 2u /**< place the empty contributions optimally */
 
-/** Bytes of memory that a ring of p ranks needs (mca_coll_pipering_ring_bind). */
+/** Bytes of memory for the arrays of a ring of p ranks (mca_coll_pipering_ring_bind). */
 size_t mca_coll_pipering_ring_size(int p);
 
 /** Lays the arrays of `ring` into `memory` of mca_coll_pipering_ring_size(p) bytes. */
 void mca_coll_pipering_ring_bind(mca_coll_pipering_ring_t *ring, int p, void *memory);
 
-/** Bytes of scratch memory that mca_coll_pipering_order wants. */
+/** Bytes of scratch memory for mca_coll_pipering_order. */
 size_t mca_coll_pipering_order_scratch(int p);
 
 /**
- * Fills a bound ring. `node_of` [p] names the node of each rank (any integers
+ * Fills a bound ring. `node_of` [p] identifies the node of each rank (any integers
  * in 0..p-1, equal for ranks of one node), `blocks` [p] is by rank.
  * Without ORDER_NODES every rank counts as a node of its own. Without
- * ORDER_EMPTIES ranks stand in rank order (of a node's lowest rank, then of
- * ranks). With it M is the least that the order of nodes allows, found exactly
- * for small rings and by a bounded search otherwise, and a node's last rank is
- * non-empty where that costs no round (and the node has anything to send).
- * Depends on nothing but its arguments, so all ranks find the same ring.
+ * ORDER_EMPTIES nodes are in the order of their lowest ranks, and the ranks of a node
+ * in rank order. With ORDER_EMPTIES M is the least possible with the ranks of a node
+ * together, found exactly for small rings and by a bounded search otherwise; and the
+ * last rank of a node with data is non-empty where that costs no round.
+ * The result depends on the arguments only, so all ranks find the same ring.
  */
 void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
                              const uint64_t *blocks, unsigned flags, void *scratch);
@@ -268,75 +266,76 @@ void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
 /* ---- routes (coll_pipering_plan_route.c) ---- */
 
 /**
- * Tags that routes of `ranks` ranks can have, whatever their nodes: two streams from one
- * rank to another need a tag each, as they are in no order to each other.
+ * The most tags that a route of `ranks` ranks can need, on any nodes: two streams from one
+ * rank to another need a tag each, since nothing orders the one after the other.
  */
 int mca_coll_pipering_most_tags(int ranks);
 
 /**
- * What rank `me` receives and sends. Each byte enters a node once: a block ends
- * at the node before its own, and the closing links carry it to the ranks of
- * its own node that stand before it.
+ * The route of rank `me`: what it receives and sends. Each byte enters a node once: a
+ * block stops at the last node before its own, and the closing links carry it to those
+ * ranks of its own node that precede it in the ring.
  */
 void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
                              const mca_coll_pipering_ring_t *ring, int me);
 
 /**
- * What rank `me` receives and sends in a reduce-scatter along the ring: contribution
- * x starts at position x + 1, is combined at every position, and ends at x.
+ * The route of rank `me` in a reduce-scatter along the ring: contribution x starts at
+ * position x + 1, is combined at every position, and ends at position x.
  */
 void mca_coll_pipering_route_scatter(mca_coll_pipering_route_t *route,
                                      const mca_coll_pipering_ring_t *ring, int me);
 
 /* ---- chains (coll_pipering_plan_chain.c) ---- */
 
-/** Neighbours of a rank in a chain of nodes, each with a chain of its ranks; see there. */
+/** Neighbours of a rank in a chain of nodes, of which each has a chain of its ranks. */
 typedef struct mca_coll_pipering_chain_t {
-    int up;      /**< rank towards the root, -1: this is the root */
-    int via;     /**< which of its ways down leads here: MCA_COLL_PIPERING_THROUGH or _CLOSING */
-    int down[MCA_COLL_PIPERING_LINKS]; /**< ranks away from the root, -1: none */
+    int up;      /**< next rank towards the root, -1: this is the root */
+    int via;     /**< index of this rank in the `down` of rank `up` */
+    int down[MCA_COLL_PIPERING_LINKS]; /**< next ranks away from the root, by link, -1: none */
 } mca_coll_pipering_chain_t;
 
-/** How long a chain is and what it loads. */
+/** The length of a chain and the load of its busiest node. */
 typedef struct mca_coll_pipering_shape_t {
-    int across; /**< hops between nodes on the longest way from the root to an end */
-    int inside; /**< hops inside nodes on it */
-    int load;   /**< times that all bytes enter the same node, or rank if there is one node */
+    int across; /**< hops between nodes on the longest path from the root */
+    int inside; /**< hops inside nodes on this path */
+    int load;   /**< times that all bytes enter the busiest node, or rank if there is one node */
 } mca_coll_pipering_shape_t;
 
 /**
- * The chain for data that may pass ranks in any order. `node_of` [p] is the lowest
- * rank on the node of each rank. O(p).
+ * The chain of rank `me` for data that may pass the ranks in any order. `node_of` [p] is
+ * the lowest rank on the node of each rank. O(p).
  */
 void mca_coll_pipering_chain(mca_coll_pipering_chain_t *chain, const int *node_of, int p, int root,
                              int me);
-/** Its shape; `scratch` [p]. */
+/** The shape of this chain; `scratch` [p]. */
 mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int p, int *scratch);
 
 /**
- * The chains for a reduction whose order counts: ranks above the root come down to
- * it (THROUGH), those below too and then from rank 0 to the root (CLOSING).
+ * The chains for a reduction whose operation does not commute: contributions of the ranks
+ * above the root go down to it (THROUGH); those of the ranks below it go down to rank 0,
+ * and their result from rank 0 to the root (CLOSING).
  */
 void mca_coll_pipering_chain_ordered(mca_coll_pipering_chain_t *chain, int p, int root, int me);
 mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_of, int p, int root,
                                                                 int *scratch);
 
-/** The line of a scan: from rank 0 (CLOSING) up to the root, the last rank. */
+/** The chain of a scan: from rank 0 up to the last rank, the root (CLOSING). */
 void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me);
 mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of, int p,
                                                              int *scratch);
 
-/** Routes along a chain, for a ring of the root alone: away from it, and towards it. */
+/** Routes along a chain, for a ring of the root alone: away from the root, and towards it. */
 void mca_coll_pipering_route_spread(mca_coll_pipering_route_t *route,
                                     const mca_coll_pipering_chain_t *chain);
 void mca_coll_pipering_route_collect(mca_coll_pipering_route_t *route,
                                      const mca_coll_pipering_chain_t *chain);
 
-/** A chain as the model sees it. All pointers are borrowed. */
+/** A chain, for the model. All pointers are borrowed. */
 typedef struct mca_coll_pipering_line_problem_t {
     mca_coll_pipering_shape_t shape;
     size_t bytes;
-    int passes;     /**< 1, or 2: there and back at the same time */
+    int passes;     /**< 1, or 2: to the root and back at the same time */
     double combine; /**< seconds a byte that is combined, 0: none is */
     mca_coll_pipering_cost_t cost;
 } mca_coll_pipering_line_problem_t;
@@ -360,36 +359,36 @@ mca_coll_pipering_ring_allreduce_search(const mca_coll_pipering_ring_allreduce_p
 
 /* ---- stages (coll_pipering_plan_stages.c) ---- */
 
-/** `count` equal stages of a pipeline, one behind the other. */
+/** `count` equal stages of a pipeline, one after the other. */
 typedef struct mca_coll_pipering_stage_t {
     int count;
-    double pass; /**< seconds until a block is at the next stage */
-    double hold; /**< seconds until the next block can follow it */
+    double pass; /**< seconds from a block's arrival to its arrival at the next stage */
+    double hold; /**< seconds from a block's start to the start of the next block */
 } mca_coll_pipering_stage_t;
 
-/** Stages that a pipeline of so many hops works through, equation (1): hops + blocks - 1. */
+/** Number of steps of a pipeline of so many hops, equation (1): hops + blocks - 1. */
 uint64_t mca_coll_pipering_stages(uint64_t hops, uint64_t blocks);
 
-/** Seconds of a pipeline whose stages are of so many kinds. 0 without blocks. O(kinds). */
+/** Seconds of a pipeline of stages of `kinds` kinds. 0 without blocks. O(kinds). */
 double mca_coll_pipering_stages_time(const mca_coll_pipering_stage_t *stages, int kinds,
                                      uint64_t blocks);
 
-/** Pipelines of the paper, along a line of P ranks. */
+/** The pipelines of the paper, along a chain of P ranks. */
 typedef enum {
     MCA_COLL_PIPERING_PROTOCOL_PCAST,  /**< broadcast, equation (2) */
     MCA_COLL_PIPERING_PROTOCOL_RPIPE,  /**< reduce, equation (3) */
     MCA_COLL_PIPERING_PROTOCOL_SCAN,   /**< scan, equation (4) */
-    MCA_COLL_PIPERING_PROTOCOL_SERIAL, /**< allreduce: rpipe, and then pcast */
-    MCA_COLL_PIPERING_PROTOCOL_MERGED  /**< allreduce: there and back at the same time */
+    MCA_COLL_PIPERING_PROTOCOL_SERIAL, /**< allreduce: rpipe, then pcast */
+    MCA_COLL_PIPERING_PROTOCOL_MERGED  /**< allreduce: rpipe and pcast at the same time */
 } mca_coll_pipering_protocol_t;
 
-/** What a block costs where. */
+/** The costs of a block in the paper's model. */
 typedef struct mca_coll_pipering_machine_t {
-    mca_coll_pipering_link_cost_t first;   /**< to send it from the user's memory, l_PIO */
-    mca_coll_pipering_link_cost_t forward; /**< to send on what came in, l_DMA */
+    mca_coll_pipering_link_cost_t first;   /**< of sending from the user's memory, l_PIO */
+    mca_coll_pipering_link_cost_t forward; /**< of forwarding a received block, l_DMA */
     double copy;                           /**< seconds a byte that is copied, l_cpy */
     double combine;                        /**< seconds a byte that is combined, l_cmb */
-    double flow; /**< seconds to tell the neighbour of it: t_fc = l_PIO(4) + l_sb */
+    double flow; /**< seconds to notify the neighbour of a block: t_fc = l_PIO(4) + l_sb */
 } mca_coll_pipering_machine_t;
 
 typedef struct mca_coll_pipering_staged_problem_t {
@@ -399,7 +398,7 @@ typedef struct mca_coll_pipering_staged_problem_t {
     mca_coll_pipering_machine_t machine;
 } mca_coll_pipering_staged_problem_t;
 
-/** Stages that the problem takes, modelled seconds, and the best block size in bytes. */
+/** Number of steps of the problem, modelled seconds, and the best block size in bytes. */
 uint64_t mca_coll_pipering_staged_count(const mca_coll_pipering_staged_problem_t *problem,
                                         size_t block_size);
 double mca_coll_pipering_staged_time(const void *problem, size_t block_size);
@@ -408,8 +407,8 @@ size_t mca_coll_pipering_staged_search(const mca_coll_pipering_staged_problem_t 
 /* ---- model (coll_pipering_plan_model.c) ---- */
 
 /**
- * The problem as the model sees it. The members of its ring are the nodes, or
- * the ranks if there is only one node. All pointers are borrowed.
+ * A call along the ring, for the model. The members of the modelled ring are the nodes,
+ * or the ranks if there is only one node. All pointers are borrowed.
  */
 typedef struct mca_coll_pipering_problem_t {
     const mca_coll_pipering_ring_t *ring;
@@ -418,131 +417,134 @@ typedef struct mca_coll_pipering_problem_t {
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
 } mca_coll_pipering_problem_t;
 
-/** Bytes of scratch memory that the functions below want. */
+/** Bytes of scratch memory for the functions below. */
 size_t mca_coll_pipering_model_scratch(int p);
 
 /** Modelled seconds of the pipelined ring with blocks of at most B bytes. O(p). */
 double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size);
 
-/** Rounds of the ring of members, exact for the order at hand. O(p). */
+/** Number of rounds of the ring of members, exact for the order of the ring. O(p). */
 uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *problem,
                                         size_t block_size);
 
 /**
- * Equation (2), corrected or as printed; at least 1, at most the largest
- * contribution, which is what it gives for a regular problem.
+ * B in bytes by equation (2), corrected or as printed; at least 1, at most the largest
+ * contribution, which is the result for a regular problem.
  */
 size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
 
-/** Seconds that so much handling and sending take, which the link may do at the same time. */
+/** Seconds of a link for `handled` seconds of handling and `sent` of sending; these may overlap. */
 double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
                                    double sent);
 
-/** Time of so many blocks of so many bytes in all, which are of about one size. */
+/** Seconds of a link for a stream of blocks of about equal size, `bytes` in all. */
 double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
                                      double bytes);
 
-/** Bytes of a block whose handling hardly shows beside its sending: larger ones gain nothing. */
+/** Bytes of a block whose sending hides its handling: larger blocks gain nothing. */
 double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link);
 
 /** Modelled seconds of a problem with blocks of at most B bytes. */
 typedef double mca_coll_pipering_time_fn_t(const void *problem, size_t block_size);
 
 /**
- * The block size of least modelled time: among a geometric grid around `middle`,
- * `largest` / k, what fills the packets of the link, and its eager bound; at least
- * 1, at most `largest` (at least 1).
+ * The block size of least modelled time among these: a geometric grid around `middle`,
+ * `largest` / k, sizes that fill the packets of the link, and its eager bound. At least
+ * 1, at most `largest`, which is at least 1.
  */
 size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
                                      const mca_coll_pipering_link_cost_t *link, size_t largest,
                                      double middle);
 
-/** The B of least modelled time among a geometric grid, m_max / k and the eager bound. */
+/** The block size of least modelled time for a call along the ring, in bytes. */
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
 
 /**
- * Modelled seconds, from below, of what else an MPI library does with such a
- * problem: the best of gathering at a root and broadcasting, Bruck's algorithm
- * and the linear ring, none of which cuts contributions into blocks. O(p log p).
+ * A lower bound, in modelled seconds, for the other algorithms of an MPI library: the
+ * least of gather and broadcast, Bruck's algorithm and the linear ring, none of which
+ * cuts contributions into blocks. O(p log p).
  */
 double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem);
 
 /* ---- rates (coll_pipering_plan_rates.c) ---- */
 
-/** What a byte takes in streams of blocks of a class. */
+/** The measured rate of streams of blocks of one class. */
 typedef struct mca_coll_pipering_rate_t {
-    float seconds;
-    float bytes;  /**< of the stream that showed it, 0: none has */
-    float length; /**< of its blocks on average, the largest that showed no more */
+    float seconds; /**< a byte */
+    float bytes;   /**< of the measured stream, 0: no stream has been measured */
+    float length;  /**< mean block length; of equally good rates, the largest */
 } mca_coll_pipering_rate_t;
 
-/** What is known of the links between nodes; zeros: nothing. */
+/** The measured rates of the links between nodes, by class; zeros: none. */
 typedef struct mca_coll_pipering_rates_t {
     mca_coll_pipering_rate_t of[MCA_COLL_PIPERING_RATES];
 } mca_coll_pipering_rates_t;
 
-/** The class of blocks of so many bytes. */
+/** The class of blocks of `block_size` bytes. */
 int mca_coll_pipering_rate_class(size_t block_size);
 
 /**
- * Adds what a stream of `bytes` bytes in blocks of about `length` showed, so many seconds a
- * byte. What much fewer bytes showed does not count; of what about as many did the least
- * does, as noise adds, unless it is far less than what came after it.
+ * Adds the rate of a stream, in seconds a byte, of `bytes` bytes in blocks of about `length`
+ * bytes. A stream of much fewer bytes than the known one does not count. Of streams of about
+ * as many bytes the least rate counts, since noise only adds to it, unless later ones are
+ * far above it.
  */
 void mca_coll_pipering_rates_add(mca_coll_pipering_rates_t *rates, double length, double seconds,
                                  double bytes);
 
-/** Keeps the better founded of two; order and repetitions do not matter. */
+/** Keeps the rate that was measured with more bytes; idempotent and commutative. */
 void mca_coll_pipering_rate_merge(mca_coll_pipering_rate_t *rate,
                                   const mca_coll_pipering_rate_t *other);
 
-/** Adds what another rank knows; order and repetitions do not matter. */
+/** Merges the rates of another rank, class by class; likewise. */
 void mca_coll_pipering_rates_merge(mca_coll_pipering_rates_t *rates,
                                    const mca_coll_pipering_rates_t *others);
 
+/** Whether the rate of any class has been measured. */
 bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates);
 
 /**
- * The cost of a link between nodes whose processors have `load` ranks each; defaults where nothing
- * is known.
+ * The cost of a link between nodes with `load` ranks a processor; defaults where no rate is
+ * known.
  */
 mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_pipering_rates_t *rates,
                                                            double load);
 
 /**
- * The block size that a call about `total` bytes is to try that would take `block_size`, which
- * makes blocks of `length` bytes on average: it, or another one of a class nearby of which
- * nothing is known, and smaller where few blocks would show nothing. `lesson` counts such
- * calls, so that one after the other is tried.
+ * The block size for a lesson, a call of `total` bytes for which `block_size` is best and
+ * makes blocks of `length` bytes on average: this size, or one of a class nearby without a
+ * known rate; smaller where the call would have too few blocks to show a rate. `lesson`
+ * counts these calls, so that they try one class after the other.
  */
 size_t mca_coll_pipering_rates_vary(const mca_coll_pipering_rates_t *rates, size_t block_size,
                                     size_t length, size_t total, unsigned lesson);
 
 /* ---- factors (coll_pipering_plan_factors.c) ---- */
 
-/** Adds a call that took `measured` seconds; of several, the shorter ones count most. */
+/** Adds a call that took `measured` seconds; of several calls the shorter ones count most. */
 void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
                                    const mca_coll_pipering_forecast_t *forecast, double measured);
 
-/** Adds a call about so many bytes that the module below served, likewise. */
+/** Adds a call of `bytes` bytes that the module below served in `measured` seconds; likewise. */
 void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
                                          double measured);
 
-/** Modelled seconds with blocks of this size, weighed by what was measured (NULL: nothing). */
+/** `time`, the modelled seconds with such blocks, weighed by `factors` (NULL: not weighed). */
 double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time);
 
 /**
- * Whether a call should not be left to the module below: by what was measured of both, else if
- * it is not slower than `slack` times the modelled rivals, or a little more where such calls
- * were not left so far. Without factors (NULL) the model decides.
+ * Whether this component should serve a call, and not the module below: by the measured times
+ * of both where the module below was measured; else if the forecast is at most `slack` times
+ * the modelled rival time, or a little more where this component served such calls before.
+ * Without factors (NULL) the model decides.
  */
 bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
                                    const mca_coll_pipering_forecast_t *forecast, double slack);
 
 /**
- * Whether a lesson about such a call, `lesson` counts them, is to take the other of the two:
- * the model is wrong, or what was measured of both is about the same.
+ * Whether a lesson should let the other of the two modules serve such a call: the model may be
+ * wrong, or the measured times of both are close. `lesson` counts the lessons.
  */
 bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
                                      const mca_coll_pipering_forecast_t *forecast,
@@ -551,14 +553,14 @@ bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
 /* ---- outliers (coll_pipering_plan_outliers.c) ---- */
 
 /**
- * The k-th of `count` values in order of size, 0 <= k < count, which are brought in
- * another order. Comparisons are counted in `comparisons` unless it is NULL.
+ * The k-th of `count` values in ascending order, 0 <= k < count. Permutes `values`.
+ * *comparisons becomes the number of comparisons (NULL: not wanted).
  */
 size_t mca_coll_pipering_select(size_t *values, size_t count, size_t k, uint64_t *comparisons);
 
 /**
- * The largest contribution over the largest of the bulk, if at most `fraction` of the
- * processes (0 to 1) are outliers: infinite if the bulk is empty, 1 if all are.
+ * The largest contribution over the largest of the bulk, where at most `fraction` of the
+ * processes (0 to 1) are outliers: infinite if the bulk has no data, 1 if no process has.
  * `scratch` [p]. O(p).
  */
 double mca_coll_pipering_outlier_ratio(const size_t *bytes, int p, double fraction,
@@ -566,68 +568,69 @@ double mca_coll_pipering_outlier_ratio(const size_t *bytes, int p, double fracti
 
 /* ---- exchanges in few rounds (coll_pipering_plan_grid.c) ---- */
 
-/** Who exchanges with whom. */
+/** The partners of an exchange in rounds. */
 typedef struct mca_coll_pipering_grid_t {
     const mca_coll_pipering_ring_t *ring; /**< ranks in the order of nodes */
-    int lanes;          /**< 1, or ranks of each node: those of all nodes exchange in lanes first */
-    bool dissemination; /**< even where recursive doubling is possible */
+    int lanes;          /**< 1, or the ranks of a node; the i-th ranks of all nodes are a lane */
+    bool dissemination; /**< also where recursive doubling is possible */
 } mca_coll_pipering_grid_t;
 
-/** Shelves [first, first + count). */
+/** Slots [first, first + count). */
 typedef struct mca_coll_pipering_span_t {
     int first, count;
 } mca_coll_pipering_span_t;
 
-/** A round of a rank. */
+/** One round of one rank. */
 typedef struct mca_coll_pipering_grid_round_t {
     int to, from;                        /**< ranks */
     mca_coll_pipering_span_t send, recv; /**< slots of this rank */
 } mca_coll_pipering_grid_round_t;
 
-/** Nodes have the same number of ranks, so that these can exchange in lanes. */
+/** Whether all nodes have the same number of ranks, as lanes need it. */
 bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring);
 
+/** Number of rounds of the exchange. */
 int mca_coll_pipering_grid_rounds(const mca_coll_pipering_grid_t *grid);
 
 /**
- * Round k of a rank. What it sends it had before the round, and who receives it expects
- * the contributions of the same ranks in the same order.
+ * Round k of rank `me`. It holds the contributions that it sends before the round, and the
+ * receiver expects the contributions of the same ranks in the same order.
  */
 mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const mca_coll_pipering_grid_t *grid,
                                                             int me, int k);
 
-/** Whose contribution stands in a slot of rank `me`. */
+/** The rank whose contribution is in slot `slot` of rank `me`. */
 int mca_coll_pipering_grid_rank(const mca_coll_pipering_grid_t *grid, int me, int slot);
 
 /**
- * Messages (as blocks) and bytes of a span: one for all contributions of up to `packed`
- * bytes that are not empty, and one for each larger one. O(span).
+ * Number of messages (as blocks) and of bytes of a span: one message for all non-empty
+ * contributions of up to `packed` bytes together, and one for each larger one. O(span).
  */
 mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const mca_coll_pipering_grid_t *grid,
                                                          int me, const size_t *bytes,
                                                          size_t packed,
                                                          mca_coll_pipering_span_t span);
 
-/** An exchange as the model sees it. All pointers are borrowed. */
+/** An exchange in rounds, for the model. All pointers are borrowed. */
 typedef struct mca_coll_pipering_grid_problem_t {
     const mca_coll_pipering_grid_t *grid;
     const size_t *bytes; /**< [p] by rank */
-    size_t packed;       /**< larger contributions go alone */
-    double copy;         /**< seconds a byte that is packed or unpacked */
+    size_t packed;       /**< bytes above which a contribution is a message of its own */
+    double copy;         /**< seconds to pack or unpack a byte */
     mca_coll_pipering_cost_t cost;
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
 } mca_coll_pipering_grid_problem_t;
 
 /**
- * Modelled seconds, round by round: with the bytes of the busiest node where a round
- * is between nodes, else of the busiest rank. O(p log p).
+ * Modelled seconds, the sum over rounds: a round between nodes costs the bytes of the
+ * busiest node, a round inside nodes those of the busiest rank. O(p log p).
  */
 double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem);
 
 /**
- * Modelled seconds, from below, of what else an MPI library does with ranks that it takes
- * for equal: gathering at a root and broadcasting, Bruck's algorithm, the linear ring.
- * (mca_coll_pipering_rival_time leaves out what they take inside nodes.)
+ * A lower bound, in modelled seconds, for the other algorithms of an MPI library: gather and
+ * broadcast, Bruck's algorithm, the linear ring. It includes their time inside nodes, which
+ * mca_coll_pipering_rival_time leaves out.
  */
 double mca_coll_pipering_grid_rival_time(const mca_coll_pipering_grid_problem_t *problem);
 

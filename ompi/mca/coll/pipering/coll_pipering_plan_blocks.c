@@ -10,14 +10,14 @@
 
 /**
  * @file
- * Blocks: how a contribution is cut and in which order blocks pass a link.
+ * Blocks: how a contribution is cut into blocks, and the order of blocks on a link.
  *
  *     position   0      1      2      3            stream {2, 3}: three origins
  *     blocks   [aa]   [bbb]   [ ]    [d]           from position 2 backwards
  *                                                  = b0 b1 b2 a0 a1
  *
- * Cuts are in bytes of the packed signature, never in elements, since ranks may
- * describe the same bytes with different types. Paper 2.2 and 2.3.
+ * Contributions are cut in bytes of the packed signature, never in elements, since ranks
+ * may describe the same bytes with different types. Paper 2.2 and 2.3.
  */
 
 #include "coll_pipering_plan.h"
@@ -45,7 +45,7 @@ static void step_back(mca_coll_pipering_walk_t *walk)
     walk->rest.position = (walk->rest.position + walk->ring->size - 1) % walk->ring->size;
 }
 
-/* The first origin of the rest that has blocks becomes the current one. */
+/* Makes the next origin with blocks the current one. */
 static void skip_empties(mca_coll_pipering_walk_t *walk)
 {
     walk->next = 0;

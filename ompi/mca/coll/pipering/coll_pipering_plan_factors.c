@@ -7,62 +7,65 @@
  *
  * $HEADER$
  */
+
 /**
  * @file
  * Factors: how much longer whole calls take than the model says.
  *
- * Rates (coll_pipering_plan_rates.c) show what a link costs in a stream. A call is more
- * than that: blocks that are asked for while nothing else is there to be sent, ranks that
- * wait for their processors, paths that the model does not know. So the time of whole calls
- * is compared with the model's, for each class of block sizes, and for the module below:
+ * Rates (coll_pipering_plan_rates.c) are the costs of a link in a stream. A call takes
+ * longer than its streams: a rendezvous stops a link that has no other block to send, ranks
+ * wait for their processors, and the model does not know all paths of the network. So the
+ * measured time of whole calls is compared with the modelled one, for each class of block
+ * sizes, and the time of the module below is measured too:
  *
  *     measured / modelled
- *       1.5  |           *  *       <- weighed by this: other blocks are chosen
- *       1    |- *  *  *  - - - - -  <- within noise of the model: believed
+ *       1.5  |           *  *       <- the model is multiplied by this: it chooses other sizes
+ *       1    |- *  *  *  - - - - -  <- within noise: the model is used as it is
  *            +--------------------- block size
  *
- * Unknown classes are believed, so one that disappoints makes room for the next best until one
- * keeps what the model promises. Calls that pipelines serve stay with them until the module
- * below was measured.
- * A lesson tries the module below where that might take at most twice as long, or, where the
- * model is wrong by more than that, be it too high or too low, its square. Then what was
- * measured decides between the two, in seconds, as the model changes with what is learnt of
- * links; as long as they are not far apart every other lesson takes the one that calls do not
- * take.
+ * A class without a measurement keeps its modelled time. So if the chosen class turns out slower
+ * than modelled, the next best one is tried, until one is as fast as modelled. Calls that
+ * pipelines have served stay with them until the module below has been measured.
  *
- * Limits: one factor for all calls of a kind within an octave of bytes, and an octave of what
- * the largest contribution is of them.
+ * A lesson lets the module below serve where its modelled time is at most twice the pipeline's
+ * time, or f * f times it where the model is wrong by a factor f, too high or too low. Once both
+ * have been measured, their measured seconds decide, since modelled ones change with every
+ * learnt rate. While the two are close, every other lesson takes the one that does not serve
+ * calls.
+ *
+ * Limits: one factor for all calls of a kind within one octave of bytes in all, and one octave
+ * of the ratio of all bytes to the largest contribution.
  */
 
 #include <math.h>
 
 #include "coll_pipering_plan.h"
 
-/* Within this the model is right: calls differ as much by noise. */
+/* The model counts as right up to this factor: noise changes times by as much. */
 #define BELIEVED 1.15
 
-/* What the model may be too low for all classes. */
+/* The model may be too low by this factor for all classes alike. */
 #define TOO_LOW 1.1
 
 /*
- * Calls of this kind that pipelines have served stay with them until the module below was
- * measured, unless the model says that it is so many times as fast.
+ * Calls that pipelines have served stay with them until the module below has been measured,
+ * unless the pipeline's modelled time is above the module's by more than this factor.
  */
 #define KEPT 1.3
 
 /*
- * The module below is tried once where the model says that it takes at most so many times as
- * long: the model may be right about pipelines, and wrong about others.
+ * The module below is tried once if its modelled time is at most so many times the pipeline's:
+ * the model may be right about pipelines and wrong about other algorithms.
  */
 #define TRIED 2
 
-/* Of two that are no further apart either may be the better one. */
+/* Times are close up to this factor: noise may hide which one is better. */
 #define CLOSE 1.5
 
-/* Two calls show more than a pause of the network. */
+/* Calls that confirm a measurement: a single one may have met a pause of the network. */
 #define CONFIRMED 2
 
-/* Of several measurements a longer one counts as one of so many: pauses make calls longer. */
+/* A longer measurement has the weight 1 / LASTING, since pauses make calls longer. */
 #define LASTING 3
 
 static void keep(float *kept, double seen)
@@ -95,7 +98,7 @@ void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, d
     }
 }
 
-/* The least that is known; 0: nothing is. */
+/* The least known factor; 0: none is known. */
 static float least_factor(const mca_coll_pipering_factors_t *factors)
 {
     float least = 0;
@@ -109,8 +112,8 @@ static float least_factor(const mca_coll_pipering_factors_t *factors)
 }
 
 /*
- * Where the model is too high for a class, or a little too low, it is so for all, so what counts
- * is how much more time a class takes than the best known one.
+ * A model that is too high, or a little too low, is so for all classes alike. So a class is
+ * weighed by its factor in relation to the least known one.
  */
 double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time)
@@ -127,8 +130,9 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors
 }
 
 /*
- * What was measured of this class; else the model, less what it is too high for all. A single
- * call that took longer may have met a pause.
+ * The measured seconds of this class, if two calls confirm them or if they are below the model: a
+ * single longer call may have met a pause. Else the modelled seconds, times the least known factor
+ * where the model is too high for all classes.
  */
 static double own_time(const mca_coll_pipering_factors_t *factors,
                        const mca_coll_pipering_forecast_t *forecast)

@@ -9,27 +9,28 @@
  */
 /**
  * @file
- * Exchanges in ceil(log2 p) rounds, of contributions of any sizes: by recursive doubling,
- * or by dissemination where their number is no power of two.
+ * Exchanges of contributions of any sizes in ceil(log2 p) rounds: by recursive doubling, or
+ * by dissemination where p is no power of two.
  *
  *     node 0   node 1   node 2   node 3
  *       0 ------ 2 ------ 4 ------ 6      lane 0      first in each lane, so that a byte
  *       |        |        |        |                  enters each node once, then
  *       1 ------ 3 ------ 5 ------ 7      lane 1      among the lanes of each node
  *
- * With one lane it is all ranks at once, in the order of nodes: the rounds are the
- * fewest, but in those between nodes all ranks of a node send the same bytes.
+ * With one lane all ranks exchange at once, in the order of nodes. This takes the fewest
+ * rounds, but in the rounds between nodes all ranks of a node send the same bytes.
  *
- * A rank keeps contributions in slots: those that it has at any time lie side by side
- * there, and so does what it sends or receives in a round. For dissemination its own
- * one is the last: what comes lies before what is there.
+ * A rank keeps contributions in slots. The contributions that it holds are in adjacent
+ * slots at any time, and so are those that it sends or receives in a round. With
+ * dissemination its own contribution is in the last slot, and each round fills the slots
+ * before those that are full.
  *
  *     before round 2    . . . . 3 4 5 6
  *     round 2           7 0 1 2 3 4 5 6      sends 3 .. 6
  *
- * Cost of m bytes in all: each rank sends and receives at most as many bytes as lack
- * anybody, one packed message a round and one for each large contribution. Limits: lanes
- * want nodes of the same number of ranks.
+ * Cost of m bytes in all: each rank receives the m - m_i bytes that it lacks, and sends in a
+ * round at most what the receiver lacks, as one packed message and one for each large
+ * contribution. Limits: lanes need nodes of equally many ranks.
  *
  * Balaji et al. 4.2.1; see common_irregular_exchange.c.
  */
@@ -40,7 +41,7 @@
 
 typedef mca_coll_pipering_grid_t grid_t;
 
-/* A rank's place: its node, or its position where there is one lane. */
+/* The lane of a rank and its node; with one lane, `node` is its position in the ring. */
 typedef struct {
     int lane, node;
 } place_t;
@@ -61,7 +62,7 @@ static int rank_at(const grid_t *grid, int lane, int node)
     return grid->ring->rank[node * grid->lanes + lane];
 }
 
-/* Along a lane, and then from lane to lane. */
+/* The exchange along a lane, or the one between the lanes of a node. */
 static mca_common_irregular_exchange_t phase_of(const grid_t *grid, bool along)
 {
     const int count = along ? nodes_of(grid) : grid->lanes;
@@ -99,7 +100,7 @@ bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring)
 
 /* ---- slots ---- */
 
-/* How far the members of a phase are turned: with dissemination the own one comes last. */
+/* Slots by which members are rotated: with dissemination member `own` has the last slot. */
 static int turn_of(const mca_common_irregular_exchange_t *phase, int own)
 {
     return MCA_COMMON_IRREGULAR_DOUBLING == phase->algorithm ? 0 : phase->count - 1 - own;
@@ -131,7 +132,7 @@ static int slot_of(const grid_t *grid, place_t own, int lane, int node)
 
 /* ---- rounds ---- */
 
-/* The slots of what a rank at `own` sends or receives, in a round along its lane or not. */
+/* The slots that the rank at `own` sends or receives in a round along its lane or between lanes. */
 static mca_coll_pipering_span_t span_of(const grid_t *grid, place_t own, bool along,
                                         const mca_common_irregular_range_t *piece)
 {
@@ -182,22 +183,22 @@ mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const grid_t *grid, int
 
 /* ---- model ---- */
 
-/* Sums over contributions in the order of lanes, and of nodes in each: of those before x. */
+/* Prefix sums over contributions in the order of lanes, then nodes: entry x sums those before x. */
 typedef struct {
     double *bytes, *packed, *large;
 } sums_t;
 
-/* Messages that leave at the same time. */
+/* Messages that are sent at the same time. */
 typedef struct {
-    double messages; /* of the rank that sends most */
-    double bytes;    /* of the rank, or node, that sends most */
-    bool asked;      /* one has to be asked for */
+    double messages; /* of the rank that sends most messages */
+    double bytes;    /* of the rank, or node, that sends most bytes */
+    bool asked;      /* one of them needs a rendezvous */
 } burst_t;
 
-/* A round of all ranks. */
+/* The messages of a round, of all ranks. */
 typedef struct {
     burst_t net, local;
-    double node_bytes; /* that the node which is looked at sends to others */
+    double node_bytes; /* bytes that the current node sends to other nodes */
 } load_t;
 
 static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
@@ -236,7 +237,7 @@ static void add_to_burst(burst_t *burst, double messages, double bytes)
     burst->bytes = fmax(burst->bytes, bytes);
 }
 
-/* Adds what the rank at a position of the ring sends in round k. */
+/* Adds the messages that the rank at ring position `at` sends in round k. */
 static void add_rank(const mca_coll_pipering_grid_problem_t *problem, const sums_t *sums, int at,
                      int k, load_t *load)
 {
@@ -262,7 +263,7 @@ static void add_rank(const mca_coll_pipering_grid_problem_t *problem, const sums
     burst->asked |= 0 < eager && (packed > eager || (0 < large && bytes - packed > eager * large));
 }
 
-/* Asking takes an echo, as links are idle between rounds. */
+/* Seconds of a rendezvous: a round trip, since links are idle between rounds. */
 static double asking_time(const mca_coll_pipering_link_cost_t *link, double bytes)
 {
     return 0 < link->eager && bytes > link->eager ? 2 * link->latency : 0;
@@ -301,15 +302,15 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     return time;
 }
 
-/* Seconds until so many bytes in one message are at the next rank. */
+/* Seconds of one message of `bytes` bytes to the next rank. */
 static double step_time(const mca_coll_pipering_link_cost_t *link, double bytes)
 {
     return link->alpha + link->latency + asking_time(link, bytes) + bytes * link->beta;
 }
 
 /*
- * Seconds until so many bytes are at all of 2^steps ranks: as they are, in pieces that need
- * no asking, or dealt out and gathered.
+ * Seconds of a broadcast of `bytes` bytes to 2^steps ranks: as a whole by a binomial tree, in
+ * pieces without rendezvous by a pipeline, or by scatter and allgather.
  */
 static double spread_time(const mca_coll_pipering_link_cost_t *link, double steps, double bytes)
 {
@@ -322,7 +323,7 @@ static double spread_time(const mca_coll_pipering_link_cost_t *link, double step
     return fmin(whole, fmin(dealt, cut));
 }
 
-/* Gathering at a root, in one step at least, and broadcasting. */
+/* A gather to a root, of one step at least, and a broadcast. */
 static double rooted_time(const mca_coll_pipering_grid_problem_t *problem, double total,
                           double largest)
 {
@@ -341,7 +342,7 @@ static double rooted_time(const mca_coll_pipering_grid_problem_t *problem, doubl
     return time;
 }
 
-/* The largest contribution passes all ranks, one after the other. */
+/* The linear ring: the largest contribution passes all ranks, one after the other. */
 static double linear_time(const mca_coll_pipering_grid_problem_t *problem, double largest)
 {
     const mca_coll_pipering_ring_t *ring = problem->grid->ring;

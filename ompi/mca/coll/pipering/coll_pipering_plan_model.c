@@ -10,34 +10,33 @@
 
 /**
  * @file
- * Model: what a block size costs, and the best one.
+ * Model: the time of a call with a given block size, and the best block size.
  *
- * A link takes alpha + beta (s + h) for a block of s bytes in an envelope of h (or, where
- * handling and sending overlap, less, by a power of both), C_i for all blocks of member i
- * and c for the largest block there is; it is passed on `latency` later. A chain
- * of waits follows one block over the links of an arc and takes every block that
- * the arc does not contribute once, so with the recurrence of plan_rounds a link
+ * A link takes alpha + beta (s + h) for a block of s bytes with h bytes of headers (or
+ * less, where handling and sending overlap: a norm of both), C_i for all blocks of member
+ * i and c for the largest block of all; a block is forwarded `latency` later. A chain of
+ * waits follows one block over the links of an arc, and waits once for every block that
+ * the members of the arc do not contribute. So, with the recurrence of plan_rounds, a link
  * is done after
  *
  *     T(B) = sum C_i - c + c M',   M' = max over arcs of the sum of (1 + lag_i - C_i / c)
  *
- * where lag_i is the time, in units of c, that a block takes from one link of
- * the ring to the next at member i: for equal blocks and no latency this is
- * (b' - 1 + M) c. Members are nodes; inside a node a block takes one local hop
- * a rank, and every rank takes in all there is over its local link, which can
- * be what sets the pace. Small blocks fill the ring fast and cost alphas, large
- * ones leave it idle, and those above the transport's eager bound cost a
- * handshake each.
+ * where lag_i is the time, in units of c, that a block takes at member i from one
+ * link of the ring to the next. For equal blocks and no latency T is (b' - 1 + M) c.
+ * Members are nodes. Inside a node a block takes one local hop a rank, and every rank
+ * receives all blocks over its local link, which can set the pace. Small blocks fill the
+ * ring fast but cost an alpha each, large blocks leave links idle while the ring fills,
+ * and blocks above the transport's eager bound cost a handshake each.
  *
- * The paper's closed form (equation 2) assumes that rounding adds half a block
- * a rank, which is far off for lumpy sizes: so the search evaluates T over
- * candidate sizes, m_max / k and a geometric grid. Equation (2) as printed is
+ * The paper's closed form, equation (2), assumes that rounding adds half a block
+ * a rank, which is far off for contributions of very different sizes. So the search
+ * evaluates T for candidate sizes: m_max / k and a geometric grid. Equation (2) as printed is
  *
- *     B = sqrt(m alpha / beta / ((p + z)/2 - 1 + floor(z / (p - z))));
+ *     B = sqrt(m alpha / beta / ((p + z)/2 - 1 + floor(z / (p - z)))).
  *
- * it forgets to subtract z and takes a floor for a ceiling: corrected, the
- * denominator is (p - z)/2 - 1 + ceil(z / (p - z)), and without empties
- * (p - 1)/2 with m - min m_i in place of m.
+ * It misses a subtraction of z and has a floor instead of a ceiling. Corrected, the
+ * denominator is (p - z)/2 - 1 + ceil(z / (p - z)); without empty contributions it is
+ * (p - 1)/2, with m - min m_i in place of m.
  *
  * Paper 2.4.
  */
@@ -46,12 +45,12 @@
 
 #include "coll_pipering_plan.h"
 
-/* The grid: steps an octave, and octaves on both sides of equation (2). */
+/* The geometric grid: steps an octave, and octaves on either side of its middle. */
 #define GRID_STEPS 8
 #define GRID_OCTAVES 6
-/* Candidates m_max / k. */
+/* Number of candidates m_max / k. */
 #define DIVISORS 48
-/* Candidates that fill 1, 2, ... packets. */
+/* Number of candidates that fill 1, 2, ... packets. */
 #define PACKETS 24
 
 /* The members of the ring: nodes, or ranks if there is only one node. */
@@ -85,7 +84,7 @@ size_t mca_coll_pipering_model_scratch(int p)
 typedef struct {
     int count;
     uint64_t *blocks;
-    double *bytes; /* or their time, as a weight */
+    double *bytes; /* of each member; after weigh_members the time of its blocks */
     double *lag;
     double least_bytes, total_bytes;
     double largest; /* bytes of the largest block of any rank */
@@ -135,8 +134,8 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
 }
 
 /*
- * Bytes on the wire of so many blocks. `beta` has the frames of full packets in it,
- * so what is missing is the part of a frame that the last packet's room stands for.
+ * Bytes on the wire of so many blocks. `beta` includes the frames of full packets, so a last
+ * packet that is not full adds the missing part of its frame.
  */
 static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
 {
@@ -150,8 +149,9 @@ static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double block
 }
 
 /*
- * What overlaps takes the norm between the sum and the longer of both: even where the wire is what
- * a call waits for, handling costs a part of its time, as processors have other blocks to handle.
+ * Overlapping handling and sending take a norm (exponent 3/2) between their sum and the longer of
+ * them: even where a call waits for the wire, handling costs a part of its time, since processors
+ * have other blocks to handle.
  */
 double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
                                    double sent)
@@ -161,7 +161,7 @@ double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, do
     return link->overlap ? cbrt(sum * sum) : handled + sent;
 }
 
-/* What takes so many times longer to send than to handle hides the latter. */
+/* Sending hides the handling of a block if it takes so many times as long. */
 #define HIDDEN 32
 
 double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link)
@@ -176,14 +176,15 @@ double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, 
     const double handled = blocks * link->alpha;
     const double sent = wire_bytes(link, blocks, bytes) * link->beta;
 
-    return mca_coll_pipering_link_time(link, handled, sent) + (asked ? blocks * link->handshake : 0);
+    return mca_coll_pipering_link_time(link, handled, sent)
+           + (asked ? blocks * link->handshake : 0);
 }
 
 /*
- * The time if a link inside a node sets the pace: into the last rank of a node goes
- * all but what this contributes itself. The arcs are of ranks, end at such a rank
- * and leave out the largest contribution. `across` and `hop` are the seconds that
- * the largest block takes to the next node and to the next rank of its own.
+ * The time if a link inside a node sets the pace: the link into the last rank of a node
+ * carries all bytes but this rank's own. The arcs consist of ranks, end at the last rank of
+ * a node and leave out the largest contribution. `across` and `hop` are the seconds that
+ * the largest block takes to the next node and to the next rank of the same node.
  */
 static double inner_time(const mca_coll_pipering_problem_t *problem, size_t block_size,
                          double across, double hop)
@@ -214,7 +215,7 @@ static double inner_time(const mca_coll_pipering_problem_t *problem, size_t bloc
     return work + best + problem->cost.local.latency;
 }
 
-/* Turns the bytes of the members into the time of their blocks in units of `unit`; the sum. */
+/* Replaces members->bytes by the time of the blocks, in units of `unit`; the sum in seconds. */
 static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t block_size,
                             members_t *members, double unit)
 {
@@ -296,17 +297,18 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
     return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;
 }
 
-/* Times within 2% are alike: the model knows no more. */
+/* Times within 2% count as equal: the model is no more exact. */
 #define ALIKE 1.02
 
-/* Sizes that have been tried. */
+/* A search: the candidate sizes and their modelled times. */
 #define TRIED (2 * GRID_OCTAVES * GRID_STEPS + 1 + PACKETS + 1 + DIVISORS)
 typedef struct {
     mca_coll_pipering_time_fn_t *time_of;
     const void *problem;
     const mca_coll_pipering_factors_t *factors;
-    double largest, best; /* size, time */
-    double hidden;        /* size whose handling hardly shows beside its sending */
+    double largest; /* size allowed */
+    double best;    /* time so far */
+    double hidden;  /* mca_coll_pipering_hidden_size */
     int count;
     struct {
         double size, time;
@@ -327,10 +329,10 @@ static void consider(choice_t *choice, double size)
 }
 
 /*
- * Of the sizes that take no longer than `limit` and are not above `most` that in their middle:
- * what the model does not know, small blocks that take longer to handle and large ones that have
- * to be asked for, is beyond either end. Sizes that hide their handling count as the upper end,
- * as larger ones gain nothing. 0: there are none.
+ * The middle one of the sizes up to `most` whose modelled time is at most `limit`; 0: there are
+ * none. The middle is the safest choice: the model may not know that smaller blocks take longer
+ * to handle or that larger ones need a rendezvous. The range ends at `hidden`, since larger
+ * blocks gain nothing.
  */
 static double choose_middle(const choice_t *choice, double limit, double most)
 {
@@ -355,8 +357,8 @@ static double choose_middle(const choice_t *choice, double limit, double most)
 }
 
 /*
- * With given costs, whose alpha is all that a block costs, the model decides alone, and
- * nothing is slower than whole blocks.
+ * For costs given by the user, whose alpha is the whole cost of a block: the model decides
+ * alone, and the chosen size is never slower than whole contributions.
  */
 static double choose_given(const choice_t *choice)
 {
@@ -371,9 +373,9 @@ static double choose_given(const choice_t *choice)
 }
 
 /*
- * Large contributions go in several blocks even where whole ones would be a little faster: what
- * the model does not know, ranks that come late and blocks that are asked for, stops a call that
- * has nothing else to send.
+ * For learnt costs. Contributions from LARGE bytes on go in SEVERAL blocks at least, even where
+ * whole ones are faster by up to LITTLE: the model does not know late ranks and rendezvous, which
+ * stop a call that has no other block to send.
  */
 #define LARGE ((double) 65536)
 #define SEVERAL 4
@@ -420,7 +422,7 @@ static double time_of_ring(const void *problem, size_t block_size)
     return mca_coll_pipering_time(problem, block_size);
 }
 
-/* As far as calls have shown what the model does not know. */
+/* The modelled time, weighed by the measurements of whole calls. */
 static double weighed_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {
     return mca_coll_pipering_factors_time(member_link(problem)->factors, (double) block_size,
@@ -428,8 +430,8 @@ static double weighed_time(const mca_coll_pipering_problem_t *problem, size_t bl
 }
 
 /*
- * Contributions that are sent without asking are not cut for less than this: the model does not
- * know how much longer ranks wait for their processors where there are more blocks.
+ * Eager contributions are cut only where this gains more than this factor: the model does not
+ * know how much longer ranks wait for their processors with more blocks.
  */
 #define WORTH_CUTTING 1.1
 
@@ -457,7 +459,7 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
                : best;
 }
 
-/* Contributions of `count` members from each member on, the largest such sum. */
+/* The largest sum over `count` consecutive members of the ring. */
 static double largest_span(const double *sums, int members, int count)
 {
     double span = 0, largest = 0;

@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Order: who stands where in the ring.
+ * Order: the position of each rank in the ring.
  *
  *     rank order, nodes A B     A0 A1 A2 | B0 B1 B2       one edge into and one
  *     ranks mapped A B A B A B  0  2  4  | 1  3  5        out of every node
@@ -18,14 +18,14 @@
  *     b by rank 2 1 2 3 0 0     2  1  2  3  0  0          M = 2, 9 rounds
  *     empties placed            2  1  0  2  0  3          M = 1, 8 rounds
  *
- * An empty rank delays what passes it by a round (+1 on an arc), a rank of b_i
- * blocks makes up for b_i - 1 of them. With the nodes kept together each node is
- * one item that adds e - sum min(M, b_i - 1) to the delay carried so far, and M
- * is reached if the items can be put in a row in which the delay never exceeds
- * M: for one rank a node the gaps of plan_rounds; for more, packing bins, which
- * is hard in general. So: fill greedily for each M from the lower bound on, and
- * where that bound is missed search exhaustively within a fixed number of steps.
- * Both count steps and not time, so that all ranks get the same ring.
+ * An empty rank delays the blocks that pass it by a round (+1 on an arc), a rank of b_i
+ * blocks makes up for b_i - 1 of these delays. With the ranks of a node together, a node of
+ * e empty ranks is one item that adds e - sum min(M, b_i - 1) to the delay so far. M is
+ * reached if the items have an order in which the delay never exceeds M. With one rank
+ * a node these are the gaps of plan_rounds; with more ranks it is bin packing, which is
+ * NP-hard. So the order is filled greedily for each M from the lower bound on, and searched
+ * for exhaustively, within a fixed number of steps, where this misses the bound. Both are
+ * limited by steps, not by time, so that all ranks find the same ring.
  *
  * Paper 2.2, Figures 1 and 3, and 2.3.
  */
@@ -34,11 +34,11 @@
 
 #include "coll_pipering_plan.h"
 
-/* Steps of the exhaustive search, far above what 8 ranks need. */
+/* Steps of the exhaustive search, far more than 8 ranks need. */
 #define SEARCH_STEPS 30000
-/* Above this many ranks the exhaustive search would see nothing of the space. */
+/* Above this many ranks the exhaustive search would cover next to nothing of the space. */
 #define SEARCH_RANKS 32
-/* Greedy attempts times ranks. */
+/* Limit of the greedy search: trials times ranks. */
 #define GREEDY_WORK 400000
 
 typedef struct {
@@ -47,23 +47,23 @@ typedef struct {
     const uint64_t *blocks; /* by rank */
     int *node;              /* [p] node of a rank, numbered by lowest rank */
     int *member;            /* [p] ranks by node, fewest blocks first */
-    int *first;             /* [p + 1] a node's first place in member */
+    int *first;             /* [p + 1] index in `member` of a node's first rank */
     int *trial;             /* [p] an order of ranks */
     int *best;              /* [p] the best order so far */
     int64_t best_excess;
     int best_senders;
     uint64_t *row; /* [p] blocks in the order of a trial */
 
-    /* greedy: nodes in lists by what they add to the delay */
-    int *next;         /* [p] */
-    int *adds;         /* [p + 1] heads: nodes that add so much */
-    int *takes;        /* [p + 1] heads: nodes that take off so much */
-    int adds_top;      /* no node adds more */
-    int takes_top;     /* or takes off more */
-    uint64_t *emptied; /* [p] empties of a node */
+    /* greedy search: linked lists of nodes by their change of the delay */
+    int *next;         /* [p] next node of the same list */
+    int *adds;         /* [p + 1] heads: nodes that add d to the delay, by d */
+    int *takes;        /* [p + 1] heads: nodes that subtract d from it, by d */
+    int adds_top;      /* the largest d of `adds` with a node */
+    int takes_top;     /* the largest d of `takes` with a node */
+    uint64_t *emptied; /* [p] number of empty ranks of a node */
 
     /* exhaustive search */
-    bool *used; /* [p] by place in member */
+    bool *used; /* [p] by index in `member` */
     int64_t bound;
     int filled_left; /* ranks with blocks that are not placed yet */
     int steps;
@@ -158,7 +158,7 @@ static void sort_by_blocks(workspace_t *w)
     }
 }
 
-/* Nodes whose last rank in the order has something to send. */
+/* Number of nodes whose last rank in the order is not empty. */
 static int count_senders(const workspace_t *w, const int *order)
 {
     int senders = 0;
@@ -170,7 +170,7 @@ static int count_senders(const workspace_t *w, const int *order)
     return senders;
 }
 
-/* Keeps the trial if it is better: fewer rounds, then more nodes that can send at once. */
+/* Keeps the trial if it has fewer rounds, or as many and more nodes that can send at once. */
 static void judge(workspace_t *w)
 {
     for (int i = 0; i < w->p; ++i) {
@@ -187,7 +187,7 @@ static void judge(workspace_t *w)
     }
 }
 
-/* What a node adds to the delay, if none above `limit` is allowed. */
+/* The delay that a node adds, or subtracts, where no delay above `limit` is allowed. */
 static int64_t node_adds(const workspace_t *w, int node, int64_t limit)
 {
     int64_t sum = (int64_t) w->emptied[node];
@@ -200,8 +200,8 @@ static int64_t node_adds(const workspace_t *w, int node, int64_t limit)
 }
 
 /*
- * Puts the ranks of a node in a row: the empties as early as the delay that
- * comes in allows, its largest rank last. Returns the delay that goes out.
+ * Orders the ranks of a node: empty ranks as early as the incoming delay allows, the rank
+ * with most blocks last. Returns the outgoing delay.
  */
 static int64_t lay_node(const workspace_t *w, int node, int64_t delay, int64_t limit,
                         int64_t last_limit, int *out)
@@ -230,7 +230,7 @@ static int clip(int64_t value, int p)
     return value > p ? p : (int) value;
 }
 
-/* Sorts all nodes but `last` into the lists by what they add or take. */
+/* Puts all nodes but `last` into the lists by their change of the delay. */
 static void list_nodes(workspace_t *w, int64_t limit, int last)
 {
     for (int i = 0; i <= w->p; ++i) {
@@ -278,9 +278,8 @@ static int lesser(int64_t a, int b)
 }
 
 /*
- * The node to come next: the one that adds most without passing the limit, else
- * one that takes off just enough for the largest that is left, else whatever is
- * left.
+ * The next node: the one that adds most delay without exceeding the limit; else the one
+ * that subtracts just enough for the remaining node that adds most; else any remaining one.
  */
 static int pick_node(workspace_t *w, int64_t delay, int64_t limit)
 {
@@ -298,7 +297,7 @@ static int pick_node(workspace_t *w, int64_t delay, int64_t limit)
     return 0 <= node ? node : take_from(w, w->adds, 1, w->adds_top, 1);
 }
 
-/* One greedy trial: no delay above `limit`, `last` (that holds the largest rank) last. */
+/* One greedy trial: no delay above `limit`, node `last` at the end. */
 static void try_limit(workspace_t *w, int64_t limit, int last)
 {
     const int64_t largest = (int64_t) w->blocks[w->member[w->first[last + 1] - 1]] - 1;
@@ -316,7 +315,7 @@ static void try_limit(workspace_t *w, int64_t limit, int last)
     judge(w);
 }
 
-/* Whether a node can close the ring: it holds the largest rank, or adds no delay. */
+/* Whether a node can be the last: `largest`, or a non-empty one that adds no delay. */
 static bool can_be_last(const workspace_t *w, int node, int largest, int64_t limit)
 {
     return node == largest
@@ -344,7 +343,7 @@ static void search_greedily(workspace_t *w)
     }
 }
 
-/* No order is better than the bound, with every node that has data sending at once. */
+/* The best order reaches the bound, and every node with data can send at once. */
 static bool is_optimal(const workspace_t *w)
 {
     int filled = 0;
@@ -356,9 +355,9 @@ static bool is_optimal(const workspace_t *w)
 }
 
 /*
- * Depth first over all orders that keep nodes together. `running` is the best
- * arc that ends at the last rank placed and `top` the best of all while blocks
- * were left outside, so a lower bound.
+ * Depth-first search over all orders that keep the ranks of a node together. `running` is
+ * the largest arc that ends at the last placed rank, `top` the largest of all arcs so far
+ * that leave out a block, which is a lower bound of M.
  */
 static void search_all(workspace_t *w, int placed, int left_in_node, int64_t running, int64_t top)
 {

@@ -16,13 +16,13 @@
  *     '------ N (1 - fraction) ----'  ^              the bulk
  *                                     at most N * fraction outliers
  *
- * What is k-th is found by Floyd and Rivest's selection: a sample says about where it
- * lies, so that of two partitions all but a few values fall away. Cost: n + min(k, n - k)
- * comparisons, and o(n). The sample is drawn at random, the same at every call, so that
- * no order of the values is a bad one.
+ * The k-th value is found by Floyd and Rivest's selection: a sample shows about where it
+ * lies, so that two partitions leave only a few values. Cost: n + min(k, n - k) + o(n)
+ * comparisons. The sample is pseudo-random, and the same at every call, so that no order
+ * of the values is a bad one.
  *
  * Balaji et al. 4.2.1, equation (1). There the denominator is k_select(V, N * FRACT),
- * which does not fit what FRACT is said to be: with N * (1 - FRACT) it does.
+ * which contradicts the paper's definition of FRACT; N * (1 - FRACT) agrees with it.
  */
 
 #include "coll_pipering_plan.h"
@@ -30,10 +30,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Up to so many values a sample costs more than it saves. */
+/* Below so many values a sample costs more than it saves. */
 #define SAMPLED_FROM 600
 
-/* Of values that are selected from, and of what it takes. */
+/* A selection: the values, and the comparisons and random numbers so far. */
 typedef struct {
     size_t *value;
     uint64_t comparisons;
@@ -65,8 +65,8 @@ static size_t draw(selection_t *selection, size_t below)
 }
 
 /*
- * Moves what is less than the value at `at` before it and what is greater behind it;
- * where it stands then. Equal ones go to both sides, so that many of them do no harm.
+ * Moves lesser values before the value at `at` and greater ones behind it; returns its new
+ * index. Equal values go to both sides, so that many of them do no harm.
  */
 static size_t partition(selection_t *selection, size_t left, size_t right, size_t at)
 {
@@ -91,7 +91,7 @@ static size_t partition(selection_t *selection, size_t left, size_t right, size_
     return j;
 }
 
-/* A part of left .. right that is likely to hold what belongs at k, if the part is in order. */
+/* A sample of left .. right, [part.left, part.right], that is likely to hold the k-th value. */
 typedef struct {
     size_t left, right;
 } part_t;
@@ -111,7 +111,7 @@ static part_t draw_sample(selection_t *selection, size_t left, size_t right, siz
     return part;
 }
 
-/* Brings to k what belongs there, with nothing greater before it and nothing less behind it. */
+/* Brings the k-th value to index k, with no greater value before and no lesser one behind it. */
 static void select_in(selection_t *selection, size_t left, size_t right, size_t k)
 {
     while (left < right) {

@@ -9,35 +9,35 @@
  */
 /**
  * @file
- * Rates: what the links between nodes cost, learnt from the streams of calls.
+ * Rates: the cost of the links between nodes, learnt from the streams of calls.
  *
- * A stream of blocks takes so many seconds a byte, which depends on the size of its
- * blocks: small ones are dear because each has to be handled, large ones where the
- * transport asks before it sends them. So rates are kept by classes of block sizes, an
- * octave each, and a link's cost is read off them:
+ * The rate of a stream, in seconds a byte, depends on the size of its blocks: small blocks
+ * are dear because each must be handled, large ones where the transport needs a rendezvous
+ * before it sends them. So rates are kept by classes of block sizes, an octave each, and
+ * the cost of a link follows from them:
  *
  *     seconds
  *     a byte    |  *
  *               |     *                 *     <- dearer than beta: above `eager`
  *       beta  - |- - - - *  *  *  *  - - -
  *               +------------------------------ block size
- *                  ^ alpha: what lifts these
+ *                  ^ alpha lifts the rates of small blocks
  *
- * beta is the mean of the least rate and of those that differ from it by noise, and alpha
- * follows from it, as a network that is slow for bytes is slow for blocks, too; unless small
- * blocks are so much dearer that handling them is what takes the time: then both are those of
- * the line through the times of small blocks and the best ones. Blocks that are all short show
- * alpha only, and beta follows from it.
- * The eager bound is the largest block that is known below the first class, from the best one
- * on, that is dear, or a usual size where none is; and the handshake is what a block costs more
- * above it, where that is known, else a small sum that keeps blocks from becoming larger for
- * next to nothing. No transport is known by name.
+ * beta is the mean of the least rate and of those that differ from it by noise. alpha follows
+ * from beta, since a network that is slow for bytes is slow for blocks, too. But where small
+ * blocks are so dear that their handling takes most of the time, alpha and beta are those of
+ * the line through the times of small blocks and of the best ones. Where all blocks are short,
+ * their rates show alpha only, and beta follows from it.
  *
- * A single block size cannot tell these apart. So among the calls that teach, a few vary
- * it: half, double, a quarter and less of what would be best, as long as such blocks are
- * unknown.
+ * Above the best class, the first dear one shows the eager bound: the largest known block
+ * below that class. The handshake is then the excess cost of a block above the bound. Where no
+ * class is dear, the bound is a usual one, and the handshake a small sum that keeps blocks from
+ * growing beyond the bound for next to no gain. No transport is known by name.
  *
- * Limits: one cost for all links; it is that of the slowest, which sets the pace of every
+ * A single block size cannot separate these costs. So a few of the calls that teach vary
+ * it: half, double, a quarter and less of the best size, as long as such blocks are unknown.
+ *
+ * Limits: one cost for all links, that of the slowest one, which sets the pace of every
  * stream through it.
  *
  * Traeff et al. 2.4 takes alpha and beta for granted.
@@ -48,74 +48,74 @@
 
 #include "coll_pipering_plan.h"
 
-/* Before anything is known: a network between Gigabit Ethernet and InfiniBand. */
+/* Used before any rate is known: a network between Gigabit Ethernet and InfiniBand. */
 #define DEFAULT_BETA 8e-9
 
 /*
- * Seconds of handling a block where a byte takes a given time: from 100 Mbit/s over
- * Gigabit and 10 Gigabit Ethernet to InfiniBand, 90 us, 35, 14 and 4, it falls by this power.
+ * The usual alpha as a power of beta: 90 us, 35, 14 and 4 for 100 Mbit/s, Gigabit and
+ * 10 Gigabit Ethernet and InfiniBand.
  */
 #define ALPHA_AT 90e-6
 #define BETA_AT 83e-9
 #define ALPHA_POWER 0.4
 
-/* Links of more than 5 ns a byte are Ethernet with packets of this size. */
+/* Links of more than 5 ns a byte count as Ethernet with packets of this size. */
 #define PACKET_BETA 5e-9
 #define PACKET 1448
 #define FRAME 66
 
-/* Headers of a message and of what carries it. */
+/* Headers of a message and of its transport. */
 #define ENVELOPE 32
 
 /*
- * Rates within 15% of each other differ by noise; a handshake costs more than that. A stream
- * may also be disturbed for so many seconds, by which it seems at most half as dear again.
+ * Rates within 15% of each other differ by noise; a handshake costs more than that. A
+ * disturbance of so many seconds may raise the rate of a stream too, by at most half.
  */
 #define DEAR 1.15
 #define DISTURBED 2e-3
 #define DISTURBED_MOST 0.5
 
-/* Of rates that differ by noise the last counts as one of so many. */
+/* A new rate that differs by noise has the weight 1 / LASTING. */
 #define LASTING 3
 
-/* A rate that is so many times higher than the one that is kept shows that this was no rule. */
+/* A new rate that is so many times the kept one shows that the kept one was an exception. */
 #define FORGOTTEN 1.5
 
-/* Small blocks that are so many times as dear as the best ones are limited by handling ... */
+/* Small blocks are limited by handling if they are so many times as dear as the best ones. */
 #define HANDLED 2
 
 /*
- * ... which is at most so many times what is usual; and a byte is at most so many times cheaper
- * than the best rate that was seen.
+ * Then alpha is at most so many times the usual one, and beta at least the best known rate
+ * divided by STEEPEST.
  */
 #define ALPHA_MOST 8
 #define STEEPEST 4
 
-/* Blocks that take less than one in so many of what handling usually takes are short. */
+/* Blocks are short if the usual alpha is at least so many times their whole time. */
 #define SHORT 2
 
-/* Blocks of up to this size are sent without asking, as long as nothing else is known ... */
+/* The usual eager bound in bytes, as long as no rate shows another one. */
 #define EAGER 16128
 
-/* ... and those larger than this and any that is known cost so many alphas more. */
+/* The guessed handshake of a block above the usual bound and all known blocks, in alphas. */
 #define ASKING 8
 
-/* What rests on a quarter of the bytes of what is known does not count beside it ... */
+/* A stream of less than 1 / WEIGHT of the bytes of the known one does not count. */
 #define WEIGHT 4
 
-/* ... and gives way to what rests on so many times as much. */
+/* A stream of more than so many times the bytes of the known one replaces it. */
 #define WEIGHTIER 3
 
 /*
- * Classes end a little below powers of two, where transports begin to ask: with their headers
- * a block of just that size is above the bound.
+ * Classes end a little below powers of two, since these are common eager bounds: with its
+ * headers a block of just such a size is above the bound.
  */
 #define FIRST_EDGE 1008
 
-/* The class of the smallest blocks that are tried: all transports send them without asking. */
+/* The class of the smallest blocks that lessons try: all transports send them eagerly. */
 #define VARIED_LEAST 2
 
-/* Blocks that a call needs to show a rate. */
+/* The least number of blocks that shows a rate. */
 #define LESSON_BLOCKS 3
 
 int mca_coll_pipering_rate_class(size_t block_size)
@@ -177,7 +177,7 @@ static bool is_known(const mca_coll_pipering_rates_t *rates, int class)
     return 0 <= class && MCA_COLL_PIPERING_RATES > class && 0 < rates->of[class].bytes;
 }
 
-/* What is known rests on as much as anything that is. */
+/* Well-founded: the rate of a class is known from nearly as many bytes as any other. */
 static bool is_founded(const mca_coll_pipering_rates_t *rates, int class)
 {
     float most = 0;
@@ -188,7 +188,7 @@ static bool is_founded(const mca_coll_pipering_rates_t *rates, int class)
     return is_known(rates, class) && WEIGHT * rates->of[class].bytes >= most;
 }
 
-/* The class of the least rate, -1: none is known. */
+/* The class with the least rate among the well-founded ones; -1: no rate is known. */
 static int best_class(const mca_coll_pipering_rates_t *rates)
 {
     int best = -1;
@@ -222,7 +222,7 @@ static double mean_rate(const mca_coll_pipering_rates_t *rates, int best)
     return sum / count;
 }
 
-/* Dearer than the best class by more than noise. */
+/* Whether a class is dearer than the best one by more than noise. */
 static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, int best)
 {
     const mca_coll_pipering_rate_t *rate = &rates->of[class];
@@ -235,16 +235,16 @@ static bool is_dear(const mca_coll_pipering_rates_t *rates, int class, int best)
     return rate->seconds > (DEAR + noise) * least;
 }
 
-/* What a network that is so slow for bytes usually takes for a block. */
+/* The usual alpha of a network with this beta. */
 static double usual_alpha(double beta)
 {
     return ALPHA_AT * pow(beta / BETA_AT, ALPHA_POWER);
 }
 
 /*
- * Where blocks take long to handle, or processors are few, that is what a call waits for: the
- * line through the times of the smallest blocks and of the best ones shows it. False: the wire
- * is what a call waits for.
+ * alpha and beta where calls wait for the handling of blocks, because it takes long or processors
+ * are few: those of the line through the times of the smallest blocks and of the best ones. False:
+ * calls wait for the wire.
  */
 static bool find_handling(const mca_coll_pipering_rates_t *rates, int best,
                           mca_coll_pipering_link_cost_t *cost)
@@ -268,10 +268,10 @@ static bool find_handling(const mca_coll_pipering_rates_t *rates, int best,
 }
 
 /*
- * Of blocks that are too short to show what a byte costs, as those of one large contribution
- * among many tiny ones are: handling them takes all their time but what their bytes take at
- * the rate at which that handling is usual. Where ranks share a processor it takes as many
- * times as long, `load`. False: blocks are long enough.
+ * alpha and beta where blocks are too short to show beta, such as those of one large contribution
+ * among many tiny ones: the two that add up to the time of the best blocks, alpha being the usual
+ * one for beta. Where `load` ranks share a processor, handling takes `load` times as long. False:
+ * blocks are long enough.
  */
 static bool find_short(const mca_coll_pipering_rate_t *best, double load,
                        mca_coll_pipering_link_cost_t *cost)
@@ -279,7 +279,7 @@ static bool find_short(const mca_coll_pipering_rate_t *best, double load,
     const double time = best->seconds * best->length;
     double low = 0, high = best->seconds;
 
-    /* what is usual is known less well than how many ranks share a processor */
+    /* the usual alpha is a rough guess, the number of ranks on a processor is exact */
     if (load * usual_alpha(high) < (1 < load ? 1 : SHORT) * time) {
         return false;
     }
@@ -296,7 +296,7 @@ static bool find_short(const mca_coll_pipering_rate_t *best, double load,
     return true;
 }
 
-/* What a block of a dear class costs more, the mean over those classes from `dear` on. */
+/* The excess cost of a block above the eager bound: the mean over dear classes from `dear` on. */
 static double mean_handshake(const mca_coll_pipering_rates_t *rates, int dear, int best)
 {
     double sum = 0;
@@ -312,8 +312,8 @@ static double mean_handshake(const mca_coll_pipering_rates_t *rates, int dear, i
 }
 
 /*
- * The eager bound and what a block above it costs more. Where a class is dear the bound is the
- * largest block below it that is known; where none is, not below a usual one.
+ * The eager bound and the handshake. If a class above the best one is dear, the bound is the
+ * largest known block below it; else the largest known block, or the usual bound if it is larger.
  */
 static void find_eager(const mca_coll_pipering_rates_t *rates, int best,
                        mca_coll_pipering_link_cost_t *cost)

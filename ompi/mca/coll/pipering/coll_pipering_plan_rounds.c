@@ -10,9 +10,9 @@
 
 /**
  * @file
- * Rounds: the exact length of the pipelined ring's schedule.
+ * Rounds: the exact number of rounds of the pipelined ring.
  *
- * The k-th block on the link out of position j leaves in round D(j, k), with
+ * The k-th block on the link out of position j is sent in round D(j, k), with
  * D(j, k) = k for own blocks and D(j, k) = max(D(j, k-1), D(j-1, k-b_j)) + 1
  * for the others, so D(j, k) = k + max_s sum_{t < s} (1 - b_{j-t}), and
  *
@@ -22,20 +22,20 @@
  *     b:   3  0  0  2  0       arcs {0 0} and {0 0 2 0}: M = 2 and 1,
  *     1-b: -2 1  1 -1  1       rounds = 5 - 1 + 2
  *
- * This corrects paper 2.3, whose closed form b' - 1 + floor(z / (p - z)) falls
- * below the bound b' that an empty rank has, and holds for every placement of
- * the empties; equation (1) is the case without empties, b' - min b_i.
+ * This corrects paper 2.3, whose closed form b' - 1 + floor(z / (p - z)) is below the b'
+ * rounds that an empty rank needs at least. It holds for every placement of the empty
+ * contributions; equation (1) is the case without them, b' - min b_i.
  */
 
 #include <math.h>
 
 #include "coll_pipering_plan.h"
 
-/* What the positions of a ring add to an arc: (1 + lag_i - weight_i). */
+/* The terms that the positions of a ring add to the sum of an arc: (1 + lag_i - weight_i). */
 typedef struct {
     const uint64_t *blocks;
-    const double *weight; /* NULL: the blocks */
-    const double *lag;    /* NULL: none */
+    const double *weight; /* NULL: the number of blocks */
+    const double *lag;    /* NULL: 0 */
     int p;
 } gains_t;
 
@@ -46,8 +46,8 @@ static double gain(const gains_t *gains, int i)
 }
 
 /*
- * Largest sum over non-empty arcs of the p - 1 positions after `cut`, all the
- * way round: these are the arcs that leave out position `cut`.
+ * The largest sum over the non-empty arcs that leave out position `cut`: those of the p - 1
+ * positions after it.
  */
 static double best_arc_without(const gains_t *gains, int cut)
 {
@@ -61,14 +61,14 @@ static double best_arc_without(const gains_t *gains, int cut)
 }
 
 /*
- * An arc that holds `cut` has a complement, and this holds a block: so its sum
- * is the whole ring's less the least sum over arcs that hold a block, but not
- * `cut`.
+ * The largest sum over the arcs with position `cut`. The complement of such an arc has a block
+ * and leaves out `cut`. So this is the sum of the whole ring less the least sum over the arcs
+ * that have a block and leave out `cut`.
  */
 static double best_arc_around(const gains_t *gains, int cut, double whole)
 {
-    double least = HUGE_VAL; /* over arcs that hold a block */
-    double running = 0;      /* of those that end here */
+    double least = HUGE_VAL; /* over arcs that have a block */
+    double running = 0;      /* least sum of those that end here */
 
     for (int i = 1; i < gains->p; ++i) {
         const int at = (cut + i) % gains->p;
@@ -123,9 +123,9 @@ uint64_t mca_coll_pipering_rounds(const uint64_t *blocks, int p)
 }
 
 /*
- * Empties that a ring takes without an arc above M: in front of a rank of b_i
- * blocks M of them, or b_i - 1 if that is fewer; and if M is above every
- * b_i - 1, as many more as it is above the largest, at one place.
+ * Whether a ring has room for z empty ranks without an arc above M. In front of a rank of b_i
+ * blocks there is room for min(M, b_i - 1) of them; and if M is above every b_i - 1, in one
+ * place for as many more as M is above the largest.
  */
 static bool takes_empties(const uint64_t *blocks, int p, uint64_t m, uint64_t largest, uint64_t z)
 {

@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Stages: what a pipeline takes whose stages differ, and the pipelines of the paper.
+ * Stages: the time of a pipeline whose stages differ, and the pipelines of the paper.
  *
  *     rank 0         rank 1                     rank 2               (broadcast)
  *     +------+ first +------------+   forward   +------------+
@@ -20,10 +20,10 @@
  *                      v                          v
  *                     user                       user
  *
- * A rank has a ring buffer for what comes in. Its processor copies and combines blocks
- * while the adapter sends the one before on, so a stage lasts as long as the longer of
- * both, and then tells its neighbours (`flow`). The first block meets every stage empty,
- * the others follow at the pace of the slowest:
+ * A rank receives blocks into a ring buffer. Its processor copies and combines a block
+ * while the adapter forwards the one before, so a stage takes the longer of both times,
+ * and then the time to notify its neighbours (`flow`). The first block finds every stage
+ * idle, the others follow at the pace of the slowest stage:
  *
  *     T = sum of pass + (n - 1) max of hold,    n = ceil(m / B)
  *
@@ -35,29 +35,29 @@
  *                 last         combine + copy                     combine + copy
  *     scan        P - 2        combine + forward + flow           max(forward, combine + copy)
  *
- * Printed equations, and what is different here. (1) counts N_s + N_t stages: it is one
- * less, since the first block passes its last stage together with the filling. So (2) is
- * (P - 1) + D_v/D_b - 1 transfers, and the last rank's copy, which it leaves out. In (3)
- * and (4) l_rw is not defined; where (2) has l_sb they have l_rw, each behind the
- * l_PIO(4) that writes a position in the ring buffer, so it is the barrier behind that
- * write. Both belong to every block and into the bracket. (4) adds the copy to the
- * transfer in max(l_cmb, l_DMA + l_cpy): but the processor copies, which l_DMA does not
- * wait for. The stages at both ends count for the pace as well (the paper's footnote 2):
- * the root of a broadcast writes from the user's memory, and the root of a reduction
+ * Differences from the printed equations. (1) counts N_s + N_t stages; it should be one
+ * less, since the first block passes its last stage while the pipeline fills. So (2) is
+ * (P - 1) + D_v/D_b - 1 transfers and the last rank's copy, which the paper leaves out.
+ * (3) and (4) do not define l_rw. They have it where (2) has l_sb, after the l_PIO(4) that
+ * writes a position in the ring buffer, so l_rw is the barrier after that write. Both
+ * terms occur for every block and belong inside the bracket. (4) adds the copy to the
+ * transfer in max(l_cmb, l_DMA + l_cpy); but the processor copies, and l_DMA does not
+ * wait for it. The stages at both ends limit the pace as well (the paper's footnote 2):
+ * the root of a broadcast sends from the user's memory, and the root of a reduction
  * combines and stores every block.
  *
- * Allreduce is both one after the other, or (4.4) both at once: back along the line while
- * later blocks still come. Then an inner rank's adapter and processor have both to do.
- * All others are exact; this one is too high by a stage there and back at most where
- * sending sets the pace, and up to 1.45 times too low where the processor does, and blocks
- * both ways wait for each other.
+ * Allreduce is a reduction and then a broadcast, or (4.4) both at the same time: the result
+ * goes back along the chain while later blocks still come. Then the adapter and processor
+ * of an inner rank do the work of both. The model is exact but for this last case: it is
+ * too high by at most a stage each way where sending sets the pace, and up to 1.45 times
+ * too low where the processor does, since blocks of both directions wait for each other.
  *
  * Cost: O(1) a block size. Limits: one rank a node, P >= 2, and room for 3 blocks in a
- * ring buffer: one that comes in, one that is combined, one that leaves.
+ * ring buffer: one that is received, one that is combined, one that is sent.
  *
- * The chains of plan_chain have other stages, since nodes have several ranks there and
- * the transport bounds what is under way by a window instead of telling of each block;
- * they are the same pipeline, and their time comes from the same function.
+ * The chains of plan_chain have other stages, since their nodes have several ranks and
+ * the transport limits the blocks in flight by a window instead of a notification for each
+ * block. They are the same kind of pipeline, and the same function computes their time.
  *
  * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations", sections
  * 4 to 4.4, equations (1) to (4).
@@ -89,12 +89,12 @@ double mca_coll_pipering_stages_time(const mca_coll_pipering_stage_t *stages, in
     return fill + (double) (blocks - 1) * slowest;
 }
 
-/* ---- those of the paper ---- */
+/* ---- the pipelines of the paper ---- */
 
-/* What one block of a problem costs. */
+/* The costs of one block, in seconds. */
 typedef struct {
-    double first, forward;                 /* until the next can be sent */
-    double first_latency, forward_latency; /* and so much later it is there */
+    double first, forward;                 /* until the next block can be sent */
+    double first_latency, forward_latency; /* from then until the block has arrived */
     double copy, combine, flow;
 } block_cost_t;
 
@@ -109,7 +109,7 @@ static block_cost_t cost_of(const mca_coll_pipering_machine_t *machine, double s
                           .flow = machine->flow};
 }
 
-/* The rank whose data begins the pipeline. */
+/* The first rank of the pipeline. */
 static mca_coll_pipering_stage_t first_stage(const block_cost_t *cost)
 {
     return (mca_coll_pipering_stage_t){.count = 1,
@@ -118,8 +118,8 @@ static mca_coll_pipering_stage_t first_stage(const block_cost_t *cost)
 }
 
 /*
- * Ranks that pass blocks on; `before` is the processor's work on a block that can be sent
- * only then, `work` all of it.
+ * Ranks that forward blocks: `work` is the processor's work on a block, `before` the part of it
+ * that must be done before the block is sent.
  */
 static mca_coll_pipering_stage_t inner_stage(const block_cost_t *cost, int count, double before,
                                              double work)
@@ -131,7 +131,7 @@ static mca_coll_pipering_stage_t inner_stage(const block_cost_t *cost, int count
                                        .hold = fmax(cost->forward, work) + cost->flow};
 }
 
-/* The rank where blocks end. */
+/* The last rank of the pipeline. */
 static mca_coll_pipering_stage_t last_stage(const block_cost_t *cost, double work)
 {
     return (mca_coll_pipering_stage_t){.count = 1, .pass = work, .hold = work + cost->flow};
@@ -157,8 +157,8 @@ static double single_time(mca_coll_pipering_protocol_t protocol, const block_cos
 }
 
 /*
- * There and back: from the end of the line to the root, which sends the result on as an
- * inner rank of a scan would, and to the end again. Inner ranks do everything twice.
+ * A merged allreduce: from the end of the chain to the root, which forwards the result like an
+ * inner rank of a scan, and back to the end. Inner ranks do the work of both directions.
  */
 static double merged_time(const block_cost_t *cost, int ranks, uint64_t blocks)
 {
