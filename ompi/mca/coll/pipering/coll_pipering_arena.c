@@ -17,13 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory comes in pages. */
+/* Memory is reserved in pages. */
 #define PAGE ((size_t) 4096)
 
-/* Buffers are not made smaller than this, unless the user wants them to be. */
+/* The least size of a buffer, unless the user sets a smaller one. */
 #define LEAST ((size_t) 64 * 1024)
 
-/* Buffers that should fit into the share of a process: an allreduce takes in over three links. */
+/* Buffers that should fit into the share of a process: an allreduce receives over three links. */
 #define FIT 3
 
 #define ARENA mca_coll_pipering_component.arena
@@ -39,7 +39,7 @@ void mca_coll_pipering_arena_open(void)
     (void) opal_hash_table_init(&ARENA.neighbours, 64);
 }
 
-/* Gives the memory back, also that which others have mapped. */
+/* Gives the memory back, even if other processes have it mapped. */
 static void give_back(void)
 {
     if (0 == ARENA.leases && 0 < ARENA.reserved
@@ -98,7 +98,7 @@ static size_t whole_pages(size_t bytes)
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* As many addresses as this process may ever have memory for. */
+/* Makes the segment, with addresses for all memory that this process may ever have. */
 static bool has_segment(void)
 {
     const size_t size = 0 < DIRECTORY.budget ? share() : MCA_COLL_PIPERING_ARENA_MOST;
@@ -112,7 +112,7 @@ static bool has_segment(void)
     return !ARENA.refused;
 }
 
-/* Memory up to there, within the share. */
+/* Reserves memory up to `end`, within the share. */
 static bool reserve(size_t end)
 {
     const size_t more = end > ARENA.reserved ? end - ARENA.reserved : 0;
@@ -133,7 +133,7 @@ static bool reserve(size_t end)
     return true;
 }
 
-/* Takes the lowest place where so many bytes are free. */
+/* Leases the lowest place where `size` bytes are free. */
 static mca_coll_pipering_fifo_t *take(size_t size)
 {
     size_t from = 0;
@@ -153,7 +153,7 @@ static mca_coll_pipering_fifo_t *take(size_t size)
     return (mca_coll_pipering_fifo_t *) ((char *) ARENA.segment.address + from);
 }
 
-/* Where a share is small buffers are too, rather than that one link has all of it. */
+/* Where the share is small, buffers are smaller, so that one link does not take all of it. */
 static size_t first_size(size_t wanted)
 {
     const size_t most = share();

@@ -9,21 +9,21 @@
  */
 /**
  * @file
- * The arena: the shared memory of a process, out of which it leases ring buffers to those
- * who send to it.
+ * The arena: the shared memory of a process, which leases ring buffers in it to the processes
+ * that send to it.
  *
  *      0                                   reserved                       size
  *      | header, bytes | header, bytes | free | ...     addresses only      |
  *        leased          leased
  *
- * A process has one arena, for all of its communicators, links and calls. A buffer is leased
- * by the receiver for one link of one call, in the lowest place where it fits, and memory is
- * reserved as far as leases have come. It is given back when the last communicator that uses
- * ring buffers is freed. Others on the node map an arena when they first get a lease in it,
- * and keep the mapping, which costs them no memory.
+ * A process has one arena, for all of its communicators, links and calls. The receiver leases a
+ * buffer for one link of one call, in the lowest place where it fits, and reserves memory up to
+ * the end of the highest lease so far. This memory is given back when the last communicator that
+ * uses ring buffers is freed. Other processes of the node map an arena when they first get a
+ * lease in it, and keep the mapping, which costs them no memory.
  *
  * Limits: MCA_COLL_PIPERING_LEASES leases at a time, and the share of the process in the
- * node's budget (common_irregular.h). Who gets no lease sends messages.
+ * node's budget (common_irregular.h). A link without a lease sends messages.
  */
 
 #ifndef MCA_COLL_PIPERING_ARENA_H
@@ -37,70 +37,70 @@
 
 BEGIN_C_DECLS
 
-/** Bytes that a process has at most, unless the user gives a budget. */
+/** The most bytes of an arena, unless the user gives a budget. */
 #define MCA_COLL_PIPERING_ARENA_MOST ((size_t) 2 << 20)
 
-/** Leases at a time. */
+/** The most leases at a time. */
 #define MCA_COLL_PIPERING_LEASES 64
 
-/** What a process and another one of its node know of each other's arenas. */
+/** Another process of the node: which of the two has mapped the arena of the other. */
 typedef struct mca_coll_pipering_neighbour_t {
     enum {
         MCA_COLL_PIPERING_UNASKED,
         MCA_COLL_PIPERING_ATTACHED, /**< it has mapped the arena of this process */
-        MCA_COLL_PIPERING_UNABLE    /**< it cannot */
+        MCA_COLL_PIPERING_UNABLE    /**< it cannot map it */
     } has_mine;
-    bool tried;                             /**< this process has, or cannot, its arena: */
-    mca_common_irregular_segment_t segment;
+    bool tried; /**< this process has tried to map its arena */
+    mca_common_irregular_segment_t segment; /**< its arena; without an address: not mapped */
 } mca_coll_pipering_neighbour_t;
 
-/** All arenas as a process knows them. */
+/** The arena of this process, and those of other processes. */
 typedef struct mca_coll_pipering_arena_t {
     opal_mutex_t lock;
-    bool refused;                           /**< there can be no segment */
+    bool refused;                           /**< the segment cannot be made */
     mca_common_irregular_segment_t segment; /**< of this process */
-    size_t reserved;                        /**< bytes from the beginning */
-    int users;                              /**< communicators */
+    size_t reserved;                        /**< bytes with memory, from the beginning on */
+    int users;                              /**< communicators that use ring buffers */
     int leases;
     struct {
         size_t from, size;
-    } lease[MCA_COLL_PIPERING_LEASES]; /**< in the order of places */
-    opal_hash_table_t neighbours;      /**< by process */
+    } lease[MCA_COLL_PIPERING_LEASES]; /**< ascending */
+    opal_hash_table_t neighbours;      /**< mca_coll_pipering_neighbour_t by process name */
 } mca_coll_pipering_arena_t;
 
-/** Nothing is made before the first lease. */
+/** Prepares the arena; its segment is made with the first lease. */
 void mca_coll_pipering_arena_open(void);
 
-/** Removes the arena, and all mappings; no ring buffer is in use. */
+/** Removes the arena and all mappings; no ring buffer may be in use. */
 void mca_coll_pipering_arena_close(void);
 
-/** A communicator begins to use ring buffers, or is freed. */
+/** To be called when a communicator begins to use ring buffers, and when it is freed. */
 void mca_coll_pipering_arena_join(void);
 void mca_coll_pipering_arena_leave(void);
 
-/** The process of a rank, for the ring buffers between it and this one. NULL: no memory. */
+/** The neighbour that is a rank of a communicator. NULL: no memory. */
 mca_coll_pipering_neighbour_t *mca_coll_pipering_arena_neighbour(ompi_communicator_t *comm,
                                                                  int rank);
 
 /**
- * Leases a ring buffer of `*size` bytes, or of a half, quarter, ... of them, that carries blocks
- * of so many bytes; empty, its size in `*size`. NULL: there is none.
+ * Leases an empty ring buffer of *size bytes, or of a half, a quarter, ... of them, which can
+ * carry blocks of `block_bytes` bytes. *size becomes its size. NULL: no room.
  */
 mca_coll_pipering_fifo_t *mca_coll_pipering_arena_lease(size_t block_bytes, size_t *size);
 
-/** Ends a lease; nobody touches the buffer any more. */
+/** Ends a lease; neither side may touch the buffer any more. */
 void mca_coll_pipering_arena_release(const mca_coll_pipering_fifo_t *fifo);
 
-/** What others need to attach the arena, and where in it a buffer lies. */
+/** The segment that others attach, and the offset of a buffer in it. */
 const mca_common_irregular_segment_t *mca_coll_pipering_arena_segment(void);
 size_t mca_coll_pipering_arena_place(const mca_coll_pipering_fifo_t *fifo);
 
-/** Notes whether another process has attached the arena of this one, or cannot. */
+/** Stores whether another process has attached the arena of this one, or cannot. */
 void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool attached);
 
 /**
- * The buffer that lies at this place of another process's arena, which `segment` describes
- * (NULL: it has been attached before). NULL: it cannot be attached.
+ * The buffer at offset `place` of another process's arena; `segment` is this arena (NULL: it
+ * has been attached before). NULL: the arena cannot be attached.
  */
 mca_coll_pipering_fifo_t *
 mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,

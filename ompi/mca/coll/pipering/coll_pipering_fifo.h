@@ -9,28 +9,28 @@
  */
 /**
  * @file
- * The ring buffer between two processes of a node: the protocol, without what it
- * stands on.
+ * The ring buffer between two processes of a node: its protocol; coll_pipering_arena.h has
+ * its memory.
  *
  *      place      0     1     2    ...              lap - 1
  *                 | k+4 | k+5 |  k  | k+1 | k+2 | k+3 | rest |
  *                    written ->  read ->
  *
- * One process writes blocks, one reads them, each moves one counter of blocks, which has
- * a cache line to itself. A buffer serves one stream of blocks after the other, maybe
- * with another writer each:
+ * One process writes blocks and one reads them; each advances its own counter of blocks, in
+ * a cache line of its own. A buffer serves one stream of blocks after the other, each
+ * possibly with another writer:
  *
  *      reader                                  writer
  *      clears the counters    -- grant -->     writes blocks, shows each
  *      reads, gives back      <------------
- *      has read the last one, clears again    (has not touched it since it showed that)
+ *      reads the last block, clears again     (does not touch it after showing this block)
  *
- * so that all that is shared with a writer is over when the reader has seen its last block,
- * and nothing is handed over but by the counters and the grant. Whoever has to give up breaks
- * the buffer, and the other side finds that where it looks for the next block.
+ * So a writer is done with the buffer when the reader has seen its last block, and both sides
+ * synchronize by the counters and the grant alone. A side that gives up breaks the buffer;
+ * the other side sees this when it looks for the next block.
  *
- * Cost: a copy in, one cache line read by either side. Limits: a stride of at most
- * half the size.
+ * Cost: one copy into the buffer, one cache line read by either side. Limits: a stride of at
+ * most half the size.
  *
  * Worringer 4.1: D_ring is `size`, D_b the stride, N_b `ahead`.
  */
@@ -44,46 +44,46 @@
 
 #define MCA_COLL_PIPERING_FIFO_LINE 128
 
-/** A counter of a buffer that its side has broken. */
+/** The value of a counter whose side has broken the buffer. */
 #define MCA_COLL_PIPERING_FIFO_BROKEN UINT64_MAX
 
-/** As it lies in shared memory. */
+/** A ring buffer, in shared memory. */
 typedef struct mca_coll_pipering_fifo_t {
-    uint64_t written; /**< blocks */
+    uint64_t written; /**< number of blocks */
     char pad_written[MCA_COLL_PIPERING_FIFO_LINE - sizeof(uint64_t)];
-    uint64_t read; /**< blocks whose room is free again */
+    uint64_t read; /**< number of blocks whose room is free again */
     char pad_read[MCA_COLL_PIPERING_FIFO_LINE - sizeof(uint64_t)];
     char bytes[];
 } mca_coll_pipering_fifo_t;
 
-/** A stream of blocks, as one side sees it. */
+/** A stream of blocks, the state of one side. */
 typedef struct mca_coll_pipering_fifo_run_t {
     size_t stride;  /**< bytes from a block to the next */
-    uint64_t lap;   /**< blocks that the buffer has room for */
-    uint64_t limit; /**< blocks that the writer may be ahead */
-    uint64_t seen;  /**< the other side's counter when it was last looked at */
+    uint64_t lap;   /**< number of blocks for which the buffer has room */
+    uint64_t limit; /**< number of blocks by which the writer may be ahead */
+    uint64_t seen;  /**< the other side's counter when it was last read */
 } mca_coll_pipering_fifo_run_t;
 
-/** The stride for blocks of so many bytes: they begin where any type may. */
+/** The stride for blocks of `block` bytes: they are aligned for any type. */
 static inline size_t mca_coll_pipering_fifo_stride(size_t block)
 {
     return (block + 63) / 64 * 64;
 }
 
-/** Whether a buffer can carry blocks of so many bytes: one is read while one is written. */
+/** Whether a buffer has room for two such blocks: one is read while one is written. */
 static inline bool mca_coll_pipering_fifo_carries(size_t size, size_t block)
 {
     return mca_coll_pipering_fifo_stride(block) <= size / 2;
 }
 
-/** Makes a buffer empty; for the reader, while there is no writer. */
+/** Empties a buffer; by the reader, while there is no writer. */
 static inline void mca_coll_pipering_fifo_clear(mca_coll_pipering_fifo_t *fifo)
 {
     __atomic_store_n(&fifo->written, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&fifo->read, 0, __ATOMIC_RELAXED);
 }
 
-/** Starts a run; `ahead` blocks are allowed, at least 2, or 0 for what fits. */
+/** Starts a run; the writer may be `ahead` blocks ahead, at least 2, or 0: as many as fit. */
 static inline void mca_coll_pipering_fifo_start(mca_coll_pipering_fifo_run_t *run, size_t size,
                                                 size_t block, unsigned ahead)
 {
@@ -93,7 +93,7 @@ static inline void mca_coll_pipering_fifo_start(mca_coll_pipering_fifo_run_t *ru
     run->limit = 0 == ahead || ahead > run->lap ? run->lap : ahead;
 }
 
-/** Where block k lies. */
+/** The address of block k. */
 static inline char *mca_coll_pipering_fifo_place(mca_coll_pipering_fifo_t *fifo,
                                                  const mca_coll_pipering_fifo_run_t *run,
                                                  uint64_t k)
@@ -101,7 +101,7 @@ static inline char *mca_coll_pipering_fifo_place(mca_coll_pipering_fifo_t *fifo,
     return fifo->bytes + k % run->lap * run->stride;
 }
 
-/** The writer may write block k. */
+/** Whether the writer may write block k. */
 static inline bool mca_coll_pipering_fifo_has_room(mca_coll_pipering_fifo_t *fifo,
                                                    mca_coll_pipering_fifo_run_t *run, uint64_t k)
 {
@@ -117,7 +117,7 @@ static inline void mca_coll_pipering_fifo_show(mca_coll_pipering_fifo_t *fifo, u
     __atomic_store_n(&fifo->written, blocks, __ATOMIC_RELEASE);
 }
 
-/** Block k is there to read. */
+/** Whether block k can be read. */
 static inline bool mca_coll_pipering_fifo_is_there(mca_coll_pipering_fifo_t *fifo,
                                                    mca_coll_pipering_fifo_run_t *run, uint64_t k)
 {
@@ -127,21 +127,21 @@ static inline bool mca_coll_pipering_fifo_is_there(mca_coll_pipering_fifo_t *fif
     return MCA_COLL_PIPERING_FIFO_BROKEN != run->seen && k < run->seen;
 }
 
-/** Gives the room of all blocks before `blocks` back. */
+/** Frees the room of all blocks before `blocks` for the writer. */
 static inline void mca_coll_pipering_fifo_give_back(mca_coll_pipering_fifo_t *fifo,
                                                     uint64_t blocks)
 {
     __atomic_store_n(&fifo->read, blocks, __ATOMIC_RELEASE);
 }
 
-/** The writer, or the reader, gives up, and does not touch the buffer again. */
+/** Breaks the buffer; the caller, writer or reader, must not touch it again. */
 static inline void mca_coll_pipering_fifo_break(mca_coll_pipering_fifo_t *fifo, bool writer)
 {
     __atomic_store_n(writer ? &fifo->written : &fifo->read, MCA_COLL_PIPERING_FIFO_BROKEN,
                      __ATOMIC_RELEASE);
 }
 
-/** The other side had given up when it was last looked at. */
+/** Whether the other side had given up when its counter was last read. */
 static inline bool mca_coll_pipering_fifo_is_broken(const mca_coll_pipering_fifo_run_t *run)
 {
     return MCA_COLL_PIPERING_FIFO_BROKEN == run->seen;

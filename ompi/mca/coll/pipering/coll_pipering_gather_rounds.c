@@ -32,7 +32,7 @@ static bool is_large(const rounds_t *rounds, int slot)
 
 /* ---- setting up ---- */
 
-/* Slots, and where the small contributions are in the area; the bytes of these. */
+/* Fills the tables of slots; returns the bytes of the packed contributions. */
 static size_t fill_slots(rounds_t *rounds)
 {
     const int p = rounds->plan.grid.ring->size;
@@ -53,16 +53,17 @@ static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
     return mca_coll_pipering_contribution(layout, rank) + layout->true_lb;
 }
 
-/* The own contribution is sent from where the user has it, if that can be. */
+/* Whether this rank's contribution is sent from the user's send buffer. */
 static bool stays(const rounds_t *rounds)
 {
     return NULL != rounds->plan.send && rounds->plan.send->dense && is_large(rounds, rounds->own);
 }
 
-/* A large contribution needs room in the area. */
+/* Whether a slot has a large contribution that needs room in the area. */
 static bool wants_room(const rounds_t *rounds, int slot)
 {
-    return is_large(rounds, slot) && !rounds->plan.recv->dense && !(slot == rounds->own && stays(rounds));
+    return is_large(rounds, slot) && !rounds->plan.recv->dense
+           && !(slot == rounds->own && stays(rounds));
 }
 
 static size_t count_room(const rounds_t *rounds)
@@ -93,7 +94,7 @@ static void find_places(rounds_t *rounds, size_t packed)
     }
 }
 
-/* Tables first, as much as a pointer is aligned; then the area. */
+/* The tables first, in the order of their alignment; then the area. */
 static int take_memory(rounds_t *rounds, size_t count)
 {
     const size_t p = (size_t) rounds->plan.grid.ring->size;
@@ -126,7 +127,7 @@ static int take_memory(rounds_t *rounds, size_t count)
     return OMPI_SUCCESS;
 }
 
-/* Brings the own contribution to where it is sent from. */
+/* Copies this rank's contribution to the place that it is sent from. */
 static int put_own(rounds_t *rounds)
 {
     const mca_coll_pipering_layout_t *from = NULL == rounds->plan.send ? rounds->plan.recv
@@ -160,7 +161,7 @@ static int put_own(rounds_t *rounds)
 
 /* ---- delivery to the user's buffer ---- */
 
-/* It is not where it belongs yet. */
+/* Whether the contribution of a slot must be copied to the user's buffer. */
 static bool wants_delivery(const rounds_t *rounds, int slot)
 {
     const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
@@ -169,7 +170,7 @@ static bool wants_delivery(const rounds_t *rounds, int slot)
            && (!recv->dense || rounds->place[slot] != in_buffer(recv, rounds->rank[slot]));
 }
 
-/* Copies up to `length` bytes of a slot's contribution; the bytes done, 0: it cannot be. */
+/* Delivers up to `length` bytes of a slot's contribution; the bytes delivered, 0: an error. */
 static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
 {
     const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
@@ -190,7 +191,7 @@ static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
     return mca_common_irregular_unpack(&rounds->unpacker, from, length, rounds->on_device);
 }
 
-/* Delivers up to `*room` bytes of a slot, and takes them off; true if all of it is delivered. */
+/* Delivers up to *room bytes of a slot, and subtracts them from *room; true: the slot is done. */
 static bool deliver_piece(rounds_t *rounds, int slot, size_t *room, int *rc)
 {
     const size_t left = bytes_at(rounds, slot) - rounds->delivery_done;
@@ -214,7 +215,7 @@ static bool deliver_piece(rounds_t *rounds, int slot, size_t *room, int *rc)
     return true;
 }
 
-/* A step: slots from `first` on, at most a piece at once. */
+/* A step of the schedule: delivers `count` slots from `first` on, at most a piece in a call. */
 static int deliver(void *context, int first, int count)
 {
     rounds_t *rounds = context;
@@ -236,7 +237,7 @@ static int deliver(void *context, int first, int count)
 
 /* ---- listing ---- */
 
-/* The messages of a span: the packed one first, then large contributions; the bytes of all. */
+/* Lists the messages of a span: the packed one, then large contributions; returns their bytes. */
 static size_t list_messages(const rounds_t *rounds, mca_common_irregular_messages_t *list,
                             mca_coll_pipering_span_t span, int peer,
                             mca_common_irregular_needs_t needs)

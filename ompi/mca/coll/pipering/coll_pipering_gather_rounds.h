@@ -15,16 +15,17 @@
  *                ^  |
  *     receives --'  '---> steps: to the user's buffer
  *
- * Contributions of up to `packed` bytes stand side by side in an area, and go as one
- * message a round. Larger ones go alone: from and to the user's buffer where this is
- * dense, else by places of their own in the area. Messages are equal on all ranks, since
- * they follow from sizes; where data lies is each rank's own business.
+ * Contributions of up to `packed` bytes are adjacent in an area, and each round sends them as
+ * one message. Each larger contribution is a message of its own, from and to the user's buffer
+ * where this is dense, else from and to a place in the area. Ranks agree on messages, since
+ * these follow from the sizes; the place of the data may differ from rank to rank.
  *
- * A round is sent when all rounds before it have come. Contributions that have come are
- * brought to the user's buffer while the next round is under way, a piece at a time.
+ * The messages of a round are sent when all rounds before have been received. Received
+ * contributions are delivered to the user's buffer while the next round is under way, a
+ * piece at a time.
  *
- * Cost: the area, as large as what is packed and, without a dense buffer, the rest; all
- * receives are posted at once.
+ * Cost: the area, of the size of the packed contributions and, without a dense buffer, of the
+ * others. All receives are posted at once.
  */
 
 #ifndef MCA_COLL_PIPERING_GATHER_ROUNDS_H
@@ -37,45 +38,45 @@
 
 BEGIN_C_DECLS
 
-/** What such a gather is made of. All is borrowed until mca_coll_pipering_rounds_fini. */
+/** The arguments of a gather in rounds, borrowed until mca_coll_pipering_rounds_fini. */
 typedef struct mca_coll_pipering_rounds_plan_t {
-    const mca_common_irregular_caller_t *caller; /**< for what is said of messages */
+    const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_grid_t grid;
     const size_t *bytes; /**< [p] by rank */
-    size_t packed;
-    uint64_t in, out;    /**< messages of this rank */
-    const mca_coll_pipering_layout_t *send; /**< NULL: the own contribution is in place */
+    size_t packed;       /**< bytes above which a contribution is a message of its own */
+    uint64_t in, out;    /**< number of messages that this rank receives and sends */
+    const mca_coll_pipering_layout_t *send; /**< NULL: MPI_IN_PLACE */
     const mca_coll_pipering_layout_t *recv;
-    bool synchronous; /**< sends wait for their receives, so that no rank runs ahead */
+    bool synchronous; /**< synchronous sends, so that no rank runs ahead */
     int tag;
 } mca_coll_pipering_rounds_plan_t;
 
-/** A gather in rounds on its way. */
+/** A gather in rounds that is under way. */
 typedef struct mca_coll_pipering_rounds_t {
     mca_coll_pipering_rounds_plan_t plan;
     mca_common_irregular_schedule_t schedule;
-    int me, own;    /**< rank, and its slot */
+    int me, own;    /**< this rank, and the slot of its contribution */
     bool begun;
-    bool on_device; /**< the user's buffers are, or one of them */
-    int *rank;      /**< [p] of a slot */
-    size_t *offset; /**< [p + 1] of a slot in the area, of small contributions */
-    char **place;   /**< [p] where the contribution of a slot is */
+    bool on_device; /**< one of the user's buffers is memory of a device */
+    int *rank;      /**< [p] the rank whose contribution is in a slot */
+    size_t *offset; /**< [p + 1] offset of a slot in the area, if its contribution is packed */
+    char **place;   /**< [p] address of the contribution of a slot */
     void *memory;
     char *area;
-    int delivery;         /**< slot that is being delivered, -1: none */
-    size_t delivery_done; /**< bytes of it that are delivered */
+    int delivery;         /**< the slot that is being delivered, -1: none */
+    size_t delivery_done; /**< bytes of this slot that have been delivered */
     opal_convertor_t unpacker;
     mca_coll_pipering_traffic_t traffic;
 } mca_coll_pipering_rounds_t;
 
-/** Takes all memory, and brings the own contribution to where it is sent from. */
+/** Allocates all memory, and copies this rank's contribution to the place that it is sent from. */
 int mca_coll_pipering_rounds_init(mca_coll_pipering_rounds_t *rounds,
                                   const mca_coll_pipering_rounds_plan_t *plan);
 
-/** Moves on without waiting; true: it is over, and rounds->schedule.error tells how. */
+/** Moves the gather on without waiting; true: it is over, rounds->schedule.error is its error. */
 bool mca_coll_pipering_rounds_move(mca_coll_pipering_rounds_t *rounds, int *progress);
 
-/** Gives everything back, but memory into which a message may still come. */
+/** Frees all but the memory into which a message may still come. */
 void mca_coll_pipering_rounds_fini(mca_coll_pipering_rounds_t *rounds);
 
 END_C_DECLS

@@ -9,23 +9,24 @@
  */
 /**
  * @file
- * Lessons: which blocking calls teach what links between nodes cost, and how ranks agree on
- * what they saw.
+ * Lessons: which blocking calls teach the cost of links between nodes, and how ranks agree on
+ * their measurements.
  *
  *     call number   1  2  3  4  5  6  7  8  9  ...
  *     teaches       *  *     *           *
  *
- * Counted are calls of a kind, an octave of bytes, and an octave of what the largest
- * contribution is of them: what broadcasts show is no rule for equal contributions.
+ * The numbers count the calls of a series: those of one kind, one octave of bytes in all, and
+ * one octave of the ratio of all bytes to the largest contribution. The last one matters because
+ * the times of broadcasts do not hold for equal contributions.
  *
- * Before such a call ranks wait for each other, and after it each tells the rate of the stream
- * that came in to it, of which the median is taken (coll_pipering_plan_rates.c), and how long
- * the call took, of which the longest is (coll_pipering_plan_factors.c). Calls that the module
- * below serves are timed likewise. Nothing is measured beside calls, and nonblocking calls,
- * whose time is that of the program, teach nothing.
+ * Ranks wait for each other before a lesson. After it each rank reports the rate of the stream
+ * that it received, and the time of the call. The median of the rates counts
+ * (coll_pipering_plan_rates.c), and the longest time (coll_pipering_plan_factors.c). Lessons that
+ * the module below serves are timed likewise. Nothing is measured outside of calls, and nonblocking
+ * calls teach nothing, since their time depends on the program.
  *
- * Cost: ceil(log2 p) messages of 8 bytes before a call that teaches, and as many of 64 places
- * of 12 bytes after it, or of 8 bytes if the module below served it.
+ * Cost: ceil(log2 p) messages of 8 bytes before a lesson, and as many of 64 entries of 12 bytes
+ * after it, or of 8 bytes if the module below served it.
  */
 
 #include "coll_pipering_lessons.h"
@@ -36,27 +37,27 @@
 
 #include "opal/util/output.h"
 
-/* Fewer bytes in all are streams of a few blocks, which show little. */
+/* The least bytes in all of a lesson: streams of a few blocks show little. */
 #define LESSON_LEAST ((size_t) 32 * 1024)
 
-/* The first lesson of a job opens connections too: what it shows counts so many times less. */
+/* The first lesson of a job also opens connections: its rates have 1 / OPENING of the weight. */
 #define OPENING 3.5
 
-/* Two ranks have nothing to choose but one message each way. */
+/* Fewer ranks do not try the module below: any algorithm is one message each way. */
 #define RANKS_LEAST 3
 
-/* Octaves of sizes of calls, from LESSON_LEAST on. */
+/* Number of octaves of bytes in all, from LESSON_LEAST on. */
 #define OCTAVES 16
 
-/* Kinds of calls, by what the model has of them. */
+/* Kinds of calls, which differ in their model. */
 typedef enum { GATHERS, REDUCTIONS_TO_ALL, OTHERS } kind_t;
 
 /* A series: calls that are alike. */
 typedef struct series_t {
     struct series_t *next;
     kind_t kind;
-    int octave; /* of bytes in all */
-    int shape;  /* octave of how many times the largest contribution they are */
+    int octave; /* of the bytes in all */
+    int shape;  /* octave of the ratio of all bytes to the largest contribution */
     uint32_t calls;
     mca_coll_pipering_factors_t factors;
 } series_t;
@@ -65,7 +66,7 @@ typedef struct series_t {
 typedef struct {
     mca_common_irregular_task_t super;
     mca_common_irregular_agreement_t agreement;
-    double time; /* of this rank, in the end the longest of all */
+    double time; /* of this rank; at the end the longest of all ranks */
 } timing_t;
 
 typedef struct mca_coll_pipering_lessons_t {
@@ -73,13 +74,13 @@ typedef struct mca_coll_pipering_lessons_t {
     series_t *all_series;
     unsigned begun, over;
     struct {
-        timing_t *timing; /* of the call; NULL: the module below serves none that teaches */
+        timing_t *timing; /* of this lesson; NULL: there is none */
         series_t *series;
         double began, modelled, bytes;
-    } below; /* the call that the module below has */
+    } below; /* a lesson that the module below serves */
 } mca_coll_pipering_lessons_t;
 
-/* ---- what is known ---- */
+/* ---- rates and factors ---- */
 
 const mca_coll_pipering_rates_t *
 mca_coll_pipering_lessons_rates(const mca_coll_pipering_module_t *module)
@@ -138,7 +139,7 @@ static series_t *find_series(const mca_coll_pipering_module_t *module,
     return series;
 }
 
-/* Every rank of these waits for every other one, so that they may as well wait before. */
+/* In these collectives every rank waits for all others anyway, so they may wait before the call. */
 static bool is_timed(mca_coll_pipering_collective_t collective)
 {
     return OTHERS != kind_of(collective);
@@ -226,7 +227,7 @@ size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_module_t *module, 
                                         lessons->begun - 1);
 }
 
-/* ---- agreeing on what was seen ---- */
+/* ---- agreeing on measurements ---- */
 
 static void merge_samples(void *value, const void *other)
 {
@@ -319,8 +320,8 @@ static void report(const mca_coll_pipering_module_t *module, double length,
     if (mca_coll_pipering_is_talkative(comm)) {
         opal_output(mca_coll_pipering_component.output,
                     "coll/pipering: links between nodes learnt from %s: blocks of %.0f bytes take "
-                    "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us more; "
-                    "%zu bytes in blocks of %zu took %.6f s, %.6f s predicted",
+                    "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us "
+                    "more; %zu bytes in blocks of %zu took %.6f s, %.6f s predicted",
                     comm->c_name, length, 1e9 * rate.seconds, 1e6 * cost.alpha, 1e9 * cost.beta,
                     cost.eager, 1e6 * cost.handshake, plan->total,
                     plan->cut.block_size * plan->key.unit, time, plan->time);
@@ -509,7 +510,7 @@ static void report_below(const mca_coll_pipering_module_t *module, ompi_communic
     }
 }
 
-/* Whatever became of the call on this rank, the others wait for what it saw. */
+/* The other ranks wait for this rank's time, so the timing runs even if the call failed. */
 int mca_coll_pipering_lessons_end_below(mca_coll_pipering_module_t *module, int rc)
 {
     mca_coll_pipering_lessons_t *lessons = module->lessons;

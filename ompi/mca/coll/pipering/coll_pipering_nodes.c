@@ -15,8 +15,8 @@
  *       7   ->          0  0  1  1  2         node   0     1     2
  *       9   ->          2  2  -1              name   a1..  77..  0c..
  *
- * Nodes are numbered as this process hears of them. Counting marks them with the lowest
- * rank of the communicator at hand, so it takes no memory.
+ * Nodes are numbered in the order of their first report. Counting marks them with their lowest
+ * rank of the communicator, so it takes no memory.
  */
 
 #include "coll_pipering_nodes.h"
@@ -29,20 +29,20 @@
 #include "ompi/proc/proc.h"
 #include "opal/class/opal_list.h"
 
-/* Of a host's name. */
+/* The longest host name in bytes. */
 #define NAME_MOST 256
 
 typedef struct {
     opal_list_item_t super;
     uint32_t id;
     uint32_t size;
-    int32_t *node; /* [size] of each process, -1: not known */
+    int32_t *node; /* [size] the node of each process, -1: not known */
 } job_t;
 
 typedef struct {
     mca_coll_pipering_node_key_t key;
-    int lowest; /* rank of the communicator that is counted, -1: none yet */
-    int ranks;  /* of it */
+    int lowest; /* rank of the communicator whose nodes are counted, -1: none yet */
+    int ranks;  /* of this communicator so far */
 } node_t;
 
 static struct {
@@ -113,7 +113,7 @@ static job_t *find_job(uint32_t id)
     return NULL;
 }
 
-/* The node of a rank, -1: not known. `job` remembers the job of the rank before. */
+/* The node of a rank, -1: not known. *job caches the job of the rank before. */
 static int find_node(ompi_communicator_t *comm, int rank, job_t **job)
 {
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
@@ -137,7 +137,7 @@ bool mca_coll_pipering_nodes_known(ompi_communicator_t *comm)
     return known;
 }
 
-/* The number of a node, -1: no memory. Ranks of a node follow each other mostly. */
+/* The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. */
 static int number_node(const mca_coll_pipering_node_key_t *key)
 {
     for (int i = table.count - 1; 0 <= i; --i) {
@@ -158,7 +158,7 @@ static int number_node(const mca_coll_pipering_node_key_t *key)
     return table.count++;
 }
 
-/* Room for a process of a job. */
+/* The job of a process, with room for its entry; NULL: no memory. */
 static job_t *ensure_job(const opal_process_name_t *name)
 {
     job_t *job = find_job(name->jobid);
@@ -199,7 +199,7 @@ int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
     return 0 > node ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-/* Marks the nodes of a communicator with their lowest ranks, which node_of (or NULL) gets. */
+/* Marks the nodes of a communicator with their lowest ranks; node_of [p] (or NULL) gets these. */
 static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node_of)
 {
     mca_coll_pipering_nodes_t nodes = {0, 0};

@@ -9,11 +9,11 @@
  */
 /**
  * @file
- * Nodes: which process is on which node, one table for all communicators.
+ * Nodes: the node of each process, in one table for all communicators.
  *
- * A process says itself on which node it is, and all communicators that it is a member of
- * hear the same; so ranks agree on nodes wherever they know them at all. The table grows by
- * 4 bytes for each process of each job that this process shares a large call with.
+ * A process reports its own node, the same one on all of its communicators; so ranks agree on
+ * all nodes that they know. The table grows by 4 bytes for each process of each job with which
+ * this process shares a large call.
  */
 
 #ifndef MCA_COLL_PIPERING_NODES_H
@@ -23,39 +23,39 @@
 
 BEGIN_C_DECLS
 
-/** What a process says of its node. */
+/** The report of a process about its node. */
 typedef struct mca_coll_pipering_node_key_t {
     uint64_t name; /**< a hash of the host's name */
-    int32_t processors;
+    int32_t processors; /**< that are online, at least 1 */
     int32_t pad;
 } mca_coll_pipering_node_key_t;
 
 /** The nodes of a communicator's ranks. */
 typedef struct mca_coll_pipering_nodes_t {
-    int count;   /**< how many there are */
-    double load; /**< ranks per processor, on the node where there are most */
+    int count;   /**< number of nodes */
+    double load; /**< ranks a processor, on the node where this is most */
 } mca_coll_pipering_nodes_t;
 
 void mca_coll_pipering_nodes_open(void);
 void mca_coll_pipering_nodes_close(void);
 
-/** What this process says of its node. */
+/** The report of this process. */
 mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void);
 
-/** The nodes of all ranks of a communicator are known. */
+/** Whether the nodes of all ranks of a communicator are known. O(p). */
 bool mca_coll_pipering_nodes_known(ompi_communicator_t *comm);
 
-/** Notes what a rank says. OMPI_ERR_OUT_OF_RESOURCE: no memory. */
+/** Stores the report of a rank. OMPI_ERR_OUT_OF_RESOURCE: no memory. */
 int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
                                  const mca_coll_pipering_node_key_t *key);
 
-/** Counts the nodes of a communicator, which are known. O(p). */
+/** Counts the nodes of a communicator; they must be known. O(p). */
 mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm);
 
-/** Fills node_of [p] with the lowest rank on the node of each rank; they are known. O(p). */
+/** Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. O(p). */
 void mca_coll_pipering_nodes_fill(ompi_communicator_t *comm, int *node_of);
 
-/** Two ranks are on one node; their nodes are known. */
+/** Whether ranks a and b are on one node; their nodes must be known. */
 bool mca_coll_pipering_nodes_same(ompi_communicator_t *comm, int a, int b);
 
 END_C_DECLS

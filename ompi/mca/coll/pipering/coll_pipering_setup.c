@@ -9,15 +9,15 @@
  */
 /**
  * @file
- * Setup of a communicator: what all its ranks must know alike before they plan a call.
+ * Setup of a communicator: its ranks agree on all facts that their plans of a call depend on.
  *
- *     join      ranks agree on whether they are alike: data representation and variables; and
- *               on what is known already: nodes, and rates of links
- *     place     where a rank does not know the node of another one, all tell theirs
- *     compare   where variables differ, all tell theirs, and rank 0 names them
+ *     join      ranks agree on whether their data representation and their variables are equal,
+ *               whether all nodes are known, and on the known rates of links
+ *     place     if a rank does not know the node of another one, all report their nodes
+ *     compare   if variables differ, all report theirs, and rank 0 names the differences
  *
- * Nothing blocks: a nonblocking call carries this out on its way, and later calls on the
- * communicator wait for it. Nothing is measured: calls teach (coll_pipering_lessons.c).
+ * The setup does not block: a nonblocking call progresses it, and later calls on the
+ * communicator wait for it. It measures no links; lessons do (coll_pipering_lessons.c).
  *
  * Cost: ceil(log2 p) messages of some hundred bytes; once in a job as many with 16 p bytes
  * in all. A communicator keeps no memory that grows with p.
@@ -35,40 +35,40 @@
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
-/* A cost is never nothing. */
+/* The least costs, so that none is zero. */
 #define LEAST_ALPHA 1e-7
 #define LEAST_BETA 1e-12
 
-/* A block and a byte between ranks of a node, which copies twice, each on its processor. */
+/* Costs inside a node, where a block is copied twice, each time by another processor. */
 #define LOCAL_ALPHA 1e-6
 #define LOCAL_BETA 0.3e-9
 
-/* Ranks that are named. */
+/* The most ranks that are named for a variable. */
 #define NAMED_MOST 8
 
 typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 
-/* What ranks agree on when they join: least and most of what must be equal. */
+/* The value of the join's agreement: least and most of the values that must be equal. */
 typedef struct {
     uint32_t arch_least, arch_most;
     uint32_t variables_least, variables_most;
-    uint32_t lacks; /* 1: somebody does not know all nodes */
-    float combine;  /* least seconds a byte */
+    uint32_t lacks; /* 1: some rank does not know all nodes */
+    float combine;  /* least seconds a byte that is combined */
     mca_coll_pipering_rates_t rates;
 } join_t;
 
 struct mca_coll_pipering_setup_t {
     ompi_communicator_t *comm;
-    int tag;   /* of its messages, and of lessons */
+    int tag;   /* of the messages of setup and lessons */
     int error; /* OMPI_SUCCESS, or the first error */
     stage_t stage;
     bool alike, equal;
     mca_coll_pipering_nodes_t nodes;
-    double combine;                  /* seconds a byte */
-    mca_coll_pipering_rates_t rates; /* that its ranks began with */
+    double combine;                  /* seconds a byte that is combined */
+    mca_coll_pipering_rates_t rates; /* known before the first lesson on the communicator */
     mca_common_irregular_agreement_t agreement;
-    join_t *join; /* NULL once it is ready */
-    void *values; /* [p] of all ranks, of a collection */
+    join_t *join; /* NULL once the setup is ready */
+    void *values; /* [p] values of a collection */
 };
 
 /* ---- join ---- */
@@ -96,7 +96,7 @@ static uint32_t hash_of(int variable)
     return mca_common_irregular_equal_hash(&mca_coll_pipering_component.equal, variable);
 }
 
-/* Makes an agreement about values of `size` bytes; false: no memory. */
+/* Prepares an agreement on values of `size` bytes; false: no memory. */
 static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
 {
     const mca_common_irregular_caller_t caller = {.owner = "pipering",
@@ -129,7 +129,7 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
     }
 }
 
-/* Other threads that find it ready find all that it knows. */
+/* The release pairs with the acquire of setup_ready: threads that see READY see all results. */
 static void be_ready(mca_coll_pipering_setup_t *setup)
 {
     free(setup->join);
@@ -137,7 +137,7 @@ static void be_ready(mca_coll_pipering_setup_t *setup)
     __atomic_store_n(&setup->stage, READY, __ATOMIC_RELEASE);
 }
 
-/* A collection of `size` bytes of each rank; room for this rank's own is returned, NULL: no memory. */
+/* Begins to collect `size` bytes of each rank; returns this rank's place, NULL: no memory. */
 static void *begin_collection(mca_coll_pipering_setup_t *setup, stage_t stage, size_t size)
 {
     setup->values = malloc((size_t) ompi_comm_size(setup->comm) * size);
@@ -203,7 +203,7 @@ static void begin_compare(mca_coll_pipering_setup_t *setup)
     }
 }
 
-/* The ranks whose variable i is not rank 0's, as a text; 0: there are none. */
+/* Lists the ranks whose variable i differs from rank 0's in `text`; returns their number. */
 static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text, size_t size)
 {
     const int p = ompi_comm_size(setup->comm);
@@ -227,7 +227,7 @@ static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text,
     return found;
 }
 
-/* Rank 0, whose own come first, says which variables differ and where. */
+/* Reports the variables that differ and their ranks; for rank 0, whose values are the first. */
 static void complain(const mca_coll_pipering_setup_t *setup)
 {
     const mca_common_irregular_equal_t *equal = &mca_coll_pipering_component.equal;
@@ -310,7 +310,7 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_module_t *module, ompi_commu
     }
     setup->join = join;
     setup->comm = comm;
-    /* once for a communicator; nonblocking calls set it up beside others */
+    /* a tag of its own: nonblocking calls may run the setup beside other calls */
     setup->tag = ompi_coll_base_nbc_reserve_tags(comm, 1);
     setup->error = OMPI_SUCCESS;
     begin_join(setup);
@@ -363,7 +363,7 @@ double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup)
     return setup->nodes.load;
 }
 
-/* After a failure messages may still come in: what they go into is kept for ever. */
+/* After a failure messages may still arrive: then their memory is never freed. */
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
 {
     if (NULL == setup || mca_common_irregular_agreement_fini(&setup->agreement)) {
@@ -376,7 +376,7 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
 
 /* ---- costs ---- */
 
-/* A given alpha is the paper's: all that a block costs besides its bytes, in a row with them. */
+/* An alpha given by the user is the paper's: the whole cost of a block, which nothing overlaps. */
 static mca_coll_pipering_link_cost_t give_cost(mca_coll_pipering_link_cost_t cost, double alpha,
                                                double beta)
 {
