@@ -9,14 +9,15 @@
  */
 /**
  * @file
- * The plan of common_irregular_agree.h for the schedule engine.
+ * The agreements of common_irregular_agree.h as schedules for the schedule engine.
  *
- *     combination   step k     merges what round k - 1 brought, copies the value to `sent`
- *                   round k    needs step k and all before it
- *     collection    round k    needs what all rounds before it brought
+ *     combination   step k     merges the value received in round k - 1, copies the result
+ *                              to `sent`
+ *                   round k    needs step k and all rounds before
+ *     collection    round k    needs the messages received in all rounds before
  *
- * Nothing is sent or received before the first move: a communicator with a pending receive
- * could not be freed.
+ * No message is sent or received before the first move, since a communicator with a pending
+ * receive could not be freed.
  */
 
 #include "ompi/mca/common/irregular/common_irregular_agree.h"
@@ -74,7 +75,7 @@ int mca_common_irregular_agreement_init(agreement_t *agreement,
     return OMPI_SUCCESS;
 }
 
-/* What round - 1 brought is merged, and the value made ready for round, if there is one. */
+/* Merges the value of the round before `round`, and copies the result for `round`, if any. */
 static int merge_round(void *context, int round, int rounds)
 {
     agreement_t *agreement = context;

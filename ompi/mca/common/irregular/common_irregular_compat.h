@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * The only file that knows which Open MPI release it is compiled for.
+ * Differences between the releases of Open MPI that the components support.
  */
 
 #ifndef MCA_COMMON_IRREGULAR_COMPAT_H
@@ -25,9 +25,9 @@
 #include "ompi/mca/coll/coll.h"
 
 /*
- * Open MPI 4.1 and 5.0 differ in the version of the coll interface, where locks are, the
- * convertor's flag for memory of a device, and in a nonblocking request's arrays of types, which
- * the bindings of MPI hold.
+ * Open MPI 4.1 and 5.0 differ in the version of the coll interface, the headers of locks, the
+ * convertor's flag for memory of a device, and the member of a nonblocking request for the arrays
+ * of types that the MPI bindings keep.
  */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    include "opal/mca/threads/mutex.h"
@@ -46,7 +46,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    error "this supports Open MPI 4.1.x and 5.0.x"
 #endif
 
-/* Ranks may differ in data representation, so that blocks of bytes could not be sent. */
+/* Whether ranks may differ in data representation, so that they must not exchange raw bytes. */
 #if OPAL_ENABLE_HETEROGENEOUS_SUPPORT
 #    define MCA_COMMON_IRREGULAR_HETEROGENEOUS 1
 #else

@@ -9,12 +9,11 @@
  */
 /**
  * @file
- * Waiting for messages, whether they are as long as they should be, and what becomes of them
- * when a call fails (common_irregular.h).
+ * Errors of messages, and requests that are pending when a call fails (common_irregular.h).
  *
- * A receive is withdrawn, unless its message is coming in already; a send cannot be. What
- * is still pending then ends by itself, and must find its memory as long as the process
- * lives.
+ * A receive is cancelled, unless its message is being received already; a send cannot be
+ * cancelled. Requests that are still pending then complete later, so their memory must exist as
+ * long as the process.
  */
 
 #include "common_irregular.h"
@@ -52,7 +51,7 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
         if (cancel && !REQUEST_COMPLETE(*request)) {
             (void) ompi_request_cancel(*request);
         }
-        /* What the request of a send to a peer that failed says is not what its network does. */
+        /* the network may still read the memory of a send whose peer has failed */
         pending |= cancel ? !mca_common_irregular_is_over(*request) : !REQUEST_COMPLETE(*request);
         ompi_request_free(request);
     }

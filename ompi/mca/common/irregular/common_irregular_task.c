@@ -9,10 +9,10 @@
  */
 /**
  * @file
- * Tasks of common_irregular_task.h, and the one progress function that moves them.
+ * The tasks of common_irregular_task.h, and the one progress function that moves them.
  *
- * It runs within opal_progress, one thread at a time; no completion callbacks are
- * used, as they race with completions and recurse.
+ * This function runs within opal_progress, in one thread at a time. Tasks use no completion
+ * callbacks of requests, since these race with completions and recurse.
  */
 
 #include "ompi/mca/common/irregular/common_irregular_task.h"
@@ -25,9 +25,9 @@
 
 static struct {
     opal_mutex_t lock;
-    opal_list_t active; /* tasks that want progress */
+    opal_list_t active; /* tasks under way */
     bool progressing;   /* a thread is in the progress function */
-    bool registered;    /* the progress function is */
+    bool registered;    /* the progress function is registered */
     int users;          /* components that are open */
 } tasks;
 
@@ -56,7 +56,7 @@ static int task_cancel(ompi_request_t *request, int complete)
     return MPI_ERR_REQUEST;
 }
 
-/* MPI_Start and MPI_Startall; what cannot be started is complete, with its error. */
+/* MPI_Start and MPI_Startall; a request that cannot be started is complete, with its error. */
 static int start_all(size_t count, ompi_request_t **handles)
 {
     int first = OMPI_SUCCESS;
@@ -209,15 +209,15 @@ void mca_common_irregular_tasks_close(void)
 }
 
 /*
- * Calls that may be under way on a communicator at the same time have tags of their own.
- * Blocking ones follow each other, also those of other components, and share the tags of
- * blocking collectives, since new ones do not last for ever where a PML has 24 bits for them:
- * when a call returns, all that this rank sends has been started and all that it gets has
- * come, so that between two ranks messages with one tag are matched in the order of calls.
- * That holds as long as calls succeed, for Open MPI's own collectives too: MPI promises
- * nothing of a communicator on which one has failed.
- * One tag is not always enough within a call: two ranks may be neighbours by both links of a
- * pipeline, and in both pipelines of MPI_Allreduce, in the same direction.
+ * Nonblocking calls may be under way on a communicator at the same time, so each has tags of its
+ * own. Blocking calls, also those of other components, follow each other and share the tags of
+ * blocking collectives; tags are limited, since some PML has only 24 bits for them. When a
+ * blocking call returns, this rank has started all its sends and completed all its receives, so
+ * messages between two ranks with the same tag match in the order of calls. This holds as long as
+ * calls succeed, also for Open MPI's own collectives: MPI guarantees nothing for a communicator on
+ * which a call has failed.
+ * A call may need several tags: two ranks may be neighbours on both links of a pipeline, and in
+ * both pipelines of MPI_Allreduce, in the same direction.
  */
 int mca_common_irregular_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)
 {
@@ -238,7 +238,7 @@ void mca_common_irregular_task_activate(mca_common_irregular_task_t *task)
     }
 }
 
-/* A task that could not be started; a persistent one stays the user's. */
+/* Completes or frees a task that could not be started; a persistent one belongs to the user. */
 static void drop(mca_common_irregular_task_t *task, int rc)
 {
     task->super.super.req_complete = REQUEST_COMPLETED;

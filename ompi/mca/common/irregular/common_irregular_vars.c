@@ -103,7 +103,7 @@ void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *
     register_var(vars, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, storage);
 }
 
-/* A number, where `meaning` says what its default is. */
+/* Registers a number; messages show its default with the suffix `meaning`. */
 static void register_number(mca_common_irregular_vars_t *vars, const char *name, const char *help,
                             double most, const char *meaning, double *storage)
 {
