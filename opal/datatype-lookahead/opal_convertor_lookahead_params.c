@@ -9,10 +9,10 @@
  */
 /**
  * @file
- * The variables of opal_convertor_lookahead.h. All can be written at run time
- * and are read at every use; they may differ between processes. A datatype's index and
- * its list of units, or that it has none, and the number of a convertor's checkpoints
- * stay as they are once they are made.
+ * The variables of opal_convertor_lookahead.h. All can be set at run time and are
+ * read at every use; they may differ between processes. A new value does not change
+ * an existing index of a datatype, an existing list of units or the decision to have
+ * none, nor the number of checkpoints of a convertor that has some.
  */
 
 #include "opal_config.h"
@@ -101,7 +101,7 @@ static int register_number(size_t i)
     return rc;
 }
 
-/* What is no value of the variable has been reported, and left the default. */
+/* Open MPI reports an illegal value itself, and keeps the default. */
 static inline bool is_usable(int rc)
 {
     return 0 <= rc || OPAL_ERR_VALUE_OUT_OF_BOUNDS == rc;
