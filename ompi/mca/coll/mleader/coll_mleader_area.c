@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * Where data lies: from the user's contribution to an area, where contributions stand
- * by position and without gaps, and from there to the user's buffer.
+ * The area: contributions in the order of positions, without gaps. Data is copied from the
+ * user's contribution to the area, and from the area to the user's buffer.
  */
 
 #include "coll_mleader.h"
@@ -21,7 +21,7 @@
 
 #include "opal/runtime/opal_progress.h"
 
-/* Looks at a counter for each call of Open MPI's progress. */
+/* Reads of a counter for each call of Open MPI's progress. */
 #define LOOKS 16
 
 static int rank_of(const mca_coll_mleader_call_t *call)
@@ -29,9 +29,9 @@ static int rank_of(const mca_coll_mleader_call_t *call)
     return ompi_comm_rank(call->comm);
 }
 
-/* ---- what is not dense ---- */
+/* ---- data that is not dense ---- */
 
-/* Packs the contribution as a whole, to the host's memory or, `on_device`, anywhere. */
+/* Packs the whole contribution; `on_device`: `to` may be memory of a device. */
 static int pack_all(const mca_coll_mleader_call_t *call, char *to, bool on_device)
 {
     opal_convertor_t packer;
@@ -62,7 +62,7 @@ static int unpack(opal_convertor_t *unpacker, const char *from, size_t length)
                                                                                 : OMPI_ERROR;
 }
 
-/* In slices a convertor for every rank remembers where it is. */
+/* In a sliced call the convertor of each rank keeps its position between slices. */
 static int unpack_rank(mca_coll_mleader_call_t *call, int rank, const char *from)
 {
     opal_convertor_t unpacker;
@@ -150,7 +150,7 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
                                      call->length, call->on_device);
 }
 
-/* How many positions from `from` on can be copied at once. */
+/* The number of positions from `from` on that can be copied at once. */
 static int count_run(const mca_coll_mleader_call_t *call, int from, int to)
 {
     const int *rank = call->grouping->groups.rank, me = rank_of(call);
@@ -199,8 +199,8 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
 /* ---- counters in shared memory ---- */
 
 /*
- * Looks at the counter are much cheaper than Open MPI's progress, which polls the network
- * too, and where ranks share a processor those who wait should leave it to the leader.
+ * A read of the counter is much cheaper than Open MPI's progress, which polls the network, too.
+ * Where ranks share a processor, waiting ranks yield it to the leader.
  */
 int mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
                               const mca_coll_mleader_counter_t *counter, uint64_t value)

@@ -9,11 +9,11 @@
  */
 /**
  * @file
- * Topology: who shares what with whom, and the segment of the node.
+ * Topology: the nodes and domains that ranks share, and the segment of the node.
  *
- * Each rank tells what it sees of its node, in one exchange by the module below, and all
- * come to the same groups. Where these are of use, the first rank of a node makes a
- * segment, the others attach it, and a second exchange tells all whether all have theirs.
+ * Each rank reports what it sees of its node, in one allgather by the module below, and all
+ * ranks compute the same groups. If these are used, the first rank of a node makes a segment,
+ * the others attach it, and a second allgather shows whether all ranks have their segment.
  */
 
 #include "coll_mleader.h"
@@ -30,7 +30,7 @@
 #include "opal/util/arch.h"
 #include "opal/util/show_help.h"
 
-/* What a rank tells: the lowest ranks that it shares things with, and more. */
+/* A rank's record: the lowest rank with which it shares each domain, and more. */
 enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, RECORD };
 
 static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_NODE,
@@ -46,7 +46,7 @@ static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
     return ompi_proc_is_sentinel(proc) ? OPAL_PROC_NON_LOCAL : proc->super.proc_flags;
 }
 
-/* The bits of a share are there together, those of the levels above included. */
+/* A rank shares a domain if all bits of its locality are set: they include the levels above. */
 static void look_around(ompi_communicator_t *comm, int record[RECORD])
 {
     const int me = ompi_comm_rank(comm);
@@ -69,7 +69,7 @@ static void look_around(ompi_communicator_t *comm, int record[RECORD])
 
 /* ---- groups ---- */
 
-/* One column of the records, by rank. */
+/* Copies one column of the records, by rank. */
 static void pick(const int *records, int ranks, int column, int *to)
 {
     for (int r = 0; r < ranks; ++r) {
@@ -77,7 +77,7 @@ static void pick(const int *records, int ranks, int column, int *to)
     }
 }
 
-/* The node with the most ranks for its processors. */
+/* Finds the node with the most ranks a processor. */
 static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records,
                        const int *node_of, int *count)
 {
@@ -95,8 +95,8 @@ static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records
 }
 
 /*
- * What cannot be understood is said once, by rank 0, and sockets are taken. True for
- * "auto": sockets are one choice of two.
+ * Reads the variable `groups`. Rank 0 reports an illegal value, and sockets are used instead. True
+ * for "auto": one leader a socket is one of two groupings.
  */
 static bool read_groups(ompi_communicator_t *comm, const char *text,
                         mca_coll_mleader_layout_t *layout, const int *records, int *domain_of,
@@ -121,7 +121,7 @@ static bool read_groups(ompi_communicator_t *comm, const char *text,
     return NULL != domain && 'a' == domain[0];
 }
 
-/* The numbers of all ranks on their nodes. */
+/* Numbers the ranks of each node. */
 static void count_here(mca_coll_mleader_topology_t *topology, int *count)
 {
     const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
@@ -138,7 +138,7 @@ static void count_here(mca_coll_mleader_topology_t *topology, int *count)
     topology->nodes = groups->nodes;
 }
 
-/* Where this rank is. */
+/* Fills in this rank's group and node, and the size of the largest group. */
 static void find_place(mca_coll_mleader_grouping_t *grouping, int me)
 {
     const mca_coll_mleader_groups_t *groups = &grouping->groups;
@@ -172,7 +172,7 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
     return OMPI_SUCCESS;
 }
 
-/* One leader a node, and one a socket. */
+/* Adds two groupings: one leader a node, and one a socket. */
 static int add_both(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layout_t *layout,
                     int me)
 {
@@ -216,7 +216,7 @@ static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicat
 
 /* ---- the segment ---- */
 
-/* The first rank of a node tells the others where its segment is, or that there is none. */
+/* The first rank of a node sends the segment's description to the others; it may be empty. */
 static int tell_segment(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
 {
     const mca_coll_mleader_grouping_t *grouping = &topology->grouping[0];
@@ -257,7 +257,7 @@ static void lay_segment(mca_coll_mleader_topology_t *topology)
     topology->half[1] = topology->half[0] + topology->half_size;
 }
 
-/* True in topology->shared if all ranks of all nodes have their segment. */
+/* Sets topology->shared: all ranks of all nodes have their segment. */
 static int agree(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
     mca_coll_mleader_topology_t *topology = module->topology;
@@ -291,7 +291,7 @@ static void open_segment(mca_common_irregular_segment_t *segment, bool mine, siz
     OPAL_THREAD_UNLOCK(&component->lock);
 }
 
-/* Ranks of the communicator on this node. */
+/* The number of the communicator's ranks on this node. */
 static int count_neighbours(const mca_coll_mleader_topology_t *topology)
 {
     const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
@@ -306,9 +306,9 @@ static int count_neighbours(const mca_coll_mleader_topology_t *topology)
 }
 
 /*
- * A segment counts as that of all who share it, each an equal part, so that what a node has for
- * all communicators is bounded though nobody knows them all. One rank without room is enough
- * for there to be no segment.
+ * Each rank of the node holds an equal part of the segment in its share, so that the segments of
+ * all communicators of a node are bounded, though no process knows all of them. If one rank has
+ * no room, there is no segment.
  */
 static bool hold_part(mca_coll_mleader_topology_t *topology, size_t size)
 {
