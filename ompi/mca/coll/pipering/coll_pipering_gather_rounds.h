@@ -15,10 +15,11 @@
  *                ^  |
  *     receives --'  '---> steps: to the user's buffer
  *
- * Contributions of up to `packed` bytes are adjacent in an area, and each round sends them as
- * one message. Each larger contribution is a message of its own, from and to the user's buffer
- * where this is dense, else from and to a place in the area. Ranks agree on messages, since
- * these follow from the sizes; the place of the data may differ from rank to rank.
+ * Contributions of up to `packed` bytes are adjacent in an area, and each round sends those of
+ * its slots as one message. Each larger contribution is a message of its own, from and to
+ * the user's buffer where this is dense, else from and to a place in the area. Ranks agree on
+ * messages, since these follow from the sizes; the place of the data may differ from rank to
+ * rank.
  *
  * The messages of a round are sent when all rounds before have been received. Received
  * contributions are delivered to the user's buffer while the next round is under way, a

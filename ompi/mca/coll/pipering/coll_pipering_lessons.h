@@ -66,8 +66,8 @@ size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_module_t *module, 
 
 /**
  * Waits before a lesson until all ranks have entered the call, so that a late rank does not count
- * as a slow call; returns at once before the first lesson of all. The measured time begins after
- * it.
+ * as a slow call; before the first lesson of all it returns at once. The measured time begins
+ * afterwards.
  */
 int mca_coll_pipering_lessons_meet(mca_coll_pipering_module_t *module, ompi_communicator_t *comm);
 
