@@ -214,7 +214,7 @@ static int take_sends(schedule_t *schedule)
     return progress;
 }
 
-static int start_sends(schedule_t *schedule)
+static int start_more_sends(schedule_t *schedule)
 {
     messages_t *list = &schedule->sends;
     const uint32_t before = list->begun;
@@ -227,6 +227,12 @@ static int start_sends(schedule_t *schedule)
         ++list->begun;
     }
     return (int) (list->begun - before);
+}
+
+static inline int start_sends(schedule_t *schedule)
+{
+    const messages_t *list = &schedule->sends;
+    return list->begun < list->count ? start_more_sends(schedule) : 0;
 }
 
 /* ---- steps ---- */
