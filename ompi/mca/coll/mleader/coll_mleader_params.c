@@ -173,6 +173,7 @@ static const char *const reason_names[MCA_COLL_MLEADER_REASONS]
     = {[MCA_COLL_MLEADER_FALLBACK_OFF] = "off",
        [MCA_COLL_MLEADER_FALLBACK_LARGE] = "large",
        [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",
+       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "early",
        [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",
        [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",
        [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike"};
@@ -182,6 +183,7 @@ static const char *const reason_texts[MCA_COLL_MLEADER_REASONS]
        [MCA_COLL_MLEADER_FALLBACK_OFF] = "switched off",
        [MCA_COLL_MLEADER_FALLBACK_LARGE] = "contributions are large",
        [MCA_COLL_MLEADER_FALLBACK_NEW] = "one of the first calls on the communicator",
+       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "nonblocking, before the communicator is set up",
        [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "all ranks are on one node",
        [MCA_COLL_MLEADER_FALLBACK_ALONE] = "every rank is alone on its node",
        [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "ranks differ in data representation"};
@@ -261,6 +263,12 @@ mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
 bool mca_coll_mleader_is_left_alone(void)
 {
     return MCA_COLL_MLEADER_AUTO == vars.algorithm && 0 >= mca_coll_mleader_component.verbose;
+}
+
+bool mca_coll_mleader_is_talkative(ompi_communicator_t *comm)
+{
+    const int verbose = mca_coll_mleader_component.verbose;
+    return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
 }
 
 mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)

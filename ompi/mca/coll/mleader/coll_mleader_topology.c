@@ -9,11 +9,8 @@
  */
 /**
  * @file
- * Topology: who shares what with whom, and the segment of the node.
- *
- * Each rank tells what it sees of its node, in one exchange by the module below, and all
- * come to the same groups. Where these are of use, the first rank of a node makes a
- * segment, the others attach it, and a second exchange tells all whether all have theirs.
+ * Topology: who shares what with whom. Each rank tells what it sees of its node, in one
+ * exchange by the module below, and all come to the same groups.
  */
 
 #include "coll_mleader.h"
@@ -23,8 +20,6 @@
 #include <unistd.h>
 
 #include "ompi/group/group.h"
-#include "ompi/mca/coll/base/coll_tags.h"
-#include "ompi/mca/pml/pml.h"
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
 #include "opal/util/arch.h"
@@ -214,160 +209,6 @@ static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicat
     return rc;
 }
 
-/* ---- the segment ---- */
-
-/* The first rank of a node tells the others where its segment is, or that there is none. */
-static int tell_segment(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
-{
-    const mca_coll_mleader_grouping_t *grouping = &topology->grouping[0];
-    const mca_coll_mleader_groups_t *groups = &grouping->groups;
-    const int me = ompi_comm_rank(comm);
-    mca_common_irregular_segment_t *segment = &topology->segment;
-    int first = -1, rc = OMPI_SUCCESS;
-
-    for (int r = 0; r < groups->ranks && OMPI_SUCCESS == rc; ++r) {
-        if (groups->node[groups->group[groups->position[r]]] != grouping->node) {
-            continue;
-        }
-        first = 0 > first ? r : first;
-        if (first == me && r != me) {
-            rc = MCA_PML_CALL(send(segment, sizeof(*segment), MPI_BYTE, r,
-                                   MCA_COLL_BASE_TAG_ALLGATHER, MCA_PML_BASE_SEND_STANDARD, comm));
-        } else if (r == me && first != me) {
-            rc = MCA_PML_CALL(recv(segment, sizeof(*segment), MPI_BYTE, first,
-                                   MCA_COLL_BASE_TAG_ALLGATHER, comm, MPI_STATUS_IGNORE));
-            segment->address = NULL;
-        }
-    }
-    return rc;
-}
-
-static size_t header_size(const mca_coll_mleader_topology_t *topology)
-{
-    return (size_t) (topology->most_here + topology->lanes) * MCA_COLL_MLEADER_LINE;
-}
-
-static void lay_segment(mca_coll_mleader_topology_t *topology)
-{
-    char *address = topology->segment.address;
-
-    topology->written = (mca_coll_mleader_counter_t *) address;
-    topology->progress = topology->written + topology->most_here;
-    topology->half[0] = address + header_size(topology);
-    topology->half[1] = topology->half[0] + topology->half_size;
-}
-
-/* True in topology->shared if all ranks of all nodes have their segment. */
-static int agree(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
-{
-    mca_coll_mleader_topology_t *topology = module->topology;
-    const int mine = NULL != topology->segment.address, ranks = topology->ranks;
-    int *all = malloc((size_t) ranks * sizeof(int));
-
-    if (NULL == all) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    const int rc = module->previous_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm,
-                                              module->previous_allgather_module);
-    topology->shared = true;
-    for (int r = 0; r < ranks; ++r) {
-        topology->shared &= all[r];
-    }
-    free(all);
-    return rc;
-}
-
-/* Threads may set up communicators of their own at the same time. */
-static void open_segment(mca_common_irregular_segment_t *segment, bool mine, size_t size)
-{
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-
-    OPAL_THREAD_LOCK(&component->lock);
-    if (mine) {
-        (void) mca_common_irregular_segment_make(&component->directory, segment, size);
-    } else if ('\0' != segment->name[0]) {
-        (void) mca_common_irregular_segment_attach(&component->directory, segment);
-    }
-    OPAL_THREAD_UNLOCK(&component->lock);
-}
-
-/* Ranks of the communicator on this node. */
-static int count_neighbours(const mca_coll_mleader_topology_t *topology)
-{
-    const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
-    int count = 0;
-
-    for (int g = 0; g < groups->groups; ++g) {
-        if (groups->node[g] == topology->grouping[0].node) {
-            count += groups->first[g + 1] - groups->first[g];
-        }
-    }
-    return count;
-}
-
-/*
- * A segment counts as that of all who share it, each an equal part, so that what a node has for
- * all communicators is bounded though nobody knows them all. One rank without room is enough
- * for there to be no segment.
- */
-static bool hold_part(mca_coll_mleader_topology_t *topology, size_t size)
-{
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-    const size_t ranks = (size_t) count_neighbours(topology), part = (size + ranks - 1) / ranks;
-
-    OPAL_THREAD_LOCK(&component->lock);
-    const bool room = mca_common_irregular_hold(&component->directory, part);
-    if (room) {
-        topology->held = part;
-    } else {
-        mca_common_irregular_tell_full(&component->directory);
-    }
-    OPAL_THREAD_UNLOCK(&component->lock);
-    return room;
-}
-
-static void drop_segment(mca_coll_mleader_topology_t *topology)
-{
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-
-    mca_common_irregular_segment_unmap(&topology->segment);
-    OPAL_THREAD_LOCK(&component->lock);
-    mca_common_irregular_let_go(&component->directory, topology->held);
-    OPAL_THREAD_UNLOCK(&component->lock);
-    topology->held = 0;
-}
-
-static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *comm, size_t size)
-{
-    mca_coll_mleader_topology_t *topology = module->topology;
-    const bool mine = 0 == topology->index[ompi_comm_rank(comm)];
-
-    topology->half_size = size / 2;
-    if (0 == size) {
-        return OMPI_SUCCESS;
-    }
-    const bool room = hold_part(topology, header_size(topology) + size);
-    if (mine && room) {
-        open_segment(&topology->segment, true, header_size(topology) + size);
-    }
-    int rc = tell_segment(topology, comm);
-    if (OMPI_SUCCESS == rc && !mine && room) {
-        open_segment(&topology->segment, false, topology->segment.size);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = agree(module, comm);
-    }
-    if (mine) {
-        mca_common_irregular_segment_close(&topology->segment);
-    }
-    if (topology->shared) {
-        lay_segment(topology);
-    } else {
-        drop_segment(topology);
-    }
-    return rc;
-}
-
 /* ---- all of it ---- */
 
 static mca_coll_mleader_topology_t *new_topology(int ranks)
@@ -396,9 +237,7 @@ static mca_coll_mleader_topology_t *new_topology(int ranks)
 void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
 {
     if (NULL != topology) {
-        if (!topology->pending) {
-            drop_segment(topology);
-        }
+        mca_coll_mleader_shared_free(&topology->shared);
         for (int i = 0; i < topology->groupings; ++i) {
             free(topology->grouping[i].lane_first);
         }
@@ -422,15 +261,6 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
     return rc;
 }
 
-static int keep_if(mca_coll_mleader_module_t *module, int rc)
-{
-    if (OMPI_SUCCESS != rc) {
-        mca_coll_mleader_topology_free(module->topology);
-        module->topology = NULL;
-    }
-    return rc;
-}
-
 int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
     const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
@@ -446,16 +276,9 @@ int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_commu
         rc = make_groupings(module->topology, comm, records, &params);
     }
     free(records);
-    return keep_if(module, rc);
-}
-
-int mca_coll_mleader_topology_join(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
-{
-    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
-
-    if (module->topology->joined) {
-        return OMPI_SUCCESS;
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_mleader_topology_free(module->topology);
+        module->topology = NULL;
     }
-    module->topology->joined = true;
-    return keep_if(module, make_segment(module, comm, params.segment_size));
+    return rc;
 }
