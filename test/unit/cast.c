@@ -211,6 +211,40 @@ cast_call_t cast_roll_call(const cast_t *cast, int slices)
     return call;
 }
 
+cast_call_t cast_again(const cast_t *cast, const cast_call_t *call)
+{
+    const cast_call_t other = cast_roll_call(cast, 1);
+    cast_call_t again = *call;
+
+    switch (tap_between(0, 6)) {
+    case 0:
+        again.variant.exchange = other.variant.exchange;
+        break;
+    case 1:
+        again.variant.aggregation = other.variant.aggregation;
+        break;
+    case 2:
+        again.variant.shm_out = other.variant.shm_out;
+        break;
+    case 3:
+        again.message_size = cast_message(cast, again.slice_size);
+        break;
+    case 4:
+        again.grouping = again.variant.lanes ? again.grouping : other.grouping;
+        again.slice_size = tap_once_in(2) ? 1 : again.slice_size;
+        again.slice_size = again.slice_size > cast_most(cast, &again) ? 1 : again.slice_size;
+        again.bytes = 1 + tap_below(5 * again.slice_size);
+        break;
+    default:
+        break;
+    }
+    again.in_place = tap_once_in(3);
+    again.spaced = tap_once_in(2);
+    again.later = tap_once_in(2);
+    again.key = tap_random();
+    return again;
+}
+
 /* Byte k of what a rank gives. */
 static char content(const cast_call_t *call, int rank, size_t k)
 {
@@ -240,6 +274,7 @@ static bool is_right(const cast_call_t *call, const char *result, size_t stride,
 /** A call on a rank, with its buffers. */
 struct cast_run_t {
     mca_coll_mleader_call_t call;
+    mca_coll_mleader_room_t room; /**< unless it waits */
     const cast_call_t *of;
     ompi_datatype_t type;
     char *result, *mine;
@@ -277,6 +312,7 @@ static cast_run_t *new_run(cast_t *cast, int rank, const cast_call_t *call, bool
         .sdense = true,
         .rdense = true,
         .waits = waits,
+        .room = waits ? &topology->shared.room : &run->room,
         .tag = (int) (call->key & 0xffff),
         .bytes = call->bytes,
         .slice_size = call->slice_size < call->bytes ? call->slice_size : call->bytes,
@@ -297,6 +333,7 @@ static const char *end_run(cast_t *cast, cast_run_t *run)
 
     cast->errors[run->call.comm->rank] += OMPI_SUCCESS != code;
     mca_coll_mleader_call_fini(&run->call);
+    free(run->room.memory);
     free(run->mine);
     free(run->result);
     free(run);

@@ -71,6 +71,9 @@ size_t cast_message(const cast_t *cast, size_t slice_size);
 /** A random variant and sizes, up to `slices` slices of the largest size. */
 cast_call_t cast_roll_call(const cast_t *cast, int slices);
 
+/** A call like another one, but for its data, where they lie, and one thing more at most. */
+cast_call_t cast_again(const cast_t *cast, const cast_call_t *call);
+
 /** Runs a call on a rank; NULL, or what is wrong. */
 const char *cast_run(cast_t *cast, int rank, const cast_call_t *call);
 

@@ -389,7 +389,8 @@ static void try_random(tap_tally_t *tally, int ranks, uint64_t slices)
     cast_roll(&cast, ranks, tap_between(1, 4));
     cast_open(&cast, HALF, slices);
     for (int i = 0; i < 40; i++) {
-        calls[i] = cast_roll_call(&cast, 5);
+        calls[i] = 0 < i && tap_once_in(2) ? cast_again(&cast, &calls[i - 1])
+                                           : cast_roll_call(&cast, 5);
     }
     try_play(tally, &cast, calls, 40);
 }

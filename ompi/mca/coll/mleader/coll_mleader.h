@@ -18,8 +18,9 @@
  *
  *     glue        component, params, module, allgather (the three forms), request
  *     decide      decide (variant, slices), topology (groups, once for a communicator)
- *     phases      call (slices), phases (1 to 3, as a schedule), area (where data lies,
- *                 deliveries), segment (of a node), shared (its use: order of slices, counters)
+ *     phases      call (slices), phases (1 to 3, as a schedule), steps (of the schedule), room
+ *                 (of its lists), area (where data lies, deliveries), segment (of a node),
+ *                 shared (its use: order of slices, counters)
  *     plans       pure C: groups, exchange; turns (of the halves of a segment)
  *
  * Kandalla et al., "Designing Multi-Leader-Based Allgather Algorithms for Multi-Core
@@ -141,14 +142,23 @@ typedef struct mca_coll_mleader_variant_t {
     bool lanes;
 } mca_coll_mleader_variant_t;
 
-/** Memory for the lists of schedules, one after the other, and what it was last laid out for. */
+/** The lists of a slice, which serve again for the next one of its size in its place. */
+typedef struct mca_coll_mleader_listing_t {
+    size_t length; /**< of the slice; 0: there is none */
+    const char *area;
+    mca_common_irregular_needs_t entries; /**< of each list */
+    uint64_t messages[2], bytes[2];       /**< sent to other nodes, and within the node */
+} mca_coll_mleader_listing_t;
+
+/** Memory for the lists of slices, and the calls that it is laid out for. */
 typedef struct mca_coll_mleader_room_t {
-    void *memory;
+    char *memory;
     size_t size;
     const mca_coll_mleader_grouping_t *grouping;
     mca_coll_mleader_variant_t variant;
-    int together;                      /**< contributions in a message */
-    mca_common_irregular_needs_t most; /**< entries of each list */
+    size_t slice_size, message_size;
+    mca_common_irregular_needs_t most;     /**< entries of each list */
+    mca_coll_mleader_listing_t listing[2]; /**< of slices by the half that they lie in */
 } mca_coll_mleader_room_t;
 
 /**
@@ -169,7 +179,7 @@ typedef struct mca_coll_mleader_shared_t {
     uint64_t moved; /**< behind those of the last call that is over; atomic */
     int error;      /**< of a call, for those that had begun behind it */
     bool pending;   /**< a call failed, and a message may still touch the segment */
-    mca_coll_mleader_room_t room; /**< for the schedules of blocking calls */
+    mca_coll_mleader_room_t room; /**< of blocking calls */
 } mca_coll_mleader_shared_t;
 
 /** What is known of a communicator once it is set up. */
@@ -310,7 +320,7 @@ typedef enum {
 /** A step that brings what a round brought to the user. */
 typedef struct mca_coll_mleader_delivery_t {
     mca_coll_mleader_counter_t *counter; /**< to be set, or waited for; NULL: none */
-    uint64_t value;
+    int rounds;                          /**< its value: so many are over */
     const char *area;
     mca_common_irregular_range_t piece[MCA_COMMON_IRREGULAR_PIECES];
 } mca_coll_mleader_delivery_t;
@@ -353,10 +363,9 @@ typedef struct mca_coll_mleader_call_t {
     char *area;    /**< what this rank has of the slice, by positions */
     char *shared;  /**< what its group's leader has, in the segment; NULL: nothing is there */
     int gathered;  /**< positions of its group that a leader has found written */
-    mca_coll_mleader_delivery_t *delivery; /**< [deliveries] in room */
-    int deliveries;
     mca_common_irregular_schedule_t schedule; /**< of the slice */
-    mca_coll_mleader_room_t room;             /**< of its lists, unless it waits */
+    mca_coll_mleader_delivery_t *delivery;    /**< of its steps, in the room */
+    mca_coll_mleader_room_t *room;            /**< borrowed */
 } mca_coll_mleader_call_t;
 
 /** Slices of a call whose variant is chosen. */
@@ -427,13 +436,19 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area);
 /** Brings positions [from, to) from an area to the user's buffer. */
 int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, int from, int to);
 
-/* ---- phases (coll_mleader_phases.c) ---- */
+/* ---- phases (coll_mleader_room.c, coll_mleader_phases.c) ---- */
 
-/** Lays the lists of call->schedule into room, as any slice needs it. OMPI_ERR_OUT_OF_RESOURCE. */
-int mca_coll_mleader_take_room(mca_coll_mleader_call_t *call, mca_coll_mleader_room_t *room);
+/** Makes room for the lists of any slice of the call. OMPI_ERR_OUT_OF_RESOURCE. */
+int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call);
 
-/** Lists the slice: call->schedule can begin. */
-void mca_coll_mleader_list(mca_coll_mleader_call_t *call);
+/** Lists the slice in the room: call->schedule can begin. */
+void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call);
+
+/** Most entries of each list, whatever this rank does in the call. */
+mca_common_irregular_needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call);
+
+/** Lists the slice, and counts what it sends. */
+void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listing_t *listing);
 
 END_C_DECLS
 

@@ -204,6 +204,7 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
         return step_aside(call, reason);
     }
     call->waits = true;
+    call->room = &module->topology->shared.room;
     call->tag = MCA_COLL_BASE_TAG_ALLGATHER;
     prepare(call, &params, module->topology);
     return mca_coll_mleader_call_run(call);

@@ -66,7 +66,7 @@ int mca_coll_mleader_call_init(mca_coll_mleader_call_t *call)
         rc = mca_coll_mleader_area_init(call);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_mleader_take_room(call, call->waits ? &call->memory->room : &call->room);
+        rc = mca_coll_mleader_room_take(call);
     }
     return rc;
 }
@@ -78,8 +78,6 @@ void mca_coll_mleader_call_fini(mca_coll_mleader_call_t *call)
         free(call->scratch);
     }
     call->scratch = NULL;
-    free(call->room.memory);
-    call->room.memory = NULL;
 }
 
 /* ---- slices ---- */
@@ -112,7 +110,7 @@ static void begin_slice(mca_coll_mleader_call_t *call)
 
     call->length = left < call->slice_size ? left : call->slice_size;
     aim(call);
-    mca_coll_mleader_list(call);
+    mca_coll_mleader_room_list(call);
     mca_common_irregular_schedule_begin(&call->schedule);
 }
 

@@ -39,8 +39,6 @@
 
 #include "coll_mleader_steps.h"
 
-#include <stdlib.h>
-
 typedef mca_common_irregular_needs_t needs_t;
 typedef mca_common_irregular_range_t range_t;
 
@@ -56,8 +54,10 @@ enum { PIECES = MCA_COMMON_IRREGULAR_PIECES };
 typedef struct list_t {
     mca_coll_mleader_call_t *call;
     mca_common_irregular_schedule_t *schedule; /* the call's */
+    mca_coll_mleader_listing_t *listing;
     int together;   /* contributions in a message */
     uint32_t ready; /* steps after which this rank has put its own into its area */
+    int deliveries;
 } list_t;
 
 /* An exchange of one rank: with whom, and who is told of it. */
@@ -156,21 +156,20 @@ static void list_step(const list_t *list, mca_common_irregular_step_fn_t *run, i
     mca_common_irregular_schedule_step(list->schedule, run, from, to, needs);
 }
 
-/* Of a round; `counter` and its value: to be set, or waited for, as `run` has it. */
-static void list_delivery(const list_t *list, mca_common_irregular_step_fn_t *run,
-                          mca_coll_mleader_counter_t *counter, uint64_t value, const char *area,
+/* Of so many rounds, which the counter is to show, or shows, as `run` has it. */
+static void list_delivery(list_t *list, mca_common_irregular_step_fn_t *run,
+                          mca_coll_mleader_counter_t *counter, int rounds, const char *area,
                           const range_t *piece, needs_t needs)
 {
-    mca_coll_mleader_call_t *call = list->call;
-    mca_coll_mleader_delivery_t *delivery = &call->delivery[call->deliveries];
+    mca_coll_mleader_delivery_t *delivery = &list->call->delivery[list->deliveries];
 
     delivery->counter = counter;
-    delivery->value = value;
+    delivery->rounds = rounds;
     delivery->area = area;
     for (int i = 0; i < PIECES; ++i) {
         delivery->piece[i] = piece[i];
     }
-    list_step(list, run, call->deliveries++, 0, needs);
+    list_step(list, run, list->deliveries++, 0, needs);
 }
 
 /* A piece goes in messages of whole contributions. */
@@ -193,17 +192,15 @@ static void list_receives(const list_t *list, const range_t *piece, int peer, ne
     }
 }
 
-static void count_messages(const mca_coll_mleader_call_t *call, int peer, uint32_t messages,
-                           size_t bytes)
+static void count_messages(const list_t *list, int peer, uint32_t messages, int contributions)
 {
+    const mca_coll_mleader_call_t *call = list->call;
     const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
     const int group = groups->group[groups->position[peer]];
     const bool within = groups->node[group] == call->grouping->node;
 
-    mca_common_irregular_count(within ? &counters->messages_within : &counters->messages_between,
-                               messages);
-    mca_common_irregular_count(within ? &counters->bytes_within : &counters->bytes_between, bytes);
+    list->listing->messages[within] += messages;
+    list->listing->bytes[within] += (size_t) contributions * call->length;
 }
 
 static void list_sends(const list_t *list, const range_t *piece, int peer, needs_t needs)
@@ -216,15 +213,14 @@ static void list_sends(const list_t *list, const range_t *piece, int peer, needs
         list_piece(list, sends, piece[i], peer, needs);
         contributions += piece[i].to - piece[i].from;
     }
-    count_messages(list->call, peer, sends->count - before,
-                   (size_t) contributions * list->call->length);
+    count_messages(list, peer, sends->count - before, contributions);
 }
 
 /*
  * The messages of an exchange, with what each round brings to the user if it is one of leaders.
  * What this rank has at first is there after the steps list->ready and all receives so far.
  */
-static void list_rounds(const list_t *list, const rounds_t *rounds, bool deliver)
+static void list_rounds(list_t *list, const rounds_t *rounds, bool deliver)
 {
     const mca_coll_mleader_call_t *call = list->call;
     mca_common_irregular_schedule_t *schedule = list->schedule;
@@ -248,9 +244,8 @@ static void list_rounds(const list_t *list, const rounds_t *rounds, bool deliver
         sent[k % AHEAD] = schedule->sends.count;
         if (deliver) {
             const needs_t all = {.receives = needs.receives};
-            list_delivery(list, mca_coll_mleader_end_round, rounds->told,
-                          mca_coll_mleader_progress(call->slice, k + 1), call->area, round.recv,
-                          all);
+            list_delivery(list, mca_coll_mleader_end_round, rounds->told, k + 1, call->area,
+                          round.recv, all);
         }
     }
 }
@@ -304,7 +299,7 @@ static void list_aggregation(list_t *list)
 
 /* ---- exchange ---- */
 
-static void list_exchange(const list_t *list)
+static void list_exchange(list_t *list)
 {
     for (int lane = 0; lane < list->call->grouping->groups.lanes; ++lane) {
         if (mca_coll_mleader_is_mine(list->call, lane)) {
@@ -317,7 +312,7 @@ static void list_exchange(const list_t *list)
 /* ---- distribution ---- */
 
 /* What a lane's leader has got is copied out, round by round. */
-static void list_following(const list_t *list, int lane, bool with_own)
+static void list_following(list_t *list, int lane, bool with_own)
 {
     const mca_coll_mleader_call_t *call = list->call;
     const rounds_t rounds = rounds_of(call, lane);
@@ -326,19 +321,18 @@ static void list_following(const list_t *list, int lane, bool with_own)
     const range_t own[PIECES] = {{first[0], with_own ? first[1] : first[0]}, {0, 0}};
     const needs_t nothing = {0};
 
-    list_delivery(list, mca_coll_mleader_follow_round, rounds.told,
-                  mca_coll_mleader_progress(call->slice, 0), call->shared, own, nothing);
+    list_delivery(list, mca_coll_mleader_follow_round, rounds.told, 0, call->shared, own,
+                  nothing);
     for (int k = 0; k < total; ++k) {
         const mca_common_irregular_round_t round
             = mca_common_irregular_exchange_round(&rounds.plan, rounds.member, k);
-        list_delivery(list, mca_coll_mleader_follow_round, rounds.told,
-                      mca_coll_mleader_progress(call->slice, k + 1), call->shared, round.recv,
-                      nothing);
+        list_delivery(list, mca_coll_mleader_follow_round, rounds.told, k + 1, call->shared,
+                      round.recv, nothing);
     }
 }
 
 /* What the group has itself is where its ranks put it. */
-static void list_reading(const list_t *list)
+static void list_reading(list_t *list)
 {
     const mca_coll_mleader_call_t *call = list->call;
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
@@ -374,7 +368,7 @@ static void find_news(const mca_coll_mleader_call_t *call, range_t *piece)
  * comes down may lie where a contribution is sent from. In lanes the other leaders of a node put
  * their part of it into the area.
  */
-static void list_tree(const list_t *list)
+static void list_tree(list_t *list)
 {
     const mca_coll_mleader_call_t *call = list->call;
     const mca_common_irregular_schedule_t *schedule = list->schedule;
@@ -406,14 +400,13 @@ static void list_tree(const list_t *list)
     }
 }
 
-void mca_coll_mleader_list(mca_coll_mleader_call_t *call)
+void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listing_t *listing)
 {
     list_t list = {.call = call,
                    .schedule = &call->schedule,
+                   .listing = listing,
                    .together = contributions_in_message(call, call->length)};
 
-    call->schedule.receives.count = call->schedule.sends.count = call->schedule.steps = 0;
-    call->deliveries = call->gathered = 0;
     list_aggregation(&list);
     list_exchange(&list);
     if (call->variant.shm_out || (call->variant.lanes && call->grouping->leader)) {
@@ -424,7 +417,7 @@ void mca_coll_mleader_list(mca_coll_mleader_call_t *call)
     }
 }
 
-/* ---- room ---- */
+/* ---- how much there is to list ---- */
 
 /* Most messages in one direction of an exchange about so many positions. */
 static uint32_t most_messages(const mca_common_irregular_exchange_t *plan, int positions,
@@ -436,10 +429,10 @@ static uint32_t most_messages(const mca_common_irregular_exchange_t *plan, int p
                        + full * (MCA_COMMON_IRREGULAR_RING == plan->algorithm ? 1 : rounds));
 }
 
-/* Most entries of each list, whatever this rank does in the call. */
-static needs_t most_entries(const mca_coll_mleader_call_t *call, int together)
+needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call)
 {
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
+    const int together = contributions_in_message(call, call->slice_size);
     const rounds_t rounds = rounds_of(call, 0);
     const uint32_t lanes = call->variant.lanes ? (uint32_t) grouping->groups.lanes : 1;
     const uint32_t total = (uint32_t) mca_common_irregular_exchange_rounds(&rounds.plan);
@@ -464,60 +457,4 @@ static needs_t most_entries(const mca_coll_mleader_call_t *call, int together)
         most.sends += CHILDREN * news;
     }
     return most;
-}
-
-static bool is_laid_out(const mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call,
-                        int together)
-{
-    const mca_coll_mleader_variant_t *had = &room->variant, *has = &call->variant;
-
-    return NULL != room->memory && room->grouping == call->grouping && room->together == together
-           && had->aggregation == has->aggregation && had->exchange == has->exchange
-           && had->shm_out == has->shm_out && had->lanes == has->lanes;
-}
-
-static void lay_out(mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call,
-                    int together)
-{
-    const needs_t most = most_entries(call, together);
-    const size_t messages = (size_t) most.receives + most.sends;
-    const size_t size = messages * (sizeof(mca_common_irregular_message_t)
-                                    + sizeof(ompi_request_t *))
-                        + most.steps * (sizeof(mca_coll_mleader_delivery_t)
-                                        + sizeof(mca_common_irregular_step_t));
-
-    if (NULL == room->memory || room->size < size) {
-        free(room->memory);
-        room->memory = malloc(size);
-        room->size = size;
-    }
-    room->grouping = call->grouping;
-    room->variant = call->variant;
-    room->together = together;
-    room->most = most;
-}
-
-int mca_coll_mleader_take_room(mca_coll_mleader_call_t *call, mca_coll_mleader_room_t *room)
-{
-    const int together = contributions_in_message(call, call->slice_size);
-    mca_common_irregular_schedule_t *schedule = &call->schedule;
-
-    if (!is_laid_out(room, call, together)) {
-        lay_out(room, call, together);
-    }
-    if (NULL == room->memory) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    const needs_t *most = &room->most;
-    schedule->receives.message = room->memory;
-    schedule->sends.message = schedule->receives.message + most->receives;
-    schedule->receives.request = (ompi_request_t **) (schedule->sends.message + most->sends);
-    schedule->sends.request = schedule->receives.request + most->receives;
-    call->delivery = (mca_coll_mleader_delivery_t *) (schedule->sends.request + most->sends);
-    schedule->step = (mca_common_irregular_step_t *) (call->delivery + most->steps);
-    schedule->receives.window = schedule->sends.window = UINT32_MAX;
-    schedule->caller = &call->caller;
-    schedule->tag = call->tag;
-    schedule->context = call;
-    return OMPI_SUCCESS;
 }

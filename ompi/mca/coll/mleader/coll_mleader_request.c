@@ -18,6 +18,7 @@
 
 #include "coll_mleader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ompi/mca/common/irregular/common_irregular_task.h"
@@ -25,6 +26,7 @@
 typedef struct request_t {
     mca_common_irregular_task_t super;
     mca_coll_mleader_call_t call;
+    mca_coll_mleader_room_t room;
     mca_coll_mleader_shared_t memory; /* of a persistent one */
 } request_t;
 
@@ -37,6 +39,7 @@ static void hold_types(const mca_coll_mleader_call_t *call, bool hold)
 static void request_construct(request_t *request)
 {
     memset(&request->call, 0, sizeof(request->call));
+    memset(&request->room, 0, sizeof(request->room));
     memset(&request->memory, 0, sizeof(request->memory));
 }
 
@@ -46,6 +49,7 @@ static void request_destruct(request_t *request)
         hold_types(&request->call, false);
     }
     mca_coll_mleader_call_fini(&request->call);
+    free(request->room.memory);
     mca_coll_mleader_shared_free(&request->memory);
 }
 
@@ -90,6 +94,7 @@ static request_t *new_request(const mca_coll_mleader_call_t *call, bool persiste
         request->super.nonblocking = true;
         request->call = *call;
         request->call.tag = tag;
+        request->call.room = &request->room;
     }
     return request;
 }

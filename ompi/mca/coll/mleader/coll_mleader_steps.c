@@ -86,7 +86,8 @@ int mca_coll_mleader_end_round(void *context, int which, int none)
 
     (void) none;
     if (NULL != delivery->counter) {
-        mca_coll_mleader_set(delivery->counter, delivery->value);
+        mca_coll_mleader_set(delivery->counter,
+                             mca_coll_mleader_progress(call->slice, delivery->rounds));
     }
     return deliver_pieces(call, delivery);
 }
@@ -95,7 +96,8 @@ int mca_coll_mleader_follow_round(void *context, int which, int none)
 {
     mca_coll_mleader_call_t *call = context;
     const mca_coll_mleader_delivery_t *delivery = &call->delivery[which];
-    const int rc = mca_coll_mleader_look(call, delivery->counter, delivery->value);
+    const int rc = mca_coll_mleader_look(call, delivery->counter,
+                                         mca_coll_mleader_progress(call->slice, delivery->rounds));
 
     (void) none;
     return OMPI_SUCCESS == rc ? deliver_pieces(call, delivery) : rc;
