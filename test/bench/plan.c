@@ -30,6 +30,8 @@
 #include <string.h>
 #include <time.h>
 
+#define LINKS MCA_COLL_PIPERING_ROUTE_LINKS
+
 typedef struct plan_t {
     const char *dist;
     size_t total;
@@ -47,6 +49,7 @@ typedef struct plan_t {
     void *model_scratch;
     void *order_scratch;
     mca_coll_pipering_ring_t ring;
+    mca_coll_pipering_route_t *route;
 } plan_t;
 
 static double now(void)
@@ -74,7 +77,8 @@ static bool create(plan_t *plan)
     plan->ring_memory = malloc(mca_coll_pipering_ring_size(plan->ranks));
     plan->model_scratch = malloc(mca_coll_pipering_model_scratch(plan->ranks));
     plan->order_scratch = malloc(mca_coll_pipering_order_scratch(plan->ranks));
-    if (NULL == plan->bytes || NULL == plan->node_of || NULL == plan->blocks
+    plan->route = malloc(mca_coll_pipering_routes_size(1, LINKS, LINKS));
+    if (NULL == plan->route || NULL == plan->bytes || NULL == plan->node_of || NULL == plan->blocks
         || NULL == plan->model_scratch || NULL == plan->ring_memory
         || NULL == plan->order_scratch) {
         return false;
@@ -83,6 +87,7 @@ static bool create(plan_t *plan)
         plan->node_of[i] = i / plan->ppn;
     }
     mca_coll_pipering_ring_bind(&plan->ring, plan->ranks, plan->ring_memory);
+    (void) mca_coll_pipering_routes_bind(plan->route, 1, LINKS, LINKS);
     return agv_dist_fill(plan->dist, plan->ranks, plan->node_of, plan->total / unit, unit,
                          plan->bytes);
 }
@@ -95,6 +100,7 @@ static void destroy(plan_t *plan)
     free(plan->model_scratch);
     free(plan->ring_memory);
     free(plan->order_scratch);
+    free(plan->route);
 }
 
 static void order(plan_t *plan, size_t block)
@@ -128,7 +134,6 @@ static size_t search(const plan_t *plan)
  * order for this B, the route of one rank. */
 static size_t whole_plan(plan_t *plan)
 {
-    mca_coll_pipering_route_t route;
     size_t block = plan->block;
 
     if (0 == block) {
@@ -136,7 +141,7 @@ static size_t whole_plan(plan_t *plan)
         block = search(plan);
     }
     order(plan, block);
-    mca_coll_pipering_route(&route, &plan->ring, plan->ranks / 2);
+    mca_coll_pipering_route(plan->route, &plan->ring, plan->ranks / 2);
     return block;
 }
 

@@ -266,9 +266,6 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
 
 /* ---- decide (coll_pipering_decide.c) ---- */
 
-/** Pipelines that a call may consist of. */
-#define MCA_COLL_PIPERING_PIPES 2
-
 /** What a call is, to those who decide; equal on all ranks. */
 typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_collective_t collective;
@@ -295,8 +292,8 @@ typedef struct mca_coll_pipering_plan_t {
     size_t *bytes;                     /**< [ring.size] by rank, in units */
     size_t *starts;                    /**< [ring.size] where they begin, of a scattered vector */
     mca_coll_pipering_ring_t ring;     /**< of a chain: of the root alone */
-    mca_coll_pipering_route_t route[MCA_COLL_PIPERING_PIPES];
-    int pipes;
+    mca_coll_pipering_route_t *route; /**< [pipes] */
+    int pipes;                        /**< pipelines that the call consists of */
     mca_coll_pipering_cut_t cut; /**< in units */
     unsigned window;
     mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of an exchange in rounds */
@@ -399,8 +396,8 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_staging_t staging;      /**< likewise */
     bool running; /**< the setup is behind it */
     int tag;      /**< the first one; of a persistent request for all its starts */
-    int pipes;
-    mca_coll_pipering_pipe_t pipe[MCA_COLL_PIPERING_PIPES];
+    int pipes;    /**< that have been made */
+    mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */
     bool swaps; /**< an exchange in rounds in place of pipelines */
     mca_coll_pipering_swap_t swap;
     mca_coll_pipering_clock_t clock;
@@ -425,8 +422,8 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
                                                            bool persistent);
 
 /**
- * Adds a pipeline to a request that begins; `plan` with route, layouts, combine and
- * gate, the rest is filled in.
+ * Adds a pipeline to a request that begins, for the next route of its plan; `plan` with unit,
+ * layouts and combine, the rest is filled in.
  */
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan);
@@ -455,7 +452,7 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
 int mca_coll_pipering_request_swap(mca_coll_pipering_request_t *request);
 
 /**
- * Says in `plan`, whose route is there, which links of the request's next pipeline go through
+ * Says in `plan` whether links inside the node of the request's next pipeline may go through
  * ring buffers (coll_pipering_share.c).
  */
 void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,

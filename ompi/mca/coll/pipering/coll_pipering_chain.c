@@ -27,8 +27,6 @@
 #include "ompi/op/op.h"
 #include "opal/datatype/opal_datatype_internal.h"
 
-enum { THROUGH = MCA_COLL_PIPERING_THROUGH, CLOSING = MCA_COLL_PIPERING_CLOSING };
-
 static int key_of(const void *what, ompi_communicator_t *comm, mca_coll_pipering_key_t *key)
 {
     const mca_coll_pipering_chain_call_t *call = what;
@@ -57,10 +55,14 @@ static int key_of(const void *what, ompi_communicator_t *comm, mca_coll_pipering
 
 static int begin_bcast(mca_coll_pipering_request_t *request)
 {
-    const mca_coll_pipering_pipe_plan_t pipe = {.route = &request->plan->route[0],
-                                                .unit = MCA_COLL_PIPERING_BYTES,
+    const mca_coll_pipering_pipe_plan_t pipe = {.unit = MCA_COLL_PIPERING_BYTES,
                                                 .recv = &request->recv};
-    return mca_coll_pipering_request_add(request, pipe);
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; i < request->plan->pipes && OMPI_SUCCESS == rc; ++i) {
+        rc = mca_coll_pipering_request_add(request, pipe);
+    }
+    return rc;
 }
 
 static void prepare_bcast(const void *what, mca_coll_pipering_request_t *request)
@@ -100,21 +102,15 @@ static bool keeps_results(const mca_coll_pipering_request_t *request)
            || request->key.root == ompi_comm_rank(request->super.comm);
 }
 
-/* What this rank does with a block; false: nothing, it is the first or only takes results. */
-static bool aim_combine(mca_coll_pipering_request_t *request)
+/* What this rank does with values that come in. */
+static void aim_combine(mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    const mca_coll_pipering_route_t *route = &plan->route[0];
     mca_coll_pipering_combine_plan_t *combine = &request->combine;
     const bool both = MCA_COLL_PIPERING_ALLREDUCE == request->key.collective;
     const bool result = keeps_results(request);
 
-    combine->upper = 0 <= route->in[THROUGH].peer ? THROUGH : -1;
-    combine->lower = 0 <= route->in[CLOSING].peer ? CLOSING : -1;
-    if (0 > combine->upper && !request->key.ordered && !is_scan(request)) {
-        combine->upper = combine->lower;
-        combine->lower = -1;
-    }
+    combine->any_order = !request->key.ordered && !is_scan(request);
     combine->own = &request->send;
     combine->result = result ? &request->recv : NULL;
     combine->scratch = (both || result) && !request->in_place ? &request->recv : NULL;
@@ -123,9 +119,27 @@ static bool aim_combine(mca_coll_pipering_request_t *request)
                         : 0;
     combine->in_place = request->in_place;
     combine->exclusive = request->exclusive;
+}
 
-    const bool last = 0 > route->out[THROUGH].peer && 0 > route->out[CLOSING].peer;
-    return (0 <= combine->upper || 0 <= combine->lower) && !(last && request->exclusive);
+/* A pipeline that reduces; a rank that is the first, or only takes results, combines nothing. */
+static mca_coll_pipering_pipe_plan_t reduction(const mca_coll_pipering_request_t *request,
+                                               const mca_coll_pipering_route_t *route)
+{
+    const bool exclusive = request->exclusive;
+    const bool combines = 0 < route->ins && !(exclusive && 0 == route->outs);
+    const bool receives = !combines && is_scan(request)
+                          && (exclusive ? 0 < route->ins : !request->in_place);
+
+    return (mca_coll_pipering_pipe_plan_t){.unit = request->unit,
+                                           .send = &request->send,
+                                           .recv = receives ? &request->recv : NULL,
+                                           .combine = combines ? &request->combine : NULL};
+}
+
+/* A pipeline that spreads results. */
+static mca_coll_pipering_pipe_plan_t spreading(const mca_coll_pipering_request_t *request)
+{
+    return (mca_coll_pipering_pipe_plan_t){.unit = request->unit, .recv = &request->recv};
 }
 
 /* The receive buffer of this rank means something; that of an exscan's first one does not. */
@@ -146,29 +160,15 @@ static int begin_reduction(mca_coll_pipering_request_t *request)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    const bool combines = aim_combine(request);
-    const bool receives = !combines && is_scan(request)
-                          && (!request->exclusive || 0 <= request->combine.lower);
-    mca_coll_pipering_pipe_plan_t pipe = {.route = &plan->route[0],
-                                          .unit = request->unit,
-                                          .send = &request->send,
-                                          .recv = receives ? &request->recv : NULL,
-                                          .combine = combines ? &request->combine : NULL};
-
+    aim_combine(request);
     if (MCA_COLL_PIPERING_RING == plan->algorithm) {
         request->send.starts = request->recv.starts = plan->starts;
         request->send.single = request->recv.single = false;
     }
-    if (receives && request->in_place && !request->exclusive) {
-        pipe.recv = NULL; /* rank 0 of a scan has its result */
-    }
-    rc = mca_coll_pipering_request_add(request, pipe);
-    if (OMPI_SUCCESS == rc && 1 < plan->pipes) {
-        pipe = (mca_coll_pipering_pipe_plan_t){.route = &plan->route[1],
-                                               .unit = request->unit,
-                                               .recv = &request->recv,
-                                               .gate = &request->pipe[0]};
-        rc = mca_coll_pipering_request_add(request, pipe);
+    for (int i = 0; i < plan->pipes && OMPI_SUCCESS == rc; ++i) {
+        rc = mca_coll_pipering_request_add(request, plan->route[i].reduces
+                                                        ? reduction(request, &plan->route[i])
+                                                        : spreading(request));
     }
     return rc;
 }

@@ -81,6 +81,9 @@ static bool serves(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering
 /* Plans of a communicator are kept as long as they are no more bytes than this, but for one. */
 #define PLANS_BYTES ((size_t) 64 * 1024)
 
+/* Pipelines that a call consists of at most, an allreduce. */
+#define PIPES 2
+
 static size_t aligned(size_t size)
 {
     return (size + 15) & ~(size_t) 15;
@@ -92,7 +95,7 @@ static bool is_gather(const mca_coll_pipering_key_t *key)
 }
 
 /*
- * Memory of a plan: what each rank contributes, for a gather or a scattered vector, or only
+ * Memory of a plan: routes, what each rank contributes, for a gather or a scattered vector, or only
  * the root. Contributions to a gather are its sizes.
  */
 static int take_memory(mca_coll_pipering_plan_t *plan, int p, const mca_coll_pipering_key_t *key)
@@ -102,14 +105,18 @@ static int take_memory(mca_coll_pipering_plan_t *plan, int p, const mca_coll_pip
     const size_t array = (size_t) places * sizeof(size_t);
     const size_t ring_size = aligned(mca_coll_pipering_ring_size(places));
     const size_t sizes = (size_t) key->parts * sizeof(size_t);
+    const int links = MCA_COLL_PIPERING_ROUTE_LINKS;
+    const size_t routes_size = aligned(mca_coll_pipering_routes_size(PIPES, links, links));
 
-    plan->size = sizes + (gathers ? 1 : 2) * array + (gathers ? 2 : 1) * ring_size;
+    plan->size = routes_size + sizes + (gathers ? 1 : 2) * array
+                 + (gathers ? 2 : 1) * ring_size;
     plan->memory = malloc(plan->size);
     if (NULL == plan->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     plan->key = *key;
-    plan->key.sizes = plan->memory;
+    plan->route = mca_coll_pipering_routes_bind(plan->memory, PIPES, links, links);
+    plan->key.sizes = (size_t *) ((char *) plan->memory + routes_size);
     memcpy(plan->key.sizes, key->sizes, sizes);
     plan->bytes = gathers ? plan->key.sizes : plan->key.sizes + key->parts;
     plan->starts = plan->key.sizes + key->parts + (gathers ? 0 : places);
@@ -231,16 +238,11 @@ static void add_volume(mca_coll_pipering_volume_t *sum, mca_coll_pipering_volume
     sum->bytes += more.bytes;
 }
 
-static mca_coll_pipering_volume_t volume_of(const mca_coll_pipering_plan_t *plan,
-                                            mca_coll_pipering_stream_t stream)
-{
-    return mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, stream);
-}
-
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
-    const mca_coll_pipering_volume_t volume = volume_of(plan, all);
+    const mca_coll_pipering_volume_t volume
+        = mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, all);
 
     return (double) plan->total / (double) volume.blocks;
 }
@@ -254,23 +256,19 @@ mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipe
         .rival_time = plan->rival_time};
 }
 
-static void count_route(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_route_t *route)
+/* What passes the links of a route. */
+static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_route_t *route)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
+    mca_coll_pipering_route_measure(route, plan->bytes, plan->cut, draft->node_of, draft->me);
+    for (int i = 0; i < route->ins; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
-        const mca_coll_pipering_out_t *out = &route->out[i];
-        const mca_coll_pipering_volume_t arriving = volume_of(plan, in->stream);
-
-        add_volume(&plan->in, arriving);
-        add_volume(&plan->out, volume_of(plan, out->forward));
-        if (out->own) {
-            add_volume(&plan->out, volume_of(plan, route->own));
-        }
-        if (0 <= in->peer && draft->node_of[in->peer] != draft->node_of[draft->me]) {
-            plan->in_from_network += arriving.bytes * plan->key.unit;
-        }
+        add_volume(&plan->in, in->volume);
+        plan->in_from_network += in->local ? 0 : in->volume.bytes * plan->key.unit;
+    }
+    for (int i = 0; i < route->outs; ++i) {
+        add_volume(&plan->out, route->out[i].volume);
     }
 }
 

@@ -91,22 +91,23 @@ static mca_coll_pipering_shape_t route_chain(mca_coll_pipering_draft_t *draft)
 
     if (is_scan(draft)) {
         mca_coll_pipering_chain_line(&chain, p, me);
-        mca_coll_pipering_route_collect(&plan->route[0], &chain);
+        mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
         return mca_coll_pipering_chain_line_shape(node_of, p, scratch);
     }
     mca_coll_pipering_chain(&chain, node_of, p, key->root, me);
     if (MCA_COLL_PIPERING_BCAST == key->collective) {
-        mca_coll_pipering_route_spread(&plan->route[0], &chain);
+        mca_coll_pipering_chain_spread(&plan->route[0], &plan->ring, &chain);
     }
     if (MCA_COLL_PIPERING_ALLREDUCE == key->collective) {
-        mca_coll_pipering_route_spread(&plan->route[1], &chain);
+        mca_coll_pipering_chain_spread(&plan->route[1], &plan->ring, &chain);
+        plan->route[1].gate = 0;
         plan->pipes = 2;
     }
     if (key->ordered) {
         mca_coll_pipering_chain_ordered(&chain, p, key->root, me);
     }
     if (combines(draft)) {
-        mca_coll_pipering_route_collect(&plan->route[0], &chain);
+        mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
     }
     return key->ordered ? mca_coll_pipering_chain_ordered_shape(node_of, p, key->root, scratch)
                         : mca_coll_pipering_chain_shape(node_of, p, scratch);
@@ -211,6 +212,9 @@ static void decide_circle(mca_coll_pipering_draft_t *draft)
     plan->pipes = 2;
     mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
     mca_coll_pipering_route(&plan->route[1], &plan->ring, draft->me);
+    plan->route[1].gate = 0;
+    /* both go the same way around; there and back along a chain messages go opposite ways */
+    mca_coll_pipering_route_shift_tags(&plan->route[1], plan->route[0].tags);
 }
 
 /*

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * How both ends of a link inside a node agree on a ring buffer, and on what is sent:
+ * How both ends of a link inside a node agree on a channel's ring buffer, and on what is sent:
  *
  *     receiver                                   sender
  *     leases a buffer    -- grant -->            compares, attaches
@@ -30,204 +30,177 @@
 #include "ompi/mca/pml/pml.h"
 #include "opal/util/show_help.h"
 
-enum { GRANT, ANSWER, MESSAGES };
-
-static mca_coll_pipering_hop_t *in_hop(mca_coll_pipering_pipe_t *pipe, int link)
-{
-    return &pipe->source[link].hop;
-}
-
-static mca_coll_pipering_hop_t *out_hop(mca_coll_pipering_pipe_t *pipe, int link)
-{
-    return &pipe->sink[link].hop;
-}
+/* The two messages of a handshake. */
+enum { GRANT, ANSWER };
 
 /* ---- setting up ---- */
 
-static mca_coll_pipering_word_t new_word(const mca_coll_pipering_pipe_plan_t *plan)
+static mca_coll_pipering_terms_t terms_of(const mca_coll_pipering_pipe_plan_t *plan,
+                                          mca_coll_pipering_volume_t volume)
 {
-    return (mca_coll_pipering_word_t){.collective = plan->collective,
-                                      .split = (int32_t) plan->cut.split,
-                                      .block_size = plan->cut.block_size * plan->unit.size};
+    return (mca_coll_pipering_terms_t){.collective = plan->collective,
+                                       .split = (int32_t) plan->cut.split,
+                                       .block_size = plan->cut.block_size * plan->unit.size,
+                                       .bytes = volume.bytes * plan->unit.size,
+                                       .blocks = volume.blocks};
 }
 
-static void add_stream(mca_coll_pipering_word_t *word, const mca_coll_pipering_pipe_plan_t *plan,
-                       mca_coll_pipering_stream_t stream)
+static void open_channel(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
+                         mca_coll_pipering_fifo_t *fifo)
 {
-    const mca_coll_pipering_volume_t volume
-        = mca_coll_pipering_stream_volume(plan->ring, plan->bytes, plan->cut, stream);
-
-    word->blocks += volume.blocks;
-    word->bytes += volume.bytes * plan->unit.size;
-}
-
-static void open_hop(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_hop_t *hop,
-                     mca_coll_pipering_fifo_t *fifo)
-{
-    hop->fifo = fifo;
-    hop->state = MCA_COLL_PIPERING_HOP_OPEN;
-    mca_coll_pipering_fifo_start(&hop->run, hop->size, hop->word.block_size, pipe->ahead);
+    channel->fifo = fifo;
+    channel->state = MCA_COLL_PIPERING_CHANNEL_OPEN;
+    mca_coll_pipering_fifo_start(&channel->run, channel->size, channel->terms.block_size,
+                                 pipe->ahead);
 }
 
 /* The end that receives. */
-static void lease(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_hop_t *hop)
+static void lease(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel)
 {
     mca_coll_pipering_fifo_t *fifo = NULL;
 
-    if (NULL != hop->neighbour && MCA_COLL_PIPERING_UNABLE != hop->neighbour->has_mine) {
-        fifo = mca_coll_pipering_arena_lease(hop->word.block_size, &hop->size);
+    if (NULL != channel->neighbour
+        && MCA_COLL_PIPERING_UNABLE != channel->neighbour->has_mine) {
+        fifo = mca_coll_pipering_arena_lease(channel->terms.block_size, &channel->size);
     }
     if (NULL != fifo) {
-        hop->asks = MCA_COLL_PIPERING_UNASKED == hop->neighbour->has_mine;
-        open_hop(pipe, hop, fifo);
+        channel->asks = MCA_COLL_PIPERING_UNASKED == channel->neighbour->has_mine;
+        open_channel(pipe, channel, fifo);
     }
 }
 
-static void init_hop(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_hop_t *hop, int peer)
+static void init_channel(const mca_coll_pipering_pipe_t *pipe,
+                         mca_coll_pipering_channel_t *channel, int peer,
+                         mca_coll_pipering_terms_t terms,
+                         mca_coll_pipering_handshake_t *handshake)
 {
-    hop->inside = true;
-    hop->neighbour = mca_coll_pipering_arena_neighbour(pipe->comm, peer);
+    channel->wanted = true;
+    channel->terms = terms;
+    channel->neighbour = mca_coll_pipering_arena_neighbour(pipe->comm, peer);
+    channel->handshake = handshake;
+    channel->request[GRANT] = channel->request[ANSWER] = MPI_REQUEST_NULL;
 }
 
-static void init_in(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan,
-                    int link)
+/* Links inside the node, as far as anything passes them. */
+static bool wants_in(const mca_coll_pipering_pipe_plan_t *plan, int link)
 {
-    mca_coll_pipering_hop_t *hop = in_hop(pipe, link);
-
-    init_hop(pipe, hop, pipe->source[link].peer);
-    hop->word = new_word(plan);
-    add_stream(&hop->word, plan, plan->route->in[link].stream);
-    hop->size = plan->ring_buffer_size;
-    lease(pipe, hop);
+    return 0 < plan->ring_buffer_size && plan->route->in[link].local
+           && 0 < plan->route->in[link].volume.blocks;
 }
 
-static void init_out(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan,
-                     int link)
+static bool wants_out(const mca_coll_pipering_pipe_plan_t *plan, int link)
 {
-    mca_coll_pipering_hop_t *hop = out_hop(pipe, link);
+    return 0 < plan->ring_buffer_size && plan->route->out[link].local
+           && 0 < plan->route->out[link].volume.blocks;
+}
 
-    init_hop(pipe, hop, pipe->sink[link].peer);
-    hop->word = new_word(plan);
-    if (plan->route->out[link].own) {
-        add_stream(&hop->word, plan, plan->route->own);
+int mca_coll_pipering_channels_wanted(const mca_coll_pipering_pipe_plan_t *plan)
+{
+    int count = 0;
+
+    for (int i = 0; i < plan->route->ins; ++i) {
+        count += wants_in(plan, i);
     }
-    add_stream(&hop->word, plan, plan->route->out[link].forward);
-    hop->state = MCA_COLL_PIPERING_HOP_AWAITED;
+    for (int i = 0; i < plan->route->outs; ++i) {
+        count += wants_out(plan, i);
+    }
+    return count;
 }
 
-void mca_coll_pipering_hops_init(mca_coll_pipering_pipe_t *pipe,
-                                 const mca_coll_pipering_pipe_plan_t *plan)
+void mca_coll_pipering_channels_init(mca_coll_pipering_pipe_t *pipe,
+                                     const mca_coll_pipering_pipe_plan_t *plan,
+                                     mca_coll_pipering_handshake_t *handshakes)
 {
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        for (int message = 0; message < MESSAGES; ++message) {
-            in_hop(pipe, i)->request[message] = MPI_REQUEST_NULL;
-            out_hop(pipe, i)->request[message] = MPI_REQUEST_NULL;
-        }
-        if (plan->in_shared[i] && 0 < pipe->source[i].total) {
-            init_in(pipe, plan, i);
-        }
-        if (plan->out_shared[i] && 0 < pipe->sink[i].total) {
-            init_out(pipe, plan, i);
+    for (int i = 0; i < pipe->ins; ++i) {
+        mca_coll_pipering_channel_t *channel = &pipe->source[i].channel;
+        if (wants_in(plan, i)) {
+            init_channel(pipe, channel, pipe->source[i].peer,
+                         terms_of(plan, plan->route->in[i].volume), handshakes++);
+            channel->size = plan->ring_buffer_size;
+            lease(pipe, channel);
         }
     }
-}
-
-size_t mca_coll_pipering_hops_size(const mca_coll_pipering_pipe_t *pipe)
-{
-    size_t hops = 0;
-
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        hops += pipe->source[i].hop.inside + (size_t) pipe->sink[i].hop.inside;
-    }
-    return hops * sizeof(mca_coll_pipering_handshake_t);
-}
-
-void mca_coll_pipering_hops_bind(mca_coll_pipering_pipe_t *pipe, void *memory)
-{
-    mca_coll_pipering_handshake_t *next = memory;
-
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (in_hop(pipe, i)->inside) {
-            in_hop(pipe, i)->handshake = next++;
-        }
-        if (out_hop(pipe, i)->inside) {
-            out_hop(pipe, i)->handshake = next++;
+    for (int i = 0; i < pipe->outs; ++i) {
+        mca_coll_pipering_channel_t *channel = &pipe->sink[i].channel;
+        if (wants_out(plan, i)) {
+            init_channel(pipe, channel, pipe->sink[i].peer,
+                         terms_of(plan, plan->route->out[i].volume), handshakes++);
+            channel->state = MCA_COLL_PIPERING_CHANNEL_AWAITED;
         }
     }
 }
 
 /* ---- messages ---- */
 
-static void send_message(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_hop_t *hop,
+static void send_message(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
                          int message, const void *what, size_t size, int peer, int tag)
 {
     const int rc = MCA_PML_CALL(isend(what, size, MPI_BYTE, peer, tag, MCA_PML_BASE_SEND_STANDARD,
-                                      pipe->comm, &hop->request[message]));
+                                      pipe->comm, &channel->request[message]));
     if (OMPI_SUCCESS == rc) {
         ++pipe->agreeing;
     } else {
-        hop->request[message] = MPI_REQUEST_NULL;
+        channel->request[message] = MPI_REQUEST_NULL;
         mca_coll_pipering_fail(pipe, rc);
     }
 }
 
-static void await_message(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_hop_t *hop,
+static void await_message(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
                           int message, void *what, size_t size, int peer, int tag)
 {
     const int rc = MCA_PML_CALL(irecv(what, size, MPI_BYTE, peer, tag, pipe->comm,
-                                      &hop->request[message]));
+                                      &channel->request[message]));
     if (OMPI_SUCCESS == rc) {
         ++pipe->agreeing;
     } else {
-        hop->request[message] = MPI_REQUEST_NULL;
+        channel->request[message] = MPI_REQUEST_NULL;
         mca_coll_pipering_fail(pipe, rc);
     }
 }
 
 void mca_coll_pipering_pipe_await(mca_coll_pipering_pipe_t *pipe)
 {
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        mca_coll_pipering_hop_t *hop = out_hop(pipe, i);
-        if (!hop->inside) {
+    for (int i = 0; i < pipe->outs; ++i) {
+        mca_coll_pipering_channel_t *channel = &pipe->sink[i].channel;
+        if (!channel->wanted) {
             continue;
         }
-        await_message(pipe, hop, GRANT, &hop->handshake->grant, sizeof(hop->handshake->grant),
-                      pipe->sink[i].peer, pipe->sink[i].tag);
+        await_message(pipe, channel, GRANT, &channel->handshake->grant,
+                      sizeof(channel->handshake->grant), pipe->sink[i].peer, pipe->sink[i].tag);
         if (OMPI_SUCCESS != pipe->error) {
-            hop->state = MCA_COLL_PIPERING_HOP_NONE;
+            channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
         }
     }
 }
 
-static void send_grant(mca_coll_pipering_pipe_t *pipe, int link)
+static void send_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_t *source)
 {
-    const mca_coll_pipering_source_t *source = &pipe->source[link];
-    mca_coll_pipering_hop_t *hop = in_hop(pipe, link);
-    mca_coll_pipering_grant_t *grant = &hop->handshake->grant;
+    mca_coll_pipering_channel_t *channel = &source->channel;
+    mca_coll_pipering_grant_t *grant = &channel->handshake->grant;
     size_t size = offsetof(mca_coll_pipering_grant_t, arena);
 
-    *grant = (mca_coll_pipering_grant_t){.word = hop->word, .asks = hop->asks};
-    if (mca_coll_pipering_hop_is_shared(hop)) {
-        grant->size = hop->size;
-        grant->place = mca_coll_pipering_arena_place(hop->fifo);
+    *grant = (mca_coll_pipering_grant_t){.terms = channel->terms, .asks = channel->asks};
+    if (mca_coll_pipering_channel_is_shared(channel)) {
+        grant->size = channel->size;
+        grant->place = mca_coll_pipering_arena_place(channel->fifo);
     }
-    if (hop->asks) {
+    if (channel->asks) {
         grant->arena = *mca_coll_pipering_arena_segment();
         size = sizeof(*grant);
     }
-    hop->granted = true;
-    send_message(pipe, hop, GRANT, grant, size, source->peer, source->tag);
-    if (hop->asks) {
-        await_message(pipe, hop, ANSWER, &hop->handshake->answer, sizeof(hop->handshake->answer),
-                      source->peer, source->tag);
+    channel->granted = true;
+    send_message(pipe, channel, GRANT, grant, size, source->peer, source->tag);
+    if (channel->asks) {
+        await_message(pipe, channel, ANSWER, &channel->handshake->answer,
+                      sizeof(channel->handshake->answer), source->peer, source->tag);
     }
 }
 
 void mca_coll_pipering_pipe_grant(mca_coll_pipering_pipe_t *pipe)
 {
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (in_hop(pipe, i)->inside) {
-            send_grant(pipe, i);
+    for (int i = 0; i < pipe->ins; ++i) {
+        if (pipe->source[i].channel.wanted) {
+            send_grant(pipe, &pipe->source[i]);
         }
     }
 }
@@ -235,8 +208,8 @@ void mca_coll_pipering_pipe_grant(mca_coll_pipering_pipe_t *pipe)
 /* ---- both plans ---- */
 
 /* What differs first, with its value here and there; NULL: nothing does. */
-static const char *find_difference(const mca_coll_pipering_word_t *here,
-                                   const mca_coll_pipering_word_t *there, uint64_t value[2])
+static const char *find_difference(const mca_coll_pipering_terms_t *here,
+                                   const mca_coll_pipering_terms_t *there, uint64_t value[2])
 {
     const struct {
         const char *what;
@@ -259,10 +232,11 @@ static const char *find_difference(const mca_coll_pipering_word_t *here,
     return NULL;
 }
 
-static void compare(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_hop_t *hop, int peer)
+static void compare(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_channel_t *channel,
+                    int peer)
 {
     uint64_t value[2];
-    const char *what = find_difference(&hop->word, &hop->handshake->grant.word, value);
+    const char *what = find_difference(&channel->terms, &channel->handshake->grant.terms, value);
 
     if (NULL != what) {
         opal_show_help("help-coll-pipering.txt", "plans-differ", true, pipe->caller->name,
@@ -276,35 +250,36 @@ static void compare(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_hop_
 
 static void take_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
 {
-    mca_coll_pipering_hop_t *hop = &sink->hop;
-    const mca_coll_pipering_grant_t *grant = &hop->handshake->grant;
+    mca_coll_pipering_channel_t *channel = &sink->channel;
+    const mca_coll_pipering_grant_t *grant = &channel->handshake->grant;
     mca_coll_pipering_fifo_t *fifo = NULL;
 
-    compare(pipe, hop, sink->peer);
-    hop->size = (size_t) grant->size;
-    if (0 < hop->size && NULL != hop->neighbour) {
-        fifo = mca_coll_pipering_arena_attach(hop->neighbour, grant->asks ? &grant->arena : NULL,
+    compare(pipe, channel, sink->peer);
+    channel->size = (size_t) grant->size;
+    if (0 < channel->size && NULL != channel->neighbour) {
+        fifo = mca_coll_pipering_arena_attach(channel->neighbour,
+                                              grant->asks ? &grant->arena : NULL,
                                               (size_t) grant->place);
     }
     if (NULL == fifo) {
-        hop->state = MCA_COLL_PIPERING_HOP_NONE;
+        channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
     } else {
-        open_hop(pipe, hop, fifo);
+        open_channel(pipe, channel, fifo);
     }
     if (grant->asks) {
-        hop->handshake->answer = NULL != fifo;
-        send_message(pipe, hop, ANSWER, &hop->handshake->answer, sizeof(hop->handshake->answer),
-                     sink->peer, sink->tag);
+        channel->handshake->answer = NULL != fifo;
+        send_message(pipe, channel, ANSWER, &channel->handshake->answer,
+                     sizeof(channel->handshake->answer), sink->peer, sink->tag);
     }
 }
 
-static void take_answer(mca_coll_pipering_hop_t *hop)
+static void take_answer(mca_coll_pipering_channel_t *channel)
 {
-    hop->asks = false;
-    mca_coll_pipering_arena_note(hop->neighbour, 0 != hop->handshake->answer);
-    if (0 == hop->handshake->answer) {
-        mca_coll_pipering_arena_release(hop->fifo);
-        hop->state = MCA_COLL_PIPERING_HOP_NONE;
+    channel->asks = false;
+    mca_coll_pipering_arena_note(channel->neighbour, 0 != channel->handshake->answer);
+    if (0 == channel->handshake->answer) {
+        mca_coll_pipering_arena_release(channel->fifo);
+        channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
     }
 }
 
@@ -321,15 +296,15 @@ static bool ends(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request, bool 
     return true;
 }
 
-static int agree_in(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_hop_t *hop)
+static int agree_in(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel)
 {
     bool well = false;
-    int steps = ends(pipe, &hop->request[GRANT], &well);
+    int steps = ends(pipe, &channel->request[GRANT], &well);
 
-    if (ends(pipe, &hop->request[ANSWER], &well)) {
+    if (ends(pipe, &channel->request[ANSWER], &well)) {
         ++steps;
         if (well) {
-            take_answer(hop);
+            take_answer(channel);
         }
     }
     return steps;
@@ -337,47 +312,63 @@ static int agree_in(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_hop_t *hop
 
 static int agree_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
 {
-    mca_coll_pipering_hop_t *hop = &sink->hop;
+    mca_coll_pipering_channel_t *channel = &sink->channel;
     bool well = false;
-    int steps = ends(pipe, &hop->request[ANSWER], &well);
+    int steps = ends(pipe, &channel->request[ANSWER], &well);
 
-    if (ends(pipe, &hop->request[GRANT], &well)) {
+    if (ends(pipe, &channel->request[GRANT], &well)) {
         ++steps;
         if (well) {
             take_grant(pipe, sink);
         } else {
-            hop->state = MCA_COLL_PIPERING_HOP_NONE;
+            channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
         }
     }
     return steps;
 }
 
-int mca_coll_pipering_hops_agree(mca_coll_pipering_pipe_t *pipe)
+int mca_coll_pipering_channels_agree(mca_coll_pipering_pipe_t *pipe)
 {
     int steps = 0;
 
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS && 0 < pipe->agreeing; ++i) {
-        steps += agree_in(pipe, in_hop(pipe, i)) + agree_out(pipe, &pipe->sink[i]);
+    for (int i = 0; i < pipe->ins && 0 < pipe->agreeing; ++i) {
+        if (pipe->source[i].channel.wanted) {
+            steps += agree_in(pipe, &pipe->source[i].channel);
+        }
+    }
+    for (int i = 0; i < pipe->outs && 0 < pipe->agreeing; ++i) {
+        if (pipe->sink[i].channel.wanted) {
+            steps += agree_out(pipe, &pipe->sink[i]);
+        }
     }
     return steps;
 }
 
 /* ---- the end ---- */
 
-bool mca_coll_pipering_hops_fini(mca_coll_pipering_pipe_t *pipe)
+/* An answer comes in where the grant has left. */
+static bool abandon(mca_coll_pipering_channel_t *channel, bool in)
+{
+    const bool grant = mca_common_irregular_abandon(&channel->request[GRANT], 0, 1, 1, !in);
+    const bool answer = mca_common_irregular_abandon(&channel->request[ANSWER], 0, 1, 1, in);
+
+    return grant || answer;
+}
+
+bool mca_coll_pipering_channels_fini(mca_coll_pipering_pipe_t *pipe)
 {
     bool pending = false;
 
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        mca_coll_pipering_hop_t *in = in_hop(pipe, i), *out = out_hop(pipe, i);
-        if (MCA_COLL_PIPERING_HOP_OPEN == in->state && !in->granted) {
-            mca_coll_pipering_arena_release(in->fifo);
+    for (int i = 0; i < pipe->ins; ++i) {
+        mca_coll_pipering_channel_t *channel = &pipe->source[i].channel;
+        if (MCA_COLL_PIPERING_CHANNEL_OPEN == channel->state && !channel->granted) {
+            mca_coll_pipering_arena_release(channel->fifo);
         }
-        for (int message = 0; message < MESSAGES; ++message) {
-            const bool comes_in = ANSWER == message;
-            pending |= mca_common_irregular_abandon(&in->request[message], 0, 1, 1, comes_in);
-            pending |= mca_common_irregular_abandon(&out->request[message], 0, 1, 1, !comes_in);
-        }
+        pending |= channel->wanted && abandon(channel, true);
+    }
+    for (int i = 0; i < pipe->outs; ++i) {
+        mca_coll_pipering_channel_t *channel = &pipe->sink[i].channel;
+        pending |= channel->wanted && abandon(channel, false);
     }
     return pending;
 }

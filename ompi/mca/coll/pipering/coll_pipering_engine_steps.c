@@ -36,7 +36,7 @@ char *mca_coll_pipering_block_place(const mca_coll_pipering_pipe_t *pipe,
                                     const mca_coll_pipering_block_t *block)
 {
     if (source->stays) {
-        return mca_coll_pipering_fifo_place(source->hop.fifo, &source->hop.run, k);
+        return mca_coll_pipering_fifo_place(source->channel.fifo, &source->channel.run, k);
     }
     if (NULL != source->slots) {
         return source->slots + (k % source->slot_count) * source->slot_size + pipe->slot_shift;
@@ -49,8 +49,8 @@ char *mca_coll_pipering_result_place(const mca_coll_pipering_pipe_t *pipe, uint6
 {
     const mca_coll_pipering_combine_t *combine = &pipe->combine;
 
-    if (0 <= combine->plan->upper) {
-        return mca_coll_pipering_block_place(pipe, &pipe->source[combine->plan->upper], k, block);
+    if (NULL != combine->home) {
+        return mca_coll_pipering_block_place(pipe, combine->home, k, block);
     }
     if (NULL != combine->slots) {
         return combine->slots + (k % combine->slot_count) * combine->slot_size + pipe->slot_shift;
@@ -58,99 +58,97 @@ char *mca_coll_pipering_result_place(const mca_coll_pipering_pipe_t *pipe, uint6
     return in_layout(pipe, combine->plan->result, block);
 }
 
+static char *next_result(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink,
+                         mca_coll_pipering_block_t *block)
+{
+    const uint64_t k = sink->sent - sink->own;
+
+    if (k >= pipe->combine.done) {
+        return NULL;
+    }
+    (void) mca_coll_pipering_walk_next(&sink->forward_walk, block);
+    return mca_coll_pipering_result_place(pipe, k, block);
+}
+
 char *mca_coll_pipering_next_to_send(mca_coll_pipering_pipe_t *pipe,
                                      mca_coll_pipering_sink_t *sink,
                                      mca_coll_pipering_block_t *block)
 {
     const bool own = sink->sent < sink->own;
-    const bool result = !own && MCA_COLL_PIPERING_RESULTS == sink->source;
+    const mca_coll_pipering_source_t *source = own ? pipe->own : sink->from;
     const uint64_t k = own ? sink->sent : sink->sent - sink->own;
-    mca_coll_pipering_source_t *source
-        = result ? NULL : &pipe->source[own ? (int) MCA_COLL_PIPERING_OWN : sink->source];
 
-    if (k >= (result ? pipe->combine.done : source->arrived)) {
+    if (!own && NULL != pipe->combine.plan) {
+        return next_result(pipe, sink, block);
+    }
+    if (k >= source->arrived) {
         return NULL;
     }
     (void) mca_coll_pipering_walk_next(own ? &sink->own_walk : &sink->forward_walk, block);
-    return result ? mca_coll_pipering_result_place(pipe, k, block)
-                  : mca_coll_pipering_block_place(pipe, source, k, block);
+    return mca_coll_pipering_block_place(pipe, source, k, block);
 }
 
 /* ---- slots ---- */
 
-/* The source whose slots a sink sends from, -1: it sends results that lie elsewhere. */
-static int source_of(const mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_sink_t *sink)
-{
-    return MCA_COLL_PIPERING_RESULTS == sink->source ? pipe->combine.plan->upper : sink->source;
-}
-
-/* Own blocks of a sink that it is done with, or blocks of `source` if it sends from its slots. */
-static uint64_t sink_settled(const mca_coll_pipering_pipe_t *pipe,
-                             const mca_coll_pipering_sink_t *sink, int source)
+/* Blocks of a source, from the first on, that a sink is done with; it may send none of them. */
+static uint64_t sink_is_done_with(const mca_coll_pipering_pipe_t *pipe,
+                                  const mca_coll_pipering_sink_t *sink,
+                                  const mca_coll_pipering_source_t *source)
 {
     const uint64_t own = mca_coll_pipering_at_most(sink->completed, sink->own);
 
-    if (MCA_COLL_PIPERING_OWN == source) {
-        return 0 == sink->own || own == sink->own ? UINT64_MAX : own;
+    if (source == pipe->own) {
+        return own == sink->own ? UINT64_MAX : own;
     }
-    if (source_of(pipe, sink) != source || sink->completed == sink->total
-        || sink->total == sink->own) {
+    if (source != sink->from || sink->completed == sink->total || sink->total == sink->own) {
         return UINT64_MAX;
     }
     return sink->completed - own;
 }
 
-uint64_t mca_coll_pipering_settled(const mca_coll_pipering_pipe_t *pipe, int index)
+uint64_t mca_coll_pipering_reusable(const mca_coll_pipering_pipe_t *pipe,
+                                    const mca_coll_pipering_source_t *source)
 {
-    const mca_coll_pipering_source_t *source = &pipe->source[index];
-    const mca_coll_pipering_combine_plan_t *combine = pipe->combine.plan;
-    const bool combined = NULL != combine && (index == combine->lower || index == combine->upper);
+    const bool combined = NULL != pipe->combine.plan && 0 <= source->peer;
     uint64_t blocks = combined                                   ? pipe->combine.done
                       : mca_coll_pipering_wants_delivery(source) ? source->delivered
                                                                  : source->arrived;
 
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (0 <= pipe->sink[i].peer) {
-            blocks = mca_coll_pipering_at_most(blocks, sink_settled(pipe, &pipe->sink[i], index));
-        }
+    for (int i = 0; i < pipe->outs; ++i) {
+        blocks = mca_coll_pipering_at_most(blocks,
+                                           sink_is_done_with(pipe, &pipe->sink[i], source));
     }
     return blocks;
-}
-
-bool mca_coll_pipering_has_slot(const mca_coll_pipering_pipe_t *pipe, int index, uint64_t k)
-{
-    const mca_coll_pipering_source_t *source = &pipe->source[index];
-    return NULL == source->slots || k - mca_coll_pipering_settled(pipe, index) < source->slot_count;
 }
 
 /* ---- own blocks that are not dense ---- */
 
 /* Asks the packer for up to `room` bytes; it gives whole elements only. */
-static size_t pack_some(mca_coll_pipering_source_t *own, char *to, size_t room)
+static size_t pack_some(mca_coll_pipering_packing_t *packing, char *to, size_t room)
 {
-    return mca_common_irregular_pack(&own->packer, to, room, false);
+    return mca_common_irregular_pack(&packing->packer, to, room, false);
 }
 
-static size_t drain_carry(mca_coll_pipering_source_t *own, char *to, size_t room)
+static size_t drain_carry(mca_coll_pipering_packing_t *packing, char *to, size_t room)
 {
-    const size_t left = own->carry_to - own->carry_from, size = left < room ? left : room;
+    const size_t left = packing->carry_to - packing->carry_from, size = left < room ? left : room;
 
-    memcpy(to, own->carry + own->carry_from, size);
-    own->carry_from += size;
+    memcpy(to, packing->carry + packing->carry_from, size);
+    packing->carry_from += size;
     return size;
 }
 
 /* Fills `length` bytes exactly. */
-static bool pack_exactly(mca_coll_pipering_source_t *own, char *to, size_t length)
+static bool pack_exactly(mca_coll_pipering_packing_t *packing, char *to, size_t length)
 {
-    size_t done = drain_carry(own, to, length);
+    size_t done = drain_carry(packing, to, length);
 
     while (done < length) {
-        size_t packed = pack_some(own, to + done, length - done);
+        size_t packed = pack_some(packing, to + done, length - done);
         if (0 == packed) {
-            own->carry_from = 0;
-            own->carry_to = pack_some(own, own->carry, sizeof(own->carry));
-            packed = drain_carry(own, to + done, length - done);
+            packing->carry_from = 0;
+            packing->carry_to = pack_some(packing, packing->carry, sizeof(packing->carry));
+            packed = drain_carry(packing, to + done, length - done);
         }
         if (0 == packed) {
             return false;
@@ -160,25 +158,46 @@ static bool pack_exactly(mca_coll_pipering_source_t *own, char *to, size_t lengt
     return true;
 }
 
+/*
+ * The first own block is the first of a contribution or, where pipelines share these, of a part
+ * of one. A packer cannot begin within an element: it is set back to where that begins.
+ */
+static bool begin_packing(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_block_t *first)
+{
+    const mca_coll_pipering_layout_t *from = pipe->own->place;
+    mca_coll_pipering_packing_t *packing = &pipe->packing;
+    size_t begin = first->offset;
+
+    packing->begun = true;
+    OBJ_CONSTRUCT(&packing->packer, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_send(
+        ompi_mpi_local_convertor, &from->type->super,
+        mca_coll_pipering_contribution_count(from, first->rank),
+        mca_coll_pipering_contribution(from, first->rank), 0, &packing->packer);
+    if (0 == begin) {
+        return true;
+    }
+    opal_convertor_set_position(&packing->packer, &begin);
+    if (begin < first->offset) {
+        packing->carry_from = first->offset - begin;
+        packing->carry_to = pack_some(packing, packing->carry, sizeof(packing->carry));
+    }
+    return packing->carry_from <= packing->carry_to;
+}
+
 int mca_coll_pipering_pack_own(mca_coll_pipering_pipe_t *pipe)
 {
-    mca_coll_pipering_source_t *own = &pipe->source[MCA_COLL_PIPERING_OWN];
+    mca_coll_pipering_source_t *own = pipe->own;
     mca_coll_pipering_block_t block;
 
-    if (NULL == own->slots || own->arrived == own->total
-        || !mca_coll_pipering_has_slot(pipe, MCA_COLL_PIPERING_OWN, own->arrived)
+    if (own->arrived == own->total || !mca_coll_pipering_has_slot(pipe, own, own->arrived)
         || !mca_coll_pipering_walk_next(&own->coming, &block)) {
         return 0;
     }
-    if (!own->packing) {
-        own->packing = true;
-        opal_convertor_copy_and_prepare_for_send(
-            ompi_mpi_local_convertor, &own->place->type->super,
-            mca_coll_pipering_contribution_count(own->place, block.rank),
-            mca_coll_pipering_contribution(own->place, block.rank), 0, &own->packer);
-    }
-    if (!pack_exactly(own, mca_coll_pipering_block_place(pipe, own, own->arrived, &block),
-                      block.length)) {
+    if ((!pipe->packing.begun && !begin_packing(pipe, &block))
+        || !pack_exactly(&pipe->packing,
+                         mca_coll_pipering_block_place(pipe, own, own->arrived, &block),
+                         block.length)) {
         mca_coll_pipering_fail(pipe, OMPI_ERROR);
     }
     ++own->arrived;
@@ -187,19 +206,28 @@ int mca_coll_pipering_pack_own(mca_coll_pipering_pipe_t *pipe)
 
 /* ---- delivery to the user's buffer ---- */
 
-static void aim_unpacker(mca_coll_pipering_source_t *source, int rank)
+/* Makes the unpacker one of the contribution of a block, from where this block begins. */
+static void aim_unpacker(mca_coll_pipering_source_t *source, const mca_coll_pipering_block_t *block)
 {
-    if (source->unpacking == rank) {
+    const mca_coll_pipering_layout_t *to = source->to;
+    size_t begin = block->offset;
+
+    if (source->unpacking == block->rank) {
         return;
     }
     if (0 <= source->unpacking) {
         opal_convertor_cleanup(&source->unpacker);
+    } else {
+        OBJ_CONSTRUCT(&source->unpacker, opal_convertor_t);
     }
-    source->unpacking = rank;
-    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &source->to->type->super,
-                                             mca_coll_pipering_contribution_count(source->to, rank),
-                                             mca_coll_pipering_contribution(source->to, rank), 0,
-                                             &source->unpacker);
+    source->unpacking = block->rank;
+    opal_convertor_copy_and_prepare_for_recv(
+        ompi_mpi_local_convertor, &to->type->super,
+        mca_coll_pipering_contribution_count(to, block->rank),
+        mca_coll_pipering_contribution(to, block->rank), 0, &source->unpacker);
+    if (0 < begin) {
+        opal_convertor_set_position(&source->unpacker, &begin);
+    }
 }
 
 /* Unpacks a piece of a block of bytes; the bytes done. */
@@ -211,7 +239,7 @@ static size_t unpack_piece(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sou
                         + source->delivery_done;
     const bool is_users = NULL == source->slots && !source->stays;
 
-    aim_unpacker(source, block->rank);
+    aim_unpacker(source, block);
     return mca_common_irregular_unpack(&source->unpacker, place,
                                        left < MCA_COLL_PIPERING_PIECE ? left
                                                                       : MCA_COLL_PIPERING_PIECE,
@@ -258,68 +286,79 @@ int mca_coll_pipering_deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
 
 /* ---- combining ---- */
 
+/* The next block of all links in. */
 static bool partners_are_there(const mca_coll_pipering_pipe_t *pipe)
 {
-    const mca_coll_pipering_combine_t *combine = &pipe->combine;
-    const int lower = combine->plan->lower, upper = combine->plan->upper;
+    const uint64_t k = pipe->combine.done;
 
-    return combine->done < combine->total
-           && (0 > lower || pipe->source[lower].arrived > combine->done)
-           && (0 > upper || pipe->source[upper].arrived > combine->done);
-}
-
-/* Room for the next result, where it does not take the place of what came from above. */
-static bool has_result_slot(const mca_coll_pipering_pipe_t *pipe)
-{
-    const mca_coll_pipering_combine_t *combine = &pipe->combine;
-    uint64_t settled = combine->done;
-
-    if (NULL == combine->slots) {
-        return true;
+    if (k == pipe->combine.total) {
+        return false;
     }
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        if (0 <= pipe->sink[i].peer) {
-            settled = mca_coll_pipering_at_most(settled, pipe->sink[i].completed);
-        }
-    }
-    return combine->done - settled < combine->slot_count;
-}
-
-/* All that is combined has left, where it leaves at all. */
-static bool all_has_left(const mca_coll_pipering_pipe_t *pipe)
-{
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        const mca_coll_pipering_sink_t *sink = &pipe->sink[i];
-        if (0 <= sink->peer
-            && sink->completed < mca_coll_pipering_at_most(sink->own + pipe->combine.done,
-                                                           sink->total)) {
+    for (int i = 0; i < pipe->ins; ++i) {
+        if (k >= pipe->source[i].arrived) {
             return false;
         }
     }
     return true;
 }
 
+/* Room for the next result, where it does not take the place of what has come in. */
+static bool has_result_slot(const mca_coll_pipering_pipe_t *pipe)
+{
+    const mca_coll_pipering_combine_t *combine = &pipe->combine;
+    uint64_t reusable = combine->done;
+
+    if (NULL == combine->slots) {
+        return true;
+    }
+    for (int i = 0; i < pipe->outs; ++i) {
+        reusable = mca_coll_pipering_at_most(reusable, pipe->sink[i].completed);
+    }
+    return combine->done - reusable < combine->slot_count;
+}
+
+/* All sinks have sent all results that there are. */
+static bool results_are_sent(const mca_coll_pipering_pipe_t *pipe)
+{
+    for (int i = 0; i < pipe->outs; ++i) {
+        const mca_coll_pipering_sink_t *sink = &pipe->sink[i];
+        if (sink->completed < mca_coll_pipering_at_most(sink->own + pipe->combine.done,
+                                                        sink->total)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* result = block k of link `from`, .., of link `to` - 1, and result, in this order. */
+static void reduce_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_block_t *block,
+                         int from, int to, char *result)
+{
+    for (int i = to - 1; from <= i; --i) {
+        ompi_op_reduce(pipe->combine.plan->op,
+                       mca_coll_pipering_block_place(pipe, &pipe->source[i], pipe->combine.done,
+                                                     block),
+                       result, block->length, pipe->unit.type);
+    }
+}
+
 /*
- * result = lower op own op upper. An operation works on its second argument, so own
- * is brought there first unless upper has come in there.
+ * result = links below op own op links above, from the right to the left. An operation works on
+ * its second argument, which is the block of the last link or, if none is above, a copy of own.
  */
 static char *reduce_block(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_block_t *block)
 {
     const mca_coll_pipering_combine_plan_t *plan = pipe->combine.plan;
-    const uint64_t k = pipe->combine.done;
     char *own = in_layout(pipe, plan->own, block);
-    char *result = mca_coll_pipering_result_place(pipe, k, block);
+    char *result = mca_coll_pipering_result_place(pipe, pipe->combine.done, block);
 
-    if (0 <= plan->upper) {
+    if (NULL != pipe->combine.home) {
+        reduce_links(pipe, block, pipe->combine.below, pipe->ins - 1, result);
         ompi_op_reduce(plan->op, own, result, block->length, pipe->unit.type);
     } else if (own != result) {
         copy_elements(pipe, block->length, result, own);
     }
-    if (0 <= plan->lower) {
-        ompi_op_reduce(plan->op,
-                       mca_coll_pipering_block_place(pipe, &pipe->source[plan->lower], k, block),
-                       result, block->length, pipe->unit.type);
-    }
+    reduce_links(pipe, block, 0, pipe->combine.below, result);
     return result;
 }
 
@@ -332,8 +371,7 @@ static void keep_result(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_
         return;
     }
     if (plan->exclusive) {
-        result = mca_coll_pipering_block_place(pipe, &pipe->source[plan->lower],
-                                               pipe->combine.done, block);
+        result = mca_coll_pipering_block_place(pipe, &pipe->source[0], pipe->combine.done, block);
     }
     char *place = in_layout(pipe, plan->result, block);
     if (result != place) {
@@ -346,8 +384,8 @@ int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe)
     mca_coll_pipering_combine_t *combine = &pipe->combine;
     mca_coll_pipering_block_t block;
 
-    if (NULL == combine->plan || !partners_are_there(pipe) || !has_result_slot(pipe)
-        || (!pipe->overlap && !all_has_left(pipe))
+    if (!partners_are_there(pipe) || !has_result_slot(pipe)
+        || (!pipe->overlap && !results_are_sent(pipe))
         || !mca_coll_pipering_walk_next(&combine->walk, &block)) {
         return 0;
     }

@@ -86,24 +86,33 @@ static inline bool mca_coll_pipering_wants_delivery(const mca_coll_pipering_sour
     return NULL != source->to && (NULL != source->slots || source->to != source->place);
 }
 
-/** A slot for block k of a source is free. */
-bool mca_coll_pipering_has_slot(const mca_coll_pipering_pipe_t *pipe, int index, uint64_t k);
+/**
+ * How many blocks of a source, from the first on, all sinks, the delivery and the combining step
+ * are done with: their slots, or their room in a ring buffer, can be used again.
+ */
+uint64_t mca_coll_pipering_reusable(const mca_coll_pipering_pipe_t *pipe,
+                                    const mca_coll_pipering_source_t *source);
 
-/** Blocks of a source that are done with: their slots, or their room, are free again. */
-uint64_t mca_coll_pipering_settled(const mca_coll_pipering_pipe_t *pipe, int index);
+/** There is a slot for block k of a source, or it needs none. */
+static inline bool mca_coll_pipering_has_slot(const mca_coll_pipering_pipe_t *pipe,
+                                              const mca_coll_pipering_source_t *source, uint64_t k)
+{
+    return NULL == source->slots
+           || k - mca_coll_pipering_reusable(pipe, source) < source->slot_count;
+}
 
 /** The place of the next block that a sink can send, NULL: it is not there yet. */
 char *mca_coll_pipering_next_to_send(mca_coll_pipering_pipe_t *pipe,
                                      mca_coll_pipering_sink_t *sink,
                                      mca_coll_pipering_block_t *block);
 
-/** Packs the next own block that is not dense; the number of steps made. */
+/** Packs the next own block where these go through slots; the number of steps made. */
 int mca_coll_pipering_pack_own(mca_coll_pipering_pipe_t *pipe);
 
 /** Delivers a piece of the next block of a source that is there; likewise. */
 int mca_coll_pipering_deliver(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_t *source);
 
-/** Combines the next block that is there on all sides; likewise. */
+/** Combines the next block, of a pipeline that reduces, if it is there on all sides; likewise. */
 int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe);
 
 /**
@@ -113,42 +122,46 @@ int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe);
 void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request,
                               size_t expected);
 
-/* ---- links through ring buffers (coll_pipering_engine_hops.c) ---- */
+/* ---- channels (coll_pipering_engine_channel.c, coll_pipering_engine_grants.c) ---- */
 
-/** The ends of a pipeline's links that go through ring buffers, if there is room for them. */
-void mca_coll_pipering_hops_init(mca_coll_pipering_pipe_t *pipe,
-                                 const mca_coll_pipering_pipe_plan_t *plan);
+/** How many links of a pipeline are to be channels. */
+int mca_coll_pipering_channels_wanted(const mca_coll_pipering_pipe_plan_t *plan);
 
-/** Bytes of memory for the messages of its links, and where that is. */
-size_t mca_coll_pipering_hops_size(const mca_coll_pipering_pipe_t *pipe);
-void mca_coll_pipering_hops_bind(mca_coll_pipering_pipe_t *pipe, void *memory);
+/**
+ * Makes the ends of a pipeline's links that may be channels, with ring buffers where there is
+ * room for them; `handshakes` are as many as mca_coll_pipering_channels_wanted says.
+ */
+void mca_coll_pipering_channels_init(mca_coll_pipering_pipe_t *pipe,
+                                     const mca_coll_pipering_pipe_plan_t *plan,
+                                     mca_coll_pipering_handshake_t *handshakes);
 
 /** The link goes through a ring buffer, or may yet. */
-static inline bool mca_coll_pipering_hop_is_shared(const mca_coll_pipering_hop_t *hop)
+static inline bool
+mca_coll_pipering_channel_is_shared(const mca_coll_pipering_channel_t *channel)
 {
-    return MCA_COLL_PIPERING_HOP_NONE != hop->state;
+    return MCA_COLL_PIPERING_CHANNEL_NONE != channel->state;
 }
 
-/** Moves the messages about ring buffers on; the number of steps made. */
-int mca_coll_pipering_hops_agree(mca_coll_pipering_pipe_t *pipe);
+/** Moves the messages about channels on; the number of steps made. */
+int mca_coll_pipering_channels_agree(mca_coll_pipering_pipe_t *pipe);
 
-/** Takes in what has come through a ring buffer; likewise. */
-int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, int index);
+/** Takes in what has come through a channel; likewise. */
+int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_t *source);
 
-/** Puts the next block of a sink into its ring buffer; likewise. */
+/** Puts the next block of a sink into its channel; likewise. */
 int mca_coll_pipering_put_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink);
 
 /** Gives room back, and ring buffers whose last block has been read. */
-void mca_coll_pipering_hops_release(mca_coll_pipering_pipe_t *pipe);
+void mca_coll_pipering_channels_release(mca_coll_pipering_pipe_t *pipe);
 
-/** Nothing is left to do for ring buffers. */
-bool mca_coll_pipering_hops_over(const mca_coll_pipering_pipe_t *pipe);
+/** Nothing is left to do for channels. */
+bool mca_coll_pipering_channels_over(const mca_coll_pipering_pipe_t *pipe);
 
 /** Tells neighbours, by the ring buffers that are open, that the pipeline has failed. */
-void mca_coll_pipering_hops_break(mca_coll_pipering_pipe_t *pipe);
+void mca_coll_pipering_channels_break(mca_coll_pipering_pipe_t *pipe);
 
 /** Lets go of ring buffers and messages; true if a message may still touch their memory. */
-bool mca_coll_pipering_hops_fini(mca_coll_pipering_pipe_t *pipe);
+bool mca_coll_pipering_channels_fini(mca_coll_pipering_pipe_t *pipe);
 
 /** Notes that so many of all blocks of a stream have come by now (coll_pipering_engine_clock.c). */
 void mca_coll_pipering_clock_note(mca_coll_pipering_clock_t *clock, uint64_t arrived,

@@ -49,11 +49,15 @@ static int begin(mca_coll_pipering_request_t *request)
         return mca_coll_pipering_request_swap(request);
     }
 
-    const mca_coll_pipering_pipe_plan_t pipe = {.route = &request->plan->route[0],
-                                                .unit = MCA_COLL_PIPERING_BYTES,
+    const mca_coll_pipering_pipe_plan_t pipe = {.unit = MCA_COLL_PIPERING_BYTES,
                                                 .send = request->in_place ? NULL : &request->send,
                                                 .recv = &request->recv};
-    return mca_coll_pipering_request_add(request, pipe);
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; i < request->plan->pipes && OMPI_SUCCESS == rc; ++i) {
+        rc = mca_coll_pipering_request_add(request, pipe);
+    }
+    return rc;
 }
 
 static void prepare(const void *what, mca_coll_pipering_request_t *request)

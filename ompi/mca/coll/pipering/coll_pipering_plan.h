@@ -81,10 +81,14 @@ typedef struct mca_coll_pipering_block_t {
  * `position` backwards, each from its first block to its last, the empty ones
  * skipped. This is the order in which blocks pass every link of the ring: own
  * blocks first, then those of the rank before, then of the one before that.
+ * Where `parts` streams share the contributions between them, each carries part
+ * `part` (from 0) of every contribution: blocks that follow each other, as many
+ * as the others do or one more. `parts` 0 or 1: the stream carries all blocks.
  */
 typedef struct mca_coll_pipering_stream_t {
     int position;
     int origins;
+    int part, parts;
 } mca_coll_pipering_stream_t;
 
 /** A place in a stream. */
@@ -93,42 +97,63 @@ typedef struct mca_coll_pipering_walk_t {
     const size_t *bytes; /**< [p] contributions by rank */
     mca_coll_pipering_cut_t cut;
     mca_coll_pipering_stream_t rest; /**< from the current origin on */
-    size_t next;                     /**< next block of the current origin */
-    size_t blocks;                   /**< blocks of the current origin */
+    uint64_t next;                   /**< next block of the current origin */
+    uint64_t end;                    /**< behind the last one of it that the stream carries */
 } mca_coll_pipering_walk_t;
-
-/** What a rank takes in over one link, and what it sends over one. */
-enum {
-    MCA_COLL_PIPERING_THROUGH = 0, /**< the ring over all nodes */
-    MCA_COLL_PIPERING_CLOSING = 1, /**< the ring inside a node, for its own blocks */
-    MCA_COLL_PIPERING_LINKS = 2
-};
-
-typedef struct mca_coll_pipering_in_t {
-    int peer; /**< rank, or -1: nothing comes in over this link */
-    mca_coll_pipering_stream_t stream;
-} mca_coll_pipering_in_t;
-
-typedef struct mca_coll_pipering_out_t {
-    int peer;                           /**< rank, or -1: nothing leaves over this link */
-    bool own;                           /**< own blocks first */
-    int source;                         /**< then what comes in over this link ... */
-    mca_coll_pipering_stream_t forward; /**< ... but of it only these, its beginning */
-} mca_coll_pipering_out_t;
-
-typedef struct mca_coll_pipering_route_t {
-    mca_coll_pipering_stream_t own;
-    mca_coll_pipering_in_t in[MCA_COLL_PIPERING_LINKS];
-    mca_coll_pipering_out_t out[MCA_COLL_PIPERING_LINKS];
-    int tag[MCA_COLL_PIPERING_LINKS]; /**< of a link's messages, counted from 0 */
-    int tags;                         /**< that there are; equal on all ranks */
-} mca_coll_pipering_route_t;
 
 /** Blocks and bytes that pass a link. */
 typedef struct mca_coll_pipering_volume_t {
     uint64_t blocks;
     uint64_t bytes;
 } mca_coll_pipering_volume_t;
+
+/** A link into a rank. */
+typedef struct mca_coll_pipering_in_t {
+    int peer;   /**< rank that sends */
+    int tag;    /**< of its messages, counted from 0 in a call, equal at both ends */
+    bool local; /**< both ends are on one node */
+    mca_coll_pipering_stream_t stream;
+    mca_coll_pipering_volume_t volume; /**< of the stream */
+} mca_coll_pipering_in_t;
+
+/** A link out of a rank. */
+typedef struct mca_coll_pipering_out_t {
+    int peer;                           /**< rank that receives */
+    int tag;
+    bool local;
+    bool own;                           /**< own blocks first */
+    int source;                         /**< then what comes in over this link in ... */
+    mca_coll_pipering_stream_t forward; /**< ... but of it only these, its beginning */
+    mca_coll_pipering_volume_t volume;  /**< of both */
+} mca_coll_pipering_out_t;
+
+/**
+ * What one rank receives and sends: any number of links in, each with a stream of its own, and
+ * any number of links out; several of these may forward the same stream. No two links from one
+ * rank to another have the same tag. The arrays are the caller's.
+ */
+typedef struct mca_coll_pipering_route_t {
+    const mca_coll_pipering_ring_t *ring; /**< that its streams run along; borrowed */
+    mca_coll_pipering_stream_t own;
+    mca_coll_pipering_volume_t own_volume;
+    int ins, outs;
+    bool reduces; /**< what comes in is combined with own values, and results leave */
+    int below;    /**< then: links in that bring values of lower ranks; these come first, and all
+                       are in the order of the ranks whose values they bring */
+    int gate;     /**< pipeline of the call whose last results are the own blocks, -1: none is */
+    int tags;     /**< more than any tag of the route; equal on all ranks */
+    mca_coll_pipering_in_t *in;   /**< [ins] */
+    mca_coll_pipering_out_t *out; /**< [outs] */
+} mca_coll_pipering_route_t;
+
+/** Links in, and links out, that routes along a ring or a chain have at most, ... */
+#define MCA_COLL_PIPERING_ROUTE_LINKS 2
+
+/** ... and the places of these links in a route along the ring. */
+enum {
+    MCA_COLL_PIPERING_RING_LINK, /**< of the ring over all nodes */
+    MCA_COLL_PIPERING_NODE_LINK  /**< of the ring inside a node, for blocks of its own ranks */
+};
 
 /** Classes of block sizes, an octave each, from about 1 KiB on. */
 #define MCA_COLL_PIPERING_RATES 12
@@ -267,6 +292,16 @@ void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
 
 /* ---- routes (coll_pipering_plan_route.c) ---- */
 
+/** Bytes of memory for `count` routes with at most so many links in and out each. */
+size_t mca_coll_pipering_routes_size(int count, int ins, int outs);
+
+/**
+ * Lays so many routes into `memory` of mca_coll_pipering_routes_size bytes. They have no links
+ * yet: the functions below fill them, and must not need more links than there is room for.
+ */
+mca_coll_pipering_route_t *mca_coll_pipering_routes_bind(void *memory, int count, int ins,
+                                                         int outs);
+
 /**
  * Tags that routes of `ranks` ranks can have, whatever their nodes: two streams from one
  * rank to another need a tag each, as they are in no order to each other.
@@ -274,9 +309,9 @@ void mca_coll_pipering_order(mca_coll_pipering_ring_t *ring, const int *node_of,
 int mca_coll_pipering_most_tags(int ranks);
 
 /**
- * What rank `me` receives and sends. Each byte enters a node once: a block ends
- * at the node before its own, and the closing links carry it to the ranks of
- * its own node that stand before it.
+ * What rank `me` receives and sends, in at most MCA_COLL_PIPERING_ROUTE_LINKS links. Each byte
+ * enters a node once: a block ends at the node before its own, and the node links carry it to
+ * the ranks of its own node that stand before it.
  */
 void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
                              const mca_coll_pipering_ring_t *ring, int me);
@@ -288,13 +323,43 @@ void mca_coll_pipering_route(mca_coll_pipering_route_t *route,
 void mca_coll_pipering_route_scatter(mca_coll_pipering_route_t *route,
                                      const mca_coll_pipering_ring_t *ring, int me);
 
+/**
+ * What a rank of a tree receives and sends: all of `root`, a ring of the root alone, from its
+ * parent `up` (-1: it is the root) to its `downs` children `down`, in this order; ...
+ */
+void mca_coll_pipering_route_spread(mca_coll_pipering_route_t *route,
+                                    const mca_coll_pipering_ring_t *root, int up, const int *down,
+                                    int downs);
+
+/**
+ * ... or from them to its parent, combined on the way. The first `below` children bring values
+ * of lower ranks, the others of higher ones, all in the order of ranks.
+ */
+void mca_coll_pipering_route_collect(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_ring_t *root, int up,
+                                     const int *down, int downs, int below);
+
+/** Makes the streams of a route carry one of several parts of all contributions. */
+void mca_coll_pipering_route_part(mca_coll_pipering_route_t *route, int part, int parts);
+
+/** Moves the tags of a route behind `tags` others, so that it can share links with those. */
+void mca_coll_pipering_route_shift_tags(mca_coll_pipering_route_t *route, int tags);
+
+/**
+ * Notes which links of a route of rank `me` are inside a node, by `node_of` [p], and what passes
+ * each. O(all origins).
+ */
+void mca_coll_pipering_route_measure(mca_coll_pipering_route_t *route, const size_t *bytes,
+                                     mca_coll_pipering_cut_t cut, const int *node_of, int me);
+
 /* ---- chains (coll_pipering_plan_chain.c) ---- */
 
 /** Neighbours of a rank in a chain of nodes, each with a chain of its ranks; see there. */
 typedef struct mca_coll_pipering_chain_t {
-    int up;      /**< rank towards the root, -1: this is the root */
-    int via;     /**< which of its ways down leads here: MCA_COLL_PIPERING_THROUGH or _CLOSING */
-    int down[MCA_COLL_PIPERING_LINKS]; /**< ranks away from the root, -1: none */
+    int up;    /**< rank towards the root, -1: this is the root */
+    int lower; /**< rank away from the root, on the same node, -1: none; in a chain whose order
+                    counts, the one that brings values of lower ranks */
+    int upper; /**< likewise, on the next node; or that brings values of higher ranks */
 } mca_coll_pipering_chain_t;
 
 /** How long a chain is and what it loads. */
@@ -315,21 +380,23 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int 
 
 /**
  * The chains for a reduction whose order counts: ranks above the root come down to
- * it (THROUGH), those below too and then from rank 0 to the root (CLOSING).
+ * it (its upper link), those below too and then from rank 0 to the root (its lower link).
  */
 void mca_coll_pipering_chain_ordered(mca_coll_pipering_chain_t *chain, int p, int root, int me);
 mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_of, int p, int root,
                                                                 int *scratch);
 
-/** The line of a scan: from rank 0 (CLOSING) up to the root, the last rank. */
+/** The line of a scan: from rank 0 up to the root, the last rank. */
 void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me);
 mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of, int p,
                                                              int *scratch);
 
 /** Routes along a chain, for a ring of the root alone: away from it, and towards it. */
-void mca_coll_pipering_route_spread(mca_coll_pipering_route_t *route,
+void mca_coll_pipering_chain_spread(mca_coll_pipering_route_t *route,
+                                    const mca_coll_pipering_ring_t *root,
                                     const mca_coll_pipering_chain_t *chain);
-void mca_coll_pipering_route_collect(mca_coll_pipering_route_t *route,
+void mca_coll_pipering_chain_collect(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_ring_t *root,
                                      const mca_coll_pipering_chain_t *chain);
 
 /** A chain as the model sees it. All pointers are borrowed. */

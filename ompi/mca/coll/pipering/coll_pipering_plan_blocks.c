@@ -15,6 +15,8 @@
  *     position   0      1      2      3            stream {2, 3}: three origins
  *     blocks   [aa]   [bbb]   [ ]    [d]           from position 2 backwards
  *                                                  = b0 b1 b2 a0 a1
+ *                                                  its parts 0 and 1 of 2
+ *                                                  = b0 a0, b1 b2 a1
  *
  * Cuts are in bytes of the packed signature, never in elements, since ranks may
  * describe the same bytes with different types. Paper 2.2 and 2.3.
@@ -45,15 +47,27 @@ static void step_back(mca_coll_pipering_walk_t *walk)
     walk->rest.position = (walk->rest.position + walk->ring->size - 1) % walk->ring->size;
 }
 
-/* The first origin of the rest that has blocks becomes the current one. */
+/* Blocks [*from, *to) of the `blocks` blocks of a contribution are the stream's. */
+static void share_blocks(mca_coll_pipering_stream_t stream, uint64_t blocks, uint64_t *from,
+                         uint64_t *to)
+{
+    const uint64_t part = (uint64_t) stream.part, parts = (uint64_t) stream.parts;
+
+    *from = 1 < stream.parts ? blocks * part / parts : 0;
+    *to = 1 < stream.parts ? blocks * (part + 1) / parts : blocks;
+}
+
+/* The first origin of the rest that has blocks for the stream becomes the current one. */
 static void skip_empties(mca_coll_pipering_walk_t *walk)
 {
     walk->next = 0;
-    walk->blocks = 0;
+    walk->end = 0;
     while (walk->rest.origins > 0) {
         const int rank = walk->ring->rank[walk->rest.position];
-        walk->blocks = mca_coll_pipering_blocks(walk->bytes[rank], walk->cut.block_size);
-        if (0 != walk->blocks) {
+        share_blocks(walk->rest,
+                     mca_coll_pipering_blocks(walk->bytes[rank], walk->cut.block_size),
+                     &walk->next, &walk->end);
+        if (walk->next < walk->end) {
             return;
         }
         step_back(walk);
@@ -78,13 +92,24 @@ bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_piperi
     }
 
     block->rank = walk->ring->rank[walk->rest.position];
-    mca_coll_pipering_cut_block(walk->bytes[block->rank], walk->cut, walk->next, &block->offset,
-                                &block->length);
-    if (++walk->next == walk->blocks) {
+    mca_coll_pipering_cut_block(walk->bytes[block->rank], walk->cut, (size_t) walk->next,
+                                &block->offset, &block->length);
+    if (++walk->next == walk->end) {
         step_back(walk);
         skip_empties(walk);
     }
     return true;
+}
+
+/* Where block k of a contribution begins; k may be the number of its blocks. */
+static size_t block_begin(size_t bytes, mca_coll_pipering_cut_t cut, uint64_t k, uint64_t blocks)
+{
+    size_t offset = bytes, length;
+
+    if (k < blocks) {
+        mca_coll_pipering_cut_block(bytes, cut, (size_t) k, &offset, &length);
+    }
+    return offset;
 }
 
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
@@ -97,8 +122,14 @@ mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_piperi
     for (int i = 0; i < stream.origins; ++i) {
         const int position = (stream.position - i + ring->size) % ring->size;
         const size_t m = bytes[ring->rank[position]];
-        volume.blocks += mca_coll_pipering_blocks(m, cut.block_size);
-        volume.bytes += m;
+        const uint64_t blocks = mca_coll_pipering_blocks(m, cut.block_size);
+        uint64_t from, to;
+
+        share_blocks(stream, blocks, &from, &to);
+        volume.blocks += to - from;
+        volume.bytes += 1 < stream.parts
+                            ? block_begin(m, cut, to, blocks) - block_begin(m, cut, from, blocks)
+                            : m;
     }
     return volume;
 }

@@ -13,9 +13,9 @@
  * Chains: pipelines with two ends, for one-to-all, all-to-one and prefix operations.
  *
  *     node of the root        next node            next node
- *     root ------------------> head -------------> head          THROUGH
+ *     root ------------------> head -------------> head          upper links
  *      |                        |                   |
- *      v                        v                   v            CLOSING
+ *      v                        v                   v            lower links
  *      . -> .                   . -> . -> .         .
  *
  * A broadcast goes along the arrows, a reduction against them. Between nodes all
@@ -23,7 +23,7 @@
  * nodes and ranks on the last of them, not as there are ranks. A reduction whose
  * operation does not commute takes two lines of ranks instead,
  *
- *     p-1 -> .. -> root+1 --THROUGH--> root <--CLOSING-- 0 <- 1 <- .. <- root-1
+ *     p-1 -> .. -> root+1 --upper--> root <--lower-- 0 <- 1 <- .. <- root-1
  *
  * so that result = lower op own op upper; rotating ranks, as the paper does, is
  * wrong for it. The root, if it is neither end, takes all bytes in twice. A prefix
@@ -84,15 +84,13 @@ void mca_coll_pipering_chain(mca_coll_pipering_chain_t *chain, const int *node_o
     if (me != head) {
         const int before = next_inside(me, node, head, node_of, p, -1);
         chain->up = 0 > before ? head : before;
-        chain->via = MCA_COLL_PIPERING_CLOSING;
-        chain->down[MCA_COLL_PIPERING_THROUGH] = -1;
-        chain->down[MCA_COLL_PIPERING_CLOSING] = next_inside(me, node, head, node_of, p, 1);
+        chain->upper = -1;
+        chain->lower = next_inside(me, node, head, node_of, p, 1);
         return;
     }
     chain->up = me == root ? -1 : head_of(next_node(node, node_of, p, -1), node_of, root);
-    chain->via = MCA_COLL_PIPERING_THROUGH;
-    chain->down[MCA_COLL_PIPERING_THROUGH] = next == first ? -1 : head_of(next, node_of, root);
-    chain->down[MCA_COLL_PIPERING_CLOSING] = next_inside(-1, node, head, node_of, p, 1);
+    chain->upper = next == first ? -1 : head_of(next, node_of, root);
+    chain->lower = next_inside(-1, node, head, node_of, p, 1);
 }
 
 mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int p, int *scratch)
@@ -112,27 +110,23 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int 
 
 void mca_coll_pipering_chain_ordered(mca_coll_pipering_chain_t *chain, int p, int root, int me)
 {
-    chain->down[MCA_COLL_PIPERING_THROUGH] = chain->down[MCA_COLL_PIPERING_CLOSING] = -1;
     if (me == root) {
         chain->up = -1;
-        chain->via = MCA_COLL_PIPERING_THROUGH;
-        chain->down[MCA_COLL_PIPERING_THROUGH] = me + 1 < p ? me + 1 : -1;
-        chain->down[MCA_COLL_PIPERING_CLOSING] = 0 < me ? 0 : -1;
+        chain->upper = me + 1 < p ? me + 1 : -1;
+        chain->lower = 0 < me ? 0 : -1;
     } else {
         const int end = me < root ? root : p;
         chain->up = me == 0 ? root : me - 1;
-        /* the lower ranks' own line is a THROUGH, so that what comes in is from above */
-        chain->via = 0 == me ? MCA_COLL_PIPERING_CLOSING : MCA_COLL_PIPERING_THROUGH;
-        chain->down[MCA_COLL_PIPERING_THROUGH] = me + 1 < end ? me + 1 : -1;
+        chain->upper = me + 1 < end ? me + 1 : -1;
+        chain->lower = -1;
     }
 }
 
 void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me)
 {
     chain->up = me + 1 < p ? me + 1 : -1;
-    chain->via = MCA_COLL_PIPERING_CLOSING;
-    chain->down[MCA_COLL_PIPERING_THROUGH] = -1;
-    chain->down[MCA_COLL_PIPERING_CLOSING] = me - 1;
+    chain->upper = -1;
+    chain->lower = me - 1;
 }
 
 /* Hops from rank `from` on, a rank a hop upwards or downwards. */
@@ -209,52 +203,40 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of,
 
 /* ---- routes ---- */
 
-/* A rank is joined to others once in each direction, so that one tag is enough. */
-static void set_tags(mca_coll_pipering_route_t *route)
+/* Lists those of two ranks that are there (not -1); how many. */
+static int list_ranks(int *list, int first, int second)
 {
-    route->tag[MCA_COLL_PIPERING_THROUGH] = route->tag[MCA_COLL_PIPERING_CLOSING] = 0;
-    route->tags = 1;
+    int count = 0;
+
+    if (0 <= first) {
+        list[count++] = first;
+    }
+    if (0 <= second) {
+        list[count++] = second;
+    }
+    return count;
 }
 
-static const mca_coll_pipering_stream_t all = {.position = 0, .origins = 1};
-static const mca_coll_pipering_stream_t none = {.position = 0, .origins = 0};
-
-void mca_coll_pipering_route_spread(mca_coll_pipering_route_t *route,
+/* The next node first: from there it is a long way still. */
+void mca_coll_pipering_chain_spread(mca_coll_pipering_route_t *route,
+                                    const mca_coll_pipering_ring_t *root,
                                     const mca_coll_pipering_chain_t *chain)
 {
-    const bool root = 0 > chain->up;
+    int down[MCA_COLL_PIPERING_ROUTE_LINKS];
 
-    set_tags(route);
-    route->own = root ? all : none;
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        const bool in = !root && chain->via == i;
-        route->in[i] = (mca_coll_pipering_in_t){.peer = in ? chain->up : -1,
-                                                .stream = in ? all : none};
-        route->out[i] = (mca_coll_pipering_out_t){.peer = chain->down[i],
-                                                  .own = root && 0 <= chain->down[i],
-                                                  .source = chain->via,
-                                                  .forward = !root && 0 <= chain->down[i] ? all
-                                                                                          : none};
-    }
+    mca_coll_pipering_route_spread(route, root, chain->up, down,
+                                   list_ranks(down, chain->upper, chain->lower));
 }
 
-void mca_coll_pipering_route_collect(mca_coll_pipering_route_t *route,
+void mca_coll_pipering_chain_collect(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_ring_t *root,
                                      const mca_coll_pipering_chain_t *chain)
 {
-    bool end = true;
+    int down[MCA_COLL_PIPERING_ROUTE_LINKS];
 
-    set_tags(route);
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        const bool in = 0 <= chain->down[i];
-        end = end && !in;
-        route->in[i] = (mca_coll_pipering_in_t){.peer = chain->down[i], .stream = in ? all : none};
-        route->out[i] = (mca_coll_pipering_out_t){.peer = -1, .forward = none};
-    }
-    route->own = end ? all : none;
-    if (0 <= chain->up) {
-        route->out[chain->via] = (mca_coll_pipering_out_t){
-            .peer = chain->up, .own = end, .forward = end ? none : all};
-    }
+    mca_coll_pipering_route_collect(route, root, chain->up, down,
+                                    list_ranks(down, chain->lower, chain->upper),
+                                    0 <= chain->lower);
 }
 
 /* ---- model ---- */

@@ -15,7 +15,6 @@
 
 #include "coll_pipering.h"
 #include "coll_pipering_lessons.h"
-#include "coll_pipering_nodes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,18 +79,15 @@ static void request_destruct(mca_coll_pipering_request_t *request)
 OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_coll_pipering_task_t, request_construct,
                    request_destruct);
 
-/*
- * The first tag of a pipeline, counted from 0. There and back along a chain messages go in
- * opposite directions, so that both pipelines can have the same; twice around a ring not.
- */
-static int first_tag(const mca_coll_pipering_plan_t *plan, int pipe)
+/* Tags that the routes of a call have together. */
+static int tags_of(const mca_coll_pipering_plan_t *plan)
 {
-    int tag = 0;
+    int tags = 1;
 
-    for (int i = 0; i < pipe && MCA_COLL_PIPERING_RING == plan->algorithm; ++i) {
-        tag += plan->route[i].tags;
+    for (int i = 0; i < plan->pipes; ++i) {
+        tags = plan->route[i].tags > tags ? plan->route[i].tags : tags;
     }
-    return tag;
+    return tags;
 }
 
 /* Tags that a call needs as far as all ranks know by now. */
@@ -101,9 +97,7 @@ static int tags_wanted(const mca_coll_pipering_request_t *request)
     const int ring = mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
 
     if (NULL != plan) {
-        const int last = plan->pipes - 1;
-        return mca_coll_pipering_plan_swaps(plan) ? 1
-                                                  : first_tag(plan, last) + plan->route[last].tags;
+        return mca_coll_pipering_plan_swaps(plan) ? 1 : tags_of(plan);
     }
     switch (request->key.collective) {
     case MCA_COLL_PIPERING_ALLGATHER:
@@ -132,12 +126,12 @@ static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t 
     if (request->swaps) {
         return request->swap.traffic;
     }
-    for (int i = 0; i < request->pipes; ++i) {
-        sum.blocks_in += request->pipe[i].traffic.blocks_in;
-        sum.bytes_in += request->pipe[i].traffic.bytes_in;
-        sum.blocks_out += request->pipe[i].traffic.blocks_out;
-        sum.bytes_out += request->pipe[i].traffic.bytes_out;
-        sum.bytes_shared += request->pipe[i].traffic.bytes_shared;
+    for (const mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        sum.blocks_in += pipe->traffic.blocks_in;
+        sum.bytes_in += pipe->traffic.bytes_in;
+        sum.blocks_out += pipe->traffic.blocks_out;
+        sum.bytes_out += pipe->traffic.bytes_out;
+        sum.bytes_shared += pipe->traffic.bytes_shared;
     }
     return sum;
 }
@@ -196,21 +190,19 @@ static void count(const mca_coll_pipering_request_t *request,
 
 /* ---- what a call teaches ---- */
 
-/* The pipeline whose stream shows what a link costs: the last, which combines nothing. */
-static int clocked_pipe(const mca_coll_pipering_request_t *request)
+/* The route whose stream shows what a link costs: the last, which combines nothing. */
+static const mca_coll_pipering_route_t *clocked_route(const mca_coll_pipering_request_t *request)
 {
-    return NULL == request->samples ? -1 : request->plan->pipes - 1;
+    return &request->plan->route[request->plan->pipes - 1];
 }
 
 /* Its link from another node, -1: there is none. */
 static int clocked_link(const mca_coll_pipering_request_t *request)
 {
-    ompi_communicator_t *comm = request->super.comm;
-    const int pipe = clocked_pipe(request);
+    const mca_coll_pipering_route_t *route = clocked_route(request);
 
-    for (int i = 0; 0 <= pipe && i < MCA_COLL_PIPERING_LINKS; ++i) {
-        const int peer = request->plan->route[pipe].in[i].peer;
-        if (0 <= peer && !mca_coll_pipering_nodes_same(comm, peer, ompi_comm_rank(comm))) {
+    for (int i = 0; i < route->ins; ++i) {
+        if (!route->in[i].local) {
             return i;
         }
     }
@@ -228,7 +220,6 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
 /* What this rank saw of the stream that came in from another node, if one did. */
 static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *request)
 {
-    const mca_coll_pipering_plan_t *plan = request->plan;
     const bool opening = !mca_coll_pipering_rates_known(
         mca_coll_pipering_lessons_rates(request->module));
     const double seconds = mca_coll_pipering_clock_block(&request->clock, opening);
@@ -237,9 +228,8 @@ static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *reque
     if (0 > link || 0 == seconds) {
         return (mca_coll_pipering_rate_t){0, 0, 0};
     }
-    const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(
-        &plan->ring, plan->bytes, plan->cut, plan->route[clocked_pipe(request)].in[link].stream);
-    const double bytes = (double) volume.bytes * (double) plan->key.unit;
+    const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
+    const double bytes = (double) volume.bytes * (double) request->plan->key.unit;
     return (mca_coll_pipering_rate_t){.seconds = (float) (seconds * (double) volume.blocks / bytes),
                                       .bytes = (float) bytes};
 }
@@ -266,30 +256,43 @@ static bool tell(mca_coll_pipering_request_t *request, int *rc)
 
 /* ---- the life of a request ---- */
 
+static const mca_coll_pipering_pipe_t *find_pipe(const mca_coll_pipering_request_t *request, int i)
+{
+    const mca_coll_pipering_pipe_t *pipe = 0 > i ? NULL : request->first;
+
+    for (; 0 < i; --i) {
+        pipe = pipe->next;
+    }
+    return pipe;
+}
+
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan)
 {
     const mca_coll_pipering_plan_t *call = request->plan;
-    const int tag = request->tag - first_tag(call, request->pipes);
+    mca_coll_pipering_pipe_t *pipe;
 
     plan.caller = &request->caller;
-    plan.ring = &call->ring;
     plan.bytes = call->bytes;
     plan.cut = call->cut;
+    plan.route = &call->route[request->pipes];
+    plan.gate = find_pipe(request, plan.route->gate);
     plan.window = call->window;
     plan.ahead = (unsigned) call->key.params.ring_buffer_blocks;
     plan.overlap = call->key.params.overlap;
     plan.collective = (int) call->key.collective;
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        plan.tag[i] = tag - plan.route->tag[i];
-        plan.clock[i] = request->pipes == clocked_pipe(request) && i == clocked_link(request)
-                            ? &request->clock
-                            : NULL;
+    plan.tag = request->tag;
+    if (NULL != request->samples && plan.route == clocked_route(request)) {
+        plan.clock = &request->clock;
+        plan.clocked = clocked_link(request);
     }
     mca_coll_pipering_request_share(request, &plan);
-    const int rc = mca_coll_pipering_pipe_init(&request->pipe[request->pipes], request->super.comm,
-                                               &plan);
-    request->pipes += OMPI_SUCCESS == rc;
+    const int rc = mca_coll_pipering_pipe_new(request->super.comm, &plan, &pipe);
+    if (OMPI_SUCCESS == rc) {
+        *(NULL == request->first ? &request->first : &request->last->next) = pipe;
+        request->last = pipe;
+        ++request->pipes;
+    }
     return rc;
 }
 
@@ -327,8 +330,10 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
         mca_coll_pipering_swap_fini(&request->swap);
         request->swaps = false;
     }
-    for (int i = 0; i < request->pipes; ++i) {
-        pending |= mca_coll_pipering_pipe_fini(&request->pipe[i]);
+    while (NULL != request->first) {
+        mca_coll_pipering_pipe_t *pipe = request->first;
+        request->first = pipe->next;
+        pending |= mca_coll_pipering_pipe_free(pipe);
     }
     request->pipes = 0;
     mca_coll_pipering_staging_drop(&request->staging, &request->send, &request->recv, pending);
@@ -353,11 +358,11 @@ static int begin_run(mca_coll_pipering_request_t *request)
         return rc;
     }
     request->running = true;
-    for (int i = 0; i < request->pipes; ++i) {
-        mca_coll_pipering_pipe_await(&request->pipe[i]);
+    for (mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        mca_coll_pipering_pipe_await(pipe);
     }
-    for (int i = 0; i < request->pipes; ++i) {
-        mca_coll_pipering_pipe_grant(&request->pipe[i]);
+    for (mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        mca_coll_pipering_pipe_grant(pipe);
     }
     return OMPI_SUCCESS;
 }
@@ -387,26 +392,27 @@ static bool move_swap(mca_coll_pipering_request_t *request, int *steps, int *rc)
 /* Ends all pipelines, since one has failed; true if neighbours know it. */
 static bool give_up(mca_coll_pipering_request_t *request, int error)
 {
-    bool told = true;
+    bool known = true;
 
-    for (int i = 0; i < request->pipes; ++i) {
-        told &= mca_coll_pipering_pipe_give_up(&request->pipe[i], error);
+    for (mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        known &= mca_coll_pipering_pipe_give_up(pipe, error);
     }
-    return told;
+    return known;
 }
 
 /* Moves all pipelines; true if they are done or failed. */
 static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
     const bool serial = MCA_COLL_PIPERING_SERIAL == request->plan->algorithm;
-    bool done = true;
+    mca_coll_pipering_pipe_t *pipe = request->first;
+    bool done = NULL != pipe;
 
-    for (int i = 0; i < request->pipes && OMPI_SUCCESS == *rc && (done || !serial); ++i) {
-        *steps += mca_coll_pipering_pipe_progress(&request->pipe[i]);
-        *rc = request->pipe[i].error;
-        done = done && mca_coll_pipering_pipe_done(&request->pipe[i]);
+    for (; NULL != pipe && OMPI_SUCCESS == *rc && (done || !serial); pipe = pipe->next) {
+        *steps += mca_coll_pipering_pipe_progress(pipe);
+        *rc = pipe->error;
+        done = done && mca_coll_pipering_pipe_done(pipe);
     }
-    return OMPI_SUCCESS == *rc ? done && 0 < request->pipes : give_up(request, *rc);
+    return OMPI_SUCCESS == *rc ? done : give_up(request, *rc);
 }
 
 /* Moves a request on; true if it is over, with its error in *rc. */
@@ -453,7 +459,7 @@ static int begin_now(mca_coll_pipering_request_t *request)
     if (OMPI_SUCCESS == rc && request->swaps) {
         (void) mca_coll_pipering_swap_progress(&request->swap);
     } else if (OMPI_SUCCESS == rc) {
-        (void) mca_coll_pipering_pipe_progress(&request->pipe[0]);
+        (void) mca_coll_pipering_pipe_progress(request->first);
     }
     return rc;
 }
@@ -500,6 +506,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(mca_coll_pipering_mod
                                                       .comm = comm};
     request->in_place = request->exclusive = false;
     request->pipes = 0;
+    request->first = NULL;
     request->swaps = false;
     if (NULL != key) {
         request->key = *key;

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * Which links of a request may go through ring buffers: those between ranks of one node,
+ * Whether links of a request may go through ring buffers, those between ranks of one node:
  * if buffers of the size that is wanted can carry its blocks and these are plain bytes.
  *
  * Both ends of a link come to the same answer: blocks, nodes and variables are
@@ -18,7 +18,6 @@
  */
 
 #include "coll_pipering.h"
-#include "coll_pipering_nodes.h"
 
 /* Elements are their bytes, so that a copy of these is a copy of them. */
 static bool is_plain(const mca_coll_pipering_unit_t *unit)
@@ -31,13 +30,6 @@ static bool is_plain(const mca_coll_pipering_unit_t *unit)
     ompi_datatype_get_true_extent(unit->type, &true_lb, &true_extent);
     return 0 == true_lb && (ptrdiff_t) unit->size == unit->extent
            && opal_datatype_is_contiguous_memory_layout(&unit->type->super, 2);
-}
-
-static bool shares(const mca_coll_pipering_request_t *request, int peer)
-{
-    ompi_communicator_t *comm = request->super.comm;
-
-    return 0 <= peer && mca_coll_pipering_nodes_same(comm, peer, ompi_comm_rank(comm));
 }
 
 /* From now on the memory of ring buffers is kept until the communicator is freed. */
@@ -60,9 +52,5 @@ void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
         return;
     }
     plan->ring_buffer_size = call->key.params.ring_buffer_size;
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; ++i) {
-        plan->in_shared[i] = shares(request, plan->route->in[i].peer);
-        plan->out_shared[i] = shares(request, plan->route->out[i].peer);
-    }
     join(request->module);
 }
