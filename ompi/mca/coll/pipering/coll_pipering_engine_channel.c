@@ -65,6 +65,9 @@ int mca_coll_pipering_take_in(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
                                      size);
         give_back(channel, k + 1);
     }
+    if (OMPI_SUCCESS != pipe->error) {
+        return 0;
+    }
     source->posted = ++source->arrived;
     ++pipe->traffic.blocks_in;
     pipe->traffic.bytes_in += size;
@@ -91,6 +94,9 @@ int mca_coll_pipering_put_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_
     mca_coll_pipering_copy_block(pipe,
                                  mca_coll_pipering_fifo_place(channel->fifo, &channel->run, k),
                                  place, size);
+    if (OMPI_SUCCESS != pipe->error) {
+        return 0; /* the block cannot be copied, or its sender has given up: nobody may see it */
+    }
     mca_coll_pipering_fifo_show(channel->fifo, k + 1);
     sink->completed = ++sink->sent;
     ++pipe->traffic.blocks_out;

@@ -191,6 +191,7 @@ static void send_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_source_
     channel->granted = true;
     send_message(pipe, channel, GRANT, grant, size, source->peer, source->tag);
     if (channel->asks) {
+        channel->handshake->answer = 0; /* unless one comes */
         await_message(pipe, channel, ANSWER, &channel->handshake->answer,
                       sizeof(channel->handshake->answer), source->peer, source->tag);
     }
@@ -283,27 +284,34 @@ static void take_answer(mca_coll_pipering_channel_t *channel)
     }
 }
 
-/* True if a message has come or gone just now; *well: without an error. */
-static bool ends(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request, bool *well)
+/*
+ * True if a message has come (`in`) or gone just now; *bytes: how many came, -1: there is an error.
+ * No message of a handshake is empty: who has given up says so by an empty one, in its place.
+ */
+static bool ends(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request, bool in, long *bytes)
 {
     if (MPI_REQUEST_NULL == *request || !mca_common_irregular_is_over(*request)) {
         return false;
     }
-    *well = MPI_SUCCESS == (*request)->req_status.MPI_ERROR;
+    *bytes = MPI_SUCCESS == (*request)->req_status.MPI_ERROR ? (long) (*request)->req_status._ucount
+                                                             : -1;
     mca_coll_pipering_retire(pipe, request, MCA_COMMON_IRREGULAR_ANY_LENGTH);
     *request = MPI_REQUEST_NULL;
     --pipe->agreeing;
+    if (in && 0 == *bytes) {
+        mca_coll_pipering_fail(pipe, MPI_ERR_OTHER);
+    }
     return true;
 }
 
 static int agree_in(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel)
 {
-    bool well = false;
-    int steps = ends(pipe, &channel->request[GRANT], &well);
+    long bytes;
+    int steps = ends(pipe, &channel->request[GRANT], false, &bytes);
 
-    if (ends(pipe, &channel->request[ANSWER], &well)) {
+    if (ends(pipe, &channel->request[ANSWER], true, &bytes)) {
         ++steps;
-        if (well) {
+        if (0 <= bytes) {
             take_answer(channel);
         }
     }
@@ -313,12 +321,12 @@ static int agree_in(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t 
 static int agree_out(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
 {
     mca_coll_pipering_channel_t *channel = &sink->channel;
-    bool well = false;
-    int steps = ends(pipe, &channel->request[ANSWER], &well);
+    long bytes;
+    int steps = ends(pipe, &channel->request[ANSWER], false, &bytes);
 
-    if (ends(pipe, &channel->request[GRANT], &well)) {
+    if (ends(pipe, &channel->request[GRANT], true, &bytes)) {
         ++steps;
-        if (well) {
+        if (0 < bytes) {
             take_grant(pipe, sink);
         } else {
             channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
