@@ -145,7 +145,8 @@ describe_steps() {
     unpacked="$source_id
 ${options[*]}
 CC=${CC-} CXX=${CXX-} FC=${FC-} CFLAGS=${CFLAGS-} CPPFLAGS=${CPPFLAGS-} LDFLAGS=${LDFLAGS-}
-$(checksums opal '*.patch')"
+$(checksums opal '*.patch')
+$(checksums ompi '*.patch')"
     mapfile -t -O "${#options[@]}" options < <(dso_option)
     configured="$unpacked
 ${options[*]}

@@ -18,7 +18,9 @@ root=$(cd "$here/../.." && pwd)
 build=$(cd "${BUILD_DIR:-$root/build}" && pwd)
 prefix=$(readlink -f "${OMPI_PREFIX:-$build/install}")
 built=$build/openmpi-${prefix##*/install-}
-patches=("$root"/opal/datatype-lookahead/patches/5.0/*.patch)
+engine=("$root"/opal/datatype-lookahead/patches/5.0/*.patch)
+han=("$root"/ompi/mca/coll/han/patches/5.0/*.patch)
+patches=("${engine[@]}" "${han[@]}")
 
 [[ -f $built/VERSION ]] || {
     echo "1..0 # SKIP no build tree of ${prefix##*/}"
@@ -110,6 +112,11 @@ laid() {
 }
 check "the engine's new sources are laid beside the others" laid
 
+no_patch_laid() {
+    [[ $(find "$work/tree0" -name '*.patch') == '' ]]
+}
+check 'no patch is laid in the tree' no_patch_laid
+
 removed() {
     echo opal/datatype/opal_convertor_gone.c >>"$work/tree0/.pipering-overlay"
     LC_ALL=C sort -o "$work/tree0/.pipering-overlay" "$work/tree0/.pipering-overlay"
@@ -148,7 +155,7 @@ takes() {
     git apply --check --verbose "$1" >"$work/out" 2>&1 && ! grep -q offset "$work/out" &&
         git am -q "$1" >"$work/out" 2>&1 || return 1
     git log -1 --format='%an: %s' >"$work/out"
-    grep -q -E '^The pipering authors: (opal/datatype|btl/tcp): [a-z].{1,70}$' \
+    grep -q -E '^The pipering authors: (opal/datatype|btl/tcp|coll/han): [a-z].{1,70}$' \
         "$work/out" && ! grep -q -i '^signed-off-by:' "$1" &&
         [[ $(git diff --full-index HEAD~ HEAD | blobs) == "$(blobs <"$1")" ]]
 }
@@ -190,6 +197,8 @@ else
         check "git am takes $n alone" alone "$n"
     done
     check 'git am takes 0007 on 0001' alone 0001 0007
+    to_pristine
+    check 'git am takes that of coll/han alone' takes "${han[0]}"
     check 'git am takes all in a row, and the tree is the built one' all_in_a_row
 fi
 

@@ -56,28 +56,40 @@ bool mca_common_irregular_is_release_of_build(const char *owner);
 /* ---- the module below ---- */
 
 /**
- * Calls the function `call` with `arguments` of the module below, `call_module`, whose place
- * on the communicator it takes meanwhile: coll/han, which finds at its first call
- * that it cannot serve a communicator, only then can put what it stands on in its own
- * place, and would find out again at every call. What is there afterwards is the
- * module below from now on. `call` and `call_module` are lvalues; the caller owns a
+ * Calls the function `call` of the module below, `call_module`, with `arguments`, in which the
+ * module is named module_below. `call` and `call_module` are lvalues; the caller owns a
  * reference to the module before and after.
+ *
+ * Without OMPI_COLL_HAN_KEEPS_FALLBACK (in coll.h, by our patch of coll/han) the module below
+ * takes the place of the caller's on the communicator for the time of the call. When coll/han
+ * finds in a call that it cannot serve a communicator, it puts the module that it stands on in
+ * its own place, but only if the communicator holds coll/han; else it finds out again in every
+ * call, by messages. What the communicator holds after the call is the module below from then
+ * on.
  */
-#define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments)                 \
-    do {                                                                                         \
-        const mca_coll_base_module_##name##_fn_t on_top = (comm)->c_coll->coll_##name;           \
-        mca_coll_base_module_t *const module_on_top = (comm)->c_coll->coll_##name##_module;      \
-        mca_coll_base_module_t *const module_below = (call_module);                              \
-        (comm)->c_coll->coll_##name = (call);                                                    \
-        (comm)->c_coll->coll_##name##_module = module_below;                                     \
-        OBJ_RETAIN(module_below);                                                                \
-        (rc) = (call) arguments;                                                                 \
-        (call) = (comm)->c_coll->coll_##name;                                                    \
-        (call_module) = (comm)->c_coll->coll_##name##_module;                                    \
-        OBJ_RELEASE_NO_NULLIFY(module_below);                                                    \
-        (comm)->c_coll->coll_##name = on_top;                                                    \
-        (comm)->c_coll->coll_##name##_module = module_on_top;                                    \
-    } while (0)
+#if defined(OMPI_COLL_HAN_KEEPS_FALLBACK)
+#    define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments) \
+        do {                                                                         \
+            mca_coll_base_module_t *const module_below = (call_module);              \
+            (rc) = (call) arguments;                                                 \
+        } while (0)
+#else
+#    define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments)            \
+        do {                                                                                    \
+            const mca_coll_base_module_##name##_fn_t on_top = (comm)->c_coll->coll_##name;      \
+            mca_coll_base_module_t *const module_on_top = (comm)->c_coll->coll_##name##_module; \
+            mca_coll_base_module_t *const module_below = (call_module);                         \
+            (comm)->c_coll->coll_##name = (call);                                               \
+            (comm)->c_coll->coll_##name##_module = module_below;                                \
+            OBJ_RETAIN(module_below);                                                           \
+            (rc) = (call) arguments;                                                            \
+            (call) = (comm)->c_coll->coll_##name;                                               \
+            (call_module) = (comm)->c_coll->coll_##name##_module;                               \
+            OBJ_RELEASE_NO_NULLIFY(module_below);                                               \
+            (comm)->c_coll->coll_##name = on_top;                                               \
+            (comm)->c_coll->coll_##name##_module = module_on_top;                               \
+        } while (0)
+#endif
 
 /* ---- variables and counters (common_irregular_vars.c) ---- */
 
