@@ -96,7 +96,7 @@ compile() {
     local output=$1 file stale=no
     shift
     [[ -e $output && $(cat "$output.for" 2>/dev/null) == "$OMPI_PREFIX $*" ]] || stale=yes
-    for file in "$@" "$here"/*.h "$here"/../bench/*.h "$plans"/*.h "$common_plans"/*.h; do
+    for file in "$@" "$here"/*.h "$here"/../bench/*/*.h "$plans"/*.h "$common_plans"/*.h; do
         [[ ! -e $file || ! $file -nt $output ]] || stale=yes
     done
     [[ $stale == yes ]] || return 0

@@ -6,7 +6,7 @@
 # BUILD_DIR (where products go, else build/ of this tree), CC, PML (what jobs send
 # messages by: ob1, ucx or ofi, as TESTBED_PML of testbed --help).
 
-BENCH_SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BENCH_SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 BENCH_ROOT=$(cd "$BENCH_SRC/../.." && pwd)
 BENCH_OUT=${BUILD_DIR:-$BENCH_ROOT/build}/bench
 mkdir -p "$BENCH_OUT"
@@ -18,7 +18,8 @@ PLAN=$BENCH_OUT/plan
 STAGES=$BENCH_OUT/stages
 APP=$BENCH_OUT/app
 MPICC=${OMPI_PREFIX:+$OMPI_PREFIX/bin/}mpicc
-CHECKED=(-std=c99 -D_DEFAULT_SOURCE -O2 -g -Wall -Wextra -Werror)
+INCLUDES=(-I"$BENCH_SRC/common" -I"$BENCH_SRC/traff")
+CHECKED=(-std=c99 -D_DEFAULT_SOURCE -O2 -g -Wall -Wextra -Werror "${INCLUDES[@]}")
 
 complain() {
     echo "${0##*/}: $*" >&2
@@ -67,7 +68,7 @@ build_mpi() {
     local built=$1 stamp=$1.for
     shift
     command -v "$MPICC" >/dev/null || die "no mpicc found, set OMPI_PREFIX"
-    if outdated "$built" "$BENCH_SRC"/*.h "$@" ||
+    if outdated "$built" "$BENCH_SRC"/*/*.h "$@" ||
         [ "$(cat "$stamp" 2>/dev/null)" != "$MPICC" ]; then
         "$MPICC" "${CHECKED[@]}" -pthread -o "$built" "$@"
         echo "$MPICC" >"$stamp"
@@ -75,15 +76,15 @@ build_mpi() {
 }
 
 build_agv() {
-    build_mpi "$AGV" "$BENCH_SRC"/agv_*.c
+    build_mpi "$AGV" "$BENCH_SRC"/traff/agv_*.c
 }
 
 build_fold() {
-    build_mpi "$FOLD" "$BENCH_SRC"/fold*.c "$BENCH_SRC"/agv_{arms,dist,mpit,options,report,world}.c
+    build_mpi "$FOLD" "$BENCH_SRC"/worringer/fold*.c "$BENCH_SRC"/traff/agv_{arms,dist,mpit,options,report,world}.c
 }
 
 build_app() {
-    build_mpi "$APP" "$BENCH_SRC"/app*.c "$BENCH_SRC"/agv_{arms,dist,mpit,options,report,world}.c \
+    build_mpi "$APP" "$BENCH_SRC"/balaji/app*.c "$BENCH_SRC"/traff/agv_{arms,dist,mpit,options,report,world}.c \
         -lm
 }
 
@@ -92,18 +93,18 @@ build_plans() {
     local built=$1 plans=$BENCH_ROOT/ompi/mca/coll/pipering
     local exchange=$BENCH_ROOT/ompi/mca/common/irregular/common_irregular_exchange
     shift
-    if outdated "$built" "$BENCH_SRC"/*.h "$@" "$plans"/coll_pipering_plan* "$exchange".[ch]; then
+    if outdated "$built" "$BENCH_SRC"/*/*.h "$@" "$plans"/coll_pipering_plan* "$exchange".[ch]; then
         "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -I"$BENCH_ROOT" -o "$built" "$@" \
             "$plans"/coll_pipering_plan_*.c "$exchange.c" -lm
     fi
 }
 
 build_plan() {
-    build_plans "$PLAN" "$BENCH_SRC/plan.c" "$BENCH_SRC/agv_dist.c"
+    build_plans "$PLAN" "$BENCH_SRC/traff/plan.c" "$BENCH_SRC/traff/agv_dist.c"
 }
 
 build_stages() {
-    build_plans "$STAGES" "$BENCH_SRC/stages.c"
+    build_plans "$STAGES" "$BENCH_SRC/worringer/stages.c"
 }
 
 # has_component FRAMEWORK NAME: does the Open MPI at hand have it?

@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Layouts of memory for the experiments with the datatype engine (test/bench/datatypes):
+ * Layouts of memory for the experiments with the datatype engine (test/bench/datatypes/datatypes):
  * each an MPI datatype and, apart from it, a description that a loop by hand packs and
  * unpacks by. The loop is a rival of the datatype, and the check of what it has moved.
  *
