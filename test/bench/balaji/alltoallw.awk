@@ -1,28 +1,22 @@
-# Tables and verdicts of alltoallw, from TSV files of swaps (columns: swaps --help).
-#   awk -f verdict.awk -f alltoallw.awk section=NAME [variable=value] FILE...
-# A line that judges ends in PASS or MISS, and nothing else does.
-
-BEGIN {
-    FS = "\t"
-}
-
-/^#/ { next }
+# Tables and verdicts of alltoallw, from TSV files of swaps.
+#   awk -f common.awk -f alltoallw.awk section=NAME [variable=value] FILE...
 
 # Rows are sizes, marked by `by`.
 {
-    key = by SUBSEP $3
+    key = by SUBSEP get("total")
+    arm = get("arm")
     if (!(key in bytes)) {
         order[++rows] = key
-        bytes[key] = $3
+        bytes[key] = get("total")
         place[key] = by
     }
-    if (!($6 in known)) {
-        known[$6] = 1
-        arm_at[++arms] = $6
+    if (!(arm in known)) {
+        known[arm] = 1
+        arm_at[++arms] = arm
     }
-    time[key, $6] = 1e6 * $10
-    ratio[key, $6] = $11
-    wrongs += $NF == "no"
+    time[key, arm] = 1e6 * get("median_s")
+    ratio[key, arm] = get("to_stock")
+    wrongs += get("verified") == "no"
 }
 
 # ---- arms by sizes

@@ -17,7 +17,7 @@
  *     packed by hand        pack -> isend ... irecv -> unpack, a message a peer
  *     MPI_Alltoallw         a derived type a peer, MPI does the rest
  *
- * Used by the benchmark (app.h) and by a test of it.
+ * Used by the benchmark (app_main.c) and by a test of it.
  */
 
 #ifndef APP_EXCHANGE_H

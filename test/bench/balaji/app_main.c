@@ -10,251 +10,333 @@
 
 /**
  * @file
- * The loop of app: rows, in each row repetitions, in each repetition all arms, in turns as
- * fold's. Before each timed sample the ranks meet. On a machine with fewer processors than
- * ranks times are the work for a call, as fold.c explains.
+ * app: times the applications of Balaji et al. with their exchanges packed by hand and left
+ * to MPI_Alltoallw with derived types, with the harness of bench.h.
+ *
+ *   app_region.c     what is exchanged, as loops and as types
+ *   app_exchange.c   exchanges
+ *   app_scatter.c    the vector scatter
+ *   app_grid.c       grids on ranks, their ghosts
+ *   app_multigrid.c  the 3-D Laplacian
+ *   app_main.c       the command line, rows
  *
  * What arms give must be right in itself (scatter, ghosts), and the solver's answer must
- * have the bits of the row's first sample.
+ * have the bits of the row's first sample. Arms with MPI_Alltoallw are the same code, told
+ * apart by MCA variables and by the components that their communicators may use.
  */
 
-#include "app.h"
+#include "app_multigrid.h"
+#include "app_scatter.h"
+#include "bench.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define ERROR_LENGTH 512
+typedef enum { APP_SCATTER, APP_GHOSTS, APP_LAPLACIAN, APP_KINDS } app_kind_t;
 
-typedef struct bench_t {
-    app_options_t options;
-    agv_world_t world;
-    FILE *tsv;
-    app_arm_t arms[AGV_MAX_ARMS];
-    int arm_count;
-    agv_result_t results[AGV_MAX_ARMS];
-    app_answer_t answer; /* of the row's first sample */
-    uint64_t calls;
-    app_row_t *rows;
-    int row_count;
-    bool good;
-} bench_t;
+/** What the ranks together have computed, the same for any number of them. */
+typedef struct app_answer_t {
+    bool right;        /**< each value, where all are known */
+    double residual;   /**< the largest, of the solver */
+    uint64_t checksum; /**< of the solver */
+} app_answer_t;
 
-static void complain(const bench_t *bench, const app_arm_t *arm, const app_row_t *row)
+static struct {
+    /* options */
+    const char *kind_name;
+    const char *pattern_list;
+    const char *element_list;
+    const char *stencil_list;
+    const char *field_list;
+    double points;
+    double levels;
+    double seed;
+
+    app_kind_t kind;
+    int shapes[BENCH_MAX_WORDS]; /* patterns or stencils: each with all sizes */
+    size_t sizes[BENCH_MAX_NUMBERS]; /* elements of a rank, or fields of a point */
+    int size_count;
+    int level_count;                 /* of ghosts: each a row */
+    const bench_world_t *world;
+    app_scatter_t scatter; /* of the row at hand */
+    app_multigrid_t multigrid;
+    int level;
+    uint64_t sample;
+    app_answer_t answer; /* of the first sample */
+} app = {.kind_name = "scatter", .pattern_list = "stride,shuffle,next,halves",
+         .element_list = "4K", .stencil_list = "star,box", .field_list = "1", .points = 100.0,
+         .levels = 3.0, .seed = 1.0};
+
+static const char *const kind_names[APP_KINDS] = {"scatter", "ghosts", "laplacian"};
+static const char *const stencil_names[] = {"star", "box"};
+
+/* ---- the command line */
+
+static const char own_options[]
+    = "  --app WHICH        scatter; laplacian: V-cycles; ghosts: the exchanges of its levels\n"
+      "                     alone                               [scatter]\n"
+      "  --pattern LIST     of the scatter: stride, shuffle, next, halves [all]\n"
+      "  --elements LIST    of the scatter: doubles of each rank [4K]\n"
+      "  --stencil LIST     star, box (7 and 27 points)         [both]\n"
+      "  --points N         in each direction                   [100]\n"
+      "  --levels N         of the multigrid                    [3]\n"
+      "  --fields LIST      doubles of each point, side by side [1]\n"
+      "  --seed N           of the patterns                     [1]\n"
+      "  The size of a row is the elements of each rank or the points in each direction.\n"
+      "  residual (the largest) and checksum are of the solver after all calls of a sample.\n";
+
+static const char arms[]
+    = "  hand, persistent   packed by hand, a message a peer, parts unpacked as they come; with\n"
+      "                     new or with persistent requests\n"
+      "  handall, persistentall\n"
+      "                     the same, unpacked when all are there\n"
+      "  stock              derived types and MPI_Alltoallw of Open MPI without our components\n"
+      "                     and without look-ahead\n"
+      "  baseline           the same with the paper's baseline: round robin, messages of no\n"
+      "                     bytes too, look-ahead that searches again\n"
+      "  ours               the same with coll/pipering's choice and two contexts of look-ahead\n";
+
+#define BASELINE "alltoallw_algorithm=round_robin:opal_datatype_lookahead=research"
+#define OURS "alltoallw_algorithm=auto:opal_datatype_lookahead=dual"
+
+static const bench_kind_t kinds[]
+    = {{"hand", BENCH_STOCK, APP_HAND, NULL, NULL},
+       {"handall", BENCH_STOCK, APP_HAND_ALL, NULL, NULL},
+       {"persistent", BENCH_STOCK, APP_PERSISTENT, NULL, NULL},
+       {"persistentall", BENCH_STOCK, APP_PERSISTENT_ALL, NULL, NULL},
+       {"stock", BENCH_STOCK, APP_ALLTOALLW, NULL, NULL},
+       {"baseline", BENCH_PIPERING, APP_ALLTOALLW, BASELINE, NULL},
+       {"ours", BENCH_PIPERING, APP_ALLTOALLW, OURS, NULL},
+       {NULL, BENCH_STOCK, 0, NULL, NULL}};
+
+static const bench_option_t options[] = {{"--app", &app.kind_name, NULL, 0.0, NULL},
+                                         {"--pattern", &app.pattern_list, NULL, 0.0, NULL},
+                                         {"--elements", &app.element_list, NULL, 0.0, NULL},
+                                         {"--stencil", &app.stencil_list, NULL, 0.0, NULL},
+                                         {"--fields", &app.field_list, NULL, 0.0, NULL},
+                                         {"--points", NULL, &app.points, 1.0, NULL},
+                                         {"--levels", NULL, &app.levels, 1.0, NULL},
+                                         {"--seed", NULL, &app.seed, 0.0, NULL},
+                                         {NULL, NULL, NULL, 0.0, NULL}};
+
+/* ---- rows: shapes, in each sizes, in each levels */
+
+static int shape_of(int row)
 {
-    if (0 == bench->world.rank) {
-        fprintf(stderr, "app: %s, %s %s of %zu: the result is wrong\n", arm->base.name,
-                app_kind_name(row->kind), app_row_name(row), row->size);
-    }
+    return app.shapes[row / app.level_count / app.size_count];
 }
 
-static void check_answer(bench_t *bench, const app_arm_t *arm, agv_result_t *result,
-                         app_case_t *now)
+static app_grid_t grid_of(int row)
 {
-    const app_answer_t answer = app_case_answer(now, arm, &bench->world);
-
-    if (0 == now->call) {
-        bench->answer = answer;
-    }
-    if (result->verified
-        && (!answer.right || bench->answer.residual != answer.residual
-            || bench->answer.checksum != answer.checksum)) {
-        complain(bench, arm, &now->row);
-        result->verified = false;
-    }
+    return (app_grid_t){.points = (int) app.points,
+                        .levels = (int) app.levels,
+                        .fields = (int) app.sizes[row / app.level_count % app.size_count],
+                        .box = 1 == shape_of(row)};
 }
 
-/* One sample of one arm, checked; the time of a call on this rank. */
-static double sample(bench_t *bench, int k, app_case_t *now)
+static bool prepare_scatter(bench_t *bench, char *error)
 {
-    const app_arm_t *arm = &bench->arms[k];
-    const int calls = (int) bench->options.calls;
-    uint64_t before[2];
-    char error[ERROR_LENGTH];
-    double start, end;
+    const char *names[APP_PATTERNS];
+    int shapes;
 
-    app_arm_apply(arm, error, sizeof(error));
-    app_case_fill(now, bench->calls++);
-    agv_call_begin(&bench->world, bench->options.idle / 1e3, before);
-    start = MPI_Wtime();
-    for (int i = 0; i < calls; ++i) {
-        app_case_run(now, arm);
+    for (int i = 0; i < APP_PATTERNS; ++i) {
+        names[i] = app_scatter_name((app_pattern_t) i);
     }
-    end = MPI_Wtime();
-    agv_call_end(&bench->world, &bench->results[k], before);
-    check_answer(bench, arm, &bench->results[k], now);
-    return (end - start) / calls;
+    shapes = bench_choices(app.pattern_list, names, APP_PATTERNS, app.shapes);
+    app.size_count = bench_numbers(app.element_list, app.sizes);
+    app.level_count = 1;
+    bench->rows = shapes * app.size_count;
+    if (0 > shapes || 0 > app.size_count) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--pattern %s --elements %s: expected some of stride, shuffle, next, halves, and "
+                 "a list like 1K,4K..64K", app.pattern_list, app.element_list);
+        return false;
+    }
+    return true;
 }
 
-static void measure(bench_t *bench, app_case_t *now)
+static bool prepare_grid(bench_t *bench, char *error)
 {
-    const int count = bench->arm_count, reps = (int) bench->options.reps;
+    const int shapes = bench_choices(app.stencil_list, stencil_names, 2, app.shapes);
+    const char *misfit;
 
-    bench->calls = 0;
-    for (int i = 0; i < count; ++i) {
-        bench->results[i].verified = true;
-        bench->results[i].reps = reps;
+    app.size_count = bench_numbers(app.field_list, app.sizes);
+    app.level_count = APP_GHOSTS == app.kind ? (int) app.levels : 1;
+    bench->rows = shapes * app.size_count * app.level_count;
+    if (0 > shapes || 0 > app.size_count) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--stencil %s --fields %s: expected some of star, box, and a list like 1,3",
+                 app.stencil_list, app.field_list);
+        return false;
     }
-    for (int w = 0; w < (int) bench->options.warmup; ++w) {
-        for (int i = 0; i < count; ++i) {
-            sample(bench, i, now);
+    if (1024.0 < app.points || APP_LEVELS < app.levels) {
+        snprintf(error, BENCH_ERROR_LENGTH, "expected at most 1024 --points and %d --levels",
+                 APP_LEVELS);
+        return false;
+    }
+    for (int row = 0; row < bench->rows; ++row) {
+        const app_grid_t grid = grid_of(row);
+
+        misfit = app_grid_misfit(&grid, bench->world.size);
+        if (NULL != misfit) {
+            snprintf(error, BENCH_ERROR_LENGTH, "%s", misfit);
+            return false;
         }
     }
-    for (int r = 0; r < reps; ++r) {
-        for (int i = 0; i < count; ++i) {
-            const int k = (r / 2 + (0 == r % 2 ? i : count - 1 - i)) % count;
-            bench->results[k].seconds[r] = sample(bench, k, now);
-        }
-    }
-    for (int i = 0; i < count; ++i) {
-        agv_result_combine(&bench->results[i], bench->world.control);
-        bench->good = bench->good && bench->results[i].verified;
-    }
-}
-
-/* The first arm by hand, or the first that is stock's; NULL: there is none. */
-static const agv_result_t *first(const bench_t *bench, bool by_hand)
-{
-    for (int i = 0; i < bench->arm_count; ++i) {
-        if (AGV_STOCK == bench->arms[i].base.engine
-            && by_hand == (APP_ALLTOALLW != bench->arms[i].way)) {
-            return &bench->results[i];
-        }
-    }
-    return NULL;
-}
-
-static void print_arm(const bench_t *bench, const app_row_t *row, int k)
-{
-    const agv_result_t *result = &bench->results[k];
-    const agv_summary_t summary = agv_summarize(result, first(bench, true));
-    const double to_stock = agv_summarize(result, first(bench, false)).ratio;
-    const int fields = APP_SCATTER == row->kind ? 1 : row->grid.fields;
-    char hand[32], stock[32];
-
-    fprintf(bench->tsv, "%s\t%s\t%zu\t%d\t%d\t%d\t%s\t%d\t%d\t%.9f\t%.9f\t%s\t%s\t",
-            app_kind_name(row->kind), app_row_name(row), row->size, fields, bench->world.size,
-            bench->world.nodes, bench->arms[k].base.name, result->reps,
-            (int) bench->options.calls, summary.least, summary.median,
-            agv_or_none(hand, sizeof(hand), summary.ratio, 1.0),
-            agv_or_none(stock, sizeof(stock), to_stock, 1.0));
-    if (APP_LAPLACIAN == row->kind) {
-        fprintf(bench->tsv, "%.17g\t%016" PRIx64 "\t", bench->answer.residual,
-                bench->answer.checksum);
-    } else {
-        fprintf(bench->tsv, "-\t-\t");
-    }
-    fprintf(bench->tsv, "%s\n", result->verified ? "yes" : "no");
-}
-
-static void run_row(bench_t *bench, int index)
-{
-    const app_row_t *row = &bench->rows[index];
-    app_case_t now;
-
-    if (bench->options.progress && 0 == bench->world.rank) {
-        fprintf(stderr, "[%d/%d] %s %s, %zu\n", index + 1, bench->row_count,
-                app_kind_name(row->kind), app_row_name(row), row->size);
-    }
-    if (!app_case_create(&now, row, &bench->world)) {
-        fprintf(stderr, "app: no memory for the arrays\n");
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    measure(bench, &now);
-    app_case_free(&now);
-    for (int k = 0; 0 == bench->world.rank && k < bench->arm_count; ++k) {
-        print_arm(bench, row, k);
-    }
-}
-
-static void open_outputs(bench_t *bench, int argc, char **argv)
-{
-    const app_options_t *options = &bench->options;
-
-    for (int i = 0; i < bench->arm_count; ++i) {
-        bench->results[i].seconds = calloc((size_t) options->reps, sizeof(double));
-    }
-    if (0 != bench->world.rank) {
-        return;
-    }
-    bench->tsv = NULL == options->tsv ? stdout : fopen(options->tsv, "w");
-    if (NULL == bench->tsv) {
-        fprintf(stderr, "app: --tsv %s: the file cannot be written\n", options->tsv);
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    agv_report_begin(bench->tsv, &bench->world, options->rate, "app", argc, argv);
-    fprintf(bench->tsv, "#app\twhat\tsize\tfields\tp\tnodes\tarm\treps\tcalls\tmin_s\tmedian_s\t"
-                        "to_hand\tto_stock\tresidual\tchecksum\tverified\n");
-}
-
-static void close_outputs(bench_t *bench)
-{
-    for (int i = 0; i < bench->arm_count; ++i) {
-        free(bench->results[i].seconds);
-        MPI_Comm_free(&bench->arms[i].base.comm);
-    }
-    if (NULL != bench->tsv && stdout != bench->tsv) {
-        fclose(bench->tsv);
-    }
-    free(bench->rows);
+    return true;
 }
 
 static bool prepare(bench_t *bench, char *error)
 {
-    bench->row_count = app_options_rows(&bench->options, NULL);
-    bench->rows = malloc((size_t) bench->row_count * sizeof(*bench->rows));
-    if (NULL == bench->rows) {
-        snprintf(error, ERROR_LENGTH, "no memory for the rows");
+    const int kind = bench_find(kind_names, APP_KINDS, app.kind_name);
+
+    if (0 > kind) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--app %s: expected scatter, ghosts or laplacian", app.kind_name);
         return false;
     }
-    app_options_rows(&bench->options, bench->rows);
-    for (int i = 0; i < bench->row_count && APP_SCATTER != bench->options.kind; ++i) {
-        const char *why = app_grid_misfit(&bench->rows[i].grid, bench->world.size);
-
-        if (NULL != why) {
-            snprintf(error, ERROR_LENGTH, "%s", why);
-            return false;
-        }
-    }
-    bench->arm_count = app_arms_create(bench->arms, bench->options.arms, &bench->world, error,
-                                       ERROR_LENGTH);
-    return 0 < bench->arm_count;
+    app.kind = (app_kind_t) kind;
+    app.world = &bench->world;
+    return APP_SCATTER == app.kind ? prepare_scatter(bench, error) : prepare_grid(bench, error);
 }
 
-static int run(bench_t *bench, int argc, char **argv)
+static void print_row(int row, FILE *out)
 {
-    char error[ERROR_LENGTH] = "";
-    MPI_Comm base;
+    const int size = (int) app.points >> row % app.level_count;
 
-    MPI_Comm_dup(MPI_COMM_WORLD, &base);
-    agv_world_create(&bench->world, base);
-    if (!prepare(bench, error)) {
-        return agv_refuse("app", bench->world.rank, error);
+    if (APP_SCATTER == app.kind) {
+        fprintf(out, "%s\t%s\t%zu\t1\t", app.kind_name,
+                app_scatter_name((app_pattern_t) shape_of(row)), app.sizes[row % app.size_count]);
+    } else {
+        fprintf(out, "%s\t%s\t%d\t%d\t", app.kind_name, stencil_names[shape_of(row)], size,
+                grid_of(row).fields);
     }
-    bench->good = true;
-    open_outputs(bench, argc, argv);
-    for (int i = 0; i < bench->row_count; ++i) {
-        run_row(bench, i);
+}
+
+/* ---- what the harness calls */
+
+static bool begin_row(bench_t *bench, int row)
+{
+    const MPI_Comm comm = bench->world.control;
+    const app_grid_t grid = grid_of(row);
+
+    app.level = row % app.level_count;
+    return APP_SCATTER == app.kind
+               ? app_scatter_create(&app.scatter, comm, (app_pattern_t) shape_of(row),
+                                    app.sizes[row % app.size_count], (uint64_t) app.seed)
+               : app_multigrid_create(&app.multigrid, comm, &grid);
+}
+
+static void end_row(void)
+{
+    if (APP_SCATTER == app.kind) {
+        app_scatter_free(&app.scatter);
+    } else {
+        app_multigrid_free(&app.multigrid);
     }
-    close_outputs(bench);
-    agv_world_free(&bench->world);
-    return bench->good ? 0 : 1;
+}
+
+static void fill(const bench_arm_t *arm, uint64_t sample)
+{
+    (void) arm;
+    app.sample = sample;
+    switch (app.kind) {
+    case APP_SCATTER:
+        app_scatter_fill(&app.scatter, sample);
+        break;
+    case APP_GHOSTS:
+        app_ghosts_fill(&app.multigrid, app.level, sample);
+        break;
+    default:
+        app_multigrid_start(&app.multigrid);
+        break;
+    }
+}
+
+/* A scatter, an exchange of ghosts or a V-cycle. */
+static int call(const bench_arm_t *arm)
+{
+    const app_way_t way = (app_way_t) arm->kind->way;
+
+    switch (app.kind) {
+    case APP_SCATTER:
+        return app_scatter_run(&app.scatter, way, arm->comm);
+    case APP_GHOSTS:
+        return app_ghosts_run(&app.multigrid, app.level, way, arm->comm);
+    default:
+        app_multigrid_cycle(&app.multigrid, way, arm->comm);
+        return MPI_SUCCESS;
+    }
+}
+
+static app_answer_t find_answer(const bench_arm_t *arm)
+{
+    app_answer_t answer = {true, 0.0, 0};
+
+    switch (app.kind) {
+    case APP_SCATTER:
+        answer.right = app_scatter_verify(&app.scatter);
+        break;
+    case APP_GHOSTS:
+        answer.right = app_ghosts_verify(&app.multigrid, app.level, app.sample);
+        break;
+    default:
+        answer.checksum = app_multigrid_checksum(&app.multigrid);
+        answer.residual = app_multigrid_residual(&app.multigrid, (app_way_t) arm->kind->way,
+                                                 arm->comm);
+        break;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &answer.residual, 1, MPI_DOUBLE, MPI_MAX, app.world->control);
+    MPI_Allreduce(MPI_IN_PLACE, &answer.checksum, 1, MPI_UINT64_T, MPI_SUM, app.world->control);
+    return answer;
+}
+
+static bool verify(const bench_arm_t *arm, char *error)
+{
+    const app_answer_t answer = find_answer(arm);
+
+    if (1 == app.sample) {
+        app.answer = answer;
+    }
+    snprintf(error, BENCH_ERROR_LENGTH, answer.right ? "another answer than the first sample's"
+                                                     : "wrong data");
+    return answer.right && app.answer.residual == answer.residual
+           && app.answer.checksum == answer.checksum;
+}
+
+static void print_result(const bench_arm_t *arm, FILE *out)
+{
+    (void) arm;
+    if (APP_LAPLACIAN == app.kind) {
+        fprintf(out, "%.17g\t%016" PRIx64 "\t", app.answer.residual, app.answer.checksum);
+    } else {
+        fputs("-\t-\t", out);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    static bench_t bench;
-    char error[ERROR_LENGTH];
-    const int rank = agv_begin(&argc, &argv);
-    int code = 0;
+    static const bench_program_t program
+        = {.name = "app",
+           .purpose = "Times the vector scatter and the 3-D Laplacian of Balaji et al. with\n"
+                      "exchanges by hand and by MPI_Alltoallw with derived types, checks every\n"
+                      "result.",
+           .own_options = own_options,
+           .arms = arms,
+           .columns = "app\twhat\tsize\tfields",
+           .results = "residual\tchecksum\t",
+           .options = options,
+           .kinds = kinds,
+           .defaults = {BENCH_DEFAULTS, .arms = "hand,stock", .idle = -1.0},
+           .prepare = prepare,
+           .begin_row = begin_row,
+           .end_row = end_row,
+           .fill = fill,
+           .call = call,
+           .verify = verify,
+           .print_row = print_row,
+           .print_result = print_result};
 
-    if (!app_options_parse(&bench.options, argc, argv, error, sizeof(error))) {
-        code = agv_refuse("app", rank, error);
-    } else if (bench.options.help) {
-        if (0 == rank) {
-            app_options_help(stdout);
-        }
-    } else {
-        code = run(&bench, argc, argv);
-    }
-    return agv_end(rank, code);
+    return bench_main(&program, argc, argv);
 }

@@ -1,36 +1,31 @@
-# Tables and verdicts of applications, from TSV files of app (columns: app --help).
-#   awk -f verdict.awk -f applications.awk target=RATIO [every=1] FILE...
-# A line that judges ends in PASS or MISS, and nothing else does.
-
-BEGIN {
-    FS = "\t"
-}
-
-/^#/ { next }
+# Tables and verdicts of applications, from TSV files of app.
+#   awk -f common.awk -f applications.awk target=RATIO [every=1] FILE...
 
 # Rows are (application, pattern or stencil, size, fields), by ranks.
 {
-    row = $1 SUBSEP $2 SUBSEP $3 SUBSEP $4
+    row = get("app") SUBSEP get("what") SUBSEP get("size") SUBSEP get("fields")
+    p = get("p")
+    arm = get("arm")
     if (!(row in known_row)) {
         known_row[row] = 1
         row_at[++rows] = row
     }
-    if (!($5 in known_p)) {
-        known_p[$5] = 1
-        p_at[++ps] = $5
+    if (!(p in known_p)) {
+        known_p[p] = 1
+        p_at[++ps] = p
     }
-    if (!($7 in known)) {
-        known[$7] = 1
-        arm_at[++arms] = $7
+    if (!(arm in known)) {
+        known[arm] = 1
+        arm_at[++arms] = arm
     }
-    time[row, $5, $7] = 1e6 * $11
-    ratio[row, $5, $7] = $12
-    wrongs += $NF == "no"
-    check_answer(row, $5, $14 " " $15)
+    time[row, p, arm] = 1e6 * get("median_s")
+    ratio[row, p, arm] = get("to_hand")
+    wrongs += get("verified") == "no"
+    check_answer(row, get("residual") " " get("checksum"))
 }
 
 # The solver's answers, one for all ranks and arms.
-function check_answer(row, p, answer) {
+function check_answer(row, answer) {
     if (answer == "- -") {
         return
     }

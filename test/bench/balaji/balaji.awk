@@ -1,26 +1,19 @@
-# Tables and verdicts of balaji, from TSV files of agv (columns: agv --help).
-#   awk -f verdict.awk -f balaji.awk section=NAME [variable=value] FILE...
-# A line that judges ends in PASS or MISS, and nothing else does.
-
-BEGIN {
-    FS = "\t"
-}
-
-/^#/ { next }
+# Tables and verdicts of balaji, from TSV files of agv.
+#   awk -f common.awk -f balaji.awk section=NAME [variable=value] FILE...
 
 # Rows are (place, bytes).
 {
-    key = by SUBSEP $2
+    key = by SUBSEP get("total")
     if (!(key in total)) {
         order[++rows] = key
-        total[key] = $2
-        ranks[key] = $3
+        total[key] = get("total")
+        ranks[key] = get("p")
         place[key] = by
     }
-    time[key, $7] = 1e3 * $10
-    ratio[key, $7] = $14
-    block[key, $7] = $15
-    wrongs += $NF == "no"
+    time[key, get("arm")] = 1e3 * get("median_s")
+    ratio[key, get("arm")] = get("to_stock")
+    block[key, get("arm")] = get("block")
+    wrongs += get("verified") == "no"
 }
 
 function outlier(key) {
@@ -58,7 +51,8 @@ function judge_outliers(    i, key, x, top, saved, low, stock, ring, above, judg
         exp(ring / judged), 1)
     at_most(sprintf("pipering to stock, geometric mean of %d ratios", rows), exp(stock / rows),
         1.05)
-    at_most(sprintf("calls not left below: ratios above the largest of stock2 (%.3f)", top), above, 0)
+    at_most(sprintf("calls not left below: ratios above the largest of stock2 (%.3f)", top),
+        above, 0)
 }
 
 END {

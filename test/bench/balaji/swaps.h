@@ -10,17 +10,17 @@
 
 /**
  * @file
- * swaps: times MPI_Alltoallw, MPI_Alltoallv and MPI_Neighbor_alltoallw as fold times
- * reductions, with agv's parts (agv.h): several arms beside each other in one job, every
- * result checked.
+ * swaps: times MPI_Alltoallw, MPI_Alltoallv and MPI_Neighbor_alltoallw, with the harness of
+ * bench.h.
+ *
+ *   swaps_main.c   the command line, rows
  *   swaps_data.c   patterns: who sends which numbers of which field to whom
- *   swaps.c        the command line, arms, the loop, the TSV lines
  */
 
 #ifndef SWAPS_H
 #define SWAPS_H
 
-#include "agv.h"
+#include "bench.h"
 
 typedef enum { SWAPS_W, SWAPS_V, SWAPS_NEIGHBORS, SWAPS_CALLS } swaps_call_t;
 
@@ -56,7 +56,7 @@ typedef struct swaps_data_t {
 
 /** A pattern; `bytes` is the size of a message, of the cube's side in doubles * 8. */
 void swaps_data_create(swaps_data_t *data, swaps_call_t call, swaps_pattern_t pattern,
-                       size_t bytes, const agv_world_t *world);
+                       size_t bytes, const bench_world_t *world);
 void swaps_data_free(swaps_data_t *data);
 void swaps_data_fill(swaps_data_t *data, uint64_t call);
 int swaps_data_call(const swaps_data_t *data, MPI_Comm comm);

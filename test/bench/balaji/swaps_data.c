@@ -201,7 +201,7 @@ static void arrange(swaps_data_t *data)
 }
 
 void swaps_data_create(swaps_data_t *data, swaps_call_t call, swaps_pattern_t pattern,
-                       size_t bytes, const agv_world_t *world)
+                       size_t bytes, const bench_world_t *world)
 {
     const size_t most = (size_t) (world->size < 26 ? 26 : world->size) + 1;
 

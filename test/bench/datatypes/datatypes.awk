@@ -1,12 +1,5 @@
-# Tables and verdicts of datatypes, from TSV files of ddt and ddt_seek (columns: --help).
-#   awk -f verdict.awk -f datatypes.awk section=NAME base=ARM arms="ARM ..." FILE...
-# A line that judges ends in PASS or MISS, and nothing else does.
-
-BEGIN {
-    FS = "\t"
-}
-
-/^#/ { next }
+# Tables and verdicts of datatypes, from TSV files of ddt and ddt_seek.
+#   awk -f common.awk -f datatypes.awk section=NAME base=ARM arms="ARM ..." FILE...
 
 # ---- lines of counts: arm, what, instructions
 
@@ -22,22 +15,25 @@ NF == 3 {
 
 # ---- lines of ddt_seek
 
-NF == 11 {
-    known[$1] = 1
-    if (!($7 in orders)) {
-        orders[$7] = ++order_count
-        order_at[order_count] = $7
+"visits" in at {
+    arm = get("engine")
+    l = get("layout")
+    o = get("order")
+    known[arm] = 1
+    if (!(o in orders)) {
+        orders[o] = ++order_count
+        order_at[order_count] = o
     }
-    if (!($2 in entries)) {
-        layout_at[++layouts] = $2
-        entries[$2] = $4
-        bytes_of[$2] = $3
+    if (!(l in entries)) {
+        layout_at[++layouts] = l
+        entries[l] = get("entries")
+        bytes_of[l] = get("bytes")
     }
-    visits[$2, $7, $1] = $8
-    search[$2, $1] = $9
-    move[$2, $1] = $10
-    if ($NF == "no") {
-        wrong($1)
+    visits[l, o, arm] = get("visits")
+    search[l, arm] = get("search_s")
+    move[l, arm] = get("move_s")
+    if (get("verified") == "no") {
+        wrong(arm)
     }
     next
 }
@@ -45,22 +41,22 @@ NF == 11 {
 # ---- lines of ddt: a row is a net, a side and a layout
 
 {
-    row = $1 SUBSEP $5 SUBSEP $3
+    row = get("net") SUBSEP get("side") SUBSEP get("layout")
+    arm = get("engine")
     if (!(row in net)) {
         order[++rows] = row
-        net[row] = $1
-        layout[row] = $3
-        bytes[row] = $4
-        side[row] = $5
+        net[row] = get("net")
+        layout[row] = get("layout")
+        bytes[row] = get("total")
+        side[row] = get("side")
     }
-    known[$2] = 1
-    put(row, $2, $6, $8)
-    if ($6 == "typed") {
-        medians[row, $2] += $9
-        jobs[row, $2]++
+    known[arm] = 1
+    put(row, arm, get("arm"), get("min_s"))
+    if (get("arm") == "typed") {
+        medians[row, arm] = get("median_s")
     }
-    if ($NF == "no") {
-        wrong($2)
+    if (get("verified") == "no") {
+        wrong(arm)
     }
 }
 
@@ -86,11 +82,6 @@ function keep(key, least) {
 
 function typed(row, arm) {
     return time[row, arm, "typed"]
-}
-
-# The mean of the jobs' medians.
-function median(row, arm) {
-    return medians[row, arm] / jobs[row, arm]
 }
 
 # To the base; 0: not measured.
@@ -256,8 +247,8 @@ function show_rails(arm,    i, one, two) {
             continue
         }
         printf "%-10s %6s %9.1f %9.1f %9.1f %9.1f %8.2f %10.1f %8.2f %8.2f\n", "",
-            size(bytes[one]), 1e3 * typed(one, arm), 1e3 * median(one, arm),
-            1e3 * typed(two, arm), 1e3 * median(two, arm), typed(two, arm) / typed(one, arm),
+            size(bytes[one]), 1e3 * typed(one, arm), 1e3 * medians[one, arm],
+            1e3 * typed(two, arm), 1e3 * medians[two, arm], typed(two, arm) / typed(one, arm),
             1e3 * time[two, "any", "hand"], to_hand(two, arm), to_hand(one, arm)
     }
 }

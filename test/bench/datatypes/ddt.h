@@ -17,7 +17,7 @@
  *   ddt_layout.c     the loops, and names
  *   ddt_synthetic.c  transposes, irregular, mixed, dense and contiguous layouts
  *   ddt_apps.c       layouts of applications
- *   ddt_message.c    the program ddt: messages between two ranks
+ *   ddt_main.c       the program ddt: messages between two ranks
  *   ddt_seek.c       the program ddt_seek: one convertor, fragments in any order
  */
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agv.h"
+#include "bench.h"
 
 /* As in code that was written for its data: small blocks do not call memcpy. */
 static inline void copy_block(unsigned char *to, const unsigned char *from, size_t length)
@@ -169,7 +169,7 @@ bool ddt_layout_create(ddt_layout_t *layout, const char *name)
         return false;
     }
     if ('\0' != name[length]) {
-        size = agv_options_number(name + length + 1);
+        size = bench_number(name + length + 1);
     }
     memset(layout, 0, sizeof(*layout));
     layout->name = name;

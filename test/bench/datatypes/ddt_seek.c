@@ -36,7 +36,6 @@
 
 #include "opal_config.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,21 +57,29 @@
 #    define CALLGRIND_DUMP_STATS_AT(text) (void) (text)
 #endif
 
-#include "agv.h"
+#include "bench.h"
 #include "ddt.h"
 
 #define LAG 4 /* fragments */
 #define SEGMENTS 15 /* of a BTL's descriptor, besides the header */
 
-typedef struct options_t {
+static struct {
     const char *layouts;
     const char *orders;
     const char *sides;
-    const char *arm;
+    const char *engine;
     const char *tsv;
-    size_t fragment;
-    int reps;
-} options_t;
+    double fragment;
+    double reps;
+    bool help;
+
+    char *layout[BENCH_MAX_WORDS], *order[BENCH_MAX_WORDS];
+    int side[BENCH_MAX_WORDS]; /* places in side_names */
+    int layout_count, order_count, side_count;
+} options = {.layouts = "", .sides = "recv", .orders = "in", .engine = "-", .fragment = 32768.0,
+             .reps = 3.0};
+
+static const char *const side_names[] = {"send", "recv", "self"};
 
 /** What the fragments of a message have cost. */
 typedef struct cost_t {
@@ -81,8 +88,8 @@ typedef struct cost_t {
     size_t visits;
 } cost_t;
 
-typedef struct bench_t {
-    options_t options;
+typedef struct seek_t {
+    size_t fragment; /* bytes */
     FILE *out;
     bool seeks; /* by second contexts, not like Open MPI's own engine */
     ddt_layout_t layout;
@@ -96,7 +103,7 @@ typedef struct bench_t {
     size_t fragments;
     uint64_t seed;
     bool good;
-} bench_t;
+} seek_t;
 
 /* ---- orders */
 
@@ -126,7 +133,7 @@ static void order_random(size_t *order, size_t fragments)
     }
 }
 
-static bool make_order(bench_t *bench)
+static bool make_order(seek_t *bench)
 {
     const char *name = bench->order_name;
     const size_t n = bench->fragments;
@@ -181,7 +188,7 @@ static size_t seek(opal_convertor_t *convertor, size_t position)
 
 /* ---- fragments */
 
-static void prepare(const bench_t *bench, bool send, opal_convertor_t *convertor)
+static void prepare(const seek_t *bench, bool send, opal_convertor_t *convertor)
 {
     if (send) {
         opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, bench->type, 1,
@@ -192,14 +199,14 @@ static void prepare(const bench_t *bench, bool send, opal_convertor_t *convertor
     }
 }
 
-static size_t size_of_fragment(const bench_t *bench, size_t position)
+static size_t size_of_fragment(const seek_t *bench, size_t position)
 {
     const size_t left = bench->layout.bytes - position;
 
-    return left < bench->options.fragment ? left : bench->options.fragment;
+    return left < bench->fragment ? left : bench->fragment;
 }
 
-static void unpack_fragment(const bench_t *bench, opal_convertor_t *convertor, size_t position)
+static void unpack_fragment(const seek_t *bench, opal_convertor_t *convertor, size_t position)
 {
     struct iovec iov = {.iov_base = bench->packed + position,
                         .iov_len = size_of_fragment(bench, position)};
@@ -209,7 +216,7 @@ static void unpack_fragment(const bench_t *bench, opal_convertor_t *convertor, s
     opal_convertor_unpack(convertor, &iov, &count, &bytes);
 }
 
-static size_t pack_fragment(const bench_t *bench, opal_convertor_t *convertor, size_t position)
+static size_t pack_fragment(const seek_t *bench, opal_convertor_t *convertor, size_t position)
 {
     struct iovec iov = {.iov_base = bench->packed + position,
                         .iov_len = size_of_fragment(bench, position)};
@@ -223,7 +230,7 @@ static size_t pack_fragment(const bench_t *bench, opal_convertor_t *convertor, s
 #if HAS_LOOKAHEAD
 #    define take_segments opal_convertor_take_segments
 
-static size_t counted_visits(const bench_t *bench)
+static size_t counted_visits(const seek_t *bench)
 {
     return bench->type->seek_seen + (0 != bench->type->seek_index ? bench->type->opt_desc.used : 0);
 }
@@ -235,7 +242,7 @@ static bool take_segments(opal_convertor_t *convertor, struct iovec *iov, uint32
     return false;
 }
 
-static size_t counted_visits(const bench_t *bench)
+static size_t counted_visits(const seek_t *bench)
 {
     (void) bench;
     return 0;
@@ -243,7 +250,7 @@ static size_t counted_visits(const bench_t *bench)
 #endif
 
 /* Segments to be sent as they are; 0 bytes: to be packed. */
-static size_t look_ahead(const bench_t *bench, opal_convertor_t *convertor, size_t position,
+static size_t look_ahead(const seek_t *bench, opal_convertor_t *convertor, size_t position,
                          struct iovec *iov, uint32_t *count)
 {
     size_t bytes = 0;
@@ -265,7 +272,7 @@ static void copy_segments(unsigned char *packed, const struct iovec *iov, uint32
     }
 }
 
-static void send_fragments(const bench_t *bench, opal_convertor_t *convertor, cost_t *cost)
+static void send_fragments(const seek_t *bench, opal_convertor_t *convertor, cost_t *cost)
 {
     struct iovec iov[SEGMENTS];
     size_t position = 0, bytes;
@@ -290,10 +297,10 @@ static void send_fragments(const bench_t *bench, opal_convertor_t *convertor, co
     }
 }
 
-static void receive_fragments(const bench_t *bench, opal_convertor_t *convertor, cost_t *cost)
+static void receive_fragments(const seek_t *bench, opal_convertor_t *convertor, cost_t *cost)
 {
     for (size_t i = 0; i < bench->fragments; ++i) {
-        const size_t position = bench->order[i] * bench->options.fragment;
+        const size_t position = bench->order[i] * bench->fragment;
         const double start = MPI_Wtime();
         double found;
 
@@ -305,7 +312,7 @@ static void receive_fragments(const bench_t *bench, opal_convertor_t *convertor,
     }
 }
 
-static cost_t move_message(const bench_t *bench, bool send)
+static cost_t move_message(const seek_t *bench, bool send)
 {
     cost_t cost = {0.0, 0.0, 0};
     opal_convertor_t convertor;
@@ -322,7 +329,7 @@ static cost_t move_message(const bench_t *bench, bool send)
     return cost;
 }
 
-static cost_t send_self(const bench_t *bench)
+static cost_t send_self(const seek_t *bench)
 {
     const double start = MPI_Wtime();
 
@@ -331,7 +338,7 @@ static cost_t send_self(const bench_t *bench)
     return (cost_t){0.0, MPI_Wtime() - start, 0};
 }
 
-static bool check(bench_t *bench, bool send)
+static bool check(seek_t *bench, bool send)
 {
     if (!send) {
         return ddt_check(&bench->layout, bench->memory, bench->scratch, bench->seed);
@@ -341,7 +348,7 @@ static bool check(bench_t *bench, bool send)
 }
 
 /* The message as it is before it is moved. */
-static void fill(bench_t *bench, bool send)
+static void fill(seek_t *bench, bool send)
 {
     ddt_fill(bench->packed, bench->layout.bytes, ++bench->seed);
     if (send) {
@@ -354,7 +361,7 @@ static void fill(bench_t *bench, bool send)
 
 /* ---- rows */
 
-static void print_row(const bench_t *bench, const cost_t *cost, bool good)
+static void print_row(const seek_t *bench, const cost_t *cost, bool good)
 {
     char visits[32] = "-";
 
@@ -362,15 +369,15 @@ static void print_row(const bench_t *bench, const cost_t *cost, bool good)
         snprintf(visits, sizeof(visits), "%zu", cost->visits);
     }
     fprintf(bench->out, "%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%s\t%.9f\t%.9f\t%s\n",
-            bench->options.arm, bench->layout.name, bench->layout.bytes,
-            bench->type->opt_desc.used, bench->options.fragment, bench->side,
+            options.engine, bench->layout.name, bench->layout.bytes,
+            bench->type->opt_desc.used, bench->fragment, bench->side,
             bench->order_name, visits, cost->search, cost->move, good ? "yes" : "no");
     fflush(bench->out);
 }
 
 /* The least of search and of moving; visits of the first message, which is the dearest:
  * an index of the datatype is made once. */
-static bool run_row(bench_t *bench)
+static bool run_row(seek_t *bench)
 {
     const bool self = 0 == strcmp(bench->side, "self");
     const bool send = self || 0 == strcmp(bench->side, "send");
@@ -380,7 +387,7 @@ static bool run_row(bench_t *bench)
 
     snprintf(label, sizeof(label), "%s %s %s", bench->layout.name, bench->side,
              bench->order_name);
-    for (int i = 0; i < bench->options.reps; ++i) {
+    for (int i = 0; i < options.reps; ++i) {
         size_t counted;
         cost_t cost;
 
@@ -403,26 +410,7 @@ static bool run_row(bench_t *bench)
     return good;
 }
 
-/* What is done with each word of a list; false: the word cannot be used. */
-typedef bool word_t(bench_t *bench, const char *word);
-
-static bool each_word(bench_t *bench, const char *list, word_t *use)
-{
-    char *copy = strdup(list), *rest, *word;
-    bool good = true;
-
-    for (word = strtok_r(copy, ",", &rest); good && NULL != word;
-         word = strtok_r(NULL, ",", &rest)) {
-        good = use(bench, word);
-        if (!good) {
-            fprintf(stderr, "ddt_seek: there is no %s, or no memory for it; see --help\n", word);
-        }
-    }
-    free(copy);
-    return good;
-}
-
-static bool create_buffers(bench_t *bench)
+static bool create_buffers(seek_t *bench)
 {
     const size_t room = (bench->layout.bytes + 7) / 8 * 8;
 
@@ -434,7 +422,7 @@ static bool create_buffers(bench_t *bench)
            && NULL != bench->scratch;
 }
 
-static void free_buffers(bench_t *bench)
+static void free_buffers(seek_t *bench)
 {
     free(bench->order);
     free(bench->memory);
@@ -443,7 +431,7 @@ static void free_buffers(bench_t *bench)
 }
 
 /* A datatype of its own for each row, so that none finds what another has left. */
-static bool run_layout(bench_t *bench, const char *name)
+static bool run_layout(seek_t *bench, const char *name)
 {
     bool good;
 
@@ -451,8 +439,7 @@ static bool run_layout(bench_t *bench, const char *name)
         return false;
     }
     bench->type = &((ompi_datatype_t *) bench->layout.type)->super;
-    bench->fragments = (bench->layout.bytes + bench->options.fragment - 1)
-                       / bench->options.fragment;
+    bench->fragments = (bench->layout.bytes + bench->fragment - 1) / bench->fragment;
     good = create_buffers(bench) && make_order(bench);
     if (good) {
         bench->good = run_row(bench) && bench->good;
@@ -462,33 +449,34 @@ static bool run_layout(bench_t *bench, const char *name)
     return good;
 }
 
-static bool run_order(bench_t *bench, const char *word)
+/* All orders, and in each all layouts; false: a name cannot be used. */
+static bool run_side(seek_t *bench, const char *side)
 {
-    bench->order_name = word;
-    return each_word(bench, bench->options.layouts, run_layout);
-}
+    static const char *const in_order[] = {"in"};
+    const bool recv = 0 == strcmp(side, "recv");
+    const char *const *orders = recv ? (const char *const *) options.order : in_order;
+    const int order_count = recv ? options.order_count : 1;
 
-static bool run_side(bench_t *bench, const char *word)
-{
-    bench->side = word;
-    if (0 == strcmp(word, "send") || 0 == strcmp(word, "self")) {
-        return run_order(bench, "in");
+    bench->side = side;
+    for (int i = 0; i < order_count * options.layout_count; ++i) {
+        const char *layout = options.layout[i % options.layout_count];
+
+        bench->order_name = orders[i / options.layout_count];
+        if (!run_layout(bench, layout)) {
+            fprintf(stderr, "ddt_seek: there is no layout %s or order %s, or no memory for it\n",
+                    layout, bench->order_name);
+            return false;
+        }
     }
-    return 0 == strcmp(word, "recv") && each_word(bench, bench->options.orders, run_order);
+    return true;
 }
 
 /* ---- the command line */
 
-static const struct option known[] = {{"layouts", 1, NULL, 'l'}, {"sides", 1, NULL, 's'},
-                                      {"orders", 1, NULL, 'o'},  {"fragment", 1, NULL, 'f'},
-                                      {"reps", 1, NULL, 'r'},    {"arm", 1, NULL, 'a'},
-                                      {"tsv", 1, NULL, 't'},     {"help", 0, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
 static void help(void)
 {
     fputs("usage: mpirun -np 1 ... ddt_seek --layouts LIST [OPTION]...\n"
-          "Moves fragments in some order by one convertor, checks them, writes TSV lines: arm\n"
+          "Moves fragments in some order by one convertor, checks them, writes TSV lines: engine\n"
           "layout bytes entries fragment side order visits search_s move_s verified.\n\n"
           "  --layouts LIST   layouts (below)\n"
           "  --sides LIST     send: pack, always in order; recv: unpack;\n"
@@ -496,69 +484,73 @@ static void help(void)
           "  --orders LIST    of in, swapped, rails2, rails4, reverse, random [in]\n"
           "  --fragment BYTES of a fragment, a multiple of 8 [32K]\n"
           "  --reps N         messages of each; times are the least [3]\n"
-          "  --arm NAME       word for the first column [-]\n"
+          "  --engine NAME    word for the first column [-]\n"
           "  --tsv FILE       write there instead of to stdout\n\n"
           "layouts:\n", stdout);
     ddt_layout_names(stdout);
 }
 
-/* 1: go on, 0: help was wanted, -1: wrong. */
-static int parse(options_t *options, int argc, char **argv)
+static bool parse(int argc, char **argv, char *error)
 {
-    double fragment = 32768.0;
-    int letter;
+    static const bench_option_t own[] = {{"--layouts", &options.layouts, NULL, 0.0, NULL},
+                                         {"--sides", &options.sides, NULL, 0.0, NULL},
+                                         {"--orders", &options.orders, NULL, 0.0, NULL},
+                                         {"--engine", &options.engine, NULL, 0.0, NULL},
+                                         {"--tsv", &options.tsv, NULL, 0.0, NULL},
+                                         {"--fragment", NULL, &options.fragment, 8.0, NULL},
+                                         {"--reps", NULL, &options.reps, 1.0, NULL},
+                                         {"--help", NULL, NULL, 0.0, &options.help},
+                                         {NULL, NULL, NULL, 0.0, NULL}};
+    static const bench_option_t *const known[] = {own, NULL};
 
-    *options = (options_t){.layouts = "", .sides = "recv", .orders = "in", .arm = "-", .reps = 3};
-    while (-1 != (letter = getopt_long(argc, argv, "", known, NULL))) {
-        switch (letter) {
-        case 'l': options->layouts = optarg; break;
-        case 's': options->sides = optarg; break;
-        case 'o': options->orders = optarg; break;
-        case 'f': fragment = agv_options_number(optarg); break;
-        case 'r': options->reps = (int) agv_options_number(optarg); break;
-        case 'a': options->arm = optarg; break;
-        case 't': options->tsv = optarg; break;
-        case 'h': return 0;
-        default: return -1;
-        }
+    if (!bench_options_take(known, argc, argv, error)) {
+        return false;
     }
-    options->fragment = 8.0 <= fragment && 1e9 > fragment ? (size_t) fragment : 1;
-    if ('\0' == *options->layouts || 1 > options->reps || 0 != options->fragment % 8) {
-        fprintf(stderr, "ddt_seek: layouts and numbers that make sense are wanted, see --help\n");
-        return -1;
-    }
-    return 1;
+    options.layout_count = bench_words(options.layouts, options.layout);
+    options.order_count = bench_words(options.orders, options.order);
+    options.side_count = bench_choices(options.sides, side_names, 3, options.side);
+    snprintf(error, BENCH_ERROR_LENGTH, "expected layouts, sides, orders and fragments of a "
+                                        "multiple of 8 bytes, see --help");
+    return options.help || (0 < options.layout_count && 0 < options.order_count
+                            && 0 < options.side_count && 0 == (size_t) options.fragment % 8);
 }
 
-static int run(bench_t *bench)
+static int run(seek_t *bench)
 {
-    bool good;
+    bool good = true;
 
-    bench->out = NULL == bench->options.tsv ? stdout : fopen(bench->options.tsv, "w");
+    bench->out = NULL == options.tsv ? stdout : fopen(options.tsv, "w");
     if (NULL == bench->out) {
-        fprintf(stderr, "ddt_seek: --tsv %s: the file cannot be written\n", bench->options.tsv);
+        fprintf(stderr, "ddt_seek: --tsv %s: the file cannot be written\n", options.tsv);
         return 2;
     }
+    fputs("#engine\tlayout\tbytes\tentries\tfragment\tside\torder\tvisits\tsearch_s\tmove_s\t"
+          "verified\n", bench->out);
+    bench->fragment = (size_t) options.fragment;
     bench->good = true;
 #if HAS_LOOKAHEAD
     bench->seeks = OPAL_DATATYPE_LOOKAHEAD_DUAL == opal_datatype_lookahead;
 #endif
-    good = each_word(bench, bench->options.sides, run_side);
+    for (int i = 0; good && i < options.side_count; ++i) {
+        good = run_side(bench, side_names[options.side[i]]);
+    }
     fclose(bench->out);
     return !good ? 2 : bench->good ? 0 : 1;
 }
 
 int main(int argc, char **argv)
 {
-    static bench_t bench;
-    int code;
+    static seek_t bench;
+    char error[BENCH_ERROR_LENGTH];
+    int code = 0;
 
     MPI_Init(&argc, &argv);
-    code = parse(&bench.options, argc, argv);
-    if (0 == code) {
+    if (!parse(argc, argv, error)) {
+        code = bench_refuse("ddt_seek", 0, error);
+    } else if (options.help) {
         help();
     } else {
-        code = 0 > code ? 2 : run(&bench);
+        code = run(&bench);
     }
     MPI_Finalize();
     return code;

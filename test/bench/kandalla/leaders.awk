@@ -1,36 +1,30 @@
-# Tables and verdicts of leaders, from TSV files of fold (columns: fold --help).
-#   awk -f verdict.awk -f leaders.awk section=NAME [variable=value] FILE...
-# A line that judges ends in PASS or MISS, and nothing else does.
-
-BEGIN {
-    FS = "\t"
-}
-
-/^#/ { next }
+# Tables and verdicts of leaders, from TSV files of fold.
+#   awk -f common.awk -f leaders.awk section=NAME [variable=value] FILE...
 
 # Rows are (bytes, calls in a batch), marked by `by` if it is set.
 {
-    key = by SUBSEP $2 SUBSEP $16
+    key = by SUBSEP get("total") SUBSEP get("batch")
+    arm = get("arm")
     if (!(key in total)) {
         order[++rows] = key
-        total[key] = $2
-        batch[key] = $16
+        total[key] = get("total")
+        batch[key] = get("batch")
         place[key] = by
     }
-    if (!($7 in known)) {
-        known[$7] = 1
-        arm_at[++arms] = $7
+    if (!(arm in known)) {
+        known[arm] = 1
+        arm_at[++arms] = arm
     }
-    time[key, $7] = 1e6 * $10
-    limit[key] = 1e3 * $11
-    fraction[key, $7] = $12
-    ratio[key, $7, "stock"] = $14
-    ratio[key, $7, "tuned"] = $17
-    between[key, $7] = $18
-    within[key, $7] = $19
-    copied[key, $7] = $20
-    switches[key, $7] = $21
-    wrongs += $NF == "no"
+    time[key, arm] = 1e6 * get("median_s")
+    limit[key] = 1e3 * get("limit_s")
+    fraction[key, arm] = get("frac_min")
+    ratio[key, arm, "stock"] = get("to_stock")
+    ratio[key, arm, "tuned"] = get("to_tuned")
+    between[key, arm] = get("between")
+    within[key, arm] = get("within")
+    copied[key, arm] = get("copied")
+    switches[key, arm] = get("switches")
+    wrongs += get("verified") == "no"
 }
 
 # ---- what mleader saves of another's time, per cent

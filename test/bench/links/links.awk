@@ -1,11 +1,9 @@
 # Tables and verdicts of links, from its TSV files.
-#   awk -f verdict.awk -f links.awk part=NAME FILE...
-
-BEGIN { FS = "\t" }
+#   awk -f common.awk -f links.awk section=NAME FILE...
 
 # ---- lines of `first`: rate, total, arm, call, seconds, right
 
-part == "first" {
+section == "first" {
     key = $1 FS $2
     if (!(key in seen)) {
         seen[key] = 1
@@ -23,7 +21,7 @@ part == "first" {
 
 # ---- lines of `jobs`: job, call, seconds, right, beta, time
 
-part == "jobs" {
+section == "jobs" {
     beta[$1] = $5
     time[$1] = $6
     jobs = $1
@@ -32,7 +30,7 @@ part == "jobs" {
 
 # ---- lines of `early`: arm, call, seconds, right
 
-part == "early" {
+section == "early" {
     if ($2 == 1) {
         job["", $1]++
     } else if ($2 >= 9 && (!(($1, job["", $1]) in best) || $3 < best[$1, job["", $1]])) {
@@ -42,15 +40,11 @@ part == "early" {
 }
 
 # The median of values[prefix, 1 .. count].
-function median(values, prefix, count,   i, j, sorted, value) {
+function median_of(values, prefix, count,    i, copy) {
     for (i = 1; i <= count; i++) {
-        value = values[prefix, i] + 0
-        for (j = i - 1; j > 0 && sorted[j] > value; j--) {
-            sorted[j + 1] = sorted[j]
-        }
-        sorted[j + 1] = value
+        copy[i] = values[prefix, i] + 0
     }
-    return count % 2 ? sorted[(count + 1) / 2] : (sorted[count / 2] + sorted[count / 2 + 1]) / 2
+    return median(copy, count)
 }
 
 function spread(values, count,   i, least, most) {
@@ -71,8 +65,8 @@ function tell_first(   i, key, word, arm, names, f, n, more, most) {
         key = order[i]
         split(key, word, FS)
         for (arm in names) {
-            f[arm] = 1e3 * median(first, key SUBSEP arm, job[key, arm])
-            n[arm] = 1e3 * median(next_one, key SUBSEP arm, job[key, arm])
+            f[arm] = 1e3 * median_of(first, key SUBSEP arm, job[key, arm])
+            n[arm] = 1e3 * median_of(next_one, key SUBSEP arm, job[key, arm])
         }
         most = word[1] == "shaped" ? 8 : 1.1 * (f["stock"] - n["stock"])
         more = f["pipering"] - (word[1] == "shaped" ? f["stock"] : n["pipering"])
@@ -92,16 +86,16 @@ function tell_jobs(   i) {
 }
 
 function tell_early(   plain, early) {
-    plain = median(best, "plain", job["", "plain"])
-    early = median(best, "early", job["", "early"])
+    plain = median_of(best, "plain", job["", "plain"])
+    early = median_of(best, "early", job["", "early"])
     printf "plain %.4f s, early %.4f s, early over plain %.3f %s\n", plain, early, early / plain,
         verdict(early <= 1.03 * plain)
 }
 
 END {
-    if (part == "first") {
+    if (section == "first") {
         tell_first()
-    } else if (part == "jobs") {
+    } else if (section == "jobs") {
         tell_jobs()
     } else {
         tell_early()

@@ -25,7 +25,7 @@
 #define GUARD 64
 #define UNTOUCHED 0x5a
 
-void agv_layout_create(agv_layout_t *layout, agv_type_t element, size_t unit)
+static void create_layout(agv_layout_t *layout, agv_type_t element, size_t unit)
 {
     static const int places[4] = {0, 2, 3, 6};
     int lengths[4] = {1, 1, 1, 1};
@@ -70,7 +70,7 @@ static void make_pattern(unsigned char *out, int rank, uint64_t call, size_t off
 
 bool agv_data_create(agv_data_t *data, const agv_problem_t *problem, agv_type_t element, int rank)
 {
-    agv_layout_create(&data->layout, element, problem->unit);
+    create_layout(&data->layout, element, problem->unit);
     data->send_size = extent_of(&data->layout, problem->bytes[rank]);
     data->recv_size = extent_of(&data->layout, problem->total);
     data->send = malloc(data->send_size + GUARD);
@@ -165,7 +165,7 @@ static size_t first_wrong(const agv_layout_t *layout, const unsigned char *base,
 }
 
 bool agv_data_verify(const agv_data_t *data, const agv_problem_t *problem, int ranks,
-                     uint64_t call, char *error, size_t length)
+                     uint64_t call, char *error)
 {
     for (int i = 0; i < ranks; ++i) {
         const unsigned char *base = data->recv
@@ -173,14 +173,15 @@ bool agv_data_verify(const agv_data_t *data, const agv_problem_t *problem, int r
         size_t wrong = first_wrong(&data->layout, base, i, call, problem->bytes[i]);
 
         if (wrong < problem->bytes[i]) {
-            snprintf(error, length, "byte %zu of the %zu bytes of rank %d is wrong", wrong,
-                     problem->bytes[i], i);
+            snprintf(error, BENCH_ERROR_LENGTH, "byte %zu of the %zu bytes of rank %d is wrong",
+                     wrong, problem->bytes[i], i);
             return false;
         }
     }
     for (size_t i = 0; i < GUARD; ++i) {
         if (UNTOUCHED != data->recv[data->recv_size + i]) {
-            snprintf(error, length, "byte %zu behind the receive buffer was overwritten", i);
+            snprintf(error, BENCH_ERROR_LENGTH,
+                     "byte %zu behind the receive buffer was overwritten", i);
             return false;
         }
     }

@@ -8,329 +8,307 @@
  * $HEADER$
  */
 
-/**
- * @file
- * The loop: rows (distribution, total), in each row repetitions, in each
- * repetition all arms, beginning with another one each time. Before each timed
- * call the ranks meet, leave the link idle, and meet again.
- */
+/** @file The command line and the rows of agv. */
 
 #include "agv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_LENGTH 512
+typedef struct agv_t {
+    /* options */
+    const char *dist_list;
+    const char *total_list;
+    const char *comm;
+    const char *type;
+    const char *trace; /* file, NULL: none */
+    double interval;   /* of the trace, milliseconds */
+    agv_type_t element;
+    uint64_t seed;     /* of a permuted communicator */
 
-typedef struct bench_t {
-    agv_options_t options;
-    agv_world_t world;
-    agv_report_t report;
-    agv_arm_t arms[AGV_MAX_ARMS];
-    int arm_count;
-    agv_result_t results[AGV_MAX_ARMS];
-    uint64_t calls;
-    int rows; /* all of them, for the progress line */
-    int row;
-    bool good;
-} bench_t;
+    char *dists[BENCH_MAX_WORDS];
+    size_t totals[BENCH_MAX_NUMBERS];
+    int total_count;
+    const bench_world_t *world;
+    agv_problem_t problem;
+    agv_data_t data;
+    uint64_t sample;
+    double start, end; /* of the call */
+} agv_t;
 
-/* The communicator that is measured; MPI_COMM_NULL on a rank that is not in it. */
-static bool choose_comm(const char *which, MPI_Comm *comm)
+static agv_t agv = {.dist_list = "regular", .total_list = "1M", .comm = "world", .type = "int",
+                    .interval = 2.0};
+
+/* ---- the command line */
+
+static const char own_options[]
+    = "  --dist LIST        distributions (below)               [regular]\n"
+      "  --total LIST       bytes that all contribute together  [1M]\n"
+      "  --comm WHICH       world, permuted:SEED, minuslast     [world]\n"
+      "  --type WHICH       int (of bytes where ints do not fit), byte, bytes-list\n"
+      "                     (four single bytes in eight)        [int]\n"
+      "  --trace FILE       sample each rank's network device, see --trace-ms [2]\n";
+
+static const char arms[]
+    = "  stock, istock      Open MPI without our components; nonblocking\n"
+      "  pipering, iall     as a user meets it; nonblocking\n"
+      "  ring, iring, linear, doubling, dissemination, off\n"
+      "                     pipering's algorithms forced; the ring also nonblocking\n"
+      "  tuned:N            coll/tuned's algorithm N, without our components; needs\n"
+      "                     --mca coll_tuned_allgatherv_algorithm N on mpirun's command line\n"
+      "  mpich              MPICH's way: blocked ring in rank order, one MPI_Sendrecv at a time,\n"
+      "                     chunks of 32 KiB or the least contribution\n";
+
+static const bench_kind_t kinds[]
+    = {{"stock", BENCH_STOCK, AGV_BLOCKING, NULL, NULL},
+       {"istock", BENCH_STOCK, AGV_NONBLOCKING, NULL, NULL},
+       {"mpich", BENCH_STOCK, AGV_MPICH, NULL, NULL},
+       {"tuned", BENCH_TUNED, AGV_BLOCKING, NULL, NULL},
+       {"off", BENCH_OFF, AGV_BLOCKING, NULL, NULL},
+       {"pipering", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=auto", NULL},
+       {"iall", BENCH_PIPERING, AGV_NONBLOCKING, "allgatherv_algorithm=auto", NULL},
+       {"ring", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=ring", NULL},
+       {"iring", BENCH_PIPERING, AGV_NONBLOCKING, "allgatherv_algorithm=ring", NULL},
+       {"linear", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=linear_ring", NULL},
+       {"doubling", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=recursive_doubling", NULL},
+       {"dissemination", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=dissemination", NULL},
+       {NULL, BENCH_STOCK, 0, NULL, NULL}};
+
+static const bench_option_t options[] = {{"--dist", &agv.dist_list, NULL, 0.0, NULL},
+                                         {"--total", &agv.total_list, NULL, 0.0, NULL},
+                                         {"--comm", &agv.comm, NULL, 0.0, NULL},
+                                         {"--type", &agv.type, NULL, 0.0, NULL},
+                                         {"--trace", &agv.trace, NULL, 0.0, NULL},
+                                         {"--trace-ms", NULL, &agv.interval, 0.1, NULL},
+                                         {NULL, NULL, NULL, 0.0, NULL}};
+
+static void print_dists(FILE *out)
 {
-    int rank, size, *order;
+    fputs("\nDistributions, each NAME, NAME@K (turned by K ranks) or NAME~SEED (ranks shuffled)\n",
+          out);
+    for (const agv_dist_name_t *dist = agv_dist_names; NULL != dist->name; ++dist) {
+        fprintf(out, "  %-18s %s\n", dist->name, dist->meaning);
+    }
+}
+
+static bool check_comm(void)
+{
     char *end;
+
+    if (0 == strncmp(agv.comm, "permuted:", 9)) {
+        agv.seed = (uint64_t) strtoul(agv.comm + 9, &end, 10);
+        return end != agv.comm + 9 && '\0' == *end;
+    }
+    return 0 == strcmp(agv.comm, "world") || 0 == strcmp(agv.comm, "minuslast");
+}
+
+static bool check(char *error)
+{
+    static const char *const types[AGV_TYPES] = {"int", "byte", "bytes-list"};
+    const int type = bench_find(types, AGV_TYPES, agv.type);
+
+    agv.element = (agv_type_t) type;
+    agv.total_count = bench_numbers(agv.total_list, agv.totals);
+    if (0 > type) {
+        snprintf(error, BENCH_ERROR_LENGTH, "--type %s: expected int, byte or bytes-list",
+                 agv.type);
+    } else if (!check_comm()) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--comm %s: expected world, permuted:SEED or minuslast", agv.comm);
+    } else if (0 > agv.total_count) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--total %s: expected a list like 8,64K,1M..16M below 2 GiB", agv.total_list);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static MPI_Comm choose_comm(void)
+{
+    int rank, size, key, *order;
+    MPI_Comm comm;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (0 == strcmp(which, "world")) {
-        return MPI_SUCCESS == MPI_Comm_dup(MPI_COMM_WORLD, comm);
-    }
-    if (0 == strcmp(which, "minuslast")) {
-        bool out = size > 1 && size - 1 == rank;
-        return MPI_SUCCESS
-               == MPI_Comm_split(MPI_COMM_WORLD, out ? MPI_UNDEFINED : 0, rank, comm);
-    }
-    if (0 != strncmp(which, "permuted:", 9)
-        || (order = malloc((size_t) size * sizeof(*order))) == NULL) {
-        return false;
-    }
-    agv_dist_shuffle(order, size, (uint64_t) strtoul(which + 9, &end, 10));
-    bool good = end != which + 9 && '\0' == *end
-                && MPI_SUCCESS == MPI_Comm_split(MPI_COMM_WORLD, 0, order[rank], comm);
-    free(order);
-    return good;
-}
-
-/* Seconds that the busiest link needs: into each node what it lacks, out of it what it
- * contributes, at the least. */
-static double wire_limit(const agv_world_t *world, const size_t *bytes, size_t total, double rate)
-{
-    double most = 0.0;
-
-    for (int node = 0; 1 < world->nodes && node < world->nodes; ++node) {
-        const double link = agv_world_rate(world, node, rate);
-        size_t own = 0;
-
-        for (int i = 0; i < world->size; ++i) {
-            own += (node == world->node[i]) ? bytes[i] : 0;
+    const bool out = 0 == strcmp(agv.comm, "minuslast") && 1 < size && size - 1 == rank;
+    key = rank;
+    if (0 == strncmp(agv.comm, "permuted:", 9)) {
+        order = malloc((size_t) size * sizeof(*order));
+        if (NULL == order) {
+            MPI_Abort(MPI_COMM_WORLD, 3);
         }
-        const double time = (double) (own > total - own ? own : total - own) / link;
-
-        most = (0.0 < link && time > most) ? time : most;
+        agv_dist_shuffle(order, size, agv.seed);
+        key = order[rank];
+        free(order);
     }
-    return most;
+    MPI_Comm_split(MPI_COMM_WORLD, out ? MPI_UNDEFINED : 0, key, &comm);
+    return comm;
 }
 
-static bool create_problem(agv_problem_t *problem, const bench_t *bench, const char *dist,
-                           size_t total, char *error)
-{
-    const agv_world_t *world = &bench->world;
-    size_t ranks = (size_t) world->size;
-    int displ = 0;
-
-    memset(problem, 0, sizeof(*problem));
-    problem->dist = dist;
-    problem->total = total;
-    problem->unit = (AGV_TYPE_BYTE == bench->options.element) ? 1
-                                                              : agv_dist_unit(total, world->size);
-    problem->bytes = calloc(ranks, sizeof(*problem->bytes));
-    problem->counts = calloc(ranks, sizeof(*problem->counts));
-    problem->displs = calloc(ranks, sizeof(*problem->displs));
-    if (NULL == problem->bytes || NULL == problem->counts || NULL == problem->displs
-        || !agv_dist_fill(dist, world->size, world->node, total / problem->unit, problem->unit,
-                          problem->bytes)) {
-        snprintf(error, ERROR_LENGTH, "--dist %s: no such distribution, see --help", dist);
-        return false;
-    }
-    for (int i = 0; i < world->size; ++i) {
-        problem->counts[i] = (int) (problem->bytes[i] / problem->unit);
-        problem->displs[i] = displ;
-        displ += problem->counts[i];
-        if (bench->options.allgather && problem->bytes[i] != problem->bytes[0]) {
-            snprintf(error, ERROR_LENGTH, "--op allgather: %s of %zu bytes is not equal counts",
-                     dist, total);
-            return false;
-        }
-    }
-    problem->limit = wire_limit(world, problem->bytes, total, bench->options.rate);
-    return true;
-}
+/* ---- rows */
 
 static void free_problem(agv_problem_t *problem)
 {
     free(problem->bytes);
     free(problem->counts);
     free(problem->displs);
+    memset(problem, 0, sizeof(*problem));
 }
 
-/* One call of one arm, checked; its time on this rank. */
-static double call(bench_t *bench, int index, const agv_problem_t *problem, agv_data_t *data)
+static const char *dist_of(int row)
 {
-    const agv_arm_t *arm = &bench->arms[index];
-    agv_result_t *result = &bench->results[index];
-    uint64_t before[2];
-    char error[ERROR_LENGTH];
-    double start, end;
-
-    agv_cvar_apply(arm, error, sizeof(error));
-    agv_data_fill(data, problem, bench->world.rank, ++bench->calls);
-    agv_call_begin(&bench->world, bench->options.idle, before);
-    start = MPI_Wtime();
-    if (MPI_SUCCESS != agv_arm_call(arm, problem, data, bench->options.allgather)) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    end = MPI_Wtime();
-    agv_call_end(&bench->world, result, before);
-    if (NULL != bench->options.trace) {
-        agv_trace_call(problem->dist, problem->total, arm->name, start, end);
-    }
-    if (bench->options.verify
-        && !agv_data_verify(data, problem, bench->world.size, bench->calls, error,
-                            sizeof(error))) {
-        if (result->verified) {
-            fprintf(stderr, "agv: %s, %s of %zu bytes, on rank %d: %s\n", arm->name,
-                    problem->dist, problem->total, bench->world.rank, error);
-        }
-        result->verified = false;
-    }
-    return end - start;
+    return agv.dists[row / agv.total_count];
 }
 
-/* Rank 0 decides for all whether another repetition fits in. */
-static bool another(const bench_t *bench, int done, double begun)
+static size_t total_of(int row)
 {
-    const agv_options_t *options = &bench->options;
-    int more = done < options->reps;
-
-    if (!more && 0.0 < options->budget && done < options->max_reps) {
-        more = MPI_Wtime() - begun < options->budget;
-        MPI_Bcast(&more, 1, MPI_INT, 0, bench->world.control);
-    }
-    return more;
+    return agv.totals[row % agv.total_count];
 }
 
-static void measure(bench_t *bench, const agv_problem_t *problem, agv_data_t *data)
+/* False: there is no such distribution, or no memory. */
+static bool create_problem(agv_problem_t *problem, const char *dist, size_t total)
 {
-    double begun = MPI_Wtime();
-    int reps = 0;
+    const bench_world_t *world = agv.world;
+    const size_t ranks = (size_t) world->size;
+    int displ = 0;
 
-    for (int i = 0; i < bench->arm_count; ++i) {
-        bench->results[i].verified = true;
+    *problem = (agv_problem_t){.dist = dist,
+                               .total = total,
+                               .unit = AGV_TYPE_BYTE == agv.element
+                                           ? 1 : agv_dist_unit(total, world->size),
+                               .bytes = calloc(ranks, sizeof(*problem->bytes)),
+                               .counts = calloc(ranks, sizeof(*problem->counts)),
+                               .displs = calloc(ranks, sizeof(*problem->displs))};
+    if (NULL == problem->bytes || NULL == problem->counts || NULL == problem->displs
+        || !agv_dist_fill(dist, world->size, world->node, total / problem->unit, problem->unit,
+                          problem->bytes)) {
+        free_problem(problem);
+        return false;
     }
-    for (int w = 0; w < bench->options.warmup; ++w) {
-        for (int i = 0; i < bench->arm_count; ++i) {
-            call(bench, i, problem, data);
-        }
-    }
-    for (; another(bench, reps, begun); ++reps) {
-        for (int i = 0; i < bench->arm_count; ++i) {
-            int index = (i + reps) % bench->arm_count;
-            bench->results[index].seconds[reps] = call(bench, index, problem, data);
-        }
-    }
-    for (int i = 0; i < bench->arm_count; ++i) {
-        bench->results[i].reps = reps;
-        agv_result_combine(&bench->results[i], bench->world.control);
-        bench->good = bench->good && bench->results[i].verified;
-    }
-}
-
-static bool run_row(bench_t *bench, const char *dist, size_t total, char *error)
-{
-    agv_problem_t problem;
-    agv_data_t data;
-    bool good = create_problem(&problem, bench, dist, total, error);
-
-    ++bench->row;
-    if (good && bench->options.progress && 0 == bench->world.rank) {
-        fprintf(stderr, "[%d/%d] %s, %zu bytes\n", bench->row, bench->rows, dist, total);
-    }
-    if (good) {
-        if (!agv_data_create(&data, &problem, bench->options.element, bench->world.rank)) {
-            fprintf(stderr, "agv: no memory for the buffers\n");
-            MPI_Abort(MPI_COMM_WORLD, 3);
-        }
-        measure(bench, &problem, &data);
-        agv_data_free(&data);
-        if (0 == bench->world.rank) {
-            agv_report_row(&bench->report, &bench->world, &problem, bench->arms, bench->results,
-                           bench->arm_count);
-        }
-    }
-    free_problem(&problem);
-    return good;
-}
-
-static bool run_rows(bench_t *bench, char *error)
-{
-    char dists[1024], *rest, *dist;
-    size_t totals[256];
-    int count = agv_options_totals(bench->options.totals, totals, 256);
-    bool good = true;
-
-    count = count > 256 ? 256 : count;
-    snprintf(dists, sizeof(dists), "%s", bench->options.dists);
-    bench->rows = count;
-    for (const char *comma = dists; NULL != (comma = strchr(comma, ',')); ++comma) {
-        bench->rows += count;
-    }
-    for (dist = strtok_r(dists, ",", &rest); good && NULL != dist;
-         dist = strtok_r(NULL, ",", &rest)) {
-        for (int i = 0; good && i < count; ++i) {
-            good = run_row(bench, dist, totals[i], error);
-        }
-    }
-    return good;
-}
-
-static bool open_outputs(bench_t *bench, int argc, char **argv, char *error)
-{
-    const agv_options_t *options = &bench->options;
-    agv_report_t *report = &bench->report;
-
-    report->table = options->table;
-    report->checked = options->verify;
-    report->comm = options->comm;
-    report->type = options->type;
-    for (int i = 0; i < bench->arm_count; ++i) {
-        bench->results[i].seconds = calloc((size_t) options->max_reps, sizeof(double));
-    }
-    if (0 == bench->world.rank) {
-        if (NULL != options->tsv) {
-            report->tsv = fopen(options->tsv, "w");
-        } else if (!options->table) {
-            report->tsv = stdout;
-        }
-        agv_report_header(report, &bench->world, options->rate, argc, argv);
-    }
-    if (0 == bench->world.rank && NULL != options->tsv && NULL == report->tsv) {
-        snprintf(error, ERROR_LENGTH, "--tsv %s: the file cannot be written", options->tsv);
-        fprintf(stderr, "agv: %s\n", error);
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    if (NULL != options->trace
-        && !agv_trace_start(options->trace, options->interval, bench->world.rank)) {
-        fprintf(stderr, "agv: --trace %s: the file cannot be written\n", options->trace);
-        MPI_Abort(MPI_COMM_WORLD, 2);
+    for (int i = 0; i < world->size; ++i) {
+        problem->counts[i] = (int) (problem->bytes[i] / problem->unit);
+        problem->displs[i] = displ;
+        displ += problem->counts[i];
     }
     return true;
 }
 
-static void close_outputs(bench_t *bench)
+static bool prepare(bench_t *bench, char *error)
 {
-    agv_trace_stop();
-    for (int i = 0; i < bench->arm_count; ++i) {
-        free(bench->results[i].seconds);
+    const int dists = bench_words(agv.dist_list, agv.dists);
+    agv_problem_t trial;
+
+    agv.world = &bench->world;
+    for (int i = 0; i < dists; ++i) {
+        if (!create_problem(&trial, agv.dists[i], agv.totals[0])) {
+            snprintf(error, BENCH_ERROR_LENGTH, "--dist %s: no such distribution, see --help",
+                     agv.dists[i]);
+            return false;
+        }
+        free_problem(&trial);
     }
-    if (NULL != bench->report.tsv && stdout != bench->report.tsv) {
-        fclose(bench->report.tsv);
+    if (NULL != agv.trace && !agv_trace_start(agv.trace, 1e-3 * agv.interval, agv.world->rank)) {
+        fprintf(stderr, "agv: --trace %s: the file cannot be written\n", agv.trace);
+        MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    bench->calls[0] = "allgatherv";
+    bench->rows = dists * agv.total_count;
+    snprintf(error, BENCH_ERROR_LENGTH, "--dist: expected 1 to %d of them", BENCH_MAX_WORDS);
+    return 0 < dists;
 }
 
-static int run(bench_t *bench, MPI_Comm base, int argc, char **argv)
+/* Seconds that the busiest link needs: into each node what it lacks, out of it what it
+ * contributes, at the least. */
+static double wire_limit(const bench_t *bench)
 {
-    char error[ERROR_LENGTH] = "";
-    int code = 0;
+    const bench_world_t *world = &bench->world;
+    double most = 0.0;
 
-    agv_world_create(&bench->world, base);
-    bench->arm_count = agv_arms_create(bench->arms, bench->options.arms, &bench->world, error,
-                                       sizeof(error));
-    if (0 > bench->arm_count) {
-        return agv_refuse("agv", bench->world.rank, error);
+    for (int node = 0; 1 < world->nodes && node < world->nodes; ++node) {
+        const double link = bench_world_rate(world, node, bench->options.rate);
+        size_t own = 0;
+
+        for (int i = 0; i < world->size; ++i) {
+            own += (node == world->node[i]) ? agv.problem.bytes[i] : 0;
+        }
+        const size_t rest = agv.problem.total - own;
+        const double time = (double) (own > rest ? own : rest) / link;
+
+        most = (0.0 < link && time > most) ? time : most;
     }
-    bench->good = true;
-    open_outputs(bench, argc, argv, error);
-    if (!run_rows(bench, error)) {
-        code = agv_refuse("agv", bench->world.rank, error);
-    } else if (!bench->good) {
-        code = 1;
+    return most;
+}
+
+static bool begin_row(bench_t *bench, int row)
+{
+    if (!create_problem(&agv.problem, dist_of(row), total_of(row))
+        || !agv_data_create(&agv.data, &agv.problem, agv.element, agv.world->rank)) {
+        return false;
     }
-    close_outputs(bench);
-    agv_arms_free(bench->arms, bench->arm_count);
-    agv_world_free(&bench->world);
-    return code;
+    bench->limit = wire_limit(bench);
+    return true;
+}
+
+static void end_row(void)
+{
+    agv_data_free(&agv.data);
+    free_problem(&agv.problem);
+}
+
+static void fill(const bench_arm_t *arm, uint64_t sample)
+{
+    (void) arm;
+    agv.sample = sample;
+    agv_data_fill(&agv.data, &agv.problem, agv.world->rank, sample);
+}
+
+static int call(const bench_arm_t *arm)
+{
+    int rc;
+
+    agv.start = MPI_Wtime();
+    rc = agv_call((agv_way_t) arm->kind->way, &agv.problem, &agv.data, arm->comm);
+    agv.end = MPI_Wtime();
+    return rc;
+}
+
+static bool verify(const bench_arm_t *arm, char *error)
+{
+    if (NULL != agv.trace) {
+        agv_trace_call(agv.problem.dist, agv.problem.total, arm->name, agv.start, agv.end);
+    }
+    return agv_data_verify(&agv.data, &agv.problem, agv.world->size, agv.sample, error);
+}
+
+static void print_row(int row, FILE *out)
+{
+    fprintf(out, "%s\t%zu\t%s\t%s\t", dist_of(row), total_of(row), agv.comm, agv.type);
 }
 
 int main(int argc, char **argv)
 {
-    static bench_t bench;
-    char error[ERROR_LENGTH];
-    MPI_Comm base = MPI_COMM_NULL;
-    const int rank = agv_begin(&argc, &argv);
-    int code = 0;
+    static const bench_program_t program
+        = {.name = "agv",
+           .purpose = "Times MPI_Allgatherv with unequal counts, checks every result.",
+           .own_options = own_options,
+           .arms = arms,
+           .print_names = print_dists,
+           .columns = "dist\ttotal\tcomm\ttype",
+           .options = options,
+           .kinds = kinds,
+           .defaults = {BENCH_DEFAULTS, .arms = "stock,pipering", .idle = 20.0},
+           .check = check,
+           .choose_comm = choose_comm,
+           .prepare = prepare,
+           .begin_row = begin_row,
+           .end_row = end_row,
+           .fill = fill,
+           .call = call,
+           .verify = verify,
+           .print_row = print_row};
+    const int code = bench_main(&program, argc, argv);
 
-    if (!agv_options_parse(&bench.options, argc, argv, error, sizeof(error))) {
-        code = agv_refuse("agv", rank, error);
-    } else if (bench.options.help) {
-        if (0 == rank) {
-            agv_options_help(stdout);
-        }
-    } else if (!choose_comm(bench.options.comm, &base)) {
-        code = agv_refuse("agv", rank, "--comm: one of world, permuted:SEED, minuslast is meant");
-    } else if (MPI_COMM_NULL != base) {
-        code = run(&bench, base, argc, argv);
-    }
-    agv_end(rank, code);
+    agv_trace_stop();
     return code;
 }

@@ -39,6 +39,11 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+bool fold_coll_has_op(fold_coll_t coll)
+{
+    return FOLD_BCAST != coll && FOLD_ALLGATHER != coll;
+}
+
 /* ---- the operation */
 
 static matrix_t product(const matrix_t *a, const matrix_t *b)
@@ -136,7 +141,8 @@ size_t fold_unit(fold_coll_t coll, bool matrix)
     return (matrix && fold_coll_has_op(coll)) ? sizeof(matrix_t) : sizeof(double);
 }
 
-bool fold_data_create(fold_data_t *data, const fold_problem_t *problem, const agv_world_t *world)
+bool fold_data_create(fold_data_t *data, const fold_problem_t *problem,
+                      const bench_world_t *world)
 {
     memset(data, 0, sizeof(*data));
     data->problem = *problem;
@@ -230,7 +236,7 @@ static void describe(const fold_data_t *data, const unsigned char *element, char
 
 /* The elements of a buffer against those of `ranks` ranks from `first` on. */
 static bool same(const fold_data_t *data, const char *which, const unsigned char *buffer,
-                 int first, int ranks, char *error, size_t length)
+                 int first, int ranks, char *error)
 {
     const uint64_t weight = weight_of(data, first, ranks);
     unsigned char wanted[LARGEST] = {0};
@@ -241,22 +247,23 @@ static bool same(const fold_data_t *data, const char *which, const unsigned char
         if (0 != memcmp(wanted, buffer + k * data->unit, data->unit)) {
             describe(data, buffer + k * data->unit, is, sizeof(is));
             describe(data, wanted, should, sizeof(should));
-            snprintf(error, length, "element %zu of %zu of the %s buffer is %s, should be %s", k,
-                     data->length, which, is, should);
+            snprintf(error, BENCH_ERROR_LENGTH,
+                     "element %zu of %zu of the %s buffer is %s, should be %s", k, data->length,
+                     which, is, should);
             return false;
         }
     }
     return true;
 }
 
-static bool same_of_all(const fold_data_t *data, char *error, size_t length)
+static bool same_of_all(const fold_data_t *data, char *error)
 {
     char which[32];
 
     for (int r = 0; r < data->size; ++r) {
         snprintf(which, sizeof(which), "receive (rank %d)", r);
-        if (!same(data, which, data->recv + (size_t) r * data->problem.total, r, 1, error,
-                  length)) {
+        if (!same(data, which, data->recv + (size_t) r * data->problem.total, r, 1,
+                  error)) {
             return false;
         }
     }
@@ -277,22 +284,22 @@ bool fold_data_next(fold_data_t *data)
     return good;
 }
 
-bool fold_data_verify(const fold_data_t *data, char *error, size_t length)
+bool fold_data_verify(const fold_data_t *data, char *error)
 {
     const int ranks = ranks_in_result(data);
 
     for (size_t i = data->recv_size; i < data->recv_size + GUARD; ++i) {
         if (FILL != data->recv[i]) {
-            snprintf(error, length, "written behind the end of the receive buffer");
+            snprintf(error, BENCH_ERROR_LENGTH, "written behind the end of the receive buffer");
             return false;
         }
     }
     if (FOLD_BCAST != data->problem.coll
-        && !same(data, "send", data->send, data->rank, 1, error, length)) {
+        && !same(data, "send", data->send, data->rank, 1, error)) {
         return false;
     }
     if (FOLD_ALLGATHER == data->problem.coll) {
-        return same_of_all(data, error, length);
+        return same_of_all(data, error);
     }
-    return 0 == ranks || same(data, "receive", data->recv, 0, ranks, error, length);
+    return 0 == ranks || same(data, "receive", data->recv, 0, ranks, error);
 }

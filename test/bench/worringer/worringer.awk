@@ -1,52 +1,50 @@
 # Tables, verdicts and curves of worringer, from TSV files of fold (and of plan).
-#   awk -f verdict.awk -f worringer.awk section=NAME [names=ARM=NAME,...] [variable=value] FILE...
-# A line that judges ends in PASS or MISS, and nothing else does.
+#   awk -f common.awk -f worringer.awk section=NAME [names=ARM=NAME,...] [variable=value] FILE...
 
 BEGIN {
-    FS = "\t"
     THRESHOLD = 32768 # of the paper, from where on it takes a pipeline
 }
 
-/^#/ { next }
+# ---- lines of plan --call
 
-# ---- lines of plan --call (8 columns)
-
-NF == 8 {
-    schedule[++schedules] = $1
-    rounds[$1] = $5
-    block[$1] = $4
-    time[$1] = $7
-    part[$1] = $8
+"schedule" in at {
+    name = get("schedule")
+    schedule[++schedules] = name
+    rounds[name] = get("rounds")
+    block[name] = get("block")
+    time[name] = get("time_s")
+    part[name] = get("frac")
     next
 }
 
 # ---- lines of fold: key is collective, bytes, ranks
 
 {
-    arm = name_of($7)
-    if (!($1 in colls)) {
-        colls[$1] = ++coll_count
-        coll[coll_count] = $1
+    arm = name_of(get("arm"))
+    c = get("coll")
+    bytes = get("total")
+    p = get("p")
+    if (!(c in colls)) {
+        colls[c] = ++coll_count
+        coll[coll_count] = c
     }
-    if (!(($1, $2) in seen)) {
-        seen[$1, $2] = ++rows[$1]
-        total[$1, rows[$1]] = $2
+    if (!((c, bytes) in seen)) {
+        seen[c, bytes] = ++rows[c]
+        total[c, rows[c]] = bytes
     }
-    if (!($3 in known)) {
-        known[$3] = ++ranks
-        size_of[ranks] = $3
+    if (!(p in known)) {
+        known[p] = ++ranks
+        size_of[ranks] = p
     }
     if (!(arm in shown)) {
         shown[arm] = ++arms
         arm_at[arms] = arm
     }
-    least[$1, $2, $3, arm] = $9
-    to_stock[$1, $2, $3, arm] = $14
-    fraction = $12
-    block_used = $15
-    if ($NF == "no") {
-        wrongs++
-    }
+    least[c, bytes, p, arm] = get("min_s")
+    to_stock[c, bytes, p, arm] = get("to_stock")
+    fraction = get("frac_min")
+    block_used = get("block")
+    wrongs += get("verified") == "no"
 }
 
 # The name that `names` gives an arm: tuned:6=binomial
@@ -136,7 +134,7 @@ function show(c,    list, count, i) {
     compare(c, "threshold", "threshold: the pipeline from 32 KiB on, the default below", 0)
 }
 
-# The most times that pipering is faster than an arm from 32 KiB on; where it is, in `at`.
+# The most times that pipering is faster than an arm from 32 KiB on; where it is, in `peak_at`.
 function peak(c, other, which,    i, k, x, most) {
     most = 0
     for (i = 1; i <= rows[c]; i++) {
@@ -145,7 +143,7 @@ function peak(c, other, which,    i, k, x, most) {
                 x = faster(c, total[c, i], size_of[k], other)
                 if (x > most) {
                     most = x
-                    at = "P = " size_of[k] ", " size(total[c, i])
+                    peak_at = "P = " size_of[k] ", " size(total[c, i])
                 }
             }
         }
@@ -181,7 +179,7 @@ function judge_reduce(    c, x) {
         mean(c, "binomial"), peak(c, "binomial", "all")
     at_least("reduce, all P, 32K..4M: times faster than the default, mean", mean(c, "default"), 3)
     x = peak(c, "default", "all")
-    at_least("reduce, times faster than the default, peak (" at ")", x, 4)
+    at_least("reduce, times faster than the default, peak (" peak_at ")", x, 4)
 }
 
 function judge_scan(    c) {
@@ -195,7 +193,7 @@ function judge_allreduce(    c, x) {
     c = "allreduce"
     show(c)
     x = peak(c, "Rabenseifner", "off")
-    at_least("allreduce, times faster than Rabenseifner off 2^k, peak (" at ")", x, 2)
+    at_least("allreduce, times faster than Rabenseifner off 2^k, peak (" peak_at ")", x, 2)
 }
 
 function judge_identity(    i, k, m, p, x, off, worst) {

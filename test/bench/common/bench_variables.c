@@ -15,7 +15,7 @@
  * when the job began. Reading a performance variable by name.
  */
 
-#include "agv.h"
+#include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +35,16 @@ typedef union value_t {
 } value_t;
 
 typedef struct cvar_t {
-    char name[AGV_VALUE_LENGTH];
-    char initial[AGV_VALUE_LENGTH];
-    char current[AGV_VALUE_LENGTH];
+    char name[BENCH_VALUE_LENGTH];
+    char initial[BENCH_VALUE_LENGTH];
+    char current[BENCH_VALUE_LENGTH];
     MPI_T_cvar_handle handle;
     MPI_T_enum names;
     MPI_Datatype type;
 } cvar_t;
 
 typedef struct pvar_t {
-    char name[AGV_VALUE_LENGTH];
+    char name[BENCH_VALUE_LENGTH];
     MPI_T_pvar_handle handle;
     MPI_Datatype type;
     bool found;
@@ -56,7 +56,7 @@ static pvar_t pvars[MAX_PVARS];
 static int pvar_count;
 static MPI_T_pvar_session session;
 
-void agv_mpit_stop(void)
+void bench_variables_stop(void)
 {
     for (int i = 0; i < cvar_count; ++i) {
         MPI_T_cvar_handle_free(&cvars[i].handle);
@@ -73,21 +73,21 @@ void agv_mpit_stop(void)
 static void format(MPI_Datatype type, const value_t *value, char *text)
 {
     if (MPI_INT == type) {
-        snprintf(text, AGV_VALUE_LENGTH, "%d", value->i);
+        snprintf(text, BENCH_VALUE_LENGTH, "%d", value->i);
     } else if (MPI_UNSIGNED == type) {
-        snprintf(text, AGV_VALUE_LENGTH, "%u", value->u);
+        snprintf(text, BENCH_VALUE_LENGTH, "%u", value->u);
     } else if (MPI_LONG == type) {
-        snprintf(text, AGV_VALUE_LENGTH, "%ld", value->l);
+        snprintf(text, BENCH_VALUE_LENGTH, "%ld", value->l);
     } else if (MPI_UNSIGNED_LONG == type) {
-        snprintf(text, AGV_VALUE_LENGTH, "%lu", value->ul);
+        snprintf(text, BENCH_VALUE_LENGTH, "%lu", value->ul);
     } else if (MPI_UNSIGNED_LONG_LONG == type) {
-        snprintf(text, AGV_VALUE_LENGTH, "%llu", value->ull);
+        snprintf(text, BENCH_VALUE_LENGTH, "%llu", value->ull);
     } else if (MPI_DOUBLE == type) {
-        snprintf(text, AGV_VALUE_LENGTH, "%.17g", value->d);
+        snprintf(text, BENCH_VALUE_LENGTH, "%.17g", value->d);
     } else if (MPI_C_BOOL == type) {
-        snprintf(text, AGV_VALUE_LENGTH, "%d", value->b);
+        snprintf(text, BENCH_VALUE_LENGTH, "%d", value->b);
     } else {
-        snprintf(text, AGV_VALUE_LENGTH, "%.*s", AGV_VALUE_LENGTH - 1, value->text);
+        snprintf(text, BENCH_VALUE_LENGTH, "%.*s", BENCH_VALUE_LENGTH - 1, value->text);
     }
 }
 
@@ -95,7 +95,7 @@ static void format(MPI_Datatype type, const value_t *value, char *text)
 static bool parse_name(MPI_T_enum names, const char *text, int *number)
 {
     int count, length, value;
-    char kind[AGV_VALUE_LENGTH], name[AGV_VALUE_LENGTH];
+    char kind[BENCH_VALUE_LENGTH], name[BENCH_VALUE_LENGTH];
 
     if (MPI_T_ENUM_NULL == names) {
         return false;
@@ -126,7 +126,7 @@ static bool parse(const cvar_t *cvar, const char *text, value_t *value)
         return true;
     }
     if (!number) {
-        real = agv_options_number(text);
+        real = bench_number(text);
         number = 0.0 <= real;
     }
     if (MPI_INT == cvar->type) {
@@ -151,7 +151,7 @@ static bool parse(const cvar_t *cvar, const char *text, value_t *value)
     return number;
 }
 
-int agv_cvar_open(const char *name)
+int bench_cvar_open(const char *name)
 {
     cvar_t *cvar = &cvars[cvar_count];
     int index, verbosity, binding, scope, count;
@@ -180,12 +180,34 @@ int agv_cvar_open(const char *name)
     return cvar_count++;
 }
 
-const char *agv_cvar_initial(int cvar)
+bool bench_cvar_next(int *place, const char *begin, const char *end,
+                     char name[BENCH_VALUE_LENGTH])
 {
-    return cvars[cvar].initial;
+    int total = 0, verbosity, binding, scope;
+
+    MPI_T_cvar_get_num(&total);
+    for (; *place < total; ++*place) {
+        int length = BENCH_VALUE_LENGTH, none = 0;
+        MPI_Datatype type;
+        MPI_T_enum names;
+        size_t tail;
+
+        if (MPI_SUCCESS
+                != MPI_T_cvar_get_info(*place, name, &length, &verbosity, &type, &names, NULL,
+                                       &none, &binding, &scope)
+            || 0 != strncmp(name, begin, strlen(begin)) || strlen(name) < strlen(end)) {
+            continue;
+        }
+        tail = strlen(name) - strlen(end);
+        if (0 == strcmp(name + tail, end)) {
+            ++*place;
+            return true;
+        }
+    }
+    return false;
 }
 
-bool agv_cvar_write(int cvar, const char *text)
+static bool write_cvar(int cvar, const char *text)
 {
     value_t value;
 
@@ -201,7 +223,7 @@ bool agv_cvar_write(int cvar, const char *text)
     return true;
 }
 
-bool agv_cvar_apply(const agv_arm_t *arm, char *error, size_t length)
+bool bench_cvar_apply(const bench_arm_t *arm, char *error)
 {
     for (int i = 0; i < cvar_count; ++i) {
         const char *wanted = cvars[i].initial;
@@ -211,9 +233,10 @@ bool agv_cvar_apply(const agv_arm_t *arm, char *error, size_t length)
                 wanted = arm->value[k];
             }
         }
-        if (!agv_cvar_write(i, wanted)) {
-            snprintf(error, length, "%s: the variable %s does not take \"%s\" in a running job",
-                     arm->name, cvars[i].name, wanted);
+        if (!write_cvar(i, wanted)) {
+            snprintf(error, BENCH_ERROR_LENGTH,
+                     "%s: the variable %s does not take \"%s\" in a running job", arm->name,
+                     cvars[i].name, wanted);
             return false;
         }
     }
@@ -228,7 +251,7 @@ static void open_pvar(pvar_t *pvar, const char *name)
     snprintf(pvar->name, sizeof(pvar->name), "%s", name);
     MPI_T_pvar_get_num(&total);
     for (int i = 0; i < total && !pvar->found; ++i) {
-        char found[AGV_VALUE_LENGTH];
+        char found[BENCH_VALUE_LENGTH];
         int length = sizeof(found), none = 0;
         MPI_T_enum names;
 
@@ -249,7 +272,7 @@ static void open_pvar(pvar_t *pvar, const char *name)
 }
 
 /* A counter counts from when its handle is made, so this is done at once. */
-void agv_mpit_start(void)
+void bench_variables_start(void)
 {
     static const char *const names[] = {"coll_pipering_calls", "coll_pipering_rounds",
                                         "coll_pipering_block_size_used",
@@ -265,7 +288,7 @@ void agv_mpit_start(void)
     }
 }
 
-bool agv_pvar_read(const char *name, uint64_t *number)
+bool bench_pvar_read(const char *name, uint64_t *number)
 {
     pvar_t *pvar = NULL;
     value_t value;

@@ -1,57 +1,40 @@
-# Tables and verdicts from TSV files of agv and fold (columns: agv --help, fold --help)
-# and plan.
-#   awk -f judge.awk section=NAME [variable=value] FILE...
-# A line that judges ends in PASS or MISS, and nothing else does.
+# Tables and verdicts of run, from TSV files of agv and fold, and of plan.
+#   awk -f common.awk -f run.awk section=NAME [variable=value] FILE...
 
-BEGIN {
-    FS = "\t"
-}
+# ---- lines of plan
 
-/^#/ { next }
-
-# ---- lines of plan (12 columns)
-
-NF == 12 {
-    bound[$1, $2] = $11
-    planning[$1, $2] = $12
+"plan_us" in at {
+    bound[get("dist"), get("total")] = get("frac")
+    planning[get("dist"), get("total")] = get("plan_us")
     next
 }
 
-# ---- lines of agv and fold, whose columns are the same but for the last of them:
-# rows are (distribution or collective, total), marked by `by` if it is set
+# ---- lines of agv and fold: rows are (distribution or collective, total), marked by `by` if
+# it is set
 
 {
-    key = $1 SUBSEP $2 SUBSEP by
+    what = "dist" in at ? get("dist") : get("coll")
+    arm = get("arm")
+    key = what SUBSEP get("total") SUBSEP by
     if (!(key in dist)) {
         order[++rows] = key
-        dist[key] = $1
-        total[key] = $2
+        dist[key] = what
+        total[key] = get("total")
+        ranks[key] = get("p")
     }
-    limit[key] = $11
-    least[key, $7] = $9
-    part[key, $7] = $12
-    ratio[key, $7] = $14
-    block[key, $7] = $15
-    rounds[key, $7] = $16
-    if ($7 ~ /^tuned:/ && $12 > hand[key]) {
-        hand[key] = $12
+    limit[key] = get("limit_s")
+    least[key, arm] = get("min_s")
+    part[key, arm] = get("frac_min")
+    ratio[key, arm] = get("to_stock")
+    block[key, arm] = get("block")
+    rounds[key, arm] = get("rounds")
+    if (arm ~ /^tuned:/ && part[key, arm] > hand[key]) {
+        hand[key] = part[key, arm]
     }
-    if ($NF == "no") {
-        wrong[key, $7] = 1
+    if (get("verified") == "no") {
+        wrong[key, arm] = 1
         wrongs++
     }
-}
-
-function verdict(good) {
-    return good ? "PASS" : "MISS"
-}
-
-# 1048576 -> 1M
-function size(bytes) {
-    if (bytes % 1048576 == 0) {
-        return bytes / 1048576 "M"
-    }
-    return bytes % 1024 == 0 ? bytes / 1024 "K" : bytes ""
 }
 
 function label(key) {
@@ -261,8 +244,20 @@ function judge_planning(    i, key, us, x) {
     }
 }
 
+# ---- the problems as words for plan
+
+function problems(    i, key) {
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        printf "%s %s %d %d\n", dist[key], total[key], ranks[key], block[key, "pipering"]
+    }
+}
+
 END {
-    if (section == "fraction") {
+    if (section == "problems") {
+        problems()
+        exit
+    } else if (section == "fraction") {
         judge_fraction()
     } else if (section == "fold") {
         judge_fold()
