@@ -9,8 +9,9 @@
 #
 # Lays this overlay on an Open MPI source tree and prepares the tree for
 # configure. Only ompi/ and the sources of opal/datatype-lookahead are laid, these
-# in the tree's opal/datatype, and the patches beside them are applied: Open MPI
-# has directories named test/ and contrib/ of its own, so ours stay here.
+# in the tree's opal/datatype, and the patches of patches/SERIES/ in any directory
+# of both are applied: Open MPI has directories named test/ and contrib/ of its own,
+# so ours stay here.
 
 set -eu
 
@@ -19,9 +20,9 @@ usage() {
 Usage: ./autogen.sh [--overlay-only] TREE
        ./autogen.sh --help
 
-Lays the overlay on the Open MPI source tree TREE (5.0.x), applies the patches
-of opal/datatype-lookahead/patches, and runs Open MPI's own "autogen.pl --force"
-there. After it:
+Lays the overlay on the Open MPI source tree TREE (5.0.x), applies the overlay's
+patches (of opal/datatype-lookahead and of coll/han), and runs Open MPI's own
+"autogen.pl --force" there. After it:
 
     cd TREE && ./configure --enable-mca-dso=coll-pipering ... && make install
 
@@ -65,7 +66,8 @@ check_tree() {
 # Where the overlay's files are laid, without what editors and patch leave behind.
 overlay_files() {
     (cd "$here" && find ompi opal/datatype-lookahead/*.[ch] -type f \
-        ! -name '*~' ! -name '.*.sw?' ! -name '#*' ! -name '*.orig' ! -name '*.rej' |
+        ! -path '*/patches/*' ! -name '*~' ! -name '.*.sw?' ! -name '#*' \
+        ! -name '*.orig' ! -name '*.rej' |
         sed 's,^opal/datatype-lookahead/,opal/datatype/,' | LC_ALL=C sort)
 }
 
@@ -152,8 +154,12 @@ are_applied() {
 
 # All or nothing: a tree with some of the patches is of no use to anyone.
 apply_patches() {
-    set -- "$here/opal/datatype-lookahead/patches/$series"/*.patch
-    [ -f "$1" ] || return 0
+    set --
+    for file in "$here"/opal/*/patches/"$series"/*.patch \
+        "$here"/ompi/mca/*/*/patches/"$series"/*.patch; do
+        [ ! -f "$file" ] || set -- "$@" "$file"
+    done
+    [ $# -gt 0 ] || return 0
     applied=$#
     until are_applied "$applied" "$@"; do
         applied=$((applied - 1))

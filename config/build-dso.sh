@@ -76,7 +76,7 @@ compile() {
 
 # The first header that is included in vain.
 missing_header() {
-    { printf '#include "%s"\n' "$root"/ompi/mca/{common,coll}/*/*.[ch] |
+    { find "$root"/ompi/mca/{common,coll} -name '*.[ch]' -printf '#include "%p"\n' | LC_ALL=C sort |
         LC_ALL=C compile -E -x c -o /dev/null - 2>&1 || true; } |
         sed -n "s/.*fatal error: '\{0,1\}\([^:' ]*\)[:'].*/\1/p" | head -n 1
 }
@@ -136,9 +136,10 @@ common=$root/ompi/mca/common/irregular
 # Linked with libmpi, the object loads also where a program has loaded libmpi
 # without making its symbols global (Python does).
 build_component() {
-    local dir=$1 object=$out/mca_$2.so
+    local dir=$1 object=$out/mca_$2.so sources
+    mapfile -t sources < <(find "$root/$dir" "$common" -name '*.c' | LC_ALL=C sort)
     # shellcheck disable=SC2046,SC2086 # lists of words
-    compile -shared -Wl,-Bsymbolic -o "$object" "$root/$dir"/*.c "$common"/*.c \
+    compile -shared -Wl,-Bsymbolic -o "$object" "${sources[@]}" \
         $("$mpicc" --showme:libdirs | xargs -n 1 printf -- '-L%s ') -lmpi ${LDFLAGS-} ||
         die "$dir does not build for Open MPI $version of $mpicc; the messages above say why"
     find "$root/$dir" "$common" -name 'help-*.txt' -exec cp {} "$out/" \;

@@ -7,10 +7,12 @@
 #
 # $HEADER$
 #
-# Usage: config/build-openmpi.sh [PREFIX]
+# Usage: config/build-openmpi.sh [PREFIX | --stock]
 #
 # Builds Open MPI with the overlay and installs it, in PREFIX or under build/,
-# where build/install leads to it. From the environment (make passes its
+# where build/install leads to it. --stock: the same release with the same
+# options, as it comes, without patches and components, for benchmarks to compare
+# with; build/stock leads to it. From the environment (make passes its
 # variables on):
 #   OMPI=              Open MPI 5.0.x, a source directory or tarball; fetched if empty
 #   FORTRAN=1          with the Fortran bindings
@@ -25,6 +27,9 @@
 # With all three up to date, only the components are rebuilt and installed.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+stock=no
+[ "${1-}" != --stock ] || { stock=yes; logs=$logs/stock; shift; }
 
 check_environment() {
     case $root in
@@ -68,6 +73,8 @@ find_source() {
     source=$(absolute "$source")
     if [ -f "$source" ]; then
         source_id="tarball $(sha256sum <"$source")"
+    elif [ $stock = yes ] && [ -e "$source/.pipering-overlay" ]; then
+        die "OMPI=$source has our overlay in it, so it gives no stock Open MPI; pass a tree or tarball as released"
     elif [ -f "$source/VERSION" ]; then
         source_id="directory $source $(cd "$source" && tar -cf - --sort=name "${not_sources[@]}" . | sha256sum)"
     elif [ -x "$source/bin/mpicc" ]; then
@@ -96,6 +103,7 @@ name_variant() {
         *) die "Open MPI $variant is not supported; supported in tree: 5.0.x (OMPI=$source)" ;;
     esac
     [ "${FORTRAN-}" != 1 ] || variant=$variant-fortran
+    [ $stock = no ] || variant=$variant-stock
     prefix=$build/install-$variant
     if [ -n "${1-}" ]; then
         prefix=$(absolute "$1")
@@ -144,8 +152,15 @@ describe_steps() {
     mapfile -t options < <(configure_options "${1-}")
     unpacked="$source_id
 ${options[*]}
-CC=${CC-} CXX=${CXX-} FC=${FC-} CFLAGS=${CFLAGS-} CPPFLAGS=${CPPFLAGS-} LDFLAGS=${LDFLAGS-}
-$(checksums opal '*.patch')"
+CC=${CC-} CXX=${CXX-} FC=${FC-} CFLAGS=${CFLAGS-} CPPFLAGS=${CPPFLAGS-} LDFLAGS=${LDFLAGS-}"
+    if [ $stock = yes ]; then
+        configured="$unpacked
+$(transports)"
+        return
+    fi
+    unpacked+="
+$(checksums opal '*.patch')
+$(checksums ompi '*.patch')"
     mapfile -t -O "${#options[@]}" options < <(dso_option)
     configured="$unpacked
 ${options[*]}
@@ -183,9 +198,18 @@ unpack() {
     mark_done unpacked "$unpacked"
 }
 
+# A release has its configure; a checkout of Open MPI's repository makes it first.
+prepare_tree() {
+    if [ $stock = no ]; then
+        step autogen "Laying the overlay and preparing Open MPI's configure (1 min)" "$root/autogen.sh" "$tree"
+    elif [ ! -x "$tree/configure" ]; then
+        step autogen "Preparing Open MPI's configure (1 min)" env -C "$tree" perl ./autogen.pl --force
+    fi
+}
+
 configure_tree() {
     rm -f "$stamps/configured" "$stamps/built"
-    step autogen "Laying the overlay and preparing Open MPI's configure (1 min)" "$root/autogen.sh" "$tree"
+    prepare_tree
     step configure "Configuring Open MPI (1 min)" env -C "$tree" ./configure "${options[@]}"
     mark_done configured "$configured"
 }
@@ -244,17 +268,19 @@ find_source
 name_variant "${1-}"
 describe_steps "${1-}"
 is_done unpacked "$unpacked" || unpack
-if is_done configured "$configured"; then
-    lay_overlay
-else
+if ! is_done configured "$configured"; then
     configure_tree
+elif [ $stock = no ]; then
+    lay_overlay
 fi
-if is_done built "$configured"; then
-    build_components
-else
+if ! is_done built "$configured"; then
     build_everything
+elif [ $stock = no ]; then
+    build_components
 fi
-if [ -n "${1-}" ]; then
+if [ $stock = yes ]; then
+    ln -sfn "${prefix##*/}" "$build/stock"
+elif [ -n "${1-}" ]; then
     say "Open MPI $variant with the components is in $prefix"
 else
     ln -sfn "${prefix##*/}" "$build/install"

@@ -9,9 +9,9 @@
  */
 /**
  * @file
- * Saving and restoring of contexts. A stack of up to DT_STATIC_STACK_SIZE
- * entries in use, which is any that is not nested deeper than loops of loops of
- * loops, is saved without allocation.
+ * Saves and restores contexts. A stack with up to DT_STATIC_STACK_SIZE entries in
+ * use is saved without allocation: that of any datatype with at most three levels
+ * of nested loops.
  */
 
 #include "opal_config.h"
@@ -71,7 +71,7 @@ int opal_convertor_ctx_save(const opal_convertor_t *convertor, opal_convertor_ct
 void opal_convertor_ctx_restore(opal_convertor_t *convertor, const opal_convertor_ctx_t *ctx)
 {
     convertor->bConverted = ctx->bConverted;
-    if (ctx->bConverted == convertor->local_size) { /* a look-ahead got there */
+    if (ctx->bConverted == convertor->local_size) { /* a look-ahead reached the end */
         convertor->flags |= CONVERTOR_COMPLETED;
         return;
     }

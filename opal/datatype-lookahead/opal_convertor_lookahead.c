@@ -9,16 +9,15 @@
  */
 /**
  * @file
- * Looking ahead on a second context (Balaji et al. 2007, Section 4.1).
+ * Looks ahead with a second context (Balaji et al. 2007, Section 4.1).
  *
  *     memory   ..####....######..##....########
  *     iov        [0]     [1]     [2]   [3]       *iov_count, *bytes
  *                ^                            ^
  *                convertor                    after
  *
- * Cost: O(blocks seen), which is the number of segments wanted unless blocks
- * touch; two divisions for all of it. No allocation up to loops of loops of
- * loops.
+ * Cost: O(blocks seen), which is the number of segments unless blocks touch, and
+ * two divisions in all. No allocation for up to three levels of nested loops.
  */
 
 #include "opal_config.h"
@@ -33,11 +32,11 @@ typedef struct look_t {
     const opal_convertor_t *convertor;
     opal_convertor_ctx_t *ctx;
     struct iovec *iov;
-    uint32_t count, most; /**< segments */
+    uint32_t count, most; /**< segments so far, and at most */
     size_t bytes, max_bytes;
 } look_t;
 
-/* Adds a piece of memory to the last segment, or behind it; false if there is no room. */
+/* Adds a piece of memory to the last segment, or as a new one; false: no room for a new one. */
 static inline bool add_piece(look_t *look, ptrdiff_t disp, size_t length)
 {
     char *base = (char *) look->convertor->pBaseBuf + disp;
@@ -54,7 +53,7 @@ static inline bool add_piece(look_t *look, ptrdiff_t disp, size_t length)
     return true;
 }
 
-/* Blocks of the entry on top of the stack; true if all that were left of it are seen. */
+/* Looks at the rest of the entry on top of the stack; true if it has reached its end. */
 static bool look_at_blocks(look_t *look, const ddt_elem_desc_t *elem, size_t left_in_block)
 {
     const size_t size = opal_datatype_basicDatatypes[elem->common.type]->size;
@@ -83,7 +82,7 @@ static bool look_at_blocks(look_t *look, const ddt_elem_desc_t *elem, size_t lef
 
 enum { AT_DATA, AT_END, NO_MEMORY };
 
-/* Puts the next entry of data on the stack, from the given one on. */
+/* Puts the next entry of data on the stack, starting with `entry`. */
 static int next_data(look_t *look, uint32_t entry)
 {
     const opal_datatype_t *datatype = look->convertor->pDesc;
@@ -120,7 +119,7 @@ static int next_data(look_t *look, uint32_t entry)
     }
 }
 
-/* Data in blocks: the stack has the loops, and the entry of data on top of them. */
+/* Looks at data with gaps: the stack has the loops, and an entry of data on top of them. */
 static int look_at_entries(look_t *look)
 {
     const dt_elem_desc_t *desc = look->convertor->use_desc->desc;
@@ -150,7 +149,7 @@ static int look_at_entries(look_t *look)
     return NO_MEMORY == at ? OPAL_ERR_OUT_OF_RESOURCE : OPAL_SUCCESS;
 }
 
-/* Data of one block for each copy of the datatype: copies, and bytes, are on the stack. */
+/* Looks at a datatype of one block: the stack has the copies left, and the bytes of the block. */
 static int look_at_copies(look_t *look)
 {
     const opal_datatype_t *datatype = look->convertor->pDesc;
@@ -221,10 +220,10 @@ static bool is_dense(uint32_t count, size_t bytes, size_t max_bytes, size_t left
     return left <= max_bytes ? bytes == left : bytes >= max_bytes / 2;
 }
 
-/* So many segments with less than a dense one's bytes together, and nothing more is looked at. */
+/* Segments of a first look: if all together are smaller than a dense one, the data is packed. */
 #define FIRST_LOOK 3
 
-/* What begins with tiny segments is packed, whatever follows; the rest is not worth a look. */
+/* Data that begins with tiny segments is packed, whatever follows; a full look would not pay. */
 static bool begins_sparse(const opal_convertor_t *convertor, struct iovec *iov, uint32_t iov_count,
                           size_t max_bytes, opal_convertor_ctx_t *after)
 {
@@ -238,8 +237,8 @@ static bool begins_sparse(const opal_convertor_t *convertor, struct iovec *iov, 
 }
 
 /*
- * With one context only, the look-ahead moves it, and to pack the convertor must
- * search for where it was.
+ * With one context only (RESEARCH), the look-ahead moves the convertor, which must then search
+ * for its old position to pack.
  */
 bool opal_convertor_take_segments(opal_convertor_t *convertor, struct iovec *iov,
                                   uint32_t *iov_count, size_t max_bytes, size_t *bytes)

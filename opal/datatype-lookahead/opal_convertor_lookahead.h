@@ -11,24 +11,25 @@
  * @file
  * The second context of a convertor.
  *
- * A context is where a convertor stands in its datatype: its stack, and the
- * bytes before it. With a second one the convertor can look ahead and still
- * know where it was, and can return to where it was without a search (Balaji et
- * al. 2007, Section 4.1 and Figure 9):
+ * A context is the position of a convertor in its datatype: its stack, and the
+ * number of bytes before it. With a second context the convertor can look ahead
+ * without losing its position, and can return to an earlier position without a
+ * search (Balaji et al. 2007, Section 4.1 and Figure 9):
  *
  *     description   ====[1]-------------[2]...........
- *     first context     |                |
- *                       what is packed   what the second one looks at
+ *                        |               |
+ *                        first context:  second context:
+ *                        packs here      looks ahead here
  *
- * Two things are built on it. A caller that can send segments of memory as they
- * are looks at the next ones: dense, it takes them and goes on behind them;
- * sparse, it packs. And opal_convertor_set_position() to a place behind, which
- * fragments that arrive out of order need, takes a context saved when the
- * position jumped away from there, or the index of the datatype's description
- * (opal_datatype_seek_index.h), instead of a walk from the beginning.
+ * It has two uses. A caller that can send segments of memory without packing looks
+ * at the next ones: if they are dense, it takes them and continues behind them; if
+ * they are sparse, it packs. And opal_convertor_set_position() to an earlier position,
+ * which fragments that arrive out of order need, restores a context that was saved
+ * when the convertor left this position, or uses the index of the datatype's
+ * description (opal_datatype_seek_index.h), instead of a walk from the beginning.
  *
- * For convertors of homogeneous peers, which use the optimized description.
- * Others work as ever.
+ * This is for convertors of homogeneous peers, which use the optimized description.
+ * Others work as before.
  */
 
 #ifndef OPAL_CONVERTOR_LOOKAHEAD_H
@@ -46,18 +47,18 @@ BEGIN_C_DECLS
 
 /** Values of the variable opal_datatype_lookahead. */
 enum {
-    OPAL_DATATYPE_LOOKAHEAD_OFF,      /**< as without any of this */
+    OPAL_DATATYPE_LOOKAHEAD_OFF,      /**< no look-ahead, no second context */
     OPAL_DATATYPE_LOOKAHEAD_RESEARCH, /**< look ahead with one context, search back: a baseline */
     OPAL_DATATYPE_LOOKAHEAD_DUAL      /**< look ahead and seek with a second context */
 };
 
-/** The most segments of a look-ahead, as many as a descriptor of a BTL has besides its header. */
+/** The most segments of a look-ahead: those of a BTL's descriptor, without its header. */
 #define OPAL_DATATYPE_LOOKAHEAD_SEGMENTS_MOST 15
 
 /** The most contexts that a convertor remembers; they are searched one by one. */
 #define OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST 64
 
-/** The variables, see opal_convertor_lookahead_params.c; opal_datatype_units.h has the units. */
+/** The variables; opal_convertor_lookahead_params.c has their meaning. */
 OPAL_DECLSPEC extern int opal_datatype_lookahead;
 OPAL_DECLSPEC extern int opal_datatype_lookahead_segments;
 OPAL_DECLSPEC extern int opal_datatype_lookahead_min_segment;
@@ -65,12 +66,12 @@ OPAL_DECLSPEC extern int opal_datatype_seek_checkpoints;
 OPAL_DECLSPEC extern int opal_datatype_seek_index_stride;
 OPAL_DECLSPEC extern int opal_datatype_units_per_entry;
 
-/** Registers them; a bad value is reported and its default used. */
+/** Registers the variables; an illegal value is reported and replaced by the default. */
 int opal_datatype_lookahead_register_params(void);
 
 /**
- * Where a convertor stands. Between init and release it may be saved into any
- * number of times. It must not be copied.
+ * A context. Between init and release it may be saved into any number of times. It
+ * must not be copied.
  */
 typedef struct opal_convertor_ctx_t {
     size_t bConverted;
@@ -90,49 +91,49 @@ static inline void opal_convertor_ctx_init(opal_convertor_ctx_t *ctx)
 
 OPAL_DECLSPEC void opal_convertor_ctx_release(opal_convertor_ctx_t *ctx);
 
-/** Room for a stack of this depth; what is on the stack stays. False without memory. */
+/** Makes room for a stack of this depth, and keeps its entries. False: no memory. */
 bool opal_convertor_ctx_reserve(opal_convertor_ctx_t *ctx, uint32_t depth);
 
 /**
- * Remembers where the convertor stands. OPAL_ERR_NOT_AVAILABLE if it stands
- * nowhere: completed, without a stack, or cloned and not positioned yet;
- * OPAL_ERR_OUT_OF_RESOURCE without memory for a deep stack.
+ * Saves the convertor's position. OPAL_ERR_NOT_AVAILABLE if it has none: completed,
+ * without a stack, or cloned and not positioned yet; OPAL_ERR_OUT_OF_RESOURCE: no
+ * memory for a deep stack.
  */
 OPAL_DECLSPEC int opal_convertor_ctx_save(const opal_convertor_t *convertor,
                                           opal_convertor_ctx_t *ctx);
 
-/** Puts the convertor to there; it must have the datatype and count that it had then. */
+/** Restores a saved position; datatype and count of the convertor must be those of the save. */
 OPAL_DECLSPEC void opal_convertor_ctx_restore(opal_convertor_t *convertor,
                                               const opal_convertor_ctx_t *ctx);
 
 /**
- * Looks at the next segments of memory, with a second context: the convertor
- * does not move.
+ * Looks at the next segments of memory with a second context; the convertor does not
+ * move.
  *
- * Segments come in the order of the type map, those that touch are one. No more
- * than *iov_count of them, and no more than max_bytes; then or at the end of the
- * data *iov_count, *bytes and `after`, which has been initialized, say how far it
- * got. 0 bytes only if not even one element fits. OPAL_ERR_NOT_SUPPORTED if the
- * data may not be taken as it is in memory (heterogeneous peers, checksums,
- * devices), has no gaps, or begins inside of an element; other errors as in
- * opal_convertor_ctx_save().
+ * Segments are in the order of the type map; segments that touch are joined. Looks at
+ * most at *iov_count segments and max_bytes bytes. Afterwards *iov_count and *bytes are
+ * the numbers seen, and `after`, which must have been initialized, is the context behind
+ * them. 0 bytes only if not even one element fits. OPAL_ERR_NOT_SUPPORTED if the data
+ * may not be sent as it is in memory (heterogeneous peers, checksums, devices), has no
+ * gaps, or begins inside of an element; other errors as in opal_convertor_ctx_save().
  */
 OPAL_DECLSPEC int opal_convertor_lookahead(const opal_convertor_t *convertor, struct iovec *iov,
                                            uint32_t *iov_count, size_t max_bytes, size_t *bytes,
                                            opal_convertor_ctx_t *after);
 
 /**
- * Takes the next segments of a sender where they are dense: opal_datatype_lookahead_segments
- * of them, or *iov_count, have opal_datatype_lookahead_min_segment bytes on the average,
- * and are no less than half of max_bytes, and all if that is all that is left; but not
- * where the first few are tiny. The convertor is behind them then. False, and it is
- * where it was, if it should pack.
+ * Takes the next segments of a sender if they are dense, and moves the convertor behind
+ * them. Looks at most at opal_datatype_lookahead_segments or *iov_count segments. They are
+ * dense if they have at least opal_datatype_lookahead_min_segment bytes on average and
+ * at least half of max_bytes in all (or the whole rest, if this is no more than max_bytes);
+ * but not if the first few are tiny. False if the caller should pack; then the convertor
+ * is not moved.
  */
 OPAL_DECLSPEC bool opal_convertor_take_segments(opal_convertor_t *convertor, struct iovec *iov,
                                                 uint32_t *iov_count, size_t max_bytes,
                                                 size_t *bytes);
 
-/** True if opal_convertor_set_position() of this non-contiguous convertor goes by contexts. */
+/** True if opal_convertor_set_position() of this non-contiguous convertor uses contexts. */
 static inline bool opal_convertor_seeks(const opal_convertor_t *convertor)
 {
     return OPAL_DATATYPE_LOOKAHEAD_DUAL == opal_datatype_lookahead
@@ -140,18 +141,18 @@ static inline bool opal_convertor_seeks(const opal_convertor_t *convertor)
            && &convertor->pDesc->opt_desc == convertor->use_desc;
 }
 
-/** Moves such a convertor, which is at another position, to one before its end. */
+/** Moves such a convertor to another position, before its end. */
 int opal_convertor_seek(opal_convertor_t *convertor, size_t position);
 
 /**
- * Sets the stack of such a convertor for a position before its end, whatever the stack
- * is. Looks it up in the index of the description, which is made if it is not there.
+ * Sets the stack of such a convertor, whatever it was, for a position before its end, with
+ * the index of the description, which is made if there is none.
  */
 void opal_convertor_stand_at(opal_convertor_t *convertor, size_t position);
 
 /**
- * True if this convertor, which is being prepared and is not contiguous, should go by
- * the list of units of its datatype: then its fAdvance is one of those below.
+ * True if this non-contiguous convertor, which is being prepared, should use the list of
+ * units of its datatype: then its fAdvance is one of the two functions below.
  */
 static inline bool opal_convertor_has_units(const opal_convertor_t *convertor)
 {

@@ -9,10 +9,10 @@
  */
 /**
  * @file
- * The variables of opal_convertor_lookahead.h. All can be written at run time
- * and are read at every use; they may differ between processes. A datatype's index and
- * its list of units, or that it has none, and the number of a convertor's checkpoints
- * stay as they are once they are made.
+ * The variables of opal_convertor_lookahead.h. All can be set at run time and are
+ * read at every use; they may differ between processes. A new value does not change
+ * an existing index of a datatype, an existing list of units or the decision to have
+ * none, nor the number of checkpoints of a convertor that has some.
  */
 
 #include "opal_config.h"
@@ -89,7 +89,7 @@ static int register_number(size_t i)
     const int preset = *numbers[i].storage;
     int rc = mca_base_var_register("opal", "opal", "datatype", numbers[i].name,
                                    numbers[i].help, MCA_BASE_VAR_TYPE_INT, NULL, 0,
-                                   MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                                   MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
                                    MCA_BASE_VAR_SCOPE_LOCAL, numbers[i].storage);
 
     if (numbers[i].least > *numbers[i].storage || numbers[i].most < *numbers[i].storage) {
@@ -101,7 +101,7 @@ static int register_number(size_t i)
     return rc;
 }
 
-/* What is no value of the variable has been reported, and left the default. */
+/* Open MPI reports an illegal value itself, and keeps the default. */
 static inline bool is_usable(int rc)
 {
     return 0 <= rc || OPAL_ERR_VALUE_OUT_OF_BOUNDS == rc;

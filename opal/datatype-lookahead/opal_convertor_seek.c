@@ -11,24 +11,26 @@
  * @file
  * opal_convertor_set_position() of a convertor whose data is not contiguous.
  *
- * Fragments that arrive out of order, because they came by two rails, make the
- * position jump forward and back:
+ * Fragments that arrive out of order, for instance over two rails, make the position
+ * jump forward and back:
  *
  *     fragments    0   2   1   4   3   6   5
  *     position     0 > 2 < 1 > 4 < 3 > 6 < 5
  *
- * A jump first saves the context that it leaves. It then takes the best of
- *   a saved context that is just there        O(depth of loops)
- *   the index, when the datatype has one      O(depth * (log(entries) + stride))
- *   the context left, one saved before the place, or the beginning of the copy
- *   of the datatype there; and walks          O(entries between)
- * The walk has no division for an entry, and steps over whole copies of the
- * datatype and whole iterations of loops at once. When all walks over this
- * datatype have seen its description twice, the index is made, which costs less
- * than that: whatever the order of fragments, entries seen stay linear.
+ * A jump first saves the context at the old position. It then takes the best of
+ *   a saved context of the new position       O(depth of loops)
+ *   the index, if the datatype has one        O(depth * (log(entries) + stride))
+ *   a walk from the nearest of these: the old
+ *   position, a saved context before the new
+ *   position, the beginning of its copy of
+ *   the datatype                              O(entries between)
+ * The walk needs no division for an entry, and steps over whole copies of the
+ * datatype and whole iterations of loops at once. When the walks over a datatype
+ * have seen as many entries as twice its description, the index is made, which costs
+ * less than that. So the number of entries seen is linear for any order of fragments.
  *
- * Descriptions of a few entries, as of vectors, are walked from the beginning
- * and nothing is allocated for them.
+ * Short descriptions, such as those of vectors, are walked from the beginning, and
+ * nothing is allocated for them.
  */
 
 #include "opal_config.h"
@@ -42,15 +44,15 @@
 #include "opal/datatype/opal_datatype_internal.h"
 #include "opal/datatype/opal_datatype_seek_index.h"
 
-/* Entries that are walked faster than anything else is looked up. */
+/* Entries of a description that is walked faster than a checkpoint or the index is found. */
 #define SHORT_DESCRIPTION 16
 
-#define SEEN_BEFORE_INDEX 2 /* times the description */
+#define SEEN_BEFORE_INDEX 2 /* times the entries of the description */
 
-/** Contexts of places that the position jumped away from. */
+/** Contexts of positions from which the convertor jumped away. */
 struct opal_convertor_checkpoints_t {
-    uint32_t count; /**< contexts, one more than are remembered at the same time */
-    uint32_t spare; /**< the one to save into */
+    uint32_t count; /**< contexts, one more than opal_datatype_seek_checkpoints */
+    uint32_t spare; /**< index of the context to save into next */
     opal_convertor_ctx_t contexts[];
 };
 
@@ -82,8 +84,8 @@ static checkpoints_t *create_checkpoints(size_t count)
 }
 
 /*
- * The convertor's contexts, made when there is a first one to save, or NULL. Those of what
- * it was prepared for before say nothing any more, their memory stays.
+ * The checkpoints of a convertor, made when there is a first context to save, or NULL. A convertor
+ * that was prepared again forgets its old contexts, but keeps their memory.
  */
 static checkpoints_t *need_checkpoints(opal_convertor_t *convertor)
 {
@@ -112,7 +114,7 @@ static checkpoints_t *need_checkpoints(opal_convertor_t *convertor)
     return convertor->checkpoints;
 }
 
-/* The last context at or before the position besides the one just left. */
+/* The last context at or before the position; `spare`, which has the old position, if none is. */
 static uint32_t last_before(const checkpoints_t *points, size_t position)
 {
     uint32_t best = points->spare;
@@ -128,9 +130,9 @@ static uint32_t last_before(const checkpoints_t *points, size_t position)
 }
 
 /*
- * Saves the context that is left and restores the best one for the position.
- * What is restored is not remembered any more: the convertor goes on from there.
- * True if the convertor is there.
+ * Saves the context of the old position and restores the best one for the new position. A
+ * context that is restored at the new position is forgotten, since the convertor goes on
+ * from there. True if the convertor is at the new position.
  */
 static bool jump(opal_convertor_t *convertor, checkpoints_t *points, size_t position)
 {
@@ -162,11 +164,11 @@ typedef struct walk_t {
     const opal_datatype_seek_index_t *index; /**< or NULL */
     dt_stack_t *loop;                        /**< the innermost loop on the stack */
     uint32_t entry;
-    size_t rest; /**< bytes between the begin of the entry and the position */
-    size_t seen, most;
+    size_t rest; /**< bytes from the beginning of the entry to the position */
+    size_t seen, most; /**< entries seen so far, and at most */
 } walk_t;
 
-/* At the begin of a body: the index knows an entry nearer to the position. */
+/* Enters a body: at its beginning, or at the entry that the index has before the position. */
 static inline void enter_body(walk_t *walk, uint32_t begin)
 {
     const opal_datatype_seek_mark_t *mark;
@@ -181,7 +183,7 @@ static inline void enter_body(walk_t *walk, uint32_t begin)
     }
 }
 
-/* From the begin of the copy of the datatype in which the position is. */
+/* Starts the walk at the beginning of the position's copy of the datatype. */
 static void start_in_copy(walk_t *walk, opal_convertor_t *convertor, size_t position)
 {
     const opal_datatype_t *datatype = convertor->pDesc;
@@ -194,7 +196,7 @@ static void start_in_copy(walk_t *walk, opal_convertor_t *convertor, size_t posi
     enter_body(walk, 0);
 }
 
-/* Bytes of the entry that are behind the convertor. */
+/* Bytes of the entry that the convertor has passed. */
 static size_t bytes_done(const opal_convertor_t *convertor, const dt_elem_desc_t *entry,
                          const dt_stack_t *top)
 {
@@ -206,7 +208,7 @@ static size_t bytes_done(const opal_convertor_t *convertor, const dt_elem_desc_t
            + convertor->partial_length;
 }
 
-/* From where the convertor stands, after a step over whole copies of the datatype. */
+/* Starts the walk at the convertor's position, after a step over whole copies of the datatype. */
 static void start_here(walk_t *walk, opal_convertor_t *convertor, size_t position)
 {
     const opal_datatype_t *datatype = convertor->pDesc;
@@ -226,7 +228,7 @@ static void start_here(walk_t *walk, opal_convertor_t *convertor, size_t positio
     }
 }
 
-/* From the loop to the iteration of its body in which the position is. */
+/* Enters a loop, at the iteration that has the position. */
 static void descend(walk_t *walk)
 {
     const dt_elem_desc_t *loop = walk->desc + walk->entry;
@@ -241,7 +243,7 @@ static void descend(walk_t *walk)
     enter_body(walk, walk->entry + 1);
 }
 
-/* From the end of a body to a later iteration, or out of the loop. */
+/* Goes from the end of a body to a later iteration of its loop, or out of the loop. */
 static void ascend(walk_t *walk, ptrdiff_t extent)
 {
     const size_t bytes = walk->desc[walk->entry].end_loop.size;
@@ -261,7 +263,7 @@ static void ascend(walk_t *walk, ptrdiff_t extent)
     enter_body(walk, (uint32_t) (loop->index + 1));
 }
 
-/* To the entry of data in which the position is; false if `most` are not enough. */
+/* Walks to the entry of data that has the position; false: not within `most` entries. */
 static bool walk_to_data(walk_t *walk, ptrdiff_t extent)
 {
     const dt_elem_desc_t *entry;
@@ -292,9 +294,9 @@ static bool walk_to_data(walk_t *walk, ptrdiff_t extent)
 }
 
 /*
- * Stands in the entry of data. A position inside of an element is one for a
- * receiver only, which has the first bytes of it already. What the walk has seen counts
- * for the index.
+ * Sets the convertor to the position, in the entry of data that the walk has found. Only a
+ * receiver, which already has the first bytes of an element, stops inside of it. The entries
+ * that the walk has seen count for the decision to make an index.
  */
 static void stand(const walk_t *walk, opal_convertor_t *convertor, size_t position)
 {
@@ -314,7 +316,7 @@ static void stand(const walk_t *walk, opal_convertor_t *convertor, size_t positi
     opal_atomic_add_fetch_size_t(&((opal_datatype_t *) convertor->pDesc)->seek_seen, walk->seen);
 }
 
-/* True if fewer bytes are ahead of the context than of the begin of the copy. */
+/* True if the position is nearer to the convertor than to the beginning of its copy. */
 static inline bool nearer_from_here(const opal_convertor_t *convertor, size_t position)
 {
     const size_t size = convertor->pDesc->size;
@@ -323,7 +325,7 @@ static inline bool nearer_from_here(const opal_convertor_t *convertor, size_t po
            && (position - convertor->bConverted) % size < position % size;
 }
 
-/* How many entries may be seen before an index is the better choice. */
+/* The number of entries that a walk may see before an index is the better choice. */
 static size_t walk_limit(const opal_datatype_t *datatype, int stride)
 {
     const size_t limit = SEEN_BEFORE_INDEX * datatype->opt_desc.used, seen = datatype->seek_seen;

@@ -9,20 +9,20 @@
  */
 /**
  * @file
- * Packs and unpacks datatypes that have a list of units (opal_datatype_units.h).
+ * Packs and unpacks datatypes by their lists of units (opal_datatype_units.h).
  *
  *     fragment      |-----------------------------|
  *     units      |....|....|....|....|....|....|....|
  *                 head  \________list________/  tail
  *
- * Whole units go by the list. The rest of a unit at the begin of a fragment, and
- * the begin of one at its end, go by the engine's own functions: they know how to
- * stop at or in an element. The convertor's stack is set whenever a fragment ends,
- * as those functions would have left it, so that anything else that moves or reads
- * the convertor finds what it expects.
+ * Whole units are copied by the list. The rest of a unit at the beginning of a fragment
+ * and the first part of one at its end are copied by the engine's own functions, which
+ * can stop at or in an element. At the end of each fragment the convertor's stack is set
+ * as those functions would have left it, so that all other code finds the convertor as
+ * it expects it.
  *
- * Cost: a load of the list, a load and a store for each unit; for each fragment a
- * search in the index of the description, O(log(entries) + stride).
+ * Cost: two loads and a store for each unit; for each fragment a search in the index of
+ * the description, O(log(entries) + stride).
  */
 
 #include "opal_config.h"
@@ -37,7 +37,7 @@
 typedef void (*copy_fct_t)(const int32_t *disp, size_t count, unsigned char *memory,
                            unsigned char *packed);
 
-/* Compilers make one move of each memcpy. */
+/* Compilers turn each memcpy into one move. */
 #define UNITS_OF(bytes)                                                                        \
     static void pack_units_of_##bytes(const int32_t *restrict disp, size_t count,              \
                                       unsigned char *restrict memory,                          \
@@ -63,7 +63,7 @@ UNITS_OF(4)
 UNITS_OF(8)
 UNITS_OF(16)
 
-/** One direction: by the list, by unit, and without it. */
+/** One direction: functions that copy by the list, by size of the unit, and the engine's own. */
 typedef struct way_t {
     copy_fct_t copies[OPAL_DATATYPE_UNIT_MOST + 1];
     convertor_advance_fct_t engine;
@@ -77,13 +77,13 @@ static const way_t unpacking = {{[1] = unpack_units_of_1, [2] = unpack_units_of_
                                  [16] = unpack_units_of_16},
                                 opal_generic_simple_unpack};
 
-/* Packed memory that is left of a fragment. */
+/* The rest of a fragment's packed memory. */
 typedef struct room_t {
     unsigned char *at;
     size_t bytes;
 } room_t;
 
-/* Some bytes by the engine, which may take fewer. */
+/* Copies `bytes` bytes, or fewer, by the engine. */
 static void go_by_engine(opal_convertor_t *convertor, const way_t *way, room_t *room,
                          size_t bytes)
 {
@@ -95,7 +95,7 @@ static void go_by_engine(opal_convertor_t *convertor, const way_t *way, room_t *
     room->bytes -= bytes;
 }
 
-/* From the position, which is between two units, in all copies of the datatype. */
+/* Copies `count` units by the list, from the position, which is between two units. */
 static void go_by_list(opal_convertor_t *convertor, const way_t *way,
                        const opal_datatype_units_t *units, room_t *room, size_t count)
 {
@@ -119,8 +119,8 @@ static inline bool is_done(const opal_convertor_t *convertor)
 }
 
 /*
- * Behind the last unit. In an element a receiver has its first bytes; a sender does not
- * stop there, what it has packed of it does not count.
+ * Sets the convertor to its position behind the last unit. Inside of an element, a receiver stops
+ * with the first bytes of it; a sender goes back to its beginning, and packs it again.
  */
 static void stop(opal_convertor_t *convertor, room_t *room)
 {
@@ -135,7 +135,7 @@ static void stop(opal_convertor_t *convertor, room_t *room)
     room->bytes += reached - convertor->bConverted;
 }
 
-/* A fragment; its length is what is packed in it then. */
+/* Packs or unpacks a fragment; iov_len becomes the number of bytes done. */
 static void advance_in(opal_convertor_t *convertor, const way_t *way,
                        const opal_datatype_units_t *units, struct iovec *iov)
 {

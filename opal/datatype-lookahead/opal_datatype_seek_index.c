@@ -11,8 +11,8 @@
  * @file
  * Makes, publishes and searches the index of opal_datatype_seek_index.h.
  *
- * Cost: making looks at every entry twice, since each is the child of exactly
- * one body; finding is two searches, of O(log(bodies)) and O(log(marks)).
+ * Cost: to make it reads every entry twice, since each entry is the child of exactly
+ * one body; to find is two searches, of O(log(bodies)) and O(log(marks)).
  */
 
 #include "opal_config.h"
@@ -39,7 +39,7 @@ static inline uint32_t next_child(const dt_elem_desc_t *desc, uint32_t entry)
                                                               : entry + 1;
 }
 
-/* The marks that a body needs. */
+/* The number of marks of a body. */
 static size_t count_marks(const dt_elem_desc_t *desc, uint32_t begin, uint32_t stride)
 {
     size_t children = 0;
@@ -69,7 +69,7 @@ static opal_datatype_seek_mark_t *set_marks(opal_datatype_seek_mark_t *mark,
     return mark;
 }
 
-/* A body begins with the description, and behind each LOOP. */
+/* A body begins at the beginning of the description and behind each LOOP. */
 static inline bool begins_body(const dt_elem_desc_t *desc, uint32_t entry)
 {
     return 0 == entry || OPAL_DATATYPE_LOOP == desc[entry - 1].elem.common.type;
@@ -121,7 +121,7 @@ static const opal_datatype_seek_body_t *find_body(const opal_datatype_seek_index
     return low < index->count && begin == index->bodies[low].begin ? index->bodies + low : NULL;
 }
 
-/* Where the mark would be if all were equally far apart. */
+/* The index of the mark if all marks were equally far apart. */
 static inline uint32_t guess(const opal_datatype_seek_body_t *body, size_t bytes)
 {
     const uint32_t last = body->count - 1;
@@ -131,8 +131,8 @@ static inline uint32_t guess(const opal_datatype_seek_body_t *body, size_t bytes
 }
 
 /*
- * The last mark at or before a byte of the body. Marks of a long description are far
- * apart in memory, so it is looked for around the guess, in steps that grow.
+ * The index of the last mark at or before a byte of the body. Marks of a long description are
+ * far apart in memory, so the search starts at the guess, with growing steps.
  */
 static uint32_t find_mark(const opal_datatype_seek_body_t *body, size_t bytes)
 {
@@ -180,7 +180,7 @@ const opal_datatype_seek_index_t *opal_datatype_seek_index_get(const opal_dataty
     return (const opal_datatype_seek_index_t *) index;
 }
 
-/* Threads may make it at the same time; the first to publish wins. */
+/* Threads may make an index at the same time; the first one that is published stays. */
 const opal_datatype_seek_index_t *opal_datatype_seek_index_need(const opal_datatype_t *datatype,
                                                                 uint32_t stride)
 {

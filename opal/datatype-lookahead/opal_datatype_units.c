@@ -24,7 +24,7 @@
 #include "opal/datatype/opal_datatype_units.h"
 #include "opal/sys/atomic.h"
 
-/* What stands in the place of a list. */
+/* Values of datatype->units that are no list; a list is a pointer, LISTS or more. */
 enum { NEVER_USED, USED_ONCE, HAS_NONE, LISTS };
 
 static inline const opal_datatype_units_t *list_of(intptr_t state)
@@ -32,7 +32,7 @@ static inline const opal_datatype_units_t *list_of(intptr_t state)
     return LISTS <= (uintptr_t) state ? (const opal_datatype_units_t *) state : NULL;
 }
 
-/* The largest unit into which all blocks may be cut. */
+/* The size of the largest unit that divides all blocks. */
 static uint32_t unit_of(const dt_type_desc_t *description)
 {
     const ddt_elem_desc_t *elem;
@@ -52,7 +52,7 @@ static inline bool spans_little(const opal_datatype_t *datatype)
     return INT32_MIN <= datatype->true_lb && INT32_MAX >= datatype->true_ub;
 }
 
-/* Appends the units of an entry of data, of all its blocks. */
+/* Appends the units of all blocks of an entry of data. */
 static int32_t *list_entry(int32_t *place, const ddt_elem_desc_t *elem, ptrdiff_t disp,
                            uint32_t unit)
 {
@@ -85,7 +85,7 @@ static int32_t *list_body(int32_t *place, const dt_elem_desc_t *entry, ptrdiff_t
     return place;
 }
 
-/* The list, NULL without memory. */
+/* Makes the list; NULL: no memory. */
 static opal_datatype_units_t *create(const opal_datatype_t *datatype, uint32_t unit)
 {
     const size_t count = datatype->size / unit;
@@ -99,7 +99,7 @@ static opal_datatype_units_t *create(const opal_datatype_t *datatype, uint32_t u
     return units;
 }
 
-/* A description of one entry is a vector, which the engine packs in one loop as it is. */
+/* 0: a list does not pay. A description of one entry is a vector: the engine has one loop, too. */
 static uint32_t worthwhile_unit(const opal_datatype_t *datatype, size_t most)
 {
     const dt_type_desc_t *description = &datatype->opt_desc;
@@ -113,7 +113,7 @@ static uint32_t worthwhile_unit(const opal_datatype_t *datatype, size_t most)
     return datatype->size / unit <= most * description->used ? unit : 0;
 }
 
-/* Threads may publish at the same time; what another one published stays. */
+/* Threads may publish at the same time; the first one stays. Returns it. */
 static intptr_t publish(const opal_datatype_t *datatype, intptr_t before, intptr_t after)
 {
     opal_atomic_intptr_t *place = &((opal_datatype_t *) datatype)->units;

@@ -39,7 +39,7 @@ typedef enum { OTHERS, GRANTED, REFUSED } verdict_t;
 static volatile bool armed;
 static __thread bool judging; /* dladdr may want memory itself */
 static long victim;           /* its number, 0: none */
-static long requests;
+static long requests, bytes;
 
 static void *held[HELD_AT_MOST];
 static volatile int pieces;
@@ -89,7 +89,7 @@ int allocator_held(void)
 void allocator_arm(long k)
 {
     victim = k;
-    requests = 0;
+    requests = bytes = 0;
     pieces = 0;
     armed = true;
 }
@@ -100,9 +100,15 @@ long allocator_disarm(void)
     return requests;
 }
 
+long allocator_bytes(void)
+{
+    return bytes;
+}
+
 static bool is_ours(const char *name)
 {
-    return NULL != strstr(name, "coll_pipering") || NULL != strstr(name, "coll_mleader");
+    return NULL != strstr(name, "coll_pipering") || NULL != strstr(name, "coll_mleader")
+           || NULL != strstr(name, "common_irregular");
 }
 
 /** The object file says who asks, or, where the component is in libmpi, the function. */
@@ -115,7 +121,7 @@ static bool is_component(void *caller)
                || (NULL != info.dli_sname && is_ours(info.dli_sname)));
 }
 
-static verdict_t judge(void *caller)
+static verdict_t judge(void *caller, size_t size)
 {
     verdict_t verdict = OTHERS;
 
@@ -123,6 +129,7 @@ static verdict_t judge(void *caller)
         judging = true;
         if (is_component(caller)) {
             verdict = ++requests == victim ? REFUSED : GRANTED;
+            bytes += (long) size;
         }
         judging = false;
     }
@@ -155,7 +162,7 @@ static void find(const char *name, void *function)
 
 void *malloc(size_t size)
 {
-    const verdict_t verdict = judge(__builtin_return_address(0));
+    const verdict_t verdict = judge(__builtin_return_address(0), size);
 
     if (NULL == next_malloc) {
         find("malloc", &next_malloc);
@@ -165,7 +172,7 @@ void *malloc(size_t size)
 
 void *calloc(size_t count, size_t size)
 {
-    const verdict_t verdict = judge(__builtin_return_address(0));
+    const verdict_t verdict = judge(__builtin_return_address(0), count * size);
 
     if (NULL == next_calloc) {
         find("calloc", &next_calloc);
@@ -175,7 +182,7 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *memory, size_t size)
 {
-    const verdict_t verdict = judge(__builtin_return_address(0));
+    const verdict_t verdict = judge(__builtin_return_address(0), size);
 
     if (NULL == next_realloc) {
         find("realloc", &next_realloc);
@@ -189,7 +196,7 @@ void *realloc(void *memory, size_t size)
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
 {
-    const verdict_t verdict = judge(__builtin_return_address(0));
+    const verdict_t verdict = judge(__builtin_return_address(0), size);
     int code = ENOMEM;
 
     if (NULL == next_memalign) {

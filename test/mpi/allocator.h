@@ -26,6 +26,9 @@ void allocator_arm(long k);
 /** Ends that; the number of requests that they made meanwhile. */
 long allocator_disarm(void);
 
+/** The bytes of these requests. */
+long allocator_bytes(void);
+
 /** Of the memory that they were given meanwhile, how many pieces have not been freed so far. */
 int allocator_held(void);
 

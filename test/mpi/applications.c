@@ -10,7 +10,7 @@
 
 /**
  * @file
- * The applications that benchmarks time (test/bench/app_*.c) on small grids, against
+ * The applications that benchmarks time (test/bench/balaji/app_*.c) on small grids, against
  * serial ones: vector scatters, exchanges of ghosts, and multigrid, with exchanges by hand
  * and by MPI_Alltoallw, for the first 1, 2, .. ranks of the job. What all ways and numbers
  * of ranks give must have the same bits; the serial solver, written in another order,

@@ -3,7 +3,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-bench=$root/test/bench
+bench=$root/test/bench/balaji
 build applications "-I$bench" "$bench"/app_{region,exchange,scatter,grid,multigrid}.c -lm
 
 # values VARIABLE VALUE...: the values, if this Open MPI has the variable.

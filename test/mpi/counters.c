@@ -37,6 +37,8 @@ static const char *const counter_name[COUNTERS] = {
     [ROUNDS] = "coll_pipering_rounds",
 };
 
+#define LINKS MCA_COLL_PIPERING_ROUTE_LINKS
+
 /** A communicator as the test sees it. */
 typedef struct place_t {
     MPI_Comm comm;
@@ -48,6 +50,7 @@ typedef struct place_t {
     uint64_t *blocks;
     void *scratch;
     void *memory;
+    void *route;   /**< memory of this rank's */
     size_t packed; /**< bytes of contributions that go together in rounds */
     mca_coll_pipering_ring_t ring;
 } place_t;
@@ -84,6 +87,7 @@ static place_t place_new(MPI_Comm comm)
     place.scratch = tap_memory(mca_coll_pipering_order_scratch(place.size));
     place.memory = tap_memory(mca_coll_pipering_ring_size(place.size));
     mca_coll_pipering_ring_bind(&place.ring, place.size, place.memory);
+    place.route = tap_memory(mca_coll_pipering_routes_size(1, LINKS, LINKS));
     find_nodes(&place);
     return place;
 }
@@ -95,6 +99,7 @@ static void place_free(place_t *place)
     free(place->blocks);
     free(place->scratch);
     free(place->memory);
+    free(place->route);
 }
 
 /* ---- distributions ---- */
@@ -197,29 +202,31 @@ static void expect_ring(place_t *place, const knob_setting_t *setting, uint64_t 
                      | (!linear && setting->empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
     mca_coll_pipering_cut_t cut = cut_of(place, setting);
     mca_coll_pipering_ring_t *ring = &place->ring;
-    mca_coll_pipering_route_t route;
+    mca_coll_pipering_route_t *route = mca_coll_pipering_routes_bind(place->route, 1, LINKS,
+                                                                     LINKS);
 
     for (int i = 0; i < place->size; i++) {
         place->blocks[i] = mca_coll_pipering_blocks(place->bytes[i], cut.block_size);
     }
     mca_coll_pipering_order(ring, place->node_of, place->blocks, flags, place->scratch);
-    mca_coll_pipering_route(&route, ring, place->rank);
+    mca_coll_pipering_route(route, ring, place->rank);
     memset(wanted, 0, COUNTERS * sizeof(*wanted));
     wanted[CALLS] = 1;
-    for (int i = 0; i < MCA_COLL_PIPERING_LINKS; i++) {
+    for (int i = 0; i < route->ins; i++) {
         mca_coll_pipering_volume_t in = mca_coll_pipering_stream_volume(ring, place->bytes, cut,
-                                                                        route.in[i].stream);
-        int peer = route.in[i].peer;
+                                                                        route->in[i].stream);
 
         add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
-        if (0 <= peer && place->node_of[peer] != place->node_of[place->rank]) {
+        if (place->node_of[route->in[i].peer] != place->node_of[place->rank]) {
             wanted[FROM_NETWORK] += in.bytes;
         }
+    }
+    for (int i = 0; i < route->outs; i++) {
         add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
-            mca_coll_pipering_stream_volume(ring, place->bytes, cut, route.out[i].forward));
-        if (route.out[i].own) {
+            mca_coll_pipering_stream_volume(ring, place->bytes, cut, route->out[i].forward));
+        if (route->out[i].own) {
             add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
-                mca_coll_pipering_stream_volume(ring, place->bytes, cut, route.own));
+                mca_coll_pipering_stream_volume(ring, place->bytes, cut, route->own));
         }
     }
     wanted[ROUNDS] = wanted[BLOCKS_IN] > wanted[BLOCKS_OUT] ? wanted[BLOCKS_IN]

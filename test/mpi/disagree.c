@@ -74,6 +74,15 @@ static int allgather(void)
     return MPI_Allgather(from, COUNT + more, MPI_INT, to, COUNT + more, MPI_INT, MPI_COMM_WORLD);
 }
 
+/* Behind a right one that waits, in which leaders set the communicator up. */
+static int iallgather(void)
+{
+    TAP_MPI(MPI_Allgather(from, COUNT, MPI_INT, to, COUNT, MPI_INT, MPI_COMM_WORLD));
+    MPI_Iallgather(from, COUNT + more, MPI_INT, to, COUNT + more, MPI_INT, MPI_COMM_WORLD,
+                   &request);
+    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static int allgatherv(void)
 {
     return MPI_Allgatherv(from, COUNT, MPI_INT, to, counts, displs, MPI_INT, MPI_COMM_WORLD);
@@ -157,6 +166,7 @@ static const struct call_t {
     {"scan", scan, false},
     {"iallreduce", iallreduce, false},
     {"allgather", allgather, false},
+    {"iallgather", iallgather, false},
     {"allgatherv", allgatherv, true},
     {"iallgatherv", iallgatherv, true},
     {"alltoallv", alltoallv, true},

@@ -76,6 +76,7 @@ leaders=(--mca coll_mleader_allgather_algorithm leaders --mca coll_mleader_group
     --mca coll_mleader_aggregation gather --mca coll_mleader_distribution messages
     --mca coll_mleader_lanes off)
 counts 4 allgather Allgather "${leaders[@]}"
+counts 4 iallgather Iallgather "${leaders[@]}"
 
 # A variable that one rank has another value of.
 disagree "block_split differs" 3 bcast Bcast "OTHER|TRUNCATE" "${pipelines[@]}" "${blocks[@]}" \

@@ -16,6 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
+#    include <mpi-ext.h>
+#    define MPI_Allgather_init MPIX_Allgather_init
+#    define MPI_Allgatherv_init MPIX_Allgatherv_init
+#endif
+
 #define GUARD 192
 #define NOBODY (-1)
 
@@ -275,6 +281,19 @@ int exchange_start(exchange_t *x)
     }
     return MPI_Iallgatherv(mine.buffer, mine.count, mine.type, target, x->count, x->displ,
                            x->recv->type, x->comm, &x->request);
+}
+
+int exchange_init(exchange_t *x)
+{
+    contribution_t mine = contribution(x);
+    void *target = x->target.memory + x->target.origin;
+
+    if (x->same) {
+        return MPI_Allgather_init(mine.buffer, mine.count, mine.type, target, x->count[0],
+                                  x->recv->type, x->comm, MPI_INFO_NULL, &x->request);
+    }
+    return MPI_Allgatherv_init(mine.buffer, mine.count, mine.type, target, x->count, x->displ,
+                               x->recv->type, x->comm, MPI_INFO_NULL, &x->request);
 }
 
 /* ---- judgement ---- */

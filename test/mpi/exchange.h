@@ -81,6 +81,9 @@ void exchange_reset(exchange_t *exchange);
 int exchange_run(exchange_t *exchange);
 int exchange_start(exchange_t *exchange);
 
+/** Makes a persistent request (into exchange->request). */
+int exchange_init(exchange_t *exchange);
+
 /** Judges the memory after the call; the reason is in exchange->fault. */
 bool exchange_right(exchange_t *exchange);
 

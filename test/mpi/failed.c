@@ -72,13 +72,25 @@ static int allgather(void)
     return MPI_Allgather(from, 1000, MPI_BYTE, to, 1000, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+/** By leaders behind a call that waits, in which they set the communicator up. */
+static int iallgather(void)
+{
+    static bool again;
+    const int rc = again ? MPI_SUCCESS : allgather();
+
+    again = true;
+    return MPI_SUCCESS == rc ? MPI_Iallgather(from, 1000, MPI_BYTE, to, 1000, MPI_BYTE,
+                                              MPI_COMM_WORLD, &request)
+                             : rc;
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
 } forms[] = {{"iallgatherv", iallgatherv}, {"allgatherv", allgatherv},
              {"ibcast", ibcast},           {"iallreduce", iallreduce},
              {"ialltoallv", ialltoallv},   {"alltoallv", alltoallv},
-             {"allgather", allgather}};
+             {"allgather", allgather},     {"iallgather", iallgather}};
 #define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
 
 static void hangs(int sign)

@@ -30,5 +30,7 @@ failed ialltoallv
 leaders=(--mca coll_mleader_allgather_algorithm leaders)
 failed allgather "${leaders[@]}"
 failed allgather "${leaders[@]}" --mca coll_mleader_groups 3
+failed iallgather "${leaders[@]}"
+failed iallgather "${leaders[@]}" --mca coll_mleader_groups 3
 
 finish

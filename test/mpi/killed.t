@@ -57,6 +57,7 @@ killed 1,2 1 iscan
 killed 2,2 0 "allreduce, merged"
 killed 1,1,2 2 "iallreduce, ring"
 killed 3,2 3 "allgather, leaders"
+killed 2,3 0 "iallgather, leaders"
 killed 2,2 0 "allgather, new communicators"
 for pml in ucx ofi; do
     if over "$pml"; then

@@ -14,6 +14,7 @@ build leaders "$here/fault.c" -ldl
 # the mmap of fault.c would be replaced by those of Open MPI and UCX that watch memory
 export OMPI_MCA_memory=^patcher UCX_MEM_MMAP_HOOK_MODE=none
 build leaders_rows -pthread
+build leaders_later
 build leaders_many
 build leaders_error
 build leaders_large
@@ -69,6 +70,15 @@ rows 2,3,1,2 random:2 --mca coll_mleader_groups 1
 on_one "rows of calls" 4 60 "${replay[@]}" "${two[@]}" "$bin/leaders_rows"
 on_nodes "rows of calls of threads" 2,2 block 60 "${two[@]}" -x SEED="$seed" -x N=4 -x THREADS=4 \
     "$bin/leaders_rows"
+
+# ---- nonblocking and persistent calls ----
+
+later() {
+    on_nodes "calls in flight" "$1" "$2" 100 "${replay[@]}" "${@:3}" "$bin/leaders_later"
+}
+later 3,1,2 cyclic "${two[@]}" -x FEW=4
+later 2,2 block -x FEW=12
+on_one "calls in flight" 4 100 "${replay[@]}" "${two[@]}" -x FEW=12 "$bin/leaders_later"
 
 # ---- what is sent ----
 

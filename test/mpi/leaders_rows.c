@@ -10,8 +10,8 @@
 
 /**
  * @file
- * Rows of MPI_Allgather through coll/mleader without anything between them: N cases from
- * SEED, each a communicator set up in its own way and CALLS calls of changing sizes,
+ * Rows of MPI_Allgather and MPI_Iallgather through coll/mleader without anything between them:
+ * N cases from SEED, each a communicator set up in its own way and CALLS calls of changing sizes,
  * types and variants, before which ranks sleep now and then, so that some are ahead of
  * others as far as the component lets them. SEED=s CASE=c replays case c alone; PATIENCE
  * is the number of seconds after which a case counts as hanging. THREADS=t: t threads
@@ -135,12 +135,15 @@ static void run_row(row_t *row)
         if (dice_once_in(&row->own, 4)) {
             sleep_some(&row->own);
         }
-        if (MPI_SUCCESS != exchange_run(x[i])) {
+        const bool later = dice_once_in(&row->shared, 3);
+        if (MPI_SUCCESS != (later ? exchange_start(x[i]) : exchange_run(x[i]))) {
             fail(row, i, "it gave an error");
         }
     }
     for (int i = 0; i < CALLS; i++) {
-        if (!exchange_right(x[i])) {
+        if (MPI_SUCCESS != MPI_Wait(&x[i]->request, MPI_STATUS_IGNORE)) {
+            fail(row, i, "it gave an error at its end");
+        } else if (!exchange_right(x[i])) {
             fail(row, i, x[i]->fault);
         }
         leading_free(x[i]);

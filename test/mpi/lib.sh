@@ -18,7 +18,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 testbed=$here/../testbed/testbed
-plans=$root/ompi/mca/coll/pipering
+plans=$root/ompi/mca/coll/pipering/plan
 common_plans=$root/ompi/mca/common/irregular
 
 if [[ -z ${OMPI_PREFIX-} ]]; then
@@ -96,7 +96,7 @@ compile() {
     local output=$1 file stale=no
     shift
     [[ -e $output && $(cat "$output.for" 2>/dev/null) == "$OMPI_PREFIX $*" ]] || stale=yes
-    for file in "$@" "$here"/*.h "$here"/../bench/*.h "$plans"/*.h "$common_plans"/*.h; do
+    for file in "$@" "$here"/*.h "$here"/../bench/*/*.h "$plans"/*.h "$common_plans"/*.h; do
         [[ ! -e $file || ! $file -nt $output ]] || stale=yes
     done
     [[ $stale == yes ]] || return 0

@@ -95,7 +95,7 @@ static const form_t folds[] = {
 };
 
 /* One leader of one rank, and one with a child; results of 64 KiB and more. */
-#define LED .how = BLOCKING, .led = true
+#define LED .led = true
 #define SHM {-1, -1, -1, -1}
 #define MESSAGES {1, 0, -1, 0}
 static const form_t leaders[] = {
@@ -106,6 +106,14 @@ static const form_t leaders[] = {
      .segment_size = 8192, .strided = true, .again = true},
     {.name = "leaders, by messages, strided type", LED, .variant = MESSAGES, .strided = true,
      .again = true},
+    {.name = "leaders, nonblocking", LED, .how = NONBLOCKING, .variant = SHM,
+     .segment_size = 8192, .again = true},
+    {.name = "leaders, nonblocking, by messages, strided type", LED, .how = NONBLOCKING,
+     .variant = MESSAGES, .strided = true, .again = true},
+    {.name = "leaders, persistent", LED, .how = PERSISTENT, .variant = SHM,
+     .segment_size = 8192},
+    {.name = "leaders, persistent, strided type", LED, .how = PERSISTENT, .variant = SHM,
+     .segment_size = 8192, .strided = true, .again = true},
 };
 
 /* Few messages have room in the request; copies and many messages have not. */
@@ -248,9 +256,9 @@ static int call_start(call_t *call, MPI_Request *request)
         return PERSISTENT == call->how ? fold_start_persistent(call->fold, request)
                                        : fold_start(call->fold, request);
     }
-    code = exchange_start(call->x);
+    code = PERSISTENT == call->how ? exchange_init(call->x) : exchange_start(call->x);
     *request = call->x->request;
-    return code;
+    return MPI_SUCCESS == code && PERSISTENT == call->how ? MPI_Start(request) : code;
 }
 
 static int run_swap(swap_t *swap, how_t how)
@@ -286,6 +294,9 @@ static void *call_run(void *argument)
     if (MPI_SUCCESS == call->code) {
         call->code = NULL == call->fold ? MPI_Wait(&request, MPI_STATUS_IGNORE)
                                         : fold_wait(call->fold, &request);
+    }
+    if (NULL != call->x && MPI_REQUEST_NULL != request) {
+        MPI_Request_free(&request);
     }
     return NULL;
 }
@@ -395,11 +406,12 @@ static MPI_Comm new_comm(const form_t *form)
     return comm;
 }
 
-/** A call with memory for everyone. */
+/** A call with memory for everyone; of leaders a blocking one, which sets the communicator up. */
 static bool plain_right(MPI_Comm comm, const form_t *form)
 {
     call_t *call = call_new(comm, form, false);
 
+    call->how = form->led ? BLOCKING : form->how;
     call_run(call);
     const bool right = call_right(call);
     call_free(call);

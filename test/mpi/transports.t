@@ -57,7 +57,7 @@ on_many_nodes() {
     on_nodes alltoall 2,1,2 cyclic "$limit" "${replay[@]}" "$bin/alltoall"
     on_nodes exchanges 2,1,2 cyclic "$limit" "${whole[@]}" "$bin/exchanges"
     on_nodes rush 2,1,3 cyclic "$limit" "${replay[@]}" "$bin/rush"
-    on_nodes orphans 2,1 block "$limit" "$bin/orphans"
+    on_nodes orphans 2,1 block "$limit" --mca coll_mleader_allgather_algorithm off "$bin/orphans"
     on_nodes fuzz 3,1,2 cyclic "$limit" "${replay[@]}" "$bin/fuzz"
 }
 

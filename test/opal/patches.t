@@ -7,9 +7,10 @@
 #
 # $HEADER$
 #
-# autogen.sh and the patches of opal/datatype-lookahead: it applies those that are
-# not applied yet, in order, and no tree is left with some of them. On a tree of
-# only the files that are patched, taken from the build and restored.
+# The patches: autogen.sh applies those that are not applied yet, in order, and no tree
+# is left with some of them; git am takes them as they are sent upstream; the programs
+# in their messages compile, and print what they expect. On a tree of only the files that
+# are patched, taken from the build and restored.
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -17,7 +18,9 @@ root=$(cd "$here/../.." && pwd)
 build=$(cd "${BUILD_DIR:-$root/build}" && pwd)
 prefix=$(readlink -f "${OMPI_PREFIX:-$build/install}")
 built=$build/openmpi-${prefix##*/install-}
-patches=("$root"/opal/datatype-lookahead/patches/5.0/*.patch)
+engine=("$root"/opal/datatype-lookahead/patches/5.0/*.patch)
+han=("$root"/ompi/mca/coll/han/patches/5.0/*.patch)
+patches=("${engine[@]}" "${han[@]}")
 
 [[ -f $built/VERSION ]] || {
     echo "1..0 # SKIP no build tree of ${prefix##*/}"
@@ -109,6 +112,11 @@ laid() {
 }
 check "the engine's new sources are laid beside the others" laid
 
+no_patch_laid() {
+    [[ $(find "$work/tree0" -name '*.patch') == '' ]]
+}
+check 'no patch is laid in the tree' no_patch_laid
+
 removed() {
     echo opal/datatype/opal_convertor_gone.c >>"$work/tree0/.pipering-overlay"
     LC_ALL=C sort -o "$work/tree0/.pipering-overlay" "$work/tree0/.pipering-overlay"
@@ -116,6 +124,126 @@ removed() {
     autogen tree0 && [[ ! -e $work/tree0/opal/datatype/opal_convertor_gone.c ]]
 }
 check 'a source that left the overlay is removed' removed
+
+# ---- git am ----
+
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# Nobody's settings of git, nor hooks.
+git() {
+    HOME=$work GIT_CONFIG_NOSYSTEM=1 GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost \
+        command git -C "$work/repository" "$@"
+}
+
+make_repository() {
+    fresh repository && rm -rf "$work/repository/autogen.pl" && git init -q &&
+        git add -A && git commit -q --author='test <test@localhost>' -m 'Open MPI' &&
+        git tag pristine
+}
+
+# blobs: of the patch on stdin, the lines that say which contents it changes into which.
+blobs() {
+    grep -a -E '^index [0-9a-f]{40}\.\.'
+}
+
+# takes PATCH: git am does, without an offset; author, subject and contents are as they should
+# be, and the Signed-off-by is left to who sends it.
+takes() {
+    git apply --check --verbose "$1" >"$work/out" 2>&1 && ! grep -q offset "$work/out" &&
+        git am -q "$1" >"$work/out" 2>&1 || return 1
+    git log -1 --format='%an: %s' >"$work/out"
+    grep -q -E '^The pipering authors: (opal/datatype|btl/tcp|coll/han): [a-z].{1,70}$' \
+        "$work/out" && ! grep -q -i '^signed-off-by:' "$1" &&
+        [[ $(git diff --full-index HEAD~ HEAD | blobs) == "$(blobs <"$1")" ]]
+}
+
+# Also where a patch was not taken.
+to_pristine() {
+    rm -rf "$work/repository/.git/rebase-apply"
+    git reset -q --hard pristine
+}
+
+# alone N...: patches of these numbers are taken one after the other by a pristine tree.
+alone() {
+    local n patch
+    to_pristine && for n; do
+        for patch in "$root"/opal/datatype-lookahead/patches/5.0/"$n"-*.patch; do
+            takes "$patch" || return 1
+        done
+    done
+}
+
+all_in_a_row() {
+    local patch file
+    to_pristine && for patch in "${patches[@]}"; do
+        takes "$patch" || return 1
+    done
+    for file in "${files[@]}"; do
+        cmp -s "$built/$file" "$work/repository/$file" || return 1
+    done
+}
+
+version=$(sed -n 's/^\(major\|minor\|release\)=//p' "$built/VERSION" | paste -sd.)
+if ! command -v git >/dev/null; then
+    skip 'git am takes the patches' 'no git'
+elif [[ $version != 5.0.7 ]]; then
+    skip 'git am takes the patches' "they are made for 5.0.7, this is $version"
+else
+    check 'a repository of the files that are patched' make_repository
+    for n in 0001 0002 0003; do
+        check "git am takes $n alone" alone "$n"
+    done
+    check 'git am takes 0007 on 0001' alone 0001 0007
+    to_pristine
+    check 'git am takes that of coll/han alone' takes "${han[0]}"
+    check 'git am takes all in a row, and the tree is the built one' all_in_a_row
+fi
+
+# ---- the programs in the messages ----
+
+# programs PATCH: writes them to $work/1.c and so on, says how many.
+programs() {
+    sed '/^---$/,$d; s/^    //; t; s/.*//' "$1" | awk -v work="$work" '
+        /^#include/ && !inside { inside = 1; file = work "/" ++count ".c"; printf "" >file }
+        inside { print >file }
+        /^}/ && main { inside = main = 0; close(file) }
+        /^int main/ { main = 1 }
+        END { print count + 0 }'
+}
+
+compile() {
+    timeout 60 "$prefix/bin/mpicc" -std=gnu99 -Wall -Wextra -Werror -o "$work/program" "$1" \
+        -isystem "$prefix/include/openmpi" -isystem "$built" -isystem "$built/opal/include" \
+        -isystem "$built/ompi/include" -lopen-pal >"$work/out" 2>&1
+}
+
+# prints_expected MODE: what stands before "(expected TEXT)" in a line ends with TEXT. A
+# program without mpirun leaves its segment in /dev/shm if it makes one.
+prints_expected() {
+    OMPI_MCA_opal_datatype_lookahead=$1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self \
+        timeout 60 "$work/program" >"$work/out" 2>&1 &&
+        grep -q '(expected ' "$work/out" &&
+        awk '{
+            at = index($0, " (expected "); said = substr($0, 1, at - 1)
+            text = substr($0, at + 11); sub(/\)$/, "", text)
+            if (!at || substr(said, length(said) - length(text) + 1) != text) { exit 1 }
+        }' "$work/out"
+}
+
+for patch in "${patches[@]}"; do
+    name=${patch#"$root"/}
+    last=$(programs "$patch")
+    for ((n = 1; n <= last; n++)); do
+        check "program $n of $name compiles" compile "$work/$n.c"
+        grep -q '(expected ' "$work/$n.c" || continue
+        for mode in off dual; do
+            check "program $n of $name prints what it expects, $mode" prints_expected "$mode"
+        done
+    done
+done
 
 echo "1..$count"
 exit $((failures > 0))

@@ -133,6 +133,8 @@ static void test_count(void)
 
 /* ---- streams ---- */
 
+#define MOST_RANKS 10
+
 /* A walk gives each origin's blocks, ranks backwards, first block to last. */
 static bool walks(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                   mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream)
@@ -169,6 +171,30 @@ static bool walks(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
     return seen.blocks == volume.blocks && seen.bytes == volume.bytes;
 }
 
+/* A trimmed stream has the same blocks, and neither begins nor ends with nothing. */
+static bool trims(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                  mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream)
+{
+    const mca_coll_pipering_stream_t trimmed = mca_coll_pipering_stream_trim(ring, bytes, stream);
+    mca_coll_pipering_walk_t whole, short_one;
+    mca_coll_pipering_block_t a = {0, 0, 0}, b = {0, 0, 0};
+    bool more;
+
+    mca_coll_pipering_walk_init(&whole, ring, bytes, cut, stream);
+    mca_coll_pipering_walk_init(&short_one, ring, bytes, cut, trimmed);
+    do {
+        more = mca_coll_pipering_walk_next(&whole, &a);
+        if (mca_coll_pipering_walk_next(&short_one, &b) != more || a.rank != b.rank
+            || a.offset != b.offset || a.length != b.length) {
+            return false;
+        }
+    } while (more);
+    return 0 == trimmed.origins
+           || (0 < bytes[ring->rank[trimmed.position]]
+               && 0 < bytes[ring->rank[(trimmed.position + ring->size - trimmed.origins + 1)
+                                       % ring->size]]);
+}
+
 static void shuffled_ring(mca_coll_pipering_ring_t *ring, int p, void *memory)
 {
     mca_coll_pipering_ring_bind(ring, p, memory);
@@ -192,10 +218,11 @@ static void test_streams(void)
     tap_tally_t tally = {0, 0};
 
     for (int i = 0; i < 5000; i++) {
-        const int p = tap_between(1, 10);
+        const int p = tap_between(1, MOST_RANKS);
         const mca_coll_pipering_cut_t cut = {1 + tap_below(9), splits[i % SPLITS]};
-        const mca_coll_pipering_stream_t stream = {(int) tap_below((uint64_t) p),
-                                                   tap_between(0, p)};
+        const mca_coll_pipering_stream_t stream = {.position = (int) tap_below((uint64_t) p),
+                                                   .origins = tap_between(0, p),
+                                                   .parts = tap_between(0, 1)};
         void *memory = tap_memory(mca_coll_pipering_ring_size(p));
         size_t *bytes = tap_memory((size_t) p * sizeof(*bytes));
         mca_coll_pipering_ring_t ring;
@@ -204,25 +231,111 @@ static void test_streams(void)
         for (int r = 0; r < p; r++) {
             bytes[r] = tap_once_in(2) ? 0 : tap_below(40);
         }
-        tap_try(&tally, walks(&ring, bytes, cut, stream),
+        tap_try(&tally,
+                walks(&ring, bytes, cut, stream) && trims(&ring, bytes, cut, stream),
                 "%s, B = %zu, stream from %d, %d origins", ref_show(bytes, p), cut.block_size,
                 stream.position, stream.origins);
         free(bytes);
         free(memory);
     }
-    tally_ok(&tally, 5000, "a walk gives a stream's blocks in order and stops");
+    tally_ok(&tally, 5000, "a walk gives a stream's blocks in order and stops, also of what is trimmed");
+}
+
+/* A stream carries blocks of its origins, of each those from next[rank] on; what passes it. */
+static bool continues(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                      mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream,
+                      uint64_t *next, mca_coll_pipering_volume_t *seen)
+{
+    mca_coll_pipering_walk_t walk;
+    mca_coll_pipering_block_t block;
+    int back = 0; /* positions, to the origin of the last block */
+
+    *seen = (mca_coll_pipering_volume_t){0, 0};
+    mca_coll_pipering_walk_init(&walk, ring, bytes, cut, stream);
+    while (mca_coll_pipering_walk_next(&walk, &block)) {
+        size_t offset, length;
+
+        while (ring->rank[(stream.position + ring->size - back) % ring->size] != block.rank) {
+            if (++back == stream.origins) {
+                return false;
+            }
+        }
+        mca_coll_pipering_cut_block(bytes[block.rank], cut, next[block.rank]++, &offset, &length);
+        if (offset != block.offset || length != block.length) {
+            return false;
+        }
+        seen->blocks++;
+        seen->bytes += length;
+    }
+    return true;
+}
+
+/*
+ * Streams that share contributions: of each they carry blocks that follow each other, none is left
+ * out or carried twice, and their numbers differ by one at most.
+ */
+static bool shares(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                   mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t whole, int parts)
+{
+    const mca_coll_pipering_volume_t all = mca_coll_pipering_stream_volume(ring, bytes, cut, whole);
+    uint64_t next[MOST_RANKS] = {0}, least = UINT64_MAX, most = 0;
+    mca_coll_pipering_volume_t sum = {0, 0};
+
+    for (int part = 0; part < parts; part++) {
+        const mca_coll_pipering_stream_t stream = {whole.position, whole.origins, part, parts};
+        const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, cut,
+                                                                                  stream);
+        mca_coll_pipering_volume_t seen;
+
+        if (!continues(ring, bytes, cut, stream, next, &seen) || seen.blocks != volume.blocks
+            || seen.bytes != volume.bytes) {
+            return false;
+        }
+        least = volume.blocks < least ? volume.blocks : least;
+        most = volume.blocks > most ? volume.blocks : most;
+        sum.blocks += volume.blocks;
+        sum.bytes += volume.bytes;
+    }
+    return sum.blocks == all.blocks && sum.bytes == all.bytes
+           && most - least <= (uint64_t) whole.origins;
+}
+
+static void test_parts(void)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 5000; i++) {
+        const int p = tap_between(1, MOST_RANKS), parts = tap_between(2, 7);
+        const mca_coll_pipering_cut_t cut = {1 + tap_below(9), splits[i % SPLITS]};
+        const mca_coll_pipering_stream_t whole = {.position = (int) tap_below((uint64_t) p),
+                                                  .origins = tap_between(0, p)};
+        void *memory = tap_memory(mca_coll_pipering_ring_size(p));
+        size_t bytes[MOST_RANKS];
+        mca_coll_pipering_ring_t ring;
+
+        shuffled_ring(&ring, p, memory);
+        for (int r = 0; r < p; r++) {
+            bytes[r] = tap_once_in(3) ? 0 : tap_below(80);
+        }
+        tap_try(&tally, shares(&ring, bytes, cut, whole, parts),
+                "%s, B = %zu, stream from %d, %d origins, %d parts", ref_show(bytes, p),
+                cut.block_size, whole.position, whole.origins, parts);
+        free(memory);
+    }
+    tally_ok(&tally, 5000, "streams that share contributions carry each block once, in order");
 }
 
 static void test_huge_volume(void)
 {
     const size_t bytes[3] = {(size_t) 1 << 40, 0, ((size_t) 1 << 41) + 1};
     const mca_coll_pipering_cut_t cut = {1, MCA_COLL_PIPERING_SPLIT_EVEN};
+    const mca_coll_pipering_stream_t all = {.position = 1, .origins = 3};
     void *memory = tap_memory(mca_coll_pipering_ring_size(3));
     mca_coll_pipering_ring_t ring;
     mca_coll_pipering_volume_t volume;
 
     shuffled_ring(&ring, 3, memory);
-    volume = mca_coll_pipering_stream_volume(&ring, bytes, cut, (mca_coll_pipering_stream_t){1, 3});
+    volume = mca_coll_pipering_stream_volume(&ring, bytes, cut, all);
     ok(volume.bytes == bytes[0] + bytes[2] && volume.blocks == volume.bytes,
        "volume of terabytes in blocks of a byte");
     free(memory);
@@ -238,6 +351,7 @@ int main(void)
         test_huge(splits[i], split_names[i]);
     }
     test_streams();
+    test_parts();
     test_huge_volume();
     return tap_end();
 }

@@ -47,6 +47,8 @@ const char *cast_show(const cast_t *cast)
     return text;
 }
 
+static void progress(ompi_communicator_t *comm);
+
 /* ---- topologies ---- */
 
 static void add_grouping(cast_t *cast, mca_coll_mleader_topology_t *topology,
@@ -64,6 +66,11 @@ static void add_grouping(cast_t *cast, mca_coll_mleader_topology_t *topology,
     topology->nodes = groups->nodes;
     grouping->counter = topology->lanes;
     topology->lanes += groups->lanes;
+    for (int g = 0; g < groups->groups; g++) {
+        const int size = groups->first[g + 1] - groups->first[g];
+
+        grouping->largest = size > grouping->largest ? size : grouping->largest;
+    }
 }
 
 /* What is equal on all ranks; arrays that nobody writes to are theirs together. */
@@ -92,8 +99,8 @@ static void set_common(cast_t *cast, mca_coll_mleader_topology_t *topology)
         topology->most_here = topology->index[r] < topology->most_here ? topology->most_here
                                                                        : topology->index[r] + 1;
     }
-    topology->alike = topology->shared = topology->crowded = true;
-    topology->half_size = cast->half_size;
+    topology->alike = topology->shared.there = topology->crowded = true;
+    topology->shared.half_size = cast->half_size;
 }
 
 static void open_segment(cast_t *cast, const mca_coll_mleader_topology_t *topology, int node,
@@ -127,15 +134,16 @@ static void place_rank(const cast_t *cast, mca_coll_mleader_topology_t *topology
         grouping->leader = rank == mca_coll_mleader_leader(groups, grouping->group);
     }
     segment = &cast->segment[topology->grouping[0].node];
-    topology->written = (mca_coll_mleader_counter_t *) segment->memory;
-    topology->progress = topology->written + topology->most_here;
-    topology->half[0] = segment->memory + segment->header;
-    topology->half[1] = topology->half[0] + cast->half_size;
+    topology->shared.written = (mca_coll_mleader_counter_t *) segment->memory;
+    topology->shared.progress = topology->shared.written + topology->most_here;
+    topology->shared.half[0] = segment->memory + segment->header;
+    topology->shared.half[1] = topology->shared.half[0] + cast->half_size;
 }
 
 void cast_open(cast_t *cast, size_t half_size, uint64_t slices)
 {
-    mca_coll_mleader_topology_t common = {.slice = slices};
+    mca_coll_mleader_topology_t common
+        = {.shared = {.taken = slices, .last = slices, .moved = slices}};
 
     cast->half_size = half_size;
     set_common(cast, &common);
@@ -147,6 +155,10 @@ void cast_open(cast_t *cast, size_t half_size, uint64_t slices)
         place_rank(cast, &cast->topology[r], r);
     }
     posing_open(cast->comm, cast->layout.ranks, tap_random());
+    posing_progress = progress;
+    for (int r = 0; r < cast->layout.ranks; r++) {
+        cast->comm[r].owner = cast;
+    }
 }
 
 bool cast_close(cast_t *cast)
@@ -157,6 +169,9 @@ bool cast_close(cast_t *cast)
     for (int i = 0; i < cast->topology[0].groupings; i++) {
         free(cast->topology[0].grouping[i].lane_first);
         free(cast->memory[i]);
+    }
+    for (int r = 0; r < cast->layout.ranks; r++) {
+        free(cast->topology[r].shared.room.memory);
     }
     free(cast->numbers);
     return posing_close(cast->comm);
@@ -192,7 +207,42 @@ cast_call_t cast_roll_call(const cast_t *cast, int slices)
     call.slice_size = 1 + tap_below(cast_most(cast, &call));
     call.message_size = cast_message(cast, call.slice_size);
     call.bytes = 1 + tap_below((size_t) slices * call.slice_size);
+    call.later = tap_once_in(2);
     return call;
+}
+
+cast_call_t cast_again(const cast_t *cast, const cast_call_t *call)
+{
+    const cast_call_t other = cast_roll_call(cast, 1);
+    cast_call_t again = *call;
+
+    switch (tap_between(0, 6)) {
+    case 0:
+        again.variant.exchange = other.variant.exchange;
+        break;
+    case 1:
+        again.variant.aggregation = other.variant.aggregation;
+        break;
+    case 2:
+        again.variant.shm_out = other.variant.shm_out;
+        break;
+    case 3:
+        again.message_size = cast_message(cast, again.slice_size);
+        break;
+    case 4:
+        again.grouping = again.variant.lanes ? again.grouping : other.grouping;
+        again.slice_size = tap_once_in(2) ? 1 : again.slice_size;
+        again.slice_size = again.slice_size > cast_most(cast, &again) ? 1 : again.slice_size;
+        again.bytes = 1 + tap_below(5 * again.slice_size);
+        break;
+    default:
+        break;
+    }
+    again.in_place = tap_once_in(3);
+    again.spaced = tap_once_in(2);
+    again.later = tap_once_in(2);
+    again.key = tap_random();
+    return again;
 }
 
 /* Byte k of what a rank gives. */
@@ -219,41 +269,124 @@ static bool is_right(const cast_call_t *call, const char *result, size_t stride,
     return right;
 }
 
-const char *cast_run(cast_t *cast, int rank, const cast_call_t *call)
+/* ---- runs of calls ---- */
+
+/** A call on a rank, with its buffers. */
+struct cast_run_t {
+    mca_coll_mleader_call_t call;
+    mca_coll_mleader_room_t room; /**< unless it waits */
+    const cast_call_t *of;
+    ompi_datatype_t type;
+    char *result, *mine;
+    cast_run_t *next;
+};
+
+static cast_run_t *new_run(cast_t *cast, int rank, const cast_call_t *call, bool waits)
 {
     const size_t stride = call->bytes + (call->spaced ? 3 : 0);
-    const int ranks = cast->layout.ranks;
-    char *result = tap_memory((size_t) ranks * stride), *mine = tap_memory(call->bytes);
-    char *from = call->in_place ? result + (size_t) rank * stride : mine;
-    ompi_datatype_t type = {.size = (ptrdiff_t) call->bytes};
-    mca_coll_mleader_call_t run = {.comm = &cast->comm[rank],
-                                   .topology = &cast->topology[rank],
-                                   .grouping = &cast->topology[rank].grouping[call->grouping],
-                                   .variant = call->variant,
-                                   .sbuf = from,
-                                   .scount = 1,
-                                   .stype = &type,
-                                   .rbuf = result,
-                                   .rcount = 1,
-                                   .rtype = &type,
-                                   .stride = (ptrdiff_t) stride,
-                                   .in_place = call->in_place,
-                                   .sdense = true,
-                                   .rdense = true,
-                                   .bytes = call->bytes,
-                                   .slice_size = call->slice_size < call->bytes ? call->slice_size
-                                                                                : call->bytes,
-                                   .message_size = call->message_size};
-    int code;
-    bool right;
+    const size_t size = (size_t) cast->layout.ranks * stride;
+    cast_run_t *run = tap_memory(sizeof(*run));
+    mca_coll_mleader_topology_t *topology = &cast->topology[rank];
 
-    memset(result, 0, (size_t) ranks * stride);
+    *run = (cast_run_t){.of = call,
+                        .type = {.size = (ptrdiff_t) call->bytes},
+                        .result = tap_memory(size),
+                        .mine = tap_memory(call->bytes)};
+    char *from = call->in_place ? run->result + (size_t) rank * stride : run->mine;
+
+    run->call = (mca_coll_mleader_call_t){
+        .comm = &cast->comm[rank],
+        .caller = {.comm = &cast->comm[rank]},
+        .topology = topology,
+        .memory = &topology->shared,
+        .grouping = &topology->grouping[call->grouping],
+        .variant = call->variant,
+        .sbuf = from,
+        .scount = 1,
+        .stype = &run->type,
+        .rbuf = run->result,
+        .rcount = 1,
+        .rtype = &run->type,
+        .stride = (ptrdiff_t) stride,
+        .in_place = call->in_place,
+        .sdense = true,
+        .rdense = true,
+        .waits = waits,
+        .room = waits ? &topology->shared.room : &run->room,
+        .tag = (int) (call->key & 0xffff),
+        .bytes = call->bytes,
+        .slice_size = call->slice_size < call->bytes ? call->slice_size : call->bytes,
+        .message_size = call->message_size};
+    memset(run->result, 0, size);
     for (size_t k = 0; k < call->bytes; k++) {
         from[k] = content(call, rank, k);
     }
-    code = mca_coll_mleader_run(&run);
-    right = is_right(call, result, stride, ranks);
-    free(mine);
-    free(result);
+    return run;
+}
+
+/** Judges a run that is over, and frees it; NULL, or what is wrong. */
+static const char *end_run(cast_t *cast, cast_run_t *run)
+{
+    const int code = run->call.error;
+    const bool right = is_right(run->of, run->result, (size_t) run->call.stride,
+                                cast->layout.ranks);
+
+    cast->errors[run->call.comm->rank] += OMPI_SUCCESS != code;
+    mca_coll_mleader_call_fini(&run->call);
+    free(run->room.memory);
+    free(run->mine);
+    free(run->result);
+    free(run);
     return OMPI_SUCCESS != code ? "an error" : right ? NULL : "wrong data";
+}
+
+const char *cast_run(cast_t *cast, int rank, const cast_call_t *call)
+{
+    cast_run_t *run = new_run(cast, rank, call, true);
+
+    (void) mca_coll_mleader_call_run(&run->call);
+    return end_run(cast, run);
+}
+
+void cast_start(cast_t *cast, int rank, const cast_call_t *call)
+{
+    cast_run_t *run = new_run(cast, rank, call, false), **end = &cast->run[rank];
+    int steps = 0;
+
+    if (OMPI_SUCCESS != mca_coll_mleader_call_init(&run->call)) {
+        cast->fault[rank] = "no memory";
+    }
+    mca_coll_mleader_call_begin(&run->call);
+    (void) mca_coll_mleader_call_move(&run->call, &steps);
+    while (NULL != *end) {
+        end = &(*end)->next;
+    }
+    *end = run;
+}
+
+/** Moves all calls of a rank that do not wait. */
+static void progress(ompi_communicator_t *comm)
+{
+    cast_t *cast = comm->owner;
+    int steps = 0;
+
+    for (cast_run_t **at = &cast->run[comm->rank]; NULL != *at;) {
+        cast_run_t *run = *at;
+
+        if (!mca_coll_mleader_call_move(&run->call, &steps)) {
+            at = &run->next;
+            continue;
+        }
+        *at = run->next;
+        const char *fault = end_run(cast, run);
+        cast->fault[comm->rank] = NULL == fault ? cast->fault[comm->rank] : fault;
+    }
+}
+
+const char *cast_finish(cast_t *cast, int rank)
+{
+    while (NULL != cast->run[rank]) {
+        opal_progress();
+    }
+    return cast->fault[rank];
 }

@@ -25,6 +25,8 @@ typedef struct cast_segment_t {
     size_t size, header; /**< header: bytes of the counters, which come first */
 } cast_segment_t;
 
+typedef struct cast_run_t cast_run_t;
+
 typedef struct cast_t {
     mca_coll_mleader_layout_t layout;
     int node_of[POSING_RANKS], list_of[POSING_RANKS];
@@ -33,6 +35,9 @@ typedef struct cast_t {
     cast_segment_t segment[POSING_RANKS]; /**< by node */
     size_t half_size;
     void *memory[MCA_COLL_MLEADER_GROUPINGS], *numbers;
+    cast_run_t *run[POSING_RANKS];   /**< by rank: calls that have begun and do not wait */
+    const char *fault[POSING_RANKS]; /**< by rank: what was wrong with one of these ... */
+    int errors[POSING_RANKS];        /**< ... and how many have ended with an error */
 } cast_t;
 
 /** A call, equal on all ranks. */
@@ -41,6 +46,7 @@ typedef struct cast_call_t {
     int grouping;
     size_t bytes, slice_size, message_size;
     bool in_place, spaced; /**< spaced: with gaps between contributions in the result */
+    bool later;            /**< for cast_start, else for cast_run */
     uint64_t key;          /**< of the data */
 } cast_call_t;
 
@@ -65,8 +71,17 @@ size_t cast_message(const cast_t *cast, size_t slice_size);
 /** A random variant and sizes, up to `slices` slices of the largest size. */
 cast_call_t cast_roll_call(const cast_t *cast, int slices);
 
+/** A call like another one, but for its data, where they lie, and one thing more at most. */
+cast_call_t cast_again(const cast_t *cast, const cast_call_t *call);
+
 /** Runs a call on a rank; NULL, or what is wrong. */
 const char *cast_run(cast_t *cast, int rank, const cast_call_t *call);
+
+/** Begins a call that does not wait; opal_progress moves it. `call` is borrowed until then. */
+void cast_start(cast_t *cast, int rank, const cast_call_t *call);
+
+/** Waits for all of them; NULL, or what is wrong. */
+const char *cast_finish(cast_t *cast, int rank);
 
 /** Nodes and groups, for messages. */
 const char *cast_show(const cast_t *cast);

@@ -23,9 +23,7 @@
 #include "sim.h"
 #include "tap.h"
 
-#define LINKS MCA_COLL_PIPERING_LINKS
-#define THROUGH MCA_COLL_PIPERING_THROUGH
-#define CLOSING MCA_COLL_PIPERING_CLOSING
+#define WAYS 2 /* down: lower and upper */
 #define MOST 40
 
 enum { BLOCKWISE, CYCLIC, RANDOM, ONE_NODE, ALL_NODES, LAYOUTS };
@@ -36,7 +34,8 @@ typedef struct instance_t {
     int node_of[MOST];
     mca_coll_pipering_chain_t chain[MOST];
     mca_coll_pipering_shape_t shape;
-    mca_coll_pipering_route_t route[MOST];
+    mca_coll_pipering_route_t *route; /* [MOST] */
+    mca_coll_pipering_ring_t ring;    /* of the root; only its address is looked at */
 } instance_t;
 
 static int larger(int a, int b)
@@ -91,17 +90,19 @@ static bool try_in(tap_tally_t *tally, bool pass, const instance_t *in, const ch
 
 /* ---- chains ---- */
 
-/* The ways down lead to all ranks, and each names the only one that leads there. */
+/* The ways down lead to all ranks, each of which names who leads there. */
 static bool is_tree(const instance_t *in)
 {
-    int reached[MOST + LINKS] = {in->root}, count = 1;
+    int reached[MOST + WAYS] = {in->root}, count = 1;
 
     for (int i = 0; i < count && count <= in->p; i++) {
-        for (int link = 0; link < LINKS; link++) {
-            const int down = in->chain[reached[i]].down[link];
+        const mca_coll_pipering_chain_t *at = &in->chain[reached[i]];
+        const int ways[WAYS] = {at->lower, at->upper};
+
+        for (int way = 0; way < WAYS; way++) {
+            const int down = ways[way];
             if (-1 > down || down >= in->p
-                || (0 <= down
-                    && (reached[i] != in->chain[down].up || link != in->chain[down].via))) {
+                || (0 <= down && reached[i] != in->chain[down].up)) {
                 return false;
             }
             reached[count] = down;
@@ -168,49 +169,71 @@ static bool has_load(const instance_t *in)
         }
     }
     if (0 == all && NODES != in->kind) {
-        most = (0 <= in->chain[in->root].down[THROUGH]) + (0 <= in->chain[in->root].down[CLOSING]);
+        most = (0 <= in->chain[in->root].upper) + (0 <= in->chain[in->root].lower);
     }
     return most == in->shape.load && (NODES != in->kind || all == in->shape.across);
 }
 
 /* ---- routes ---- */
 
+/* Garbage but for the memory of its links. */
+static void garbage_route(mca_coll_pipering_route_t *route)
+{
+    mca_coll_pipering_in_t *in = route->in;
+    mca_coll_pipering_out_t *out = route->out;
+
+    tap_garbage(route, sizeof(*route));
+    route->in = in;
+    route->out = out;
+}
+
+static bool is_all(mca_coll_pipering_stream_t stream, bool all)
+{
+    return 0 == stream.position && all == stream.origins && 1 >= stream.parts;
+}
+
 /*
- * Both ends name a link by the same index, as tags do. All there is passes it once: own
- * where data begins, else what comes in there.
+ * A route has a link to each neighbour in the chain, those down in the order that is wanted, and
+ * none else. All there is passes each once: own where data begins, else what comes in there.
  */
 static bool rank_agrees(const instance_t *in, int r, bool collect)
 {
     const mca_coll_pipering_route_t *route = &in->route[r];
     const mca_coll_pipering_chain_t *at = &in->chain[r];
-    const bool end = 0 > at->down[THROUGH] && 0 > at->down[CLOSING];
-    const bool begins = collect ? end : r == in->root;
+    const int down[WAYS] = {collect ? at->lower : at->upper, collect ? at->upper : at->lower};
+    const int downs = (0 <= down[0]) + (0 <= down[1]), ups = 0 <= at->up;
+    const bool begins = collect ? 0 == downs : 0 == ups;
 
-    for (int link = 0; link < LINKS; link++) {
-        const mca_coll_pipering_in_t *from = &route->in[link];
-        const mca_coll_pipering_out_t *to = &route->out[link];
-        const int up = link == at->via ? at->up : -1, down = at->down[link];
-        if ((collect ? down : up) != from->peer || (collect ? up : down) != to->peer
-            || (0 <= from->peer && r != in->route[from->peer].out[link].peer)
-            || (0 <= to->peer && r != in->route[to->peer].in[link].peer)
-            || (0 <= from->peer) != from->stream.origins || 0 != from->stream.position
-            || (0 <= to->peer && begins) != to->own
-            || (0 <= to->peer && !begins) != to->forward.origins || 0 != to->forward.position
-            || (!collect && 0 < to->forward.origins && at->via != to->source)) {
+    if ((collect ? downs : ups) != route->ins || (collect ? ups : downs) != route->outs
+        || (collect && route->below != (0 <= at->lower)) || &in->ring != route->ring
+        || !is_all(route->own, begins)) {
+        return false;
+    }
+    for (int link = 0; link < route->ins; link++) {
+        const int peer = collect ? down[0 <= down[0] ? link : 1] : at->up;
+        if (peer != route->in[link].peer || !is_all(route->in[link].stream, true)) {
             return false;
         }
     }
-    return begins == route->own.origins && 0 == route->own.position;
+    for (int link = 0; link < route->outs; link++) {
+        const mca_coll_pipering_out_t *out = &route->out[link];
+        const int peer = collect ? at->up : down[0 <= down[0] ? link : 1];
+        if (peer != out->peer || begins != out->own || !is_all(out->forward, !begins)
+            || 0 != out->source) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool routes_agree(instance_t *in, bool collect)
 {
     bool agree = true;
 
-    tap_garbage(in->route, sizeof(in->route));
     for (int r = 0; r < in->p; r++) {
-        (collect ? mca_coll_pipering_route_collect
-                 : mca_coll_pipering_route_spread)(&in->route[r], &in->chain[r]);
+        garbage_route(&in->route[r]);
+        (collect ? mca_coll_pipering_chain_collect
+                 : mca_coll_pipering_chain_spread)(&in->route[r], &in->ring, &in->chain[r]);
     }
     for (int r = 0; r < in->p; r++) {
         agree = agree && rank_agrees(in, r, collect);
@@ -221,7 +244,9 @@ static bool routes_agree(instance_t *in, bool collect)
 /* What a rank of a tree makes, lower op own op upper, is of ranks low .. high, all adjacent. */
 static bool fold(const instance_t *in, int rank, int *low, int *high)
 {
-    const int lower = in->route[rank].in[CLOSING].peer, upper = in->route[rank].in[THROUGH].peer;
+    const mca_coll_pipering_route_t *route = &in->route[rank];
+    const int lower = 0 < route->below ? route->in[0].peer : -1;
+    const int upper = route->below < route->ins ? route->in[route->below].peer : -1;
     int below = rank - 1, above = rank + 1;
 
     *low = *high = rank;
@@ -261,7 +286,7 @@ static void try_chain(tap_tally_t *tree, tap_tally_t *shape, tap_tally_t *routes
 static void test_chains(int kind, const char *name)
 {
     tap_tally_t tree = {0, 0}, shape = {0, 0}, routes = {0, 0}, order = {0, 0};
-    instance_t in = {.kind = kind};
+    instance_t in = {.kind = kind, .route = sim_routes(MOST)};
 
     for (in.p = 2; in.p <= MOST; in.p++) {
         for (int i = 0; i < (LINE == kind ? 20 : 2) * LAYOUTS; i++) {
@@ -277,6 +302,7 @@ static void test_chains(int kind, const char *name)
     if (NODES != kind) {
         tally_ok(&order, 3000, "%s: ranks are combined in their order", name);
     }
+    free(in.route);
 }
 
 /* ---- reduce-scatter ---- */
@@ -290,8 +316,8 @@ static bool follow_link(const sim_plan_t *plan, int x)
 {
     const int p = plan->ring.size, y = (x + 1) % p;
     const mca_coll_pipering_route_t *from = &plan->routes[plan->ring.rank[x]];
-    const mca_coll_pipering_out_t *out = &from->out[THROUGH];
-    const mca_coll_pipering_in_t *in = &plan->routes[plan->ring.rank[y]].in[THROUGH];
+    const mca_coll_pipering_out_t *out = &from->out[0];
+    const mca_coll_pipering_in_t *in = &plan->routes[plan->ring.rank[y]].in[0];
 
     for (int i = 0; i < p - 1; i++) {
         const int wanted = (x + p - 1 - i) % p;
@@ -301,10 +327,9 @@ static bool follow_link(const sim_plan_t *plan, int x)
         }
     }
     return plan->ring.rank[y] == out->peer && plan->ring.rank[x] == in->peer && out->own
-           && -1 == from->out[CLOSING].peer && -1 == from->in[CLOSING].peer
-           && 1 == from->own.origins && THROUGH == out->source && p - 1 == in->stream.origins
-           && p - 2 == out->forward.origins
-           && from->in[THROUGH].stream.position == out->forward.position;
+           && 1 == from->outs && 1 == from->ins && 0 == from->below && 1 == from->own.origins
+           && 0 == out->source && p - 1 == in->stream.origins && p - 2 == out->forward.origins
+           && from->in[0].stream.position == out->forward.position;
 }
 
 static void test_scatter(void)
@@ -323,8 +348,8 @@ static void test_scatter(void)
             blocks[r] = tap_below(4);
         }
         sim_plan(&plan, p, node_of, blocks, (unsigned) tap_below(4));
-        tap_garbage(plan.routes, (size_t) p * sizeof(*plan.routes));
         for (int r = 0; r < p; r++) {
+            garbage_route(&plan.routes[r]);
             mca_coll_pipering_route_scatter(&plan.routes[r], &plan.ring, r);
         }
         for (int x = 0; x < p; x++) {
@@ -349,7 +374,7 @@ static const mca_coll_pipering_cost_t costs[] = {
     {.net = {2e-6, 1e-10, 3e-6, .handshake = 5e-6, .eager = 65536, .overlap = true},
      .local = {3e-7, 5e-11, 2e-7, .handshake = 5e-7, .eager = 4096, .overlap = true}}};
 
-/* A line; with so many ranks it is what a block passes on a circle. */
+/* A line; with so many ranks it is what a block passes on a ring. */
 static mca_coll_pipering_line_problem_t random_line(int ranks)
 {
     const int net = !tap_once_in(3), hops = 2 * (ranks - 1);
@@ -366,20 +391,21 @@ static mca_coll_pipering_line_problem_t random_line(int ranks)
     return line;
 }
 
-static mca_coll_pipering_circle_problem_t circle_of(const mca_coll_pipering_line_problem_t *line)
+static mca_coll_pipering_ring_allreduce_problem_t
+ring_allreduce_of(const mca_coll_pipering_line_problem_t *line)
 {
     const int ranks = 1 + (line->shape.across + line->shape.inside) / 2;
 
-    return (mca_coll_pipering_circle_problem_t){ranks, 0 < line->shape.across ? ranks : 1,
-                                                line->bytes, line->combine, line->cost};
+    return (mca_coll_pipering_ring_allreduce_problem_t){ranks, 0 < line->shape.across ? ranks : 1,
+                                                        line->bytes, line->combine, line->cost};
 }
 
 /*
  * Equal blocks pass all hops; a link takes one at a time, and so does each of the first
- * `combining` ranks. On a circle all do the same at once: one link and rank stand for all.
+ * `combining` ranks. On a ring all do the same at once: one link and rank stand for all.
  */
 static double simulate(const mca_coll_pipering_line_problem_t *line, size_t block_size,
-                       int combining, bool circle)
+                       int combining, bool ring)
 {
     const size_t blocks = (line->bytes + block_size - 1) / block_size;
     const double size = (double) line->bytes / (double) blocks;
@@ -389,8 +415,8 @@ static double simulate(const mca_coll_pipering_line_problem_t *line, size_t bloc
         const mca_coll_pipering_link_cost_t *link = h < line->shape.across ? &line->cost.net
                                                                            : &line->cost.local;
         const double sent = mca_coll_pipering_stream_time(link, 1, size);
-        link_free = circle ? link_free : 0;
-        rank_free = circle ? rank_free : 0;
+        link_free = ring ? link_free : 0;
+        rank_free = ring ? rank_free : 0;
         for (size_t k = 0; k < blocks; k++) {
             link_free = fmax(ready[k], link_free) + sent;
             rank_free = fmax(link_free + link->latency, rank_free)
@@ -437,22 +463,22 @@ static void test_line_time(void)
     tally_ok(&loaded, 1500, "line: blocks that pass a link again take its time again");
 }
 
-/* Rough while the circle fills, and ranks may combine what they only pass on. */
-static void test_circle_time(void)
+/* Rough while the ring fills, and ranks may combine what they only pass on. */
+static void test_ring_allreduce_time(void)
 {
     tap_tally_t tally = {0, 0};
 
     for (int i = 0; i < 3000; i++) {
         const mca_coll_pipering_line_problem_t line = random_line(tap_between(8, MOST));
-        const mca_coll_pipering_circle_problem_t circle = circle_of(&line);
+        const mca_coll_pipering_ring_allreduce_problem_t ring = ring_allreduce_of(&line);
         const size_t size = mca_coll_pipering_blocks(line.bytes, 1 + tap_below(BLOCKS));
-        const double time = mca_coll_pipering_circle_time(&circle, size);
+        const double time = mca_coll_pipering_ring_allreduce_time(&ring, size);
         try_line(&tally,
-                 time >= 0.85 * simulate(&line, size, circle.ranks - 1, true)
+                 time >= 0.85 * simulate(&line, size, ring.ranks - 1, true)
                      && time <= 1.15 * simulate(&line, size, ALL, true),
                  &line, size, time);
     }
-    tally_ok(&tally, 3000, "circle: modelled time within 15%% of the simulation");
+    tally_ok(&tally, 3000, "ring allreduce: modelled time within 15%% of the simulation");
 }
 
 /* Within 5 % of the best of many sizes. */
@@ -473,15 +499,16 @@ static bool is_best(mca_coll_pipering_time_fn_t *time_of, const void *problem, s
 
 static void test_search(void)
 {
-    tap_tally_t lines = {0, 0}, circles = {0, 0};
+    tap_tally_t lines = {0, 0}, rings = {0, 0};
 
     for (int i = 0; i < 1500; i++) {
         const mca_coll_pipering_line_problem_t way = random_line(2 + i % (MOST - 1));
         mca_coll_pipering_line_problem_t line = random_line(0);
-        const mca_coll_pipering_circle_problem_t circle = circle_of(&way);
-        size_t size = mca_coll_pipering_circle_search(&circle);
-        try_line(&circles, is_best(mca_coll_pipering_circle_time, &circle, way.bytes, size), &way,
-                 size, mca_coll_pipering_circle_time(&circle, size));
+        const mca_coll_pipering_ring_allreduce_problem_t ring = ring_allreduce_of(&way);
+        size_t size = mca_coll_pipering_ring_allreduce_search(&ring);
+        try_line(&rings,
+                 is_best(mca_coll_pipering_ring_allreduce_time, &ring, way.bytes, size), &way,
+                 size, mca_coll_pipering_ring_allreduce_time(&ring, size));
         line.passes = tap_between(1, 2);
         line.shape.load = tap_between(1, 9);
         size = mca_coll_pipering_line_search(&line);
@@ -489,7 +516,7 @@ static void test_search(void)
                  mca_coll_pipering_line_time(&line, size));
     }
     tally_ok(&lines, 1500, "line: within 5%% of the best block size in the model");
-    tally_ok(&circles, 1500, "circle: within 5%% of the best block size in the model");
+    tally_ok(&rings, 1500, "ring allreduce: within 5%% of the best block size in the model");
 }
 
 int main(void)
@@ -500,7 +527,7 @@ int main(void)
     test_chains(LINE, "line");
     test_scatter();
     test_line_time();
-    test_circle_time();
+    test_ring_allreduce_time();
     test_search();
     return tap_end();
 }

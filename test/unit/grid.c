@@ -98,8 +98,8 @@ static bool blame(instance_t *in, const char *fault)
     return false;
 }
 
-/* Every rank's contribution stands on a shelf of every rank. */
-static bool has_shelves(instance_t *in)
+/* Every rank's contribution stands in a slot of every rank. */
+static bool has_slots(instance_t *in)
 {
     for (int me = 0; me < in->p; me++) {
         bool seen[MOST] = {false};
@@ -108,7 +108,7 @@ static bool has_shelves(instance_t *in)
             const int rank = mca_coll_pipering_grid_rank(&in->grid, me, s);
 
             if (0 > rank || in->p <= rank || seen[rank]) {
-                return blame(in, "shelves are no order of the ranks");
+                return blame(in, "slots are no order of the ranks");
             }
             seen[rank] = true;
         }
@@ -250,7 +250,7 @@ static void try_instance(findings_t *found, instance_t *in, int lanes)
     const int wanted = log2_up(in->p / lanes) + log2_up(lanes);
 
     in->grid.lanes = lanes;
-    tap_try(&found->flow, has_shelves(in) && run(in), "%d ranks, %d lanes, nodes %s: %s", in->p,
+    tap_try(&found->flow, has_slots(in) && run(in), "%d ranks, %d lanes, nodes %s: %s", in->p,
             lanes, ref_show_int(in->node_of, in->p), in->fault);
     tap_try(&found->rounds, wanted == mca_coll_pipering_grid_rounds(&in->grid),
             "%d ranks, %d lanes", in->p, lanes);

@@ -140,13 +140,12 @@ static bool sends_linearly(const sim_plan_t *plan, const size_t *bytes,
                            mca_coll_pipering_cut_t cut, int me)
 {
     const mca_coll_pipering_route_t *route = &plan->routes[me];
-    const mca_coll_pipering_out_t *out = &route->out[MCA_COLL_PIPERING_THROUGH];
+    const mca_coll_pipering_out_t *out = &route->out[MCA_COLL_PIPERING_RING_LINK];
     const int p = plan->ring.size;
     mca_coll_pipering_block_t block = {-1, 1, 0};
     mca_coll_pipering_walk_t walk;
 
-    if ((me + 1) % p != out->peer || !out->own
-        || 0 <= route->out[MCA_COLL_PIPERING_CLOSING].peer) {
+    if (1 != route->outs || (me + 1) % p != out->peer || !out->own) {
         return false;
     }
     mca_coll_pipering_walk_init(&walk, &plan->ring, bytes, cut, route->own);

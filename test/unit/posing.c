@@ -19,6 +19,7 @@ typedef struct message_t {
     struct message_t *next;
     const char *from; /* copy, or the sender's memory */
     size_t bytes;
+    int tag;
     ompi_request_t *sender; /* that waits for it, or NULL */
     unsigned clock[POSING_RANKS];
     char copy[];
@@ -29,24 +30,12 @@ struct posing_channel_t {
     message_t *last;  /* the writer's */
 };
 
-struct ompi_request_t {
-    ompi_communicator_t *comm;
-    const void *memory;
-    size_t bytes;
-    bool receive;
-    int from;     /* of a receive */
-    bool done;    /* of a send: set by the receiver */
-    bool touches; /* until it is waited for */
-    unsigned clock[POSING_RANKS]; /* of the other side */
-    unsigned posted[POSING_RANKS];
-    ompi_request_t *next;
-};
-
 ompi_datatype_t posing_byte = {.size = 1};
 static ompi_request_t no_request = {.done = true};
 ompi_request_t *const posing_no_request = &no_request;
 __thread ompi_communicator_t *posing_me;
 void (*posing_idle)(void);
+void (*posing_progress)(ompi_communicator_t *comm);
 posing_touch_fn_t *posing_touch;
 
 __attribute__((noreturn)) static void give_up(const char *why)
@@ -148,14 +137,17 @@ static bool flip(ompi_communicator_t *comm)
 
 /* ---- sends and receives ---- */
 
-static ompi_request_t *new_request(ompi_communicator_t *comm, const void *memory, size_t bytes)
+static ompi_request_t *new_request(ompi_communicator_t *comm, const void *memory, size_t bytes,
+                                   int peer, int tag)
 {
     ompi_request_t *request = tap_memory(sizeof(*request));
 
     memset(request, 0, sizeof(*request));
     request->comm = comm;
     request->memory = memory;
-    request->bytes = bytes;
+    request->bytes = request->req_status._ucount = bytes;
+    request->peer = peer;
+    request->tag = tag;
     return request;
 }
 
@@ -176,11 +168,12 @@ int posing_isend(const void *memory, size_t bytes, ompi_datatype_t *type, int to
     message_t *last = channel->last;
 
     (void) type;
-    (void) (tag + mode);
-    *request = new_request(comm, memory, bytes);
+    (void) mode;
+    *request = new_request(comm, memory, bytes, to, tag);
     touch(*request, true);
     message->from = memory;
     message->bytes = bytes;
+    message->tag = tag;
     if (late) {
         message->sender = *request;
     } else {
@@ -201,10 +194,8 @@ int posing_irecv(void *memory, size_t bytes, ompi_datatype_t *type, int from, in
     ompi_request_t **end = &comm->posted;
 
     (void) type;
-    (void) tag;
-    *request = new_request(comm, memory, bytes);
+    *request = new_request(comm, memory, bytes, from, tag);
     (*request)->receive = true;
-    (*request)->from = from;
     touch(*request, true);
     memcpy((*request)->posted, comm->clock, sizeof(comm->clock));
     posing_tick(comm);
@@ -218,20 +209,20 @@ int posing_irecv(void *memory, size_t bytes, ompi_datatype_t *type, int from, in
 /* Takes a message for a receive, if there is one. */
 static bool take(ompi_communicator_t *comm, ompi_request_t *request)
 {
-    posing_channel_t *channel = channel_of(comm, request->from, comm->rank);
+    posing_channel_t *channel = channel_of(comm, request->peer, comm->rank);
     message_t *message = __atomic_load_n(&channel->first->next, __ATOMIC_ACQUIRE);
 
     if (NULL == message) {
         return false;
     }
-    if (message->bytes != request->bytes) {
-        give_up("a receive of other size than the message");
+    if (message->bytes != request->bytes || message->tag != request->tag) {
+        give_up("a receive of other size or tag than the message");
     }
     free(channel->first);
     channel->first = message;
     memcpy((char *) request->memory, message->from, message->bytes);
     memcpy(request->clock, message->clock, sizeof(message->clock));
-    request->done = true;
+    __atomic_store_n(&request->done, true, __ATOMIC_RELEASE);
     if (NULL != message->sender) {
         memcpy(message->sender->clock, request->posted, sizeof(request->posted));
         __atomic_store_n(&message->sender->done, true, __ATOMIC_RELEASE);
@@ -247,10 +238,10 @@ static void poll(ompi_communicator_t *comm)
     for (ompi_request_t **at = &comm->posted; NULL != *at;) {
         ompi_request_t *request = *at;
 
-        if (!waits[request->from] && take(comm, request)) {
+        if (!waits[request->peer] && take(comm, request)) {
             *at = request->next;
         } else {
-            waits[request->from] = true;
+            waits[request->peer] = true;
             at = &request->next;
         }
     }
@@ -259,31 +250,25 @@ static void poll(ompi_communicator_t *comm)
 void opal_progress(void)
 {
     poll(posing_me);
+    if (NULL != posing_progress) {
+        posing_progress(posing_me);
+    }
     posing_idle();
 }
 
-int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
-                                  ompi_request_t **requests, const size_t *expected, int count)
+void ompi_request_wait_completion(ompi_request_t *request)
 {
-    (void) caller;
-    for (int i = 0; i < count; i++) {
-        ompi_request_t *request = requests[i];
-
-        if (MPI_REQUEST_NULL == request) {
-            continue;
-        }
-        if (NULL != expected && expected[i] != request->bytes) {
-            give_up("a receive expects another length than it was posted with");
-        }
-        while (!__atomic_load_n(&request->done, __ATOMIC_ACQUIRE)) {
-            opal_progress();
-        }
-        posing_learn(request->comm, request->clock);
-        touch(request, false);
-        free(request);
-        requests[i] = MPI_REQUEST_NULL;
+    while (!mca_common_irregular_is_over(request)) {
+        opal_progress();
     }
-    return OMPI_SUCCESS;
+}
+
+void ompi_request_free(ompi_request_t **request)
+{
+    posing_learn((*request)->comm, (*request)->clock);
+    touch(*request, false);
+    free(*request);
+    *request = MPI_REQUEST_NULL;
 }
 
 bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,

@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINKS MCA_COLL_PIPERING_LINKS
-#define OWN LINKS /* a block came over no link */
+#define OWN (-1) /* a block came over no link */
 
 const mca_coll_pipering_cost_t sim_rounds_cost = {.net = {.alpha = 1}, .local = {.alpha = 1}};
 
@@ -31,8 +30,9 @@ typedef struct cursor_t {
 } cursor_t;
 
 typedef struct channel_t {
-    int from; /* rank, or -1: the channel is not used */
+    int from; /* rank */
     int to;
+    const mca_coll_pipering_out_t *out; /* as its sender has it */
     cursor_t own;
     cursor_t forward;
     cursor_t expected;
@@ -44,12 +44,13 @@ typedef struct sim_t {
     const sim_problem_t *problem;
     sim_result_t *result;
     int p;
+    int links;        /* the most into a rank */
     uint64_t *blocks; /* [p] by rank */
     uint64_t *base;   /* [p + 1] number of the first block of a rank */
     double *ready;    /* [p * b'] when a rank can send a block on */
-    uint8_t *via;     /* [p * b'] the link over which it came */
+    int8_t *via;      /* [p * b'] the link over which it came */
     uint8_t *uses;    /* [p * b'] links over which it has yet to leave */
-    channel_t *in;    /* [p * LINKS] by receiver */
+    channel_t *in;    /* [p * links] by receiver */
 } sim_t;
 
 __attribute__((format(printf, 2, 3))) static bool fail(sim_t *sim, const char *format, ...)
@@ -99,10 +100,35 @@ static uint64_t cell(const sim_t *sim, int rank, uint64_t block)
 
 static channel_t *channel(const sim_t *sim, int receiver, int link)
 {
-    return &sim->in[receiver * LINKS + link];
+    return &sim->in[receiver * sim->links + link];
 }
 
 /* ---- set up ---- */
+
+/* Links out of a route to a rank with a tag; the last of them in *found. */
+static int count_outs(const mca_coll_pipering_route_t *route, int to, int tag,
+                      const mca_coll_pipering_out_t **found)
+{
+    int count = 0;
+
+    for (int o = 0; o < route->outs; o++) {
+        if (to == route->out[o].peer && tag == route->out[o].tag) {
+            *found = &route->out[o];
+            count++;
+        }
+    }
+    return count;
+}
+
+static int count_ins(const mca_coll_pipering_route_t *route, int from, int tag)
+{
+    int count = 0;
+
+    for (int i = 0; i < route->ins; i++) {
+        count += from == route->in[i].peer && tag == route->in[i].tag;
+    }
+    return count;
+}
 
 static bool open_channel(sim_t *sim, int receiver, int link)
 {
@@ -110,18 +136,16 @@ static bool open_channel(sim_t *sim, int receiver, int link)
     const mca_coll_pipering_in_t *in = &routes[receiver].in[link];
     channel_t *c = channel(sim, receiver, link);
 
+    if (in->peer < 0 || in->peer >= sim->p
+        || 1 != count_outs(&routes[in->peer], receiver, in->tag, &c->out)) {
+        return fail(sim, "rank %d receives over link %d from %d, which does not send that",
+                    receiver, link, in->peer);
+    }
     c->from = in->peer;
     c->to = receiver;
-    if (in->peer < 0) {
-        return true;
-    }
-    if (routes[in->peer].out[link].peer != receiver) {
-        return fail(sim, "rank %d receives over link %d from %d, which sends to %d", receiver,
-                    link, in->peer, routes[in->peer].out[link].peer);
-    }
     c->expected = cursor_open(in->stream);
-    c->forward = cursor_open(routes[in->peer].out[link].forward);
-    if (routes[in->peer].out[link].own) {
+    c->forward = cursor_open(c->out->forward);
+    if (c->out->own) {
         c->own = cursor_open(routes[in->peer].own);
     }
     return true;
@@ -136,13 +160,16 @@ static bool open_rank(sim_t *sim, int rank)
         sim->ready[cell(sim, rank, sim->base[rank] + k)] = 0;
         sim->via[cell(sim, rank, sim->base[rank] + k)] = OWN;
     }
-    for (int link = 0; link < LINKS; link++) {
-        int peer = route->out[link].peer;
-
+    for (int link = 0; link < route->ins; link++) {
         good = good && open_channel(sim, rank, link);
-        if (0 <= peer && sim->problem->routes[peer].in[link].peer != rank) {
-            good = fail(sim, "rank %d sends over link %d to %d, which does not listen", rank, link,
-                        peer);
+    }
+    for (int o = 0; o < route->outs; o++) {
+        const int to = route->out[o].peer;
+
+        if (to < 0 || to >= sim->p
+            || 1 != count_ins(&sim->problem->routes[to], rank, route->out[o].tag)) {
+            good = fail(sim, "rank %d sends over link %d to %d, which does not listen", rank, o,
+                        to);
         }
     }
     return good;
@@ -153,11 +180,17 @@ static void sim_allocate(sim_t *sim)
     size_t p = (size_t) sim->p;
     uint64_t cells;
 
+    for (int r = 0; r < sim->p; r++) {
+        const int ins = sim->problem->routes[r].ins;
+
+        sim->links = ins > sim->links ? ins : sim->links;
+    }
+    sim->result->links = sim->links;
     sim->blocks = calloc(p, sizeof(*sim->blocks));
     sim->base = calloc(p + 1, sizeof(*sim->base));
-    sim->in = calloc(p * LINKS, sizeof(*sim->in));
+    sim->in = calloc(p * (size_t) sim->links + 1, sizeof(*sim->in));
     sim->result->done = calloc(p, sizeof(*sim->result->done));
-    sim->result->in = calloc(p * LINKS, sizeof(*sim->result->in));
+    sim->result->in = calloc(p * (size_t) sim->links + 1, sizeof(*sim->result->in));
     assert(sim->blocks && sim->base && sim->in && sim->result->done && sim->result->in);
     for (int r = 0; r < sim->p; r++) {
         size_t bytes = sim->problem->bytes[r], size = sim->problem->cut.block_size;
@@ -183,9 +216,8 @@ static uint8_t count_uses(const sim_t *sim, int rank, int link, int origin)
     const mca_coll_pipering_route_t *route = &sim->problem->routes[rank];
     uint8_t uses = 0;
 
-    for (int o = 0; o < LINKS; o++) {
-        uses += 0 <= route->out[o].peer && link == route->out[o].source
-                && stream_has(sim, route->out[o].forward, origin);
+    for (int o = 0; o < route->outs; o++) {
+        uses += link == route->out[o].source && stream_has(sim, route->out[o].forward, origin);
     }
     return uses;
 }
@@ -204,7 +236,7 @@ static bool receive(sim_t *sim, channel_t *c, int link, int origin, uint64_t k, 
     }
     c->expected.k++;
     sim->ready[at] = time;
-    sim->via[at] = (uint8_t) link;
+    sim->via[at] = (int8_t) link;
     sim->uses[at] = count_uses(sim, c->to, link, origin);
     c->held += 0 != sim->uses[at];
     sim->result->arrived++;
@@ -237,7 +269,7 @@ static bool send_block(sim_t *sim, channel_t *c, int link, cursor_t *cursor, int
     bool local = ring->node[ring->position[c->from]] == ring->node[ring->position[c->to]];
     const mca_coll_pipering_link_cost_t *cost = local ? &sim->problem->cost.local
                                                       : &sim->problem->cost.net;
-    mca_coll_pipering_volume_t *volume = &sim->result->in[c->to * LINKS + link];
+    mca_coll_pipering_volume_t *volume = &sim->result->in[c->to * sim->links + link];
     uint64_t k = cursor->k++, at = cell(sim, c->from, sim->base[origin] + k);
     size_t offset, length;
 
@@ -257,19 +289,19 @@ static uint64_t advance(sim_t *sim, int receiver, int link)
     channel_t *c = channel(sim, receiver, link);
     uint64_t sent = 0;
 
-    while (0 <= c->from && (0 == sim->problem->slots || c->held < sim->problem->slots)) {
+    while (0 == sim->problem->slots || c->held < sim->problem->slots) {
         int own = cursor_rank(sim, &c->own);
         cursor_t *cursor = 0 <= own ? &c->own : &c->forward;
         int origin = cursor_rank(sim, cursor);
-        int source = 0 <= own ? OWN : sim->problem->routes[c->from].out[link].source;
+        int source = 0 <= own ? OWN : c->out->source;
         uint64_t at = origin < 0 ? 0 : cell(sim, c->from, sim->base[origin] + cursor->k);
 
         if (origin < 0 || isinf(sim->ready[at])) {
             break; /* done, or to wait */
         }
         if (source != sim->via[at]) {
-            fail(sim, "rank %d sends of %d over link %d as from link %d, it came over %d", c->from,
-                 origin, link, source, sim->via[at]);
+            fail(sim, "rank %d sends to %d of %d as from link %d, it came over %d", c->from, c->to,
+                 origin, source, sim->via[at]);
             break;
         }
         sent++;
@@ -285,13 +317,12 @@ static bool check_end(sim_t *sim)
     for (int r = 0; r < sim->p; r++) {
         uint64_t got = 0;
 
-        for (int link = 0; link < LINKS; link++) {
+        for (int link = 0; link < sim->problem->routes[r].ins; link++) {
             channel_t *c = channel(sim, r, link);
 
-            got += sim->result->in[r * LINKS + link].blocks;
-            if (0 <= c->from
-                && (0 <= cursor_rank(sim, &c->own) || 0 <= cursor_rank(sim, &c->forward)
-                    || 0 <= cursor_rank(sim, &c->expected))) {
+            got += sim->result->in[r * sim->links + link].blocks;
+            if (0 <= cursor_rank(sim, &c->own) || 0 <= cursor_rank(sim, &c->forward)
+                || 0 <= cursor_rank(sim, &c->expected)) {
                 return fail(sim, "stuck: link %d %d->%d has blocks left", link, c->from, c->to);
             }
         }
@@ -316,8 +347,10 @@ static bool run(sim_t *sim)
     while (0 != sent && '\0' == sim->result->error[0]) {
         sent = 0;
         for (int x = 0; x < sim->p; x++) {
-            for (int link = 0; link < LINKS; link++) {
-                sent += advance(sim, sim->problem->ring->rank[x], link);
+            const int receiver = sim->problem->ring->rank[x];
+
+            for (int link = 0; link < sim->problem->routes[receiver].ins; link++) {
+                sent += advance(sim, receiver, link);
             }
         }
     }
@@ -350,13 +383,22 @@ void sim_free(sim_result_t *result)
 
 /* ---- plans ---- */
 
+mca_coll_pipering_route_t *sim_routes(int p)
+{
+    const int links = MCA_COLL_PIPERING_ROUTE_LINKS;
+    void *memory = malloc(mca_coll_pipering_routes_size(p, links, links));
+
+    assert(memory);
+    return mca_coll_pipering_routes_bind(memory, p, links, links);
+}
+
 void sim_plan(sim_plan_t *plan, int p, const int *node_of, const uint64_t *blocks, unsigned flags)
 {
     void *scratch = malloc(mca_coll_pipering_order_scratch(p));
 
     plan->memory = malloc(mca_coll_pipering_ring_size(p));
-    plan->routes = calloc((size_t) p, sizeof(*plan->routes));
-    assert(scratch && plan->memory && plan->routes);
+    plan->routes = sim_routes(p);
+    assert(scratch && plan->memory);
     mca_coll_pipering_ring_bind(&plan->ring, p, plan->memory);
     mca_coll_pipering_order(&plan->ring, node_of, blocks, flags, scratch);
     for (int r = 0; r < p; r++) {

@@ -44,7 +44,8 @@ typedef struct sim_result_t {
     double finish;                  /**< when the last rank has everything */
     uint64_t arrived;               /**< blocks received by all ranks together */
     double *done;                   /**< [p] by rank: when it has everything */
-    mca_coll_pipering_volume_t *in; /**< [p * MCA_COLL_PIPERING_LINKS] what came in */
+    int links;                      /**< the most links into a rank */
+    mca_coll_pipering_volume_t *in; /**< [p * links] what came in */
 } sim_result_t;
 
 /** The cost that makes the finish time count rounds. */
@@ -61,6 +62,9 @@ typedef struct sim_plan_t {
     mca_coll_pipering_route_t *routes;
     void *memory;
 } sim_plan_t;
+
+/** Routes of p ranks with room for links of a ring or a chain, to be freed. */
+mca_coll_pipering_route_t *sim_routes(int p);
 
 void sim_plan(sim_plan_t *plan, int p, const int *node_of, const uint64_t *blocks, unsigned flags);
 void sim_plan_free(sim_plan_t *plan);

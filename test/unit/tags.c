@@ -22,9 +22,7 @@
 #include "sim.h"
 #include "tap.h"
 
-#define LINKS MCA_COLL_PIPERING_LINKS
 #define MOST 24
-#define PIPES 2
 #define TAGS 3
 
 /* Streams between two ranks: those that leave, those that come in, with each tag. */
@@ -34,32 +32,40 @@ typedef struct wires_t {
     int leaving[MOST][MOST][TAGS], coming[MOST][MOST][TAGS];
 } wires_t;
 
-static void add_route(wires_t *wires, const mca_coll_pipering_route_t *route, int me, int first)
+static bool is_tag(const mca_coll_pipering_route_t *route, int tag)
 {
-    for (int link = 0; link < LINKS; link++) {
-        const int tag = first + route->tag[link];
-        const int to = route->out[link].peer, from = route->in[link].peer;
+    return 0 <= tag && tag < route->tags && route->tags <= TAGS;
+}
 
-        wires->good = wires->good && 0 <= route->tag[link] && route->tag[link] < route->tags
-                      && first + route->tags <= TAGS;
-        if (wires->good && 0 <= to) {
-            wires->leaving[me][to][tag]++;
+static void add_route(wires_t *wires, const mca_coll_pipering_route_t *route, int me)
+{
+    for (int link = 0; link < route->outs; link++) {
+        const mca_coll_pipering_out_t *out = &route->out[link];
+
+        wires->good = wires->good && is_tag(route, out->tag);
+        if (wires->good) {
+            wires->leaving[me][out->peer][out->tag]++;
         }
-        if (wires->good && 0 <= from) {
-            wires->coming[from][me][tag]++;
+    }
+    for (int link = 0; link < route->ins; link++) {
+        const mca_coll_pipering_in_t *in = &route->in[link];
+
+        wires->good = wires->good && is_tag(route, in->tag);
+        if (wires->good) {
+            wires->coming[in->peer][me][in->tag]++;
         }
     }
 }
 
-/* Adds a route of each rank; the tags behind theirs. */
-static int add_routes(wires_t *wires, const mca_coll_pipering_route_t *routes, int p, int first)
+/* Adds a route of each rank; how many tags all so far have. */
+static int add_routes(wires_t *wires, const mca_coll_pipering_route_t *routes, int p)
 {
     wires->p = p;
     for (int r = 0; r < p; r++) {
-        add_route(wires, &routes[r], r, first);
+        add_route(wires, &routes[r], r);
         wires->good = wires->good && routes[0].tags == routes[r].tags;
     }
-    wires->tags = first + routes[0].tags;
+    wires->tags = routes[0].tags > wires->tags ? routes[0].tags : wires->tags;
     return wires->tags;
 }
 
@@ -91,10 +97,10 @@ static bool try_wires(tap_tally_t *tally, const wires_t *wires, const int *node_
 }
 
 /* A gather, and an allreduce around the ring: a reduce-scatter and a gather. */
-static void try_ring(tap_tally_t *gather, tap_tally_t *circle, tap_tally_t *bound, int p,
+static void try_ring(tap_tally_t *gather, tap_tally_t *allreduce, tap_tally_t *bound, int p,
                      const int *node_of)
 {
-    mca_coll_pipering_route_t scatter[MOST];
+    mca_coll_pipering_route_t *scatter = sim_routes(p);
     uint64_t blocks[MOST];
     sim_plan_t plan;
 
@@ -106,12 +112,17 @@ static void try_ring(tap_tally_t *gather, tap_tally_t *circle, tap_tally_t *boun
         mca_coll_pipering_route_scatter(&scatter[r], &plan.ring, r);
     }
     wires_t once = {.good = true}, twice = {.good = true};
-    add_routes(&once, plan.routes, p, 0);
-    add_routes(&twice, plan.routes, p, add_routes(&twice, scatter, p, 0));
+    add_routes(&once, plan.routes, p);
+    const int tags = add_routes(&twice, scatter, p);
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route_shift_tags(&plan.routes[r], tags);
+    }
+    add_routes(&twice, plan.routes, p);
     try_wires(gather, &once, node_of);
-    try_wires(circle, &twice, node_of);
+    try_wires(allreduce, &twice, node_of);
     tap_try(bound, once.tags <= mca_coll_pipering_most_tags(p), "p %d", p);
     sim_plan_free(&plan);
+    free(scatter);
 }
 
 enum { NODES, ORDERED, LINE };
@@ -119,6 +130,8 @@ enum { NODES, ORDERED, LINE };
 static void make_routes(mca_coll_pipering_route_t *routes, int kind, int p, int root,
                         const int *node_of, bool collect)
 {
+    static const mca_coll_pipering_ring_t ring;
+
     for (int r = 0; r < p; r++) {
         mca_coll_pipering_chain_t chain;
         if (NODES == kind) {
@@ -128,36 +141,37 @@ static void make_routes(mca_coll_pipering_route_t *routes, int kind, int p, int 
         } else {
             mca_coll_pipering_chain_line(&chain, p, r);
         }
-        (collect ? mca_coll_pipering_route_collect
-                 : mca_coll_pipering_route_spread)(&routes[r], &chain);
+        (collect ? mca_coll_pipering_chain_collect
+                 : mca_coll_pipering_chain_spread)(&routes[r], &ring, &chain);
     }
 }
 
 /* One pipeline along each kind of chain, and there and back with the same tags. */
 static void try_chains(tap_tally_t *one, tap_tally_t *both, int p, const int *node_of)
 {
-    mca_coll_pipering_route_t routes[MOST];
+    mca_coll_pipering_route_t *routes = sim_routes(p);
 
     for (int root = 0; root < p; root++) {
         for (int kind = NODES; kind <= LINE; kind++) {
             wires_t wires = {.good = true};
             make_routes(routes, kind, p, root, node_of, true);
-            add_routes(&wires, routes, p, 0);
+            add_routes(&wires, routes, p);
             try_wires(one, &wires, node_of);
         }
         wires_t wires = {.good = true};
         make_routes(routes, NODES, p, root, node_of, false);
-        add_routes(&wires, routes, p, 0);
+        add_routes(&wires, routes, p);
         try_wires(one, &wires, node_of);
     }
     for (int kind = NODES; kind <= ORDERED; kind++) { /* allreduce has root 0 */
         wires_t wires = {.good = true};
         make_routes(routes, kind, p, 0, node_of, true);
-        add_routes(&wires, routes, p, 0);
+        add_routes(&wires, routes, p);
         make_routes(routes, NODES, p, 0, node_of, false);
-        add_routes(&wires, routes, p, 0);
+        add_routes(&wires, routes, p);
         try_wires(both, &wires, node_of);
     }
+    free(routes);
 }
 
 /* Nodes are named by their lowest ranks. */
@@ -173,7 +187,7 @@ static void name_nodes(int *node_of, const int *label, int p)
 
 int main(void)
 {
-    tap_tally_t gather = {0, 0}, circle = {0, 0}, bound = {0, 0}, one = {0, 0}, both = {0, 0};
+    tap_tally_t gather = {0, 0}, allreduce = {0, 0}, bound = {0, 0}, one = {0, 0}, both = {0, 0};
     int node_of[MOST], label[MOST];
 
     tap_start();
@@ -188,7 +202,7 @@ int main(void)
                 label[r] = rest % p;
             }
             name_nodes(node_of, label, p);
-            try_ring(&gather, &circle, &bound, p, node_of);
+            try_ring(&gather, &allreduce, &bound, p, node_of);
             try_chains(&one, &both, p, node_of);
         }
     }
@@ -198,11 +212,11 @@ int main(void)
             label[r] = tap_between(0, nodes - 1);
         }
         name_nodes(node_of, label, p);
-        try_ring(&gather, &circle, &bound, p, node_of);
+        try_ring(&gather, &allreduce, &bound, p, node_of);
         try_chains(&one, &both, p, node_of);
     }
     tally_ok(&gather, 5000, "a gather: a tag for each stream between two ranks, and no more");
-    tally_ok(&circle, 5000, "an allreduce around a ring: likewise");
+    tally_ok(&allreduce, 5000, "an allreduce around a ring: likewise");
     tally_ok(&bound, 5000, "no more than can be known without the nodes");
     tally_ok(&one, 20000, "a pipeline along a chain has one tag");
     tally_ok(&both, 10000, "there and back along a chain likewise");

@@ -13,7 +13,8 @@
  * Turns of coll/mleader's ranks at the halves of a segment, in all orders that ranks can
  * run in: no byte is written while another rank may write or read it.
  *
- * Ranks are coroutines in the component's own phases (see posing.h). All that they wait
+ * Ranks are coroutines in the component's own calls (see posing.h), some of which wait, and
+ * others are moved by whoever waits. All that they wait
  * for is a message of a certain rank, or a value of a counter with one writer; so what
  * is certain to happen before what is the same in all runs, and one run shows it: by
  * vector clocks, where a rank that waits learns what the writer of the counter knew when
@@ -66,13 +67,14 @@ typedef struct stage_t {
 } stage_t;
 
 static stage_t stage;
+static bool failing; /* whoever looks at a counter next gets an error */
 static char stack[POSING_RANKS][STACK];
 
 static void blame(const char *what, const ompi_communicator_t *comm, int other)
 {
     if ('\0' == stage.fault[0]) {
         snprintf(stage.fault, sizeof(stage.fault), "rank %d in slice %" PRIu64 ": %s %d",
-                 comm->rank, stage.cast->topology[comm->rank].slice, what, other);
+                 comm->rank, stage.cast->topology[comm->rank].shared.moved, what, other);
     }
 }
 
@@ -150,10 +152,10 @@ int __wrap_mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *a
                                     int to);
 void __real_mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
 void __wrap_mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
-int __real_mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
-                                     const mca_coll_mleader_counter_t *counter, uint64_t value);
-int __wrap_mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
-                                     const mca_coll_mleader_counter_t *counter, uint64_t value);
+int __real_mca_coll_mleader_look(const mca_coll_mleader_call_t *call,
+                                 const mca_coll_mleader_counter_t *counter, uint64_t value);
+int __wrap_mca_coll_mleader_look(const mca_coll_mleader_call_t *call,
+                                 const mca_coll_mleader_counter_t *counter, uint64_t value);
 
 int __wrap_mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
 {
@@ -183,7 +185,7 @@ int __wrap_mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *a
 static history_t *history_of(const mca_coll_mleader_counter_t *counter)
 {
     const mca_coll_mleader_topology_t *topology = &stage.cast->topology[posing_me->rank];
-    return &stage.history[topology->grouping[0].node][counter - topology->written];
+    return &stage.history[topology->grouping[0].node][counter - topology->shared.written];
 }
 
 void __wrap_mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value)
@@ -199,14 +201,18 @@ void __wrap_mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t v
 }
 
 /* Learns of the first value that would do, and of no later one. */
-int __wrap_mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
-                                     const mca_coll_mleader_counter_t *counter, uint64_t value)
+int __wrap_mca_coll_mleader_look(const mca_coll_mleader_call_t *call,
+                                 const mca_coll_mleader_counter_t *counter, uint64_t value)
 {
     const history_t *history = history_of(counter);
     int first = -1;
 
-    const int rc = __real_mca_coll_mleader_wait_for(call, counter, value);
-    for (unsigned n = 0; n < history->values && n < HISTORY; n++) {
+    if (failing) {
+        failing = false;
+        return OMPI_ERROR;
+    }
+    const int rc = __real_mca_coll_mleader_look(call, counter, value);
+    for (unsigned n = 0; OMPI_SUCCESS == rc && n < history->values && n < HISTORY; n++) {
         const int at = (int) ((history->values - 1 - n) % HISTORY);
 
         if (history->last[at].value - value > UINT64_MAX / 2) {
@@ -230,12 +236,18 @@ static void idle(void)
 
 static void act(int me)
 {
-    for (int i = 0; i < stage.count; i++) {
-        const char *fault = cast_run(stage.cast, me, &stage.calls[i]);
+    const char *fault = NULL;
 
-        if (NULL != fault) {
-            blame(fault, posing_me, me);
+    for (int i = 0; i < stage.count && NULL == fault; i++) {
+        if (stage.calls[i].later) {
+            cast_start(stage.cast, me, &stage.calls[i]);
+        } else {
+            fault = cast_run(stage.cast, me, &stage.calls[i]);
         }
+    }
+    fault = NULL == fault ? cast_finish(stage.cast, me) : fault;
+    if (NULL != fault) {
+        blame(fault, posing_me, me);
     }
     stage.ended[me] = true;
     stage.events++;
@@ -377,7 +389,8 @@ static void try_random(tap_tally_t *tally, int ranks, uint64_t slices)
     cast_roll(&cast, ranks, tap_between(1, 4));
     cast_open(&cast, HALF, slices);
     for (int i = 0; i < 40; i++) {
-        calls[i] = cast_roll_call(&cast, 5);
+        calls[i] = 0 < i && tap_once_in(2) ? cast_again(&cast, &calls[i - 1])
+                                           : cast_roll_call(&cast, 5);
     }
     try_play(tally, &cast, calls, 40);
 }
@@ -405,6 +418,52 @@ static void test_wrap(void)
     tally_ok(&tally, 50, "after 2^8 to 2^64 slices");
 }
 
+/* ---- calls that fail ---- */
+
+static void do_nothing(void)
+{
+}
+
+/*
+ * A rank alone, which waits for its leader in its first call. The calls behind one that fails
+ * fail, too, a later one does not, and the numbers of slices are those of ranks where all goes
+ * well.
+ */
+static void test_failure(void)
+{
+    const mca_coll_mleader_variant_t variant = {.aggregation = MCA_COLL_MLEADER_SHM,
+                                                .shm_out = true};
+    const cast_call_t call = {.variant = variant, .bytes = 9, .slice_size = 4, .message_size = 4};
+    mca_coll_mleader_shared_t *shared;
+    cast_t cast;
+
+    cast_roll(&cast, 2, 1);
+    memset(cast.list_of, 0, sizeof(cast.list_of));
+    cast_open(&cast, HALF, 7);
+    memset(&stage, 0, sizeof(stage));
+    stage.cast = &cast;
+    posing_me = &cast.comm[1];
+    posing_idle = do_nothing;
+    shared = &cast.topology[1].shared;
+    cast_start(&cast, 1, &call);
+    mca_coll_mleader_shared_skip(shared, 5);
+    cast_start(&cast, 1, &call);
+    cast_start(&cast, 1, &call);
+    opal_progress();
+    ok(7 == shared->moved && 0 == cast.errors[1], "a call that waits for its leader goes on");
+    failing = true;
+    opal_progress();
+    ok(3 == cast.errors[1], "those behind a call that fails fail, too");
+    ok(21 == shared->moved && 21 == shared->taken, "all slices count");
+    cast_start(&cast, 1, &call);
+    opal_progress();
+    ok(3 == cast.errors[1] && NULL != cast.run[1], "a later call begins anew");
+    failing = true;
+    opal_progress();
+    cast_close(&cast);
+    posing_idle = idle;
+}
+
 int main(void)
 {
     tap_start();
@@ -414,5 +473,6 @@ int main(void)
     test_rows();
     test_random();
     test_wrap();
+    test_failure();
     return tap_end();
 }

@@ -10,9 +10,10 @@
 
 /**
  * @file
- * Phases of coll/mleader under a checker of threads: each rank of a communicator is a
- * thread, which runs random calls one behind the other without a pause. The bytes must be
- * right, and all that ranks of a node share be handed over by its counters and messages.
+ * Calls of coll/mleader under a checker of threads: each rank of a communicator is a
+ * thread, which runs random calls one behind the other without a pause, some of which wait.
+ * The bytes must be right, and all that ranks of a node share be handed over by its counters
+ * and messages.
  */
 
 #include <pthread.h>
@@ -44,11 +45,14 @@ static void *run_rank(void *argument)
     rank_t *rank = argument;
 
     posing_me = &rank->cast->comm[rank->rank];
-    for (int i = 0; i < CALLS; i++) {
-        const char *fault = cast_run(rank->cast, rank->rank, &rank->calls[i]);
-
-        rank->fault = NULL == rank->fault ? fault : rank->fault;
+    for (int i = 0; i < CALLS && NULL == rank->fault; i++) {
+        if (rank->calls[i].later) {
+            cast_start(rank->cast, rank->rank, &rank->calls[i]);
+        } else {
+            rank->fault = cast_run(rank->cast, rank->rank, &rank->calls[i]);
+        }
     }
+    rank->fault = NULL == rank->fault ? cast_finish(rank->cast, rank->rank) : rank->fault;
     return NULL;
 }
 

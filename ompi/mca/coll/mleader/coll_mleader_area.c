@@ -9,29 +9,23 @@
  */
 /**
  * @file
- * Where data lies: from the user's contribution to an area, where contributions stand
- * by position and without gaps, and from there to the user's buffer.
+ * The area: contributions in the order of positions, without gaps. Data is copied from the
+ * user's contribution to the area, and from the area to the user's buffer.
  */
 
 #include "coll_mleader.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "opal/runtime/opal_progress.h"
-
-/* Looks at a counter for each call of Open MPI's progress. */
-#define LOOKS 16
 
 static int rank_of(const mca_coll_mleader_call_t *call)
 {
     return ompi_comm_rank(call->comm);
 }
 
-/* ---- what is not dense ---- */
+/* ---- data that is not dense ---- */
 
-/* Packs the contribution as a whole, to the host's memory or, `on_device`, anywhere. */
+/* Packs the whole contribution; `on_device`: `to` may be memory of a device. */
 static int pack_all(const mca_coll_mleader_call_t *call, char *to, bool on_device)
 {
     opal_convertor_t packer;
@@ -62,7 +56,7 @@ static int unpack(opal_convertor_t *unpacker, const char *from, size_t length)
                                                                                 : OMPI_ERROR;
 }
 
-/* In slices a convertor for every rank remembers where it is. */
+/* In a sliced call the convertor of each rank keeps its position between slices. */
 static int unpack_rank(mca_coll_mleader_call_t *call, int rank, const char *from)
 {
     opal_convertor_t unpacker;
@@ -85,19 +79,12 @@ int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call)
         if (NULL == call->packed) {
             return OMPI_ERR_OUT_OF_RESOURCE;
         }
-        const int rc = pack_all(call, call->packed, false);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
     }
     if (sliced && !call->rdense) {
-        const int ranks = call->grouping->groups.ranks;
-        call->unpackers = malloc((size_t) ranks * sizeof(opal_convertor_t));
+        call->unpackers = malloc((size_t) call->grouping->groups.ranks
+                                 * sizeof(opal_convertor_t));
         if (NULL == call->unpackers) {
             return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-        for (int r = 0; r < ranks; ++r) {
-            prepare_unpacker(call, r, &call->unpackers[r]);
         }
     }
     return OMPI_SUCCESS;
@@ -105,11 +92,27 @@ int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call)
 
 void mca_coll_mleader_area_fini(mca_coll_mleader_call_t *call)
 {
-    for (int r = 0; NULL != call->unpackers && r < call->grouping->groups.ranks; ++r) {
-        OBJ_DESTRUCT(&call->unpackers[r]);
-    }
     free(call->unpackers);
     free(call->packed);
+    call->unpackers = NULL;
+    call->packed = NULL;
+}
+
+int mca_coll_mleader_area_begin(mca_coll_mleader_call_t *call)
+{
+    for (int r = 0; NULL != call->unpackers && r < call->grouping->groups.ranks; ++r) {
+        prepare_unpacker(call, r, &call->unpackers[r]);
+        call->unpacking = true;
+    }
+    return NULL == call->packed ? OMPI_SUCCESS : pack_all(call, call->packed, false);
+}
+
+void mca_coll_mleader_area_end(mca_coll_mleader_call_t *call)
+{
+    for (int r = 0; call->unpacking && r < call->grouping->groups.ranks; ++r) {
+        OBJ_DESTRUCT(&call->unpackers[r]);
+    }
+    call->unpacking = false;
 }
 
 /* ---- in and out ---- */
@@ -150,7 +153,7 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
                                      call->length, call->on_device);
 }
 
-/* How many positions from `from` on can be copied at once. */
+/* The number of positions from `from` on that can be copied at once. */
 static int count_run(const mca_coll_mleader_call_t *call, int from, int to)
 {
     const int *rank = call->grouping->groups.rank, me = rank_of(call);
@@ -194,34 +197,4 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
                                        place, (size_t) run * call->length, call->on_device);
     }
     return rc;
-}
-
-/* ---- counters in shared memory ---- */
-
-/*
- * Looks at the counter are much cheaper than Open MPI's progress, which polls the network
- * too, and where ranks share a processor those who wait should leave it to the leader.
- */
-int mca_coll_mleader_wait_for(const mca_coll_mleader_call_t *call,
-                              const mca_coll_mleader_counter_t *counter, uint64_t value)
-{
-    int rc = OMPI_SUCCESS;
-
-    for (unsigned looks = 1;
-         !mca_coll_mleader_has_come(__atomic_load_n(&counter->value, __ATOMIC_ACQUIRE), value)
-         && OMPI_SUCCESS == rc;
-         ++looks) {
-        if (0 == looks % LOOKS) {
-            opal_progress();
-            rc = mca_common_irregular_failure(call->comm);
-        } else if (call->topology->crowded) {
-            (void) sched_yield();
-        }
-    }
-    return rc;
-}
-
-void mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value)
-{
-    __atomic_store_n(&counter->value, value, __ATOMIC_RELEASE);
 }

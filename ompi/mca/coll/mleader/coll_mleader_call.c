@@ -11,6 +11,10 @@
  * @file
  * A call: its variant at work, slice by slice.
  *
+ *     begin     the call takes the numbers of its slices
+ *     move      behind the calls before it: a schedule for each slice, one after the other
+ *     run       the same in a blocking call, which also has its memory only so long
+ *
  * Slices bound what is needed of shared and private memory, whatever the size of the
  * result. They lie in two halves of the segment in turns (coll_mleader_turns.h), so that
  * nobody waits for readers, within a call or from one to the next.
@@ -20,42 +24,9 @@
 
 #include <stdlib.h>
 
-static char *find_shared(const mca_coll_mleader_call_t *call)
-{
-    const mca_coll_mleader_topology_t *topology = call->topology;
-    const mca_coll_mleader_grouping_t *grouping = call->grouping;
-    const size_t lane = call->variant.lanes ? 0
-                                            : (size_t) grouping->groups.lane[grouping->group];
+#include "opal/runtime/opal_progress.h"
 
-    return topology->half[mca_coll_mleader_turn(topology->slice)]
-           + lane * (size_t) topology->ranks * call->length;
-}
-
-/* A leader works where its group, or the leaders of its node, can see it. */
-static void aim(mca_coll_mleader_call_t *call)
-{
-    const mca_coll_mleader_variant_t *variant = &call->variant;
-    const bool in = MCA_COLL_MLEADER_SHM == variant->aggregation;
-    const bool any = in || variant->shm_out || variant->lanes;
-
-    call->shared = any ? find_shared(call) : NULL;
-    call->area = any && (call->grouping->leader || (in && variant->shm_out)) ? call->shared
-                                                                             : call->scratch;
-}
-
-static int move_slice(mca_coll_mleader_call_t *call)
-{
-    aim(call);
-    int rc = mca_coll_mleader_aggregate(call);
-    if (OMPI_SUCCESS == rc && call->grouping->leader) {
-        rc = mca_coll_mleader_exchange(call);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_mleader_distribute(call);
-    }
-    ++call->topology->slice;
-    return rc;
-}
+/* ---- memory ---- */
 
 /* Contributions already stand in rbuf as they would in an area. */
 static bool can_be_direct(const mca_coll_mleader_call_t *call)
@@ -87,27 +58,165 @@ static int take_scratch(mca_coll_mleader_call_t *call)
     return NULL == call->scratch ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-/* All ranks count the same slices, those included that one of them fails in. */
-int mca_coll_mleader_run(mca_coll_mleader_call_t *call)
+int mca_coll_mleader_call_init(mca_coll_mleader_call_t *call)
 {
-    const uint64_t slices = (call->bytes + call->slice_size - 1) / call->slice_size;
-    const uint64_t behind = call->topology->slice + slices;
     int rc = take_scratch(call);
 
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_mleader_area_init(call);
     }
-    for (call->offset = 0; OMPI_SUCCESS == rc && call->offset < call->bytes;
-         call->offset += call->slice_size) {
-        const size_t left = call->bytes - call->offset;
-        call->length = left < call->slice_size ? left : call->slice_size;
-        rc = move_slice(call);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_mleader_room_take(call);
     }
-    call->topology->slice = behind;
-    call->topology->pending |= call->pending;
+    return rc;
+}
+
+void mca_coll_mleader_call_fini(mca_coll_mleader_call_t *call)
+{
     mca_coll_mleader_area_fini(call);
     if (!call->direct && !call->pending) {
         free(call->scratch);
     }
-    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+    call->scratch = NULL;
+}
+
+/* ---- slices ---- */
+
+static char *find_shared(const mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
+    const size_t lane = call->variant.lanes ? 0
+                                            : (size_t) grouping->groups.lane[grouping->group];
+
+    return call->memory->half[mca_coll_mleader_turn(call->slice)]
+           + lane * (size_t) call->topology->ranks * call->length;
+}
+
+/* A leader works where its group, or the leaders of its node, can see it. */
+static void aim(mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_variant_t *variant = &call->variant;
+    const bool in = MCA_COLL_MLEADER_SHM == variant->aggregation;
+    const bool any = in || variant->shm_out || variant->lanes;
+
+    call->shared = any ? find_shared(call) : NULL;
+    call->area = any && (call->grouping->leader || (in && variant->shm_out)) ? call->shared
+                                                                             : call->scratch;
+}
+
+static void begin_slice(mca_coll_mleader_call_t *call)
+{
+    const size_t left = call->bytes - call->offset;
+
+    call->length = left < call->slice_size ? left : call->slice_size;
+    aim(call);
+    mca_coll_mleader_room_list(call);
+    mca_common_irregular_schedule_begin(&call->schedule);
+}
+
+/* All ranks count the same slices, those included that one of them fails in. */
+static void end_call(mca_coll_mleader_call_t *call, int rc)
+{
+    mca_coll_mleader_area_end(call);
+    call->memory->pending |= call->pending;
+    call->error = rc;
+    call->state = MCA_COLL_MLEADER_OVER;
+    mca_coll_mleader_shared_pass(call->memory, call->end, rc);
+}
+
+/* It is the call's turn. */
+static void enter(mca_coll_mleader_call_t *call)
+{
+    int rc = call->memory->error;
+
+    call->state = MCA_COLL_MLEADER_MOVING;
+    if (OMPI_SUCCESS == rc && call->waits) {
+        rc = mca_coll_mleader_call_init(call);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_mleader_area_begin(call);
+    }
+    if (OMPI_SUCCESS == rc) {
+        begin_slice(call);
+    } else {
+        end_call(call, rc);
+    }
+}
+
+/* The slice is over. */
+static void go_on(mca_coll_mleader_call_t *call)
+{
+    const int rc = call->schedule.error;
+
+    if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
+        call->pending |= mca_common_irregular_schedule_fini(&call->schedule);
+    }
+    ++call->slice;
+    call->offset += call->slice_size;
+    if (OMPI_SUCCESS == rc && call->offset < call->bytes) {
+        begin_slice(call);
+    } else {
+        end_call(call, rc);
+    }
+}
+
+/* ---- calls ---- */
+
+static void count(const mca_coll_mleader_variant_t *variant)
+{
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+    const bool in = MCA_COLL_MLEADER_SHM == variant->aggregation, out = variant->shm_out;
+
+    mca_common_irregular_count(in && out     ? &counters->calls_shared
+                               : !in && !out ? &counters->calls_messages
+                                             : &counters->calls_mixed,
+                               1);
+}
+
+static bool is_turn(const mca_coll_mleader_call_t *call)
+{
+    return mca_coll_mleader_shared_is_turn(call->memory, call->turn);
+}
+
+void mca_coll_mleader_call_begin(mca_coll_mleader_call_t *call)
+{
+    const uint64_t slices = mca_coll_mleader_slices(call);
+
+    call->slice = mca_coll_mleader_shared_take(call->memory, slices, &call->turn);
+    call->end = call->slice + slices;
+    call->offset = 0;
+    call->state = MCA_COLL_MLEADER_WAITING;
+    count(&call->variant);
+}
+
+bool mca_coll_mleader_call_move(mca_coll_mleader_call_t *call, int *progress)
+{
+    if (MCA_COLL_MLEADER_WAITING == call->state) {
+        if (!is_turn(call)) {
+            return false;
+        }
+        enter(call);
+    }
+    while (MCA_COLL_MLEADER_MOVING == call->state) {
+        if (!mca_common_irregular_schedule_move(&call->schedule, progress)) {
+            return false;
+        }
+        go_on(call);
+    }
+    return true;
+}
+
+int mca_coll_mleader_call_run(mca_coll_mleader_call_t *call)
+{
+    mca_coll_mleader_call_begin(call);
+    while (!is_turn(call)) {
+        opal_progress();
+    }
+    enter(call);
+    while (MCA_COLL_MLEADER_MOVING == call->state) {
+        (void) mca_common_irregular_schedule_wait(&call->schedule);
+        go_on(call);
+    }
+    mca_coll_mleader_call_fini(call);
+    return mca_common_irregular_mpi_error(call->error);
 }

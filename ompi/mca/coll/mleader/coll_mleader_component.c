@@ -14,6 +14,7 @@
 
 #include "coll_mleader.h"
 
+#include "ompi/mca/common/irregular/common_irregular_task.h"
 #include "opal/util/output.h"
 
 const char *mca_coll_mleader_component_version_string
@@ -59,6 +60,7 @@ static int mleader_open(void)
     OBJ_CONSTRUCT(&component->spare, mca_coll_mleader_module_t);
     component->spare.out_of_memory = true;
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
+    mca_common_irregular_tasks_open();
     component->output = opal_output_open(NULL);
     component->opened = true;
     return OMPI_SUCCESS;
@@ -73,6 +75,7 @@ static int mleader_close(void)
         return OMPI_SUCCESS;
     }
     component->opened = false;
+    mca_common_irregular_tasks_close();
     OBJ_DESTRUCT(&component->spare);
     OBJ_DESTRUCT(&component->lock);
     mca_common_irregular_directory_remove(&component->directory);

@@ -16,15 +16,36 @@
 
 #include "ompi/group/group.h"
 
+/* The functions of the modules below, kept for what this one does not serve. */
+#define SAVE_PREVIOUS(module, comm, name)                                                    \
+    do {                                                                                     \
+        if (NULL != (comm)->c_coll->coll_##name                                              \
+            && NULL != (comm)->c_coll->coll_##name##_module) {                               \
+            (module)->previous_##name = (comm)->c_coll->coll_##name;                         \
+            (module)->previous_##name##_module = (comm)->c_coll->coll_##name##_module;       \
+            OBJ_RETAIN((module)->previous_##name##_module);                                  \
+        } else {                                                                             \
+            (module)->super.coll_##name = NULL;                                              \
+        }                                                                                    \
+    } while (0)
+
+#define DROP_PREVIOUS(module, name)                         \
+    do {                                                    \
+        if (NULL != (module)->previous_##name##_module) {   \
+            OBJ_RELEASE((module)->previous_##name##_module); \
+            (module)->previous_##name##_module = NULL;      \
+        }                                                   \
+        (module)->previous_##name = NULL;                   \
+    } while (0)
+
 static void drop_previous(mca_coll_mleader_module_t *module)
 {
-    if (NULL != module->previous_allgather_module) {
-        OBJ_RELEASE(module->previous_allgather_module);
-        module->previous_allgather_module = NULL;
-    }
-    module->previous_allgather = NULL;
+    DROP_PREVIOUS(module, allgather);
+    DROP_PREVIOUS(module, iallgather);
+    DROP_PREVIOUS(module, allgather_init);
 }
 
+/* Segments are agreed on by the blocking call below. */
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
@@ -32,12 +53,13 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     if (module->out_of_memory) {
         return OMPI_SUCCESS;
     }
-    if (NULL == comm->c_coll->coll_allgather || NULL == comm->c_coll->coll_allgather_module) {
+    SAVE_PREVIOUS(module, comm, allgather);
+    SAVE_PREVIOUS(module, comm, iallgather);
+    SAVE_PREVIOUS(module, comm, allgather_init);
+    if (NULL == module->previous_allgather) {
+        drop_previous(module);
         return OMPI_ERR_NOT_FOUND;
     }
-    module->previous_allgather = comm->c_coll->coll_allgather;
-    module->previous_allgather_module = comm->c_coll->coll_allgather_module;
-    OBJ_RETAIN(module->previous_allgather_module);
     return OMPI_SUCCESS;
 }
 
@@ -52,6 +74,10 @@ static void module_construct(mca_coll_mleader_module_t *module)
 {
     module->previous_allgather = NULL;
     module->previous_allgather_module = NULL;
+    module->previous_iallgather = NULL;
+    module->previous_iallgather_module = NULL;
+    module->previous_allgather_init = NULL;
+    module->previous_allgather_init_module = NULL;
     module->topology = NULL;
     module->calls = 0;
     module->reason = MCA_COLL_MLEADER_TAKEN;
@@ -59,6 +85,8 @@ static void module_construct(mca_coll_mleader_module_t *module)
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     module->super.coll_allgather = mca_coll_mleader_allgather;
+    module->super.coll_iallgather = mca_coll_mleader_iallgather;
+    module->super.coll_allgather_init = mca_coll_mleader_allgather_init;
 }
 
 static void module_destruct(mca_coll_mleader_module_t *module)

@@ -29,6 +29,10 @@ static struct {
     char *groups, *backing_directory;
 } vars;
 
+/* Variables that redraw a figure of the paper, or that only experts of the algorithms need. */
+static const char *const experts[] = {"aggregation", "distribution", "exchange",  "message_cost",
+                                      "placement",   "ring_from",    "scope",     NULL};
+
 static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_MLEADER_AUTO, "auto"},
                                                        {MCA_COLL_MLEADER_LEADERS, "leaders"},
                                                        {MCA_COLL_MLEADER_OFF, "off"},
@@ -157,14 +161,13 @@ static void register_ints(mca_common_irregular_vars_t *all)
     mca_common_irregular_int(all, "priority",
                              "Priority of the component, 0 to 100; 0: the component is not used. "
                              "Above pipering (45), han (35) and tuned (30) by default",
-                             0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, 100,
-                             &component->priority);
+                             0, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
     component->verbose = 0;
     mca_common_irregular_int(all, "verbose",
                              "0: silent; 1: a line about each call of rank 0; 2: of every rank; 0 "
                              "to 100",
-                             MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
-                             MCA_BASE_VAR_SCOPE_LOCAL, 100, &component->verbose);
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
+                             &component->verbose);
 }
 
 /* ---- performance variables ---- */
@@ -173,6 +176,7 @@ static const char *const reason_names[MCA_COLL_MLEADER_REASONS]
     = {[MCA_COLL_MLEADER_FALLBACK_OFF] = "off",
        [MCA_COLL_MLEADER_FALLBACK_LARGE] = "large",
        [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",
+       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "early",
        [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",
        [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",
        [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike"};
@@ -182,6 +186,7 @@ static const char *const reason_texts[MCA_COLL_MLEADER_REASONS]
        [MCA_COLL_MLEADER_FALLBACK_OFF] = "switched off",
        [MCA_COLL_MLEADER_FALLBACK_LARGE] = "contributions are large",
        [MCA_COLL_MLEADER_FALLBACK_NEW] = "one of the first calls on the communicator",
+       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "nonblocking, before the communicator is set up",
        [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "all ranks are on one node",
        [MCA_COLL_MLEADER_FALLBACK_ALONE] = "every rank is alone on its node",
        [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "ranks differ in data representation"};
@@ -223,7 +228,9 @@ static void register_counters(mca_common_irregular_vars_t *all)
 int mca_coll_mleader_params_register(void)
 {
     mca_common_irregular_vars_t all
-        = {.component = &mca_coll_mleader_component.super.collm_version, .owner = "mleader"};
+        = {.component = &mca_coll_mleader_component.super.collm_version,
+           .owner = "mleader",
+           .experts = experts};
 
     register_ints(&all);
     register_choices(&all);
@@ -261,6 +268,12 @@ mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
 bool mca_coll_mleader_is_left_alone(void)
 {
     return MCA_COLL_MLEADER_AUTO == vars.algorithm && 0 >= mca_coll_mleader_component.verbose;
+}
+
+bool mca_coll_mleader_is_talkative(ompi_communicator_t *comm)
+{
+    const int verbose = mca_coll_mleader_component.verbose;
+    return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
 }
 
 mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)

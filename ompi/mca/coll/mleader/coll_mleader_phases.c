@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * The phases of a slice, with all their variants.
+ * The phases of a slice, with all their variants, as a schedule.
  *
  *     aggregate    shared memory: every rank writes, the leader waits for all
  *                  gather: every rank sends to the leader
@@ -21,107 +21,44 @@
  *                  under way; messages: from the leader down a binomial tree, only
  *                  what is new where the group has its own data
  *
+ * A leader of a group of two, by shared memory, with two rounds:
+ *
+ *     steps       own   group     deliver own   tell, deliver 0   tell, deliver 1
+ *                          |                      |                 |
+ *     receives             |      r0 -------------+      r1 --------+
+ *     sends                +----> s0              +----> s1
+ *
+ * Messages of a round are as many as the size of a message asks for. Receives are posted
+ * some rounds ahead. What a rank waits for in shared memory is a step that comes again.
+ *
  * Cost of the exchange: see common_irregular_exchange.c. Limits: lanes want shared
  * memory.
  *
  * Kandalla et al. 4.3.
  */
 
-#include "coll_mleader.h"
+#include "coll_mleader_steps.h"
 
-#include "ompi/mca/coll/base/coll_tags.h"
-#include "ompi/mca/pml/pml.h"
-#include "ompi/request/request.h"
+typedef mca_common_irregular_needs_t needs_t;
+typedef mca_common_irregular_range_t range_t;
 
-enum { PIECES = MCA_COMMON_IRREGULAR_PIECES, MESSAGES = MCA_COLL_MLEADER_MESSAGES };
+enum { PIECES = MCA_COMMON_IRREGULAR_PIECES };
 
 /* Rounds that receives are posted ahead, and that sends may be pending. */
 #define AHEAD 8
 
-static uint64_t progress_of(const mca_coll_mleader_call_t *call, int rounds)
-{
-    return mca_coll_mleader_progress(call->topology->slice, rounds);
-}
+/* Children of a rank in a binomial tree, at most. */
+#define CHILDREN ((uint32_t) sizeof(int) * 8)
 
-/* ---- messages ---- */
-
-static void count_message(const mca_coll_mleader_call_t *call, int peer, size_t bytes)
-{
-    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
-    const int group = groups->group[groups->position[peer]];
-    const bool within = groups->node[group] == call->grouping->node;
-
-    mca_common_irregular_count(within ? &counters->messages_within : &counters->messages_between,
-                               1);
-    mca_common_irregular_count(within ? &counters->bytes_within : &counters->bytes_between, bytes);
-}
-
-static size_t bytes_of(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range)
-{
-    return (size_t) (range.to - range.from) * call->length;
-}
-
-static int start_send(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
-                      int peer, ompi_request_t **request)
-{
-    const size_t bytes = bytes_of(call, range);
-
-    *request = MPI_REQUEST_NULL;
-    if (0 == bytes) {
-        return OMPI_SUCCESS;
-    }
-    count_message(call, peer, bytes);
-    return MCA_PML_CALL(isend(call->area + (size_t) range.from * call->length, bytes, MPI_BYTE,
-                              peer, MCA_COLL_BASE_TAG_ALLGATHER, MCA_PML_BASE_SEND_STANDARD,
-                              call->comm, request));
-}
-
-static int start_recv(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
-                      int peer, ompi_request_t **request)
-{
-    const size_t bytes = bytes_of(call, range);
-
-    *request = MPI_REQUEST_NULL;
-    if (0 == bytes) {
-        return OMPI_SUCCESS;
-    }
-    return MCA_PML_CALL(irecv(call->area + (size_t) range.from * call->length, bytes, MPI_BYTE,
-                              peer, MCA_COLL_BASE_TAG_ALLGATHER, call->comm, request));
-}
-
-/* After an error: memory that a message may still touch stays where it is. */
-static void abandon(mca_coll_mleader_call_t *call, ompi_request_t **requests, int count,
-                    bool receives)
-{
-    call->pending |= mca_common_irregular_abandon(requests, 0, (uint64_t) count, (unsigned) count,
-                                                  receives);
-}
-
-/*
- * What has been started, with error `rc` or none, comes to its end; `bytes` [count] are those of
- * receives, NULL: these are sends.
- */
-static int finish(mca_coll_mleader_call_t *call, ompi_request_t **requests, const size_t *bytes,
-                  int count, int rc)
-{
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_wait_all(&call->caller, requests, bytes, count);
-    }
-    if (OMPI_SUCCESS != rc) {
-        abandon(call, requests, count, NULL != bytes);
-    }
-    return rc;
-}
-
-/* ---- rounds ---- */
-
-/* Messages of a round in one direction. */
-typedef struct messages_t {
-    ompi_request_t *request[MESSAGES];
-    size_t bytes[MESSAGES];
-    int count;
-} messages_t;
+/* A slice that is being listed. */
+typedef struct list_t {
+    mca_coll_mleader_call_t *call;
+    mca_common_irregular_schedule_t *schedule; /* the call's */
+    mca_coll_mleader_listing_t *listing;
+    int together;   /* contributions in a message */
+    uint32_t ready; /* steps after which this rank has put its own into its area */
+    int deliveries;
+} list_t;
 
 /* An exchange of one rank: with whom, and who is told of it. */
 typedef struct rounds_t {
@@ -130,147 +67,7 @@ typedef struct rounds_t {
     int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member);
     int which;  /* lane, or group: for peer_of */
     mca_coll_mleader_counter_t *told; /* NULL: nobody */
-    bool deliver;
-    messages_t in[AHEAD], out[AHEAD];
 } rounds_t;
-
-typedef int start_fn_t(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t range,
-                       int peer, ompi_request_t **request);
-
-/* Starts the messages that a piece is moved in, of whole contributions. */
-static int start_piece(const mca_coll_mleader_call_t *call, start_fn_t *start,
-                       mca_common_irregular_range_t piece, int peer, messages_t *messages)
-{
-    const size_t fit = call->message_size / call->length;
-    const int most = fit < (size_t) call->topology->ranks ? (int) fit : call->topology->ranks;
-    int rc = OMPI_SUCCESS;
-
-    for (int from = piece.from; from < piece.to && OMPI_SUCCESS == rc; ++messages->count) {
-        const int to = piece.to - from > most ? from + most : piece.to;
-        const mca_common_irregular_range_t range = {from, to};
-        messages->bytes[messages->count] = bytes_of(call, range);
-        rc = start(call, range, peer, &messages->request[messages->count]);
-        from = to;
-    }
-    return rc;
-}
-
-static int wait_for_messages(const mca_coll_mleader_call_t *call, messages_t *messages,
-                             bool receives)
-{
-    return mca_common_irregular_wait_all(&call->caller, messages->request,
-                                         receives ? messages->bytes : NULL, messages->count);
-}
-
-static int deliver_pieces(mca_coll_mleader_call_t *call, const char *area,
-                          const mca_common_irregular_range_t *piece)
-{
-    int rc = OMPI_SUCCESS;
-
-    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        rc = mca_coll_mleader_deliver(call, area, piece[i].from, piece[i].to);
-    }
-    return rc;
-}
-
-static int post_round(const mca_coll_mleader_call_t *call, rounds_t *rounds, int k)
-{
-    const mca_common_irregular_round_t round
-        = mca_common_irregular_exchange_round(&rounds->plan, rounds->member, k);
-    const int peer = rounds->peer_of(call, rounds->which, round.from);
-    messages_t *messages = &rounds->in[k % AHEAD];
-    int rc = OMPI_SUCCESS;
-
-    messages->count = 0;
-    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        rc = start_piece(call, start_recv, round.recv[i], peer, messages);
-    }
-    return rc;
-}
-
-static int send_round(const mca_coll_mleader_call_t *call, rounds_t *rounds,
-                      const mca_common_irregular_round_t *round, int k)
-{
-    const int peer = rounds->peer_of(call, rounds->which, round->to);
-    messages_t *messages = &rounds->out[k % AHEAD];
-    int rc = wait_for_messages(call, messages, false);
-
-    if (OMPI_SUCCESS == rc) {
-        messages->count = 0;
-    }
-    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        rc = start_piece(call, start_send, round->send[i], peer, messages);
-    }
-    return rc;
-}
-
-/* Sends, brings what came before to the user meanwhile, and waits for what comes. */
-static int move_round(mca_coll_mleader_call_t *call, rounds_t *rounds,
-                      mca_common_irregular_range_t *before, int k)
-{
-    const mca_common_irregular_round_t round
-        = mca_common_irregular_exchange_round(&rounds->plan, rounds->member, k);
-    int rc = send_round(call, rounds, &round, k);
-
-    if (OMPI_SUCCESS == rc && rounds->deliver) {
-        rc = deliver_pieces(call, call->area, before);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = wait_for_messages(call, &rounds->in[k % AHEAD], true);
-    }
-    if (OMPI_SUCCESS == rc && NULL != rounds->told) {
-        mca_coll_mleader_set(rounds->told, progress_of(call, k + 1));
-    }
-    for (int i = 0; i < PIECES; ++i) {
-        before[i] = round.recv[i];
-    }
-    return rc;
-}
-
-static void begin_rounds(rounds_t *rounds)
-{
-    for (int i = 0; i < AHEAD; ++i) {
-        rounds->in[i].count = rounds->out[i].count = 0;
-    }
-}
-
-/* Waits for what is sent, or lets go of everything after an error. */
-static int end_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds, int rc)
-{
-    for (int i = 0; i < AHEAD && OMPI_SUCCESS == rc; ++i) {
-        rc = wait_for_messages(call, &rounds->out[i], false);
-    }
-    for (int i = 0; i < AHEAD && OMPI_SUCCESS != rc; ++i) {
-        abandon(call, rounds->in[i].request, rounds->in[i].count, true);
-        abandon(call, rounds->out[i].request, rounds->out[i].count, false);
-    }
-    return rc;
-}
-
-static int run_rounds(mca_coll_mleader_call_t *call, rounds_t *rounds)
-{
-    const int *first = rounds->plan.first;
-    const int total = mca_common_irregular_exchange_rounds(&rounds->plan);
-    mca_common_irregular_range_t before[PIECES]
-        = {{first[rounds->member], first[rounds->member + 1]}, {0, 0}};
-    int rc = OMPI_SUCCESS, posted = 0;
-
-    begin_rounds(rounds);
-    for (int k = 0; k < total && OMPI_SUCCESS == rc; ++k) {
-        for (; posted < total && posted < k + AHEAD && OMPI_SUCCESS == rc; ++posted) {
-            rc = post_round(call, rounds, posted);
-        }
-        if (OMPI_SUCCESS == rc) {
-            rc = move_round(call, rounds, before, k);
-        }
-    }
-    if (OMPI_SUCCESS == rc && rounds->deliver) {
-        rc = deliver_pieces(call, call->area, before);
-    }
-    return end_rounds(call, rounds, rc);
-}
-
-/* ---- aggregation ---- */
 
 static int group_begin(const mca_coll_mleader_call_t *call)
 {
@@ -282,92 +79,23 @@ static int group_end(const mca_coll_mleader_call_t *call)
     return call->grouping->groups.first[call->grouping->group + 1];
 }
 
-static int aggregate_shm(mca_coll_mleader_call_t *call)
+static int position_of(const mca_coll_mleader_call_t *call)
 {
-    mca_coll_mleader_topology_t *topology = call->topology;
-    const uint64_t done = mca_coll_mleader_written(topology->slice);
-    int rc = mca_coll_mleader_put_own(call, call->shared);
-
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    mca_coll_mleader_set(&topology->written[topology->index[ompi_comm_rank(call->comm)]], done);
-    for (int x = group_begin(call);
-         call->grouping->leader && x < group_end(call) && OMPI_SUCCESS == rc; ++x) {
-        const int rank = call->grouping->groups.rank[x];
-        rc = mca_coll_mleader_wait_for(call, &topology->written[topology->index[rank]], done);
-    }
-    return rc;
+    return call->grouping->groups.position[ompi_comm_rank(call->comm)];
 }
 
-static int send_to_leader(mca_coll_mleader_call_t *call)
+static int contributions_in_message(const mca_coll_mleader_call_t *call, size_t length)
 {
-    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
-    const int x = groups->position[ompi_comm_rank(call->comm)];
-    ompi_request_t *request;
-    const int rc = start_send(call, (mca_common_irregular_range_t){x, x + 1},
-                              groups->rank[group_begin(call)], &request);
-
-    return finish(call, &request, NULL, 1, rc);
+    const size_t fit = call->message_size / length;
+    return fit < (size_t) call->topology->ranks ? (int) fit : call->topology->ranks;
 }
 
-/* A few at a time, in their order. */
-static int receive_from_children(mca_coll_mleader_call_t *call)
-{
-    ompi_request_t *request[AHEAD];
-    size_t bytes[AHEAD];
-    int rc = OMPI_SUCCESS;
-
-    for (int x = group_begin(call) + 1; x < group_end(call) && OMPI_SUCCESS == rc;) {
-        int count = 0;
-        for (; count < AHEAD && x < group_end(call) && OMPI_SUCCESS == rc; ++count, ++x) {
-            bytes[count] = call->length;
-            rc = start_recv(call, (mca_common_irregular_range_t){x, x + 1},
-                            call->grouping->groups.rank[x], &request[count]);
-        }
-        rc = finish(call, request, bytes, count, rc);
-    }
-    return rc;
-}
+/* ---- exchanges that a rank takes part in ---- */
 
 static int rank_in_group(const mca_coll_mleader_call_t *call, int group, int member)
 {
     return call->grouping->groups.rank[call->grouping->groups.first[group] + member];
 }
-
-/* Members of a group are its positions, one after the other. */
-static int exchange_in_group(mca_coll_mleader_call_t *call)
-{
-    const mca_coll_mleader_grouping_t *grouping = call->grouping;
-    const int me = grouping->groups.position[ompi_comm_rank(call->comm)];
-    const bool ring = MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
-    rounds_t rounds = {.plan = {.count = group_end(call) - group_begin(call),
-                                .first = call->topology->identity + group_begin(call),
-                                .algorithm = ring ? MCA_COMMON_IRREGULAR_RING
-                                                  : MCA_COMMON_IRREGULAR_DOUBLING},
-                       .member = me - group_begin(call),
-                       .peer_of = rank_in_group,
-                       .which = grouping->group};
-
-    return run_rounds(call, &rounds);
-}
-
-int mca_coll_mleader_aggregate(mca_coll_mleader_call_t *call)
-{
-    if (MCA_COLL_MLEADER_SHM == call->variant.aggregation) {
-        return aggregate_shm(call);
-    }
-    const int rc = mca_coll_mleader_put_own(call, call->area);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    if (MCA_COLL_MLEADER_GATHER != call->variant.aggregation) {
-        return exchange_in_group(call);
-    }
-    return call->grouping->leader ? receive_from_children(call) : send_to_leader(call);
-}
-
-/* ---- exchange ---- */
 
 static int leader_of_group(const mca_coll_mleader_call_t *call, int which, int member)
 {
@@ -381,10 +109,23 @@ static int leader_in_lane(const mca_coll_mleader_call_t *call, int lane, int mem
     return mca_coll_mleader_leader(groups, mca_coll_mleader_group_at(groups, member, lane));
 }
 
+/* Members of a group are its positions, one after the other. */
+static rounds_t rounds_in_group(const mca_coll_mleader_call_t *call)
+{
+    const bool ring = MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
+
+    return (rounds_t){.plan = {.count = group_end(call) - group_begin(call),
+                               .first = call->topology->identity + group_begin(call),
+                               .algorithm = ring ? MCA_COMMON_IRREGULAR_RING
+                                                 : MCA_COMMON_IRREGULAR_DOUBLING},
+                      .member = position_of(call) - group_begin(call),
+                      .peer_of = rank_in_group,
+                      .which = call->grouping->group};
+}
+
 /* The exchange of a lane, or the one of all leaders, which is followed as the group's own. */
 static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
 {
-    const mca_coll_mleader_topology_t *topology = call->topology;
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
     const mca_coll_mleader_groups_t *groups = &grouping->groups;
     const bool lanes = call->variant.lanes;
@@ -396,40 +137,10 @@ static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
                       .member = lanes ? grouping->node : grouping->group,
                       .peer_of = lanes ? leader_in_lane : leader_of_group,
                       .which = lane,
-                      .told = topology->shared ? &topology->progress[grouping->counter + lane]
-                                               : NULL,
-                      .deliver = true};
+                      .told = mca_coll_mleader_is_followed(call)
+                                  ? mca_coll_mleader_counter_of(call, lane)
+                                  : NULL};
 }
-
-/* Lanes that this rank takes part in: its own, or some of a node with fewer leaders. */
-static bool is_mine(const mca_coll_mleader_call_t *call, int lane)
-{
-    const mca_coll_mleader_grouping_t *grouping = call->grouping;
-
-    return grouping->leader
-           && (call->variant.lanes
-                   ? grouping->group == mca_coll_mleader_group_at(&grouping->groups, grouping->node,
-                                                                  lane)
-                   : lane == grouping->groups.lane[grouping->group]);
-}
-
-int mca_coll_mleader_exchange(mca_coll_mleader_call_t *call)
-{
-    int rc = OMPI_SUCCESS;
-
-    for (int lane = 0; lane < call->grouping->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
-        if (is_mine(call, lane)) {
-            rounds_t rounds = rounds_of(call, lane);
-            if (NULL != rounds.told) {
-                mca_coll_mleader_set(rounds.told, progress_of(call, 0));
-            }
-            rc = run_rounds(call, &rounds);
-        }
-    }
-    return rc;
-}
-
-/* ---- distribution ---- */
 
 static bool has_group_data(const mca_coll_mleader_call_t *call)
 {
@@ -437,124 +148,313 @@ static bool has_group_data(const mca_coll_mleader_call_t *call)
            || MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
 }
 
-/* Copies out what a lane's leader has got, round by round. */
-static int follow(mca_coll_mleader_call_t *call, int lane, bool with_own)
-{
-    const rounds_t rounds = rounds_of(call, lane);
-    const int total = mca_common_irregular_exchange_rounds(&rounds.plan);
-    int rc = mca_coll_mleader_wait_for(call, rounds.told, progress_of(call, 0));
+/* ---- listing ---- */
 
-    if (OMPI_SUCCESS == rc && with_own) {
-        rc = mca_coll_mleader_deliver(call, call->shared, rounds.plan.first[rounds.member],
-                                      rounds.plan.first[rounds.member + 1]);
+static void list_step(const list_t *list, mca_common_irregular_step_fn_t *run, int from, int to,
+                      needs_t needs)
+{
+    mca_common_irregular_schedule_step(list->schedule, run, from, to, needs);
+}
+
+/* Of so many rounds, which the counter is to show, or shows, as `run` has it. */
+static void list_delivery(list_t *list, mca_common_irregular_step_fn_t *run,
+                          mca_coll_mleader_counter_t *counter, int rounds, const char *area,
+                          const range_t *piece, needs_t needs)
+{
+    mca_coll_mleader_delivery_t *delivery = &list->call->delivery[list->deliveries];
+
+    delivery->counter = counter;
+    delivery->rounds = rounds;
+    delivery->area = area;
+    for (int i = 0; i < PIECES; ++i) {
+        delivery->piece[i] = piece[i];
     }
-    for (int k = 0; k < total && OMPI_SUCCESS == rc; ++k) {
+    list_step(list, run, list->deliveries++, 0, needs);
+}
+
+/* A piece goes in messages of whole contributions. */
+static void list_piece(const list_t *list, mca_common_irregular_messages_t *messages,
+                       range_t piece, int peer, needs_t needs)
+{
+    const mca_coll_mleader_call_t *call = list->call;
+
+    for (int from = piece.from, to; from < piece.to; from = to) {
+        to = piece.to - from > list->together ? from + list->together : piece.to;
+        mca_common_irregular_schedule_bytes(messages, call->area + (size_t) from * call->length,
+                                            (size_t) (to - from) * call->length, peer, needs);
+    }
+}
+
+static void list_receives(const list_t *list, const range_t *piece, int peer, needs_t needs)
+{
+    for (int i = 0; i < PIECES; ++i) {
+        list_piece(list, &list->schedule->receives, piece[i], peer, needs);
+    }
+}
+
+static void count_messages(const list_t *list, int peer, uint32_t messages, int contributions)
+{
+    const mca_coll_mleader_call_t *call = list->call;
+    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
+    const int group = groups->group[groups->position[peer]];
+    const bool within = groups->node[group] == call->grouping->node;
+
+    list->listing->messages[within] += messages;
+    list->listing->bytes[within] += (size_t) contributions * call->length;
+}
+
+static void list_sends(const list_t *list, const range_t *piece, int peer, needs_t needs)
+{
+    mca_common_irregular_messages_t *sends = &list->schedule->sends;
+    const uint32_t before = sends->count;
+    int contributions = 0;
+
+    for (int i = 0; i < PIECES; ++i) {
+        list_piece(list, sends, piece[i], peer, needs);
+        contributions += piece[i].to - piece[i].from;
+    }
+    count_messages(list, peer, sends->count - before, contributions);
+}
+
+/*
+ * The messages of an exchange, with what each round brings to the user if it is one of leaders.
+ * What this rank has at first is there after the steps list->ready and all receives so far.
+ */
+static void list_rounds(list_t *list, const rounds_t *rounds, bool deliver)
+{
+    const mca_coll_mleader_call_t *call = list->call;
+    mca_common_irregular_schedule_t *schedule = list->schedule;
+    const int total = mca_common_irregular_exchange_rounds(&rounds->plan);
+    uint32_t received[AHEAD] = {0}, sent[AHEAD] = {0}; /* behind the rounds so far before */
+    needs_t needs = {.receives = schedule->receives.count, .steps = list->ready};
+
+    if (deliver) {
+        const int *first = rounds->plan.first;
+        const range_t own[PIECES] = {{first[rounds->member], first[rounds->member + 1]}, {0, 0}};
+        list_delivery(list, mca_coll_mleader_end_round, NULL, 0, call->area, own, needs);
+    }
+    for (int k = 0; k < total; ++k) {
         const mca_common_irregular_round_t round
-            = mca_common_irregular_exchange_round(&rounds.plan, rounds.member, k);
-        rc = mca_coll_mleader_wait_for(call, rounds.told, progress_of(call, k + 1));
-        if (OMPI_SUCCESS == rc) {
-            rc = deliver_pieces(call, call->shared, round.recv);
+            = mca_common_irregular_exchange_round(&rounds->plan, rounds->member, k);
+        const needs_t room = {.receives = received[k % AHEAD]};
+        needs.sends = sent[k % AHEAD];
+        list_sends(list, round.send, rounds->peer_of(call, rounds->which, round.to), needs);
+        list_receives(list, round.recv, rounds->peer_of(call, rounds->which, round.from), room);
+        received[k % AHEAD] = needs.receives = schedule->receives.count;
+        sent[k % AHEAD] = schedule->sends.count;
+        if (deliver) {
+            const needs_t all = {.receives = needs.receives};
+            list_delivery(list, mca_coll_mleader_end_round, rounds->told, k + 1, call->area,
+                          round.recv, all);
         }
     }
-    return rc;
+}
+
+/* ---- aggregation ---- */
+
+static void list_gather(const list_t *list)
+{
+    const mca_coll_mleader_call_t *call = list->call;
+    const int *rank = call->grouping->groups.rank, begin = group_begin(call);
+    mca_common_irregular_schedule_t *schedule = list->schedule;
+
+    if (!call->grouping->leader) {
+        const range_t own[PIECES] = {{position_of(call), position_of(call) + 1}, {0, 0}};
+        list_sends(list, own, rank[begin], (needs_t){.steps = list->ready});
+        return;
+    }
+    for (int x = begin + 1; x < group_end(call); ++x) {
+        const uint32_t before = schedule->receives.count;
+        list_piece(list, &schedule->receives, (range_t){x, x + 1}, rank[x],
+                   (needs_t){.receives = before < AHEAD ? 0 : before + 1 - AHEAD});
+    }
+}
+
+static void list_aggregation(list_t *list)
+{
+    const mca_coll_mleader_call_t *call = list->call;
+    const needs_t nothing = {0};
+
+    list_step(list, mca_coll_mleader_contribute, 0, 0, nothing);
+    list->ready = list->schedule->steps;
+    if (MCA_COLL_MLEADER_SHM == call->variant.aggregation) {
+        if (call->grouping->leader) {
+            list_step(list, mca_coll_mleader_await_group, group_begin(call) + 1, group_end(call),
+                      nothing);
+            list->ready = list->schedule->steps;
+        }
+        return;
+    }
+    if (MCA_COLL_MLEADER_GATHER == call->variant.aggregation) {
+        list_gather(list);
+    } else {
+        const rounds_t rounds = rounds_in_group(call);
+        list_rounds(list, &rounds, false);
+    }
+    if (call->grouping->leader && mca_coll_mleader_is_followed(call)) {
+        list_step(list, mca_coll_mleader_open_lanes, 0, 0,
+                  (needs_t){.receives = list->schedule->receives.count});
+    }
+}
+
+/* ---- exchange ---- */
+
+static void list_exchange(list_t *list)
+{
+    for (int lane = 0; lane < list->call->grouping->groups.lanes; ++lane) {
+        if (mca_coll_mleader_is_mine(list->call, lane)) {
+            const rounds_t rounds = rounds_of(list->call, lane);
+            list_rounds(list, &rounds, true);
+        }
+    }
+}
+
+/* ---- distribution ---- */
+
+/* What a lane's leader has got is copied out, round by round. */
+static void list_following(list_t *list, int lane, bool with_own)
+{
+    const mca_coll_mleader_call_t *call = list->call;
+    const rounds_t rounds = rounds_of(call, lane);
+    const int *first = rounds.plan.first + rounds.member;
+    const int total = mca_common_irregular_exchange_rounds(&rounds.plan);
+    const range_t own[PIECES] = {{first[0], with_own ? first[1] : first[0]}, {0, 0}};
+    const needs_t nothing = {0};
+
+    list_delivery(list, mca_coll_mleader_follow_round, rounds.told, 0, call->shared, own,
+                  nothing);
+    for (int k = 0; k < total; ++k) {
+        const mca_common_irregular_round_t round
+            = mca_common_irregular_exchange_round(&rounds.plan, rounds.member, k);
+        list_delivery(list, mca_coll_mleader_follow_round, rounds.told, k + 1, call->shared,
+                      round.recv, nothing);
+    }
 }
 
 /* What the group has itself is where its ranks put it. */
-static int read_shared(mca_coll_mleader_call_t *call)
+static void list_reading(list_t *list)
 {
+    const mca_coll_mleader_call_t *call = list->call;
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
     const int own = grouping->groups.lane[grouping->group];
     const bool has = has_group_data(call) && !grouping->leader;
-    int rc = OMPI_SUCCESS;
 
     if (has) {
-        rc = mca_coll_mleader_deliver(call, call->area, group_begin(call), group_end(call));
+        const range_t group[PIECES] = {{group_begin(call), group_end(call)}, {0, 0}};
+        list_delivery(list, mca_coll_mleader_end_round, NULL, 0, call->area, group,
+                      (needs_t){.receives = list->schedule->receives.count});
     }
-    for (int lane = 0; lane < grouping->groups.lanes && OMPI_SUCCESS == rc; ++lane) {
-        const bool wanted = call->variant.lanes ? !is_mine(call, lane)
+    for (int lane = 0; lane < grouping->groups.lanes; ++lane) {
+        const bool wanted = call->variant.lanes ? !mca_coll_mleader_is_mine(call, lane)
                                                 : lane == own && !grouping->leader;
         if (wanted) {
-            rc = follow(call, lane, !(has && lane == own));
+            list_following(list, lane, !(has && lane == own));
         }
     }
-    return rc;
 }
 
 /* What goes down the tree: all, or what is not the group's. */
-static void find_news(const mca_coll_mleader_call_t *call, mca_common_irregular_range_t *piece)
+static void find_news(const mca_coll_mleader_call_t *call, range_t *piece)
 {
     const int ranks = call->grouping->groups.ranks;
     const bool has = has_group_data(call);
 
-    piece[0] = (mca_common_irregular_range_t){0, has ? group_begin(call) : ranks};
-    piece[1] = (mca_common_irregular_range_t){has ? group_end(call) : ranks, ranks};
+    piece[0] = (range_t){0, has ? group_begin(call) : ranks};
+    piece[1] = (range_t){has ? group_end(call) : ranks, ranks};
 }
 
-static int receive_news(mca_coll_mleader_call_t *call, const mca_common_irregular_range_t *piece,
-                        int parent)
+/*
+ * Member i of a binomial tree has children i + 1, i + 2, i + 4 ... below its lowest bit. What
+ * comes down may lie where a contribution is sent from. In lanes the other leaders of a node put
+ * their part of it into the area.
+ */
+static void list_tree(list_t *list)
 {
-    ompi_request_t *request[PIECES] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    size_t bytes[PIECES];
-    int rc = OMPI_SUCCESS;
-
-    for (int i = 0; i < PIECES && OMPI_SUCCESS == rc; ++i) {
-        bytes[i] = bytes_of(call, piece[i]);
-        rc = start_recv(call, piece[i], parent, &request[i]);
-    }
-    return finish(call, request, bytes, PIECES, rc);
-}
-
-/* Member i of a binomial tree has children i + 1, i + 2, i + 4 ... below its lowest bit. */
-static int send_news(mca_coll_mleader_call_t *call, const mca_common_irregular_range_t *piece,
-                     int member, int bit)
-{
+    const mca_coll_mleader_call_t *call = list->call;
+    const mca_common_irregular_schedule_t *schedule = list->schedule;
+    const int group = call->grouping->group, ranks = call->grouping->groups.ranks;
     const int members = group_end(call) - group_begin(call);
-    ompi_request_t *request[sizeof(int) * 8 * PIECES];
-    int count = 0, rc = OMPI_SUCCESS;
-
-    for (bit >>= 1; 0 < bit && OMPI_SUCCESS == rc; bit >>= 1) {
-        for (int i = 0; member + bit < members && i < PIECES && OMPI_SUCCESS == rc; ++i) {
-            rc = start_send(call, piece[i],
-                            rank_in_group(call, call->grouping->group, member + bit),
-                            &request[count++]);
-        }
-    }
-    return finish(call, request, NULL, count, rc);
-}
-
-static int pass_messages(mca_coll_mleader_call_t *call)
-{
-    const mca_coll_mleader_grouping_t *grouping = call->grouping;
-    const int members = group_end(call) - group_begin(call);
-    const int member = grouping->groups.position[ompi_comm_rank(call->comm)] - group_begin(call);
-    mca_common_irregular_range_t piece[PIECES];
-    int bit = 1, rc = OMPI_SUCCESS;
+    const int member = position_of(call) - group_begin(call);
+    range_t piece[PIECES];
+    int bit = 1;
 
     while (bit < members && 0 == (member & bit)) {
         bit <<= 1;
     }
     find_news(call, piece);
     if (0 < member) {
-        rc = receive_news(call, piece, rank_in_group(call, grouping->group, member - bit));
+        list_receives(list, piece, rank_in_group(call, group, member - bit),
+                      (needs_t){.sends = schedule->sends.count});
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = send_news(call, piece, member, bit);
+    const needs_t needs = {.receives = schedule->receives.count,
+                           .steps = call->variant.lanes ? schedule->steps : list->ready};
+    for (bit >>= 1; 0 < bit; bit >>= 1) {
+        if (member + bit < members) {
+            list_sends(list, piece, rank_in_group(call, group, member + bit), needs);
+        }
     }
-    if (OMPI_SUCCESS == rc && 0 < member) {
-        rc = mca_coll_mleader_deliver(call, call->area, 0, grouping->groups.ranks);
+    if (0 < member) {
+        const range_t all[PIECES] = {{0, ranks}, {0, 0}};
+        list_delivery(list, mca_coll_mleader_end_round, NULL, 0, call->area, all,
+                      (needs_t){.receives = needs.receives});
     }
-    return rc;
 }
 
-int mca_coll_mleader_distribute(mca_coll_mleader_call_t *call)
+void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listing_t *listing)
 {
-    int rc = OMPI_SUCCESS;
+    list_t list = {.call = call,
+                   .schedule = &call->schedule,
+                   .listing = listing,
+                   .together = contributions_in_message(call, call->length)};
 
+    list_aggregation(&list);
+    list_exchange(&list);
     if (call->variant.shm_out || (call->variant.lanes && call->grouping->leader)) {
-        rc = read_shared(call);
+        list_reading(&list);
     }
-    if (OMPI_SUCCESS == rc && !call->variant.shm_out) {
-        rc = pass_messages(call);
+    if (!call->variant.shm_out) {
+        list_tree(&list);
     }
-    return rc;
+}
+
+/* ---- how much there is to list ---- */
+
+/* Most messages in one direction of an exchange about so many positions. */
+static uint32_t most_messages(const mca_common_irregular_exchange_t *plan, int positions,
+                              int together)
+{
+    const int rounds = mca_common_irregular_exchange_rounds(plan), full = positions / together;
+
+    return (uint32_t) (rounds * PIECES
+                       + full * (MCA_COMMON_IRREGULAR_RING == plan->algorithm ? 1 : rounds));
+}
+
+needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
+    const int together = contributions_in_message(call, call->slice_size);
+    const rounds_t rounds = rounds_of(call, 0);
+    const uint32_t lanes = call->variant.lanes ? (uint32_t) grouping->groups.lanes : 1;
+    const uint32_t total = (uint32_t) mca_common_irregular_exchange_rounds(&rounds.plan);
+    needs_t most = {.steps = 5 + lanes * (1 + total)};
+
+    if (has_group_data(call)) {
+        const rounds_t inside = rounds_in_group(call);
+        most.receives = most.sends = most_messages(&inside.plan, inside.plan.count, together);
+    } else if (MCA_COLL_MLEADER_GATHER == call->variant.aggregation) {
+        most.receives = (uint32_t) grouping->largest;
+        most.sends = 1;
+    }
+    if (grouping->leader) {
+        const uint32_t messages
+            = lanes * most_messages(&rounds.plan, grouping->groups.ranks, together);
+        most.receives += messages;
+        most.sends += messages;
+    }
+    if (!call->variant.shm_out) {
+        const uint32_t news = PIECES + (uint32_t) (grouping->groups.ranks / together);
+        most.receives += news;
+        most.sends += CHILDREN * news;
+    }
+    return most;
 }

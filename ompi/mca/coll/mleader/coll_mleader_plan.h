@@ -9,9 +9,10 @@
  */
 /**
  * @file
- * Plans of coll/mleader: groups of ranks with a leader each, and how many there should
- * be; what leaders exchange is in common_irregular_exchange.h. Pure C, no Open MPI, no
- * hidden allocation; equal on all ranks, since nothing goes in that is not.
+ * Plans of coll/mleader: groups of ranks with a leader each, and the best number of
+ * leaders; common_irregular_exchange.h has the rounds of the leaders' exchange. Pure C, no
+ * Open MPI, no hidden allocation. All ranks find the same groups, since all inputs are
+ * equal on all ranks.
  *
  *     node 0                       node 1
  *     +-----------+-----------+    +-----------+-----------+
@@ -19,8 +20,8 @@
  *     +-----------+-----------+    +-----------+-----------+
  *       group 0     group 1          group 2     group 3
  *
- * Positions are ranks in the order of their groups, so that a group is a range of
- * positions, and so is what some leaders hold together.
+ * Positions number the ranks in the order of their groups, so that a group is a range of
+ * positions, and so are the contributions of consecutive groups.
  */
 
 #ifndef MCA_COLL_MLEADER_PLAN_H
@@ -33,72 +34,71 @@
 
 /** How the ranks of a node are divided. */
 typedef enum {
-    MCA_COLL_MLEADER_BY_COUNT, /**< into so many parts of about the same size */
-    MCA_COLL_MLEADER_BY_DOMAIN, /**< by what they share: a socket, memory, a cache */
-    MCA_COLL_MLEADER_BY_LIST   /**< as told */
+    MCA_COLL_MLEADER_BY_COUNT,  /**< into `count` parts of about the same size */
+    MCA_COLL_MLEADER_BY_DOMAIN, /**< by the socket, NUMA node or cache that they share */
+    MCA_COLL_MLEADER_BY_LIST    /**< by the lists that the user gives */
 } mca_coll_mleader_division_t;
 
-/** Where leaders are. */
+/** The places of the leaders on a node. */
 typedef enum {
     MCA_COLL_MLEADER_SPREAD, /**< each in its own part of the node */
-    MCA_COLL_MLEADER_PACKED  /**< all in the first */
+    MCA_COLL_MLEADER_PACKED  /**< all in the first part */
 } mca_coll_mleader_placement_t;
 
-/** What groups are made of. Arrays are borrowed. */
+/** The inputs of groups. Arrays are borrowed. */
 typedef struct mca_coll_mleader_layout_t {
     int ranks;
-    const int *node_of;   /**< [ranks] the lowest rank on the node of each */
-    const int *domain_of; /**< [ranks] the lowest rank of its node that it shares a domain with */
-    const int *list_of;   /**< [ranks] number in a list of its group, below ranks, or -1; BY_LIST */
+    const int *node_of;   /**< [ranks] the lowest rank on the node of each rank */
+    const int *domain_of; /**< [ranks] the lowest rank of the same node and domain */
+    const int *list_of;   /**< [ranks] BY_LIST: number of the rank's list, below ranks, -1: none */
     mca_coll_mleader_division_t division;
-    int count; /**< parts a node, with BY_COUNT; at least 1 */
+    int count; /**< BY_COUNT: parts of a node, at least 1 */
     mca_coll_mleader_placement_t placement;
-    bool lanes; /**< order groups by their number on the node first */
+    bool lanes; /**< order groups by their number on the node, then by node */
 } mca_coll_mleader_layout_t;
 
 /** Groups. All arrays belong to the caller (mca_coll_mleader_groups_bind). */
 typedef struct mca_coll_mleader_groups_t {
     int ranks, nodes, groups;
     int lanes;       /**< most groups on a node */
-    int *rank;       /**< [ranks] at a position; a group's leader is at its first one */
-    int *position;   /**< [ranks] of a rank */
-    int *group;      /**< [ranks] of a position */
-    int *first;      /**< [ranks + 1] position of a group; first[groups] is ranks */
-    int *node;       /**< [ranks] of a group, numbered by their lowest rank */
+    int *rank;       /**< [ranks] rank at a position; a group's leader is at its first position */
+    int *position;   /**< [ranks] position of a rank */
+    int *group;      /**< [ranks] group of a position */
+    int *first;      /**< [ranks + 1] first position of a group; first[groups] is ranks */
+    int *node;       /**< [ranks] node of a group; nodes are numbered by their lowest ranks */
     int *lane;       /**< [ranks] number of a group on its node */
-    int *of_node;    /**< [ranks] groups in the order of nodes ... */
-    int *node_first; /**< [ranks + 1] ... where those of a node begin */
+    int *of_node;    /**< [ranks] groups in the order of nodes */
+    int *node_first; /**< [ranks + 1] index in of_node of a node's first group */
     int *scratch;    /**< [3 (ranks + 1)] */
 } mca_coll_mleader_groups_t;
 
-/** Bytes of memory that groups of so many ranks need. */
+/** Bytes of memory for the arrays of groups of so many ranks. */
 size_t mca_coll_mleader_groups_size(int ranks);
 
 /** Lays the arrays into `memory` of mca_coll_mleader_groups_size(ranks) bytes. */
 void mca_coll_mleader_groups_bind(mca_coll_mleader_groups_t *groups, int ranks, void *memory);
 
 /**
- * Fills bound groups. Domains need not be symmetric or transitive, as unbound processes
- * see them: a rank belongs to the domain of the lowest rank that it names, and this to
- * its own. A rank that no list names is in a group with the others of its node that none
- * names. O(ranks log ranks).
+ * Fills bound groups. domain_of need not be symmetric or transitive, as unbound processes
+ * may report it: the domain of rank r is domain_of[domain_of[r]]. The ranks of a node that
+ * are in no list form a group. O(ranks log ranks).
  */
 void mca_coll_mleader_groups(mca_coll_mleader_groups_t *groups,
                              const mca_coll_mleader_layout_t *layout);
 
 /**
- * Lanes of groups whose layout has lanes: first[lane * (nodes + 1) + node] is where what a
- * node has in a lane begins, nothing where it has no leader of that number.
+ * Lanes of groups whose layout has lanes: first[lane * (nodes + 1) + node] is the first
+ * position of the node's group in the lane; the range is empty if the node has none.
  */
 void mca_coll_mleader_lanes(const mca_coll_mleader_groups_t *groups, int *first);
 
-/** Groups of a node. */
+/** Number of groups of a node. */
 static inline int mca_coll_mleader_node_groups(const mca_coll_mleader_groups_t *groups, int node)
 {
     return groups->node_first[node + 1] - groups->node_first[node];
 }
 
-/** The group whose leader exchanges in a lane for a node, though it may have none of its own. */
+/** The group whose leader exchanges for a node in a lane, also in a lane without a group of it. */
 static inline int mca_coll_mleader_group_at(const mca_coll_mleader_groups_t *groups, int node,
                                             int lane)
 {
@@ -113,15 +113,15 @@ static inline int mca_coll_mleader_leader(const mca_coll_mleader_groups_t *group
 
 /* ---- how many leaders (coll_mleader_plan_leaders.c) ---- */
 
-/** What the leaders of a node have to do in a call, all of them together. */
+/** The work of all leaders of a node together in a call. */
 typedef struct mca_coll_mleader_load_t {
     int nodes;
     int ranks, processors; /**< of the node; at least 1 */
-    size_t bytes;   /**< that come into the node */
-    size_t message; /**< bytes that take as long as a message does besides its own */
+    size_t bytes;   /**< that the node receives */
+    size_t message; /**< fixed cost of a message, in bytes that take as long */
 } mca_coll_mleader_load_t;
 
-/** What so many leaders a node, at least 1, need for their exchange in lanes; in bytes. */
+/** Cost of an exchange in lanes with `leaders` leaders a node, at least 1; in bytes. */
 double mca_coll_mleader_leading_cost(const mca_coll_mleader_load_t *load, int leaders);
 
 #endif

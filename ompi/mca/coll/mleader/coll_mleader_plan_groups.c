@@ -9,11 +9,11 @@
  */
 /**
  * @file
- * Groups: who has which leader, and in which order ranks stand.
+ * Groups: the leader of each rank, and the order of ranks.
  *
- * Ranks are sorted by node, then by domain, then by rank, and cut into groups; packed
- * leaders then are the first ranks of a node, with the other ranks of their groups
- * behind them; at last the groups are laid out in the order that is asked for.
+ * Ranks are sorted by node, then by domain, then by rank, and cut into groups. Packed
+ * leaders are the first ranks of a node; the other ranks follow them in the groups. At last
+ * the groups are put in the order of the layout.
  *
  * Kandalla et al. 4.1, 4.2; figure 7.
  */
@@ -48,7 +48,7 @@ static int node_of(const mca_coll_mleader_layout_t *layout, int rank)
     return layout->node_of[layout->node_of[rank]];
 }
 
-/* What a rank is sorted by within its node, 0 to ranks. */
+/* The sort key of a rank within its node, 0 to ranks. */
 static int part_of(const mca_coll_mleader_layout_t *layout, int rank)
 {
     if (MCA_COLL_MLEADER_BY_LIST == layout->division) {
@@ -60,7 +60,7 @@ static int part_of(const mca_coll_mleader_layout_t *layout, int rank)
 
 typedef int key_fn_t(const mca_coll_mleader_layout_t *layout, int rank);
 
-/* Sorts ranks by a key of 0 to ranks, those of the same key keep their order. */
+/* Sorts ranks by a key of 0 to ranks; the sort is stable. */
 static void sort_by(key_fn_t *key_of, const mca_coll_mleader_layout_t *layout, const int *from,
                     int *to, int *count)
 {
@@ -78,7 +78,7 @@ static void sort_by(key_fn_t *key_of, const mca_coll_mleader_layout_t *layout, c
     }
 }
 
-/* The end of the group that begins at `from`, on a node that ends at `end`. */
+/* The end of the group that begins at `from`, on the node of [begin, end). */
 static int find_end(const mca_coll_mleader_layout_t *layout, const int *order, int begin, int end,
                     int from)
 {
@@ -97,7 +97,7 @@ static int find_end(const mca_coll_mleader_layout_t *layout, const int *order, i
     return to;
 }
 
-/* Cuts the sorted ranks; start[g] is where group g begins among them, in the order of nodes. */
+/* Cuts the sorted ranks into groups, in the order of nodes; start[g] is the start of group g. */
 static void cut(mca_coll_mleader_groups_t *groups, const mca_coll_mleader_layout_t *layout,
                 const int *order, int *start)
 {
@@ -138,7 +138,7 @@ static void pack_leaders(const mca_coll_mleader_groups_t *groups, const int *sta
     }
 }
 
-/* Appends group g of the order of nodes to the groups. */
+/* Appends the group of a node and lane to the groups. */
 static void lay_group(mca_coll_mleader_groups_t *groups, const int *order, const int *start,
                       int node, int lane, int *laid)
 {

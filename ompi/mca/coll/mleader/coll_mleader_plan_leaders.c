@@ -9,23 +9,24 @@
  */
 /**
  * @file
- * How many leaders a node should have.
+ * The cost of a number of leaders a node.
  *
- *     one      |=m=|=m=|========= bytes =========|      m: what a message costs besides
- *     two      |=m=|   |=m=|   |==== bytes ====|           its bytes
+ *     one      |=m=|=m=|========= bytes =========|      m: the fixed cost of a message
+ *     two      |=m=|   |=m=|   |==== bytes ====|
  *                  |=m=|   |=m=|==== bytes ====|
  *
- * Leaders in lanes share what comes into the node, but each of them sends and receives
- * as many messages as one would alone, and these go through one network interface:
+ * Leaders in lanes share the bytes that the node receives, but each of them sends and
+ * receives as many messages as a single leader would, through one network interface:
  *
  *     T(L) = ceil(log2 nodes) L m + bytes / K
  *
- * in bytes that a leader moves meanwhile, K being the processors that L leaders have: L,
- * or their part of the processors where ranks outnumber them, since all ranks of a node
- * are busy in the call; at least 1. So one leader is best for small messages and on
- * crowded nodes. Kandalla et al. leave this choice as future work (section 7).
+ * in bytes that a leader moves in this time. K is the number of processors that L leaders
+ * have, at least 1: L, or their part of the processors if there are more ranks than
+ * processors, since all ranks of a node are busy in the call. So one leader is best for
+ * small messages and on crowded nodes. Kandalla et al. leave this choice as future work
+ * (section 7).
  *
- * Limits: of the exchange alone; aggregation and distribution are the same for any L.
+ * Limits: the exchange alone; aggregation and distribution cost the same for any L.
  */
 
 #include "coll_mleader_plan.h"

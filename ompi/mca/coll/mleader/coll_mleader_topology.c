@@ -9,11 +9,11 @@
  */
 /**
  * @file
- * Topology: who shares what with whom, and the segment of the node.
+ * Topology: the nodes and domains that ranks share, and the segment of the node.
  *
- * Each rank tells what it sees of its node, in one exchange by the module below, and all
- * come to the same groups. Where these are of use, the first rank of a node makes a
- * segment, the others attach it, and a second exchange tells all whether all have theirs.
+ * Each rank reports what it sees of its node, in one allgather by the module below, and all
+ * ranks compute the same groups. If these are used, the first rank of a node makes a segment,
+ * the others attach it, and a second allgather shows whether all ranks have their segment.
  */
 
 #include "coll_mleader.h"
@@ -23,14 +23,12 @@
 #include <unistd.h>
 
 #include "ompi/group/group.h"
-#include "ompi/mca/coll/base/coll_tags.h"
-#include "ompi/mca/pml/pml.h"
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
 #include "opal/util/arch.h"
 #include "opal/util/show_help.h"
 
-/* What a rank tells: the lowest ranks that it shares things with, and more. */
+/* A rank's record: the lowest rank with which it shares each domain, and more. */
 enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, RECORD };
 
 static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_NODE,
@@ -46,7 +44,7 @@ static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
     return ompi_proc_is_sentinel(proc) ? OPAL_PROC_NON_LOCAL : proc->super.proc_flags;
 }
 
-/* The bits of a share are there together, those of the levels above included. */
+/* A rank shares a domain if all bits of its locality are set: they include the levels above. */
 static void look_around(ompi_communicator_t *comm, int record[RECORD])
 {
     const int me = ompi_comm_rank(comm);
@@ -69,7 +67,7 @@ static void look_around(ompi_communicator_t *comm, int record[RECORD])
 
 /* ---- groups ---- */
 
-/* One column of the records, by rank. */
+/* Copies one column of the records, by rank. */
 static void pick(const int *records, int ranks, int column, int *to)
 {
     for (int r = 0; r < ranks; ++r) {
@@ -77,7 +75,7 @@ static void pick(const int *records, int ranks, int column, int *to)
     }
 }
 
-/* The node with the most ranks for its processors. */
+/* Finds the node with the most ranks a processor. */
 static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records,
                        const int *node_of, int *count)
 {
@@ -95,8 +93,8 @@ static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records
 }
 
 /*
- * What cannot be understood is said once, by rank 0, and sockets are taken. True for
- * "auto": sockets are one choice of two.
+ * Reads the variable `groups`. Rank 0 reports an illegal value, and sockets are used instead. True
+ * for "auto": one leader a socket is one of two groupings.
  */
 static bool read_groups(ompi_communicator_t *comm, const char *text,
                         mca_coll_mleader_layout_t *layout, const int *records, int *domain_of,
@@ -121,7 +119,7 @@ static bool read_groups(ompi_communicator_t *comm, const char *text,
     return NULL != domain && 'a' == domain[0];
 }
 
-/* The numbers of all ranks on their nodes. */
+/* Numbers the ranks of each node. */
 static void count_here(mca_coll_mleader_topology_t *topology, int *count)
 {
     const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
@@ -138,7 +136,7 @@ static void count_here(mca_coll_mleader_topology_t *topology, int *count)
     topology->nodes = groups->nodes;
 }
 
-/* Where this rank is. */
+/* Fills in this rank's group and node, and the size of the largest group. */
 static void find_place(mca_coll_mleader_grouping_t *grouping, int me)
 {
     const mca_coll_mleader_groups_t *groups = &grouping->groups;
@@ -172,7 +170,7 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
     return OMPI_SUCCESS;
 }
 
-/* One leader a node, and one a socket. */
+/* Adds two groupings: one leader a node, and one a socket. */
 static int add_both(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layout_t *layout,
                     int me)
 {
@@ -214,160 +212,6 @@ static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicat
     return rc;
 }
 
-/* ---- the segment ---- */
-
-/* The first rank of a node tells the others where its segment is, or that there is none. */
-static int tell_segment(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm)
-{
-    const mca_coll_mleader_grouping_t *grouping = &topology->grouping[0];
-    const mca_coll_mleader_groups_t *groups = &grouping->groups;
-    const int me = ompi_comm_rank(comm);
-    mca_common_irregular_segment_t *segment = &topology->segment;
-    int first = -1, rc = OMPI_SUCCESS;
-
-    for (int r = 0; r < groups->ranks && OMPI_SUCCESS == rc; ++r) {
-        if (groups->node[groups->group[groups->position[r]]] != grouping->node) {
-            continue;
-        }
-        first = 0 > first ? r : first;
-        if (first == me && r != me) {
-            rc = MCA_PML_CALL(send(segment, sizeof(*segment), MPI_BYTE, r,
-                                   MCA_COLL_BASE_TAG_ALLGATHER, MCA_PML_BASE_SEND_STANDARD, comm));
-        } else if (r == me && first != me) {
-            rc = MCA_PML_CALL(recv(segment, sizeof(*segment), MPI_BYTE, first,
-                                   MCA_COLL_BASE_TAG_ALLGATHER, comm, MPI_STATUS_IGNORE));
-            segment->address = NULL;
-        }
-    }
-    return rc;
-}
-
-static size_t header_size(const mca_coll_mleader_topology_t *topology)
-{
-    return (size_t) (topology->most_here + topology->lanes) * MCA_COLL_MLEADER_LINE;
-}
-
-static void lay_segment(mca_coll_mleader_topology_t *topology)
-{
-    char *address = topology->segment.address;
-
-    topology->written = (mca_coll_mleader_counter_t *) address;
-    topology->progress = topology->written + topology->most_here;
-    topology->half[0] = address + header_size(topology);
-    topology->half[1] = topology->half[0] + topology->half_size;
-}
-
-/* True in topology->shared if all ranks of all nodes have their segment. */
-static int agree(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
-{
-    mca_coll_mleader_topology_t *topology = module->topology;
-    const int mine = NULL != topology->segment.address, ranks = topology->ranks;
-    int *all = malloc((size_t) ranks * sizeof(int));
-
-    if (NULL == all) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    const int rc = module->previous_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm,
-                                              module->previous_allgather_module);
-    topology->shared = true;
-    for (int r = 0; r < ranks; ++r) {
-        topology->shared &= all[r];
-    }
-    free(all);
-    return rc;
-}
-
-/* Threads may set up communicators of their own at the same time. */
-static void open_segment(mca_common_irregular_segment_t *segment, bool mine, size_t size)
-{
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-
-    OPAL_THREAD_LOCK(&component->lock);
-    if (mine) {
-        (void) mca_common_irregular_segment_make(&component->directory, segment, size);
-    } else if ('\0' != segment->name[0]) {
-        (void) mca_common_irregular_segment_attach(&component->directory, segment);
-    }
-    OPAL_THREAD_UNLOCK(&component->lock);
-}
-
-/* Ranks of the communicator on this node. */
-static int count_neighbours(const mca_coll_mleader_topology_t *topology)
-{
-    const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
-    int count = 0;
-
-    for (int g = 0; g < groups->groups; ++g) {
-        if (groups->node[g] == topology->grouping[0].node) {
-            count += groups->first[g + 1] - groups->first[g];
-        }
-    }
-    return count;
-}
-
-/*
- * A segment counts as that of all who share it, each an equal part, so that what a node has for
- * all communicators is bounded though nobody knows them all. One rank without room is enough
- * for there to be no segment.
- */
-static bool hold_part(mca_coll_mleader_topology_t *topology, size_t size)
-{
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-    const size_t ranks = (size_t) count_neighbours(topology), part = (size + ranks - 1) / ranks;
-
-    OPAL_THREAD_LOCK(&component->lock);
-    const bool room = mca_common_irregular_hold(&component->directory, part);
-    if (room) {
-        topology->held = part;
-    } else {
-        mca_common_irregular_tell_full(&component->directory);
-    }
-    OPAL_THREAD_UNLOCK(&component->lock);
-    return room;
-}
-
-static void drop_segment(mca_coll_mleader_topology_t *topology)
-{
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-
-    mca_common_irregular_segment_unmap(&topology->segment);
-    OPAL_THREAD_LOCK(&component->lock);
-    mca_common_irregular_let_go(&component->directory, topology->held);
-    OPAL_THREAD_UNLOCK(&component->lock);
-    topology->held = 0;
-}
-
-static int make_segment(mca_coll_mleader_module_t *module, ompi_communicator_t *comm, size_t size)
-{
-    mca_coll_mleader_topology_t *topology = module->topology;
-    const bool mine = 0 == topology->index[ompi_comm_rank(comm)];
-
-    topology->half_size = size / 2;
-    if (0 == size) {
-        return OMPI_SUCCESS;
-    }
-    const bool room = hold_part(topology, header_size(topology) + size);
-    if (mine && room) {
-        open_segment(&topology->segment, true, header_size(topology) + size);
-    }
-    int rc = tell_segment(topology, comm);
-    if (OMPI_SUCCESS == rc && !mine && room) {
-        open_segment(&topology->segment, false, topology->segment.size);
-    }
-    if (OMPI_SUCCESS == rc) {
-        rc = agree(module, comm);
-    }
-    if (mine) {
-        mca_common_irregular_segment_close(&topology->segment);
-    }
-    if (topology->shared) {
-        lay_segment(topology);
-    } else {
-        drop_segment(topology);
-    }
-    return rc;
-}
-
 /* ---- all of it ---- */
 
 static mca_coll_mleader_topology_t *new_topology(int ranks)
@@ -396,9 +240,7 @@ static mca_coll_mleader_topology_t *new_topology(int ranks)
 void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
 {
     if (NULL != topology) {
-        if (!topology->pending) {
-            drop_segment(topology);
-        }
+        mca_coll_mleader_shared_free(&topology->shared);
         for (int i = 0; i < topology->groupings; ++i) {
             free(topology->grouping[i].lane_first);
         }
@@ -422,15 +264,6 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
     return rc;
 }
 
-static int keep_if(mca_coll_mleader_module_t *module, int rc)
-{
-    if (OMPI_SUCCESS != rc) {
-        mca_coll_mleader_topology_free(module->topology);
-        module->topology = NULL;
-    }
-    return rc;
-}
-
 int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
     const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
@@ -446,16 +279,9 @@ int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_commu
         rc = make_groupings(module->topology, comm, records, &params);
     }
     free(records);
-    return keep_if(module, rc);
-}
-
-int mca_coll_mleader_topology_join(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
-{
-    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
-
-    if (module->topology->joined) {
-        return OMPI_SUCCESS;
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_mleader_topology_free(module->topology);
+        module->topology = NULL;
     }
-    module->topology->joined = true;
-    return keep_if(module, make_segment(module, comm, params.segment_size));
+    return rc;
 }

@@ -14,6 +14,9 @@
  *     slice     0  1  2  3  4 ...     numbered on a communicator, through all of its calls
  *     half      0  1  0  1  0
  *
+ * A rank moves its slices one after the other, also those of calls that do not wait
+ * (coll_mleader_shared.c).
+ *
  * What is in a half is shown by counters with a single writer each: a rank has written
  * its part of a slice, and a lane has come so many rounds far with one. A slice that does
  * without them takes its number all the same.

@@ -9,9 +9,8 @@
  */
 /**
  * @file
- * What the components for data that is not uniform have in common: variables with ranges
- * and counters, copies of users' data, requests of calls that fail, segments in shared
- * memory.
+ * Code that the components for irregular data share: variables with ranges and counters,
+ * copies of users' data, requests of calls that fail, segments in shared memory.
  */
 
 #ifndef MCA_COMMON_IRREGULAR_H
@@ -25,59 +24,58 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/coll.h"
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/mca.h"
-#if 5 <= OMPI_MAJOR_VERSION
-#    include "opal/mca/threads/thread_usage.h"
-#else
-#    include "opal/threads/thread_usage.h"
-typedef volatile int64_t opal_atomic_int64_t;
-#endif
-
-/* Open MPI 4.1 and 5.0 differ in the version of the coll interface. */
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
-#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
-#else
-#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
-#endif
 
 BEGIN_C_DECLS
 
 /* ---- loading (common_irregular_component.c) ---- */
 
-/** Makes help texts known that lie where the component was loaded from. */
+/** Makes the help texts known that are in the directory from which a component was loaded. */
 void mca_common_irregular_find_help(void *component);
 
-/** Whether this is the release of Open MPI that the component was built for; else it is said. */
+/** Whether the component was built for this release of Open MPI; if not, reports it. */
 bool mca_common_irregular_is_release_of_build(const char *owner);
 
 /* ---- the module below ---- */
 
 /**
- * Calls the function `call` with `arguments` of the module below, `call_module`, whose place
- * on the communicator it takes meanwhile: coll/han, which finds at its first call
- * that it cannot serve a communicator, only then can put what it stands on in its own
- * place, and would find out again at every call. What is there afterwards is the
- * module below from now on. `call` and `call_module` are lvalues; the caller owns a
+ * Calls the function `call` of the module below, `call_module`, with `arguments`, in which the
+ * module is named module_below. `call` and `call_module` are lvalues; the caller owns a
  * reference to the module before and after.
+ *
+ * Where coll/han lacks OMPI_COLL_HAN_KEEPS_FALLBACK (ompi/mca/coll/han/patches), the module below
+ * is selected on the communicator during the call. If coll/han finds in a call that it cannot
+ * serve a communicator, it replaces itself by the module that it had replaced; it can do so only
+ * while it is selected, and would find the same again in every call, by messages. The module
+ * that is selected afterwards is the module below from then on.
  */
-#define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments)                 \
-    do {                                                                                         \
-        const mca_coll_base_module_##name##_fn_t on_top = (comm)->c_coll->coll_##name;           \
-        mca_coll_base_module_t *const module_on_top = (comm)->c_coll->coll_##name##_module;      \
-        mca_coll_base_module_t *const module_below = (call_module);                              \
-        (comm)->c_coll->coll_##name = (call);                                                    \
-        (comm)->c_coll->coll_##name##_module = module_below;                                     \
-        OBJ_RETAIN(module_below);                                                                \
-        (rc) = (call) arguments;                                                                 \
-        (call) = (comm)->c_coll->coll_##name;                                                    \
-        (call_module) = (comm)->c_coll->coll_##name##_module;                                    \
-        OBJ_RELEASE_NO_NULLIFY(module_below);                                                    \
-        (comm)->c_coll->coll_##name = on_top;                                                    \
-        (comm)->c_coll->coll_##name##_module = module_on_top;                                    \
-    } while (0)
+#if defined(OMPI_COLL_HAN_KEEPS_FALLBACK)
+#    define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments) \
+        do {                                                                         \
+            mca_coll_base_module_t *const module_below = (call_module);              \
+            (rc) = (call) arguments;                                                 \
+        } while (0)
+#else
+#    define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments)            \
+        do {                                                                                    \
+            const mca_coll_base_module_##name##_fn_t on_top = (comm)->c_coll->coll_##name;      \
+            mca_coll_base_module_t *const module_on_top = (comm)->c_coll->coll_##name##_module; \
+            mca_coll_base_module_t *const module_below = (call_module);                         \
+            (comm)->c_coll->coll_##name = (call);                                               \
+            (comm)->c_coll->coll_##name##_module = module_below;                                \
+            OBJ_RETAIN(module_below);                                                           \
+            (rc) = (call) arguments;                                                            \
+            (call) = (comm)->c_coll->coll_##name;                                               \
+            (call_module) = (comm)->c_coll->coll_##name##_module;                               \
+            OBJ_RELEASE_NO_NULLIFY(module_below);                                               \
+            (comm)->c_coll->coll_##name = on_top;                                               \
+            (comm)->c_coll->coll_##name##_module = module_on_top;                               \
+        } while (0)
+#endif
 
 /* ---- variables and counters (common_irregular_vars.c) ---- */
 
@@ -86,26 +84,29 @@ bool mca_common_irregular_is_release_of_build(const char *owner);
 typedef struct mca_common_irregular_equal_t {
     int count;
     struct {
-        const char *name; /**< without that of the component */
+        const char *name; /**< without the component's prefix */
         const void *storage;
         size_t size;
     } of[MCA_COMMON_IRREGULAR_EQUAL_MOST];
 } mca_common_irregular_equal_t;
 
-/** A hash of the value of variable i, or of the values of all where i is `count`. */
+/** A hash of the value of variable i, or, if i is `count`, of the values of all variables. */
 uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equal, int i);
 
-/** The variables of a component, while they are registered. */
+/** The state of a component that registers its variables. */
 typedef struct mca_common_irregular_vars_t {
     const mca_base_component_t *component;
     mca_common_irregular_equal_t *equal; /**< gets those that must be equal, or NULL */
     const char *owner;     /**< of a component, as users know it: "pipering" */
+    const char *const *experts; /**< names of the variables of level 9, the last NULL; priority
+                                     is of level 2, all others are of level 5 */
     char complaints[2048]; /**< about what is out of range: one message, since Open MPI shows
                                 those of one topic once */
 } mca_common_irregular_vars_t;
 
-/* Each registers a variable that can be set at any time and must be equal on all ranks, with
- * the value in *storage as its default. What is out of range is noted, and the default used. */
+/* Each of these registers a variable with the default *storage. Unless the function has
+ * arguments for this, it can be set at any time and must be equal on all ranks. A value out of
+ * range is replaced by the default, and noted for mca_common_irregular_complain. */
 
 void mca_common_irregular_choice(mca_common_irregular_vars_t *vars, const char *name,
                                  const char *help, const mca_base_var_enum_value_t *values,
@@ -121,21 +122,20 @@ void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *
                                  const char *help, double most, double *storage);
 
 #define MCA_COMMON_IRREGULAR_COST_MOST 1e6
-/** A time in the unit that `help` tells, 0 (its default) to 1000000. */
+/** A time in the unit named by `help`, 0 (the default) to 1000000. */
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
                                const char *help, double *storage);
-/** An integer, 0 to `most`, with its own flags, level and scope. */
+/** An integer, 0 to `most`, with its own flags and scope. */
 void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
-                              const char *help, int flags, int level, int scope, int most,
-                              int *storage);
+                              const char *help, int flags, int scope, int most, int *storage);
 /** A string, with its own flags and scope. */
 void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
                                  const char *help, int flags, int scope, char **storage);
 
-/** Tells the user what was out of range, if anything was. */
+/** Reports the values out of range to the user, if there are any. */
 void mca_common_irregular_complain(mca_common_irregular_vars_t *vars);
 
-/** Performance variables: what only grows, and the last value of something. */
+/** Performance variables: a counter, which only grows, and a level, the last value. */
 void mca_common_irregular_counter(mca_common_irregular_vars_t *vars, const char *name,
                                   const char *help, opal_atomic_int64_t *counter);
 void mca_common_irregular_level(mca_common_irregular_vars_t *vars, const char *name,
@@ -153,8 +153,8 @@ static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint
 /* ---- copies (common_irregular_copy.c) ---- */
 
 /**
- * Whether this is memory of a device, which the host must neither read nor write. A look
- * for each buffer of a call: nothing may be chosen by it that other ranks have to know.
+ * Whether an address is memory of a device, which the host must neither read nor write. Ranks
+ * may differ in this, so it must not decide anything that ranks have to agree on.
  */
 bool mca_common_irregular_on_device(const void *address);
 
@@ -162,8 +162,8 @@ bool mca_common_irregular_on_device(const void *address);
 int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes);
 
 /**
- * Copies bytes that do not overlap. `on_device`: either side may be memory of a device.
- * OMPI_ERROR if the device cannot do it.
+ * Copies bytes between areas that do not overlap. `on_device`: either may be memory of a
+ * device. OMPI_ERROR if the device cannot copy.
  */
 static inline int mca_common_irregular_copy(void *to, const void *from, size_t bytes,
                                             bool on_device)
@@ -176,9 +176,9 @@ static inline int mca_common_irregular_copy(void *to, const void *from, size_t b
 }
 
 /*
- * opal_convertor_pack and opal_convertor_unpack with one piece of memory. A convertor knows
- * of its own side only whether it is a device's; `on_device`: the packed side may be. The
- * bytes that are done, up to `bytes`; 0: no more can be.
+ * opal_convertor_pack and opal_convertor_unpack with one piece of packed memory. A convertor
+ * knows only of the unpacked side whether it is memory of a device; `on_device`: the packed side
+ * may be. Returns the bytes packed or unpacked, up to `bytes`; 0: no more are possible.
  */
 size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
                                  bool on_device);
@@ -187,9 +187,15 @@ size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packe
 
 /* ---- requests (common_irregular_requests.c) ---- */
 
+/** The MPI error for an error of Open MPI: out of memory must not become MPI_ERR_INTERN. */
+static inline int mca_common_irregular_mpi_error(int rc)
+{
+    return OMPI_ERR_OUT_OF_RESOURCE == rc ? MPI_ERR_NO_MEM : rc;
+}
+
 /**
- * Whether it is complete, also because its peer or another rank of the communicator has
- * failed, where Open MPI tolerates that: then nobody else would complete it.
+ * Whether a request is over: complete, or, where Open MPI tolerates failures, its peer or
+ * another rank of the communicator has failed, since then nothing would complete it.
  */
 static inline bool mca_common_irregular_is_over(ompi_request_t *request)
 {
@@ -200,7 +206,7 @@ static inline bool mca_common_irregular_is_over(ompi_request_t *request)
 #endif
 }
 
-/** What ends a collective that waits without a request, as requests end by it. */
+/** The failure that ends a collective which waits without a request; OMPI_SUCCESS: none. */
 static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
 {
 #if OPAL_ENABLE_FT_MPI
@@ -216,24 +222,24 @@ static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
     return OMPI_SUCCESS;
 }
 
-/** Whose messages are looked at. */
+/** The call that messages belong to, for complaints about them. */
 typedef struct mca_common_irregular_caller_t {
-    const char *owner; /**< of a component, as users know it: "pipering" */
-    const char *name;  /**< of the collective: "iallgatherv" */
+    const char *owner; /**< the component's name for users: "pipering" */
+    const char *name;  /**< the collective: "iallgatherv" */
     ompi_communicator_t *comm;
 } mca_common_irregular_caller_t;
 
-/** Of a message: nobody knows how many bytes it has. */
+/** The expected length of a message whose length the receiver does not know. */
 #define MCA_COMMON_IRREGULAR_ANY_LENGTH SIZE_MAX
 
-/** As mca_common_irregular_judge, for what is not as it should be. */
+/** The part of mca_common_irregular_judge for receives with an error. */
 int mca_common_irregular_blame(const mca_common_irregular_caller_t *caller,
                                const ompi_status_public_t *status, size_t expected);
 
 /**
- * The error of a receive that is over: its own, or one of its length, where ranks disagree
- * on the arguments of a call or on variables: MPI_ERR_TRUNCATE where more bytes than expected
- * have come, MPI_ERR_OTHER where fewer have. The user is told of these.
+ * The error of a receive that is over: its own, or an error of its length, where ranks disagree
+ * on the arguments of a call or on variables: MPI_ERR_TRUNCATE if more bytes than expected were
+ * received, MPI_ERR_OTHER if fewer were. Errors of length are reported to the user.
  */
 static inline int mca_common_irregular_judge(const mca_common_irregular_caller_t *caller,
                                              const ompi_status_public_t *status, size_t expected)
@@ -245,7 +251,7 @@ static inline int mca_common_irregular_judge(const mca_common_irregular_caller_t
     return mca_common_irregular_blame(caller, status, expected);
 }
 
-/** The error is that of a process or a revoked communicator, which Open MPI tells all ranks. */
+/** Whether an error is a failed process or a revoked communicator: Open MPI informs all ranks. */
 static inline bool mca_common_irregular_is_failure(int error)
 {
 #if OPAL_ENABLE_FT_MPI
@@ -258,16 +264,8 @@ static inline bool mca_common_irregular_is_failure(int error)
 }
 
 /**
- * Waits for all of them, each of which may be MPI_REQUEST_NULL; the error is that of a request,
- * others of which may still be there. `expected` [count] are bytes of receives that are not
- * MPI_REQUEST_NULL, or NULL for sends.
- */
-int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
-                                  ompi_request_t **requests, const size_t *expected, int count);
-
-/**
- * Lets go of what is pending after a failure, requests [from, to) of a queue of so many,
- * each of which may be MPI_REQUEST_NULL; receives are cancelled. True if a message may still
+ * Frees the requests [from, to) after a failure; request k is requests[k % window], and may be
+ * MPI_REQUEST_NULL. `cancel`: these are receives, and are cancelled. True if a message may still
  * touch their memory, which must then never be freed.
  */
 bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
@@ -277,56 +275,56 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
 
 #define MCA_COMMON_IRREGULAR_NAME 256
 
-/** Where the segments of a component are made. */
+/** The directory for the segments of a component. */
 typedef struct mca_common_irregular_directory_t {
-    const char *owner; /**< of a component, as users know it: "pipering" */
-    const char *base;  /**< directory to make it in; owned by who sets it */
+    const char *owner; /**< the component's name for users: "pipering" */
+    const char *base;  /**< parent directory; owned by the component */
     size_t budget;     /**< bytes that all processes of the job on a node may hold together,
-                            0: a part of what is free */
+                            0: a part of the free memory */
     char path[MCA_COMMON_IRREGULAR_NAME - 32]; /**< "" before the first segment */
-    unsigned made;
-    size_t held; /**< bytes that count as this process's */
-    bool told;   /**< the user knows of a failure */
+    unsigned made; /**< number of files so far */
+    size_t held;   /**< bytes that count as held by this process */
+    bool reported; /**< a failure has been reported to the user */
 } mca_common_irregular_directory_t;
 
-/** A segment; it may be sent to other processes of the node as it is. */
+/** A segment; this structure may be sent to other processes of the node. */
 typedef struct mca_common_irregular_segment_t {
-    char name[MCA_COMMON_IRREGULAR_NAME]; /**< where others open it, "": they cannot (any more) */
-    int file;                             /**< open in the process that has made it */
-    uint64_t device, inode;               /**< of the file, to know it by */
+    char name[MCA_COMMON_IRREGULAR_NAME]; /**< path for other processes, "": they cannot open it */
+    int file;                             /**< descriptor in the process that has made it */
+    uint64_t device, inode;               /**< of the file, to identify it */
     size_t size;
-    bool sparse;   /**< only what is reserved has memory */
+    bool sparse;   /**< only reserved parts have memory */
     void *address; /**< NULL: not mapped */
 } mca_common_irregular_segment_t;
 
-/** A directory for segments where memory is, or else with the job's other files. */
+/** The default parent directory: in shared memory, or else that of the job's other files. */
 const char *mca_common_irregular_default_base(void);
 
 /**
- * Bytes that this process may hold in all, those it holds included: its share of the budget of
- * the directory, which others of its node have equal shares of.
+ * Bytes that this process may hold, those that it holds included: its share of the directory's
+ * budget. The processes of a node have equal shares.
  */
 size_t mca_common_irregular_share(const mca_common_irregular_directory_t *directory);
 
 /**
- * Counts so many bytes as held by this process; false: its share does not allow that, and
- * nothing changes. Whoever holds them lets go of as many. Not for several threads at once.
+ * Counts `bytes` bytes as held by this process; false: its share is too small, and nothing
+ * changes. mca_common_irregular_let_go ends it, with as many bytes. Not thread-safe.
  */
 bool mca_common_irregular_hold(mca_common_irregular_directory_t *directory, size_t bytes);
 void mca_common_irregular_let_go(mca_common_irregular_directory_t *directory, size_t bytes);
 
-/** Tells the user, once, that the share of this process is too small for its segments. */
+/** Reports to the user, once, that the share of this process is too small for its segments. */
 void mca_common_irregular_tell_full(mca_common_irregular_directory_t *directory);
 
 /**
- * Makes a segment of zeros whose memory is really there, and goes with the last process that
- * has mapped it, however that ends. On an error (OMPI_ERR_OUT_OF_RESOURCE), of which the user is
- * told once, the segment is empty. What is held is not looked at. Not for several threads at once.
+ * Makes a segment of zeros with all of its memory reserved. The memory is freed when the last
+ * process that has mapped it ends, in whatever way. On an error (OMPI_ERR_OUT_OF_RESOURCE), which
+ * is reported to the user once, the segment is empty. The share is not checked. Not thread-safe.
  */
 int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
                                       mca_common_irregular_segment_t *segment, size_t size);
 
-/** Likewise, but a segment of addresses only, parts of which are reserved before they are used. */
+/** Likewise, but without memory: parts of the segment are reserved before they are used. */
 int mca_common_irregular_segment_make_sparse(mca_common_irregular_directory_t *directory,
                                              mca_common_irregular_segment_t *segment, size_t size);
 
@@ -336,22 +334,22 @@ int mca_common_irregular_segment_reserve(mca_common_irregular_directory_t *direc
                                          size_t from, size_t size);
 
 /**
- * Gives the memory of the first `size` bytes of a sparse segment back, whoever has it mapped;
- * false: it cannot be.
+ * Frees the memory of the first `size` bytes of a sparse segment, for all processes that have
+ * it mapped; false: this is not possible.
  */
 bool mca_common_irregular_segment_give_back(const mca_common_irregular_segment_t *segment,
                                             size_t size);
 
-/** Maps a segment that another process of the node has made; likewise. */
+/** Maps a segment that another process of the node has made; errors as above. */
 int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,
                                         mca_common_irregular_segment_t *segment);
 
-/** Nobody can attach it any more; the memory lives while it is mapped. For who has made it. */
+/** Makes a segment of this process unattachable; its memory lives as long as it is mapped. */
 void mca_common_irregular_segment_close(mca_common_irregular_segment_t *segment);
 
 void mca_common_irregular_segment_unmap(mca_common_irregular_segment_t *segment);
 
-/** Removes the directory; no segment has a name any more. */
+/** Removes the directory; all segments must be closed. */
 void mca_common_irregular_directory_remove(mca_common_irregular_directory_t *directory);
 
 END_C_DECLS

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * What every component of common_irregular.h does when it is loaded.
+ * Functions for a component that has just been loaded (common_irregular.h).
  */
 
 #include "common_irregular.h"
@@ -23,7 +23,7 @@
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
-/* A component that is loaded from a directory of its own has its help text there. */
+/* A component that was loaded from a directory of its own has its help text there, too. */
 void mca_common_irregular_find_help(void *component)
 {
     Dl_info here;
@@ -38,8 +38,8 @@ void mca_common_irregular_find_help(void *component)
 }
 
 /*
- * Structures of the library change within a series without a change of the
- * interface's version, so a component serves only the release it was built for.
+ * Structures of the library change within a release series, while the version of the coll
+ * interface does not. So a component serves only the release that it was built for.
  */
 bool mca_common_irregular_is_release_of_build(const char *owner)
 {

@@ -9,11 +9,11 @@
  */
 /**
  * @file
- * Copies of users' data, which may be memory of a device: framework accelerator in Open
- * MPI 5.0, in 4.1 what it has for CUDA, if it was built with that. Convertors find out by
- * themselves of one side, and ompi_datatype_copy_content_same_ddt of both.
+ * Copies of users' data, which may be memory of a device: by framework accelerator in Open
+ * MPI 5.0, by the CUDA support of 4.1 if it was built with it. Convertors recognize memory of
+ * a device on the unpacked side, ompi_datatype_copy_content_same_ddt on both sides.
  *
- * Cost: without devices a call of component accelerator/null for each buffer.
+ * Cost: without devices one call of component accelerator/null for each buffer.
  */
 
 #include "common_irregular.h"
@@ -49,7 +49,7 @@ bool mca_common_irregular_on_device(const void *address)
     return opal_cuda_check_bufs((char *) address, (char *) address);
 }
 
-/* It ends the job itself where it fails. */
+/* opal_cuda_memcpy_sync ends the job itself if it fails. */
 int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes)
 {
     (void) opal_cuda_memcpy_sync(to, from, bytes);
@@ -72,7 +72,7 @@ int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes
 
 #endif
 
-/* ---- convertors whose packed side is a device's ---- */
+/* ---- convertors whose packed side is memory of a device ---- */
 
 #define PIECE ((size_t) 16 * 1024)
 

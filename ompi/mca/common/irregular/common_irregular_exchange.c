@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * Exchanges of common_irregular_exchange.h.
+ * The rounds of the exchanges of common_irregular_exchange.h.
  *
  *     recursive doubling      Bruck                        ring
  *     0 <-> 1  2 <-> 3        i takes 1, 2, 4 ... blocks   i takes one block a round
@@ -17,9 +17,9 @@
  *
  *     dissemination: i takes 1, 2, 4 ... blocks from i - 1, i - 2, i - 4
  *
- * Cost for m bytes in all of p members: ceil(log2 p) messages, the ring p - 1, and
- * m (p - 1) / p bytes in and out. Limits: doubling wants a power of two (else: Bruck);
- * what Bruck and dissemination send may wrap around.
+ * Cost for p members with m bytes in all: ceil(log2 p) messages, p - 1 with the ring, and
+ * m (p - 1) / p bytes in and out. Limits: doubling needs a power of two (else: Bruck); the
+ * ranges that Bruck and dissemination send may wrap around.
  *
  * Kandalla et al. 3.1, 4.3.2; Balaji et al. 4.2.1 (there "1 - 2^p" for i - 2^p).
  */
@@ -61,7 +61,7 @@ static int first_of(const exchange_t *exchange, int member)
     return NULL == exchange->first ? member : exchange->first[member];
 }
 
-/* The positions of `blocks` members from `member` on, around the end. */
+/* The positions of `blocks` members from `member` on; after the last member follows the first. */
 static void find_pieces(const exchange_t *exchange, int member, int blocks,
                         mca_common_irregular_range_t piece[MCA_COMMON_IRREGULAR_PIECES])
 {

@@ -9,8 +9,9 @@
  */
 /**
  * @file
- * An allgather of unequal blocks in rounds, the blocks being ranges: who sends whom
- * what, and when. Pure C, no Open MPI, no hidden allocation.
+ * An allgather in rounds of unequal blocks, which are ranges of positions: the partners of a
+ * member in each round, and the ranges that it sends and receives. Pure C, no Open MPI, no
+ * hidden allocation.
  */
 
 #ifndef MCA_COMMON_IRREGULAR_EXCHANGE_H
@@ -21,10 +22,10 @@ extern "C" {
 #endif
 
 typedef enum {
-    MCA_COMMON_IRREGULAR_DOUBLING, /**< recursive doubling; Bruck where they are no power of two */
+    MCA_COMMON_IRREGULAR_DOUBLING, /**< recursive doubling; Bruck if count is no power of two */
     MCA_COMMON_IRREGULAR_BRUCK,
     MCA_COMMON_IRREGULAR_RING,
-    MCA_COMMON_IRREGULAR_DISSEMINATION /**< Bruck the other way round */
+    MCA_COMMON_IRREGULAR_DISSEMINATION /**< Bruck in the opposite direction */
 } mca_common_irregular_algorithm_t;
 
 /** Positions [from, to). */
@@ -32,20 +33,20 @@ typedef struct mca_common_irregular_range_t {
     int from, to;
 } mca_common_irregular_range_t;
 
-/** Ranges that a message goes over may be two: where they wrap around. */
+/** Ranges of a message: two, since it may wrap around. */
 #define MCA_COMMON_IRREGULAR_PIECES 2
 
-/** A round of one member: whom it sends what it has, and who sends it what. */
+/** A round of one member: its partners, and the ranges that it sends and receives. */
 typedef struct mca_common_irregular_round_t {
     int to, from; /**< members */
-    /** The part up to the end, then the one from the beginning; empty where from is to. */
+    /** The range up to the end, then the one from the beginning; from == to: empty. */
     mca_common_irregular_range_t send[MCA_COMMON_IRREGULAR_PIECES];
     mca_common_irregular_range_t recv[MCA_COMMON_IRREGULAR_PIECES];
 } mca_common_irregular_round_t;
 
 /**
- * An exchange among members 0..count-1, of which member i holds positions
- * [first[i], first[i + 1]); afterwards all hold all.
+ * An exchange among members 0..count-1. Member i holds positions [first[i], first[i + 1]);
+ * afterwards every member holds all positions.
  */
 typedef struct mca_common_irregular_exchange_t {
     int count;
@@ -53,13 +54,13 @@ typedef struct mca_common_irregular_exchange_t {
     mca_common_irregular_algorithm_t algorithm;
 } mca_common_irregular_exchange_t;
 
-/** Rounds that it takes; 0 for one member. */
+/** Number of rounds; 0 for one member. */
 int mca_common_irregular_exchange_rounds(const mca_common_irregular_exchange_t *exchange);
 
 /**
- * Round k of member i. What is sent was held at first or received in rounds before k,
- * and what a member sends in a round the other one receives in the same round, piece
- * by piece.
+ * Round k of member i. A member sends only positions that it held at first or received in
+ * rounds before k. Its ranges `send` are the ranges `recv` of its partner in the same round,
+ * in the same order.
  */
 mca_common_irregular_round_t
 mca_common_irregular_exchange_round(const mca_common_irregular_exchange_t *exchange, int i, int k);

@@ -9,12 +9,11 @@
  */
 /**
  * @file
- * Waiting for messages, whether they are as long as they should be, and what becomes of them
- * when a call fails (common_irregular.h).
+ * Errors of messages, and requests that are pending when a call fails (common_irregular.h).
  *
- * A receive is withdrawn, unless its message is coming in already; a send cannot be. What
- * is still pending then ends by itself, and must find its memory as long as the process
- * lives.
+ * A receive is cancelled, unless its message is being received already; a send cannot be
+ * cancelled. Requests that are still pending then complete later, so their memory must exist as
+ * long as the process.
  */
 
 #include "common_irregular.h"
@@ -39,47 +38,6 @@ int mca_common_irregular_blame(const mca_common_irregular_caller_t *caller,
     return longer ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 
-/* Requests that are waited for together. */
-#define TOGETHER 16
-
-static int wait_together(const mca_common_irregular_caller_t *caller, ompi_request_t **requests,
-                         const size_t *expected, int count)
-{
-    ompi_status_public_t status[TOGETHER];
-    size_t length[TOGETHER];
-
-    for (int i = 0; i < count; ++i) {
-        length[i] = NULL == expected || MPI_REQUEST_NULL == requests[i]
-                        ? MCA_COMMON_IRREGULAR_ANY_LENGTH
-                        : expected[i];
-    }
-    const int rc = ompi_request_wait_all((size_t) count, requests, status);
-    if (OMPI_SUCCESS != rc && MPI_ERR_IN_STATUS != rc) {
-        return rc;
-    }
-    for (int i = 0; i < count; ++i) {
-        const int error = MPI_ERR_PENDING == status[i].MPI_ERROR
-                              ? OMPI_SUCCESS
-                              : mca_common_irregular_judge(caller, &status[i], length[i]);
-        if (OMPI_SUCCESS != error) {
-            return error;
-        }
-    }
-    return rc;
-}
-
-int mca_common_irregular_wait_all(const mca_common_irregular_caller_t *caller,
-                                  ompi_request_t **requests, const size_t *expected, int count)
-{
-    int rc = OMPI_SUCCESS;
-
-    for (int i = 0; i < count && OMPI_SUCCESS == rc; i += TOGETHER) {
-        rc = wait_together(caller, requests + i, NULL == expected ? NULL : expected + i,
-                           count - i < TOGETHER ? count - i : TOGETHER);
-    }
-    return rc;
-}
-
 bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
                                   unsigned window, bool cancel)
 {
@@ -93,7 +51,7 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
         if (cancel && !REQUEST_COMPLETE(*request)) {
             (void) ompi_request_cancel(*request);
         }
-        /* What the request of a send to a peer that failed says is not what its network does. */
+        /* the network may still read the memory of a send whose peer has failed */
         pending |= cancel ? !mca_common_irregular_is_over(*request) : !REQUEST_COMPLETE(*request);
         ompi_request_free(request);
     }

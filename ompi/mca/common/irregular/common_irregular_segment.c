@@ -9,19 +9,19 @@
  */
 /**
  * @file
- * Segments of common_irregular.h: files in memory without a name, which others open through
- * the process that has made them (/proc/PID/fd). So nothing is left of them however a job ends,
- * also where nobody is left to tidy up.
+ * The segments of common_irregular.h: files in memory without a name. Other processes open them
+ * through the process that has made them (/proc/PID/fd). So no file is left behind however a job
+ * ends, even if all its processes are killed.
  *
- * A file has a name, in a directory per process, until it is open; where there is no /proc, for
- * as long as the segment lives. That directory is registered once with the runtime, which
- * removes it should the process not come to that. The memory is reserved when a
- * segment is made, or before a part of it is used: a file system that is full says so
- * then, and not by a signal when a page is touched.
+ * A file has a name, in a directory of its process, until the process has opened it; without
+ * /proc it keeps the name as long as the segment lives. The directory is registered with the
+ * runtime, which removes it if the process does not. Memory is reserved when a segment is made,
+ * or before a part of it is used: then a full file system is an error of the reservation, and
+ * not a signal when a page is touched.
  *
- * Others, Open MPI's own transport among them, do not reserve what they will touch. So
- * most of what is free is left to them: processes of a node hold a part of it together,
- * each an equal share.
+ * Other users of the memory, Open MPI's own transport among them, do not reserve it. So most of
+ * the free memory is left to them: the processes of a node together hold a part of it, each an
+ * equal share.
  */
 
 #include "common_irregular.h"
@@ -38,7 +38,7 @@
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
-/* Lets the runtime remove a directory, should this process not come to it. */
+/* Lets the runtime remove a directory if this process does not. */
 #if 5 <= OMPI_MAJOR_VERSION
 #    include "opal/mca/pmix/pmix-internal.h"
 #    define REGISTER_CLEANUP(path) ((void) opal_pmix_register_cleanup((path), true, false, false))
@@ -50,14 +50,14 @@
                      : opal_pmix.register_cleanup((path), true, false, false)))
 #endif
 
-/* Else every page is a fault in the first calls. */
+/* Populates the mapping, so that the first calls have no page faults. */
 #ifdef MAP_POPULATE
 #    define POPULATE MAP_POPULATE
 #else
 #    define POPULATE 0
 #endif
 
-/* Of what is free, one byte in so many is for segments. */
+/* Segments take at most 1 / FREE_PART of the free memory. */
 #define FREE_PART 8
 
 const char *mca_common_irregular_default_base(void)
@@ -66,12 +66,12 @@ const char *mca_common_irregular_default_base(void)
     return 0 == access(shm, W_OK) ? shm : opal_process_info.job_session_dir;
 }
 
-/* One message, for the first segment that cannot be had. */
+/* Reports the first failure to the user. */
 static void complain(mca_common_irregular_directory_t *directory, const char *name,
                      const char *what, int error)
 {
-    if (!directory->told) {
-        directory->told = true;
+    if (!directory->reported) {
+        directory->reported = true;
         opal_show_help("help-mca-common-irregular.txt", "no-segment", true,
                        opal_process_info.nodename, what, name, directory->owner, strerror(error),
                        directory->owner);
@@ -80,7 +80,7 @@ static void complain(mca_common_irregular_directory_t *directory, const char *na
 
 /* ---- shares ---- */
 
-/* Where that cannot be told it does not count: making a segment tells what is wrong. */
+/* Free bytes; a failure is no limit here, since making a segment will report it. */
 static size_t count_free(const mca_common_irregular_directory_t *directory)
 {
     struct statvfs about;
@@ -89,7 +89,7 @@ static size_t count_free(const mca_common_irregular_directory_t *directory)
                                                  : SIZE_MAX / 2;
 }
 
-/* What is held is not free: where all processes hold as much, the share is the same again. */
+/* Held memory is no longer free: adding `held` keeps the share constant if all hold as much. */
 size_t mca_common_irregular_share(const mca_common_irregular_directory_t *directory)
 {
     const size_t processes = (size_t) opal_process_info.num_local_peers + 1;
@@ -120,7 +120,7 @@ void mca_common_irregular_tell_full(mca_common_irregular_directory_t *directory)
 
 /* ---- segments ---- */
 
-/* In a directory that all can write to another user may have been there before us. */
+/* Another user may have made the directory, since its parent is writable for all. */
 static bool is_ours(const char *path)
 {
     struct stat about;
@@ -129,7 +129,7 @@ static bool is_ours(const char *path)
            && 0 == (about.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-/* It is there only as long as it has files in it. */
+/* Makes the directory; it exists only while it has files. */
 static int make_directory(mca_common_irregular_directory_t *directory)
 {
     char path[sizeof(directory->path)];
@@ -166,7 +166,7 @@ static int map_file(mca_common_irregular_directory_t *directory,
     return OMPI_SUCCESS;
 }
 
-/* A signal may interrupt it. */
+/* posix_fallocate, which a signal may interrupt. */
 static int reserve(int file, size_t from, size_t size)
 {
     int error;
@@ -177,7 +177,7 @@ static int reserve(int file, size_t from, size_t size)
     return error;
 }
 
-/* Another thread may remove the directory, empty, before there is a file in it: once more then. */
+/* Retries, since another thread may remove the empty directory before the file is in it. */
 static int create_file(mca_common_irregular_directory_t *directory,
                        mca_common_irregular_segment_t *segment)
 {
@@ -204,7 +204,7 @@ static int create_file(mca_common_irregular_directory_t *directory,
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-/* The size of a new file, with memory or without. */
+/* Sets the size of a new file, and reserves its memory unless it is sparse. */
 static int set_size(mca_common_irregular_directory_t *directory,
                     const mca_common_irregular_segment_t *segment)
 {
@@ -222,16 +222,16 @@ static int set_size(mca_common_irregular_directory_t *directory,
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-/* The name goes, with its directory if that is the last. */
+/* Removes the name of a file, and its directory if this is empty then. */
 static void remove_name(char *name)
 {
     (void) unlink(name);
-    /* nobody would remove the directory of a job whose processes are all killed */
+    /* at once: if all processes of a job are killed, none is left to remove it */
     *strrchr(name, '/') = '\0';
     (void) rmdir(name);
 }
 
-/* From now on others find the file where it is open. */
+/* Replaces the name of the file by its path in /proc, if there is one. */
 static void move_name(mca_common_irregular_segment_t *segment, const struct stat *file)
 {
     char path[64];
@@ -319,7 +319,7 @@ int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *direct
         complain(directory, segment->name, "open", errno);
         return rc;
     }
-    /* numbers of processes may mean others here, in a container of their own */
+    /* in another container the process number may mean another process */
     if (0 == fstat(file, &about) && segment->device == (uint64_t) about.st_dev
         && segment->inode == (uint64_t) about.st_ino) {
         rc = map_file(directory, segment, file);

@@ -75,12 +75,26 @@ static size_t size_of(mca_base_var_type_t type)
                                               : sizeof(size_t);
 }
 
+/* ompi_info shows levels up to 3 as those of users, up to 6 of tuning, up to 9 of developers. */
+static mca_base_var_info_lvl_t level_of(const mca_common_irregular_vars_t *vars, const char *name)
+{
+    if (0 == strcmp(name, "priority")) {
+        return OPAL_INFO_LVL_2;
+    }
+    for (const char *const *expert = vars->experts; NULL != *expert; ++expert) {
+        if (0 == strcmp(name, *expert)) {
+            return OPAL_INFO_LVL_9;
+        }
+    }
+    return OPAL_INFO_LVL_5;
+}
+
 static void register_var(mca_common_irregular_vars_t *vars, const char *name, const char *help,
                          mca_base_var_type_t type, mca_base_var_enum_t *values, void *storage)
 {
     note_equal(vars, name, MCA_BASE_VAR_SCOPE_ALL_EQ, storage, size_of(type));
     (void) mca_base_component_var_register(vars->component, name, help, type, values, 0,
-                                           MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_5,
+                                           MCA_BASE_VAR_FLAG_SETTABLE, level_of(vars, name),
                                            MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
 }
 
@@ -103,7 +117,7 @@ void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *
     register_var(vars, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, storage);
 }
 
-/* A number, where `meaning` says what its default is. */
+/* Registers a number; messages show its default with the suffix `meaning`. */
 static void register_number(mca_common_irregular_vars_t *vars, const char *name, const char *help,
                             double most, const char *meaning, double *storage)
 {
@@ -150,15 +164,14 @@ void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *na
 }
 
 void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
-                              const char *help, int flags, int level, int scope, int most,
-                              int *storage)
+                              const char *help, int flags, int scope, int most, int *storage)
 {
     const int preset = *storage;
     char value[64], range[64], used[64];
 
     note_equal(vars, name, scope, storage, sizeof(*storage));
     (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_INT,
-                                           NULL, 0, flags, level, scope, storage);
+                                           NULL, 0, flags, level_of(vars, name), scope, storage);
     if (0 > *storage || most < *storage) {
         (void) snprintf(value, sizeof(value), "%d", *storage);
         (void) snprintf(range, sizeof(range), "0 to %d", most);
@@ -172,7 +185,7 @@ void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *
                                  const char *help, int flags, int scope, char **storage)
 {
     (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_STRING,
-                                           NULL, 0, flags, OPAL_INFO_LVL_5, scope, storage);
+                                           NULL, 0, flags, level_of(vars, name), scope, storage);
 }
 
 void mca_common_irregular_complain(mca_common_irregular_vars_t *vars)

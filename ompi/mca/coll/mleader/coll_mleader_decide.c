@@ -1,0 +1,200 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Whether leaders serve a call of MPI_Allgather, and by which variant.
+ *
+ * The choice rests on what is equal on all ranks: bytes of a contribution, groups,
+ * variables. Table 1 of the paper (recursive doubling up to some size, a ring of all
+ * ranks for large messages) is the default, its bounds are variables; what is large goes
+ * to the module below.
+ */
+
+#include "coll_mleader.h"
+
+#include "opal/util/output.h"
+
+/* Bytes of a message in a ring, which goes without a handshake: below eager limits. */
+#define RING_MESSAGE ((size_t) 32 * 1024)
+
+/* Bytes of a contribution that are worth moving. */
+#define LEAST_SLICE 64
+
+mca_coll_mleader_reason_t mca_coll_mleader_judge_size(const mca_coll_mleader_params_t *params,
+                                                      size_t bytes)
+{
+    if (MCA_COLL_MLEADER_OFF == params->algorithm) {
+        return MCA_COLL_MLEADER_FALLBACK_OFF;
+    }
+    if (MCA_COLL_MLEADER_AUTO == params->algorithm && bytes >= params->large) {
+        return MCA_COLL_MLEADER_FALLBACK_LARGE;
+    }
+    return MCA_COLL_MLEADER_TAKEN;
+}
+
+mca_coll_mleader_reason_t
+mca_coll_mleader_judge_topology(const mca_coll_mleader_params_t *params,
+                                const mca_coll_mleader_topology_t *topology)
+{
+    if (!topology->alike) {
+        return MCA_COLL_MLEADER_FALLBACK_UNLIKE;
+    }
+    if (MCA_COLL_MLEADER_AUTO != params->algorithm) {
+        return MCA_COLL_MLEADER_TAKEN;
+    }
+    if (2 > topology->nodes) {
+        return MCA_COLL_MLEADER_FALLBACK_LOCAL;
+    }
+    return 2 > topology->most_here ? MCA_COLL_MLEADER_FALLBACK_ALONE : MCA_COLL_MLEADER_TAKEN;
+}
+
+static bool uses_segment(const mca_coll_mleader_variant_t *variant)
+{
+    return MCA_COLL_MLEADER_SHM == variant->aggregation || variant->shm_out || variant->lanes;
+}
+
+/*
+ * More leaders pay where they share what comes into a node, in lanes. The fullest node
+ * has the fewest processors to spare.
+ */
+static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader_params_t *params,
+                                                          const mca_coll_mleader_call_t *call,
+                                                          bool lanes)
+{
+    const mca_coll_mleader_topology_t *topology = call->topology;
+    const mca_coll_mleader_load_t load
+        = {.nodes = topology->nodes,
+           .ranks = topology->crowd,
+           .processors = topology->processors,
+           .bytes = call->bytes * (size_t) (topology->ranks - topology->ranks / topology->nodes),
+           .message = params->message};
+    int best = 0;
+
+    for (int i = 1; lanes && i < topology->groupings; ++i) {
+        const int leaders = topology->grouping[i].groups.lanes;
+        if (mca_coll_mleader_leading_cost(&load, leaders)
+            < mca_coll_mleader_leading_cost(&load, topology->grouping[best].groups.lanes)) {
+            best = i;
+        }
+    }
+    return &topology->grouping[best];
+}
+
+/* Without shared memory messages do everything, and lanes are not possible. */
+static void choose(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
+                   bool shared)
+{
+    const bool large = call->bytes * (size_t) call->topology->ranks >= params->ring_from;
+    mca_coll_mleader_variant_t variant
+        = {.aggregation = (mca_coll_mleader_inside_t) params->aggregation,
+           .shm_out = shared && params->shm_out,
+           .exchange = 0 <= params->exchange ? (mca_common_irregular_algorithm_t) params->exchange
+                       : large               ? MCA_COMMON_IRREGULAR_RING
+                                             : MCA_COMMON_IRREGULAR_DOUBLING};
+
+    if (!shared && MCA_COLL_MLEADER_SHM == variant.aggregation) {
+        variant.aggregation = MCA_COLL_MLEADER_GROUP_DOUBLING;
+    }
+    const bool wanted = 0 > params->lanes ? uses_segment(&variant) : 0 < params->lanes;
+    call->grouping = choose_grouping(params, call, shared && wanted);
+    variant.lanes = shared && wanted && 1 < call->grouping->groups.lanes;
+    call->variant = variant;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Contributions in a message of a ring, so that those of a group fit into a round. */
+static size_t least_in_message(const mca_coll_mleader_grouping_t *grouping)
+{
+    return ((size_t) grouping->largest + MCA_COLL_MLEADER_MESSAGES - 1)
+           / MCA_COLL_MLEADER_MESSAGES;
+}
+
+static size_t ring_slice(const mca_coll_mleader_grouping_t *grouping)
+{
+    const size_t slice = RING_MESSAGE / least_in_message(grouping);
+    return LEAST_SLICE < slice ? slice : LEAST_SLICE;
+}
+
+/* Areas of a slice in a half: one of each leader, or in lanes one of all of them. */
+static size_t count_areas(const mca_coll_mleader_call_t *call)
+{
+    return call->variant.lanes ? 1 : (size_t) call->grouping->groups.lanes;
+}
+
+/* Bytes of a contribution that are moved at once, 0: the segment is too small for any. */
+static size_t find_slice(const mca_coll_mleader_call_t *call,
+                         const mca_coll_mleader_params_t *params, size_t half_size)
+{
+    const mca_coll_mleader_variant_t *variant = &call->variant;
+    const size_t ranks = (size_t) call->topology->ranks;
+    size_t bytes = call->bytes;
+
+    if (MCA_COMMON_IRREGULAR_RING == variant->exchange) {
+        bytes = least(bytes, ring_slice(call->grouping));
+    }
+    if (uses_segment(variant)) {
+        return least(bytes, half_size / count_areas(call) / ranks);
+    }
+    const size_t most = params->scratch / ranks;
+    return least(bytes, LEAST_SLICE < most ? most : LEAST_SLICE);
+}
+
+void mca_coll_mleader_decide(mca_coll_mleader_call_t *call,
+                             const mca_coll_mleader_params_t *params, size_t half_size)
+{
+    choose(call, params, 0 < half_size);
+    call->slice_size = find_slice(call, params, half_size);
+    if (0 == call->slice_size) {
+        choose(call, params, false);
+        call->slice_size = find_slice(call, params, half_size);
+    }
+    const size_t least_message = least_in_message(call->grouping) * call->slice_size;
+    call->message_size = MCA_COMMON_IRREGULAR_RING != call->variant.exchange ? SIZE_MAX
+                         : RING_MESSAGE < least_message                  ? least_message
+                                                                         : RING_MESSAGE;
+}
+
+size_t mca_coll_mleader_half_wanted(const mca_coll_mleader_call_t *call)
+{
+    const size_t bytes = count_areas(call) * (size_t) call->topology->ranks * call->slice_size;
+    const size_t lines = (bytes + MCA_COLL_MLEADER_LINE - 1) / MCA_COLL_MLEADER_LINE;
+
+    return uses_segment(&call->variant) ? lines * MCA_COLL_MLEADER_LINE : 0;
+}
+
+void mca_coll_mleader_report(const mca_coll_mleader_call_t *call)
+{
+    static const char *const inside[]
+        = {[MCA_COLL_MLEADER_SHM] = "shared memory",
+           [MCA_COLL_MLEADER_GATHER] = "gather",
+           [MCA_COLL_MLEADER_GROUP_DOUBLING] = "recursive doubling",
+           [MCA_COLL_MLEADER_GROUP_RING] = "ring"};
+    static const char *const exchange[] = {[MCA_COMMON_IRREGULAR_DOUBLING] = "recursive doubling",
+                                           [MCA_COMMON_IRREGULAR_BRUCK] = "Bruck",
+                                           [MCA_COMMON_IRREGULAR_RING] = "ring"};
+    const mca_coll_mleader_grouping_t *grouping = call->grouping;
+
+    if (mca_coll_mleader_is_talkative(call->comm)) {
+        opal_output(mca_coll_mleader_component.output,
+                    "coll/mleader: %s on %s: %zu bytes a rank, %d ranks in %d groups on %d "
+                    "nodes; in: %s, between leaders: %s%s, out: %s, slices of %zu bytes; this "
+                    "rank: group %d%s",
+                    call->caller.name, call->comm->c_name, call->bytes,
+                    grouping->groups.ranks, grouping->groups.groups, grouping->groups.nodes,
+                    inside[call->variant.aggregation], exchange[call->variant.exchange],
+                    call->variant.lanes ? " in lanes" : "",
+                    call->variant.shm_out ? "shared memory" : "messages", call->slice_size,
+                    grouping->group, grouping->leader ? ", leader" : "");
+    }
+}

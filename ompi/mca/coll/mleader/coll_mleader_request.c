@@ -1,0 +1,173 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Requests: nonblocking and persistent calls by leaders.
+ *
+ * Nonblocking calls share the memory of their communicator with blocking ones, and take
+ * slices when they are started, which is in the same order on all ranks. Persistent requests
+ * are started in any order, so each has memory of its own.
+ */
+
+#include "coll_mleader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/mca/common/irregular/common_irregular_task.h"
+
+typedef struct request_t {
+    mca_common_irregular_task_t super;
+    mca_coll_mleader_call_t call;
+    mca_coll_mleader_room_t room;
+    mca_coll_mleader_shared_t memory; /* of a persistent one */
+} request_t;
+
+static void hold_types(const mca_coll_mleader_call_t *call, bool hold)
+{
+    mca_common_irregular_hold_type(call->stype, hold);
+    mca_common_irregular_hold_type(call->rtype, hold);
+}
+
+static void request_construct(request_t *request)
+{
+    memset(&request->call, 0, sizeof(request->call));
+    memset(&request->room, 0, sizeof(request->room));
+    memset(&request->memory, 0, sizeof(request->memory));
+}
+
+static void request_destruct(request_t *request)
+{
+    if (request->super.keeps) {
+        hold_types(&request->call, false);
+    }
+    mca_coll_mleader_call_fini(&request->call);
+    free(request->room.memory);
+    mca_coll_mleader_shared_free(&request->memory);
+}
+
+static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, request_construct,
+                          request_destruct);
+
+/* ---- the life of a request ---- */
+
+/* Its first messages go at once, if no other call is before it. */
+static int start(mca_common_irregular_task_t *task)
+{
+    mca_coll_mleader_call_t *call = &((request_t *) task)->call;
+    int steps = 0;
+
+    mca_coll_mleader_call_begin(call);
+    (void) mca_coll_mleader_call_move(call, &steps);
+    mca_common_irregular_task_activate(task);
+    return OMPI_SUCCESS;
+}
+
+static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+{
+    mca_coll_mleader_call_t *call = &((request_t *) task)->call;
+
+    if (!mca_coll_mleader_call_move(call, steps)) {
+        return false;
+    }
+    *rc = call->error;
+    return true;
+}
+
+static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
+
+/* All ranks agree on the next tag even where one has no memory. */
+static request_t *new_request(const mca_coll_mleader_call_t *call, bool persistent)
+{
+    const int tag = mca_common_irregular_task_tags(call->comm, 1, true);
+    request_t *request = OBJ_NEW(request_t);
+
+    if (NULL != request) {
+        mca_common_irregular_task_init(&request->super, &kind, call->comm, persistent);
+        request->super.nonblocking = true;
+        request->call = *call;
+        request->call.tag = tag;
+        request->call.room = &request->room;
+    }
+    return request;
+}
+
+/* Takes all memory that runs need, and holds on to what the user may free. */
+static int keep(request_t *request)
+{
+    int rc = mca_coll_mleader_call_init(&request->call);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_common_irregular_task_keep(&request->super, 0);
+    }
+    if (OMPI_SUCCESS == rc) {
+        hold_types(&request->call, true);
+    }
+    return rc;
+}
+
+static int hand_out(request_t *request, int rc, ompi_request_t **handle)
+{
+    if (OMPI_SUCCESS == rc) {
+        *handle = &request->super.super.super;
+    } else if (NULL != request) {
+        mca_common_irregular_task_free(&request->super);
+    }
+    return rc;
+}
+
+/* ---- nonblocking calls ---- */
+
+int mca_coll_mleader_request_start(const mca_coll_mleader_call_t *call, ompi_request_t **handle)
+{
+    request_t *request = new_request(call, false);
+    const int rc = NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : keep(request);
+
+    if (OMPI_SUCCESS == rc) {
+        (void) mca_common_irregular_task_start(&request->super);
+    } else {
+        mca_coll_mleader_shared_skip(call->memory, mca_coll_mleader_slices(call));
+    }
+    return hand_out(request, rc, handle);
+}
+
+/* ---- persistent ones ---- */
+
+/* Chooses the variant, and makes the memory that it wants. */
+static int take_memory(request_t *request, const mca_coll_mleader_params_t *params,
+                       const mca_coll_mleader_module_t *module)
+{
+    const size_t segment = mca_coll_mleader_topology_params_now().segment_size;
+    mca_coll_mleader_call_t *call = &request->call;
+
+    call->memory = &request->memory;
+    mca_coll_mleader_decide(call, params, segment / 2);
+    const int rc = mca_coll_mleader_shared_make(call->memory, module, call->comm,
+                                                mca_coll_mleader_half_wanted(call));
+    if (OMPI_SUCCESS == rc && !call->memory->there) {
+        mca_coll_mleader_decide(call, params, 0);
+    }
+    return rc;
+}
+
+int mca_coll_mleader_request_make(const mca_coll_mleader_call_t *call,
+                                  const mca_coll_mleader_params_t *params,
+                                  const mca_coll_mleader_module_t *module,
+                                  ompi_request_t **handle)
+{
+    request_t *request = new_request(call, true);
+    int rc = NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : take_memory(request, params, module);
+
+    if (OMPI_SUCCESS == rc) {
+        mca_coll_mleader_report(&request->call);
+        rc = keep(request);
+    }
+    return hand_out(request, rc, handle);
+}

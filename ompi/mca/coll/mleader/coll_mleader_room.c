@@ -1,0 +1,121 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Room for the lists of slices: calls that are alike, one behind the other, list a slice only
+ * where data lies elsewhere than before.
+ *
+ *     half 0   receives | sends | their requests | deliveries | steps
+ *     half 1   the same
+ */
+
+#include "coll_mleader.h"
+
+#include <stdlib.h>
+
+static size_t size_of(const mca_common_irregular_needs_t *most)
+{
+    const size_t messages = (size_t) most->receives + most->sends;
+
+    return messages * (sizeof(mca_common_irregular_message_t) + sizeof(ompi_request_t *))
+           + most->steps * (sizeof(mca_coll_mleader_delivery_t)
+                            + sizeof(mca_common_irregular_step_t));
+}
+
+/*
+ * Lists depend on nothing else but how long the slice is, and where its area is: what is shared
+ * lies where length, grouping and half have it.
+ */
+static bool is_laid_out(const mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call)
+{
+    const mca_coll_mleader_variant_t *had = &room->variant, *has = &call->variant;
+
+    return NULL != room->memory && room->grouping == call->grouping
+           && room->slice_size == call->slice_size && room->message_size == call->message_size
+           && had->aggregation == has->aggregation && had->exchange == has->exchange
+           && had->shm_out == has->shm_out && had->lanes == has->lanes;
+}
+
+static void lay_out(mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call)
+{
+    room->grouping = call->grouping;
+    room->variant = call->variant;
+    room->slice_size = call->slice_size;
+    room->message_size = call->message_size;
+    room->most = mca_coll_mleader_most_entries(call);
+    room->listing[0].length = room->listing[1].length = 0;
+
+    const size_t size = 2 * size_of(&room->most);
+    if (NULL == room->memory || room->size < size) {
+        free(room->memory);
+        room->memory = malloc(size);
+        room->size = size;
+    }
+}
+
+int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call)
+{
+    if (!is_laid_out(call->room, call)) {
+        lay_out(call->room, call);
+    }
+    return NULL == call->room->memory ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+/* Empty lists in a half of the room. */
+static void point_at(mca_coll_mleader_call_t *call, int half)
+{
+    const mca_common_irregular_needs_t *most = &call->room->most;
+    mca_common_irregular_schedule_t *schedule = &call->schedule;
+
+    *schedule = (mca_common_irregular_schedule_t){.caller = &call->caller,
+                                                  .tag = call->tag,
+                                                  .context = call};
+    schedule->receives.window = schedule->sends.window = UINT32_MAX;
+    schedule->receives.message
+        = (mca_common_irregular_message_t *) (call->room->memory
+                                              + (0 == half ? 0 : size_of(most)));
+    schedule->sends.message = schedule->receives.message + most->receives;
+    schedule->receives.request = (ompi_request_t **) (schedule->sends.message + most->sends);
+    schedule->sends.request = schedule->receives.request + most->receives;
+    call->delivery = (mca_coll_mleader_delivery_t *) (schedule->sends.request + most->sends);
+    schedule->step = (mca_common_irregular_step_t *) (call->delivery + most->steps);
+}
+
+static void count(const mca_coll_mleader_listing_t *listing)
+{
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+
+    mca_common_irregular_count(&counters->messages_between, listing->messages[0]);
+    mca_common_irregular_count(&counters->bytes_between, listing->bytes[0]);
+    mca_common_irregular_count(&counters->messages_within, listing->messages[1]);
+    mca_common_irregular_count(&counters->bytes_within, listing->bytes[1]);
+}
+
+void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call)
+{
+    const int half = mca_coll_mleader_turn(call->slice);
+    mca_coll_mleader_listing_t *listing = &call->room->listing[half];
+    mca_common_irregular_schedule_t *schedule = &call->schedule;
+
+    point_at(call, half);
+    if (listing->length == call->length && listing->area == call->area) {
+        schedule->receives.count = listing->entries.receives;
+        schedule->sends.count = listing->entries.sends;
+        schedule->steps = listing->entries.steps;
+    } else {
+        *listing = (mca_coll_mleader_listing_t){.length = call->length, .area = call->area};
+        mca_coll_mleader_list(call, listing);
+        listing->entries = mca_common_irregular_schedule_so_far(schedule);
+    }
+    call->gathered = 0;
+    if (0 < schedule->sends.count) {
+        count(listing);
+    }
+}

@@ -1,0 +1,186 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The segment of a node: the first rank of a node makes it, the others attach it, and an
+ * exchange by the module below tells all whether all have theirs.
+ */
+
+#include "coll_mleader.h"
+
+#include <stdlib.h>
+
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/pml/pml.h"
+
+/* The first rank of a node tells the others where its segment is, or that there is none. */
+static int tell_segment(mca_common_irregular_segment_t *segment,
+                        const mca_coll_mleader_grouping_t *grouping, ompi_communicator_t *comm)
+{
+    const mca_coll_mleader_groups_t *groups = &grouping->groups;
+    const int me = ompi_comm_rank(comm);
+    int first = -1, rc = OMPI_SUCCESS;
+
+    for (int r = 0; r < groups->ranks && OMPI_SUCCESS == rc; ++r) {
+        if (groups->node[groups->group[groups->position[r]]] != grouping->node) {
+            continue;
+        }
+        first = 0 > first ? r : first;
+        if (first == me && r != me) {
+            rc = MCA_PML_CALL(send(segment, sizeof(*segment), MPI_BYTE, r,
+                                   MCA_COLL_BASE_TAG_ALLGATHER, MCA_PML_BASE_SEND_STANDARD, comm));
+        } else if (r == me && first != me) {
+            rc = MCA_PML_CALL(recv(segment, sizeof(*segment), MPI_BYTE, first,
+                                   MCA_COLL_BASE_TAG_ALLGATHER, comm, MPI_STATUS_IGNORE));
+            segment->address = NULL;
+        }
+    }
+    return rc;
+}
+
+static size_t header_size(const mca_coll_mleader_topology_t *topology)
+{
+    return (size_t) (topology->most_here + topology->lanes) * MCA_COLL_MLEADER_LINE;
+}
+
+static void lay_segment(mca_coll_mleader_shared_t *shared,
+                        const mca_coll_mleader_topology_t *topology)
+{
+    char *address = shared->segment.address;
+
+    shared->written = (mca_coll_mleader_counter_t *) address;
+    shared->progress = shared->written + topology->most_here;
+    shared->half[0] = address + header_size(topology);
+    shared->half[1] = shared->half[0] + shared->half_size;
+}
+
+/* True in shared->there if all ranks of all nodes have their segment. */
+static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_module_t *module,
+                 ompi_communicator_t *comm)
+{
+    const int mine = NULL != shared->segment.address, ranks = ompi_comm_size(comm);
+    int *all = malloc((size_t) ranks * sizeof(int));
+
+    if (NULL == all) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    const int rc = module->previous_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm,
+                                              module->previous_allgather_module);
+    shared->there = OMPI_SUCCESS == rc;
+    for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
+        shared->there &= all[r];
+    }
+    free(all);
+    return rc;
+}
+
+/* Threads may set up communicators of their own at the same time. */
+static void open_segment(mca_common_irregular_segment_t *segment, bool mine, size_t size)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    OPAL_THREAD_LOCK(&component->lock);
+    if (mine) {
+        (void) mca_common_irregular_segment_make(&component->directory, segment, size);
+    } else if ('\0' != segment->name[0]) {
+        (void) mca_common_irregular_segment_attach(&component->directory, segment);
+    }
+    OPAL_THREAD_UNLOCK(&component->lock);
+}
+
+/* Ranks of the communicator on this node. */
+static int count_neighbours(const mca_coll_mleader_topology_t *topology)
+{
+    const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
+    int count = 0;
+
+    for (int g = 0; g < groups->groups; ++g) {
+        if (groups->node[g] == topology->grouping[0].node) {
+            count += groups->first[g + 1] - groups->first[g];
+        }
+    }
+    return count;
+}
+
+/*
+ * A segment counts as that of all who share it, each an equal part, so that what a node has for
+ * all communicators is bounded though nobody knows them all. One rank without room is enough
+ * for there to be no segment.
+ */
+static bool hold_part(mca_coll_mleader_shared_t *shared,
+                      const mca_coll_mleader_topology_t *topology, size_t size)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    const size_t ranks = (size_t) count_neighbours(topology), part = (size + ranks - 1) / ranks;
+
+    OPAL_THREAD_LOCK(&component->lock);
+    const bool room = mca_common_irregular_hold(&component->directory, part);
+    if (room) {
+        shared->held = part;
+    } else {
+        mca_common_irregular_tell_full(&component->directory);
+    }
+    OPAL_THREAD_UNLOCK(&component->lock);
+    return room;
+}
+
+static void drop_segment(mca_coll_mleader_shared_t *shared)
+{
+    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+
+    mca_common_irregular_segment_unmap(&shared->segment);
+    OPAL_THREAD_LOCK(&component->lock);
+    mca_common_irregular_let_go(&component->directory, shared->held);
+    OPAL_THREAD_UNLOCK(&component->lock);
+    shared->held = 0;
+}
+
+int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
+                                 const mca_coll_mleader_module_t *module,
+                                 ompi_communicator_t *comm, size_t half_size)
+{
+    const mca_coll_mleader_topology_t *topology = module->topology;
+    const size_t size = header_size(topology) + 2 * half_size;
+    const bool mine = 0 == topology->index[ompi_comm_rank(comm)];
+
+    if (0 == half_size) {
+        return OMPI_SUCCESS;
+    }
+    const bool room = hold_part(shared, topology, size);
+    if (mine && room) {
+        open_segment(&shared->segment, true, size);
+    }
+    int rc = tell_segment(&shared->segment, &topology->grouping[0], comm);
+    if (OMPI_SUCCESS == rc && !mine && room) {
+        open_segment(&shared->segment, false, size);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = agree(shared, module, comm);
+    }
+    if (mine) {
+        mca_common_irregular_segment_close(&shared->segment);
+    }
+    if (shared->there) {
+        shared->half_size = half_size;
+        lay_segment(shared, topology);
+    } else {
+        drop_segment(shared);
+    }
+    return rc;
+}
+
+void mca_coll_mleader_shared_free(mca_coll_mleader_shared_t *shared)
+{
+    free(shared->room.memory);
+    shared->room.memory = NULL;
+    if (!shared->pending) {
+        drop_segment(shared);
+    }
+}

@@ -1,0 +1,162 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Variables and performance variables of exchanges (coll_pipering_alltoall.h), as in
+ * coll_pipering_params.c.
+ */
+
+#include "coll_pipering_alltoall.h"
+
+#define GIBI ((size_t) 1 << 30)
+#define WINDOW_MOST (1 << 20)
+#define IN_PLACE ((size_t) 2 << 20)
+#define MANY 32
+#define MANY_WINDOW 2
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static struct {
+    int algorithm[MCA_COLL_PIPERING_EXCHANGE_CALLS];
+    size_t small, in_place;
+    int window, many, many_window;
+} vars;
+
+static const mca_base_var_enum_value_t all_to_all[]
+    = {{MCA_COLL_PIPERING_EXCHANGE_AUTO, "auto"},
+       {MCA_COLL_PIPERING_EXCHANGE_BINS, "bins"},
+       {MCA_COLL_PIPERING_EXCHANGE_ROTATED, "rotated"},
+       {MCA_COLL_PIPERING_EXCHANGE_ORDERED, "ordered"},
+       {MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN, "round_robin"},
+       {MCA_COLL_PIPERING_EXCHANGE_OFF, "off"},
+       {0, NULL}};
+
+static const mca_base_var_enum_value_t neighbors[]
+    = {{MCA_COLL_PIPERING_EXCHANGE_AUTO, "auto"},
+       {MCA_COLL_PIPERING_EXCHANGE_BINS, "bins"},
+       {MCA_COLL_PIPERING_EXCHANGE_OFF, "off"},
+       {0, NULL}};
+
+static const struct {
+    const char *name, *help;
+    const mca_base_var_enum_value_t *values;
+    mca_coll_pipering_exchange_call_t call;
+} choices[] = {
+    {"alltoallw_algorithm",
+     "Algorithm of MPI_Alltoallw and MPI_Ialltoallw: auto (bins), bins (no message where there are "
+     "no bytes, then small messages, then large ones, each from the next rank on), rotated (the "
+     "same without small and large), ordered (the same by rank), round_robin (one peer at a time, "
+     "empty messages too; to compare with), off (always the module below). In place ranks are met "
+     "in pairs, whatever is chosen but off. Must be equal on all ranks, or calls may hang",
+     all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALLW},
+    {"alltoallv_algorithm", "Algorithm of MPI_Alltoallv and MPI_Ialltoallv, as for alltoallw",
+     all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALLV},
+    {"neighbor_alltoallw_algorithm",
+     "Algorithm of MPI_Neighbor_alltoallw and MPI_Ineighbor_alltoallw: auto (bins), bins, off, as "
+     "for alltoallw",
+     neighbors, MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW},
+};
+
+mca_coll_pipering_exchange_counters_t mca_coll_pipering_exchange_counters;
+
+static const struct {
+    const char *name, *help;
+    opal_atomic_int64_t *storage;
+} counters[] = {
+    {"alltoall_calls", "Calls of MPI_Alltoallv, MPI_Alltoallw and MPI_Neighbor_alltoallw served",
+     &mca_coll_pipering_exchange_counters.calls},
+    {"alltoall_messages_sent", "Messages that these sent",
+     &mca_coll_pipering_exchange_counters.messages_sent},
+    {"alltoall_messages_received", "Messages that these received",
+     &mca_coll_pipering_exchange_counters.messages_received},
+    {"alltoall_bytes_sent", "Bytes that these sent",
+     &mca_coll_pipering_exchange_counters.bytes_sent},
+    {"alltoall_bytes_received", "Bytes that these received",
+     &mca_coll_pipering_exchange_counters.bytes_received},
+    {"alltoall_zeros_skipped", "Messages that these did not send, as they had no bytes",
+     &mca_coll_pipering_exchange_counters.zeros_skipped},
+    {"alltoall_small_sent", "Messages that these sent before large ones",
+     &mca_coll_pipering_exchange_counters.small_sent},
+};
+
+static void register_bounds(mca_common_irregular_vars_t *all)
+{
+    vars.small = MCA_COLL_PIPERING_EXCHANGE_SMALL;
+    mca_common_irregular_size(all, "alltoall_small",
+                              "Messages of MPI_Alltoallv, MPI_Alltoallw and "
+                              "MPI_Neighbor_alltoallw of fewer bytes than this are small; 0 to 1 "
+                              "GiB; 0: none is; with MPI_IN_PLACE always those of fewer than 4096",
+                              GIBI, &vars.small);
+    vars.in_place = IN_PLACE;
+    mca_common_irregular_size(all, "alltoall_in_place",
+                              "Memory for copies with MPI_IN_PLACE, in bytes, 0 to 1 GiB; the "
+                              "largest message has room in any case; 0: for all messages",
+                              GIBI, &vars.in_place);
+    vars.window = 0;
+    mca_common_irregular_int(all, "alltoall_window",
+                             "Messages that a rank sends at the same time; 0 to 1048576; 0: all",
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.window);
+    vars.many = MANY;
+    mca_common_irregular_int(all, "alltoall_many",
+                             "Messages of a rank from which on no more than alltoall_many_window "
+                             "of them are under way, as all at once would flood the network; 0 to "
+                             "1048576; 0: there are never so many",
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.many);
+    vars.many_window = MANY_WINDOW;
+    mca_common_irregular_int(all, "alltoall_many_window",
+                             "Messages that a rank with many of them (alltoall_many) sends at the "
+                             "same time; 0 to 1048576; 0: as alltoall_window",
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.many_window);
+}
+
+void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all)
+{
+    for (size_t i = 0; i < COUNT(choices); ++i) {
+        vars.algorithm[choices[i].call] = MCA_COLL_PIPERING_EXCHANGE_AUTO;
+        mca_common_irregular_choice(all, choices[i].name, choices[i].help, choices[i].values,
+                                    &vars.algorithm[choices[i].call]);
+    }
+    register_bounds(all);
+    for (size_t i = 0; i < COUNT(counters); ++i) {
+        mca_common_irregular_counter(all, counters[i].name, counters[i].help,
+                                     counters[i].storage);
+    }
+}
+
+static size_t count_of(int value, int otherwise)
+{
+    return (size_t) (0 <= value && WINDOW_MOST >= value ? value : otherwise);
+}
+
+/* A tool may have written anything since the variables were registered. */
+mca_coll_pipering_exchange_params_t
+mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call)
+{
+    return (mca_coll_pipering_exchange_params_t){
+        .algorithm = vars.algorithm[call],
+        .small = vars.small <= GIBI ? vars.small : MCA_COLL_PIPERING_EXCHANGE_SMALL,
+        .window = count_of(vars.window, 0),
+        .many = count_of(vars.many, MANY),
+        .many_window = count_of(vars.many_window, MANY_WINDOW),
+        .in_place = vars.in_place <= GIBI ? vars.in_place : IN_PLACE,
+    };
+}
+
+const char *mca_coll_pipering_exchange_algorithm_text(int algorithm)
+{
+    static const char *const texts[] = {[MCA_COLL_PIPERING_EXCHANGE_AUTO] = "bins",
+                                        [MCA_COLL_PIPERING_EXCHANGE_BINS] = "bins",
+                                        [MCA_COLL_PIPERING_EXCHANGE_ROTATED] = "rotated",
+                                        [MCA_COLL_PIPERING_EXCHANGE_ORDERED] = "ordered",
+                                        [MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN] = "round robin"};
+    return texts[algorithm];
+}

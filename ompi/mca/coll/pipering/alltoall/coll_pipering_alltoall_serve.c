@@ -1,0 +1,290 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The way of an exchange from a call to a request, or to the module below; counters and
+ * the verbose line.
+ *
+ * The choice rests on parameters and on MPI_IN_PLACE, which MPI makes equal on all
+ * ranks. There is no setup, and so nobody to wait for who has no part in the exchange.
+ */
+
+#include "coll_pipering_alltoall.h"
+
+#include <inttypes.h>
+
+#include "opal/util/output.h"
+
+static void hold_types(const mca_common_irregular_message_t *messages, size_t count, bool hold)
+{
+    for (size_t i = 0; i < count; ++i) {
+        mca_common_irregular_hold_type(messages[i].type, hold);
+    }
+}
+
+static void hold_all(const mca_coll_pipering_exchange_t *exchange, bool hold)
+{
+    const mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+
+    hold_types(schedule->receives.message, schedule->receives.count, hold);
+    hold_types(schedule->sends.message, schedule->sends.count, hold);
+    if (exchange->in_place) {
+        hold_types(exchange->packed, schedule->steps, hold);
+    } else if (0 < schedule->steps) {
+        mca_common_irregular_hold_type(exchange->own_from.type, hold);
+        mca_common_irregular_hold_type(exchange->own_to.type, hold);
+    }
+}
+
+static void request_destruct(mca_coll_pipering_exchange_request_t *request)
+{
+    if (request->super.keeps) {
+        hold_all(&request->exchange, false);
+    }
+    mca_coll_pipering_exchange_fini(&request->exchange);
+}
+
+static void request_construct(mca_coll_pipering_exchange_request_t *request)
+{
+    request->exchange.memory = NULL;
+    request->types[0] = request->types[1] = NULL;
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_common_irregular_task_t,
+                   request_construct, request_destruct);
+
+/* ---- what has been moved ---- */
+
+static uint64_t bytes_of(const mca_common_irregular_messages_t *messages)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < messages->count; ++i) {
+        bytes += messages->message[i].bytes;
+    }
+    return bytes;
+}
+
+static void talk(const mca_coll_pipering_exchange_t *exchange, uint32_t ins, uint64_t in,
+                 uint64_t out)
+{
+    opal_output(mca_coll_pipering_component.process.output,
+                "coll/pipering: %s on %s: %s%s; this rank: %" PRIu32 " messages in (%" PRIu64
+                " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
+                "at most %" PRIu32 " under way",
+                exchange->caller.name, exchange->caller.comm->c_name,
+                mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
+                exchange->in_place ? ", in place" : "", ins, in, exchange->bins.small,
+                exchange->bins.large, out, exchange->bins.zero, exchange->schedule.sends.window);
+}
+
+static void report(const mca_coll_pipering_exchange_t *exchange)
+{
+    mca_coll_pipering_exchange_counters_t *counters = &mca_coll_pipering_exchange_counters;
+    const mca_common_irregular_messages_t *sends = &exchange->schedule.sends;
+    const mca_common_irregular_messages_t *receives = exchange->in_place
+                                                          ? sends
+                                                          : &exchange->schedule.receives;
+    const uint64_t out = bytes_of(sends), in = exchange->in_place ? out : bytes_of(receives);
+
+    mca_common_irregular_count(&counters->calls, 1);
+    mca_common_irregular_count(&counters->messages_sent, sends->count);
+    mca_common_irregular_count(&counters->messages_received, receives->count);
+    mca_common_irregular_count(&counters->bytes_sent, out);
+    mca_common_irregular_count(&counters->bytes_received, in);
+    mca_common_irregular_count(&counters->zeros_skipped, exchange->bins.zero);
+    mca_common_irregular_count(&counters->small_sent, exchange->bins.small);
+    if (mca_coll_pipering_is_talkative(exchange->caller.comm)) {
+        talk(exchange, receives->count, in, out);
+    }
+}
+
+/* ---- the way of a call ---- */
+
+static int step_aside(const mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t *comm,
+                      mca_coll_pipering_reason_t reason)
+{
+    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
+
+    mca_common_irregular_count(&process->counters.fallback[reason], 1);
+    if (mca_coll_pipering_is_talkative(comm)) {
+        opal_output(process->output, "coll/pipering: %s on %s: left to the module below: %s",
+                    plan->name, comm->c_name, mca_coll_pipering_reason_text(reason));
+    }
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
+/* Copies are packed in this rank's representation. */
+static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t *plan)
+{
+    if (MCA_COLL_PIPERING_EXCHANGE_OFF == plan->params.algorithm) {
+        return MCA_COLL_PIPERING_FALLBACK_OFF;
+    }
+    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS && MPI_IN_PLACE == plan->send.buffer) {
+        return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
+    }
+    return MCA_COLL_PIPERING_TAKEN;
+}
+
+/* Decides, alike on all ranks. These agree on the next tag even where one has no memory. */
+static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                  const mca_coll_pipering_module_t *module, bool nonblocking, int *tag)
+{
+    job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
+    const mca_coll_pipering_reason_t reason = judge(&job->plan);
+    if (MCA_COLL_PIPERING_TAKEN == reason) {
+        *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
+    }
+    if (module->out_of_memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    return MCA_COLL_PIPERING_TAKEN == reason ? job->error : step_aside(&job->plan, comm, reason);
+}
+
+int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                               mca_coll_pipering_module_t *module)
+{
+    mca_coll_pipering_exchange_t exchange;
+    int tag;
+
+    int rc = decide(job, comm, module, false, &tag);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_pipering_exchange_init(&exchange, &job->plan, comm, tag);
+    }
+    if (OMPI_SUCCESS == rc) {
+        mca_coll_pipering_exchange_begin(&exchange);
+        rc = mca_common_irregular_schedule_wait(&exchange.schedule);
+        report(&exchange);
+        mca_coll_pipering_exchange_fini(&exchange);
+    }
+    return mca_common_irregular_mpi_error(rc);
+}
+
+static int start(mca_common_irregular_task_t *task)
+{
+    mca_coll_pipering_exchange_begin(
+        &((mca_coll_pipering_exchange_request_t *) task)->exchange);
+    mca_common_irregular_task_activate(task);
+    return OMPI_SUCCESS;
+}
+
+/*
+ * MPI_Ialltoallw and its like in Open MPI hold types until a request is complete, and then
+ * find them by the caller's arrays, which the caller may have freed.
+ */
+static void point_binding_at_copies(mca_coll_pipering_exchange_request_t *request)
+{
+    ompi_coll_base_nbc_request_t *base = &request->super.super;
+
+    if (NULL != request->types[0] && NULL != MCA_COMMON_IRREGULAR_TYPES_HELD(base).stypes) {
+        MCA_COMMON_IRREGULAR_TYPES_HELD(base).stypes = request->types[0];
+    }
+    if (NULL != request->types[1] && NULL != MCA_COMMON_IRREGULAR_TYPES_HELD(base).rtypes) {
+        MCA_COMMON_IRREGULAR_TYPES_HELD(base).rtypes = request->types[1];
+    }
+}
+
+static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+{
+    mca_coll_pipering_exchange_t *exchange
+        = &((mca_coll_pipering_exchange_request_t *) task)->exchange;
+
+    if (!mca_common_irregular_schedule_move(&exchange->schedule, steps)) {
+        return false;
+    }
+    *rc = exchange->schedule.error;
+    report(exchange);
+    point_binding_at_copies((mca_coll_pipering_exchange_request_t *) task);
+    return true;
+}
+
+/*
+ * The exchange has all that it wants of the caller's arrays. In place those of the sending
+ * side are nothing.
+ */
+static int keep(mca_coll_pipering_exchange_request_t *request,
+                const mca_coll_pipering_exchange_plan_t *plan)
+{
+    const bool in_place = MPI_IN_PLACE == plan->send.buffer;
+    ompi_datatype_t *const *types[2] = {in_place ? NULL : plan->send.types, plan->recv.types};
+    const size_t bytes[2] = {NULL == types[0] ? 0 : plan->send.count * sizeof(types[0][0]),
+                             NULL == types[1] ? 0 : plan->recv.count * sizeof(types[1][0])};
+    const int rc = mca_common_irregular_task_keep(&request->super, bytes[0] + bytes[1]);
+
+    if (OMPI_SUCCESS == rc) {
+        for (int i = 0; i < 2; ++i) {
+            request->types[i] = mca_common_irregular_task_copy(&request->super, types[i], bytes[i]);
+        }
+        hold_all(&request->exchange, true);
+    }
+    return rc;
+}
+
+/* A request that is to be started, by us or, a persistent one, by the user. */
+static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                        const mca_coll_pipering_module_t *module, bool persistent,
+                        mca_common_irregular_task_t **task)
+{
+    static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
+    mca_coll_pipering_exchange_request_t *request;
+    int tag;
+
+    int rc = decide(job, comm, module, true, &tag);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    request = OBJ_NEW(mca_coll_pipering_exchange_request_t);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rc = mca_coll_pipering_exchange_init(&request->exchange, &job->plan, comm, tag);
+    if (OMPI_SUCCESS != rc) {
+        OBJ_RELEASE(request);
+        return rc;
+    }
+    mca_common_irregular_task_init(&request->super, &kind, comm, persistent);
+    request->super.nonblocking = true;
+    rc = keep(request, &job->plan);
+    if (OMPI_SUCCESS != rc) {
+        mca_common_irregular_task_free(&request->super);
+        return rc;
+    }
+    *task = &request->super;
+    return OMPI_SUCCESS;
+}
+
+int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
+                                mca_coll_pipering_module_t *module, ompi_request_t **request)
+{
+    mca_common_irregular_task_t *task;
+
+    int rc = make_request(job, comm, module, false, &task);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_common_irregular_task_start(task);
+    }
+    if (OMPI_SUCCESS == rc) {
+        *request = &task->super.super;
+    }
+    return mca_common_irregular_mpi_error(rc);
+}
+
+int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
+                                          ompi_communicator_t *comm,
+                                          mca_coll_pipering_module_t *module,
+                                          ompi_request_t **request)
+{
+    mca_common_irregular_task_t *task;
+
+    const int rc = make_request(job, comm, module, true, &task);
+    if (OMPI_SUCCESS == rc) {
+        *request = &task->super.super;
+    }
+    return mca_common_irregular_mpi_error(rc);
+}

@@ -1,0 +1,94 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Alltoallv, MPI_Ialltoallv and MPI_Alltoallv_init: one type, displacements in its
+ * extents.
+ */
+
+#include "coll_pipering_alltoall.h"
+
+static mca_coll_pipering_exchange_job_t
+job_of(const char *name, const void *sbuf, const int *scounts, const int *sdispls,
+       struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts, const int *rdispls,
+       struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm)
+{
+    const size_t p = (size_t) ompi_comm_size(comm);
+
+    return (mca_coll_pipering_exchange_job_t){
+        .call = MCA_COLL_PIPERING_CALL_ALLTOALLV,
+        .plan = {.name = name,
+                 .copies_own = true,
+                 .send = {.buffer = (char *) sbuf,
+                          .count = p,
+                          .counts = scounts,
+                          .displs = sdispls,
+                          .type = sdtype},
+                 .recv = {.buffer = rbuf,
+                          .count = p,
+                          .counts = rcounts,
+                          .displs = rdispls,
+                          .type = rdtype}}};
+}
+
+int mca_coll_pipering_alltoallv(const void *sbuf, const int *scounts, const int *sdispls,
+                                struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
+                                const int *rdispls, struct ompi_datatype_t *rdtype,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_exchange_job_t job = job_of("alltoallv", sbuf, scounts, sdispls, sdtype,
+                                                  rbuf, rcounts, rdispls, rdtype, comm);
+
+    const int rc = mca_coll_pipering_exchange(&job, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.alltoallv(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
+                                      rdtype, comm, module->previous.alltoallv_module);
+}
+
+int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int *sdispls,
+                                 struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
+                                 const int *rdispls, struct ompi_datatype_t *rdtype,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_exchange_job_t job = job_of("ialltoallv", sbuf, scounts, sdispls, sdtype,
+                                                  rbuf, rcounts, rdispls, rdtype, comm);
+
+    const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.ialltoallv(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
+                                       rdtype, comm, request, module->previous.ialltoallv_module);
+}
+
+int mca_coll_pipering_alltoallv_init(const void *sbuf, const int *scounts, const int *sdispls,
+                                     struct ompi_datatype_t *sdtype, void *rbuf,
+                                     const int *rcounts, const int *rdispls,
+                                     struct ompi_datatype_t *rdtype,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_exchange_job_t job = job_of("alltoallv_init", sbuf, scounts, sdispls, sdtype,
+                                                  rbuf, rcounts, rdispls, rdtype, comm);
+
+    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.alltoallv_init(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
+                                           rdtype, comm, info, request,
+                                           module->previous.alltoallv_init_module);
+}

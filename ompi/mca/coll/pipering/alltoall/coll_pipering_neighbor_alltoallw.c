@@ -1,0 +1,190 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw and MPI_Neighbor_alltoallw_init.
+ *
+ * Two ranks may be neighbours more than once. Then messages are told apart by their
+ * order: the first one that a rank sends to another is the first one that the other
+ * expects from it. Along a dimension of a Cartesian topology a rank sends down, then up, and
+ * so expects first what comes from above:
+ *
+ *     2 ranks, periodic        rank 0 sends   down to 1, up to 1
+ *                              rank 1 expects from above (0), from below (0)
+ *
+ * Open MPI's coll/libnbc does not, and mixes them up.
+ */
+
+#include "coll_pipering_alltoall.h"
+
+#include <stdlib.h>
+
+#include "ompi/mca/topo/base/base.h"
+
+/* The neighbours of a rank; *list is what must be freed, NULL if nothing. */
+typedef struct neighbors_t {
+    const int *in, *out;
+    int ins, outs;
+    bool flipped;
+    int *list;
+} neighbors_t;
+
+/* Below and above along each dimension. */
+static int find_cart(ompi_communicator_t *comm, neighbors_t *neighbors)
+{
+    const mca_topo_base_comm_cart_t *cart = comm->c_topo->mtc.cart;
+
+    neighbors->list = malloc((2 * (size_t) cart->ndims + 1) * sizeof(int));
+    if (NULL == neighbors->list) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int i = 0; i < cart->ndims; ++i) {
+        (void) mca_topo_base_cart_shift(comm, i, 1, &neighbors->list[2 * i],
+                                        &neighbors->list[2 * i + 1]);
+    }
+    neighbors->in = neighbors->out = neighbors->list;
+    neighbors->ins = neighbors->outs = 2 * cart->ndims;
+    neighbors->flipped = true;
+    return OMPI_SUCCESS;
+}
+
+static void find_graph(ompi_communicator_t *comm, neighbors_t *neighbors)
+{
+    const mca_topo_base_comm_graph_t *graph = comm->c_topo->mtc.graph;
+    const int me = ompi_comm_rank(comm), first = 0 == me ? 0 : graph->index[me - 1];
+
+    neighbors->in = neighbors->out = graph->edges + first;
+    neighbors->ins = neighbors->outs = graph->index[me] - first;
+}
+
+static int find_neighbors(ompi_communicator_t *comm, neighbors_t *neighbors)
+{
+    *neighbors = (neighbors_t){.list = NULL};
+    if (OMPI_COMM_IS_CART(comm)) {
+        return find_cart(comm, neighbors);
+    }
+    if (OMPI_COMM_IS_GRAPH(comm)) {
+        find_graph(comm, neighbors);
+        return OMPI_SUCCESS;
+    }
+    if (OMPI_COMM_IS_DIST_GRAPH(comm)) {
+        const mca_topo_base_comm_dist_graph_t *graph = comm->c_topo->mtc.dist_graph;
+        neighbors->in = graph->in;
+        neighbors->ins = graph->indegree;
+        neighbors->out = graph->out;
+        neighbors->outs = graph->outdegree;
+        return OMPI_SUCCESS;
+    }
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
+/* *peers is to be freed once the call has been served. */
+static mca_coll_pipering_exchange_job_t
+job_of(int **peers, const char *name, const void *sbuf, const int *scounts,
+       const MPI_Aint *sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
+       const int *rcounts, const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes,
+       struct ompi_communicator_t *comm)
+{
+    neighbors_t neighbors;
+
+    const int rc = find_neighbors(comm, &neighbors);
+    *peers = neighbors.list;
+    return (mca_coll_pipering_exchange_job_t){
+        .call = MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW,
+        .error = rc,
+        .plan = {.name = name,
+                 .send = {.buffer = (char *) sbuf,
+                          .count = (size_t) neighbors.outs,
+                          .counts = scounts,
+                          .byte_displs = sdispls,
+                          .types = sdtypes,
+                          .peer = neighbors.out},
+                 .recv = {.buffer = rbuf,
+                          .count = (size_t) neighbors.ins,
+                          .counts = rcounts,
+                          .byte_displs = rdispls,
+                          .types = rdtypes,
+                          .peer = neighbors.in,
+                          .flipped = neighbors.flipped}}};
+}
+
+int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
+                                         const MPI_Aint *sdispls,
+                                         struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                         const int *rcounts, const MPI_Aint *rdispls,
+                                         struct ompi_datatype_t *const *rdtypes,
+                                         struct ompi_communicator_t *comm,
+                                         mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    int *peers;
+    mca_coll_pipering_exchange_job_t job = job_of(&peers, "neighbor_alltoallw", sbuf, scounts,
+                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                                  rdtypes, comm);
+
+    const int rc = mca_coll_pipering_exchange(&job, comm, module);
+    free(peers);
+    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.neighbor_alltoallw) {
+        return rc;
+    }
+    return module->previous.neighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
+                                               rdispls, rdtypes, comm,
+                                               module->previous.neighbor_alltoallw_module);
+}
+
+int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
+                                          const MPI_Aint *sdispls,
+                                          struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                          const int *rcounts, const MPI_Aint *rdispls,
+                                          struct ompi_datatype_t *const *rdtypes,
+                                          struct ompi_communicator_t *comm,
+                                          ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    int *peers;
+    mca_coll_pipering_exchange_job_t job = job_of(&peers, "ineighbor_alltoallw", sbuf, scounts,
+                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                                  rdtypes, comm);
+
+    const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);
+    free(peers);
+    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.ineighbor_alltoallw) {
+        return rc;
+    }
+    return module->previous.ineighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
+                                                rdispls, rdtypes, comm, request,
+                                                module->previous.ineighbor_alltoallw_module);
+}
+
+int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scounts,
+                                              const MPI_Aint *sdispls,
+                                              struct ompi_datatype_t *const *sdtypes, void *rbuf,
+                                              const int *rcounts, const MPI_Aint *rdispls,
+                                              struct ompi_datatype_t *const *rdtypes,
+                                              struct ompi_communicator_t *comm,
+                                              struct ompi_info_t *info, ompi_request_t **request,
+                                              mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    int *peers;
+    mca_coll_pipering_exchange_job_t job = job_of(&peers, "neighbor_alltoallw_init", sbuf, scounts,
+                                                  sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                                  rdtypes, comm);
+
+    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
+    free(peers);
+    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.neighbor_alltoallw_init) {
+        return rc;
+    }
+    return module->previous.neighbor_alltoallw_init(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
+                                                    rdispls, rdtypes, comm, info, request,
+                                                    module->previous
+                                                        .neighbor_alltoallw_init_module);
+}

@@ -1,0 +1,236 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Bins: the messages of an exchange in the order in which they start.
+ *
+ *     rank 2 of 6, messages to     0   1   2   3   4   5
+ *     bytes                       900  8   -   0  900  8     small below 100
+ *
+ *     zero   [3]                  no message at all
+ *     small  [5] [1]              first, from rank 3 on
+ *     large  [4] [0]              then these, likewise
+ *
+ * Whoever waits for a small message need not wait until large ones are packed, and
+ * whoever has nothing to say to a rank does not wait for it. Cost: linear in the
+ * messages, with a list of peers in any order n log n. Balaji et al. 4.2.2; the
+ * rotation is not in the paper.
+ */
+
+#include "coll_pipering_plan_bins.h"
+
+/*
+ * All pairs of ranks in one order: those that are 1 apart, those 2 apart, ..., around the
+ * end; of two that have a rank in common and are as far apart, first the one that begins,
+ * going up, at the lower rank. So each rank is at work with both sides at once.
+ *
+ *     rank 1 of 6     1 apart: (0 1) (1 2)    2 apart: (1 3) (5 1)    3 apart: (1 4)
+ */
+static bool upper_first(int me, int apart)
+{
+    return me < apart;
+}
+
+/* Steps from this rank up to another one, around the end. */
+static int steps_up(int ranks, int me, int peer)
+{
+    return me <= peer ? peer - me : peer - me + ranks;
+}
+
+bool mca_coll_pipering_begins_pair(int ranks, int me, int peer)
+{
+    const int up = steps_up(ranks, me, peer), down = ranks - up;
+
+    return up < down || (up == down && me < peer);
+}
+
+/* Place of a peer in the sequence, 0 .. ranks - 1; each peer has one of its own. */
+static uint64_t place_of(const mca_coll_pipering_bins_plan_t *plan, int peer)
+{
+    const int p = plan->ranks, up = steps_up(p, plan->me, peer), down = p - up;
+    const int apart = up < down ? up : down;
+
+    switch (plan->sequence) {
+    case MCA_COLL_PIPERING_BY_DISTANCE:
+        return (uint64_t) (0 == up ? p - 1 : up - 1);
+    case MCA_COLL_PIPERING_BY_PAIR:
+        return 0 == up      ? (uint64_t) (p - 1)
+               : up == down ? (uint64_t) (p - 2)
+                            : 2 * (uint64_t) (apart - 1)
+                                  + (upper_first(plan->me, apart) != (up < down));
+    default:
+        return (uint64_t) peer;
+    }
+}
+
+/* The rank at a place. */
+static size_t rank_at(const mca_coll_pipering_bins_plan_t *plan, int place)
+{
+    const int p = plan->ranks, me = plan->me, apart = place / 2 + 1;
+    int up = place + 1;
+
+    if (MCA_COLL_PIPERING_BY_RANK == plan->sequence) {
+        return (size_t) place;
+    }
+    if (MCA_COLL_PIPERING_BY_PAIR == plan->sequence) {
+        up = p - 1 == place                               ? p
+             : upper_first(me, apart) == (0 == place % 2) ? apart
+                                                          : p - apart;
+    }
+    return (size_t) (me + up < p ? me + up : me + up - p);
+}
+
+/* ---- keys: place in the upper half, message in the lower ---- */
+
+static uint64_t key_of(uint64_t place, size_t message)
+{
+    return place << 32 | (uint64_t) message;
+}
+
+static size_t message_of(uint64_t key)
+{
+    return (size_t) (key & UINT32_MAX);
+}
+
+static bool same_place(uint64_t a, uint64_t b)
+{
+    return a >> 32 == b >> 32;
+}
+
+static void sift_down(uint64_t *keys, size_t root, size_t count)
+{
+    const uint64_t key = keys[root];
+
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        child += child + 1 < count && keys[child] < keys[child + 1];
+        if (keys[child] <= key) {
+            break;
+        }
+        keys[root] = keys[child];
+        keys[child] = key;
+    }
+}
+
+static void sort(uint64_t *keys, size_t count)
+{
+    for (size_t root = count / 2; 0 < root--;) {
+        sift_down(keys, root, count);
+    }
+    while (1 < count--) {
+        const uint64_t largest = keys[0];
+        keys[0] = keys[count];
+        keys[count] = largest;
+        sift_down(keys, 0, count);
+    }
+}
+
+/* Keys of all messages that have bytes, by place; how many. */
+static size_t make_keys(const mca_coll_pipering_bins_plan_t *plan, uint64_t *keys)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < plan->count; ++i) {
+        if (0 != plan->bytes[i]) {
+            keys[count++] = key_of(place_of(plan, plan->peer[i]), i);
+        }
+    }
+    sort(keys, count);
+    return count;
+}
+
+/* The same for a message with each rank, where nothing is left to be sorted. */
+static size_t make_keys_of_all(const mca_coll_pipering_bins_plan_t *plan, uint64_t *keys)
+{
+    size_t count = 0;
+
+    for (size_t place = 0; place < plan->count; ++place) {
+        const size_t message = rank_at(plan, (int) place);
+        if (0 != plan->bytes[message]) {
+            keys[count++] = key_of(place, message);
+        }
+    }
+    return count;
+}
+
+/* ---- bins ---- */
+
+/* The messages from `first` on that go to the same peer; true in *large if one of them is. */
+static size_t end_of_peer(const mca_coll_pipering_bins_plan_t *plan, const uint64_t *keys,
+                          size_t first, size_t count, bool *large)
+{
+    size_t end = first;
+
+    for (*large = false; end < count && same_place(keys[first], keys[end]); ++end) {
+        *large = *large || plan->small <= plan->bytes[message_of(keys[end])];
+    }
+    return end;
+}
+
+/* Puts the messages of one of the two bins into order; how many. */
+static size_t put_bin(const mca_coll_pipering_bins_plan_t *plan, const uint64_t *keys,
+                      size_t count, bool wanted, size_t *order)
+{
+    size_t put = 0, end;
+    bool large;
+
+    for (size_t i = 0; i < count; i = end) {
+        end = end_of_peer(plan, keys, i, count, &large);
+        for (size_t k = i; k < end && large == wanted; ++k) {
+            order[put++] = message_of(keys[k]);
+        }
+    }
+    return put;
+}
+
+mca_coll_pipering_bins_t mca_coll_pipering_bins(const mca_coll_pipering_bins_plan_t *plan,
+                                                uint64_t *scratch, size_t *order)
+{
+    const size_t count = NULL == plan->peer ? make_keys_of_all(plan, scratch)
+                                            : make_keys(plan, scratch);
+    mca_coll_pipering_bins_t bins = {.zero = plan->count - count};
+
+    bins.small = put_bin(plan, scratch, count, false, order);
+    if (bins.small < count) {
+        bins.large = put_bin(plan, scratch, count, true, order + bins.small);
+    }
+    return bins;
+}
+
+/* ---- pool ---- */
+
+/*
+ *     [....head#######tail....]     or, wrapped     [###tail....head#####]
+ *
+ * Messages are not split, so the end of the buffer may stay unused.
+ */
+bool mca_coll_pipering_pool_take(mca_coll_pipering_pool_t *pool, size_t bytes, size_t *offset)
+{
+    const bool wrapped = 0 < pool->held && pool->tail <= pool->head;
+
+    if (0 == pool->held) {
+        pool->head = pool->tail = 0;
+    }
+    if (bytes <= (wrapped ? pool->head : pool->size) - pool->tail) {
+        *offset = pool->tail;
+    } else if (!wrapped && bytes <= pool->head) {
+        *offset = 0;
+    } else {
+        return false;
+    }
+    pool->tail = *offset + bytes;
+    ++pool->held;
+    return true;
+}
+
+void mca_coll_pipering_pool_give(mca_coll_pipering_pool_t *pool, size_t next)
+{
+    --pool->held;
+    pool->head = next;
+}

@@ -1,0 +1,153 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Component and module of coll/pipering, and its variables.
+ *
+ *     call        component, params, module, and a file for each collective; gather and
+ *                 reduction, what these share; serve, which leads all calls down
+ *     request     a call on its way: request, share
+ *     decide      setup (who is where, what links cost), lessons, registry (a row for each
+ *                 algorithm), choice, and a plan of each: ring, rounds, chain
+ *     engine      the one pipeline, gathers in rounds (a plan of the schedule engine); staging
+ *     transport   arena and fifo (ring buffers), copy, nodes, clock
+ *     plans       pure C: blocks, rounds, order, route, chain, grid, outliers, model
+ *
+ * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
+ * an argument, or in a context (coll_pipering_context.h). Exchanges of all with all have a
+ * way of their own beside them (coll_pipering_alltoall.h).
+ */
+
+#ifndef MCA_COLL_PIPERING_H
+#define MCA_COLL_PIPERING_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "ompi/mca/coll/pipering/decide/coll_pipering_context.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
+#include "ompi/mca/common/irregular/common_irregular_task.h"
+
+BEGIN_C_DECLS
+
+/* ---- module ---- */
+
+/** The modules below, which served the collectives before; NULL where there was none. */
+typedef struct mca_coll_pipering_previous_t {
+    mca_coll_base_module_allgather_fn_t allgather;
+    mca_coll_base_module_t *allgather_module;
+    mca_coll_base_module_allgatherv_fn_t allgatherv;
+    mca_coll_base_module_t *allgatherv_module;
+    mca_coll_base_module_allreduce_fn_t allreduce;
+    mca_coll_base_module_t *allreduce_module;
+    mca_coll_base_module_bcast_fn_t bcast;
+    mca_coll_base_module_t *bcast_module;
+    mca_coll_base_module_exscan_fn_t exscan;
+    mca_coll_base_module_t *exscan_module;
+    mca_coll_base_module_reduce_fn_t reduce;
+    mca_coll_base_module_t *reduce_module;
+    mca_coll_base_module_scan_fn_t scan;
+    mca_coll_base_module_t *scan_module;
+    mca_coll_base_module_iallgather_fn_t iallgather;
+    mca_coll_base_module_t *iallgather_module;
+    mca_coll_base_module_iallgatherv_fn_t iallgatherv;
+    mca_coll_base_module_t *iallgatherv_module;
+    mca_coll_base_module_iallreduce_fn_t iallreduce;
+    mca_coll_base_module_t *iallreduce_module;
+    mca_coll_base_module_ibcast_fn_t ibcast;
+    mca_coll_base_module_t *ibcast_module;
+    mca_coll_base_module_iexscan_fn_t iexscan;
+    mca_coll_base_module_t *iexscan_module;
+    mca_coll_base_module_ireduce_fn_t ireduce;
+    mca_coll_base_module_t *ireduce_module;
+    mca_coll_base_module_iscan_fn_t iscan;
+    mca_coll_base_module_t *iscan_module;
+    mca_coll_base_module_allgather_init_fn_t allgather_init;
+    mca_coll_base_module_t *allgather_init_module;
+    mca_coll_base_module_allgatherv_init_fn_t allgatherv_init;
+    mca_coll_base_module_t *allgatherv_init_module;
+    mca_coll_base_module_allreduce_init_fn_t allreduce_init;
+    mca_coll_base_module_t *allreduce_init_module;
+    mca_coll_base_module_bcast_init_fn_t bcast_init;
+    mca_coll_base_module_t *bcast_init_module;
+    mca_coll_base_module_exscan_init_fn_t exscan_init;
+    mca_coll_base_module_t *exscan_init_module;
+    mca_coll_base_module_reduce_init_fn_t reduce_init;
+    mca_coll_base_module_t *reduce_init_module;
+    mca_coll_base_module_scan_init_fn_t scan_init;
+    mca_coll_base_module_t *scan_init_module;
+    mca_coll_base_module_alltoallv_fn_t alltoallv;
+    mca_coll_base_module_t *alltoallv_module;
+    mca_coll_base_module_alltoallw_fn_t alltoallw;
+    mca_coll_base_module_t *alltoallw_module;
+    mca_coll_base_module_ialltoallv_fn_t ialltoallv;
+    mca_coll_base_module_t *ialltoallv_module;
+    mca_coll_base_module_ialltoallw_fn_t ialltoallw;
+    mca_coll_base_module_t *ialltoallw_module;
+    mca_coll_base_module_alltoallv_init_fn_t alltoallv_init;
+    mca_coll_base_module_t *alltoallv_init_module;
+    mca_coll_base_module_alltoallw_init_fn_t alltoallw_init;
+    mca_coll_base_module_t *alltoallw_init_module;
+    mca_coll_base_module_neighbor_alltoallw_fn_t neighbor_alltoallw;
+    mca_coll_base_module_t *neighbor_alltoallw_module;
+    mca_coll_base_module_ineighbor_alltoallw_fn_t ineighbor_alltoallw;
+    mca_coll_base_module_t *ineighbor_alltoallw_module;
+    mca_coll_base_module_neighbor_alltoallw_init_fn_t neighbor_alltoallw_init;
+    mca_coll_base_module_t *neighbor_alltoallw_init_module;
+} mca_coll_pipering_previous_t;
+
+typedef struct mca_coll_pipering_module_t {
+    mca_coll_base_module_t super;
+    mca_coll_pipering_previous_t previous;
+    mca_coll_pipering_context_t context;
+    bool out_of_memory; /**< all that it can do is say so */
+} mca_coll_pipering_module_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_pipering_module_t);
+
+mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
+                                                     int *priority);
+
+/* ---- component ---- */
+
+typedef struct mca_coll_pipering_component_t {
+    mca_coll_base_component_t super;
+    int priority;
+    int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /**< variables that small calls read, too, */
+    size_t min_total;                             /**< so next to what else these look at */
+    mca_coll_pipering_process_t process;
+    mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
+    bool opened;
+    mca_common_irregular_directory_t directory; /**< of segments in shared memory */
+} mca_coll_pipering_component_t;
+
+OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
+
+/** Whether this rank writes the verbose line of a call. */
+static inline bool mca_coll_pipering_is_talkative(ompi_communicator_t *comm)
+{
+    return mca_coll_pipering_is_verbose(&mca_coll_pipering_component.process, comm);
+}
+
+/* ---- variables (coll_pipering_params.c) ---- */
+
+/** Values of variables for sizes; a larger one counts as 0. */
+#define MCA_COLL_PIPERING_SIZE_MOST ((size_t) 1 << 30)
+
+int mca_coll_pipering_params_register(void);
+
+/** The variables as they stand for a collective, unit-converted and in range. */
+mca_coll_pipering_params_t
+mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
+
+const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Allgather, MPI_Iallgather and MPI_Allgather_init: all contributions of one size.
+ */
+
+#include "coll_pipering_calls.h"
+
+/* By the module below. */
+static inline int call_below(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                             void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    int rc;
+
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous.allgather,
+                               module->previous.allgather_module,
+                               (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
+    return rc;
+}
+
+/* What is not small, or must be changed for the module below. */
+__opal_attribute_noinline__
+static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf,
+                          int rcount, struct ompi_datatype_t *rdtype,
+                          struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
+
+    int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+                                      MCA_COLL_PIPERING_BLOCKING, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    rc = call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
+                    gather.rdtype, comm, module);
+    return mca_coll_pipering_lessons_below(&module->context, rc);
+}
+
+int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    if (sdtype == rdtype && MPI_IN_PLACE != sbuf
+        && mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLGATHER,
+                                    mca_coll_pipering_bytes_of((size_t) ompi_comm_size(comm)
+                                                                   * (size_t) rcount,
+                                                               rdtype),
+                                    comm, module)) {
+        return call_below(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module);
+    }
+    return serve_blocking(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module);
+}
+
+int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                 void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
+
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+                                            MCA_COLL_PIPERING_NONBLOCKING, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.iallgather(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                       gather.rcount, gather.rdtype, comm, request,
+                                       module->previous.iallgather_module);
+}
+
+int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                     void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
+
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+                                            MCA_COLL_PIPERING_PERSISTENT, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
+                                           request, module->previous.allgather_init_module);
+}

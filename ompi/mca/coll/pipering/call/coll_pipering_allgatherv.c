@@ -1,0 +1,107 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Allgatherv, MPI_Iallgatherv and MPI_Allgatherv_init: contributions of any sizes.
+ */
+
+#include "coll_pipering_calls.h"
+
+static inline size_t sum_of(const int *counts, ompi_communicator_t *comm)
+{
+    const int p = ompi_comm_size(comm);
+    size_t sum = 0;
+
+    for (int r = 0; r < p; ++r) {
+        sum += (size_t) counts[r];
+    }
+    return sum;
+}
+
+/* What is not small, or must be changed for the module below. */
+__opal_attribute_noinline__
+static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf,
+                          const int *rcounts, const int *displs, struct ompi_datatype_t *rdtype,
+                          struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+{
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
+                                         .rdtype = rdtype};
+
+    int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
+                                      MCA_COLL_PIPERING_BLOCKING, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    rc = module->previous.allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                     gather.rcounts, gather.displs, gather.rdtype, comm,
+                                     module->previous.allgatherv_module);
+    return mca_coll_pipering_lessons_below(&module->context, rc);
+}
+
+int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                 void *rbuf, const int *rcounts, const int *displs,
+                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                 mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    /* counts that may be those of the plan used last are looked at there */
+    if (sdtype == rdtype && MPI_IN_PLACE != sbuf
+        && rcounts[0] != mca_coll_pipering_last_count(&module->context)
+        && mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLGATHERV,
+                                    mca_coll_pipering_bytes_of(sum_of(rcounts, comm), rdtype),
+                                    comm, module)) {
+        return module->previous.allgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
+                                           comm, module->previous.allgatherv_module);
+    }
+    return serve_blocking(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype, comm, module);
+}
+
+int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                  void *rbuf, const int *rcounts, const int *displs,
+                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                  ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
+                                         .rdtype = rdtype};
+
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
+                                            MCA_COLL_PIPERING_NONBLOCKING, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.iallgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                        gather.rcounts, gather.displs, gather.rdtype, comm, request,
+                                        module->previous.iallgatherv_module);
+}
+
+int mca_coll_pipering_allgatherv_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                      void *rbuf, const int *rcounts, const int *displs,
+                                      struct ompi_datatype_t *rdtype,
+                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                      ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
+                                         .rdtype = rdtype};
+
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
+                                            MCA_COLL_PIPERING_PERSISTENT, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.allgatherv_init(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
+                                            comm, info, request,
+                                            module->previous.allgatherv_init_module);
+}

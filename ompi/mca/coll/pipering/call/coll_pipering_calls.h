@@ -1,0 +1,213 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The functions that MPI calls, and how they serve a call.
+ *
+ * Most calls are small and pass through to the module below. One that comes after a pause pays
+ * for every line of code and data that it touches, more than for instructions: so all that
+ * decides it is inline in the function that MPI calls.
+ */
+
+#ifndef MCA_COLL_PIPERING_CALLS_H
+#define MCA_COLL_PIPERING_CALLS_H
+
+#include "coll_pipering.h"
+
+#include "ompi/mca/coll/pipering/decide/coll_pipering_lessons.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
+#include "coll_pipering_request.h"
+
+BEGIN_C_DECLS
+
+/* ---- small calls ---- */
+
+/** Whether a call about `total` bytes is one for the module below because it is small. */
+static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t collective,
+                                              size_t total)
+{
+    const mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    return total < component->min_total && MCA_COLL_PIPERING_SIZE_MOST >= component->min_total
+           && MCA_COLL_PIPERING_AUTO == component->algorithm[collective];
+}
+
+/** Counts a call that is left to the module below, and says so if it is to be said. */
+void mca_coll_pipering_tell_fallback(mca_coll_pipering_collective_t collective,
+                                     mca_coll_pipering_form_t form, size_t total,
+                                     ompi_communicator_t *comm, mca_coll_pipering_reason_t reason);
+
+/**
+ * Whether a blocking call passes through to the module below because it is small; then it is
+ * counted.
+ */
+static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t collective,
+                                            size_t total, ompi_communicator_t *comm,
+                                            const mca_coll_pipering_module_t *module)
+{
+    if (!mca_coll_pipering_is_small(collective, total) || 0 == total
+        || &mca_coll_pipering_component.spare == module) {
+        return false;
+    }
+    if (0 < mca_coll_pipering_component.process.verbose) {
+        mca_coll_pipering_tell_fallback(collective, MCA_COLL_PIPERING_BLOCKING, total, comm,
+                                        MCA_COLL_PIPERING_FALLBACK_SMALL);
+    } else {
+        mca_common_irregular_count(&mca_coll_pipering_component.process.counters
+                                        .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);
+    }
+    return true;
+}
+
+/** Bytes of so many elements. */
+static inline size_t mca_coll_pipering_bytes_of(size_t count, struct ompi_datatype_t *dtype)
+{
+    size_t size;
+
+    ompi_datatype_type_size(dtype, &size);
+    return count * size;
+}
+
+/* ---- all others (coll_pipering_serve.c) ---- */
+
+/**
+ * Serves a call: a blocking one to its end; *request becomes that of another form, a nonblocking
+ * one being started. The sizes of the call are those of `recalled`, if that is not NULL.
+ * OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks.
+ */
+int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
+                            mca_coll_pipering_module_t *module,
+                            mca_coll_pipering_plan_t *recalled, ompi_request_t **request);
+
+/** Arguments of a gather, as MPI has them. */
+typedef struct mca_coll_pipering_gather_t {
+    const void *sbuf;
+    int scount;
+    struct ompi_datatype_t *sdtype;
+    void *rbuf;
+    const int *rcounts; /**< NULL: rcount of each rank */
+    const int *displs;  /**< NULL: one after the other */
+    int rcount;
+    struct ompi_datatype_t *rdtype;
+} mca_coll_pipering_gather_t;
+
+/**
+ * Serves a gather (coll_pipering_gather.c). One that is for the module below is safe for it then:
+ * where types differ this rank's contribution is put in place, and the call is one with
+ * MPI_IN_PLACE.
+ */
+int mca_coll_pipering_gather(mca_coll_pipering_gather_t *gather,
+                             mca_coll_pipering_collective_t collective,
+                             mca_coll_pipering_form_t form, mca_coll_pipering_module_t *module,
+                             ompi_request_t **request);
+
+/** Arguments of a reduction or scan, as MPI has them; the root of one that has none is 0. */
+typedef struct mca_coll_pipering_reduction_t {
+    const void *sbuf;
+    void *rbuf;
+    int count;
+    struct ompi_datatype_t *dtype;
+    struct ompi_op_t *op;
+    int root;
+} mca_coll_pipering_reduction_t;
+
+/** Serves a reduction or scan (coll_pipering_reduction.c). */
+int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
+                                mca_coll_pipering_collective_t collective,
+                                mca_coll_pipering_form_t form,
+                                mca_coll_pipering_module_t *module, ompi_request_t **request);
+
+/* ---- collectives ---- */
+
+int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                            struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                             struct ompi_communicator_t *comm, ompi_request_t **request,
+                             mca_coll_base_module_t *module);
+int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
+                              struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                              struct ompi_communicator_t *comm, ompi_request_t **request,
+                              mca_coll_base_module_t *module);
+int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                           mca_coll_base_module_t *module);
+int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                            struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                            ompi_request_t **request, mca_coll_base_module_t *module);
+int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
+                              struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                              struct ompi_communicator_t *comm, ompi_request_t **request,
+                              mca_coll_base_module_t *module);
+int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
+                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *module);
+
+int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                 void *rbuf, const int *rcounts, const int *displs,
+                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                 mca_coll_base_module_t *module);
+
+int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                  void *rbuf, const int *rcounts, const int *displs,
+                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                  ompi_request_t **request, mca_coll_base_module_t *module);
+
+int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+
+int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                 void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                 struct ompi_communicator_t *comm, ompi_request_t **request,
+                                 mca_coll_base_module_t *module);
+
+/* Persistent calls start again and again with the plan of their first start; `info` is not read. */
+int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                     void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_allgatherv_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                      void *rbuf, const int *rcounts, const int *displs,
+                                      struct ompi_datatype_t *rdtype,
+                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                      ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+                                 struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                 ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_reduce_init(const void *sbuf, void *rbuf, int count,
+                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                  ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_scan_init(const void *sbuf, void *rbuf, int count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
+                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                  ompi_request_t **request, mca_coll_base_module_t *base);
+int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
+                                     struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                     ompi_request_t **request, mca_coll_base_module_t *base);
+
+END_C_DECLS
+
+#endif

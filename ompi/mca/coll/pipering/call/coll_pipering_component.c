@@ -1,0 +1,96 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The component: open, close, register.
+ */
+
+#include "coll_pipering.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
+
+#include "opal/util/output.h"
+
+const char *mca_coll_pipering_component_version_string
+    = "Open MPI pipering collective MCA component version " OMPI_VERSION;
+
+static int pipering_register(void);
+static int pipering_open(void);
+static int pipering_close(void);
+static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_threads);
+
+mca_coll_pipering_component_t mca_coll_pipering_component = {
+    .super = {
+        .collm_version = {
+            MCA_COMMON_IRREGULAR_COLL_VERSION,
+            .mca_component_name = "pipering",
+            MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+                                  OMPI_RELEASE_VERSION),
+            .mca_open_component = pipering_open,
+            .mca_close_component = pipering_close,
+            .mca_register_component_params = pipering_register,
+        },
+        .collm_data = {
+            MCA_BASE_METADATA_PARAM_CHECKPOINT
+        },
+        .collm_init_query = pipering_init_query,
+        .collm_comm_query = mca_coll_pipering_comm_query,
+    },
+};
+
+static int pipering_register(void)
+{
+    mca_common_irregular_find_help(&mca_coll_pipering_component);
+    return mca_coll_pipering_params_register();
+}
+
+static int pipering_open(void)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    if (!mca_common_irregular_is_release_of_build("pipering")) {
+        return OMPI_ERR_NOT_AVAILABLE;
+    }
+    OBJ_CONSTRUCT(&component->process.lock, opal_mutex_t);
+    mca_common_irregular_tasks_open();
+    OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
+    component->spare.out_of_memory = true;
+    mca_coll_pipering_nodes_open();
+    mca_coll_pipering_arena_open(&component->directory);
+    component->process.output = opal_output_open(NULL);
+    component->opened = true;
+    return OMPI_SUCCESS;
+}
+
+/* Called for a component that refused to open, too. */
+static int pipering_close(void)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    if (!component->opened) {
+        return OMPI_SUCCESS;
+    }
+    component->opened = false;
+    OBJ_DESTRUCT(&component->spare);
+    mca_common_irregular_tasks_close();
+    mca_coll_pipering_arena_close();
+    mca_common_irregular_directory_remove(&component->directory);
+    mca_coll_pipering_nodes_close();
+    OBJ_DESTRUCT(&component->process.lock);
+    opal_output_close(component->process.output);
+    return OMPI_SUCCESS;
+}
+
+static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_threads)
+{
+    (void) enable_progress_threads;
+    (void) enable_mpi_threads;
+    return OMPI_SUCCESS;
+}

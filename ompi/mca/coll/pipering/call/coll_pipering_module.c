@@ -1,0 +1,251 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The module: a communicator's share of the component.
+ */
+
+#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
+#include "coll_pipering_calls.h"
+
+#include <string.h>
+
+/* Any function; a row's is called by its own type only. */
+typedef void function_t(void);
+
+/* A function that the module serves, and where it stands. */
+typedef struct {
+    function_t *serve;
+    size_t in_module;
+    size_t in_comm, in_comm_module;   /* who serves it on a communicator */
+    size_t previous, previous_module; /* who served it before */
+    bool optional; /* others need not serve it: it wants a topology */
+} row_t;
+
+#define MODULE(member) offsetof(mca_coll_base_module_t, member)
+#define COMM(member) offsetof(mca_coll_base_comm_coll_t, member)
+#define PREVIOUS(member) offsetof(mca_coll_pipering_previous_t, member)
+
+static const row_t rows[] = {
+    {(function_t *) mca_coll_pipering_allgather, MODULE(coll_allgather),
+     COMM(coll_allgather), COMM(coll_allgather_module),
+     PREVIOUS(allgather), PREVIOUS(allgather_module), false},
+    {(function_t *) mca_coll_pipering_allgatherv, MODULE(coll_allgatherv),
+     COMM(coll_allgatherv), COMM(coll_allgatherv_module),
+     PREVIOUS(allgatherv), PREVIOUS(allgatherv_module), false},
+    {(function_t *) mca_coll_pipering_allreduce, MODULE(coll_allreduce),
+     COMM(coll_allreduce), COMM(coll_allreduce_module),
+     PREVIOUS(allreduce), PREVIOUS(allreduce_module), false},
+    {(function_t *) mca_coll_pipering_bcast, MODULE(coll_bcast),
+     COMM(coll_bcast), COMM(coll_bcast_module),
+     PREVIOUS(bcast), PREVIOUS(bcast_module), false},
+    {(function_t *) mca_coll_pipering_exscan, MODULE(coll_exscan),
+     COMM(coll_exscan), COMM(coll_exscan_module),
+     PREVIOUS(exscan), PREVIOUS(exscan_module), false},
+    {(function_t *) mca_coll_pipering_reduce, MODULE(coll_reduce),
+     COMM(coll_reduce), COMM(coll_reduce_module),
+     PREVIOUS(reduce), PREVIOUS(reduce_module), false},
+    {(function_t *) mca_coll_pipering_scan, MODULE(coll_scan),
+     COMM(coll_scan), COMM(coll_scan_module),
+     PREVIOUS(scan), PREVIOUS(scan_module), false},
+    {(function_t *) mca_coll_pipering_iallgather, MODULE(coll_iallgather),
+     COMM(coll_iallgather), COMM(coll_iallgather_module),
+     PREVIOUS(iallgather), PREVIOUS(iallgather_module), false},
+    {(function_t *) mca_coll_pipering_iallgatherv, MODULE(coll_iallgatherv),
+     COMM(coll_iallgatherv), COMM(coll_iallgatherv_module),
+     PREVIOUS(iallgatherv), PREVIOUS(iallgatherv_module), false},
+    {(function_t *) mca_coll_pipering_iallreduce, MODULE(coll_iallreduce),
+     COMM(coll_iallreduce), COMM(coll_iallreduce_module),
+     PREVIOUS(iallreduce), PREVIOUS(iallreduce_module), false},
+    {(function_t *) mca_coll_pipering_ibcast, MODULE(coll_ibcast),
+     COMM(coll_ibcast), COMM(coll_ibcast_module),
+     PREVIOUS(ibcast), PREVIOUS(ibcast_module), false},
+    {(function_t *) mca_coll_pipering_iexscan, MODULE(coll_iexscan),
+     COMM(coll_iexscan), COMM(coll_iexscan_module),
+     PREVIOUS(iexscan), PREVIOUS(iexscan_module), false},
+    {(function_t *) mca_coll_pipering_ireduce, MODULE(coll_ireduce),
+     COMM(coll_ireduce), COMM(coll_ireduce_module),
+     PREVIOUS(ireduce), PREVIOUS(ireduce_module), false},
+    {(function_t *) mca_coll_pipering_iscan, MODULE(coll_iscan),
+     COMM(coll_iscan), COMM(coll_iscan_module),
+     PREVIOUS(iscan), PREVIOUS(iscan_module), false},
+    {(function_t *) mca_coll_pipering_allgather_init, MODULE(coll_allgather_init),
+     COMM(coll_allgather_init), COMM(coll_allgather_init_module),
+     PREVIOUS(allgather_init), PREVIOUS(allgather_init_module), false},
+    {(function_t *) mca_coll_pipering_allgatherv_init, MODULE(coll_allgatherv_init),
+     COMM(coll_allgatherv_init), COMM(coll_allgatherv_init_module),
+     PREVIOUS(allgatherv_init), PREVIOUS(allgatherv_init_module), false},
+    {(function_t *) mca_coll_pipering_allreduce_init, MODULE(coll_allreduce_init),
+     COMM(coll_allreduce_init), COMM(coll_allreduce_init_module),
+     PREVIOUS(allreduce_init), PREVIOUS(allreduce_init_module), false},
+    {(function_t *) mca_coll_pipering_bcast_init, MODULE(coll_bcast_init),
+     COMM(coll_bcast_init), COMM(coll_bcast_init_module),
+     PREVIOUS(bcast_init), PREVIOUS(bcast_init_module), false},
+    {(function_t *) mca_coll_pipering_exscan_init, MODULE(coll_exscan_init),
+     COMM(coll_exscan_init), COMM(coll_exscan_init_module),
+     PREVIOUS(exscan_init), PREVIOUS(exscan_init_module), false},
+    {(function_t *) mca_coll_pipering_reduce_init, MODULE(coll_reduce_init),
+     COMM(coll_reduce_init), COMM(coll_reduce_init_module),
+     PREVIOUS(reduce_init), PREVIOUS(reduce_init_module), false},
+    {(function_t *) mca_coll_pipering_scan_init, MODULE(coll_scan_init),
+     COMM(coll_scan_init), COMM(coll_scan_init_module),
+     PREVIOUS(scan_init), PREVIOUS(scan_init_module), false},
+    {(function_t *) mca_coll_pipering_alltoallv, MODULE(coll_alltoallv),
+     COMM(coll_alltoallv), COMM(coll_alltoallv_module),
+     PREVIOUS(alltoallv), PREVIOUS(alltoallv_module), false},
+    {(function_t *) mca_coll_pipering_alltoallw, MODULE(coll_alltoallw),
+     COMM(coll_alltoallw), COMM(coll_alltoallw_module),
+     PREVIOUS(alltoallw), PREVIOUS(alltoallw_module), false},
+    {(function_t *) mca_coll_pipering_ialltoallv, MODULE(coll_ialltoallv),
+     COMM(coll_ialltoallv), COMM(coll_ialltoallv_module),
+     PREVIOUS(ialltoallv), PREVIOUS(ialltoallv_module), false},
+    {(function_t *) mca_coll_pipering_ialltoallw, MODULE(coll_ialltoallw),
+     COMM(coll_ialltoallw), COMM(coll_ialltoallw_module),
+     PREVIOUS(ialltoallw), PREVIOUS(ialltoallw_module), false},
+    {(function_t *) mca_coll_pipering_alltoallv_init, MODULE(coll_alltoallv_init),
+     COMM(coll_alltoallv_init), COMM(coll_alltoallv_init_module),
+     PREVIOUS(alltoallv_init), PREVIOUS(alltoallv_init_module), false},
+    {(function_t *) mca_coll_pipering_alltoallw_init, MODULE(coll_alltoallw_init),
+     COMM(coll_alltoallw_init), COMM(coll_alltoallw_init_module),
+     PREVIOUS(alltoallw_init), PREVIOUS(alltoallw_init_module), false},
+    {(function_t *) mca_coll_pipering_neighbor_alltoallw, MODULE(coll_neighbor_alltoallw),
+     COMM(coll_neighbor_alltoallw), COMM(coll_neighbor_alltoallw_module),
+     PREVIOUS(neighbor_alltoallw), PREVIOUS(neighbor_alltoallw_module), true},
+    {(function_t *) mca_coll_pipering_ineighbor_alltoallw, MODULE(coll_ineighbor_alltoallw),
+     COMM(coll_ineighbor_alltoallw), COMM(coll_ineighbor_alltoallw_module),
+     PREVIOUS(ineighbor_alltoallw), PREVIOUS(ineighbor_alltoallw_module), true},
+    {(function_t *) mca_coll_pipering_neighbor_alltoallw_init, MODULE(coll_neighbor_alltoallw_init),
+     COMM(coll_neighbor_alltoallw_init), COMM(coll_neighbor_alltoallw_init_module),
+     PREVIOUS(neighbor_alltoallw_init), PREVIOUS(neighbor_alltoallw_init_module), true},
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* Pointers in structures have types of their own, so they are read and written as bytes. */
+static function_t *get_function(const void *structure, size_t offset)
+{
+    function_t *function;
+
+    memcpy(&function, (const char *) structure + offset, sizeof(function));
+    return function;
+}
+
+static void set_function(void *structure, size_t offset, function_t *function)
+{
+    memcpy((char *) structure + offset, &function, sizeof(function));
+}
+
+static mca_coll_base_module_t **module_at(const void *structure, size_t offset)
+{
+    return (mca_coll_base_module_t **) ((char *) structure + offset);
+}
+
+/* Keeps who serves a function so far, for what this module does not serve. */
+static int save_previous(mca_coll_pipering_previous_t *previous,
+                         const mca_coll_base_comm_coll_t *functions)
+{
+    for (size_t i = 0; i < ROWS; ++i) {
+        function_t *function = get_function(functions, rows[i].in_comm);
+        mca_coll_base_module_t *module = *module_at(functions, rows[i].in_comm_module);
+        if (NULL != function && NULL != module) {
+            set_function(previous, rows[i].previous, function);
+            *module_at(previous, rows[i].previous_module) = module;
+            OBJ_RETAIN(module);
+        } else if (!rows[i].optional) {
+            return OMPI_ERR_NOT_FOUND;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
+static void drop_previous(mca_coll_pipering_previous_t *previous)
+{
+    for (size_t i = 0; i < ROWS; ++i) {
+        mca_coll_base_module_t *module = *module_at(previous, rows[i].previous_module);
+        if (NULL != module) {
+            OBJ_RELEASE(module);
+        }
+    }
+    memset(previous, 0, sizeof(*previous));
+}
+
+static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    module->context.comm = comm;
+    const int rc = module->out_of_memory ? OMPI_SUCCESS
+                                         : save_previous(&module->previous, comm->c_coll);
+
+    if (OMPI_SUCCESS != rc) {
+        drop_previous(&module->previous);
+    }
+    return rc;
+}
+
+/* Called once for every function of the module that a communicator holds. */
+static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
+{
+    (void) comm;
+    drop_previous(&((mca_coll_pipering_module_t *) base)->previous);
+    return OMPI_SUCCESS;
+}
+
+static void module_construct(mca_coll_pipering_module_t *module)
+{
+    memset(&module->previous, 0, sizeof(module->previous));
+    memset(&module->context, 0, sizeof(module->context));
+    module->context.process = &mca_coll_pipering_component.process;
+    module->context.last_count = -1;
+    OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
+    module->out_of_memory = false;
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+    for (size_t i = 0; i < ROWS; ++i) {
+        set_function(&module->super, rows[i].in_module, rows[i].serve);
+    }
+}
+
+static void module_destruct(mca_coll_pipering_module_t *module)
+{
+    drop_previous(&module->previous);
+    mca_coll_pipering_plans_drop(&module->context);
+    if (module->context.joined) {
+        mca_coll_pipering_arena_leave();
+    }
+    mca_coll_pipering_lessons_free(&module->context);
+    mca_coll_pipering_setup_free(module->context.setup);
+    OBJ_DESTRUCT(&module->context.lock);
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_coll_base_module_t, module_construct,
+                   module_destruct);
+
+/*
+ * Decided from the communicator alone, so alike on all ranks; nothing is sent. A
+ * rank without memory must not leave the others alone: it takes a module that
+ * fails every call.
+ */
+mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
+                                                     int *priority)
+{
+    *priority = mca_coll_pipering_component.priority;
+    if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)) {
+        return NULL;
+    }
+
+    mca_coll_pipering_module_t *module = OBJ_NEW(mca_coll_pipering_module_t);
+    if (NULL == module) {
+        module = &mca_coll_pipering_component.spare;
+        OBJ_RETAIN(module);
+    }
+    return &module->super;
+}

@@ -1,0 +1,426 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Variables and performance variables: what a user can set and what can be seen.
+ *
+ * All variables but the priority can be written at run time (MPI_T) and are read
+ * at every call; they must be equal on all ranks. A value out of range is
+ * reported once, when the component is loaded, and the default is used.
+ */
+
+#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+static struct {
+    int block_model, block_split;
+    int window;
+    size_t block_size, outlier_min_total;
+    size_t rounds_min_total, rounds_max_total, rounds_packed;
+    double outlier_fraction, outlier_threshold;
+    double alpha, beta, local_alpha, local_beta;
+    bool ring_buffer, reorder_nodes, reorder_empties, overlap, reproducible;
+    size_t ring_buffer_size;
+    int ring_buffer_blocks;
+    char *backing_directory;
+} vars;
+
+/* Variables that redraw a figure of a paper, or that only experts of the algorithms need. */
+static const char *const experts[]
+    = {"alltoall_in_place",  "alltoall_many",     "alltoall_many_window", "alltoall_small",
+       "alltoall_window",    "block_model",       "block_split",          "local_alpha",
+       "local_beta",         "outlier_fraction",  "outlier_min_total",    "outlier_threshold",
+       "overlap",            "reorder_empties",   "reorder_nodes",        "ring_buffer_blocks",
+       "ring_buffer_size",   "rounds_max_total",  "rounds_min_total",     "rounds_packed",
+       "window",             NULL};
+
+static const mca_base_var_enum_value_t models[]
+    = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
+       {MCA_COLL_PIPERING_MODEL_EQUATION2, "equation2"},
+       {MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, "equation2_printed"},
+       {MCA_COLL_PIPERING_MODEL_FIXED, "fixed"},
+       {0, NULL}};
+
+static const mca_base_var_enum_value_t splits[] = {{MCA_COLL_PIPERING_SPLIT_EVEN, "even"},
+                                             {MCA_COLL_PIPERING_SPLIT_FULL, "full"},
+                                             {0, NULL}};
+
+static const struct {
+    const char *name, *help;
+    const mca_base_var_enum_value_t *values;
+    int *storage;
+    int preset;
+} choices[] = {
+    {"block_model",
+     "How the block size is chosen: search (least modelled time), equation2 (closed form of the "
+     "paper, corrected), equation2_printed (the same as printed), fixed (block_size)",
+     models, &vars.block_model, MCA_COLL_PIPERING_MODEL_SEARCH},
+    {"block_split",
+     "How a contribution is cut: even (blocks of the same size), full (full blocks and a rest)",
+     splits, &vars.block_split, MCA_COLL_PIPERING_SPLIT_EVEN},
+};
+
+static const struct {
+    const char *name, *help;
+    double *storage;
+} costs[] = {
+    {"alpha", "Time of a block on a link between nodes besides its bytes, in microseconds, "
+              "0 to 1000000; 0: learnt from calls", &vars.alpha},
+    {"beta", "Time of a byte on a link between nodes, in nanoseconds, 0 to 1000000; "
+             "0: learnt from calls", &vars.beta},
+    {"local_alpha", "Time of a block between ranks of a node besides its bytes, in microseconds, "
+                    "0 to 1000000; 0: a default", &vars.local_alpha},
+    {"local_beta", "Time of a byte between ranks of a node, in nanoseconds, 0 to 1000000; "
+                   "0: a default", &vars.local_beta},
+};
+
+#define RATIO_MOST 1e6
+#define OUTLIER_FRACTION 0.125
+#define OUTLIER_THRESHOLD 8
+
+static const struct {
+    const char *name, *help;
+    double *storage;
+    double most, preset;
+} numbers[] = {
+    {"outlier_fraction",
+     "Fraction of the processes that may be outliers, 0 to 1; 0: no outliers are looked for",
+     &vars.outlier_fraction, 1, OUTLIER_FRACTION},
+    {"outlier_threshold",
+     "Contributions have outliers if the largest is more than so many times the largest of the "
+     "others, 0 to 1000000; 0: whenever there are any bytes",
+     &vars.outlier_threshold, RATIO_MOST, OUTLIER_THRESHOLD},
+};
+
+#define RING_BUFFER_SIZE ((size_t) 512 * 1024)
+
+static const struct {
+    const char *name, *help;
+    size_t *storage;
+    size_t most, preset;
+} sizes[] = {
+    {"block_size", "Size of a block in bytes, 0 to 1 GiB; 0: chosen by block_model; any other "
+                   "value takes the place of the model",
+     &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
+    {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
+                  "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
+     &mca_coll_pipering_component.min_total, MCA_COLL_PIPERING_SIZE_MOST, 8192},
+    {"outlier_min_total",
+     "Outliers are looked for in calls about at least so many bytes in all; 0 to 1 GiB; 0: in all "
+     "that min_total leaves",
+     &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, 16384},
+    {"rounds_min_total",
+     "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, "
+     "if the model says so; 0 to 1 GiB; 0: all that min_total leaves",
+     &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, 65536},
+    {"rounds_max_total",
+     "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
+     "as much memory; 0 to 1 GiB; 0: none is",
+     &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, (size_t) 64 << 20},
+    {"rounds_packed",
+     "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
+     "alone; 0 to 1 GiB; 0: each goes alone",
+     &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, 8192},
+    {"ring_buffer_size",
+     "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down to a multiple of "
+     "4096; blocks of up to half of it fit, larger ones go as messages; 0: all do. Smaller where "
+     "the budget is small, but not below 65536",
+     &vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST, RING_BUFFER_SIZE},
+    {"ring_buffer_budget",
+     "Bytes of shared memory that the ring buffers of a job may take on a node, 0 to 1 GiB; each "
+     "process has an equal share, and sends messages where that is used up; 0: an eighth of what "
+     "is free in backing_directory, up to 2 MiB a process",
+     &mca_coll_pipering_component.directory.budget, MCA_COLL_PIPERING_SIZE_MOST, 0},
+};
+
+static const struct {
+    const char *name, *help;
+    bool *storage;
+    bool preset;
+} switches[] = {
+    {"reorder_nodes", "Keep the ranks of a node together in the ring", &vars.reorder_nodes, true},
+    {"reorder_empties", "Place ranks without data in the ring so that it takes the fewest rounds",
+     &vars.reorder_empties, true},
+    {"ring_buffer", "Blocks go through ring buffers in shared memory between ranks of a node, "
+                    "instead of as messages", &vars.ring_buffer, true},
+    {"overlap", "Combine a block of a reduction while the one before is sent; false to see what "
+                "that is worth", &vars.overlap, true},
+    {"reproducible", "In reductions and scans of floating-point values, or with operations of the "
+                     "user, the sizes of a call and the nodes of its ranks alone decide in which "
+                     "order values are combined; false: measured costs too",
+     &vars.reproducible, true},
+};
+
+#define WINDOW_MOST 4096
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Most algorithms that a collective may have, with auto and off. */
+#define ALGORITHMS_MOST 16
+
+/* The variable of a collective's algorithm: its values are rows of the registry. */
+static void register_algorithm(mca_common_irregular_vars_t *all,
+                               mca_coll_pipering_collective_t collective)
+{
+    const mca_coll_pipering_collective_row_t *about = mca_coll_pipering_collective_row(collective);
+    mca_base_var_enum_value_t values[ALGORITHMS_MOST] = {{MCA_COLL_PIPERING_AUTO, "auto"}};
+    const char *blocking = about->name[MCA_COLL_PIPERING_BLOCKING];
+    const char *nonblocking = about->name[MCA_COLL_PIPERING_NONBLOCKING];
+    const char *persistent = about->name[MCA_COLL_PIPERING_PERSISTENT];
+    int *storage = &mca_coll_pipering_component.algorithm[collective];
+    const mca_coll_pipering_row_t *row = NULL;
+    char name[64], help[1024];
+    int count = 1;
+
+    size_t length = (size_t) snprintf(help, sizeof(help),
+                                      "Algorithm of MPI_%c%s, MPI_%c%s and MPI_%c%s: auto (what "
+                                      "the model says, or the module below), ",
+                                      toupper(blocking[0]), blocking + 1, toupper(nonblocking[0]),
+                                      nonblocking + 1, toupper(persistent[0]), persistent + 1);
+    while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
+        values[count++] = (mca_base_var_enum_value_t){(int) row->algorithm, row->value};
+        length += (size_t) snprintf(help + length, sizeof(help) - length, "%s (%s), ", row->value,
+                                    row->help);
+    }
+    values[count++] = (mca_base_var_enum_value_t){MCA_COLL_PIPERING_OFF, "off"};
+    values[count] = (mca_base_var_enum_value_t){0, NULL};
+    (void) snprintf(help + length, sizeof(help) - length, "off (always the module below)");
+    (void) snprintf(name, sizeof(name), "%s_algorithm", blocking);
+    *storage = MCA_COLL_PIPERING_AUTO;
+    mca_common_irregular_choice(all, name, help, values, storage);
+}
+
+static void register_tables(mca_common_irregular_vars_t *all)
+{
+    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
+        register_algorithm(all, (mca_coll_pipering_collective_t) i);
+    }
+    for (size_t i = 0; i < COUNT(choices); ++i) {
+        *choices[i].storage = choices[i].preset;
+        mca_common_irregular_choice(all, choices[i].name, choices[i].help, choices[i].values,
+                                    choices[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(sizes); ++i) {
+        *sizes[i].storage = sizes[i].preset;
+        mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].most,
+                                  sizes[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(numbers); ++i) {
+        *numbers[i].storage = numbers[i].preset;
+        mca_common_irregular_number(all, numbers[i].name, numbers[i].help, numbers[i].most,
+                                    numbers[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(costs); ++i) {
+        mca_common_irregular_cost(all, costs[i].name, costs[i].help, costs[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(switches); ++i) {
+        *switches[i].storage = switches[i].preset;
+        mca_common_irregular_switch(all, switches[i].name, switches[i].help, switches[i].storage);
+    }
+}
+
+static void register_ints(mca_common_irregular_vars_t *all)
+{
+    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+
+    component->priority = 45;
+    mca_common_irregular_int(all, "priority",
+                             "Priority of the component, 0 to 100; 0: the component is not used. "
+                             "Above han (35) and tuned (30) by default",
+                             0, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
+    component->process.verbose = 0;
+    mca_common_irregular_int(all, "verbose",
+                             "0: silent; 1: a line about each call of rank 0; 2: of every rank; "
+                             "0 to 100",
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
+                             &component->process.verbose);
+    vars.window = 0;
+    mca_common_irregular_int(all, "window",
+                             "Blocks that a rank may be ahead of the next one in the ring, and "
+                             "receives posted ahead; 0 to 4096 blocks, 1 counts as 2; 0: chosen "
+                             "from the block size",
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.window);
+    vars.ring_buffer_blocks = 0;
+    mca_common_irregular_int(all, "ring_buffer_blocks",
+                             "Blocks that a rank may be ahead of the next one in a ring buffer in "
+                             "shared memory; 0 to 4096 blocks, 1 counts as 2; 0: as many as fit",
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
+                             &vars.ring_buffer_blocks);
+}
+
+static void register_directory(mca_common_irregular_vars_t *all)
+{
+    mca_common_irregular_directory_t *directory = &mca_coll_pipering_component.directory;
+
+    vars.backing_directory = (char *) mca_common_irregular_default_base();
+    mca_common_irregular_string(all, "backing_directory",
+                                "Directory for ring buffers in shared memory, a file for each "
+                                "process that receives through any",
+                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
+    directory->owner = all->owner;
+    directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
+}
+
+/* ---- performance variables ---- */
+
+static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
+    = {[MCA_COLL_PIPERING_FALLBACK_OFF] = "off",
+       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "small",
+       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "early",
+       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "local",
+       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
+       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike",
+       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "unequal"};
+
+static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
+    = {[MCA_COLL_PIPERING_TAKEN] = "taken",
+       [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
+       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes than min_total",
+       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up yet",
+       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
+       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
+       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation",
+       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "ranks differ in their variables"};
+
+const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
+{
+    return reason_texts[reason];
+}
+
+#define COUNTERS mca_coll_pipering_component.process.counters
+
+static const struct {
+    const char *name, *help;
+    opal_atomic_int64_t *storage;
+} counters[] = {
+    {"calls", "Calls served by this component", &COUNTERS.calls},
+    {"blocks_received", "Blocks received", &COUNTERS.blocks_received},
+    {"blocks_sent", "Blocks sent", &COUNTERS.blocks_sent},
+    {"bytes_received", "Bytes received", &COUNTERS.bytes_received},
+    {"bytes_sent", "Bytes sent", &COUNTERS.bytes_sent},
+    {"bytes_from_network", "Bytes received from other nodes", &COUNTERS.bytes_from_network},
+    {"bytes_shared", "Bytes received through ring buffers in shared memory",
+     &COUNTERS.bytes_shared},
+    {"rounds", "Blocks that passed the busiest link of this process", &COUNTERS.rounds},
+    {"plans", "Plans made; other calls found theirs made", &COUNTERS.plans},
+    {"lessons", "Calls that have taught what links between nodes cost", &COUNTERS.lessons},
+}, levels[] = {
+    {"block_size_used", "Block size of the last call, in bytes", &COUNTERS.block_size_used},
+    {"predicted_rounds", "Rounds or stages that the last call was predicted to take",
+     &COUNTERS.predicted_rounds},
+    {"predicted_time", "Time that the last call was predicted to take, in nanoseconds",
+     &COUNTERS.predicted_time},
+};
+
+static void register_counters(mca_common_irregular_vars_t *all)
+{
+    char name[64], help[128];
+
+    for (size_t i = 0; i < COUNT(counters); ++i) {
+        mca_common_irregular_counter(all, counters[i].name, counters[i].help, counters[i].storage);
+    }
+    for (size_t i = 0; i < COUNT(levels); ++i) {
+        mca_common_irregular_level(all, levels[i].name, levels[i].help, levels[i].storage);
+    }
+    for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
+        snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
+        snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);
+        mca_common_irregular_counter(all, name, help, &COUNTERS.fallback[i]);
+    }
+}
+
+int mca_coll_pipering_params_register(void)
+{
+    mca_common_irregular_vars_t all
+        = {.component = &mca_coll_pipering_component.super.collm_version,
+           .equal = &mca_coll_pipering_component.process.equal,
+           .owner = "pipering",
+           .experts = experts};
+
+    all.equal->count = 0;
+
+    register_ints(&all);
+    register_tables(&all);
+    register_directory(&all);
+    register_counters(&all);
+    mca_coll_pipering_exchange_params_register(&all);
+    mca_common_irregular_complain(&all);
+    return OMPI_SUCCESS;
+}
+
+/* A tool may have written anything since the variables were registered. */
+static size_t in_range(size_t value, size_t most, size_t otherwise)
+{
+    return value <= most ? value : otherwise;
+}
+
+static size_t size_of(size_t value)
+{
+    return in_range(value, MCA_COLL_PIPERING_SIZE_MOST, 0);
+}
+
+static double cost_in_range(double value, double unit)
+{
+    return 0 <= value && MCA_COMMON_IRREGULAR_COST_MOST >= value ? value * unit : 0;
+}
+
+static double number_in_range(double value, double most, double otherwise)
+{
+    return 0 <= value && most >= value ? value : otherwise;
+}
+
+/* Whole pages. */
+static size_t ring_buffer_size(void)
+{
+    const size_t size = in_range(vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
+                                 RING_BUFFER_SIZE);
+
+    return vars.ring_buffer ? size & ~(size_t) 4095 : 0;
+}
+
+/* One being read and one being written, at least. */
+static int ring_buffer_blocks(void)
+{
+    const int blocks = (int) in_range((size_t) vars.ring_buffer_blocks, WINDOW_MOST, 0);
+    return 1 == blocks ? 2 : blocks;
+}
+
+mca_coll_pipering_params_t
+mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
+{
+    return (mca_coll_pipering_params_t){
+        .algorithm = mca_coll_pipering_component.algorithm[collective],
+        .block_model = vars.block_model,
+        .block_split = vars.block_split,
+        .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
+        .block_size = size_of(vars.block_size),
+        .min_total = size_of(mca_coll_pipering_component.min_total),
+        .outlier_fraction = number_in_range(vars.outlier_fraction, 1, OUTLIER_FRACTION),
+        .outlier_threshold = number_in_range(vars.outlier_threshold, RATIO_MOST,
+                                             OUTLIER_THRESHOLD),
+        .outlier_min_total = size_of(vars.outlier_min_total),
+        .rounds_min_total = size_of(vars.rounds_min_total),
+        .rounds_max_total = size_of(vars.rounds_max_total),
+        .rounds_packed = size_of(vars.rounds_packed),
+        .alpha = cost_in_range(vars.alpha, 1e-6),
+        .beta = cost_in_range(vars.beta, 1e-9),
+        .local_alpha = cost_in_range(vars.local_alpha, 1e-6),
+        .local_beta = cost_in_range(vars.local_beta, 1e-9),
+        .ring_buffer_size = ring_buffer_size(),
+        .ring_buffer_blocks = ring_buffer_blocks(),
+        .overlap = vars.overlap,
+        .reproducible = vars.reproducible,
+        .reorder_nodes = vars.reorder_nodes,
+        .reorder_empties = vars.reorder_empties,
+    };
+}

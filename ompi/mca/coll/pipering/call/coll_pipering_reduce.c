@@ -1,0 +1,95 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Reduce, MPI_Ireduce and MPI_Reduce_init: the paper's rpipe (4.3).
+ */
+
+#include "coll_pipering_calls.h"
+
+/* By the module below. */
+static inline int call_below(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                             struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
+                             mca_coll_pipering_module_t *module)
+{
+    int rc;
+
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, reduce, module->previous.reduce,
+                               module->previous.reduce_module,
+                               (sbuf, rbuf, count, dtype, op, root, comm, module_below));
+    return rc;
+}
+
+/* What is not small. */
+__opal_attribute_noinline__
+static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                          struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
+                          mca_coll_pipering_module_t *module)
+{
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op, .root = root};
+
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_REDUCE,
+                                               MCA_COLL_PIPERING_BLOCKING, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return call_below(sbuf, rbuf, count, dtype, op, root, comm, module);
+}
+
+int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                             struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
+                             mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_REDUCE,
+                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                 module)) {
+        return call_below(sbuf, rbuf, count, dtype, op, root, comm, module);
+    }
+    return serve_blocking(sbuf, rbuf, count, dtype, op, root, comm, module);
+}
+
+int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
+                              struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                              struct ompi_communicator_t *comm, ompi_request_t **request,
+                              mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op, .root = root};
+
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_REDUCE,
+                                               MCA_COLL_PIPERING_NONBLOCKING, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.ireduce(sbuf, rbuf, count, dtype, op, root, comm, request,
+                                    module->previous.ireduce_module);
+}
+
+int mca_coll_pipering_reduce_init(const void *sbuf, void *rbuf, int count,
+                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
+                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                  ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op, .root = root};
+
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_REDUCE,
+                                               MCA_COLL_PIPERING_PERSISTENT, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.reduce_init(sbuf, rbuf, count, dtype, op, root, comm, info, request,
+                                        module->previous.reduce_init_module);
+}

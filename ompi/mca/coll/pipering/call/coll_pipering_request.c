@@ -1,0 +1,534 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Requests: calls by pipelines on their way. Their progress looks at the heads of
+ * queues only.
+ */
+
+#include "coll_pipering_request.h"
+
+#include "ompi/mca/coll/pipering/engine/coll_pipering_clock.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_lessons.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/op/op.h"
+#include "opal/util/output.h"
+
+static void request_construct(mca_coll_pipering_request_t *request)
+{
+    request->plan = NULL;
+    request->lesson = NULL;
+    request->running = request->spreading = false;
+}
+
+static void hold(mca_coll_pipering_request_t *request, bool hold)
+{
+    ompi_op_t *op = request->call.op;
+
+    mca_common_irregular_hold_type(request->call.send.type, hold);
+    mca_common_irregular_hold_type(request->call.recv.type, hold);
+    if (NULL == op || ompi_op_is_intrinsic(op)) {
+        return;
+    }
+    if (hold) {
+        OBJ_RETAIN(op);
+    } else {
+        OBJ_RELEASE(op);
+    }
+}
+
+int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_layout_t *recv = &request->call.recv;
+    const size_t bytes = (size_t) ompi_comm_size(request->super.comm) * sizeof(int);
+    const size_t arrays = (size_t) (NULL != recv->counts) + (NULL != recv->displs);
+    const int rc = mca_common_irregular_task_keep(&request->super, arrays * bytes);
+
+    if (OMPI_SUCCESS == rc) {
+        recv->counts = mca_common_irregular_task_copy(&request->super, recv->counts, bytes);
+        recv->displs = mca_common_irregular_task_copy(&request->super, recv->displs, bytes);
+        request->call.sizes.counts = request->key.sizes.counts = recv->counts;
+        hold(request, true);
+    }
+    return rc;
+}
+
+static void request_destruct(mca_coll_pipering_request_t *request)
+{
+    if (request->super.keeps) {
+        hold(request, false);
+    }
+    mca_coll_pipering_lesson_free(request->lesson);
+    if (NULL != request->plan) {
+        OBJ_RELEASE(request->plan);
+    }
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_common_irregular_task_t, request_construct,
+                   request_destruct);
+
+/* Tags that the routes of a call have together. */
+static int tags_of(const mca_coll_pipering_plan_t *plan)
+{
+    int tags = 1;
+
+    for (int i = 0; i < plan->pipes; ++i) {
+        tags = plan->route[i].tags > tags ? plan->route[i].tags : tags;
+    }
+    return tags;
+}
+
+/* Tags that a call needs as far as all ranks know by now. */
+static int tags_wanted(const mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const mca_coll_pipering_collective_row_t *row
+        = mca_coll_pipering_collective_row(request->call.collective);
+
+    if (NULL == plan) {
+        return row->chains
+               + row->rings * mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
+    }
+    return plan->row->rounds ? 1 : tags_of(plan);
+}
+
+void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
+{
+    request->tag = mca_common_irregular_task_tags(request->super.comm, tags_wanted(request),
+                                               request->super.nonblocking);
+}
+
+/* ---- the verbose line and the counters ---- */
+
+/* Of all pipelines, or the exchange. */
+static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0};
+
+    if (request->in_rounds) {
+        return request->rounds.traffic;
+    }
+    for (const mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        sum.blocks_in += pipe->traffic.blocks_in;
+        sum.bytes_in += pipe->traffic.bytes_in;
+        sum.blocks_out += pipe->traffic.blocks_out;
+        sum.bytes_out += pipe->traffic.bytes_out;
+        sum.bytes_shared += pipe->traffic.bytes_shared;
+    }
+    return sum;
+}
+
+static uint64_t counted_rounds(const mca_coll_pipering_traffic_t *traffic)
+{
+    return traffic->blocks_in > traffic->blocks_out ? traffic->blocks_in : traffic->blocks_out;
+}
+
+static void report(const mca_coll_pipering_request_t *request,
+                   const mca_coll_pipering_traffic_t *traffic)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    const int me = ompi_comm_rank(request->super.comm);
+    char order[64];
+
+    if (!mca_coll_pipering_is_verbose(request->call.context->process, request->super.comm)) {
+        return;
+    }
+    if (plan->ring.size == ompi_comm_size(request->super.comm)) {
+        snprintf(order, sizeof(order), "position %d", plan->ring.position[me]);
+    } else {
+        snprintf(order, sizeof(order), "root %d", plan->key.root);
+    }
+    opal_output(request->call.context->process->output,
+                "coll/pipering: %s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
+                "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
+                "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
+                "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
+                request->caller.name, request->super.comm->c_name,
+                plan->row->text, plan->total,
+                ompi_comm_size(request->super.comm),
+                mca_coll_pipering_setup_nodes(request->call.context->setup),
+                plan->cut.block_size * plan->key.sizes.unit, plan->equation2, plan->window,
+                plan->rounds, plan->time, plan->rival_time, order, traffic->blocks_in,
+                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic));
+}
+
+static void count(const mca_coll_pipering_request_t *request,
+                  const mca_coll_pipering_traffic_t *traffic)
+{
+    mca_coll_pipering_counters_t *counters = &request->call.context->process->counters;
+
+    mca_common_irregular_count(&counters->calls, 1);
+    mca_common_irregular_count(&counters->blocks_received, traffic->blocks_in);
+    mca_common_irregular_count(&counters->blocks_sent, traffic->blocks_out);
+    mca_common_irregular_count(&counters->bytes_received, traffic->bytes_in);
+    mca_common_irregular_count(&counters->bytes_sent, traffic->bytes_out);
+    mca_common_irregular_count(&counters->bytes_shared, traffic->bytes_shared);
+    mca_common_irregular_count(&counters->bytes_from_network, request->plan->in_from_network);
+    mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
+    counters->block_size_used
+        = (int64_t) (request->plan->cut.block_size * request->plan->key.sizes.unit);
+    counters->predicted_rounds = (int64_t) request->plan->rounds;
+    counters->predicted_time = (int64_t) (1e9 * request->plan->time);
+}
+
+/* ---- what a call teaches ---- */
+
+/* The route whose stream shows what a link costs: the last, which combines nothing. */
+static const mca_coll_pipering_route_t *clocked_route(const mca_coll_pipering_request_t *request)
+{
+    return &request->plan->route[request->plan->pipes - 1];
+}
+
+/* Its link from another node, -1: there is none. */
+static int clocked_link(const mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_route_t *route = clocked_route(request);
+
+    for (int i = 0; i < route->ins; ++i) {
+        if (!route->in[i].local) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
+{
+    memset(&request->clock, 0, sizeof(request->clock));
+    request->began = mca_coll_pipering_now();
+    request->lesson = mca_coll_pipering_lesson_new(request->call.context);
+    return NULL == request->lesson ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+/* What this rank saw of the stream that came in from another node, if one did. */
+static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *request)
+{
+    const bool opening = !mca_coll_pipering_rates_known(
+        mca_coll_pipering_lessons_rates(request->call.context));
+    const double seconds = mca_coll_pipering_clock_block(&request->clock, opening);
+    const int link = clocked_link(request);
+
+    if (0 > link || 0 == seconds) {
+        return (mca_coll_pipering_rate_t){0, 0, 0};
+    }
+    const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
+    const double bytes = (double) volume.bytes * (double) request->plan->key.sizes.unit;
+    return (mca_coll_pipering_rate_t){.seconds = (float) (seconds * (double) volume.blocks / bytes),
+                                      .bytes = (float) bytes};
+}
+
+/* Ranks tell each other what they saw; true if that is over or failed. */
+static bool spread(mca_coll_pipering_request_t *request, int *rc)
+{
+    if (!request->spreading) {
+        mca_coll_pipering_lesson_begin(request->lesson, rate_of(request),
+                                       mca_coll_pipering_now() - request->began);
+        request->spreading = true;
+    }
+    return mca_coll_pipering_lesson_end(request->call.context, request->lesson, request->plan, rc);
+}
+
+/* ---- the life of a request ---- */
+
+static const mca_coll_pipering_pipe_t *find_pipe(const mca_coll_pipering_request_t *request, int i)
+{
+    const mca_coll_pipering_pipe_t *pipe = 0 > i ? NULL : request->first;
+
+    for (; 0 < i; --i) {
+        pipe = pipe->next;
+    }
+    return pipe;
+}
+
+int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
+                                  mca_coll_pipering_pipe_plan_t plan)
+{
+    const mca_coll_pipering_plan_t *call = request->plan;
+    mca_coll_pipering_pipe_t *pipe;
+
+    plan.caller = &request->caller;
+    plan.bytes = call->bytes;
+    plan.largest = call->largest;
+    plan.some = call->some;
+    plan.cut = call->cut;
+    plan.route = &call->route[request->pipes];
+    plan.gate = find_pipe(request, plan.route->gate);
+    plan.window = call->window;
+    plan.ahead = (unsigned) call->key.params.ring_buffer_blocks;
+    plan.overlap = call->key.params.overlap;
+    plan.collective = (int) call->key.collective;
+    plan.tag = request->tag;
+    if (NULL != request->lesson && plan.route == clocked_route(request)) {
+        plan.clock = &request->clock;
+        plan.clocked = clocked_link(request);
+    }
+    mca_coll_pipering_request_share(request, &plan);
+    const int rc = mca_coll_pipering_pipe_new(request->super.comm, &plan, &pipe);
+    if (OMPI_SUCCESS == rc) {
+        *(NULL == request->first ? &request->first : &request->last->next) = pipe;
+        request->last = pipe;
+        ++request->pipes;
+    }
+    return rc;
+}
+
+/* At times sends wait for their receives, so that no rank is far ahead of others that it
+ * hears nothing from. */
+#define SYNCHRONOUS_EVERY 16
+
+/* Makes the gather in rounds of a call. */
+static int begin_rounds(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    opal_atomic_int64_t *begun = &request->call.context->exchanges;
+    const mca_coll_pipering_rounds_plan_t rounds
+        = {.caller = &request->caller,
+           .grid = plan->grid,
+           .bytes = plan->bytes,
+           .some = plan->some,
+           .packed = plan->key.params.rounds_packed,
+           .in = plan->in.blocks,
+           .out = plan->out.blocks,
+           .send = request->call.in_place ? NULL : &request->call.send,
+           .recv = &request->call.recv,
+           .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
+           .tag = request->tag};
+    const int rc = mca_coll_pipering_rounds_init(&request->rounds, &rounds);
+
+    mca_common_irregular_count(begun, 1);
+    request->in_rounds = OMPI_SUCCESS == rc;
+    return rc;
+}
+
+static void drop_pipes(mca_coll_pipering_request_t *request)
+{
+    bool pending = false;
+
+    if (request->in_rounds) {
+        mca_coll_pipering_rounds_fini(&request->rounds);
+        request->in_rounds = false;
+    }
+    while (NULL != request->first) {
+        mca_coll_pipering_pipe_t *pipe = request->first;
+        request->first = pipe->next;
+        pending |= mca_coll_pipering_pipe_free(pipe);
+    }
+    request->pipes = 0;
+    mca_coll_pipering_staging_drop(&request->staging, &request->call.send,
+                                   &request->call.recv, pending);
+}
+
+static int ensure_plan(mca_coll_pipering_request_t *request)
+{
+    return NULL != request->plan ? OMPI_SUCCESS
+                                 : mca_coll_pipering_plan_get(request->call.context, &request->key,
+                                                              NULL, &request->plan);
+}
+
+/* Makes the pipelines of a call whose data only moves. */
+static int begin_copies(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_call_t *call = &request->call;
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; OMPI_SUCCESS == rc && i < request->plan->pipes; ++i) {
+        const mca_coll_pipering_pipe_plan_t pipe = {.unit = MCA_COLL_PIPERING_BYTES,
+                                                    .send = call->in_place ? NULL : &call->send,
+                                                    .recv = &call->recv};
+        rc = mca_coll_pipering_request_add(request, pipe);
+    }
+    return rc;
+}
+
+static int begin(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_call_t *call = &request->call;
+
+    if (NULL != call->op) {
+        return mca_coll_pipering_request_reduce(request);
+    }
+    mca_coll_pipering_layout_init(&call->recv, request->plan->largest / call->sizes.scale);
+    if (!call->in_place) {
+        mca_coll_pipering_layout_init(&call->send, call->send.count);
+    }
+    return request->plan->row->rounds ? begin_rounds(request) : begin_copies(request);
+}
+
+static int begin_run(mca_coll_pipering_request_t *request)
+{
+    int rc = ensure_plan(request);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = begin(request);
+    }
+    if (OMPI_SUCCESS != rc) {
+        drop_pipes(request);
+        return rc;
+    }
+    request->running = true;
+    for (mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        mca_coll_pipering_pipe_await(pipe);
+    }
+    for (mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        mca_coll_pipering_pipe_grant(pipe);
+    }
+    return OMPI_SUCCESS;
+}
+
+/* A run that is over: its memory goes, its figures stay. */
+static int end_run(mca_coll_pipering_request_t *request, int rc)
+{
+    const mca_coll_pipering_traffic_t traffic = traffic_of(request);
+
+    count(request, &traffic);
+    report(request, &traffic);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_pipering_staging_bring(&request->staging, &request->call.recv);
+    }
+    drop_pipes(request);
+    request->running = false;
+    return rc;
+}
+
+static bool move_rounds(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    const bool over = mca_coll_pipering_rounds_move(&request->rounds, steps);
+
+    *rc = request->rounds.schedule.error;
+    return over;
+}
+
+/* Ends all pipelines, since one has failed; true if neighbours know it. */
+static bool give_up(mca_coll_pipering_request_t *request, int error)
+{
+    bool known = true;
+
+    for (mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
+        known &= mca_coll_pipering_pipe_give_up(pipe, error);
+    }
+    return known;
+}
+
+/* Moves all pipelines; true if they are done or failed. */
+static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    const bool serial = request->plan->row->serial;
+    mca_coll_pipering_pipe_t *pipe = request->first;
+    bool done = NULL != pipe;
+
+    for (; NULL != pipe && OMPI_SUCCESS == *rc && (done || !serial); pipe = pipe->next) {
+        *steps += mca_coll_pipering_pipe_progress(pipe);
+        *rc = pipe->error;
+        done = done && mca_coll_pipering_pipe_done(pipe);
+    }
+    return OMPI_SUCCESS == *rc ? done : give_up(request, *rc);
+}
+
+/* Moves a request on; true if it is over, with its error in *rc. */
+static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+{
+    mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
+
+    *rc = OMPI_SUCCESS;
+    if (!request->running) {
+        mca_coll_pipering_setup_t *setup = request->call.context->setup;
+        *steps += mca_coll_pipering_setup_progress(setup);
+        *rc = mca_coll_pipering_setup_error(setup);
+        if (OMPI_SUCCESS != *rc || !mca_coll_pipering_setup_ready(setup)) {
+            return OMPI_SUCCESS != *rc;
+        }
+        if (NULL == request->caller.name) {
+            return true;
+        }
+        *rc = MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup) ? begin_run(request)
+                                                                              : MPI_ERR_OTHER;
+        if (OMPI_SUCCESS != *rc) {
+            return true;
+        }
+    }
+
+    if (!request->spreading
+        && (request->in_rounds ? !move_rounds(request, steps, rc)
+                               : !move_pipes(request, steps, rc))) {
+        return false;
+    }
+    if (NULL != request->lesson && OMPI_SUCCESS == *rc && !spread(request, rc)) {
+        return false;
+    }
+    *rc = end_run(request, *rc);
+    return true;
+}
+
+/* Begins at once if the communicator is set up. */
+static int begin_now(mca_coll_pipering_request_t *request)
+{
+    if (!mca_coll_pipering_setup_ready(request->call.context->setup)) {
+        return OMPI_SUCCESS;
+    }
+    const int rc = begin_run(request);
+    if (OMPI_SUCCESS == rc && request->in_rounds) {
+        int progress = 0;
+        (void) mca_coll_pipering_rounds_move(&request->rounds, &progress);
+    } else if (OMPI_SUCCESS == rc) {
+        (void) mca_coll_pipering_pipe_progress(request->first);
+    }
+    return rc;
+}
+
+static int start(mca_common_irregular_task_t *task)
+{
+    mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
+
+    if (NULL != request->caller.name) {
+        const int rc = begin_now(request);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    mca_common_irregular_task_activate(task);
+    if (!request->running) {
+        (void) mca_common_irregular_task_progress();
+    }
+    return OMPI_SUCCESS;
+}
+
+static const mca_common_irregular_task_kind_t request_kind = {.start = start, .advance = advance};
+
+mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
+                                                           const mca_coll_pipering_key_t *key)
+{
+    mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
+    ompi_communicator_t *comm = call->context->comm;
+
+    if (NULL == request) {
+        return NULL;
+    }
+    request->call = *call;
+    request->caller = (mca_common_irregular_caller_t){.owner = "pipering", .comm = comm};
+    if (NULL != key) {
+        request->key = *key;
+        request->caller.name = mca_coll_pipering_collective_row(call->collective)->name[call->form];
+    }
+    memset(&request->staging, 0, sizeof(request->staging));
+    request->unit = MCA_COLL_PIPERING_BYTES;
+    request->pipes = 0;
+    request->first = NULL;
+    request->in_rounds = false;
+    mca_common_irregular_task_init(&request->super, &request_kind, comm,
+                                MCA_COLL_PIPERING_PERSISTENT == call->form);
+    request->super.nonblocking = MCA_COLL_PIPERING_BLOCKING != call->form;
+    return request;
+}

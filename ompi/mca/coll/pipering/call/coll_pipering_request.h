@@ -1,0 +1,117 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Calls, which the door makes of the arguments of MPI, and requests, which stand for calls on
+ * their way.
+ */
+
+#ifndef MCA_COLL_PIPERING_REQUEST_H
+#define MCA_COLL_PIPERING_REQUEST_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_engine.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_gather_rounds.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_staging.h"
+#include "ompi/mca/common/irregular/common_irregular_task.h"
+
+BEGIN_C_DECLS
+
+struct mca_coll_pipering_lesson_record_t;
+
+/** A call of any collective in any form. All it points at is borrowed. */
+typedef struct mca_coll_pipering_call_t {
+    mca_coll_pipering_context_t *context;
+    mca_coll_pipering_collective_t collective;
+    mca_coll_pipering_form_t form;
+    mca_coll_pipering_sizes_t sizes;
+    size_t total; /**< bytes that it is about, equal on all ranks */
+    int root;     /**< 0 where there is none */
+    struct ompi_op_t *op; /**< NULL: data only moves */
+    bool order_matters;   /**< the result depends on the order in which values are combined */
+    bool in_place;        /**< what this rank contributes lies where `recv` has it */
+    mca_coll_pipering_layout_t send, recv; /**< without what mca_coll_pipering_layout_init adds */
+} mca_coll_pipering_call_t;
+
+/** A call on its way. */
+typedef struct mca_coll_pipering_request_t {
+    mca_common_irregular_task_t super;
+    mca_coll_pipering_call_t call; /**< of one that only sets up: its context alone */
+    mca_common_irregular_caller_t caller; /**< its name is NULL: it only sets up */
+    mca_coll_pipering_key_t key;
+    mca_coll_pipering_plan_t *plan;           /**< NULL before the communicator is set up */
+    mca_coll_pipering_unit_t unit;            /**< of a reduction */
+    mca_coll_pipering_combine_plan_t combine; /**< likewise */
+    mca_coll_pipering_staging_t staging;      /**< likewise */
+    bool running; /**< the setup is behind it */
+    int tag;      /**< the first one; of a persistent request for all its starts */
+    int pipes;    /**< that have been made */
+    mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */
+    bool in_rounds; /**< a gather in rounds in place of pipelines */
+    mca_coll_pipering_rounds_t rounds;
+    mca_coll_pipering_clock_t clock;
+    struct mca_coll_pipering_lesson_record_t *lesson; /**< of a call that teaches, owned; or NULL */
+    double began; /**< when such a call did, seconds */
+    bool spreading; /**< its pipelines are over, ranks tell each other what they saw */
+} mca_coll_pipering_request_t;
+
+OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
+
+/**
+ * A request for a call that is planned by `key`, or, with a key of NULL, for the setup of its
+ * communicator alone; NULL: no memory. A persistent one is left to the user to start.
+ * When it starts it makes its plan if it has none and the communicator is set up, takes
+ * memory, and sends what it can.
+ */
+mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
+                                                           const mca_coll_pipering_key_t *key);
+
+/**
+ * Gives a request its tags, as many as its plan needs, or without one its collective may
+ * need. All ranks must come here in the same call, whatever becomes of it on one of them,
+ * where MPI has their calls in order: starts of persistent requests are in none.
+ */
+void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request);
+
+/**
+ * A request keeps what the user may free once the call has returned: communicator, types and
+ * operation are held, counts and displacements copied. OMPI_ERR_OUT_OF_RESOURCE: nothing is
+ * held.
+ */
+int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
+
+/**
+ * The call is to teach what links between nodes cost: before it starts, on all ranks.
+ * OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ */
+int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
+
+/**
+ * Adds a pipeline to a request that begins, for the next route of its plan; `plan` with unit,
+ * layouts and combine, the rest is filled in.
+ */
+int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
+                                  mca_coll_pipering_pipe_plan_t plan);
+
+/** Makes the pipelines of a reduction that begins (coll_pipering_request_reduce.c). */
+int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
+
+/**
+ * Says in `plan` whether links inside the node of the request's next pipeline may go through
+ * ring buffers (coll_pipering_share.c).
+ */
+void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
+                                     mca_coll_pipering_pipe_plan_t *plan);
+
+END_C_DECLS
+
+#endif

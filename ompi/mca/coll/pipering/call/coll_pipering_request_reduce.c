@@ -1,0 +1,121 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The pipelines of a reduction or scan on one rank.
+ *
+ *     reduce         elements towards the root, combined at every rank
+ *     scan, exscan   the same along the line of ranks, results kept everywhere
+ *     allreduce      two pipelines: a reduction, and what spreads its results, each
+ *                    block as soon as it is there
+ */
+
+#include "coll_pipering_request.h"
+
+static bool is_exclusive(const mca_coll_pipering_request_t *request)
+{
+    return MCA_COLL_PIPERING_EXSCAN == request->call.collective;
+}
+
+static bool is_scan(const mca_coll_pipering_request_t *request)
+{
+    return MCA_COLL_PIPERING_SCAN == request->call.collective || is_exclusive(request);
+}
+
+/* Whether the results that this rank makes are for its user. */
+static bool keeps_results(const mca_coll_pipering_request_t *request)
+{
+    return is_scan(request) || request->plan->row->scatters
+           || request->call.root == ompi_comm_rank(request->super.comm);
+}
+
+/* What this rank does with values that come in. */
+static void aim_combine(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    mca_coll_pipering_combine_plan_t *combine = &request->combine;
+    const bool both = MCA_COLL_PIPERING_ALLREDUCE == request->call.collective;
+    const bool result = keeps_results(request);
+
+    combine->any_order = !request->key.ordered && !is_scan(request);
+    combine->op = request->call.op;
+    combine->own = &request->call.send;
+    combine->result = result ? &request->call.recv : NULL;
+    combine->scratch = (both || result) && !request->call.in_place ? &request->call.recv : NULL;
+    combine->keep = plan->row->scatters ? ompi_comm_rank(request->super.comm) : 0;
+    combine->in_place = request->call.in_place;
+    combine->exclusive = is_exclusive(request);
+}
+
+/* A pipeline that reduces; a rank that is the first, or only takes results, combines nothing. */
+static mca_coll_pipering_pipe_plan_t reduction(const mca_coll_pipering_request_t *request,
+                                               const mca_coll_pipering_route_t *route)
+{
+    const bool exclusive = is_exclusive(request);
+    const bool combines = 0 < route->ins && !(exclusive && 0 == route->outs);
+    const bool receives = !combines && is_scan(request)
+                          && (exclusive ? 0 < route->ins : !request->call.in_place);
+
+    return (mca_coll_pipering_pipe_plan_t){.unit = request->unit,
+                                           .send = &request->call.send,
+                                           .recv = receives ? &request->call.recv : NULL,
+                                           .combine = combines ? &request->combine : NULL};
+}
+
+/* A pipeline that spreads results. */
+static mca_coll_pipering_pipe_plan_t spreading(const mca_coll_pipering_request_t *request)
+{
+    return (mca_coll_pipering_pipe_plan_t){.unit = request->unit, .recv = &request->call.recv};
+}
+
+/* The receive buffer of this rank means something; that of an exscan's first one does not. */
+static bool has_result(const mca_coll_pipering_request_t *request)
+{
+    return is_exclusive(request) ? 0 < ompi_comm_rank(request->super.comm)
+                                 : MCA_COLL_PIPERING_ALLREDUCE == request->call.collective
+                                       || keeps_results(request);
+}
+
+/* Facts of the type; blocks are of whole elements, so that these lie as they do for the user. */
+static void measure_elements(mca_coll_pipering_request_t *request)
+{
+    mca_coll_pipering_layout_t *send = &request->call.send, *recv = &request->call.recv;
+    mca_coll_pipering_unit_t *unit = &request->unit;
+
+    unit->type = recv->type;
+    unit->size = request->call.sizes.unit;
+    ompi_datatype_type_extent(unit->type, &unit->extent);
+    send->extent = recv->extent = unit->extent;
+    send->dense = recv->dense = true;
+}
+
+int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+
+    measure_elements(request);
+    int rc = mca_coll_pipering_staging_begin(&request->staging, request->call.sizes.count,
+                                             &request->call.send,
+                                             has_result(request) ? &request->call.recv : NULL);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    aim_combine(request);
+    if (plan->row->scatters) {
+        request->call.send.starts = request->call.recv.starts = plan->starts;
+        request->call.send.single = request->call.recv.single = false;
+    }
+    for (int i = 0; i < plan->pipes && OMPI_SUCCESS == rc; ++i) {
+        rc = mca_coll_pipering_request_add(request, plan->route[i].reduces
+                                                        ? reduction(request, &plan->route[i])
+                                                        : spreading(request));
+    }
+    return rc;
+}

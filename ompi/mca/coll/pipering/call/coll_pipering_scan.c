@@ -1,0 +1,82 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Scan, MPI_Iscan and MPI_Scan_init (paper 4.3).
+ */
+
+#include "coll_pipering_calls.h"
+
+/* What is not small. */
+__opal_attribute_noinline__
+static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                          mca_coll_pipering_module_t *module)
+{
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
+
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
+                                               MCA_COLL_PIPERING_BLOCKING, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.scan(sbuf, rbuf, count, dtype, op, comm, module->previous.scan_module);
+}
+
+int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                           mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_SCAN,
+                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                 module)) {
+        return module->previous.scan(sbuf, rbuf, count, dtype, op, comm,
+                                     module->previous.scan_module);
+    }
+    return serve_blocking(sbuf, rbuf, count, dtype, op, comm, module);
+}
+
+int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
+                            struct ompi_op_t *op, struct ompi_communicator_t *comm,
+                            ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
+
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
+                                               MCA_COLL_PIPERING_NONBLOCKING, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.iscan(sbuf, rbuf, count, dtype, op, comm, request,
+                                  module->previous.iscan_module);
+}
+
+int mca_coll_pipering_scan_init(const void *sbuf, void *rbuf, int count,
+                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                                struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                     .dtype = dtype, .op = op};
+
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
+                                               MCA_COLL_PIPERING_PERSISTENT, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.scan_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                      module->previous.scan_init_module);
+}

@@ -1,0 +1,407 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The way of a call from its arguments to a plan and a request, or to the module
+ * below: the same for all collectives.
+ *
+ * The choice rests on what MPI makes equal on all ranks, sizes in bytes by the
+ * signature, root and operation, and never on the layout of a type, an address, or
+ * what a rank alone knows.
+ */
+
+#include "coll_pipering_calls.h"
+
+#include "ompi/op/op.h"
+#include "opal/util/output.h"
+
+void mca_coll_pipering_tell_fallback(mca_coll_pipering_collective_t collective,
+                                     mca_coll_pipering_form_t form, size_t total,
+                                     ompi_communicator_t *comm, mca_coll_pipering_reason_t reason)
+{
+    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
+
+    mca_common_irregular_count(&process->counters.fallback[reason], 1);
+    if (mca_coll_pipering_is_verbose(process, comm)) {
+        opal_output(process->output,
+                    "coll/pipering: %s on %s: %zu bytes, left to the module below: %s",
+                    mca_coll_pipering_collective_row(collective)->name[form], comm->c_name, total,
+                    mca_coll_pipering_reason_text(reason));
+    }
+}
+
+static int step_aside(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
+{
+    mca_coll_pipering_tell_fallback(call->collective, call->form, call->total,
+                                    call->context->comm, reason);
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
+/* What can be said of a call without knowing the communicator. */
+static mca_coll_pipering_reason_t judge_size(const mca_coll_pipering_call_t *call)
+{
+    if (MCA_COLL_PIPERING_OFF == mca_coll_pipering_component.algorithm[call->collective]) {
+        return MCA_COLL_PIPERING_FALLBACK_OFF;
+    }
+    return mca_coll_pipering_is_small(call->collective, call->total)
+               ? MCA_COLL_PIPERING_FALLBACK_SMALL
+               : MCA_COLL_PIPERING_TAKEN;
+}
+
+/* All ranks come by here with the same call, so the setup is the same for all. */
+static int ensure_setup(mca_coll_pipering_context_t *context)
+{
+    return NULL == context->setup ? mca_coll_pipering_setup_start(context)
+                                  : mca_coll_pipering_setup_error(context->setup);
+}
+
+static int wait_for_setup(mca_coll_pipering_context_t *context)
+{
+    const mca_coll_pipering_call_t call = {.context = context};
+
+    if (mca_coll_pipering_setup_ready(context->setup)) {
+        return OMPI_SUCCESS;
+    }
+    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(&call, NULL);
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    const int rc = mca_common_irregular_task_start(&request->super);
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
+}
+
+static bool is_reproducible(const mca_coll_pipering_call_t *call,
+                            const mca_coll_pipering_params_t *params)
+{
+    return params->reproducible && call->order_matters;
+}
+
+static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
+                                      const mca_coll_pipering_params_t *params)
+{
+    return (mca_coll_pipering_key_t){.collective = call->collective,
+                                     .params = *params,
+                                     .ordered = NULL != call->op && !ompi_op_is_commute(call->op),
+                                     .reproducible = is_reproducible(call, params),
+                                     .root = call->root,
+                                     .sizes = call->sizes};
+}
+
+/* Others are faster than this plan, or it is to be seen whether they are: they have the call. */
+static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
+{
+    const int rc = step_aside(call, MCA_COLL_PIPERING_TAKEN == plan->reason
+                                        ? MCA_COLL_PIPERING_FALLBACK_MODEL
+                                        : plan->reason);
+
+    OBJ_RELEASE(plan);
+    return rc;
+}
+
+/* The plan of a call whose communicator is set up, unless it says that others are faster. */
+static int find_plan(const mca_coll_pipering_call_t *call, const mca_coll_pipering_key_t *key,
+                     mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan)
+{
+    const int rc = mca_coll_pipering_plan_get(call->context, key, recalled, plan);
+
+    return OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN != (*plan)->reason ? leave(call, *plan)
+                                                                            : rc;
+}
+
+/* ---- blocking calls ---- */
+
+/* The block size is the component's to choose. */
+static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pipering_plan_t *plan)
+{
+    return 0 == params->block_size && MCA_COLL_PIPERING_MODEL_SEARCH == params->block_model
+           && !plan->row->whole;
+}
+
+/* A call that teaches takes another plan in place of *plan. */
+static int replace_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
+                        size_t block_size, mca_coll_pipering_plan_t **plan)
+{
+    OBJ_RELEASE(*plan);
+    key->varied = 0 < block_size;
+    key->must_take = true;
+    key->params.block_size = block_size;
+    return find_plan(call, key, NULL, plan);
+}
+
+/*
+ * The plan of a call that teaches: some are left below to see what that takes, or taken though
+ * they would be left; and some take other blocks than they would, so that the cost of a block
+ * can be told from that of a byte.
+ */
+static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
+                              mca_coll_pipering_plan_t **plan)
+{
+    mca_coll_pipering_context_t *context = call->context;
+    const bool taken = MCA_COLL_PIPERING_TAKEN == (*plan)->reason;
+    const bool turn = mca_coll_pipering_lessons_turn(context, *plan);
+
+    if (taken == turn) {
+        const int rc = mca_coll_pipering_lessons_begin_below(context, *plan);
+        if (OMPI_SUCCESS == rc) {
+            return leave(call, *plan);
+        }
+        OBJ_RELEASE(*plan);
+        return rc;
+    }
+    if (!taken) {
+        return replace_plan(call, key, 0, plan);
+    }
+    const size_t block = (*plan)->cut.block_size * key->sizes.unit;
+    const size_t varied = !is_free(&key->params, *plan)
+                              ? block
+                              : mca_coll_pipering_lessons_vary(
+                                    context, block, (size_t) mca_coll_pipering_plan_length(*plan),
+                                    (*plan)->total);
+    return varied == block ? OMPI_SUCCESS : replace_plan(call, key, varied, plan);
+}
+
+/* The plan of a blocking call. While nothing is known of links it is a pipeline, to learn. */
+static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
+                              mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan,
+                              bool *teaches)
+{
+    mca_coll_pipering_context_t *context = call->context;
+
+    key->lessons = 1 + mca_coll_pipering_lessons_over(context);
+    key->wanted = mca_coll_pipering_collective_row(call->collective)->learns
+                  && MCA_COLL_PIPERING_AUTO == key->params.algorithm
+                  && mca_coll_pipering_lessons_wanted(context, &key->params, call->total);
+    int rc = mca_coll_pipering_plan_get(context, key, recalled, plan);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (!(*plan)->row->rounds) {
+        rc = mca_coll_pipering_lessons_count(context, *plan, teaches);
+    }
+    if (OMPI_SUCCESS != rc) {
+        OBJ_RELEASE(*plan);
+        return rc;
+    }
+    if (*teaches) {
+        rc = find_teaching_plan(call, key, plan);
+        *teaches = OMPI_SUCCESS == rc && !(*plan)->row->rounds;
+        return rc;
+    }
+    return MCA_COLL_PIPERING_TAKEN == (*plan)->reason ? OMPI_SUCCESS : leave(call, *plan);
+}
+
+static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_params_t *params,
+               mca_coll_pipering_plan_t *recalled)
+{
+    mca_coll_pipering_key_t key = key_of(call, params);
+    mca_coll_pipering_plan_t *plan;
+    bool teaches = false;
+
+    int rc = find_blocking_plan(call, &key, recalled, &plan, &teaches);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(call, &key);
+    if (NULL == request) {
+        OBJ_RELEASE(plan);
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    request->plan = plan;
+    mca_coll_pipering_request_take_tags(request);
+    rc = teaches ? mca_coll_pipering_lessons_meet(call->context) : OMPI_SUCCESS;
+    if (OMPI_SUCCESS == rc && teaches) {
+        rc = mca_coll_pipering_request_teach(request);
+    }
+    if (OMPI_SUCCESS != rc) {
+        mca_common_irregular_task_free(&request->super);
+        return rc;
+    }
+    rc = mca_common_irregular_task_start(&request->super);
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
+}
+
+/* A gather on one node is left below whatever its sizes are, unless it is forced. */
+static bool is_local(const mca_coll_pipering_call_t *call, const mca_coll_pipering_params_t *params)
+{
+    return mca_coll_pipering_collective_row(call->collective)->gathers
+           && MCA_COLL_PIPERING_AUTO == params->algorithm
+           && 2 > mca_coll_pipering_setup_nodes(call->context->setup);
+}
+
+static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled)
+{
+    const mca_coll_pipering_reason_t reason = judge_size(call);
+    mca_coll_pipering_context_t *context = call->context;
+
+    if (0 == call->total) {
+        return OMPI_SUCCESS;
+    }
+    if (MCA_COLL_PIPERING_TAKEN != reason) {
+        return step_aside(call, reason);
+    }
+
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    int rc = ensure_setup(context);
+    if (OMPI_SUCCESS == rc) {
+        rc = wait_for_setup(context);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    context->set_up = true;
+    const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
+    if (MCA_COLL_PIPERING_TAKEN != unlike) {
+        return step_aside(call, unlike);
+    }
+    if (is_local(call, &params)) {
+        return step_aside(call, MCA_COLL_PIPERING_FALLBACK_LOCAL);
+    }
+    return run(call, &params, recalled);
+}
+
+/* ---- nonblocking and persistent calls ---- */
+
+/* Bytes from which a pipeline that knows nothing of links beats trees that pass all on whole. */
+#define EARLY_LEAST ((size_t) 128 * 1024)
+
+/*
+ * What can be said of a nonblocking call at once. It must not wait for the setup, and
+ * once it has returned it cannot be left to others any more. After a blocking call
+ * has waited for the setup, on all ranks at the same place in their sequence of
+ * calls, it is decided like any other. Before that a gather is taken, whatever the
+ * model will say, and of the rest, where Open MPI has pipelines of its own, what is large.
+ * A reproducible call must not depend on what was called before, so its size alone
+ * decides: the vector must be long enough for a line of all ranks.
+ */
+static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *call,
+                                              const mca_coll_pipering_params_t *params)
+{
+    const mca_coll_pipering_context_t *context = call->context;
+    const size_t hops = (size_t) ompi_comm_size(context->comm) - 1;
+
+    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS) {
+        return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
+    }
+    if (context->set_up) {
+        const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
+        if (MCA_COLL_PIPERING_TAKEN != unlike) {
+            return unlike;
+        }
+    }
+    if (MCA_COLL_PIPERING_AUTO == params->algorithm && is_reproducible(call, params)) {
+        return call->total < hops * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SMALL
+                                                      : MCA_COLL_PIPERING_TAKEN;
+    }
+    if (!context->set_up && !mca_coll_pipering_collective_row(call->collective)->gathers
+        && EARLY_LEAST > call->total && MCA_COLL_PIPERING_AUTO == params->algorithm) {
+        return MCA_COLL_PIPERING_FALLBACK_EARLY;
+    }
+    return judge_size(call);
+}
+
+/* A request that is not started yet. */
+static int make_request(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled,
+                        mca_coll_pipering_request_t **request)
+{
+    mca_coll_pipering_context_t *context = call->context;
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    const mca_coll_pipering_reason_t reason = judge_early(call, &params);
+    mca_coll_pipering_plan_t *plan = NULL;
+
+    if (MCA_COLL_PIPERING_TAKEN != reason) {
+        return step_aside(call, reason);
+    }
+
+    int rc = ensure_setup(context);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mca_coll_pipering_key_t key = key_of(call, &params);
+    key.must_take = !context->set_up || key.reproducible;
+    if (context->set_up) {
+        key.lessons = 1 + mca_coll_pipering_lessons_over(context);
+        rc = find_plan(call, &key, recalled, &plan);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    *request = mca_coll_pipering_request_new(call, &key);
+    if (NULL == *request) {
+        if (NULL != plan) {
+            OBJ_RELEASE(plan);
+        }
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    (*request)->plan = plan;
+    mca_coll_pipering_request_take_tags(*request);
+    rc = mca_coll_pipering_request_keep(*request);
+    if (OMPI_SUCCESS != rc) {
+        mca_common_irregular_task_free(&(*request)->super);
+    }
+    return rc;
+}
+
+static int serve_nonblocking(const mca_coll_pipering_call_t *call,
+                             mca_coll_pipering_plan_t *recalled, ompi_request_t **handle)
+{
+    mca_coll_pipering_request_t *request;
+
+    if (0 == call->total) {
+        *handle = &ompi_request_empty;
+        return OMPI_SUCCESS;
+    }
+    int rc = make_request(call, recalled, &request);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_common_irregular_task_start(&request->super);
+    }
+    if (OMPI_SUCCESS == rc) {
+        *handle = &request->super.super.super;
+    }
+    return rc;
+}
+
+/* A call without data goes below, where its request can be started like any other. */
+static int serve_persistent(const mca_coll_pipering_call_t *call,
+                            mca_coll_pipering_plan_t *recalled, ompi_request_t **handle)
+{
+    mca_coll_pipering_request_t *request;
+
+    if (0 == call->total) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    const int rc = make_request(call, recalled, &request);
+    if (OMPI_SUCCESS == rc) {
+        *handle = &request->super.super.super;
+    }
+    return rc;
+}
+
+/* ---- all forms ---- */
+
+static int serve(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled,
+                 ompi_request_t **request)
+{
+    switch (call->form) {
+    case MCA_COLL_PIPERING_BLOCKING:
+        return serve_blocking(call, recalled);
+    case MCA_COLL_PIPERING_NONBLOCKING:
+        return serve_nonblocking(call, recalled, request);
+    default:
+        return serve_persistent(call, recalled, request);
+    }
+}
+
+int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
+                            mca_coll_pipering_module_t *module,
+                            mca_coll_pipering_plan_t *recalled, ompi_request_t **request)
+{
+    return module->out_of_memory ? MPI_ERR_NO_MEM
+                                 : mca_common_irregular_mpi_error(serve(call, recalled, request));
+}

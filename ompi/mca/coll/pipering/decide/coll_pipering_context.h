@@ -1,0 +1,86 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Contexts: what the floors below the module know of a communicator and of the process. The
+ * component makes that of the process, a module that of its communicator.
+ */
+
+#ifndef MCA_COLL_PIPERING_CONTEXT_H
+#define MCA_COLL_PIPERING_CONTEXT_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "coll_pipering_params.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan.h"
+#include "ompi/mca/common/irregular/common_irregular.h"
+
+BEGIN_C_DECLS
+
+struct mca_coll_pipering_lessons_t;
+struct mca_coll_pipering_plan_t;
+struct mca_coll_pipering_setup_t;
+
+/** Performance variables. */
+typedef struct mca_coll_pipering_counters_t {
+    opal_atomic_int64_t fallback[MCA_COLL_PIPERING_REASONS]; /**< the one of small calls first */
+    opal_atomic_int64_t calls;
+    opal_atomic_int64_t blocks_received, blocks_sent;
+    opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network, bytes_shared;
+    opal_atomic_int64_t rounds;
+    opal_atomic_int64_t plans, lessons;
+    opal_atomic_int64_t block_size_used, predicted_rounds, predicted_time;
+} mca_coll_pipering_counters_t;
+
+/** What the communicators of a process share. */
+typedef struct mca_coll_pipering_process_t {
+    int verbose; /**< 0: silent; 1: rank 0 writes a line about each call; 2: every rank */
+    int output;  /**< stream of these lines */
+    mca_coll_pipering_counters_t counters;
+    mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
+    opal_mutex_t lock;                  /**< of the rates */
+    mca_coll_pipering_rates_t rates;    /**< what this process has learnt last */
+} mca_coll_pipering_process_t;
+
+/** Calls whose plan is kept on a communicator. */
+#define MCA_COLL_PIPERING_PLANS 8
+
+/** What is known of a communicator. */
+typedef struct mca_coll_pipering_context_t {
+    ompi_communicator_t *comm;
+    mca_coll_pipering_process_t *process;
+    struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
+    struct mca_coll_pipering_lessons_t *lessons; /**< NULL before a call that could teach */
+    opal_atomic_int64_t exchanges; /**< in rounds, that have begun */
+    bool joined;                   /**< calls have used ring buffers */
+    bool set_up; /**< a blocking call has waited for the setup, so on all ranks */
+    opal_mutex_t lock; /**< of what follows */
+    struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
+    int oldest; /**< plan that is replaced next */
+    struct mca_coll_pipering_plan_t *last; /**< of them, used last by a call with counts, or NULL */
+    int last_count; /**< the first of these counts, -1: there is none; a hint without the lock */
+} mca_coll_pipering_context_t;
+
+/** The hint that a call with counts may be like the one before: its first count is the same. */
+static inline int mca_coll_pipering_last_count(const mca_coll_pipering_context_t *context)
+{
+    return __atomic_load_n(&context->last_count, __ATOMIC_RELAXED);
+}
+
+/** Whether this rank writes the verbose line of a call. */
+static inline bool mca_coll_pipering_is_verbose(const mca_coll_pipering_process_t *process,
+                                                ompi_communicator_t *comm)
+{
+    return 1 < process->verbose || (1 == process->verbose && 0 == ompi_comm_rank(comm));
+}
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,216 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Plans of broadcasts, reductions and scans: along a chain, or, for an allreduce
+ * whose operation commutes, scattered and gathered along a ring.
+ *
+ * Blocks are of whole units, for a reduction cuts between elements; the model counts
+ * in bytes.
+ */
+
+#include "coll_pipering_draft.h"
+
+#include <math.h>
+
+/*
+ * Elements that fill whole vector registers, whatever their type. An operation may treat
+ * the elements that do not fill one differently, where they are NaNs, zeros of two signs, or
+ * overflow, so blocks of a reproducible call end between whole registers.
+ */
+#define WHOLE_VECTORS ((size_t) 64)
+#define VECTOR_UNIT_MOST 32 /* bytes; an element of a larger type is no vector operation's */
+
+static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *draft)
+{
+    return &draft->plan->key;
+}
+
+static bool combines(const mca_coll_pipering_draft_t *draft)
+{
+    return MCA_COLL_PIPERING_BCAST != key_of(draft)->collective;
+}
+
+static bool is_scan(const mca_coll_pipering_draft_t *draft)
+{
+    return MCA_COLL_PIPERING_SCAN == key_of(draft)->collective
+           || MCA_COLL_PIPERING_EXSCAN == key_of(draft)->collective;
+}
+
+/* The root alone, with all there is. */
+void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan)
+{
+    mca_coll_pipering_ring_t *ring = &plan->alone.ring;
+
+    ring->size = ring->nodes = 1;
+    ring->rank[0] = ring->position[0] = ring->node[0] = ring->first[0] = 0;
+    ring->first[1] = 1;
+    plan->alone.bytes[0] = plan->largest;
+    plan->alone.starts[0] = 0;
+    mca_coll_pipering_place(plan, &plan->alone);
+}
+
+static mca_coll_pipering_shape_t route_chain(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_key_t *key = &plan->key;
+    const int p = draft->ranks, me = draft->me, *node_of = draft->node_of;
+    int *scratch = draft->order_scratch;
+    mca_coll_pipering_chain_t chain;
+
+    plan->pipes = 1;
+    if (is_scan(draft)) {
+        mca_coll_pipering_chain_line(&chain, p, me);
+        mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
+        return mca_coll_pipering_chain_line_shape(node_of, p, scratch);
+    }
+    mca_coll_pipering_chain(&chain, node_of, p, key->root, me);
+    if (MCA_COLL_PIPERING_BCAST == key->collective) {
+        mca_coll_pipering_chain_spread(&plan->route[0], &plan->ring, &chain);
+    }
+    if (MCA_COLL_PIPERING_ALLREDUCE == key->collective) {
+        mca_coll_pipering_chain_spread(&plan->route[1], &plan->ring, &chain);
+        plan->route[1].gate = 0;
+        plan->pipes = 2;
+    }
+    if (key->ordered) {
+        mca_coll_pipering_chain_ordered(&chain, p, key->root, me);
+    }
+    if (combines(draft)) {
+        mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
+    }
+    return key->ordered ? mca_coll_pipering_chain_ordered_shape(node_of, p, key->root, scratch)
+                        : mca_coll_pipering_chain_shape(node_of, p, scratch);
+}
+
+static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
+{
+    return bytes < plan->key.sizes.unit ? 1 : bytes / plan->key.sizes.unit;
+}
+
+/* Whether what is measured must not show where blocks end. */
+static bool wants_whole_vectors(const mca_coll_pipering_key_t *key)
+{
+    return key->reproducible && (key->varied || 0 == key->params.block_size)
+           && key->sizes.unit <= VECTOR_UNIT_MOST;
+}
+
+/* As many blocks as before, of whole vectors each but for the last. */
+static void align_blocks(mca_coll_pipering_plan_t *plan)
+{
+    const size_t units = plan->bytes[0]; /* of the largest contribution */
+    const size_t vectors = plan->cut.block_size / WHOLE_VECTORS;
+    const size_t size = (0 < vectors ? vectors : 1) * WHOLE_VECTORS;
+    const size_t even = mca_coll_pipering_blocks(units, mca_coll_pipering_blocks(units, size));
+
+    plan->cut.block_size = mca_coll_pipering_blocks(even, WHOLE_VECTORS) * WHOLE_VECTORS;
+    plan->cut.split = MCA_COLL_PIPERING_SPLIT_FULL;
+}
+
+void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    bytes = mca_coll_pipering_bound_block(draft, bytes);
+    plan->cut.block_size = units_of(plan, 0 < plan->key.params.block_size
+                                              ? plan->key.params.block_size
+                                              : bytes);
+    if (wants_whole_vectors(&plan->key)) {
+        align_blocks(plan);
+    }
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params,
+                                                   plan->cut.block_size * plan->key.sizes.unit);
+}
+
+/*
+ * Modelled seconds, from below, of what else an MPI library does: a tree of nodes that
+ * passes the vector on whole, or parts of it scattered and gathered over all ranks,
+ * which a scan, or an operation that does not commute, does not allow.
+ */
+double mca_coll_pipering_vector_rival_time(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_link_cost_t *link = 1 < draft->nodes ? &draft->cost.net
+                                                                 : &draft->cost.local;
+    const double members = 1 < draft->nodes ? draft->nodes : draft->ranks;
+    const double m = (double) draft->plan->total, steps = ceil(log2(members)), p = draft->ranks;
+    const double start = link->alpha + link->latency;
+    const double tree = steps * (start + m * link->beta);
+    const double scattered = (steps + members - 1) * start + 2 * m * link->beta * (p - 1) / p;
+    const bool whole = is_scan(draft) || key_of(draft)->ordered;
+
+    return tree < scattered || whole ? tree : scattered;
+}
+
+void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    mca_coll_pipering_place_alone(plan);
+    const mca_coll_pipering_shape_t shape = route_chain(draft);
+    const mca_coll_pipering_line_problem_t line = {.shape = shape,
+                                                   .bytes = plan->total,
+                                                   .passes = plan->pipes,
+                                                   .combine = combines(draft) ? draft->combine : 0,
+                                                   .cost = draft->cost};
+    mca_coll_pipering_set_blocks(draft, mca_coll_pipering_line_search(&line));
+    const size_t block = plan->cut.block_size * plan->key.sizes.unit;
+    plan->time = mca_coll_pipering_line_time(&line, block);
+    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
+    plan->rounds = mca_coll_pipering_stages(
+        (uint64_t) (line.passes * (line.shape.across + line.shape.inside)),
+        mca_coll_pipering_blocks(plan->total, block));
+}
+
+/* Chunks of the vector, one a rank, and the ring that keeps nodes together. */
+static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t p = (size_t) draft->ranks, units = plan->largest;
+
+    mca_coll_pipering_place(plan, &plan->all);
+    for (size_t r = 0; r < p; ++r) {
+        plan->bytes[r] = units / p + (r < units % p);
+        plan->starts[r] = r * (units / p) + (r < units % p ? r : units % p);
+        draft->blocks[r] = 1;
+    }
+    mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks,
+                            plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
+                            draft->order_scratch);
+    return plan->bytes[0] * plan->key.sizes.unit;
+}
+
+bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft)
+{
+    return !key_of(draft)->ordered && draft->plan->largest >= (size_t) draft->ranks;
+}
+
+void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t chunk = scatter_vector(draft);
+    const mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->ranks,
+                                                             .nodes = plan->ring.nodes,
+                                                             .bytes = chunk,
+                                                             .combine = draft->combine,
+                                                             .cost = draft->cost};
+
+    mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
+    const size_t block = plan->cut.block_size * plan->key.sizes.unit;
+    plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
+    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
+    plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
+                   * mca_coll_pipering_blocks(ring.bytes, block);
+    plan->pipes = 2;
+    mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
+    mca_coll_pipering_route(&plan->route[1], &plan->ring, draft->me);
+    /* both go the same way around; there and back along a chain messages go opposite ways */
+    mca_coll_pipering_route_shift_tags(&plan->route[1], plan->route[0].tags);
+    plan->route[1].gate = 0;
+}

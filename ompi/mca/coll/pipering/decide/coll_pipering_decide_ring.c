@@ -1,0 +1,77 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Plans of gathers along the ring: its order, the block size, and what the model says of both.
+ */
+
+#include "coll_pipering_draft.h"
+
+static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_params_t *params = &plan->key.params;
+    unsigned flags = 0;
+
+    if (!plan->row->whole) {
+        flags = (params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
+                | (params->reorder_empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
+    }
+    for (int r = 0; r < plan->ring.size; ++r) {
+        draft->blocks[r] = mca_coll_pipering_blocks(plan->bytes[r], block_size);
+    }
+    mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks, flags,
+                            draft->order_scratch);
+}
+
+/*
+ * The order depends on the blocks and their best size on the order: so a first
+ * order comes from equation (2), and the last one from the size that is chosen.
+ */
+static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_params_t *params = &plan->key.params;
+
+    plan->equation2 = mca_coll_pipering_equation2(&draft->problem, false);
+    if (plan->row->whole) {
+        return plan->largest;
+    }
+    if (0 < params->block_size) {
+        return params->block_size;
+    }
+    if (MCA_COLL_PIPERING_MODEL_EQUATION2 == params->block_model) {
+        return plan->equation2;
+    }
+    if (MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED == params->block_model) {
+        return mca_coll_pipering_equation2(&draft->problem, true);
+    }
+    order_ring(draft, plan->equation2);
+    return mca_coll_pipering_bound_block(draft, mca_coll_pipering_search(&draft->problem));
+}
+
+void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    mca_coll_pipering_place(plan, &plan->all);
+    plan->pipes = 1;
+    draft->problem.ring = &plan->ring;
+    draft->problem.bytes = plan->bytes;
+    draft->problem.cost = draft->cost;
+    order_ring(draft, plan->largest);
+    plan->cut.block_size = choose_block_size(draft);
+    order_ring(draft, plan->cut.block_size);
+    mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->me);
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->cut.block_size);
+    plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
+    plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
+    plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
+}

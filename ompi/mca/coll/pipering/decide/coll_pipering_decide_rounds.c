@@ -1,0 +1,156 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Plans of gathers in log2 p rounds, and whether they are better than a ring.
+ *
+ * Where few contributions are far larger than the others, all ranks that have one pass it
+ * on at the same time, and the rounds are few; a ring passes it from rank to rank. So the
+ * model weighs both where contributions have outliers, as in the paper; where there is
+ * much to gather by many ranks it weighs them too, since a ring takes p messages of each.
+ * Nodes of the same number of ranks may exchange in lanes. Small calls without outliers
+ * are left to others: there messages count, and a root needs fewer.
+ *
+ * Balaji et al. 4.2.1, figure 14.
+ */
+
+#include "coll_pipering_draft.h"
+
+/*
+ * A ring is left for an exchange if that takes less than this part of the ring's modelled
+ * time: the model knows less of it, as it does not overlap its rounds.
+ */
+#define RING_SLACK 0.75
+
+/*
+ * With outliers this is the algorithm for the call, so others must be so much faster by the
+ * model, which knows them worse.
+ */
+#define OUTLIER_SLACK 3
+
+/* Fewer ranks have hardly fewer messages in rounds than one after the other. */
+#define LEAST_RANKS 6
+
+static bool has_outliers(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_params_t *params = &plan->key.params;
+
+    return plan->total >= params->outlier_min_total
+           && mca_coll_pipering_outlier_ratio(plan->all.bytes, draft->ranks,
+                                              params->outlier_fraction, plan->all.starts)
+                  > params->outlier_threshold;
+}
+
+static mca_coll_pipering_grid_problem_t problem_of(const mca_coll_pipering_draft_t *draft,
+                                                   const mca_coll_pipering_grid_t *grid)
+{
+    return (mca_coll_pipering_grid_problem_t){.grid = grid,
+                                              .bytes = draft->plan->bytes,
+                                              .packed = draft->plan->key.params.rounds_packed,
+                                              .copy = draft->combine,
+                                              .cost = draft->cost,
+                                              .scratch = draft->problem.scratch};
+}
+
+static double time_of(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_grid_t *grid)
+{
+    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, grid);
+    return mca_coll_pipering_grid_time(&problem);
+}
+
+/* The faster of all at once and in lanes; its modelled time. */
+static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipering_grid_t *grid)
+{
+    const double time = time_of(draft, grid);
+
+    if (2 > grid->ring->nodes || grid->ring->nodes == grid->ring->size
+        || !mca_coll_pipering_grid_fits(grid->ring)) {
+        return time;
+    }
+    mca_coll_pipering_grid_t lanes = *grid;
+    lanes.lanes = grid->ring->size / grid->ring->nodes;
+    const double time_in_lanes = time_of(draft, &lanes);
+    if (time_in_lanes < time) {
+        *grid = lanes;
+        return time_in_lanes;
+    }
+    return time;
+}
+
+bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
+                                   const mca_coll_pipering_plan_t *other)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const double rival_time = plan->rival_time;
+
+    if (plan->time < RING_SLACK * other->time
+        && (plan->key.must_take
+            || plan->time <= MCA_COLL_PIPERING_RIVAL_SLACK * rival_time)) {
+        return true;
+    }
+    return plan->time < other->time && plan->time <= OUTLIER_SLACK * rival_time
+           && has_outliers(draft);
+}
+
+bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft)
+{
+    return draft->plan->total <= draft->plan->key.params.rounds_max_total;
+}
+
+static bool is_power_of_two(int ranks)
+{
+    return 0 == (ranks & (ranks - 1));
+}
+
+bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft)
+{
+    return is_power_of_two(draft->ranks) && mca_coll_pipering_can_disseminate(draft);
+}
+
+/* There is reason to weigh it. */
+bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+
+    return !plan->key.wanted && !plan->key.varied && LEAST_RANKS <= draft->ranks
+           && (plan->total >= plan->key.params.rounds_min_total || has_outliers(draft));
+}
+
+/* Only where recursive doubling is impossible. */
+bool mca_coll_pipering_suits_dissemination(const mca_coll_pipering_draft_t *draft)
+{
+    return !is_power_of_two(draft->ranks) && mca_coll_pipering_suits_doubling(draft);
+}
+
+void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    mca_coll_pipering_place(plan, &plan->all);
+    for (int r = 0; r < draft->ranks; ++r) {
+        draft->blocks[r] = 1;
+    }
+    mca_coll_pipering_order(&plan->by_node, draft->node_of, draft->blocks,
+                            plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
+                            draft->order_scratch);
+    plan->ring = plan->by_node;
+    plan->pipes = 0;
+    plan->grid = (mca_coll_pipering_grid_t){
+        .ring = &plan->by_node,
+        .lanes = 1,
+        .dissemination = MCA_COLL_PIPERING_DISSEMINATION == plan->row->algorithm};
+    plan->time = choose_lanes(draft, &plan->grid);
+    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, &plan->grid);
+    plan->rival_time = mca_coll_pipering_grid_rival_time(&problem);
+    plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
+    plan->window = 0;
+    plan->cut.block_size = plan->largest;
+}

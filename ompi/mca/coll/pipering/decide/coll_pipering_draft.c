@@ -1,0 +1,155 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * What plans of all algorithms share: bounds of blocks, windows, and what a rank moves.
+ */
+
+#include "coll_pipering_draft.h"
+
+#include "ompi/mca/coll/pipering/engine/coll_pipering_fifo.h"
+
+/*
+ * Bytes that may be under way on a link: enough for the latency of a node that
+ * is not scheduled at once, too few to fill buffers on the way.
+ */
+#define WINDOW_BYTES ((size_t) 256 * 1024)
+#define WINDOW_LEAST 4
+#define WINDOW_MOST 64
+
+/* What slots and the time to fill them should not be without end. */
+#define BLOCK_MOST ((size_t) 1024 * 1024)
+
+void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
+                             const mca_coll_pipering_places_t *places)
+{
+    plan->ring = places->ring;
+    plan->bytes = places->bytes;
+    plan->starts = places->starts;
+}
+
+bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes)
+{
+    return mca_coll_pipering_fifo_carries(params->ring_buffer_size, block_bytes);
+}
+
+size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes)
+{
+    const size_t most = 2 > draft->nodes && 0 < draft->plan->key.params.ring_buffer_size
+                            ? MCA_COLL_PIPERING_LOCAL_BLOCK
+                            : BLOCK_MOST;
+    return bytes < most ? bytes : most;
+}
+
+unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
+                                         size_t block_bytes)
+{
+    size_t window = (WINDOW_BYTES + block_bytes - 1) / block_bytes;
+
+    if (0 < params->window) {
+        return params->window < 2 ? 2 : (unsigned) params->window;
+    }
+    window = window < WINDOW_LEAST ? WINDOW_LEAST : window;
+    return (unsigned) (window > WINDOW_MOST ? WINDOW_MOST : window);
+}
+
+static void add_volume(mca_coll_pipering_volume_t *sum, mca_coll_pipering_volume_t more)
+{
+    sum->blocks += more.blocks;
+    sum->bytes += more.bytes;
+}
+
+double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
+    const mca_coll_pipering_volume_t volume
+        = mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, all);
+
+    return (double) plan->total / (double) volume.blocks;
+}
+
+mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan)
+{
+    return (mca_coll_pipering_forecast_t){
+        .bytes = (double) plan->total,
+        .block_size = (double) (plan->cut.block_size * plan->key.sizes.unit),
+        .time = plan->time,
+        .rival_time = plan->rival_time};
+}
+
+static void trim(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_stream_t *stream)
+{
+    *stream = mca_coll_pipering_stream_trim(&plan->ring, plan->bytes, *stream);
+}
+
+/* So that no call looks at ranks without data again. */
+static void trim_route(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_route_t *route)
+{
+    trim(plan, &route->own);
+    for (int i = 0; i < route->ins; ++i) {
+        trim(plan, &route->in[i].stream);
+    }
+    for (int i = 0; i < route->outs; ++i) {
+        trim(plan, &route->out[i].forward);
+    }
+}
+
+/* What passes the links of a route. */
+static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_route_t *route)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    trim_route(plan, route);
+    mca_coll_pipering_route_measure(route, plan->bytes, plan->cut, draft->node_of, draft->me);
+    for (int i = 0; i < route->ins; ++i) {
+        const mca_coll_pipering_in_t *in = &route->in[i];
+        add_volume(&plan->in, in->volume);
+        plan->in_from_network += in->local ? 0 : in->volume.bytes * plan->key.sizes.unit;
+    }
+    for (int i = 0; i < route->outs; ++i) {
+        add_volume(&plan->out, route->out[i].volume);
+    }
+}
+
+static void count_rounds(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t packed = plan->key.params.rounds_packed;
+
+    for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
+        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
+                                                                                  draft->me, k);
+        const mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
+            &plan->grid, draft->me, plan->bytes, packed, round.recv);
+        add_volume(&plan->in, in);
+        add_volume(&plan->out, mca_coll_pipering_grid_volume(&plan->grid, draft->me, plan->bytes,
+                                                             packed, round.send));
+        if (draft->node_of[round.from] != draft->node_of[draft->me]) {
+            plan->in_from_network += in.bytes;
+        }
+    }
+}
+
+void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
+    plan->in_from_network = 0;
+    if (plan->row->rounds) {
+        count_rounds(draft);
+        return;
+    }
+    for (int i = 0; i < plan->pipes; ++i) {
+        count_route(draft, &plan->route[i]);
+    }
+    plan->in.bytes *= plan->key.sizes.unit;
+    plan->out.bytes *= plan->key.sizes.unit;
+}

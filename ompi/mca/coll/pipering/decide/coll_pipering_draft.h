@@ -1,0 +1,105 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Drafts: plans on their way, and the functions that make them, which rows of
+ * coll_pipering_registry.c name.
+ */
+
+#ifndef MCA_COLL_PIPERING_DRAFT_H
+#define MCA_COLL_PIPERING_DRAFT_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "coll_pipering_decide.h"
+
+BEGIN_C_DECLS
+
+/** A plan on its way. */
+typedef struct mca_coll_pipering_draft_t {
+    mca_coll_pipering_plan_t *plan;
+    int *node_of; /**< [p] the lowest rank on the node of each rank */
+    int ranks, nodes, me;
+    double load;    /**< most ranks per processor */
+    double combine; /**< seconds a byte */
+    mca_coll_pipering_cost_t cost;
+    mca_coll_pipering_problem_t problem; /**< of a gather */
+    uint64_t *blocks;                    /**< [p] */
+    void *order_scratch;
+} mca_coll_pipering_draft_t;
+
+/**
+ * A call is taken if it is not slower than this many times the modelled time of its
+ * rivals, which leave out what unpipelined algorithms lose on the way.
+ */
+#define MCA_COLL_PIPERING_RIVAL_SLACK 1.10
+
+/** Bytes of a block where ranks share nothing but memory: what a cache holds many of. */
+#define MCA_COLL_PIPERING_LOCAL_BLOCK ((size_t) 32 * 1024)
+
+/* ---- parts of plans (coll_pipering_draft.c) ---- */
+
+/** The plan is one by these places, of its own. */
+void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
+                             const mca_coll_pipering_places_t *places);
+
+/** A block size that was found by search, within bounds. */
+size_t mca_coll_pipering_bound_block(const mca_coll_pipering_draft_t *draft, size_t bytes);
+
+/** Whether ring buffers can carry blocks of so many bytes; false without any. */
+bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_t block_bytes);
+
+/** Blocks ahead, for blocks of so many bytes. */
+unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
+                                         size_t block_bytes);
+
+/** Fills in what a plan that is made moves in and out of this rank. O(p). */
+void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft);
+
+/* ---- plans of algorithms ---- */
+
+/** A gather along the ring, pipelined or in whole contributions (coll_pipering_decide_ring.c). */
+void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft);
+
+/** A gather in log2 p rounds (coll_pipering_decide_rounds.c). */
+void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_suits_dissemination(const mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
+                                   const mca_coll_pipering_plan_t *other);
+
+/** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
+void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
+
+/** A vector that is scattered and gathered along a ring; likewise. */
+void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
+
+/* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */
+
+/** The plan is one of the root alone, with all there is. */
+void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan);
+
+/** Cuts the vector into blocks of the bytes that a search found, or that the user wants. */
+void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes);
+
+/** Modelled seconds, from below, of what else an MPI library does with the vector. */
+double mca_coll_pipering_vector_rival_time(const mca_coll_pipering_draft_t *draft);
+
+/* ---- the choice (coll_pipering_choice.c) ---- */
+
+/** Makes the plan of a draft that has its key, sizes, nodes and costs, and judges it. */
+void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,537 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Lessons: which blocking calls teach the cost of links between nodes, and how ranks agree on
+ * their measurements.
+ *
+ *     call number   1  2  3  4  5  6  7  8  9  ...
+ *     teaches       *  *     *           *
+ *
+ * The numbers count the calls of a series: those of one kind, one octave of bytes in all, and
+ * one octave of the ratio of all bytes to the largest contribution. The last one matters because
+ * the times of broadcasts do not hold for equal contributions.
+ *
+ * Ranks wait for each other before a lesson. After it each rank reports the rate of the stream
+ * that it received, and the time of the call. The median of the rates counts
+ * (coll_pipering_plan_rates.c), and the longest time (coll_pipering_plan_factors.c). Lessons that
+ * the module below serves are timed likewise. Nothing is measured outside of calls, and nonblocking
+ * calls teach nothing, since their time depends on the program.
+ *
+ * Cost: ceil(log2 p) messages of 8 bytes before a lesson, and as many of 64 entries of 12 bytes
+ * after it, or of 8 bytes if the module below served it.
+ */
+
+#include "coll_pipering_lessons.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/mca/coll/pipering/engine/coll_pipering_clock.h"
+#include "coll_pipering_setup.h"
+#include "opal/util/output.h"
+
+/* The least bytes in all of a lesson: streams of a few blocks show little. */
+#define LESSON_LEAST ((size_t) 32 * 1024)
+
+/* The first lesson of a job also opens connections: its rates have 1 / OPENING of the weight. */
+#define OPENING 3.5
+
+/* Fewer ranks do not try the module below: any algorithm is one message each way. */
+#define RANKS_LEAST 3
+
+/* Number of octaves of bytes in all, from LESSON_LEAST on. */
+#define OCTAVES 16
+
+/* Calls that are alike. */
+typedef struct series_t {
+    struct series_t *next;
+    mca_coll_pipering_lesson_t kind;
+    int octave; /* of bytes in all */
+    int shape;  /* octave of how many times the largest contribution they are */
+    uint32_t calls;
+    mca_coll_pipering_factors_t factors;
+} series_t;
+
+/* The longest time of all ranks, found by dissemination while this rank waits. */
+typedef struct {
+    mca_common_irregular_task_t super;
+    mca_common_irregular_agreement_t agreement;
+    double time; /* of this rank; at the end the longest of all ranks */
+} timing_t;
+
+typedef struct mca_coll_pipering_lessons_t {
+    mca_coll_pipering_rates_t rates; /* in force */
+    series_t *all_series;
+    unsigned begun, over;
+    struct {
+        timing_t *timing; /* about its time; NULL: it has no call that teaches */
+        series_t *series;
+        double began, modelled, bytes;
+    } below; /* a lesson that the module below serves */
+} mca_coll_pipering_lessons_t;
+
+/* ---- rates and factors ---- */
+
+const mca_coll_pipering_rates_t *
+mca_coll_pipering_lessons_rates(const mca_coll_pipering_context_t *context)
+{
+    return NULL == context->lessons ? mca_coll_pipering_setup_rates(context->setup)
+                                   : &context->lessons->rates;
+}
+
+unsigned mca_coll_pipering_lessons_over(const mca_coll_pipering_context_t *context)
+{
+    return NULL == context->lessons ? 0 : context->lessons->over;
+}
+
+static int octave_of(size_t total)
+{
+    int octave = 0;
+
+    while (octave + 1 < OCTAVES && LESSON_LEAST << (octave + 1) <= total) {
+        ++octave;
+    }
+    return octave;
+}
+
+static mca_coll_pipering_lesson_t kind_of(const mca_coll_pipering_plan_t *plan)
+{
+    return mca_coll_pipering_collective_row(plan->key.collective)->lesson;
+}
+
+static int shape_of(const mca_coll_pipering_plan_t *plan)
+{
+    int shape = 0;
+
+    for (size_t rest = plan->total / (plan->largest * plan->key.sizes.unit); 1 < rest; rest /= 2) {
+        ++shape;
+    }
+    return shape;
+}
+
+static series_t *find_series(const mca_coll_pipering_context_t *context,
+                             const mca_coll_pipering_plan_t *plan)
+{
+    series_t *series = NULL == context->lessons ? NULL : context->lessons->all_series;
+    const mca_coll_pipering_lesson_t kind = kind_of(plan);
+    const int octave = octave_of(plan->total), shape = shape_of(plan);
+
+    while (NULL != series
+           && (kind != series->kind || octave != series->octave || shape != series->shape)) {
+        series = series->next;
+    }
+    return series;
+}
+
+/* Every rank of these waits for every other one, so that they may as well wait before. */
+static bool is_timed(const mca_coll_pipering_plan_t *plan)
+{
+    return MCA_COLL_PIPERING_LESSON_UNTIMED != kind_of(plan);
+}
+
+const mca_coll_pipering_factors_t *
+mca_coll_pipering_lessons_factors(const mca_coll_pipering_context_t *context,
+                                  const mca_coll_pipering_plan_t *plan)
+{
+    const series_t *series = find_series(context, plan);
+
+    return NULL != series && is_timed(plan) ? &series->factors : NULL;
+}
+
+/* ---- which calls teach ---- */
+
+static bool may_teach(const mca_coll_pipering_context_t *context,
+                      const mca_coll_pipering_params_t *params, size_t total)
+{
+    return 1 < mca_coll_pipering_setup_nodes(context->setup) && LESSON_LEAST <= total
+           && (0 == params->alpha || 0 == params->beta);
+}
+
+bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context,
+                                      const mca_coll_pipering_params_t *params, size_t total)
+{
+    return may_teach(context, params, total)
+           && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(context));
+}
+
+static series_t *add_series(mca_coll_pipering_context_t *context,
+                            const mca_coll_pipering_plan_t *plan)
+{
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
+    series_t *series = calloc(1, sizeof(*series));
+
+    if (NULL == lessons) {
+        lessons = calloc(1, sizeof(*lessons));
+    }
+    if (NULL == lessons || NULL == series) {
+        free(series);
+        return NULL;
+    }
+    if (NULL == context->lessons) {
+        lessons->rates = *mca_coll_pipering_setup_rates(context->setup);
+        context->lessons = lessons;
+    }
+    series->kind = kind_of(plan);
+    series->octave = octave_of(plan->total);
+    series->shape = shape_of(plan);
+    series->next = lessons->all_series;
+    lessons->all_series = series;
+    return series;
+}
+
+int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
+                                    const mca_coll_pipering_plan_t *plan, bool *teaches)
+{
+    series_t *series;
+
+    *teaches = false;
+    if (!may_teach(context, &plan->key.params, plan->total)) {
+        return OMPI_SUCCESS;
+    }
+    series = find_series(context, plan);
+    if (NULL == series) {
+        series = add_series(context, plan);
+    }
+    if (NULL == series) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    ++series->calls;
+    *teaches = 0 == (series->calls & (series->calls - 1));
+    context->lessons->begun += *teaches;
+    return OMPI_SUCCESS;
+}
+
+size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context, size_t block_size,
+                                      size_t length, size_t total)
+{
+    const mca_coll_pipering_lessons_t *lessons = context->lessons;
+
+    return mca_coll_pipering_rates_vary(&lessons->rates, block_size, length, total,
+                                        lessons->begun - 1);
+}
+
+/* ---- agreeing on measurements ---- */
+
+static void merge_samples(void *value, const void *other)
+{
+    mca_coll_pipering_samples_t *mine = value;
+    const mca_coll_pipering_samples_t *its = other;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_SAMPLES; ++i) {
+        mca_coll_pipering_rate_merge(&mine->of[i], &its->of[i]);
+    }
+    mine->time = fmaxf(mine->time, its->time);
+}
+
+static int new_agreement(const mca_coll_pipering_context_t *context, size_t size,
+                         mca_common_irregular_agreement_t *agreement)
+{
+    const mca_common_irregular_caller_t caller = {.owner = "pipering",
+                                                  .name = "lesson",
+                                                  .comm = context->comm};
+
+    return mca_common_irregular_agreement_init(agreement, &caller,
+                                               mca_coll_pipering_setup_tag(context->setup), size);
+}
+
+mca_coll_pipering_lesson_record_t *
+mca_coll_pipering_lesson_new(const mca_coll_pipering_context_t *context)
+{
+    mca_coll_pipering_lesson_record_t *record = calloc(1, sizeof(*record));
+
+    if (NULL != record
+        && OMPI_SUCCESS != new_agreement(context, sizeof(record->samples), &record->agreement)) {
+        free(record);
+        record = NULL;
+    }
+    return record;
+}
+
+void mca_coll_pipering_lesson_free(mca_coll_pipering_lesson_record_t *record)
+{
+    if (NULL != record) {
+        (void) mca_common_irregular_agreement_fini(&record->agreement);
+        free(record);
+    }
+}
+
+void mca_coll_pipering_lesson_begin(mca_coll_pipering_lesson_record_t *record,
+                                    mca_coll_pipering_rate_t rate, double time)
+{
+    ompi_communicator_t *comm = record->agreement.caller.comm;
+    const int64_t me = ompi_comm_rank(comm), p = ompi_comm_size(comm);
+    const int place = (int) (p <= MCA_COLL_PIPERING_SAMPLES
+                                 ? me
+                                 : me * MCA_COLL_PIPERING_SAMPLES / p);
+
+    record->samples.of[place] = rate;
+    record->samples.time = (float) time;
+    mca_common_irregular_combine(&record->agreement, merge_samples, &record->samples);
+}
+
+static int compare_rates(const void *a, const void *b)
+{
+    const mca_coll_pipering_rate_t *x = a, *y = b;
+    return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+/* The median of the samples, the larger of two. */
+static mca_coll_pipering_rate_t median_of(mca_coll_pipering_samples_t *samples)
+{
+    int count = 0;
+
+    for (int i = 0; i < MCA_COLL_PIPERING_SAMPLES; ++i) {
+        if (0 < samples->of[i].bytes) {
+            samples->of[count++] = samples->of[i];
+        }
+    }
+    if (0 == count) {
+        return (mca_coll_pipering_rate_t){0, 0, 0};
+    }
+    qsort(samples->of, (size_t) count, sizeof(samples->of[0]), compare_rates);
+    return samples->of[count / 2];
+}
+
+static void report(const mca_coll_pipering_context_t *context, double length,
+                   mca_coll_pipering_rate_t rate, double time, const mca_coll_pipering_plan_t *plan)
+{
+    ompi_communicator_t *comm = context->comm;
+    const mca_coll_pipering_link_cost_t cost
+        = mca_coll_pipering_rates_cost(&context->lessons->rates,
+                                       mca_coll_pipering_setup_load(context->setup));
+
+    if (mca_coll_pipering_is_verbose(context->process, comm)) {
+        opal_output(context->process->output,
+                    "coll/pipering: links between nodes learnt from %s: blocks of %.0f bytes take "
+                    "%.4f ns/byte; alpha %.2f us, beta %.4f ns/byte, above %.0f bytes %.2f us "
+                    "more; %zu bytes in blocks of %zu took %.6f s, %.6f s predicted",
+                    comm->c_name, length, 1e9 * rate.seconds, 1e6 * cost.alpha, 1e9 * cost.beta,
+                    cost.eager, 1e6 * cost.handshake, plan->total,
+                    plan->cut.block_size * plan->key.sizes.unit, time, plan->time);
+    }
+}
+
+static void learn_rate(mca_coll_pipering_context_t *context, double length,
+                       mca_coll_pipering_rate_t rate)
+{
+    mca_coll_pipering_process_t *process = context->process;
+    mca_coll_pipering_rates_t *rates = &context->lessons->rates;
+
+    mca_coll_pipering_rates_add(rates, length, rate.seconds,
+                                mca_coll_pipering_rates_known(rates) ? rate.bytes
+                                                                     : rate.bytes / OPENING);
+    OPAL_THREAD_LOCK(&process->lock);
+    process->rates = *rates;
+    OPAL_THREAD_UNLOCK(&process->lock);
+}
+
+static void end_lesson(mca_coll_pipering_context_t *context)
+{
+    ++context->lessons->over;
+    mca_common_irregular_count(&context->process->counters.lessons, 1);
+}
+
+bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
+                                  mca_coll_pipering_lesson_record_t *record,
+                                  const mca_coll_pipering_plan_t *plan, int *rc)
+{
+    mca_coll_pipering_samples_t *samples = &record->samples;
+    int progress = 0;
+
+    if (!mca_common_irregular_agreement_move(&record->agreement, &progress)) {
+        return false;
+    }
+    *rc = record->agreement.schedule.error;
+    if (OMPI_SUCCESS != *rc) {
+        return true;
+    }
+    const bool opening = !mca_coll_pipering_rates_known(&context->lessons->rates);
+    const mca_coll_pipering_rate_t rate = median_of(samples);
+    const double length = mca_coll_pipering_plan_length(plan);
+    series_t *series = find_series(context, plan);
+    learn_rate(context, length, rate);
+    if (!opening && is_timed(plan)) {
+        const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
+        mca_coll_pipering_factors_add(&series->factors, &forecast, samples->time);
+    }
+    end_lesson(context);
+    report(context, length, rate, samples->time, plan);
+    return true;
+}
+
+/* ---- while this rank waits ---- */
+
+static void construct_timing(timing_t *timing)
+{
+    memset(&timing->agreement, 0, sizeof(timing->agreement));
+}
+
+static void destruct_timing(timing_t *timing)
+{
+    (void) mca_common_irregular_agreement_fini(&timing->agreement);
+}
+
+static OBJ_CLASS_INSTANCE(timing_t, mca_common_irregular_task_t, construct_timing, destruct_timing);
+
+static void merge_times(void *value, const void *other)
+{
+    double *mine = value;
+    const double *its = other;
+
+    *mine = fmax(*mine, *its);
+}
+
+static int start_timing(mca_common_irregular_task_t *task)
+{
+    timing_t *timing = (timing_t *) task;
+
+    mca_common_irregular_combine(&timing->agreement, merge_times, &timing->time);
+    mca_common_irregular_task_activate(task);
+    (void) mca_common_irregular_task_progress();
+    return OMPI_SUCCESS;
+}
+
+static bool advance_timing(mca_common_irregular_task_t *task, int *steps, int *rc)
+{
+    timing_t *timing = (timing_t *) task;
+    const bool over = mca_common_irregular_agreement_move(&timing->agreement, steps);
+
+    *rc = timing->agreement.schedule.error;
+    return over;
+}
+
+static const mca_common_irregular_task_kind_t timing_kind = {.start = start_timing,
+                                                             .advance = advance_timing};
+
+/* NULL: no memory. */
+static timing_t *new_timing(mca_coll_pipering_context_t *context)
+{
+    timing_t *timing = OBJ_NEW(timing_t);
+
+    if (NULL != timing) {
+        mca_common_irregular_task_init(&timing->super, &timing_kind, context->comm, false);
+        if (OMPI_SUCCESS != new_agreement(context, sizeof(timing->time), &timing->agreement)) {
+            mca_common_irregular_task_free(&timing->super);
+            timing = NULL;
+        }
+    }
+    return timing;
+}
+
+/* Agrees by a timing, which is gone then; *time, this rank's, becomes the longest of all. */
+static int agree_on_time(timing_t *timing, double *time)
+{
+    timing->time = *time;
+    OBJ_RETAIN(timing);
+    int rc = mca_common_irregular_task_start(&timing->super);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_common_irregular_task_wait(&timing->super);
+        *time = timing->time;
+    }
+    OBJ_RELEASE(timing);
+    return rc;
+}
+
+int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
+{
+    double time = 0;
+
+    if (!mca_coll_pipering_rates_known(&context->lessons->rates)) {
+        return OMPI_SUCCESS;
+    }
+    timing_t *timing = new_timing(context);
+    return NULL == timing ? OMPI_ERR_OUT_OF_RESOURCE : agree_on_time(timing, &time);
+}
+
+/* ---- the module below ---- */
+
+bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
+                                    const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_key_t *key = &plan->key;
+    const series_t *series = find_series(context, plan);
+
+    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
+
+    if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == series->factors.below) {
+        return false;
+    }
+    return is_timed(plan) && RANKS_LEAST <= ompi_comm_size(context->comm) && !key->reproducible
+           && !key->wanted && !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm
+           && mca_coll_pipering_factors_doubt(&series->factors, &forecast, context->lessons->begun);
+}
+
+int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
+                                          const mca_coll_pipering_plan_t *plan)
+{
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
+
+    if (!is_timed(plan) || RANKS_LEAST > ompi_comm_size(context->comm)) {
+        return OMPI_SUCCESS;
+    }
+    const int rc = mca_coll_pipering_lessons_meet(context);
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    lessons->below.timing = new_timing(context);
+    lessons->below.series = find_series(context, plan);
+    lessons->below.modelled = plan->rival_time;
+    lessons->below.bytes = (double) plan->total;
+    lessons->below.began = mca_coll_pipering_now();
+    return NULL == lessons->below.timing ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+static void report_below(const mca_coll_pipering_context_t *context,
+                         double time)
+{
+    if (mca_coll_pipering_is_verbose(context->process, context->comm)) {
+        opal_output(context->process->output,
+                    "coll/pipering: the module below took %.6f s on %s, %.6f s predicted", time,
+                    context->comm->c_name, context->lessons->below.modelled);
+    }
+}
+
+/* Whatever became of the call on this rank, the others wait for what it saw. */
+int mca_coll_pipering_lessons_end_below(mca_coll_pipering_context_t *context, int rc)
+{
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
+    timing_t *timing = lessons->below.timing;
+
+    if (NULL == timing) {
+        return rc;
+    }
+    double time = mca_coll_pipering_now() - lessons->below.began;
+    lessons->below.timing = NULL;
+    const int agreed = agree_on_time(timing, &time);
+    if (OMPI_SUCCESS == agreed) {
+        mca_coll_pipering_factors_add_below(&lessons->below.series->factors, lessons->below.bytes,
+                                            time);
+        end_lesson(context);
+        report_below(context, time);
+    }
+    return OMPI_SUCCESS == rc ? mca_common_irregular_mpi_error(agreed) : rc;
+}
+
+void mca_coll_pipering_lessons_free(mca_coll_pipering_context_t *context)
+{
+    mca_coll_pipering_lessons_t *lessons = context->lessons;
+
+    if (NULL == lessons) {
+        return;
+    }
+    while (NULL != lessons->all_series) {
+        series_t *series = lessons->all_series;
+        lessons->all_series = series->next;
+        free(series);
+    }
+    free(lessons);
+}

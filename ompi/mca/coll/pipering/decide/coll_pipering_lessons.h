@@ -1,0 +1,120 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Lessons: blocking calls whose times are measured to learn the cost of links between nodes.
+ */
+
+#ifndef MCA_COLL_PIPERING_LESSONS_H
+#define MCA_COLL_PIPERING_LESSONS_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "coll_pipering_decide.h"
+#include "ompi/mca/common/irregular/common_irregular_agree.h"
+#include "ompi/mca/common/irregular/common_irregular_task.h"
+
+BEGIN_C_DECLS
+
+/** The rates that ranks measured in a lesson; in large communicators a few ranks share an entry. */
+#define MCA_COLL_PIPERING_SAMPLES 64
+typedef struct mca_coll_pipering_samples_t {
+    mca_coll_pipering_rate_t of[MCA_COLL_PIPERING_SAMPLES];
+    float time; /**< seconds of the whole call on the slowest rank; 0: not measured */
+} mca_coll_pipering_samples_t;
+
+/** A lesson's samples while ranks tell each other what they saw. */
+typedef struct mca_coll_pipering_lesson_record_t {
+    mca_coll_pipering_samples_t samples;
+    mca_common_irregular_agreement_t agreement;
+} mca_coll_pipering_lesson_record_t;
+
+/** The learnt rates of links between nodes; before the first lesson those of the setup. */
+const mca_coll_pipering_rates_t *
+mca_coll_pipering_lessons_rates(const mca_coll_pipering_context_t *context);
+
+/** Lessons that are over; equal on all ranks between two calls in program order. */
+unsigned mca_coll_pipering_lessons_over(const mca_coll_pipering_context_t *context);
+
+/** What calls like this one, whose plan is on its way, have shown of the model; NULL: nothing. */
+const mca_coll_pipering_factors_t *
+mca_coll_pipering_lessons_factors(const mca_coll_pipering_context_t *context,
+                                  const mca_coll_pipering_plan_t *plan);
+
+/** A blocking call about so many bytes could teach, and nothing is known yet. */
+bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context,
+                                      const mca_coll_pipering_params_t *params, size_t total);
+
+/**
+ * Counts a blocking call. *teaches: it is a lesson, the first, second, fourth, ... call of its
+ * series. OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ */
+int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
+                                    const mca_coll_pipering_plan_t *plan, bool *teaches);
+
+/**
+ * The block size of a lesson in place of the best one, `block_size`, with which `total` bytes
+ * are cut into blocks of `length` bytes on average.
+ */
+size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context, size_t block_size,
+                                      size_t length, size_t total);
+
+/**
+ * Waits before a lesson until all ranks have entered the call, so that a late rank does not count
+ * as a slow call; before the first lesson of all it returns at once. The measured time begins
+ * afterwards.
+ */
+int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context);
+
+/** Whether such a call is to be tried by the module below, or by this one if it left it below. */
+bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
+                                    const mca_coll_pipering_plan_t *plan);
+
+/** The record of a lesson, with all memory that it will need; NULL: no memory. */
+mca_coll_pipering_lesson_record_t *
+mca_coll_pipering_lesson_new(const mca_coll_pipering_context_t *context);
+
+/** Frees a record (NULL: nothing), whatever became of its lesson. */
+void mca_coll_pipering_lesson_free(mca_coll_pipering_lesson_record_t *record);
+
+/**
+ * Begins the exchange of measurements after a lesson: `rate` of the stream that this rank
+ * received, and `time`, the seconds of the call; zeros: not measured.
+ */
+void mca_coll_pipering_lesson_begin(mca_coll_pipering_lesson_record_t *record,
+                                    mca_coll_pipering_rate_t rate, double time);
+
+/**
+ * Moves this exchange on without waiting; true: it is over, with its error in *rc. Without an
+ * error, later calls are planned with the measurements of this plan.
+ */
+bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
+                                  mca_coll_pipering_lesson_record_t *record,
+                                  const mca_coll_pipering_plan_t *plan, int *rc);
+
+/**
+ * Begins the timing of a lesson that the module below serves. mca_coll_pipering_lessons_below
+ * ends it: the caller calls it after that module, with that module's error, and returns its
+ * result. OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ */
+int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
+                                          const mca_coll_pipering_plan_t *plan);
+int mca_coll_pipering_lessons_end_below(mca_coll_pipering_context_t *context, int rc);
+
+static inline int mca_coll_pipering_lessons_below(mca_coll_pipering_context_t *context, int rc)
+{
+    return NULL == context->lessons ? rc : mca_coll_pipering_lessons_end_below(context, rc);
+}
+
+void mca_coll_pipering_lessons_free(mca_coll_pipering_context_t *context);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The values of variables that a call is decided on, and why a call goes to the module below.
+ */
+
+#ifndef MCA_COLL_PIPERING_PARAMS_H
+#define MCA_COLL_PIPERING_PARAMS_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+BEGIN_C_DECLS
+
+/** Collectives with a variable of their own; rows of coll_pipering_registry.c. */
+typedef enum {
+    MCA_COLL_PIPERING_ALLGATHERV,
+    MCA_COLL_PIPERING_ALLGATHER,
+    MCA_COLL_PIPERING_BCAST,
+    MCA_COLL_PIPERING_REDUCE,
+    MCA_COLL_PIPERING_SCAN,
+    MCA_COLL_PIPERING_EXSCAN,
+    MCA_COLL_PIPERING_ALLREDUCE,
+    MCA_COLL_PIPERING_COLLECTIVES
+} mca_coll_pipering_collective_t;
+
+/** Forms of each of them. */
+typedef enum {
+    MCA_COLL_PIPERING_BLOCKING,
+    MCA_COLL_PIPERING_NONBLOCKING,
+    MCA_COLL_PIPERING_PERSISTENT,
+    MCA_COLL_PIPERING_FORMS
+} mca_coll_pipering_form_t;
+
+/** What a call is decided on besides its sizes; must be equal on all ranks. */
+typedef struct mca_coll_pipering_params_t {
+    int algorithm;   /**< mca_coll_pipering_algorithm_t */
+    int block_model; /**< mca_coll_pipering_block_model_t */
+    int block_split; /**< mca_coll_pipering_split_t */
+    int window;      /**< blocks, 0: chosen from the block size */
+    size_t block_size;
+    size_t min_total;
+    double outlier_fraction;  /**< of the processes, 0 to 1 */
+    double outlier_threshold; /**< ratio */
+    size_t outlier_min_total; /**< bytes */
+    size_t rounds_min_total;  /**< bytes from which exchanges in rounds need no outliers */
+    size_t rounds_max_total;  /**< bytes that they may be about */
+    size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
+    double alpha, beta;             /**< seconds, seconds a byte; 0: learnt */
+    double local_alpha, local_beta; /**< the same inside a node; 0: a default */
+    size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
+    int ring_buffer_blocks;  /**< blocks ahead there, 0: as many as fit */
+    bool reorder_nodes;
+    bool reorder_empties;
+    bool overlap;
+    bool reproducible; /**< where order matters nothing measured decides on it */
+} mca_coll_pipering_params_t;
+
+/** Why a call went to the module below. */
+typedef enum {
+    MCA_COLL_PIPERING_TAKEN, /**< it did not */
+    MCA_COLL_PIPERING_FALLBACK_OFF,
+    MCA_COLL_PIPERING_FALLBACK_SMALL,
+    MCA_COLL_PIPERING_FALLBACK_EARLY,
+    MCA_COLL_PIPERING_FALLBACK_LOCAL,
+    MCA_COLL_PIPERING_FALLBACK_MODEL,
+    MCA_COLL_PIPERING_FALLBACK_UNLIKE,
+    MCA_COLL_PIPERING_FALLBACK_UNEQUAL,
+    MCA_COLL_PIPERING_REASONS
+} mca_coll_pipering_reason_t;
+
+END_C_DECLS
+
+#endif

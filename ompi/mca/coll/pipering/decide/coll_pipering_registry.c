@@ -1,0 +1,175 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The tables of coll_pipering_registry.h.
+ */
+
+#include "coll_pipering_registry.h"
+
+#include "coll_pipering_draft.h"
+
+/*
+ * On one node blocks that stay in a cache on their way replace vectors that do not,
+ * which saves a third of the time and more; a chain that fills in less than a quarter of
+ * it gains. A broadcast gains less, since the kernel copies once where ring buffers copy
+ * twice, and still less where processors are short; MPI_Exscan too, whose last rank has
+ * nothing to combine. In a gather what is copied in and out at every hop gains nothing over
+ * what is copied once.
+ */
+#define FILLS 4
+#define FILLS_LESS 8
+#define FILLS_LEAST 16
+
+static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
+    [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
+                                      .gathers = true,
+                                      .learns = true,
+                                      .lesson = MCA_COLL_PIPERING_LESSON_GATHER,
+                                      .rings = 1},
+    [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
+                                     .gathers = true,
+                                     .learns = true,
+                                     .lesson = MCA_COLL_PIPERING_LESSON_GATHER,
+                                     .rings = 1},
+    [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
+                                 .learns = true,
+                                 .lesson = MCA_COLL_PIPERING_LESSON_UNTIMED,
+                                 .chains = 1,
+                                 .fills = FILLS_LESS,
+                                 .fills_loaded = FILLS_LEAST},
+    [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
+                                  .lesson = MCA_COLL_PIPERING_LESSON_UNTIMED,
+                                  .chains = 1,
+                                  .fills = FILLS,
+                                  .fills_loaded = FILLS},
+    [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
+                                .lesson = MCA_COLL_PIPERING_LESSON_UNTIMED,
+                                .chains = 1,
+                                .fills = FILLS,
+                                .fills_loaded = FILLS},
+    [MCA_COLL_PIPERING_EXSCAN] = {.name = {"exscan", "iexscan", "exscan_init"},
+                                  .lesson = MCA_COLL_PIPERING_LESSON_UNTIMED,
+                                  .chains = 1,
+                                  .fills = FILLS_LESS,
+                                  .fills_loaded = FILLS_LESS},
+    [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
+                                     .scatters = true,
+                                     .lesson = MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL,
+                                     .chains = 1,
+                                     .rings = 1,
+                                     .fills = FILLS,
+                                     .fills_loaded = FILLS}};
+
+/* Of each gather. */
+#define RING                                                                \
+    .algorithm = MCA_COLL_PIPERING_RING, .value = "ring",                   \
+    .pipes = 1, .links = 2,                                                 \
+    .help = "pipelined ring, whatever the size", .text = "pipelined ring",  \
+    .plan = mca_coll_pipering_plan_ring
+#define LINEAR_RING                                                         \
+    .algorithm = MCA_COLL_PIPERING_LINEAR_RING, .value = "linear_ring",     \
+    .pipes = 1, .links = 2,                                                 \
+    .help = "one block a rank, in rank order", .text = "linear ring",       \
+    .whole = true, .forced = true, .plan = mca_coll_pipering_plan_ring
+#define DOUBLING                                                            \
+    .algorithm = MCA_COLL_PIPERING_DOUBLING, .value = "recursive_doubling", \
+    .help = "in rounds; dissemination if the ranks are no power of two",    \
+    .text = "recursive doubling",                                           \
+    .instead = MCA_COLL_PIPERING_DISSEMINATION, .rounds = true,             \
+    .plan = mca_coll_pipering_plan_rounds, .can = mca_coll_pipering_can_double, \
+    .suits = mca_coll_pipering_suits_doubling, .beats = mca_coll_pipering_rounds_beat
+#define DISSEMINATION                                                       \
+    .algorithm = MCA_COLL_PIPERING_DISSEMINATION, .value = "dissemination", \
+    .help = "in rounds", .text = "dissemination",                           \
+    .instead = MCA_COLL_PIPERING_RING, .rounds = true,                      \
+    .plan = mca_coll_pipering_plan_rounds, .can = mca_coll_pipering_can_disseminate, \
+    .suits = mca_coll_pipering_suits_dissemination, .beats = mca_coll_pipering_rounds_beat
+
+#define PIPELINE                                                            \
+    .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
+    .pipes = 1, .links = 2,                                                 \
+    .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
+    .plan = mca_coll_pipering_plan_chain
+
+static const mca_coll_pipering_row_t rows[] = {
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, LINEAR_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, DOUBLING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, DISSEMINATION},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, LINEAR_RING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, DOUBLING},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, DISSEMINATION},
+    {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     .algorithm = MCA_COLL_PIPERING_MERGED,
+     .value = "merged",
+     .help = "reduction to a root and broadcast from it at the same time",
+     .text = "merged pipelines",
+     .pipes = 2,
+     .links = 2,
+     .plan = mca_coll_pipering_plan_chain},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     .algorithm = MCA_COLL_PIPERING_SERIAL,
+     .value = "serial",
+     .help = "one after the other",
+     .text = "serial pipelines",
+     .pipes = 2,
+     .links = 2,
+     .serial = true,
+     .forced = true,
+     .plan = mca_coll_pipering_plan_chain},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     .algorithm = MCA_COLL_PIPERING_RING,
+     .value = "ring",
+     .help = "reduce-scatter, then allgather along a ring; with an operation that does not "
+             "commute: merged",
+     .text = "pipelined ring",
+     .instead = MCA_COLL_PIPERING_MERGED,
+     .pipes = 2,
+     .links = 2,
+     .scatters = true,
+     .plan = mca_coll_pipering_plan_scatter,
+     .can = mca_coll_pipering_can_scatter},
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+const mca_coll_pipering_collective_row_t *
+mca_coll_pipering_collective_row(mca_coll_pipering_collective_t collective)
+{
+    return &collectives[collective];
+}
+
+const mca_coll_pipering_row_t *mca_coll_pipering_next_row(mca_coll_pipering_collective_t collective,
+                                                          const mca_coll_pipering_row_t *row)
+{
+    for (row = NULL == row ? rows : row + 1; row < rows + ROWS; ++row) {
+        if (collective == row->collective) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_collective_t collective,
+                                                          int algorithm)
+{
+    const mca_coll_pipering_row_t *row = mca_coll_pipering_next_row(collective, NULL);
+
+    while (NULL != row && algorithm != (int) row->algorithm) {
+        row = mca_coll_pipering_next_row(collective, row);
+    }
+    return row;
+}

@@ -1,0 +1,103 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Registry: what there is to know of each collective, and a row for each of its algorithms.
+ *
+ * An algorithm that is added takes a value of mca_coll_pipering_algorithm_t, a row of
+ * coll_pipering_registry.c, and a function that makes its plan (coll_pipering_draft.h).
+ */
+
+#ifndef MCA_COLL_PIPERING_REGISTRY_H
+#define MCA_COLL_PIPERING_REGISTRY_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "coll_pipering_params.h"
+
+BEGIN_C_DECLS
+
+struct mca_coll_pipering_draft_t;
+struct mca_coll_pipering_plan_t;
+
+/** Values of the variables of algorithms. Tools may have stored them: none ever changes. */
+typedef enum {
+    MCA_COLL_PIPERING_AUTO = 0,
+    MCA_COLL_PIPERING_RING = 1,
+    MCA_COLL_PIPERING_LINEAR_RING = 2,
+    MCA_COLL_PIPERING_OFF = 3,
+    MCA_COLL_PIPERING_PIPELINE = 4,
+    MCA_COLL_PIPERING_MERGED = 5,
+    MCA_COLL_PIPERING_SERIAL = 6,
+    MCA_COLL_PIPERING_DOUBLING = 7,
+    MCA_COLL_PIPERING_DISSEMINATION = 8
+} mca_coll_pipering_algorithm_t;
+
+/** Collectives that show the same of the model (coll_pipering_lessons.c). */
+typedef enum {
+    MCA_COLL_PIPERING_LESSON_GATHER,
+    MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL,
+    MCA_COLL_PIPERING_LESSON_UNTIMED /**< not every rank waits for every other one */
+} mca_coll_pipering_lesson_t;
+
+/** What the floors have to know of a collective. */
+typedef struct mca_coll_pipering_collective_row_t {
+    const char *name[MCA_COLL_PIPERING_FORMS]; /**< of its functions, without MPI_ */
+    bool gathers;  /**< each rank has a contribution, else a root or all have a vector */
+    bool scatters; /**< the vector may be scattered */
+    bool learns;   /**< is taken, to learn of links, while nothing is known of them */
+    mca_coll_pipering_lesson_t lesson;
+    int chains, rings; /**< that messages may go along in one call and need tags of their own */
+    int fills, fills_loaded; /**< on one node it pays from so many times the bytes that fill a chain
+                                  of ranks, and where these share processors; 0: never */
+} mca_coll_pipering_collective_row_t;
+
+/** An algorithm of a collective. */
+typedef struct mca_coll_pipering_row_t {
+    mca_coll_pipering_collective_t collective;
+    mca_coll_pipering_algorithm_t algorithm; /**< value of the variable */
+    const char *value;                       /**< the same as users write it */
+    const char *help;                        /**< what a forced one does */
+    const char *text;                        /**< in verbose lines */
+    mca_coll_pipering_algorithm_t instead;   /**< serves calls that a forced one cannot */
+    int pipes;     /**< that a call consists of at most, 0: none ... */
+    int links;     /**< ... and links in, or out, that a rank has in one at most */
+    bool whole;    /**< contributions are not cut into blocks */
+    bool rounds;   /**< an exchange in rounds, else pipelines */
+    bool scatters; /**< its pipelines go around the ring, one after the other */
+    bool serial;   /**< a pipeline begins when the one before is over */
+    void (*plan)(struct mca_coll_pipering_draft_t *draft);
+    /** Whether it can serve a call; NULL: any. */
+    bool (*can)(const struct mca_coll_pipering_draft_t *draft);
+    /** Whether it is weighed where none is forced; NULL: where it can serve the call. */
+    bool (*suits)(const struct mca_coll_pipering_draft_t *draft);
+    /** Whether its plan, the draft's, beats that of another row; NULL: if it takes less time. */
+    bool (*beats)(const struct mca_coll_pipering_draft_t *draft,
+                  const struct mca_coll_pipering_plan_t *other);
+    bool forced; /**< it is never weighed */
+} mca_coll_pipering_row_t;
+
+const mca_coll_pipering_collective_row_t *
+mca_coll_pipering_collective_row(mca_coll_pipering_collective_t collective);
+
+/**
+ * The row of a collective behind `row`, the first behind NULL; NULL: there is none. The first
+ * one can serve any call.
+ */
+const mca_coll_pipering_row_t *mca_coll_pipering_next_row(mca_coll_pipering_collective_t collective,
+                                                          const mca_coll_pipering_row_t *row);
+
+/** The row of an algorithm; NULL: there is none, as for auto and off. */
+const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_collective_t collective,
+                                                          int algorithm);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Setup of a communicator: what all its ranks must know alike before they plan a call.
+ */
+
+#ifndef MCA_COLL_PIPERING_SETUP_H
+#define MCA_COLL_PIPERING_SETUP_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "coll_pipering_context.h"
+
+BEGIN_C_DECLS
+
+
+/** What all ranks of a communicator know alike, once it is ready. */
+typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;
+
+/**
+ * Starts the setup of a communicator; local, it only reserves tags. Must be called
+ * by all ranks at the same place in their sequence of collective calls.
+ */
+int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context);
+
+/** Moves the setup on without waiting; the number of steps made. */
+int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup);
+
+bool mca_coll_pipering_setup_ready(const mca_coll_pipering_setup_t *setup);
+
+/** OMPI_SUCCESS, or what ended the setup. */
+int mca_coll_pipering_setup_error(const mca_coll_pipering_setup_t *setup);
+
+/** TAKEN, or why no call can be served on this communicator: its ranks differ. */
+mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering_setup_t *setup);
+
+/** How many nodes there are. */
+int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);
+
+/** Seconds in which a rank combines a byte of two vectors, all ranks being at it. */
+double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup);
+
+/** Ranks per processor on the node where there are most of them. */
+double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup);
+
+/** Costs by what is known of rates; those that `params` gives take their place. */
+mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
+                                                      const mca_coll_pipering_rates_t *rates,
+                                                      const mca_coll_pipering_params_t *params);
+
+/** What ranks had learnt of links between nodes on other communicators. */
+const mca_coll_pipering_rates_t *
+mca_coll_pipering_setup_rates(const mca_coll_pipering_setup_t *setup);
+
+/** The tag of agreements between the ranks of the communicator, one at a time. */
+int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup);
+
+/** Notes an error, if it is one and the first: the communicator's calls end by it. */
+void mca_coll_pipering_setup_fail(mca_coll_pipering_setup_t *setup, int rc);
+
+void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup);
+
+END_C_DECLS
+
+#endif

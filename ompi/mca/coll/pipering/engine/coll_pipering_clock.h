@@ -1,0 +1,24 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Time, and what combining costs this process.
+ */
+
+#ifndef MCA_COLL_PIPERING_CLOCK_H
+#define MCA_COLL_PIPERING_CLOCK_H
+
+/** Seconds of a clock that only goes forward. */
+double mca_coll_pipering_now(void);
+
+/** Seconds a byte in which this process combines two vectors in its cache; measured once. */
+double mca_coll_pipering_combine_cost(void);
+
+#endif

@@ -1,0 +1,333 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Gathers in rounds of coll_pipering_gather_rounds.h: memory, lists of messages, deliveries.
+ */
+
+#include "coll_pipering_gather_rounds.h"
+#include "coll_pipering_engine_steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef mca_coll_pipering_rounds_t rounds_t;
+
+static size_t bytes_at(const rounds_t *rounds, int slot)
+{
+    return rounds->plan.bytes[rounds->rank[slot]];
+}
+
+static bool is_large(const rounds_t *rounds, int slot)
+{
+    return bytes_at(rounds, slot) > rounds->plan.packed;
+}
+
+/* ---- setting up ---- */
+
+/* Fills the tables of slots; returns the bytes of the packed contributions. */
+static size_t fill_slots(rounds_t *rounds)
+{
+    const int p = rounds->plan.grid.ring->size;
+    size_t packed = 0;
+
+    for (int s = 0; s < p; ++s) {
+        rounds->rank[s] = mca_coll_pipering_grid_rank(&rounds->plan.grid, rounds->me, s);
+        rounds->own = rounds->rank[s] == rounds->me ? s : rounds->own;
+        rounds->offset[s] = packed;
+        packed += is_large(rounds, s) ? 0 : bytes_at(rounds, s);
+    }
+    rounds->offset[p] = packed;
+    return packed;
+}
+
+static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
+{
+    return mca_coll_pipering_contribution(layout, rank) + layout->true_lb;
+}
+
+/* Whether this rank's contribution is sent from the user's send buffer. */
+static bool stays(const rounds_t *rounds)
+{
+    return NULL != rounds->plan.send && rounds->plan.send->dense && is_large(rounds, rounds->own);
+}
+
+/* Whether a slot has a large contribution that needs room in the area. */
+static bool wants_room(const rounds_t *rounds, int slot)
+{
+    return is_large(rounds, slot) && !rounds->plan.recv->dense
+           && !(slot == rounds->own && stays(rounds));
+}
+
+static size_t count_room(const rounds_t *rounds)
+{
+    size_t room = 0;
+
+    for (int s = 0; s < rounds->plan.grid.ring->size; ++s) {
+        room += wants_room(rounds, s) ? bytes_at(rounds, s) : 0;
+    }
+    return room;
+}
+
+static void find_places(rounds_t *rounds, size_t packed)
+{
+    char *room = rounds->area + packed;
+
+    for (int s = 0; s < rounds->plan.grid.ring->size; ++s) {
+        if (!is_large(rounds, s)) {
+            rounds->place[s] = rounds->area + rounds->offset[s];
+        } else if (s == rounds->own && stays(rounds)) {
+            rounds->place[s] = in_buffer(rounds->plan.send, rounds->me);
+        } else if (wants_room(rounds, s)) {
+            rounds->place[s] = room;
+            room += bytes_at(rounds, s);
+        } else {
+            rounds->place[s] = in_buffer(rounds->plan.recv, rounds->rank[s]);
+        }
+    }
+}
+
+/* The tables first, in the order of their alignment; then the area. */
+static int take_memory(rounds_t *rounds, size_t count)
+{
+    const size_t p = (size_t) rounds->plan.grid.ring->size;
+    const size_t in = (size_t) rounds->plan.in, messages = in + (size_t) rounds->plan.out;
+    mca_common_irregular_schedule_t *schedule = &rounds->schedule;
+    size_t size = messages * (sizeof(mca_common_irregular_message_t) + sizeof(ompi_request_t *))
+                  + p * sizeof(char *) + (p + 1) * sizeof(size_t)
+                  + (count + 1) * sizeof(mca_common_irregular_step_t) + p * sizeof(int);
+
+    rounds->memory = malloc(size);
+    if (NULL == rounds->memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    schedule->receives.message = rounds->memory;
+    schedule->sends.message = schedule->receives.message + in;
+    schedule->receives.request = (ompi_request_t **) (schedule->receives.message + messages);
+    schedule->sends.request = schedule->receives.request + in;
+    rounds->place = (char **) (schedule->receives.request + messages);
+    rounds->offset = (size_t *) (rounds->place + p);
+    schedule->step = (mca_common_irregular_step_t *) (rounds->offset + p + 1);
+    rounds->rank = (int *) (schedule->step + count + 1);
+
+    const size_t packed = fill_slots(rounds);
+    size = packed + count_room(rounds);
+    rounds->area = 0 == size ? NULL : malloc(size);
+    if (0 < size && NULL == rounds->area) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    find_places(rounds, packed);
+    return OMPI_SUCCESS;
+}
+
+/* Copies this rank's contribution to the place that it is sent from. */
+static int put_own(rounds_t *rounds)
+{
+    const mca_coll_pipering_layout_t *from = NULL == rounds->plan.send ? rounds->plan.recv
+                                                                     : rounds->plan.send;
+    const size_t bytes = bytes_at(rounds, rounds->own);
+    char *to = rounds->place[rounds->own];
+    size_t done = 0;
+
+    if (0 == bytes) {
+        return OMPI_SUCCESS;
+    }
+    if (from->dense) {
+        return to == in_buffer(from, rounds->me)
+                   ? OMPI_SUCCESS
+                   : mca_common_irregular_copy(to, in_buffer(from, rounds->me), bytes,
+                                               rounds->on_device);
+    }
+
+    opal_convertor_t packer;
+    OBJ_CONSTRUCT(&packer, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &from->type->super,
+                                             mca_coll_pipering_contribution_count(from, rounds->me),
+                                             mca_coll_pipering_contribution(from, rounds->me), 0,
+                                             &packer);
+    for (size_t packed = 1; 0 < packed && done < bytes; done += packed) {
+        packed = mca_common_irregular_pack(&packer, to + done, bytes - done, rounds->on_device);
+    }
+    OBJ_DESTRUCT(&packer);
+    return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+/* ---- delivery to the user's buffer ---- */
+
+/* Whether the contribution of a slot must be copied to the user's buffer. */
+static bool wants_delivery(const rounds_t *rounds, int slot)
+{
+    const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
+
+    return 0 < bytes_at(rounds, slot)
+           && (!recv->dense || rounds->place[slot] != in_buffer(recv, rounds->rank[slot]));
+}
+
+/* Delivers up to `length` bytes of a slot's contribution; the bytes delivered, 0: an error. */
+static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
+{
+    const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
+    const int rank = rounds->rank[slot];
+    const char *from = rounds->place[slot] + rounds->delivery_done;
+
+    if (recv->dense) {
+        const int rc = mca_common_irregular_copy(in_buffer(recv, rank) + rounds->delivery_done,
+                                                 from, length, rounds->on_device);
+        return OMPI_SUCCESS == rc ? length : 0;
+    }
+    if (0 == rounds->delivery_done) {
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &recv->type->super,
+                                                 mca_coll_pipering_contribution_count(recv, rank),
+                                                 mca_coll_pipering_contribution(recv, rank), 0,
+                                                 &rounds->unpacker);
+    }
+    return mca_common_irregular_unpack(&rounds->unpacker, from, length, rounds->on_device);
+}
+
+/* Delivers up to *room bytes of a slot, and subtracts them from *room; true: the slot is done. */
+static bool deliver_piece(rounds_t *rounds, int slot, size_t *room, int *rc)
+{
+    const size_t left = bytes_at(rounds, slot) - rounds->delivery_done;
+
+    if (!wants_delivery(rounds, slot)) {
+        return true;
+    }
+    const size_t done = copy_piece(rounds, slot, left < *room ? left : *room);
+    if (0 == done) {
+        *rc = OMPI_ERROR;
+    }
+    *room -= done;
+    rounds->delivery_done += done;
+    if (done < left) {
+        return false;
+    }
+    if (!rounds->plan.recv->dense) {
+        opal_convertor_cleanup(&rounds->unpacker);
+    }
+    rounds->delivery_done = 0;
+    return true;
+}
+
+/* A step of the schedule: delivers `count` slots from `first` on, at most a piece in a call. */
+static int deliver(void *context, int first, int count)
+{
+    rounds_t *rounds = context;
+    size_t room = MCA_COLL_PIPERING_PIECE;
+    int rc = OMPI_SUCCESS;
+
+    if (0 > rounds->delivery) {
+        rounds->delivery = first;
+    }
+    while (OMPI_SUCCESS == rc && rounds->delivery < first + count) {
+        if (0 == room) {
+            return OMPI_ERR_WOULD_BLOCK;
+        }
+        rounds->delivery += deliver_piece(rounds, rounds->delivery, &room, &rc) ? 1 : 0;
+    }
+    rounds->delivery = -1;
+    return rc;
+}
+
+/* ---- listing ---- */
+
+/* Lists the messages of a span: the packed one, then large contributions; returns their bytes. */
+static size_t list_messages(const rounds_t *rounds, mca_common_irregular_messages_t *list,
+                            mca_coll_pipering_span_t span, int peer,
+                            mca_common_irregular_needs_t needs)
+{
+    const size_t *from = &rounds->offset[span.first];
+    size_t bytes = from[span.count] - *from;
+
+    if (0 < bytes) {
+        mca_common_irregular_schedule_bytes(list, rounds->area + *from, bytes, peer, needs);
+    }
+    for (int slot = span.first; slot < span.first + span.count; ++slot) {
+        if (is_large(rounds, slot)) {
+            mca_common_irregular_schedule_bytes(list, rounds->place[slot],
+                                                bytes_at(rounds, slot), peer, needs);
+            bytes += bytes_at(rounds, slot);
+        }
+    }
+    return bytes;
+}
+
+static void list_rounds(rounds_t *rounds, int count)
+{
+    mca_common_irregular_schedule_t *schedule = &rounds->schedule;
+    mca_common_irregular_needs_t none = {0, 0, 0}, come = none;
+
+    mca_common_irregular_schedule_step(schedule, deliver, rounds->own,
+                                       NULL == rounds->plan.send ? 0 : 1, none);
+    for (int k = 0; k < count; ++k) {
+        const mca_coll_pipering_grid_round_t round
+            = mca_coll_pipering_grid_round(&rounds->plan.grid, rounds->me, k);
+        rounds->traffic.bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to,
+                                                   come);
+        rounds->traffic.bytes_in += list_messages(rounds, &schedule->receives, round.recv,
+                                                  round.from, none);
+        come.receives = schedule->receives.count;
+        mca_common_irregular_schedule_step(schedule, deliver, round.recv.first, round.recv.count,
+                                           come);
+    }
+    rounds->traffic.blocks_in = schedule->receives.window = schedule->receives.count;
+    rounds->traffic.blocks_out = schedule->sends.window = schedule->sends.count;
+}
+
+/* ---- the life of a gather ---- */
+
+int mca_coll_pipering_rounds_init(rounds_t *rounds, const mca_coll_pipering_rounds_plan_t *plan)
+{
+    const int count = mca_coll_pipering_grid_rounds(&plan->grid);
+
+    memset(rounds, 0, sizeof(*rounds));
+    rounds->plan = *plan;
+    rounds->me = ompi_comm_rank(plan->caller->comm);
+    rounds->on_device = mca_coll_pipering_is_on_device(plan->recv, plan->some)
+                        || (NULL != plan->send
+                            && mca_coll_pipering_is_on_device(plan->send, plan->some));
+    rounds->delivery = -1;
+    rounds->schedule.caller = plan->caller;
+    rounds->schedule.tag = plan->tag;
+    rounds->schedule.synchronous = plan->synchronous;
+    rounds->schedule.context = rounds;
+    OBJ_CONSTRUCT(&rounds->unpacker, opal_convertor_t);
+
+    int rc = take_memory(rounds, (size_t) count);
+    if (OMPI_SUCCESS == rc) {
+        rc = put_own(rounds);
+    }
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_rounds_fini(rounds);
+        return rc;
+    }
+    list_rounds(rounds, count);
+    return OMPI_SUCCESS;
+}
+
+bool mca_coll_pipering_rounds_move(rounds_t *rounds, int *progress)
+{
+    if (!rounds->begun) {
+        rounds->begun = true;
+        mca_common_irregular_schedule_begin(&rounds->schedule);
+    }
+    return mca_common_irregular_schedule_move(&rounds->schedule, progress);
+}
+
+void mca_coll_pipering_rounds_fini(rounds_t *rounds)
+{
+    const bool pending = rounds->begun && mca_common_irregular_schedule_fini(&rounds->schedule);
+
+    OBJ_DESTRUCT(&rounds->unpacker);
+    if (!pending) {
+        free(rounds->area);
+        free(rounds->memory);
+    }
+    rounds->memory = rounds->area = NULL;
+}

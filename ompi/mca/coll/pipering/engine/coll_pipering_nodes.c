@@ -1,0 +1,250 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The table of coll_pipering_nodes.h:
+ *
+ *     job       process 0  1  2  3  4 ...
+ *       7   ->          0  0  1  1  2         node   0     1     2
+ *       9   ->          2  2  -1              name   a1..  77..  0c..
+ *
+ * Nodes are numbered in the order of their first report. Counting marks them with their lowest
+ * rank of the communicator, so it takes no memory.
+ */
+
+#include "coll_pipering_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ompi/group/group.h"
+#include "ompi/proc/proc.h"
+#include "opal/class/opal_list.h"
+
+/* The longest host name in bytes. */
+#define NAME_MOST 256
+
+typedef struct {
+    opal_list_item_t super;
+    uint32_t id;
+    uint32_t size;
+    int32_t *node; /* [size] the node of each process, -1: not known */
+} job_t;
+
+typedef struct {
+    mca_coll_pipering_node_key_t key;
+    int lowest; /* rank of the communicator whose nodes are counted, -1: none yet */
+    int ranks;  /* of this communicator so far */
+} node_t;
+
+static struct {
+    opal_mutex_t lock;
+    opal_list_t jobs;
+    node_t *nodes;
+    int count, room;
+} table;
+
+static void job_construct(job_t *job)
+{
+    job->size = 0;
+    job->node = NULL;
+}
+
+static void job_destruct(job_t *job)
+{
+    free(job->node);
+}
+
+static OBJ_CLASS_INSTANCE(job_t, opal_list_item_t, job_construct, job_destruct);
+
+void mca_coll_pipering_nodes_open(void)
+{
+    OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
+    OBJ_CONSTRUCT(&table.jobs, opal_list_t);
+    table.nodes = NULL;
+    table.count = table.room = 0;
+}
+
+void mca_coll_pipering_nodes_close(void)
+{
+    OPAL_LIST_DESTRUCT(&table.jobs);
+    free(table.nodes);
+    OBJ_DESTRUCT(&table.lock);
+}
+
+/* FNV-1a */
+static uint64_t hash_name(const char *name)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    for (; '\0' != *name; ++name) {
+        hash = (hash ^ (unsigned char) *name) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    char name[NAME_MOST] = "";
+
+    (void) gethostname(name, sizeof(name) - 1);
+    return (mca_coll_pipering_node_key_t){.name = hash_name(name),
+                                          .processors = 0 < processors ? (int32_t) processors : 1};
+}
+
+static job_t *find_job(uint32_t id)
+{
+    job_t *job;
+
+    OPAL_LIST_FOREACH(job, &table.jobs, job_t) {
+        if (id == job->id) {
+            return job;
+        }
+    }
+    return NULL;
+}
+
+/* The node of a rank, -1: not known. *job caches the job of the rank before. */
+static int find_node(ompi_communicator_t *comm, int rank, job_t **job)
+{
+    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+
+    if (NULL == *job || name.jobid != (*job)->id) {
+        *job = find_job(name.jobid);
+    }
+    return NULL == *job || name.vpid >= (*job)->size ? -1 : (*job)->node[name.vpid];
+}
+
+bool mca_coll_pipering_nodes_known(ompi_communicator_t *comm)
+{
+    job_t *job = NULL;
+    bool known = true;
+
+    OPAL_THREAD_LOCK(&table.lock);
+    for (int r = 0; known && r < ompi_comm_size(comm); ++r) {
+        known = 0 <= find_node(comm, r, &job);
+    }
+    OPAL_THREAD_UNLOCK(&table.lock);
+    return known;
+}
+
+/* The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. */
+static int number_node(const mca_coll_pipering_node_key_t *key)
+{
+    for (int i = table.count - 1; 0 <= i; --i) {
+        if (key->name == table.nodes[i].key.name) {
+            return i;
+        }
+    }
+    if (table.count == table.room) {
+        const int room = 2 * table.room + 16;
+        node_t *nodes = realloc(table.nodes, (size_t) room * sizeof(node_t));
+        if (NULL == nodes) {
+            return -1;
+        }
+        table.nodes = nodes;
+        table.room = room;
+    }
+    table.nodes[table.count] = (node_t){.key = *key, .lowest = -1};
+    return table.count++;
+}
+
+/* The job of a process, with room for its entry; NULL: no memory. */
+static job_t *ensure_job(const opal_process_name_t *name)
+{
+    job_t *job = find_job(name->jobid);
+
+    if (NULL == job) {
+        job = OBJ_NEW(job_t);
+        if (NULL == job) {
+            return NULL;
+        }
+        job->id = name->jobid;
+        opal_list_append(&table.jobs, &job->super);
+    }
+    if (name->vpid >= job->size) {
+        const uint32_t size = name->vpid + name->vpid / 2 + 1;
+        int32_t *node = realloc(job->node, size * sizeof(int32_t));
+        if (NULL == node) {
+            return NULL;
+        }
+        memset(node + job->size, -1, (size - job->size) * sizeof(int32_t));
+        job->node = node;
+        job->size = size;
+    }
+    return job;
+}
+
+int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
+                                 const mca_coll_pipering_node_key_t *key)
+{
+    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+
+    OPAL_THREAD_LOCK(&table.lock);
+    job_t *job = ensure_job(&name);
+    const int node = NULL == job ? -1 : number_node(key);
+    if (0 <= node) {
+        job->node[name.vpid] = node;
+    }
+    OPAL_THREAD_UNLOCK(&table.lock);
+    return 0 > node ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+}
+
+/* Marks the nodes of a communicator with their lowest ranks; node_of [p] (or NULL) gets these. */
+static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node_of)
+{
+    mca_coll_pipering_nodes_t nodes = {0, 0};
+    job_t *job = NULL;
+
+    for (int i = 0; i < table.count; ++i) {
+        table.nodes[i].lowest = -1;
+        table.nodes[i].ranks = 0;
+    }
+    for (int r = 0; r < ompi_comm_size(comm); ++r) {
+        node_t *node = &table.nodes[find_node(comm, r, &job)];
+        if (0 > node->lowest) {
+            node->lowest = r;
+            ++nodes.count;
+        }
+        const double load = (double) ++node->ranks / node->key.processors;
+        nodes.load = load > nodes.load ? load : nodes.load;
+        if (NULL != node_of) {
+            node_of[r] = node->lowest;
+        }
+    }
+    return nodes;
+}
+
+mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm)
+{
+    OPAL_THREAD_LOCK(&table.lock);
+    const mca_coll_pipering_nodes_t nodes = mark_nodes(comm, NULL);
+    OPAL_THREAD_UNLOCK(&table.lock);
+    return nodes;
+}
+
+void mca_coll_pipering_nodes_fill(ompi_communicator_t *comm, int *node_of)
+{
+    OPAL_THREAD_LOCK(&table.lock);
+    (void) mark_nodes(comm, node_of);
+    OPAL_THREAD_UNLOCK(&table.lock);
+}
+
+bool mca_coll_pipering_nodes_same(ompi_communicator_t *comm, int a, int b)
+{
+    job_t *job = NULL;
+
+    OPAL_THREAD_LOCK(&table.lock);
+    const bool same = find_node(comm, a, &job) == find_node(comm, b, &job);
+    OPAL_THREAD_UNLOCK(&table.lock);
+    return same;
+}

@@ -1,0 +1,63 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Nodes: the node of each process, in one table for all communicators.
+ *
+ * A process reports its own node, the same one on all of its communicators; so ranks agree on
+ * all nodes that they know. The table grows by 4 bytes for each process of each job with which
+ * this process shares a large call.
+ */
+
+#ifndef MCA_COLL_PIPERING_NODES_H
+#define MCA_COLL_PIPERING_NODES_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+BEGIN_C_DECLS
+
+/** The report of a process about its node. */
+typedef struct mca_coll_pipering_node_key_t {
+    uint64_t name; /**< a hash of the host's name */
+    int32_t processors; /**< that are online, at least 1 */
+    int32_t pad;
+} mca_coll_pipering_node_key_t;
+
+/** The nodes of a communicator's ranks. */
+typedef struct mca_coll_pipering_nodes_t {
+    int count;   /**< number of nodes */
+    double load; /**< ranks a processor, on the node where this is most */
+} mca_coll_pipering_nodes_t;
+
+void mca_coll_pipering_nodes_open(void);
+void mca_coll_pipering_nodes_close(void);
+
+/** The report of this process. */
+mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void);
+
+/** Whether the nodes of all ranks of a communicator are known. O(p). */
+bool mca_coll_pipering_nodes_known(ompi_communicator_t *comm);
+
+/** Stores the report of a rank. OMPI_ERR_OUT_OF_RESOURCE: no memory. */
+int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
+                                 const mca_coll_pipering_node_key_t *key);
+
+/** Counts the nodes of a communicator; they must be known. O(p). */
+mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm);
+
+/** Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. O(p). */
+void mca_coll_pipering_nodes_fill(ompi_communicator_t *comm, int *node_of);
+
+/** Whether ranks a and b are on one node; their nodes must be known. */
+bool mca_coll_pipering_nodes_same(ompi_communicator_t *comm, int a, int b);
+
+END_C_DECLS
+
+#endif

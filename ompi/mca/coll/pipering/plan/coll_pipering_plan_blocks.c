@@ -1,0 +1,156 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Blocks: how a contribution is cut into blocks, and the order of blocks on a link.
+ *
+ *     position   0      1      2      3            stream {2, 3}: three origins
+ *     blocks   [aa]   [bbb]   [ ]    [d]           from position 2 backwards
+ *                                                  = b0 b1 b2 a0 a1
+ *                                                  its parts 0 and 1 of 2
+ *                                                  = b0 a0, b1 b2 a1
+ *
+ * Contributions are cut in bytes of the packed signature, never in elements, since ranks
+ * may describe the same bytes with different types. Paper 2.2 and 2.3.
+ */
+
+#include "coll_pipering_plan.h"
+
+void mca_coll_pipering_cut_block(size_t bytes, mca_coll_pipering_cut_t cut, size_t k,
+                                 size_t *offset, size_t *length)
+{
+    if (MCA_COLL_PIPERING_SPLIT_FULL == cut.split) {
+        *offset = k * cut.block_size;
+        *length = bytes - *offset < cut.block_size ? bytes - *offset : cut.block_size;
+        return;
+    }
+
+    /* the first `longer` blocks are one byte longer than the others */
+    const size_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
+    const size_t shorter_size = bytes / blocks, longer = bytes % blocks;
+
+    *offset = k * shorter_size + (k < longer ? k : longer);
+    *length = shorter_size + (k < longer);
+}
+
+static void step_back(mca_coll_pipering_walk_t *walk)
+{
+    --walk->rest.origins;
+    walk->rest.position = (walk->rest.position + walk->ring->size - 1) % walk->ring->size;
+}
+
+/* Blocks [*from, *to) of the `blocks` blocks of a contribution are the stream's. */
+static void share_blocks(mca_coll_pipering_stream_t stream, uint64_t blocks, uint64_t *from,
+                         uint64_t *to)
+{
+    const uint64_t part = (uint64_t) stream.part, parts = (uint64_t) stream.parts;
+
+    *from = 1 < stream.parts ? blocks * part / parts : 0;
+    *to = 1 < stream.parts ? blocks * (part + 1) / parts : blocks;
+}
+
+/* The first origin of the rest that has blocks for the stream becomes the current one. */
+static void skip_empties(mca_coll_pipering_walk_t *walk)
+{
+    walk->next = 0;
+    walk->end = 0;
+    while (walk->rest.origins > 0) {
+        const int rank = walk->ring->rank[walk->rest.position];
+        share_blocks(walk->rest,
+                     mca_coll_pipering_blocks(walk->bytes[rank], walk->cut.block_size),
+                     &walk->next, &walk->end);
+        if (walk->next < walk->end) {
+            return;
+        }
+        step_back(walk);
+    }
+}
+
+void mca_coll_pipering_walk_init(mca_coll_pipering_walk_t *walk,
+                                 const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                                 mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream)
+{
+    walk->ring = ring;
+    walk->bytes = bytes;
+    walk->cut = cut;
+    walk->rest = stream;
+    skip_empties(walk);
+}
+
+bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_pipering_block_t *block)
+{
+    if (walk->rest.origins <= 0) {
+        return false;
+    }
+
+    block->rank = walk->ring->rank[walk->rest.position];
+    mca_coll_pipering_cut_block(walk->bytes[block->rank], walk->cut, (size_t) walk->next,
+                                &block->offset, &block->length);
+    if (++walk->next == walk->end) {
+        step_back(walk);
+        skip_empties(walk);
+    }
+    return true;
+}
+
+/* The i-th origin of a stream contributes nothing. */
+static bool is_empty(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                     mca_coll_pipering_stream_t stream, int i)
+{
+    return 0 == bytes[ring->rank[(stream.position - i + ring->size) % ring->size]];
+}
+
+mca_coll_pipering_stream_t mca_coll_pipering_stream_trim(const mca_coll_pipering_ring_t *ring,
+                                                         const size_t *bytes,
+                                                         mca_coll_pipering_stream_t stream)
+{
+    while (0 < stream.origins && is_empty(ring, bytes, stream, stream.origins - 1)) {
+        --stream.origins;
+    }
+    while (0 < stream.origins && is_empty(ring, bytes, stream, 0)) {
+        --stream.origins;
+        stream.position = (stream.position + ring->size - 1) % ring->size;
+    }
+    return stream;
+}
+
+/* Where block k of a contribution begins; k may be the number of its blocks. */
+static size_t block_begin(size_t bytes, mca_coll_pipering_cut_t cut, uint64_t k, uint64_t blocks)
+{
+    size_t offset = bytes, length;
+
+    if (k < blocks) {
+        mca_coll_pipering_cut_block(bytes, cut, (size_t) k, &offset, &length);
+    }
+    return offset;
+}
+
+mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
+                                                           const size_t *bytes,
+                                                           mca_coll_pipering_cut_t cut,
+                                                           mca_coll_pipering_stream_t stream)
+{
+    mca_coll_pipering_volume_t volume = {0, 0};
+
+    for (int i = 0; i < stream.origins; ++i) {
+        const int position = (stream.position - i + ring->size) % ring->size;
+        const size_t m = bytes[ring->rank[position]];
+        const uint64_t blocks = mca_coll_pipering_blocks(m, cut.block_size);
+        uint64_t from, to;
+
+        share_blocks(stream, blocks, &from, &to);
+        volume.blocks += to - from;
+        volume.bytes += 1 < stream.parts
+                            ? block_begin(m, cut, to, blocks) - block_begin(m, cut, from, blocks)
+                            : m;
+    }
+    return volume;
+}

@@ -1,0 +1,324 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Chains: pipelines with two ends, for one-to-all, all-to-one and prefix operations.
+ *
+ *     node of the root        next node            next node
+ *     root ------------------> head -------------> head          upper links
+ *      |                        |                   |
+ *      v                        v                   v            lower links
+ *      . -> .                   . -> . -> .         .
+ *
+ * A broadcast goes along the arrows, a reduction against them. Between nodes all
+ * bytes pass every link once; the way to the last rank is as long as there are
+ * nodes and ranks on the last of them, not as there are ranks. A reduction whose
+ * operation does not commute takes two lines of ranks instead,
+ *
+ *     p-1 -> .. -> root+1 --upper--> root <--lower-- 0 <- 1 <- .. <- root-1
+ *
+ * so that result = lower op own op upper; rotating ranks, as the paper does, is
+ * wrong for it. The root, if it is neither end, takes all bytes in twice. A prefix
+ * operation is a line in the order of ranks.
+ *
+ * Cost: (n - 1) blocks behind the first one, which takes a hop a node and a hop a
+ * rank of the last one; with n = ceil(m / B) and c(B) a block's time on a link
+ *
+ *     T(B) = (n - 1) max(load c(B), g B) + across (c(B) + latency + g B) + inside (..)
+ *
+ * This is the pipeline of plan_stages, which says what is different from the paper's
+ * equations, with links in place of the paper's machine; a link's alpha has its flow
+ * control. There and back at the same time (section 4.4, described there and not built)
+ * loads every inner node twice. Limits: one line; for thousands of nodes trees fill faster.
+ *
+ * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations",
+ * sections 4.2 to 4.4.
+ */
+
+#include <math.h>
+
+#include "coll_pipering_plan.h"
+
+/* ---- who is next to whom ---- */
+
+/* The rank that data enters a node by. */
+static int head_of(int node, const int *node_of, int root)
+{
+    return node == node_of[root] ? root : node;
+}
+
+/* The node after (step 1) or before (step -1) one, in the order of their lowest ranks. */
+static int next_node(int node, const int *node_of, int p, int step)
+{
+    do {
+        node = (node + step + p) % p;
+    } while (node_of[node] != node);
+    return node;
+}
+
+/* The next rank of a node's own chain above or below `rank`, the head left out; -1: none. */
+static int next_inside(int rank, int node, int head, const int *node_of, int p, int step)
+{
+    for (int r = rank + step; 0 <= r && r < p; r += step) {
+        if (node_of[r] == node && r != head) {
+            return r;
+        }
+    }
+    return -1;
+}
+
+void mca_coll_pipering_chain(mca_coll_pipering_chain_t *chain, const int *node_of, int p, int root,
+                             int me)
+{
+    const int node = node_of[me], first = node_of[root], head = head_of(node, node_of, root);
+    const int next = next_node(node, node_of, p, 1);
+
+    if (me != head) {
+        const int before = next_inside(me, node, head, node_of, p, -1);
+        chain->up = 0 > before ? head : before;
+        chain->upper = -1;
+        chain->lower = next_inside(me, node, head, node_of, p, 1);
+        return;
+    }
+    chain->up = me == root ? -1 : head_of(next_node(node, node_of, p, -1), node_of, root);
+    chain->upper = next == first ? -1 : head_of(next, node_of, root);
+    chain->lower = next_inside(-1, node, head, node_of, p, 1);
+}
+
+mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int p, int *scratch)
+{
+    mca_coll_pipering_shape_t shape = {.across = -1, .inside = 0, .load = 1};
+
+    for (int r = 0; r < p; ++r) {
+        scratch[r] = 0;
+    }
+    for (int r = 0; r < p; ++r) {
+        const int others = scratch[node_of[r]]++;
+        shape.across += 0 == others;
+        shape.inside = others > shape.inside ? others : shape.inside;
+    }
+    return shape;
+}
+
+void mca_coll_pipering_chain_ordered(mca_coll_pipering_chain_t *chain, int p, int root, int me)
+{
+    if (me == root) {
+        chain->up = -1;
+        chain->upper = me + 1 < p ? me + 1 : -1;
+        chain->lower = 0 < me ? 0 : -1;
+    } else {
+        const int end = me < root ? root : p;
+        chain->up = me == 0 ? root : me - 1;
+        chain->upper = me + 1 < end ? me + 1 : -1;
+        chain->lower = -1;
+    }
+}
+
+void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me)
+{
+    chain->up = me + 1 < p ? me + 1 : -1;
+    chain->upper = -1;
+    chain->lower = me - 1;
+}
+
+/* Hops from rank `from` on, a rank a hop upwards or downwards. */
+static void count_hops(mca_coll_pipering_shape_t *shape, const int *node_of, int from, int to)
+{
+    const int step = from < to ? 1 : -1;
+
+    for (int r = from; r != to; r += step) {
+        const bool same = node_of[r] == node_of[r + step];
+        shape->inside += same;
+        shape->across += !same;
+    }
+}
+
+/* The most times that links between neighbouring ranks enter one node; count [p] has others. */
+static int count_load(const int *node_of, int p, int root, int step, int *count)
+{
+    int most = 1;
+
+    for (int r = 0; r < p; ++r) {
+        const int from = r - step;
+        if (0 <= from && from < p && from != root && node_of[r] != node_of[from]) {
+            ++count[node_of[r]];
+        }
+    }
+    for (int r = 0; r < p; ++r) {
+        most = count[r] > most ? count[r] : most;
+    }
+    return most;
+}
+
+/* Hops between nodes count first. */
+static bool is_longer(const mca_coll_pipering_shape_t *a, const mca_coll_pipering_shape_t *b)
+{
+    return a->across > b->across || (a->across == b->across && a->inside > b->inside);
+}
+
+mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_of, int p, int root,
+                                                                int *scratch)
+{
+    mca_coll_pipering_shape_t above = {0, 0, 1}, below = {0, 0, 1};
+
+    count_hops(&above, node_of, p - 1, root);
+    for (int r = 0; r < p; ++r) {
+        scratch[r] = 0;
+    }
+    if (0 < root) {
+        const bool same = node_of[0] == node_of[root];
+        count_hops(&below, node_of, root - 1, 0);
+        below.inside += same;
+        below.across += !same;
+        scratch[node_of[root]] += !same;
+    }
+    mca_coll_pipering_shape_t shape = is_longer(&above, &below) ? above : below;
+    shape.load = count_load(node_of, p, root, -1, scratch);
+    if (0 == shape.across && 0 < root && root < p - 1) {
+        shape.load = 2; /* on one node it is the root that takes all in twice */
+    }
+    return shape;
+}
+
+mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of, int p,
+                                                             int *scratch)
+{
+    mca_coll_pipering_shape_t shape = {0, 0, 1};
+
+    count_hops(&shape, node_of, 0, p - 1);
+    for (int r = 0; r < p; ++r) {
+        scratch[r] = 0;
+    }
+    shape.load = count_load(node_of, p, -1, 1, scratch);
+    return shape;
+}
+
+/* ---- routes ---- */
+
+/* Lists those of two ranks that are there (not -1); how many. */
+static int list_ranks(int *list, int first, int second)
+{
+    int count = 0;
+
+    if (0 <= first) {
+        list[count++] = first;
+    }
+    if (0 <= second) {
+        list[count++] = second;
+    }
+    return count;
+}
+
+/* The next node first: from there it is a long way still. */
+void mca_coll_pipering_chain_spread(mca_coll_pipering_route_t *route,
+                                    const mca_coll_pipering_ring_t *root,
+                                    const mca_coll_pipering_chain_t *chain)
+{
+    int down[MCA_COLL_PIPERING_ROUTE_LINKS];
+
+    mca_coll_pipering_route_spread(route, root, chain->up, down,
+                                   list_ranks(down, chain->upper, chain->lower));
+}
+
+void mca_coll_pipering_chain_collect(mca_coll_pipering_route_t *route,
+                                     const mca_coll_pipering_ring_t *root,
+                                     const mca_coll_pipering_chain_t *chain)
+{
+    int down[MCA_COLL_PIPERING_ROUTE_LINKS];
+
+    mca_coll_pipering_route_collect(route, root, chain->up, down,
+                                    list_ranks(down, chain->lower, chain->upper),
+                                    0 <= chain->lower);
+}
+
+/* ---- model ---- */
+
+static const mca_coll_pipering_link_cost_t *
+busy_link(const mca_coll_pipering_line_problem_t *line)
+{
+    return 0 < line->shape.across ? &line->cost.net : &line->cost.local;
+}
+
+double mca_coll_pipering_line_time(const void *problem, size_t block_size)
+{
+    const mca_coll_pipering_line_problem_t *line = problem;
+    const mca_coll_pipering_link_cost_t *net = &line->cost.net, *local = &line->cost.local;
+    const uint64_t blocks = mca_coll_pipering_blocks(line->bytes, block_size);
+
+    if (0 == blocks) {
+        return 0;
+    }
+    const double size = (double) line->bytes / (double) blocks, combine = size * line->combine;
+    const double far = mca_coll_pipering_stream_time(net, 1, size);
+    const double near = mca_coll_pipering_stream_time(local, 1, size);
+    const int far_loads = line->passes * line->shape.load;
+    const int near_loads = 0 < line->shape.across ? line->passes : far_loads;
+    const mca_coll_pipering_stage_t stages[] = {
+        {.count = line->passes * line->shape.across,
+         .pass = far + net->latency + combine,
+         .hold = fmax(far_loads * far, combine)},
+        {.count = line->passes * line->shape.inside,
+         .pass = near + local->latency + combine,
+         .hold = fmax(near_loads * near, combine)}};
+
+    return mca_coll_pipering_stages_time(stages, 2, blocks);
+}
+
+size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *line)
+{
+    const mca_coll_pipering_link_cost_t *link = busy_link(line);
+    const int hops = line->shape.across + line->shape.inside;
+
+    return mca_coll_pipering_search_size(mca_coll_pipering_line_time, line, link, line->bytes,
+                                         sqrt((double) line->bytes * link->alpha / link->beta
+                                              / (1 < hops ? hops : 1)));
+}
+
+/* A step of the ring: a chunk of so many blocks, or the time in which one of them is passed on. */
+static double step_time(const mca_coll_pipering_link_cost_t *link, double blocks, double block,
+                        double combine)
+{
+    return fmax(blocks * fmax(block, combine), block + link->latency + combine);
+}
+
+/*
+ * Every link carries 2 (p - 1) chunks. A rank can pass a block on once it has combined
+ * it, and has the other blocks of the chunk before to send meanwhile.
+ */
+double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_size)
+{
+    const mca_coll_pipering_ring_allreduce_problem_t *ring = problem;
+    const mca_coll_pipering_link_cost_t *link = 1 < ring->nodes ? &ring->cost.net
+                                                                : &ring->cost.local;
+    const uint64_t blocks = mca_coll_pipering_blocks(ring->bytes, block_size);
+
+    if (0 == blocks) {
+        return 0;
+    }
+    const double size = (double) ring->bytes / (double) blocks;
+    const double block = mca_coll_pipering_stream_time(link, 1, size);
+    const double combine = size * ring->combine;
+
+    return (ring->ranks - 1)
+           * (step_time(link, (double) blocks, block, combine)
+              + step_time(link, (double) blocks, block, 0));
+}
+
+size_t
+mca_coll_pipering_ring_allreduce_search(const mca_coll_pipering_ring_allreduce_problem_t *ring)
+{
+    const mca_coll_pipering_link_cost_t *link = 1 < ring->nodes ? &ring->cost.net
+                                                                : &ring->cost.local;
+
+    return mca_coll_pipering_search_size(mca_coll_pipering_ring_allreduce_time, ring, link,
+                                         ring->bytes,
+                                         sqrt((double) ring->bytes * link->alpha / link->beta));
+}

@@ -1,0 +1,505 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Model: the time of a call with a given block size, and the best block size.
+ *
+ * A link takes alpha + beta (s + h) for a block of s bytes with h bytes of headers (or
+ * less, where handling and sending overlap: a norm of both), C_i for all blocks of member
+ * i and c for the largest block of all; a block is forwarded `latency` later. A chain of
+ * waits follows one block over the links of an arc, and waits once for every block that
+ * the members of the arc do not contribute. So, with the recurrence of plan_rounds, a link
+ * is done after
+ *
+ *     T(B) = sum C_i - c + c M',   M' = max over arcs of the sum of (1 + lag_i - C_i / c)
+ *
+ * where lag_i is the time, in units of c, that a block takes at member i from one
+ * link of the ring to the next. For equal blocks and no latency T is (b' - 1 + M) c.
+ * Members are nodes. Inside a node a block takes one local hop a rank, and every rank
+ * receives all blocks over its local link, which can set the pace. Small blocks fill the
+ * ring fast but cost an alpha each, large blocks leave links idle while the ring fills,
+ * and blocks above the transport's eager bound cost a handshake each.
+ *
+ * The paper's closed form, equation (2), assumes that rounding adds half a block
+ * a rank, which is far off for contributions of very different sizes. So the search
+ * evaluates T for candidate sizes: m_max / k and a geometric grid. Equation (2) as printed is
+ *
+ *     B = sqrt(m alpha / beta / ((p + z)/2 - 1 + floor(z / (p - z)))).
+ *
+ * It misses a subtraction of z and has a floor instead of a ceiling. Corrected, the
+ * denominator is (p - z)/2 - 1 + ceil(z / (p - z)); without empty contributions it is
+ * (p - 1)/2, with m - min m_i in place of m.
+ *
+ * Paper 2.4.
+ */
+
+#include <math.h>
+
+#include "coll_pipering_plan.h"
+
+/* The geometric grid: steps an octave, and octaves on either side of its middle. */
+#define GRID_STEPS 8
+#define GRID_OCTAVES 6
+/* Number of candidates m_max / k. */
+#define DIVISORS 48
+/* Number of candidates that fill 1, 2, ... packets. */
+#define PACKETS 24
+
+/* The members of the ring: nodes, or ranks if there is only one node. */
+static int count_members(const mca_coll_pipering_ring_t *ring)
+{
+    return 1 < ring->nodes ? ring->nodes : ring->size;
+}
+
+static int member_at(const mca_coll_pipering_ring_t *ring, int position)
+{
+    return 1 < ring->nodes ? ring->node[position] : position;
+}
+
+static int member_ranks(const mca_coll_pipering_ring_t *ring, int member)
+{
+    return 1 < ring->nodes ? ring->first[member + 1] - ring->first[member] : 1;
+}
+
+static const mca_coll_pipering_link_cost_t *
+member_link(const mca_coll_pipering_problem_t *problem)
+{
+    return 1 < problem->ring->nodes ? &problem->cost.net : &problem->cost.local;
+}
+
+size_t mca_coll_pipering_model_scratch(int p)
+{
+    return ((size_t) p + 1) * (sizeof(uint64_t) + 2 * sizeof(double));
+}
+
+/* The members of a problem, in the scratch memory. */
+typedef struct {
+    int count;
+    uint64_t *blocks;
+    double *bytes; /* of each member; after weigh_members the time of its blocks */
+    double *lag;
+    double least_bytes, total_bytes;
+    double largest; /* bytes of the largest block of any rank */
+    uint64_t least_blocks, total_blocks;
+} members_t;
+
+static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t block_size)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    members_t members = {.count = count_members(ring),
+                         .blocks = problem->scratch,
+                         .least_blocks = UINT64_MAX,
+                         .least_bytes = HUGE_VAL};
+
+    members.bytes = (double *) (members.blocks + ring->size + 1);
+    members.lag = members.bytes + ring->size + 1;
+    for (int j = 0; j < members.count; ++j) {
+        members.blocks[j] = 0;
+        members.bytes[j] = 0;
+    }
+    for (int x = 0; x < ring->size; ++x) {
+        const size_t m = problem->bytes[ring->rank[x]];
+        const uint64_t b = mca_coll_pipering_blocks(m, block_size);
+        const double length = 0 == b ? 0 : (double) m / (double) b;
+        members.blocks[member_at(ring, x)] += b;
+        members.bytes[member_at(ring, x)] += (double) m;
+        members.largest = length > members.largest ? length : members.largest;
+    }
+    for (int j = 0; j < members.count; ++j) {
+        members.total_blocks += members.blocks[j];
+        members.total_bytes += members.bytes[j];
+        if (members.blocks[j] < members.least_blocks) {
+            members.least_blocks = members.blocks[j];
+        }
+        if (members.bytes[j] < members.least_bytes) {
+            members.least_bytes = members.bytes[j];
+        }
+    }
+    return members;
+}
+
+uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *problem,
+                                        size_t block_size)
+{
+    const members_t members = find_members(problem, block_size);
+    return mca_coll_pipering_rounds(members.blocks, members.count);
+}
+
+/*
+ * Bytes on the wire of so many blocks. `beta` includes the frames of full packets, so a last
+ * packet that is not full adds the missing part of its frame.
+ */
+static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
+{
+    double around = link->envelope;
+
+    if (0 < link->packet && 0 < blocks) {
+        const double packets = (bytes / blocks + link->envelope) / link->packet;
+        around += (ceil(packets) - packets) * link->frame;
+    }
+    return bytes + blocks * around;
+}
+
+/*
+ * Overlapping handling and sending take a norm (exponent 3/2) between their sum and the longer of
+ * them: even where a call waits for the wire, handling costs a part of its time, since processors
+ * have other blocks to handle.
+ */
+double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
+                                   double sent)
+{
+    const double sum = handled * sqrt(handled) + sent * sqrt(sent);
+
+    return link->overlap ? cbrt(sum * sum) : handled + sent;
+}
+
+/* Sending hides the handling of a block if it takes so many times as long. */
+#define HIDDEN 32
+
+double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link)
+{
+    return HIDDEN * link->alpha / link->beta;
+}
+
+double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
+                                     double bytes)
+{
+    const bool asked = 0 < link->eager && bytes > blocks * link->eager;
+    const double handled = blocks * link->alpha;
+    const double sent = wire_bytes(link, blocks, bytes) * link->beta;
+
+    return mca_coll_pipering_link_time(link, handled, sent)
+           + (asked ? blocks * link->handshake : 0);
+}
+
+/*
+ * The time if a link inside a node sets the pace: the link into the last rank of a node
+ * carries all bytes but this rank's own. The arcs consist of ranks, end at the last rank of
+ * a node and leave out the largest contribution. `across` and `hop` are the seconds that
+ * the largest block takes to the next node and to the next rank of the same node.
+ */
+static double inner_time(const mca_coll_pipering_problem_t *problem, size_t block_size,
+                         double across, double hop)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    double work = 0, best = -HUGE_VAL, running = 0;
+    int cut = 0;
+
+    for (int x = 0; x < ring->size; ++x) {
+        cut = problem->bytes[ring->rank[x]] > problem->bytes[ring->rank[cut]] ? x : cut;
+    }
+    for (int i = 0; i < ring->size; ++i) {
+        const int x = (cut + i) % ring->size, node = ring->node[x];
+        const size_t m = problem->bytes[ring->rank[x]];
+        const double own = mca_coll_pipering_stream_time(&problem->cost.local,
+                                       (double) mca_coll_pipering_blocks(m, block_size),
+                                       (double) m);
+        const bool last = ring->first[node + 1] == x + 1;
+        if (0 < i && last && 1 < member_ranks(ring, node)) {
+            best = running - own > best ? running - own : best;
+        }
+        if (0 < i) {
+            running += (last ? across : hop) - own;
+            running = running > 0 ? running : 0;
+        }
+        work += own;
+    }
+    return work + best + problem->cost.local.latency;
+}
+
+/* Replaces members->bytes by the time of the blocks, in units of `unit`; the sum in seconds. */
+static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t block_size,
+                            members_t *members, double unit)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    double work = 0;
+
+    for (int j = 0; j < members->count; ++j) {
+        members->bytes[j] = 0;
+    }
+    for (int x = 0; x < ring->size; ++x) {
+        const size_t m = problem->bytes[ring->rank[x]];
+        const uint64_t blocks = mca_coll_pipering_blocks(m, block_size);
+        const double time = mca_coll_pipering_stream_time(member_link(problem), (double) blocks,
+                                                          (double) m);
+        members->bytes[member_at(ring, x)] += time / unit;
+        work += time;
+    }
+    return work;
+}
+
+double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    const mca_coll_pipering_link_cost_t *link = member_link(problem), *local = &problem->cost.local;
+    members_t members = find_members(problem, block_size);
+    const double largest = mca_coll_pipering_stream_time(link, 1, members.largest);
+    const double hop = mca_coll_pipering_stream_time(local, 1, members.largest) + local->latency;
+
+    if (0 == members.total_blocks || 2 > ring->size) {
+        return 0;
+    }
+    for (int j = 0; j < members.count; ++j) {
+        members.lag[j] = (link->latency + (member_ranks(ring, j) - 1) * hop) / largest;
+    }
+    const double work = weigh_members(problem, block_size, &members, largest);
+
+    const double delay = mca_coll_pipering_delay(members.blocks, members.bytes, members.lag,
+                                                 members.count);
+    const double outer = work + (delay - 1) * largest;
+    const double inner = members.count < ring->size
+                             ? inner_time(problem, block_size, largest + link->latency, hop)
+                             : 0;
+    return inner > outer ? inner : outer;
+}
+
+static double equation2_denominator(double p, double z, bool printed)
+{
+    if (printed) {
+        return (p + z) / 2 - 1 + floor(z / (p - z));
+    }
+    return 0 == z ? (p - 1) / 2 : (p - z) / 2 - 1 + ceil(z / (p - z));
+}
+
+size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed)
+{
+    const mca_coll_pipering_link_cost_t *link = member_link(problem);
+    size_t total = 0, largest = 0, least = SIZE_MAX;
+    int z = 0;
+
+    for (int r = 0; r < problem->ring->size; ++r) {
+        const size_t m = problem->bytes[r];
+        total += m;
+        largest = m > largest ? m : largest;
+        least = m < least ? m : least;
+        z += 0 == m;
+    }
+    if (0 == total) {
+        return 1;
+    }
+
+    const double below = equation2_denominator(problem->ring->size, z, printed);
+    if (least == largest || 0 >= below) {
+        return largest;
+    }
+
+    const double m = (double) (printed ? total : total - least);
+    const double size = sqrt(m * link->alpha / link->beta / below);
+
+    return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;
+}
+
+/* Times within 2% count as equal: the model is no more exact. */
+#define ALIKE 1.02
+
+/* A search: the candidate sizes and their modelled times. */
+#define TRIED (2 * GRID_OCTAVES * GRID_STEPS + 1 + PACKETS + 1 + DIVISORS)
+typedef struct {
+    mca_coll_pipering_time_fn_t *time_of;
+    const void *problem;
+    const mca_coll_pipering_factors_t *factors;
+    double largest; /* size allowed */
+    double best;    /* time so far */
+    double hidden;  /* mca_coll_pipering_hidden_size */
+    int count;
+    struct {
+        double size, time;
+    } tried[TRIED];
+} choice_t;
+
+static void consider(choice_t *choice, double size)
+{
+    if (!(1 <= size && size <= choice->largest)) {
+        return;
+    }
+    const double time
+        = mca_coll_pipering_factors_time(choice->factors, floor(size),
+                                         choice->time_of(choice->problem, (size_t) size));
+    choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
+    choice->tried[choice->count].size = size;
+    choice->tried[choice->count++].time = time;
+}
+
+/*
+ * The middle one of the sizes up to `most` whose modelled time is at most `limit`; 0: there are
+ * none. The middle is the safest choice: the model may not know that smaller blocks take longer
+ * to handle or that larger ones need a rendezvous. The range ends at `hidden`, since larger
+ * blocks gain nothing.
+ */
+static double choose_middle(const choice_t *choice, double limit, double most)
+{
+    double least = HUGE_VAL, upper = 0, size = 0, nearest = HUGE_VAL;
+
+    for (int i = 0; i < choice->count; ++i) {
+        if (choice->tried[i].time <= limit && choice->tried[i].size <= most) {
+            least = fmin(least, choice->tried[i].size);
+            upper = fmax(upper, choice->tried[i].size);
+        }
+    }
+    upper = fmax(least, fmin(upper, choice->hidden));
+    for (int i = 0; i < choice->count; ++i) {
+        const double distance = fabs(log(choice->tried[i].size / sqrt(least * upper)));
+        if (choice->tried[i].time <= limit && choice->tried[i].size <= most
+            && distance < nearest) {
+            nearest = distance;
+            size = choice->tried[i].size;
+        }
+    }
+    return size;
+}
+
+/*
+ * For costs given by the user, whose alpha is the whole cost of a block: the model decides
+ * alone, and the chosen size is never slower than whole contributions.
+ */
+static double choose_given(const choice_t *choice)
+{
+    double limit = ALIKE * choice->best;
+
+    for (int i = 0; i < choice->count; ++i) {
+        if (choice->tried[i].size >= choice->largest) {
+            limit = fmin(limit, choice->tried[i].time);
+        }
+    }
+    return choose_middle(choice, limit, choice->largest);
+}
+
+/*
+ * For learnt costs. Contributions from LARGE bytes on go in SEVERAL blocks at least, even where
+ * whole ones are faster by up to LITTLE: the model does not know late ranks and rendezvous, which
+ * stop a call that has no other block to send.
+ */
+#define LARGE ((double) 65536)
+#define SEVERAL 4
+#define LITTLE 1.045
+
+static double choose_learnt(const choice_t *choice)
+{
+    const double size = choose_middle(choice, ALIKE * choice->best, choice->largest);
+
+    if (size <= choice->largest / SEVERAL || LARGE > choice->largest) {
+        return size;
+    }
+    const double cut = choose_middle(choice, LITTLE * choice->best, choice->largest / SEVERAL);
+    return 0 < cut ? cut : size;
+}
+
+size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
+                                     const mca_coll_pipering_link_cost_t *link, size_t largest,
+                                     double middle)
+{
+    choice_t choice = {.time_of = time_of,
+                       .problem = problem,
+                       .factors = link->factors,
+                       .largest = (double) largest,
+                       .hidden = mca_coll_pipering_hidden_size(link)};
+
+    for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
+        consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
+    }
+    for (int k = 1; k <= PACKETS && 0 < link->packet; ++k) {
+        consider(&choice, floor(k * link->packet - link->envelope));
+    }
+    if (0 < link->eager && link->eager < (double) largest) {
+        consider(&choice, floor(link->eager));
+    }
+    for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
+        consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
+    }
+    return (size_t) (link->overlap ? choose_learnt(&choice) : choose_given(&choice));
+}
+
+static double time_of_ring(const void *problem, size_t block_size)
+{
+    return mca_coll_pipering_time(problem, block_size);
+}
+
+/* The modelled time, weighed by the measurements of whole calls. */
+static double weighed_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
+{
+    return mca_coll_pipering_factors_time(member_link(problem)->factors, (double) block_size,
+                                          mca_coll_pipering_time(problem, block_size));
+}
+
+/*
+ * Eager contributions are cut only where this gains more than this factor: the model does not
+ * know how much longer ranks wait for their processors with more blocks.
+ */
+#define WORTH_CUTTING 1.1
+
+size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
+{
+    const mca_coll_pipering_link_cost_t *link = member_link(problem);
+    size_t largest = 0;
+    double total = 0;
+
+    for (int r = 0; r < problem->ring->size; ++r) {
+        const size_t m = problem->bytes[r];
+        largest = m > largest ? m : largest;
+        total += (double) m;
+    }
+    if (0 == largest) {
+        return 1;
+    }
+    const size_t best = mca_coll_pipering_search_size(time_of_ring, problem, link, largest,
+                                                      sqrt(total * link->alpha / link->beta
+                                                           / count_members(problem->ring)));
+
+    return (double) largest <= link->eager && LARGE > (double) largest
+                   && weighed_time(problem, largest) <= WORTH_CUTTING * weighed_time(problem, best)
+               ? largest
+               : best;
+}
+
+/* The largest sum over `count` consecutive members of the ring. */
+static double largest_span(const double *sums, int members, int count)
+{
+    double span = 0, largest = 0;
+
+    for (int i = 0; i < count; ++i) {
+        span += sums[i];
+    }
+    for (int i = 0; i < members; ++i) {
+        largest = span > largest ? span : largest;
+        span += sums[(i + count) % members] - sums[i];
+    }
+    return largest;
+}
+
+static double bruck_time(const double *sums, int members, const mca_coll_pipering_link_cost_t *link)
+{
+    double time = 0;
+
+    for (int distance = 1; distance < members; distance *= 2) {
+        const int count = distance < members - distance ? distance : members - distance;
+        time += mca_coll_pipering_stream_time(link, 1, largest_span(sums, members, count))
+                + link->latency;
+    }
+    return time;
+}
+
+double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem)
+{
+    mca_coll_pipering_link_cost_t link = *member_link(problem);
+    const members_t members = find_members(problem, 1);
+    const double start = link.alpha + link.latency, steps = ceil(log2(members.count));
+
+    link.handshake = link.guessed ? 0 : link.handshake;
+    const double block = largest_span(members.bytes, members.count, 1);
+    const double linear = (members.count - 1) * (start + link.beta * wire_bytes(&link, 1, block));
+    const double bruck = bruck_time(members.bytes, members.count, &link);
+    const double spread = members.total_bytes * link.beta * (steps < 2 ? steps : 2);
+    const double rooted = (1 + steps) * start + spread
+                          + (members.total_bytes - members.least_bytes) * link.beta;
+    const double best = linear < bruck ? linear : bruck;
+
+    return best < rooted ? best : rooted;
+}

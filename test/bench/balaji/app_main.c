@@ -1,0 +1,342 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * app: times the applications of Balaji et al. with their exchanges packed by hand and left
+ * to MPI_Alltoallw with derived types, with the harness of bench.h.
+ *
+ *   app_region.c     what is exchanged, as loops and as types
+ *   app_exchange.c   exchanges
+ *   app_scatter.c    the vector scatter
+ *   app_grid.c       grids on ranks, their ghosts
+ *   app_multigrid.c  the 3-D Laplacian
+ *   app_main.c       the command line, rows
+ *
+ * What arms give must be right in itself (scatter, ghosts), and the solver's answer must
+ * have the bits of the row's first sample. Arms with MPI_Alltoallw are the same code, told
+ * apart by MCA variables and by the components that their communicators may use.
+ */
+
+#include "app_multigrid.h"
+#include "app_scatter.h"
+#include "bench.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { APP_SCATTER, APP_GHOSTS, APP_LAPLACIAN, APP_KINDS } app_kind_t;
+
+/** What the ranks together have computed, the same for any number of them. */
+typedef struct app_answer_t {
+    bool right;        /**< each value, where all are known */
+    double residual;   /**< the largest, of the solver */
+    uint64_t checksum; /**< of the solver */
+} app_answer_t;
+
+static struct {
+    /* options */
+    const char *kind_name;
+    const char *pattern_list;
+    const char *element_list;
+    const char *stencil_list;
+    const char *field_list;
+    double points;
+    double levels;
+    double seed;
+
+    app_kind_t kind;
+    int shapes[BENCH_MAX_WORDS]; /* patterns or stencils: each with all sizes */
+    size_t sizes[BENCH_MAX_NUMBERS]; /* elements of a rank, or fields of a point */
+    int size_count;
+    int level_count;                 /* of ghosts: each a row */
+    const bench_world_t *world;
+    app_scatter_t scatter; /* of the row at hand */
+    app_multigrid_t multigrid;
+    int level;
+    uint64_t sample;
+    app_answer_t answer; /* of the first sample */
+} app = {.kind_name = "scatter", .pattern_list = "stride,shuffle,next,halves",
+         .element_list = "4K", .stencil_list = "star,box", .field_list = "1", .points = 100.0,
+         .levels = 3.0, .seed = 1.0};
+
+static const char *const kind_names[APP_KINDS] = {"scatter", "ghosts", "laplacian"};
+static const char *const stencil_names[] = {"star", "box"};
+
+/* ---- the command line */
+
+static const char own_options[]
+    = "  --app WHICH        scatter; laplacian: V-cycles; ghosts: the exchanges of its levels\n"
+      "                     alone                               [scatter]\n"
+      "  --pattern LIST     of the scatter: stride, shuffle, next, halves [all]\n"
+      "  --elements LIST    of the scatter: doubles of each rank [4K]\n"
+      "  --stencil LIST     star, box (7 and 27 points)         [both]\n"
+      "  --points N         in each direction                   [100]\n"
+      "  --levels N         of the multigrid                    [3]\n"
+      "  --fields LIST      doubles of each point, side by side [1]\n"
+      "  --seed N           of the patterns                     [1]\n"
+      "  The size of a row is the elements of each rank or the points in each direction.\n"
+      "  residual (the largest) and checksum are of the solver after all calls of a sample.\n";
+
+static const char arms[]
+    = "  hand, persistent   packed by hand, a message a peer, parts unpacked as they come; with\n"
+      "                     new or with persistent requests\n"
+      "  handall, persistentall\n"
+      "                     the same, unpacked when all are there\n"
+      "  stock              derived types and MPI_Alltoallw of Open MPI without our components\n"
+      "                     and without look-ahead\n"
+      "  baseline           the same with the paper's baseline: round robin, messages of no\n"
+      "                     bytes too, look-ahead that searches again\n"
+      "  ours               the same with coll/pipering's choice and two contexts of look-ahead\n";
+
+#define BASELINE "alltoallw_algorithm=round_robin:opal_datatype_lookahead=research"
+#define OURS "alltoallw_algorithm=auto:opal_datatype_lookahead=dual"
+
+static const bench_kind_t kinds[]
+    = {{"hand", BENCH_STOCK, APP_HAND, NULL, NULL},
+       {"handall", BENCH_STOCK, APP_HAND_ALL, NULL, NULL},
+       {"persistent", BENCH_STOCK, APP_PERSISTENT, NULL, NULL},
+       {"persistentall", BENCH_STOCK, APP_PERSISTENT_ALL, NULL, NULL},
+       {"stock", BENCH_STOCK, APP_ALLTOALLW, NULL, NULL},
+       {"baseline", BENCH_PIPERING, APP_ALLTOALLW, BASELINE, NULL},
+       {"ours", BENCH_PIPERING, APP_ALLTOALLW, OURS, NULL},
+       {NULL, BENCH_STOCK, 0, NULL, NULL}};
+
+static const bench_option_t options[] = {{"--app", &app.kind_name, NULL, 0.0, NULL},
+                                         {"--pattern", &app.pattern_list, NULL, 0.0, NULL},
+                                         {"--elements", &app.element_list, NULL, 0.0, NULL},
+                                         {"--stencil", &app.stencil_list, NULL, 0.0, NULL},
+                                         {"--fields", &app.field_list, NULL, 0.0, NULL},
+                                         {"--points", NULL, &app.points, 1.0, NULL},
+                                         {"--levels", NULL, &app.levels, 1.0, NULL},
+                                         {"--seed", NULL, &app.seed, 0.0, NULL},
+                                         {NULL, NULL, NULL, 0.0, NULL}};
+
+/* ---- rows: shapes, in each sizes, in each levels */
+
+static int shape_of(int row)
+{
+    return app.shapes[row / app.level_count / app.size_count];
+}
+
+static app_grid_t grid_of(int row)
+{
+    return (app_grid_t){.points = (int) app.points,
+                        .levels = (int) app.levels,
+                        .fields = (int) app.sizes[row / app.level_count % app.size_count],
+                        .box = 1 == shape_of(row)};
+}
+
+static bool prepare_scatter(bench_t *bench, char *error)
+{
+    const char *names[APP_PATTERNS];
+    int shapes;
+
+    for (int i = 0; i < APP_PATTERNS; ++i) {
+        names[i] = app_scatter_name((app_pattern_t) i);
+    }
+    shapes = bench_choices(app.pattern_list, names, APP_PATTERNS, app.shapes);
+    app.size_count = bench_numbers(app.element_list, app.sizes);
+    app.level_count = 1;
+    bench->rows = shapes * app.size_count;
+    if (0 > shapes || 0 > app.size_count) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--pattern %s --elements %s: expected some of stride, shuffle, next, halves, and "
+                 "a list like 1K,4K..64K", app.pattern_list, app.element_list);
+        return false;
+    }
+    return true;
+}
+
+static bool prepare_grid(bench_t *bench, char *error)
+{
+    const int shapes = bench_choices(app.stencil_list, stencil_names, 2, app.shapes);
+    const char *misfit;
+
+    app.size_count = bench_numbers(app.field_list, app.sizes);
+    app.level_count = APP_GHOSTS == app.kind ? (int) app.levels : 1;
+    bench->rows = shapes * app.size_count * app.level_count;
+    if (0 > shapes || 0 > app.size_count) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--stencil %s --fields %s: expected some of star, box, and a list like 1,3",
+                 app.stencil_list, app.field_list);
+        return false;
+    }
+    if (1024.0 < app.points || APP_LEVELS < app.levels) {
+        snprintf(error, BENCH_ERROR_LENGTH, "expected at most 1024 --points and %d --levels",
+                 APP_LEVELS);
+        return false;
+    }
+    for (int row = 0; row < bench->rows; ++row) {
+        const app_grid_t grid = grid_of(row);
+
+        misfit = app_grid_misfit(&grid, bench->world.size);
+        if (NULL != misfit) {
+            snprintf(error, BENCH_ERROR_LENGTH, "%s", misfit);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare(bench_t *bench, char *error)
+{
+    const int kind = bench_find(kind_names, APP_KINDS, app.kind_name);
+
+    if (0 > kind) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--app %s: expected scatter, ghosts or laplacian", app.kind_name);
+        return false;
+    }
+    app.kind = (app_kind_t) kind;
+    app.world = &bench->world;
+    return APP_SCATTER == app.kind ? prepare_scatter(bench, error) : prepare_grid(bench, error);
+}
+
+static void print_row(int row, FILE *out)
+{
+    const int size = (int) app.points >> row % app.level_count;
+
+    if (APP_SCATTER == app.kind) {
+        fprintf(out, "%s\t%s\t%zu\t1\t", app.kind_name,
+                app_scatter_name((app_pattern_t) shape_of(row)), app.sizes[row % app.size_count]);
+    } else {
+        fprintf(out, "%s\t%s\t%d\t%d\t", app.kind_name, stencil_names[shape_of(row)], size,
+                grid_of(row).fields);
+    }
+}
+
+/* ---- what the harness calls */
+
+static bool begin_row(bench_t *bench, int row)
+{
+    const MPI_Comm comm = bench->world.control;
+    const app_grid_t grid = grid_of(row);
+
+    app.level = row % app.level_count;
+    return APP_SCATTER == app.kind
+               ? app_scatter_create(&app.scatter, comm, (app_pattern_t) shape_of(row),
+                                    app.sizes[row % app.size_count], (uint64_t) app.seed)
+               : app_multigrid_create(&app.multigrid, comm, &grid);
+}
+
+static void end_row(void)
+{
+    if (APP_SCATTER == app.kind) {
+        app_scatter_free(&app.scatter);
+    } else {
+        app_multigrid_free(&app.multigrid);
+    }
+}
+
+static void fill(const bench_arm_t *arm, uint64_t sample)
+{
+    (void) arm;
+    app.sample = sample;
+    switch (app.kind) {
+    case APP_SCATTER:
+        app_scatter_fill(&app.scatter, sample);
+        break;
+    case APP_GHOSTS:
+        app_ghosts_fill(&app.multigrid, app.level, sample);
+        break;
+    default:
+        app_multigrid_start(&app.multigrid);
+        break;
+    }
+}
+
+/* A scatter, an exchange of ghosts or a V-cycle. */
+static int call(const bench_arm_t *arm)
+{
+    const app_way_t way = (app_way_t) arm->kind->way;
+
+    switch (app.kind) {
+    case APP_SCATTER:
+        return app_scatter_run(&app.scatter, way, arm->comm);
+    case APP_GHOSTS:
+        return app_ghosts_run(&app.multigrid, app.level, way, arm->comm);
+    default:
+        app_multigrid_cycle(&app.multigrid, way, arm->comm);
+        return MPI_SUCCESS;
+    }
+}
+
+static app_answer_t find_answer(const bench_arm_t *arm)
+{
+    app_answer_t answer = {true, 0.0, 0};
+
+    switch (app.kind) {
+    case APP_SCATTER:
+        answer.right = app_scatter_verify(&app.scatter);
+        break;
+    case APP_GHOSTS:
+        answer.right = app_ghosts_verify(&app.multigrid, app.level, app.sample);
+        break;
+    default:
+        answer.checksum = app_multigrid_checksum(&app.multigrid);
+        answer.residual = app_multigrid_residual(&app.multigrid, (app_way_t) arm->kind->way,
+                                                 arm->comm);
+        break;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &answer.residual, 1, MPI_DOUBLE, MPI_MAX, app.world->control);
+    MPI_Allreduce(MPI_IN_PLACE, &answer.checksum, 1, MPI_UINT64_T, MPI_SUM, app.world->control);
+    return answer;
+}
+
+static bool verify(const bench_arm_t *arm, char *error)
+{
+    const app_answer_t answer = find_answer(arm);
+
+    if (1 == app.sample) {
+        app.answer = answer;
+    }
+    snprintf(error, BENCH_ERROR_LENGTH, answer.right ? "another answer than the first sample's"
+                                                     : "wrong data");
+    return answer.right && app.answer.residual == answer.residual
+           && app.answer.checksum == answer.checksum;
+}
+
+static void print_result(const bench_arm_t *arm, FILE *out)
+{
+    (void) arm;
+    if (APP_LAPLACIAN == app.kind) {
+        fprintf(out, "%.17g\t%016" PRIx64 "\t", app.answer.residual, app.answer.checksum);
+    } else {
+        fputs("-\t-\t", out);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const bench_program_t program
+        = {.name = "app",
+           .purpose = "Times the vector scatter and the 3-D Laplacian of Balaji et al. with\n"
+                      "exchanges by hand and by MPI_Alltoallw with derived types, checks every\n"
+                      "result.",
+           .own_options = own_options,
+           .arms = arms,
+           .columns = "app\twhat\tsize\tfields",
+           .results = "residual\tchecksum\t",
+           .options = options,
+           .kinds = kinds,
+           .defaults = {BENCH_DEFAULTS, .arms = "hand,stock", .idle = -1.0},
+           .prepare = prepare,
+           .begin_row = begin_row,
+           .end_row = end_row,
+           .fill = fill,
+           .call = call,
+           .verify = verify,
+           .print_row = print_row,
+           .print_result = print_result};
+
+    return bench_main(&program, argc, argv);
+}

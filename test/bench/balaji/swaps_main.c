@@ -1,0 +1,203 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The command line and the rows of swaps. The time of a rank that comes late is not counted.
+ */
+
+#include "swaps.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static struct {
+    /* options */
+    const char *pattern_name;
+    const char *call_name;
+    const char *total_list;
+    double late; /* milliseconds */
+
+    swaps_pattern_t pattern;
+    swaps_call_t call;
+    size_t totals[BENCH_MAX_NUMBERS];
+    bench_t *bench;
+    swaps_data_t data; /* of the row at hand */
+    MPI_Comm graphs[BENCH_MAX_ARMS];
+    uint64_t sample;
+    bool slept; /* before the first call of the sample */
+} swaps = {.pattern_name = "ring", .call_name = "alltoallw", .total_list = "800"};
+
+static const char *const pattern_names[SWAPS_PATTERNS] = {"ring", "late", "ghost", "dense",
+                                                          "mixed"};
+static const char *const call_names[SWAPS_CALLS] = {"alltoallw", "alltoallv",
+                                                    "neighbor_alltoallw"};
+
+/* ---- the command line */
+
+static const char own_options[]
+    = "  --coll CALL        alltoallw, alltoallv (patterns dense and mixed only),\n"
+      "                     neighbor_alltoallw                  [alltoallw]\n"
+      "  --pattern NAME     ring (a column of doubles to both neighbours), late (the same; the\n"
+      "                     last rank has no part and comes late), ghost (cube of doubles, up to\n"
+      "                     26 neighbours), dense (the same to all), mixed (much to every third\n"
+      "                     rank, 8 bytes to the others)        [ring]\n"
+      "  --total LIST       bytes of a message, or of the cube's side [800]\n"
+      "  --late-ms MS       that the late rank sleeps           [0]\n";
+
+static const char arms[]
+    = "  stock              Open MPI without our components\n"
+      "  auto, bins, rotated, ordered, round_robin\n"
+      "                     pipering's choice, and its algorithms forced\n";
+
+static const bench_kind_t kinds[]
+    = {{"stock", BENCH_STOCK, 0, NULL, NULL},
+       {"auto", BENCH_PIPERING, 0, "%s_algorithm=auto", NULL},
+       {"bins", BENCH_PIPERING, 0, "%s_algorithm=bins", NULL},
+       {"rotated", BENCH_PIPERING, 0, "%s_algorithm=rotated", NULL},
+       {"ordered", BENCH_PIPERING, 0, "%s_algorithm=ordered", NULL},
+       {"round_robin", BENCH_PIPERING, 0, "%s_algorithm=round_robin", NULL},
+       {NULL, BENCH_STOCK, 0, NULL, NULL}};
+
+static const bench_option_t options[] = {{"--coll", &swaps.call_name, NULL, 0.0, NULL},
+                                         {"--pattern", &swaps.pattern_name, NULL, 0.0, NULL},
+                                         {"--total", &swaps.total_list, NULL, 0.0, NULL},
+                                         {"--late-ms", NULL, &swaps.late, 0.0, NULL},
+                                         {NULL, NULL, NULL, 0.0, NULL}};
+
+static bool prepare(bench_t *bench, char *error)
+{
+    const int pattern = bench_find(pattern_names, SWAPS_PATTERNS, swaps.pattern_name);
+    const int call = bench_find(call_names, SWAPS_CALLS, swaps.call_name);
+
+    if (0 > pattern || 0 > call || (SWAPS_V == call && SWAPS_DENSE > pattern)) {
+        snprintf(error, BENCH_ERROR_LENGTH, "--pattern %s --coll %s: cannot be, see --help",
+                 swaps.pattern_name, swaps.call_name);
+        return false;
+    }
+    bench->rows = bench_numbers(swaps.total_list, swaps.totals);
+    if (0 > bench->rows) {
+        snprintf(error, BENCH_ERROR_LENGTH, "--total %s: expected a list like 8,64K",
+                 swaps.total_list);
+        return false;
+    }
+    swaps.pattern = (swaps_pattern_t) pattern;
+    swaps.call = (swaps_call_t) call;
+    swaps.bench = bench;
+    bench->calls[0] = call_names[call];
+    return true;
+}
+
+/* ---- rows */
+
+/* Neighbours are those of the pattern. The arms differ by variables alone: a communicator
+ * with a topology does not take over which components the other one has. */
+static MPI_Comm connect_neighbors(const swaps_data_t *data, MPI_Comm comm)
+{
+    int *peers = calloc(2 * (size_t) data->messages + 1, sizeof(int));
+    int *weights = peers + data->messages;
+    MPI_Comm graph;
+
+    if (NULL == peers) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    for (int i = 0; i < data->messages; ++i) {
+        peers[i] = data->out[i].peer;
+        weights[i] = 1;
+    }
+    MPI_Dist_graph_create_adjacent(comm, data->messages, peers, weights, data->messages, peers,
+                                   weights, MPI_INFO_NULL, 0, &graph);
+    free(peers);
+    return graph;
+}
+
+static bool begin_row(bench_t *bench, int row)
+{
+    swaps_data_create(&swaps.data, swaps.call, swaps.pattern, swaps.totals[row], &bench->world);
+    for (int i = 0; SWAPS_NEIGHBORS == swaps.call && i < bench->arm_count; ++i) {
+        swaps.graphs[i] = connect_neighbors(&swaps.data, bench->arms[0][i].comm);
+    }
+    return true;
+}
+
+static void end_row(void)
+{
+    for (int i = 0; SWAPS_NEIGHBORS == swaps.call && i < swaps.bench->arm_count; ++i) {
+        MPI_Comm_free(&swaps.graphs[i]);
+    }
+    swaps_data_free(&swaps.data);
+}
+
+static void fill(const bench_arm_t *arm, uint64_t sample)
+{
+    (void) arm;
+    swaps.sample = sample;
+    swaps.slept = false;
+    swaps_data_fill(&swaps.data, sample);
+}
+
+static void nap(double milliseconds)
+{
+    const long seconds = (long) (milliseconds / 1e3);
+    const struct timespec time = {seconds, (long) (1e6 * (milliseconds - 1e3 * (double) seconds))};
+
+    nanosleep(&time, NULL);
+}
+
+static int call(const bench_arm_t *arm)
+{
+    if (swaps_is_late(&swaps.data) && !swaps.slept) {
+        swaps.slept = true;
+        nap(swaps.late);
+    }
+    return swaps_data_call(&swaps.data, SWAPS_NEIGHBORS == swaps.call ? swaps.graphs[arm->index]
+                                                                      : arm->comm);
+}
+
+static bool is_timed(void)
+{
+    return !swaps_is_late(&swaps.data);
+}
+
+static bool verify(const bench_arm_t *arm, char *error)
+{
+    (void) arm;
+    snprintf(error, BENCH_ERROR_LENGTH, "wrong data");
+    return swaps_data_right(&swaps.data, swaps.sample);
+}
+
+static void print_row(int row, FILE *out)
+{
+    fprintf(out, "%s\t%s\t%zu\t", swaps.call_name, swaps.pattern_name, swaps.totals[row]);
+}
+
+int main(int argc, char **argv)
+{
+    static const bench_program_t program
+        = {.name = "swaps",
+           .purpose = "Times MPI_Alltoallw and its kin, checks every result.",
+           .own_options = own_options,
+           .arms = arms,
+           .columns = "coll\tpattern\ttotal",
+           .options = options,
+           .kinds = kinds,
+           .defaults = {BENCH_DEFAULTS, .arms = "stock,auto"},
+           .prepare = prepare,
+           .begin_row = begin_row,
+           .end_row = end_row,
+           .fill = fill,
+           .call = call,
+           .is_timed = is_timed,
+           .verify = verify,
+           .print_row = print_row};
+
+    return bench_main(&program, argc, argv);
+}

@@ -1,0 +1,366 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What the component's plans say about a distribution, without MPI: the rounds
+ * of the pipelined ring, what they cost at least on links of a given speed, and
+ * how long the planning itself takes. One TSV line with a `#` header.
+ *
+ * With --call bcast: what a broadcast of the total, or a reduction, takes along the
+ * component's chain and in schedules that it does not have; a TSV line for each.
+ */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "agv_dist.h"
+#include "coll_pipering_plan.h"
+#include "machines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LINKS MCA_COLL_PIPERING_ROUTE_LINKS
+
+typedef struct plan_t {
+    const char *dist;
+    size_t total;
+    int ranks;
+    int ppn;
+    size_t block;  /* 0: search */
+    double rate;   /* bytes/s */
+    double alpha;  /* seconds a block */
+    double beta;   /* seconds a byte, 0: of the rate */
+    const char *call;
+    size_t *bytes;
+    int *node_of;
+    uint64_t *blocks; /* by rank */
+    void *ring_memory;
+    void *model_scratch;
+    void *order_scratch;
+    mca_coll_pipering_ring_t ring;
+    mca_coll_pipering_route_t *route;
+} plan_t;
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+}
+
+static int refuse(const char *what, const char *why)
+{
+    fprintf(stderr, "plan: %s: %s\n", what, why);
+    return 2;
+}
+
+static bool create(plan_t *plan)
+{
+    size_t p = (size_t) plan->ranks;
+    size_t unit = agv_dist_unit(plan->total, plan->ranks);
+
+    plan->bytes = calloc(p, sizeof(*plan->bytes));
+    plan->node_of = calloc(p, sizeof(*plan->node_of));
+    plan->blocks = calloc(p, sizeof(*plan->blocks));
+    plan->ring_memory = malloc(mca_coll_pipering_ring_size(plan->ranks));
+    plan->model_scratch = malloc(mca_coll_pipering_model_scratch(plan->ranks));
+    plan->order_scratch = malloc(mca_coll_pipering_order_scratch(plan->ranks));
+    plan->route = malloc(mca_coll_pipering_routes_size(1, LINKS, LINKS));
+    if (NULL == plan->route || NULL == plan->bytes || NULL == plan->node_of || NULL == plan->blocks
+        || NULL == plan->model_scratch || NULL == plan->ring_memory
+        || NULL == plan->order_scratch) {
+        return false;
+    }
+    for (int i = 0; i < plan->ranks; ++i) {
+        plan->node_of[i] = i / plan->ppn;
+    }
+    mca_coll_pipering_ring_bind(&plan->ring, plan->ranks, plan->ring_memory);
+    (void) mca_coll_pipering_routes_bind(plan->route, 1, LINKS, LINKS);
+    return agv_dist_fill(plan->dist, plan->ranks, plan->node_of, plan->total / unit, unit,
+                         plan->bytes);
+}
+
+static void destroy(plan_t *plan)
+{
+    free(plan->bytes);
+    free(plan->node_of);
+    free(plan->blocks);
+    free(plan->model_scratch);
+    free(plan->ring_memory);
+    free(plan->order_scratch);
+    free(plan->route);
+}
+
+static void order(plan_t *plan, size_t block)
+{
+    for (int i = 0; i < plan->ranks; ++i) {
+        plan->blocks[i] = mca_coll_pipering_blocks(plan->bytes[i], block);
+    }
+    mca_coll_pipering_order(&plan->ring, plan->node_of, plan->blocks,
+                            MCA_COLL_PIPERING_ORDER_NODES | MCA_COLL_PIPERING_ORDER_EMPTIES,
+                            plan->order_scratch);
+}
+
+static mca_coll_pipering_link_cost_t link_cost(const plan_t *plan)
+{
+    return machines_tcp(plan->alpha, 0.0 < plan->beta ? plan->beta : 1.0 / plan->rate);
+}
+
+/* B of the least modelled time in the order at hand. */
+static size_t search(const plan_t *plan)
+{
+    mca_coll_pipering_link_cost_t cost = link_cost(plan);
+    mca_coll_pipering_problem_t problem = {.ring = &plan->ring,
+                                           .bytes = plan->bytes,
+                                           .cost = {cost, cost},
+                                           .scratch = plan->model_scratch};
+
+    return mca_coll_pipering_search(&problem);
+}
+
+/* All that a call plans: an order for many small blocks, B in that order, the
+ * order for this B, the route of one rank. */
+static size_t whole_plan(plan_t *plan)
+{
+    size_t block = plan->block;
+
+    if (0 == block) {
+        order(plan, 1 + plan->total / 256);
+        block = search(plan);
+    }
+    order(plan, block);
+    mca_coll_pipering_route(plan->route, &plan->ring, plan->ranks / 2);
+    return block;
+}
+
+/* Seconds of one planning: the least of ten batches that take 10 ms each. */
+static double planning_time(plan_t *plan)
+{
+    double least = 1e9;
+
+    for (int batch = 0; batch < 10; ++batch) {
+        double begun = now(), took;
+        int done = 0;
+
+        do {
+            whole_plan(plan);
+            ++done;
+            took = now() - begun;
+        } while (0.010 > took);
+        least = took / done < least ? took / done : least;
+    }
+    return least;
+}
+
+/* Blocks are cut evenly: the longest block of all contributions. */
+static size_t longest_block(const plan_t *plan)
+{
+    size_t longest = 0;
+
+    for (int i = 0; i < plan->ranks; ++i) {
+        if (0 < plan->blocks[i]) {
+            size_t length = (size_t) ((plan->bytes[i] + plan->blocks[i] - 1) / plan->blocks[i]);
+            longest = length > longest ? length : longest;
+        }
+    }
+    return longest;
+}
+
+/* The ring over nodes: blocks of a node count together. */
+static void report(plan_t *plan)
+{
+    size_t block = whole_plan(plan);
+    size_t most = 0;
+    uint64_t *node_blocks = calloc((size_t) plan->ranks, sizeof(*node_blocks));
+    double bound, limit;
+
+    if (NULL == node_blocks) {
+        return;
+    }
+    for (int node = 0; node < plan->ring.nodes; ++node) {
+        size_t lacking = plan->total;
+
+        for (int x = plan->ring.first[node]; x < plan->ring.first[node + 1]; ++x) {
+            node_blocks[node] += plan->blocks[plan->ring.rank[x]];
+            lacking -= plan->bytes[plan->ring.rank[x]];
+        }
+        most = lacking > most ? lacking : most;
+    }
+    uint64_t rounds = mca_coll_pipering_rounds(node_blocks, plan->ring.nodes);
+    int64_t excess = mca_coll_pipering_excess(node_blocks, plan->ring.nodes);
+    bound = (double) rounds * (double) longest_block(plan) / plan->rate;
+    limit = (double) most / plan->rate;
+    printf("#dist\ttotal\tp\tnodes\tblock\trounds\tM\tlongest\tlimit_s\tbound_s\tfrac\tplan_us\n");
+    printf("%s\t%zu\t%d\t%d\t%zu\t%llu\t%lld\t%zu\t%.9f\t%.9f\t%.4f\t%.3f\n", plan->dist,
+           plan->total, plan->ranks, plan->ring.nodes, block, (unsigned long long) rounds,
+           (long long) excess, longest_block(plan), limit, bound,
+           0.0 < bound ? limit / bound : 1.0, 1e6 * planning_time(plan));
+    free(node_blocks);
+}
+
+/*
+ * A broadcast in rounds: in each a node takes in one block and sends one. n blocks
+ * take n + more rounds; a block takes at most so many hops, which cost a latency each.
+ * With q = ceil(log2 p):
+ *
+ *     chain       p - 2     p - 1 hops: the component's (coll_pipering_plan_chain.c)
+ *     two trees   2 q - 2   q hops: each half of the data goes down a binary tree in
+ *                           which a node that is inner in the other is a leaf, a block
+ *                           every second round. Exact where p is a power of two, else
+ *                           at most one more than it takes. Sanders, Speck, Traeff,
+ *                           "Two-Tree Algorithms for Full Bandwidth Broadcast,
+ *                           Reduction and Scan", Parallel Computing 35 (2009)
+ *     circulant   q - 1     q hops: in round i to the rank s_k further on, k = i mod q,
+ *                           s_q = p, s_k = ceil(s_(k+1) / 2). Traeff, "Optimal Broadcast
+ *                           Schedules in Logarithmic Time", arXiv 2205.10072 and later.
+ *                           No fewer rounds are possible.
+ *
+ * All are given the chain's favour, that a latency delays a block on its way but
+ * never the next round; for a circulant schedule, which passes on at once what comes
+ * in, that is more than it can have. Reductions take the same rounds backwards.
+ */
+typedef struct schedule_t {
+    const char *name;
+    int more;
+    int hops;
+    uint64_t parts; /* of equally many blocks */
+    const plan_t *plan;
+} schedule_t;
+
+static uint64_t schedule_blocks(const schedule_t *schedule, size_t block)
+{
+    return schedule->parts
+           * mca_coll_pipering_blocks(schedule->plan->total, (size_t) schedule->parts * block);
+}
+
+static double schedule_time(const void *problem, size_t block)
+{
+    const schedule_t *schedule = problem;
+    const mca_coll_pipering_link_cost_t cost = link_cost(schedule->plan);
+    const double blocks = (double) schedule_blocks(schedule, block);
+    const double size = (double) schedule->plan->total / blocks;
+
+    return (blocks + schedule->more) * mca_coll_pipering_stream_time(&cost, 1, size)
+           + schedule->hops * cost.latency;
+}
+
+static void report_schedule(const schedule_t *schedule)
+{
+    const plan_t *plan = schedule->plan;
+    const mca_coll_pipering_link_cost_t cost = link_cost(plan);
+    const double fill = schedule->more > 1 ? schedule->more : 1;
+    const size_t block = mca_coll_pipering_search_size(
+        schedule_time, schedule, &cost, plan->total,
+        sqrt((double) plan->total * cost.alpha / cost.beta / fill));
+    const double seconds = schedule_time(schedule, block);
+    const double limit = (double) plan->total / plan->rate;
+
+    printf("%s\t%zu\t%d\t%zu\t%llu\t%.9f\t%.9f\t%.4f\n", schedule->name, plan->total,
+           plan->ranks, block,
+           (unsigned long long) schedule_blocks(schedule, block) + (unsigned) schedule->more,
+           limit, seconds, limit / seconds);
+}
+
+static void report_schedules(const plan_t *plan)
+{
+    const int p = plan->ranks;
+    int q = 1;
+
+    while ((1 << q) < p) {
+        ++q;
+    }
+    const schedule_t schedules[] = {{"chain", p - 2, p - 1, 1, plan},
+                                    {"two-trees", 2 * q - 2, q, 2, plan},
+                                    {"circulant", q - 1, q, 1, plan}};
+
+    printf("#schedule\ttotal\tp\tblock\trounds\tlimit_s\ttime_s\tfrac\n");
+    for (size_t i = 0; i < sizeof(schedules) / sizeof(schedules[0]); ++i) {
+        report_schedule(&schedules[i]);
+    }
+}
+
+static int parse(plan_t *plan, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const char *name = argv[i], *word = (i + 1 < argc) ? argv[i + 1] : NULL;
+
+        if (NULL == word) {
+            return refuse(name, "wants a value");
+        }
+        if (0 == strcmp(name, "--dist")) {
+            plan->dist = word;
+        } else if (0 == strcmp(name, "--total")) {
+            plan->total = strtoul(word, NULL, 10);
+        } else if (0 == strcmp(name, "--ranks")) {
+            plan->ranks = atoi(word);
+        } else if (0 == strcmp(name, "--ppn")) {
+            plan->ppn = atoi(word);
+        } else if (0 == strcmp(name, "--block")) {
+            plan->block = strtoul(word, NULL, 10);
+        } else if (0 == strcmp(name, "--rate")) {
+            plan->rate = strtod(word, NULL);
+        } else if (0 == strcmp(name, "--alpha")) {
+            plan->alpha = strtod(word, NULL);
+        } else if (0 == strcmp(name, "--beta")) {
+            plan->beta = strtod(word, NULL);
+        } else if (0 == strcmp(name, "--call")) {
+            plan->call = word;
+        } else {
+            return refuse(name, "is not one of --call allgatherv or bcast, --dist NAME, --total "
+                                "BYTES, --ranks P, --ppn K, --block BYTES, --rate BYTES/S, "
+                                "--alpha SECONDS (of a block), --beta SECONDS (of a byte)");
+        }
+    }
+    return 0;
+}
+
+static int check(const plan_t *plan)
+{
+    const bool bcast = 0 == strcmp(plan->call, "bcast");
+
+    if (!bcast && 0 != strcmp(plan->call, "allgatherv")) {
+        return refuse("--call", "allgatherv or bcast is meant");
+    }
+    if (1 > plan->ranks || 1 > plan->ppn || 1 > plan->total || 0.0 >= plan->rate) {
+        return refuse("--total, --ranks, --ppn, --rate", "positive numbers are meant");
+    }
+    if (bcast && 2 > plan->ranks) {
+        return refuse("--ranks", "a broadcast wants two or more");
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    plan_t plan = {.call = "allgatherv", .dist = "regular", .total = 1048576, .ranks = 8, .ppn = 1,
+                   .rate = 12500000.0, .alpha = 1e-5};
+    int code = parse(&plan, argc, argv);
+
+    code = 0 == code ? check(&plan) : code;
+    if (0 != code) {
+        return code;
+    }
+    if (0 == strcmp(plan.call, "bcast")) {
+        report_schedules(&plan);
+        return 0;
+    }
+    if (!create(&plan)) {
+        code = refuse(plan.dist, "no such distribution, or no memory for so many ranks");
+    } else {
+        report(&plan);
+    }
+    destroy(&plan);
+    return code;
+}

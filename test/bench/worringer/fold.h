@@ -1,0 +1,75 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * fold: times MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan, MPI_Allreduce and
+ * MPI_Allgather, with the harness of bench.h.
+ *
+ *   fold_main.c  the command line, rows
+ *   fold_data.c  operations, buffers, what they must hold, the call
+ */
+
+#ifndef FOLD_H
+#define FOLD_H
+
+#include "bench.h"
+
+typedef enum {
+    FOLD_BCAST,
+    FOLD_REDUCE,
+    FOLD_SCAN,
+    FOLD_EXSCAN,
+    FOLD_ALLREDUCE,
+    FOLD_ALLGATHER,
+    FOLD_COLLS
+} fold_coll_t;
+
+/** One row: a collective and the bytes that each rank contributes. */
+typedef struct fold_problem_t {
+    fold_coll_t coll;
+    size_t total;
+    bool matrix; /**< the operation: product of matrices, else sum */
+    int root;
+} fold_problem_t;
+
+typedef struct fold_data_t {
+    fold_problem_t problem;
+    MPI_Datatype type;
+    MPI_Op op;
+    bool owned;    /**< type and op are to be freed */
+    size_t unit;   /**< bytes of an element */
+    size_t length; /**< elements */
+    int rank;
+    int size;
+    uint64_t call;     /**< makes the values of each sample different */
+    uint64_t turn;     /**< of this call in its batch */
+    uint64_t *weights; /**< [size] of the ranks' contributions to the sum */
+    unsigned char *send;
+    size_t recv_size;
+    unsigned char *recv; /**< with a guard behind it */
+} fold_data_t;
+
+bool fold_coll_has_op(fold_coll_t coll);
+size_t fold_unit(fold_coll_t coll, bool matrix); /**< bytes of an element */
+bool fold_data_create(fold_data_t *data, const fold_problem_t *problem,
+                      const bench_world_t *world);
+void fold_data_free(fold_data_t *data);
+/** New values for the sample of this number. */
+void fold_data_fill(fold_data_t *data, uint64_t call);
+/** The collective itself; MPI's code. */
+int fold_data_call(const fold_data_t *data, MPI_Comm comm);
+/** Between two calls of a batch: true if the first element of each contribution is this
+ *  call's; the next call sends another. */
+bool fold_data_next(fold_data_t *data);
+/** True if all is as it must be; else a sentence in `error`. */
+bool fold_data_verify(const fold_data_t *data, char *error);
+
+#endif

@@ -1,0 +1,149 @@
+#!/bin/bash
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# The floors of coll/pipering: a file includes files of its own floor and of those below,
+# a plan includes no header of Open MPI, and only the floor of calls knows the component.
+# What components share knows neither of them.
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# From the ground up; alltoall is a room on the floor of calls.
+floors=(plan engine decide call)
+
+# level FLOOR: its number, or nothing.
+level() {
+    local i
+    [[ $1 != alltoall ]] || set -- call
+    for i in "${!floors[@]}"; do
+        [[ ${floors[i]} != "$1" ]] || echo "$i"
+    done
+}
+
+# included FILE: what it includes by name, one a line.
+included() {
+    sed -nE 's/^ *# *include +"([^"]*)".*/\1/p' "$1"
+}
+
+# look_up TREE: includes of coll/pipering that point up, or out of their folder by a bare name.
+look_up() {
+    local dir=$1/ompi/mca/coll/pipering file header floor own other
+    for file in "$dir"/*/*.[ch]; do
+        floor=$(basename "$(dirname "$file")")
+        own=$(level "$floor")
+        [[ -n $own ]] || echo "${file#"$1/"}: $floor is no floor"
+        while IFS= read -r header; do
+            case $header in
+            ompi/mca/coll/pipering/*/*)
+                other=$(level "$(basename "$(dirname "$header")")")
+                ((${other:-99} <= own)) || echo "${file#"$1/"} includes $header"
+                ;;
+            coll_pipering*)
+                [[ -f $dir/$floor/$header ]] || echo "${file#"$1/"} includes $header by its bare name"
+                ;;
+            ompi/mca/coll/mleader/*) echo "${file#"$1/"} includes $header" ;;
+            esac
+        done < <(included "$file")
+    done
+    for file in "$dir"/*.[ch]; do
+        [[ ! -f $file ]] || echo "${file#"$1/"} stands on no floor"
+    done
+}
+
+# look_out TREE: headers of Open MPI in plans.
+look_out() {
+    local file header
+    for file in "$1"/ompi/mca/coll/pipering/{plan,alltoall}/coll_pipering_plan*.[ch] \
+        "$1"/ompi/mca/coll/mleader/coll_mleader_plan*.[ch]; do
+        [[ -f $file ]] || continue
+        while IFS= read -r header; do
+            case $header in
+            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
+            common_irregular_exchange.h) ;;
+            *) echo "${file#"$1/"} includes $header" ;;
+            esac
+        done < <(included "$file")
+    done
+}
+
+# look_round TREE: the component, below the floor of calls.
+look_round() {
+    local floor
+    for floor in plan engine decide; do
+        (cd "$1" && grep -Hnwo 'mca_coll_pipering_component' \
+            ompi/mca/coll/pipering/"$floor"/*.[ch])
+    done
+}
+
+# look_aside TREE: components, in what they share.
+look_aside() {
+    (cd "$1" && grep -HnE 'coll/(pipering|mleader)/|coll_(pipering|mleader)' \
+        ompi/mca/common/irregular/*.[ch])
+    (cd "$1" && grep -HnE 'coll/pipering/|coll_pipering' ompi/mca/coll/mleader/*.[ch])
+}
+
+count=0
+# none LABEL LINES: a test that there are none.
+none() {
+    count=$((count + 1))
+    if [[ -z $2 ]]; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1"
+        printf '# %s\n' "${2//$'\n'/$'\n# '}"
+    fi
+}
+
+# some LABEL LINES: a test that the one line is found.
+some() {
+    count=$((count + 1))
+    if [[ -n $2 && $2 != *$'\n'* ]]; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1: ${2:-nothing} was found"
+    fi
+}
+
+none "no file of coll/pipering includes one of a floor above its own" "$(look_up "$root")"
+none "plans are pure C" "$(look_out "$root")"
+none "only calls know the component" "$(look_round "$root")"
+none "what components share knows neither, and mleader does not know pipering" "$(look_aside "$root")"
+
+# The same on trees with one defect each: the looks find it.
+mkdir -p "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call}}
+tree=$work/ompi/mca
+for file in plan/coll_pipering_plan engine/coll_pipering_engine decide/coll_pipering_decide \
+    call/coll_pipering; do
+    echo '#include <stddef.h>' >"$tree/coll/pipering/$file.h"
+done
+echo >"$tree/coll/mleader/coll_mleader_plan.h"
+echo >"$tree/common/irregular/common_irregular.h"
+none "(a tree without defects)" \
+    "$(look_up "$work"; look_out "$work"; look_round "$work"; look_aside "$work")"
+
+# defect LOOK FILE LINE
+defect() {
+    cp "$tree/$2" "$work/saved"
+    echo "$3" >>"$tree/$2"
+    some "found in ${2##*/}: $3" "$("$1" "$work")"
+    cp "$work/saved" "$tree/$2"
+}
+defect look_up coll/pipering/engine/coll_pipering_engine.h \
+    '#include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"'
+defect look_up coll/pipering/decide/coll_pipering_decide.h '#include "coll_pipering.h"'
+defect look_up coll/pipering/call/coll_pipering.h '#include "ompi/mca/coll/mleader/coll_mleader.h"'
+defect look_out coll/pipering/plan/coll_pipering_plan.h '#include "ompi/op/op.h"'
+defect look_out coll/mleader/coll_mleader_plan.h '#include "opal/util/output.h"'
+defect look_round coll/pipering/decide/coll_pipering_decide.h '&mca_coll_pipering_component;'
+defect look_aside common/irregular/common_irregular.h '/* coll_mleader */'
+defect look_aside coll/mleader/coll_mleader_plan.h '#include "ompi/mca/coll/pipering/plan/x.h"'
+
+echo "1..$count"

@@ -1,0 +1,506 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The engine of coll/pipering with any number of streams, links and pipelines a call, run as it
+ * is (ranks.h): six streams of which each is forwarded to five ranks, trees of all shapes away
+ * from a root and towards it, with the order of ranks kept, one pipeline with a stream of each
+ * rank; and the shapes that calls have, rings with nodes, chains, lines. Every byte of every
+ * buffer is compared with a reference that knows of no route and no block.
+ */
+
+#include <string.h>
+
+#include "ranks.h"
+#include "ref.h"
+#include "tap.h"
+
+#define PATIENCE 300 /* seconds */
+#define FAN_OUT 5
+#define STREAMS 6
+
+static void fill_bytes(ranks_problem_t *problem, int places, size_t unit, size_t most)
+{
+    const uint64_t empties = tap_below(4);
+
+    for (int i = 0; i < places; i++) {
+        problem->bytes[i] = tap_below(6) < empties ? 0 : unit * tap_below(most / unit + 1);
+    }
+}
+
+static void try_problem(tap_tally_t *tally, ranks_problem_t *problem)
+{
+    const char *fault = ranks_run(problem, 0);
+
+    tap_try(tally, NULL == fault, "%s: %s", NULL == fault ? "" : fault, ranks_show(problem));
+    ranks_close(problem);
+}
+
+/* ---- rings ---- */
+
+static void order_ring(ranks_problem_t *problem, mca_coll_pipering_ring_t *ring, bool flat)
+{
+    uint64_t blocks[POSING_RANKS];
+    void *scratch = tap_memory(mca_coll_pipering_order_scratch(problem->p));
+
+    for (int r = 0; r < problem->p; r++) {
+        blocks[r] = mca_coll_pipering_blocks(problem->bytes[r], problem->cut.block_size);
+    }
+    mca_coll_pipering_order(ring, problem->node_of, blocks,
+                            (flat ? 0 : MCA_COLL_PIPERING_ORDER_NODES)
+                                | (tap_once_in(2) ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0),
+                            scratch);
+    free(scratch);
+}
+
+/* The ring that a problem is opened with, of all ranks. */
+static void order_all(ranks_problem_t *problem, bool flat)
+{
+    mca_coll_pipering_ring_bind(&problem->ring, problem->p, problem->memory);
+    order_ring(problem, &problem->ring, flat);
+}
+
+static void make_ring(ranks_problem_t *problem, int p)
+{
+    ranks_open(problem, RANKS_GATHER, p, tap_between(1, p));
+    ranks_roll(problem);
+    fill_bytes(problem, p, 12, 300);
+    order_all(problem, tap_once_in(4));
+    const int pipe = ranks_add_pipe(problem);
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route(&problem->route[pipe][r], &problem->ring, r);
+    }
+}
+
+/* Around the ring twice: a reduce-scatter and a gather. */
+static void make_ring_allreduce(ranks_problem_t *problem, int p)
+{
+    ranks_open(problem, RANKS_ALLREDUCE, p, tap_between(1, p));
+    ranks_roll(problem);
+    problem->scattered = problem->commutes = true;
+    const size_t length = (size_t) p + tap_below(200);
+    for (size_t r = 0; r < (size_t) p; r++) {
+        problem->bytes[r] = length / (size_t) p + (r < length % (size_t) p);
+        problem->starts[r] = 0 == r ? 0 : problem->starts[r - 1] + problem->bytes[r - 1];
+    }
+    order_all(problem, tap_once_in(4));
+    const int scatter = ranks_add_pipe(problem);
+    const int gather = ranks_add_pipe(problem);
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route_t *first = &problem->route[scatter][r];
+        mca_coll_pipering_route_t *second = &problem->route[gather][r];
+
+        mca_coll_pipering_route_scatter(first, &problem->ring, r);
+        mca_coll_pipering_route(second, &problem->ring, r);
+        mca_coll_pipering_route_shift_tags(second, first->tags);
+        second->gate = scatter;
+    }
+}
+
+static void reverse(mca_coll_pipering_ring_t *ring)
+{
+    for (int x = 0, y = ring->size - 1; x < y; x++, y--) {
+        const int rank = ring->rank[x];
+
+        ring->rank[x] = ring->rank[y];
+        ring->rank[y] = rank;
+    }
+    for (int x = 0; x < ring->size; x++) {
+        ring->position[ring->rank[x]] = x;
+    }
+}
+
+/* Along several rings, in one direction or the other, each with a part of all contributions. */
+static void make_cycles(ranks_problem_t *problem, int p, int cycles)
+{
+    int tags = 0;
+
+    ranks_open(problem, RANKS_GATHER, p, tap_between(1, p));
+    ranks_roll(problem);
+    fill_bytes(problem, p, 12, 300);
+    for (int i = 0; i < cycles; i++) {
+        const int pipe = ranks_add_pipe(problem);
+        const bool flat = tap_once_in(2);
+
+        order_ring(problem, &problem->other[i], flat);
+        if (flat) {
+            reverse(&problem->other[i]);
+        }
+        for (int r = 0; r < p; r++) {
+            mca_coll_pipering_route_t *route = &problem->route[pipe][r];
+
+            mca_coll_pipering_route(route, &problem->other[i], r);
+            mca_coll_pipering_route_part(route, i, cycles);
+            mca_coll_pipering_route_shift_tags(route, tags);
+        }
+        tags = problem->route[pipe][0].tags;
+    }
+}
+
+static void test_rings(void)
+{
+    tap_tally_t gather = {0, 0}, twice = {0, 0}, cycles = {0, 0};
+    ranks_problem_t problem;
+
+    for (int i = 0; i < 150; i++) {
+        make_ring(&problem, tap_between(2, 10));
+        try_problem(&gather, &problem);
+    }
+    for (int i = 0; i < 80; i++) {
+        make_ring_allreduce(&problem, tap_between(2, 9));
+        try_problem(&twice, &problem);
+    }
+    for (int i = 0; i < 80; i++) {
+        make_cycles(&problem, tap_between(2, 9), tap_between(2, RANKS_RINGS));
+        try_problem(&cycles, &problem);
+    }
+    tally_ok(&gather, 150, "gather along a ring of nodes");
+    tally_ok(&cycles, 80, "gather along several rings, each with a part");
+    tally_ok(&twice, 80, "allreduce around a ring");
+}
+
+/* ---- chains ---- */
+
+static void open_vector(ranks_problem_t *problem, ranks_operation_t operation, int p, int root)
+{
+    ranks_open(problem, operation, p, tap_between(1, p));
+    ranks_roll(problem);
+    fill_bytes(problem, 1, 12, RANKS_BCAST == operation ? 1200 : 300);
+    problem->root = root;
+}
+
+static void add_chain(ranks_problem_t *problem, bool collect, bool ordered, int gate)
+{
+    const int pipe = ranks_add_pipe(problem), p = problem->p;
+    const bool line = RANKS_SCAN == problem->operation || RANKS_EXSCAN == problem->operation;
+
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_chain_t chain;
+
+        if (line) {
+            mca_coll_pipering_chain_line(&chain, p, r);
+        } else if (ordered) {
+            mca_coll_pipering_chain_ordered(&chain, p, problem->root, r);
+        } else {
+            mca_coll_pipering_chain(&chain, problem->node_of, p, problem->root, r);
+        }
+        (collect ? mca_coll_pipering_chain_collect
+                 : mca_coll_pipering_chain_spread)(&problem->route[pipe][r], &problem->ring,
+                                                   &chain);
+        problem->route[pipe][r].gate = gate;
+    }
+}
+
+static void make_chain(ranks_problem_t *problem, ranks_operation_t operation, int p)
+{
+    const bool ordered = tap_once_in(2);
+
+    open_vector(problem, operation, p,
+                RANKS_ALLREDUCE == operation ? 0 : tap_between(0, p - 1));
+    problem->commutes = !ordered;
+    if (RANKS_BCAST == operation) {
+        add_chain(problem, false, false, -1);
+        return;
+    }
+    add_chain(problem, true, ordered, -1);
+    if (RANKS_ALLREDUCE == operation) {
+        add_chain(problem, false, false, 0);
+    }
+}
+
+static void test_chains(void)
+{
+    static const char *const name[] = {[RANKS_BCAST] = "broadcast", [RANKS_REDUCE] = "reduce",
+                                       [RANKS_SCAN] = "scan", [RANKS_EXSCAN] = "exscan",
+                                       [RANKS_ALLREDUCE] = "allreduce, there and back"};
+    ranks_problem_t problem;
+
+    for (int operation = RANKS_BCAST; operation <= RANKS_ALLREDUCE; operation++) {
+        tap_tally_t tally = {0, 0};
+
+        for (int i = 0; i < 100; i++) {
+            make_chain(&problem, (ranks_operation_t) operation, tap_between(2, 9));
+            try_problem(&tally, &problem);
+        }
+        tally_ok(&tally, 100, "%s along a chain", name[operation]);
+    }
+}
+
+/* ---- trees ---- */
+
+typedef struct tree_t {
+    int up[POSING_RANKS];
+    int down[POSING_RANKS][FAN_OUT], downs[POSING_RANKS];
+    int below[POSING_RANKS]; /* children of lower ranks */
+} tree_t;
+
+static void add_child(tree_t *tree, int parent, int child)
+{
+    tree->down[parent][tree->downs[parent]++] = child;
+    tree->up[child] = parent;
+}
+
+/* A tree of any shape. */
+static void roll_tree(tree_t *tree, int p, int root)
+{
+    int row[POSING_RANKS];
+
+    memset(tree, 0, sizeof(*tree));
+    tree->up[root] = -1;
+    row[0] = root;
+    for (int i = 1, r = 0; i < p; i++, r++) {
+        const int at = tap_between(1, i);
+
+        r += root == r;
+        row[i] = row[at];
+        row[at] = r;
+    }
+    for (int i = 1; i < p; i++) {
+        int parent = row[tap_between(tap_once_in(2) ? i / 2 : 0, i - 1)];
+
+        while (FAN_OUT == tree->downs[parent]) {
+            parent = row[tap_between(0, i - 1)];
+        }
+        add_child(tree, parent, row[i]);
+    }
+}
+
+/* Ranks [from, to) below a parent, which gets at most `most` children; ranks of a subtree follow
+ * each other. */
+static void roll_ordered(tree_t *tree, int parent, int from, int to, int most)
+{
+    while (from < to) {
+        const int end = tree->downs[parent] + 1 < most ? tap_between(from + 1, to) : to;
+        const int child = tap_between(from, end - 1);
+
+        add_child(tree, parent, child);
+        roll_ordered(tree, child, from, child, FAN_OUT - 1);
+        tree->below[child] = tree->downs[child];
+        roll_ordered(tree, child, child + 1, end, FAN_OUT);
+        from = end;
+    }
+}
+
+static void roll_ordered_tree(tree_t *tree, int p, int root)
+{
+    memset(tree, 0, sizeof(*tree));
+    tree->up[root] = -1;
+    roll_ordered(tree, root, 0, root, FAN_OUT - 1);
+    tree->below[root] = tree->downs[root];
+    roll_ordered(tree, root, root + 1, p, FAN_OUT);
+}
+
+/* A pipeline along a tree, for a part of the data. */
+static int add_tree(ranks_problem_t *problem, const tree_t *tree, bool collect, int gate, int part,
+                    int parts, int tag)
+{
+    const int pipe = ranks_add_pipe(problem);
+
+    for (int r = 0; r < problem->p; r++) {
+        mca_coll_pipering_route_t *route = &problem->route[pipe][r];
+
+        if (collect) {
+            mca_coll_pipering_route_collect(route, &problem->ring, tree->up[r], tree->down[r],
+                                            tree->downs[r], tree->below[r]);
+        } else {
+            mca_coll_pipering_route_spread(route, &problem->ring, tree->up[r], tree->down[r],
+                                           tree->downs[r]);
+        }
+        mca_coll_pipering_route_part(route, part, parts);
+        mca_coll_pipering_route_shift_tags(route, tag);
+        route->gate = gate;
+    }
+    return pipe;
+}
+
+/*
+ * Six trees that have no link in common, of seven ranks: tree i leads from the root to the i-th
+ * of the others, and from this one to the five that are left.
+ */
+static void make_six(ranks_problem_t *problem)
+{
+    const int p = STREAMS + 1, root = tap_between(0, p - 1);
+
+    open_vector(problem, RANKS_BCAST, p, root);
+    for (int i = 0; i < STREAMS; i++) {
+        const int head = (root + 1 + i) % p;
+        tree_t tree;
+
+        memset(&tree, 0, sizeof(tree));
+        tree.up[root] = -1;
+        add_child(&tree, root, head);
+        for (int r = 0; r < p; r++) {
+            if (r != root && r != head) {
+                add_child(&tree, head, r);
+            }
+        }
+        add_tree(problem, &tree, false, -1, i, STREAMS, 0);
+    }
+}
+
+/* A broadcast, or a reduction, that several trees have parts of. */
+static void make_trees(ranks_problem_t *problem, ranks_operation_t operation, int p, int trees)
+{
+    const int root = tap_between(0, p - 1);
+    tree_t tree;
+
+    open_vector(problem, operation, p, root);
+    problem->commutes = tap_once_in(3);
+    for (int i = 0; i < trees; i++) {
+        int gate = -1, tag = i;
+
+        if (RANKS_BCAST != operation) {
+            problem->commutes ? roll_tree(&tree, p, root) : roll_ordered_tree(&tree, p, root);
+            gate = add_tree(problem, &tree, true, -1, i, trees, i);
+            tag += trees;
+        }
+        if (RANKS_REDUCE != operation) {
+            roll_tree(&tree, p, root);
+            add_tree(problem, &tree, false, gate, i, trees, tag);
+        }
+    }
+}
+
+static void test_trees(void)
+{
+    tap_tally_t six = {0, 0}, bcast = {0, 0}, reduce = {0, 0}, allreduce = {0, 0};
+    ranks_problem_t problem;
+
+    for (int i = 0; i < 150; i++) {
+        make_six(&problem);
+        try_problem(&six, &problem);
+    }
+    for (int i = 0; i < 80; i++) {
+        make_trees(&problem, RANKS_BCAST, tap_between(2, 14), tap_between(1, 8));
+        try_problem(&bcast, &problem);
+        make_trees(&problem, RANKS_REDUCE, tap_between(2, 14), tap_between(1, 6));
+        try_problem(&reduce, &problem);
+        make_trees(&problem, RANKS_ALLREDUCE, tap_between(2, 10), tap_between(1, 6));
+        try_problem(&allreduce, &problem);
+    }
+    tally_ok(&six, 150, "six streams, a fan-out of five");
+    tally_ok(&bcast, 80, "broadcast along up to eight trees");
+    tally_ok(&reduce, 80, "reduce along up to six trees, in the order of ranks");
+    tally_ok(&allreduce, 80, "allreduce along up to six trees, there and back");
+}
+
+/* ---- one pipeline with a stream of each rank ---- */
+
+/* The links of a rank in the tree of an origin; the tag is the origin's. */
+static void add_origin(mca_coll_pipering_route_t *route, const tree_t *tree, int origin, int me)
+{
+    const mca_coll_pipering_stream_t stream = {.position = origin, .origins = 1};
+    const int source = route->ins;
+
+    if (origin != me) {
+        route->in[route->ins++] = (mca_coll_pipering_in_t){.peer = tree->up[me],
+                                                           .tag = origin,
+                                                           .stream = stream};
+    }
+    for (int i = 0; i < tree->downs[me]; i++) {
+        mca_coll_pipering_out_t *out = &route->out[route->outs++];
+
+        *out = (mca_coll_pipering_out_t){.peer = tree->down[me][i], .tag = origin};
+        if (origin == me) {
+            out->own = true;
+        } else {
+            out->source = source;
+            out->forward = stream;
+        }
+    }
+}
+
+static void make_gather(ranks_problem_t *problem, int p)
+{
+    tree_t tree;
+
+    ranks_open(problem, RANKS_GATHER, p, tap_between(1, p));
+    ranks_roll(problem);
+    fill_bytes(problem, p, 12, 300);
+    mca_coll_pipering_ring_bind(&problem->ring, p, problem->memory);
+    for (int r = 0; r < p; r++) {
+        problem->ring.rank[r] = problem->ring.position[r] = r;
+    }
+    const int pipe = ranks_add_pipe(problem);
+    for (int r = 0; r < p; r++) {
+        problem->route[pipe][r].ring = &problem->ring;
+        problem->route[pipe][r].own = (mca_coll_pipering_stream_t){.position = r, .origins = 1};
+        problem->route[pipe][r].tags = p;
+        problem->route[pipe][r].gate = -1;
+    }
+    for (int origin = 0; origin < p; origin++) {
+        roll_tree(&tree, p, origin);
+        for (int r = 0; r < p; r++) {
+            add_origin(&problem->route[pipe][r], &tree, origin, r);
+        }
+    }
+}
+
+static void test_gather(void)
+{
+    tap_tally_t tally = {0, 0};
+    ranks_problem_t problem;
+
+    for (int i = 0; i < 120; i++) {
+        make_gather(&problem, i % 2 ? STREAMS + 1 : tap_between(2, 12));
+        try_problem(&tally, &problem);
+    }
+    tally_ok(&tally, 120, "one pipeline with a stream of each rank, along a tree each");
+}
+
+/* ---- failures ---- */
+
+/* A send fails: nobody waits for who knows of it, and who does not know of it has all data. */
+static void test_failures(void)
+{
+    tap_tally_t tally = {0, 0};
+    ranks_problem_t problem;
+
+    for (int i = 0; i < 250; i++) {
+        unsigned long sends = 100;
+
+        switch (i % 5) {
+        case 0:
+            make_six(&problem);
+            break;
+        case 1:
+            make_ring(&problem, tap_between(2, 8));
+            break;
+        case 2:
+            make_gather(&problem, tap_between(2, 8));
+            break;
+        case 3: /* the block that fails is the last one, often enough */
+            make_chain(&problem, RANKS_BCAST, tap_between(3, 8));
+            problem.cut.block_size = 1 + problem.bytes[0] / (size_t) tap_between(1, 2);
+            sends = 5;
+            break;
+        default:
+            make_trees(&problem, RANKS_ALLREDUCE, tap_between(2, 8), tap_between(1, 4));
+        }
+        problem.calls = 1;
+        const char *fault = ranks_run(&problem, 1 + tap_below(sends));
+        tap_try(&tally, NULL == fault, "%s: %s", NULL == fault ? "" : fault, ranks_show(&problem));
+        ranks_close(&problem);
+    }
+    tally_ok(&tally, 250, "a send fails: nobody waits for blocks of a rank that has failed");
+}
+
+int main(void)
+{
+    tap_start();
+    alarm(PATIENCE);
+    test_trees();
+    test_gather();
+    test_rings();
+    test_chains();
+    test_failures();
+    return tap_end();
+}
