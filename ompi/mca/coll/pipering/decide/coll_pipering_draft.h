@@ -80,6 +80,9 @@ bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
 /** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
 
+/** A broadcast down two trees (coll_pipering_decide_two_trees.c). */
+void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft);
+
 /** A vector that is scattered and gathered along a ring; likewise. */
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);

@@ -37,7 +37,8 @@ typedef enum {
     MCA_COLL_PIPERING_MERGED = 5,
     MCA_COLL_PIPERING_SERIAL = 6,
     MCA_COLL_PIPERING_DOUBLING = 7,
-    MCA_COLL_PIPERING_DISSEMINATION = 8
+    MCA_COLL_PIPERING_DISSEMINATION = 8,
+    MCA_COLL_PIPERING_TWO_TREES = 9
 } mca_coll_pipering_algorithm_t;
 
 /** Collectives that show the same of the model (coll_pipering_lessons.c). */
