@@ -12,7 +12,7 @@
  * Room for the lists of slices: calls that are alike, one behind the other, list a slice only
  * where data lies elsewhere than before.
  *
- *     half 0   receives | sends | their requests | deliveries | steps
+ *     half 0   receives | sends | their requests | steps | deliveries
  *     half 1   the same
  */
 
@@ -22,11 +22,8 @@
 
 static size_t size_of(const mca_common_irregular_needs_t *most)
 {
-    const size_t messages = (size_t) most->receives + most->sends;
-
-    return messages * (sizeof(mca_common_irregular_message_t) + sizeof(ompi_request_t *))
-           + most->steps * (sizeof(mca_coll_mleader_delivery_t)
-                            + sizeof(mca_common_irregular_step_t));
+    return mca_common_irregular_schedule_size(*most)
+           + most->steps * sizeof(mca_coll_mleader_delivery_t);
 }
 
 /*
@@ -78,14 +75,8 @@ static void point_at(mca_coll_mleader_call_t *call, int half)
                                                   .tag = call->tag,
                                                   .context = call};
     schedule->receives.window = schedule->sends.window = UINT32_MAX;
-    schedule->receives.message
-        = (mca_common_irregular_message_t *) (call->room->memory
-                                              + (0 == half ? 0 : size_of(most)));
-    schedule->sends.message = schedule->receives.message + most->receives;
-    schedule->receives.request = (ompi_request_t **) (schedule->sends.message + most->sends);
-    schedule->sends.request = schedule->receives.request + most->receives;
-    call->delivery = (mca_coll_mleader_delivery_t *) (schedule->sends.request + most->sends);
-    schedule->step = (mca_common_irregular_step_t *) (call->delivery + most->steps);
+    call->delivery = mca_common_irregular_schedule_bind(
+        schedule, *most, call->room->memory + (0 == half ? 0 : size_of(most)));
 }
 
 static void count(const mca_coll_mleader_listing_t *listing)

@@ -21,26 +21,18 @@
  */
 
 #include "ompi/mca/common/irregular/common_irregular_agree.h"
+#include "ompi/mca/common/irregular/common_irregular_exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef mca_common_irregular_agreement_t agreement_t;
 
-static uint32_t rounds_of(int ranks)
+/* Whom a rank sends to and receives from in each round: as in Bruck's exchange. */
+static mca_common_irregular_exchange_t rounds_of(const mca_common_irregular_caller_t *caller)
 {
-    uint32_t rounds = 0;
-
-    while (rounds < 31 && 1 << rounds < ranks) {
-        ++rounds;
-    }
-    return rounds;
-}
-
-static int rank_at(const agreement_t *agreement, int distance)
-{
-    const int64_t p = ompi_comm_size(agreement->caller.comm);
-    return (int) ((ompi_comm_rank(agreement->caller.comm) + distance + p) % p);
+    return (mca_common_irregular_exchange_t){.count = ompi_comm_size(caller->comm),
+                                             .algorithm = MCA_COMMON_IRREGULAR_BRUCK};
 }
 
 int mca_common_irregular_agreement_init(agreement_t *agreement,
@@ -48,10 +40,10 @@ int mca_common_irregular_agreement_init(agreement_t *agreement,
                                         size_t size)
 {
     mca_common_irregular_schedule_t *schedule = &agreement->schedule;
-    const uint32_t rounds = rounds_of(ompi_comm_size(caller->comm));
-    char *memory = malloc(2 * rounds * (sizeof(mca_common_irregular_message_t)
-                                        + sizeof(ompi_request_t *))
-                          + (rounds + 1) * sizeof(mca_common_irregular_step_t) + 2 * size);
+    const mca_common_irregular_exchange_t plan = rounds_of(caller);
+    const uint32_t rounds = (uint32_t) mca_common_irregular_exchange_rounds(&plan);
+    const mca_common_irregular_needs_t most = {rounds, rounds, rounds + 1};
+    char *memory = malloc(mca_common_irregular_schedule_size(most) + 2 * size);
 
     memset(agreement, 0, sizeof(*agreement));
     if (NULL == memory) {
@@ -65,12 +57,7 @@ int mca_common_irregular_agreement_init(agreement_t *agreement,
     schedule->any_length = true;
     schedule->context = agreement;
     schedule->receives.window = schedule->sends.window = rounds;
-    schedule->receives.message = (mca_common_irregular_message_t *) memory;
-    schedule->sends.message = schedule->receives.message + rounds;
-    schedule->receives.request = (ompi_request_t **) (schedule->sends.message + rounds);
-    schedule->sends.request = schedule->receives.request + rounds;
-    schedule->step = (mca_common_irregular_step_t *) (schedule->sends.request + rounds);
-    agreement->sent = (char *) (schedule->step + rounds + 1);
+    agreement->sent = mca_common_irregular_schedule_bind(schedule, most, memory);
     agreement->other = agreement->sent + size;
     return OMPI_SUCCESS;
 }
@@ -93,40 +80,45 @@ void mca_common_irregular_combine(agreement_t *agreement, mca_common_irregular_m
                                   void *value)
 {
     mca_common_irregular_schedule_t *schedule = &agreement->schedule;
-    const uint32_t rounds = rounds_of(ompi_comm_size(agreement->caller.comm));
+    const mca_common_irregular_exchange_t plan = rounds_of(&agreement->caller);
+    const int rounds = mca_common_irregular_exchange_rounds(&plan);
+    const int me = ompi_comm_rank(agreement->caller.comm);
 
     agreement->merge = merge;
     agreement->value = value;
-    for (uint32_t k = 0; k < rounds; ++k) {
-        const int distance = 1 << k;
-        mca_common_irregular_schedule_step(schedule, merge_round, (int) k, (int) rounds,
+    for (int k = 0; k < rounds; ++k) {
+        const mca_common_irregular_round_t round = mca_common_irregular_exchange_round(&plan, me,
+                                                                                       k);
+        mca_common_irregular_schedule_step(schedule, merge_round, k, rounds,
                                            mca_common_irregular_schedule_so_far(schedule));
         const mca_common_irregular_needs_t needs = mca_common_irregular_schedule_so_far(schedule);
         mca_common_irregular_schedule_bytes(&schedule->receives, agreement->other,
-                                            agreement->size, rank_at(agreement, distance), needs);
+                                            agreement->size, round.from, needs);
         mca_common_irregular_schedule_bytes(&schedule->sends, agreement->sent, agreement->size,
-                                            rank_at(agreement, -distance), needs);
+                                            round.to, needs);
     }
-    mca_common_irregular_schedule_step(schedule, merge_round, (int) rounds, (int) rounds,
+    mca_common_irregular_schedule_step(schedule, merge_round, rounds, rounds,
                                        mca_common_irregular_schedule_so_far(schedule));
 }
 
 void mca_common_irregular_collect(agreement_t *agreement, void *values)
 {
     mca_common_irregular_schedule_t *schedule = &agreement->schedule;
-    const int p = ompi_comm_size(agreement->caller.comm);
-    const uint32_t rounds = rounds_of(p);
+    const mca_common_irregular_exchange_t plan = rounds_of(&agreement->caller);
+    const int me = ompi_comm_rank(agreement->caller.comm);
 
     agreement->value = values;
-    for (uint32_t k = 0; k < rounds; ++k) {
-        const int have = 1 << k, lack = p - have;
+    for (int k = 0; k < mca_common_irregular_exchange_rounds(&plan); ++k) {
+        const mca_common_irregular_round_t round = mca_common_irregular_exchange_round(&plan, me,
+                                                                                       k);
+        const int have = 1 << k, lack = plan.count - have;
         const size_t bytes = agreement->size * (size_t) (have < lack ? have : lack);
         const mca_common_irregular_needs_t needs = mca_common_irregular_schedule_so_far(schedule);
         mca_common_irregular_schedule_bytes(&schedule->receives,
                                             agreement->value + (size_t) have * agreement->size,
-                                            bytes, rank_at(agreement, have), needs);
+                                            bytes, round.from, needs);
         mca_common_irregular_schedule_bytes(&schedule->sends, agreement->value, bytes,
-                                            rank_at(agreement, -have), needs);
+                                            round.to, needs);
     }
 }
 

@@ -127,6 +127,31 @@ bool mca_common_irregular_schedule_fini(mca_common_irregular_schedule_t *schedul
 
 /* ---- listing: for plans that add entries one by one; lists must have room ---- */
 
+/** Bytes of memory for lists of at most so many entries each. */
+static inline size_t mca_common_irregular_schedule_size(mca_common_irregular_needs_t most)
+{
+    const size_t messages = (size_t) most.receives + most.sends;
+
+    return messages * (sizeof(mca_common_irregular_message_t) + sizeof(ompi_request_t *))
+           + most.steps * sizeof(mca_common_irregular_step_t);
+}
+
+/**
+ * Lays lists of at most so many entries into `memory` of mca_common_irregular_schedule_size bytes,
+ * aligned for pointers; returns the first byte behind them, aligned likewise.
+ */
+static inline void *mca_common_irregular_schedule_bind(mca_common_irregular_schedule_t *schedule,
+                                                       mca_common_irregular_needs_t most,
+                                                       void *memory)
+{
+    schedule->receives.message = (mca_common_irregular_message_t *) memory;
+    schedule->sends.message = schedule->receives.message + most.receives;
+    schedule->receives.request = (ompi_request_t **) (schedule->sends.message + most.sends);
+    schedule->sends.request = schedule->receives.request + most.receives;
+    schedule->step = (mca_common_irregular_step_t *) (schedule->sends.request + most.sends);
+    return schedule->step + most.steps;
+}
+
 /** Where the lists stand now: an entry with these needs begins when all before is over. */
 static inline mca_common_irregular_needs_t
 mca_common_irregular_schedule_so_far(const mca_common_irregular_schedule_t *schedule)

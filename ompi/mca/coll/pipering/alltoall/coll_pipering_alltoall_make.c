@@ -262,23 +262,20 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
 /* Lists with room for all entries. */
 static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
 {
-    schedule_t *schedule = &exchange->schedule;
+    const mca_common_irregular_needs_t most = {.receives = (uint32_t) draft->ins,
+                                               .sends = (uint32_t) draft->outs,
+                                               .steps = (uint32_t) draft->steps};
     const size_t packed = PAIRS == draft->way ? draft->steps : 0;
-    const size_t bytes = (draft->ins + draft->outs + packed) * sizeof(message_t)
-                         + draft->steps * sizeof(mca_common_irregular_step_t)
-                         + (draft->ins + draft->outs) * sizeof(ompi_request_t *) + draft->copies;
+    const size_t bytes = mca_common_irregular_schedule_size(most) + packed * sizeof(message_t)
+                         + draft->copies;
 
     exchange->memory = sizeof(exchange->room) < bytes ? malloc(bytes) : NULL;
     if (sizeof(exchange->room) < bytes && NULL == exchange->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    schedule->receives.message = NULL == exchange->memory ? exchange->room : exchange->memory;
-    schedule->sends.message = schedule->receives.message + draft->ins;
-    exchange->packed = schedule->sends.message + draft->outs;
-    schedule->step = (mca_common_irregular_step_t *) (exchange->packed + packed);
-    schedule->receives.request = (ompi_request_t **) (schedule->step + draft->steps);
-    schedule->sends.request = schedule->receives.request + draft->ins;
-    exchange->copies = (char *) (schedule->sends.request + draft->outs);
+    exchange->packed = mca_common_irregular_schedule_bind(
+        &exchange->schedule, most, NULL == exchange->memory ? exchange->room : exchange->memory);
+    exchange->copies = (char *) (exchange->packed + packed);
     return OMPI_SUCCESS;
 }
 

@@ -95,27 +95,22 @@ static void find_places(rounds_t *rounds, size_t packed)
 }
 
 /* The tables first, in the order of their alignment; then the area. */
-static int take_memory(rounds_t *rounds, size_t count)
+static int take_memory(rounds_t *rounds, int count)
 {
     const size_t p = (size_t) rounds->plan.grid.ring->size;
-    const size_t in = (size_t) rounds->plan.in, messages = in + (size_t) rounds->plan.out;
-    mca_common_irregular_schedule_t *schedule = &rounds->schedule;
-    size_t size = messages * (sizeof(mca_common_irregular_message_t) + sizeof(ompi_request_t *))
-                  + p * sizeof(char *) + (p + 1) * sizeof(size_t)
-                  + (count + 1) * sizeof(mca_common_irregular_step_t) + p * sizeof(int);
+    const mca_common_irregular_needs_t most = {.receives = (uint32_t) rounds->plan.in,
+                                               .sends = (uint32_t) rounds->plan.out,
+                                               .steps = (uint32_t) count + 1};
+    size_t size = mca_common_irregular_schedule_size(most) + p * sizeof(char *)
+                  + (p + 1) * sizeof(size_t) + p * sizeof(int);
 
     rounds->memory = malloc(size);
     if (NULL == rounds->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    schedule->receives.message = rounds->memory;
-    schedule->sends.message = schedule->receives.message + in;
-    schedule->receives.request = (ompi_request_t **) (schedule->receives.message + messages);
-    schedule->sends.request = schedule->receives.request + in;
-    rounds->place = (char **) (schedule->receives.request + messages);
+    rounds->place = mca_common_irregular_schedule_bind(&rounds->schedule, most, rounds->memory);
     rounds->offset = (size_t *) (rounds->place + p);
-    schedule->step = (mca_common_irregular_step_t *) (rounds->offset + p + 1);
-    rounds->rank = (int *) (schedule->step + count + 1);
+    rounds->rank = (int *) (rounds->offset + p + 1);
 
     const size_t packed = fill_slots(rounds);
     size = packed + count_room(rounds);
@@ -299,7 +294,7 @@ int mca_coll_pipering_rounds_init(rounds_t *rounds, const mca_coll_pipering_roun
     rounds->schedule.context = rounds;
     OBJ_CONSTRUCT(&rounds->unpacker, opal_convertor_t);
 
-    int rc = take_memory(rounds, (size_t) count);
+    int rc = take_memory(rounds, count);
     if (OMPI_SUCCESS == rc) {
         rc = put_own(rounds);
     }
