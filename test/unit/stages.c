@@ -19,14 +19,14 @@
 #include <string.h>
 
 #include "coll_pipering_plan.h"
-#include "machines.h"
+#include "staged.h"
 #include "tap.h"
 
-#define PCAST MCA_COLL_PIPERING_PROTOCOL_PCAST
-#define RPIPE MCA_COLL_PIPERING_PROTOCOL_RPIPE
-#define SCAN MCA_COLL_PIPERING_PROTOCOL_SCAN
-#define SERIAL MCA_COLL_PIPERING_PROTOCOL_SERIAL
-#define MERGED MCA_COLL_PIPERING_PROTOCOL_MERGED
+#define PCAST STAGED_PCAST
+#define RPIPE STAGED_RPIPE
+#define SCAN STAGED_SCAN
+#define SERIAL STAGED_SERIAL
+#define MERGED STAGED_MERGED
 #define PROTOCOLS 5
 #define NEARLY 1e-9
 #define KB 1024.0
@@ -52,7 +52,7 @@ typedef struct costs_t {
 
 /* The way of blocks: from place 0 to the last; merged, back at the root to where it began. */
 typedef struct way_t {
-    mca_coll_pipering_protocol_t protocol;
+    staged_protocol_t protocol;
     int ranks, places, blocks, slots;
     bool two_adapters; /* one for each direction */
     costs_t costs;
@@ -169,8 +169,8 @@ static bool step(way_t *way)
 }
 
 /* The time until the last rank has the last block where it belongs. */
-static double simulate(mca_coll_pipering_protocol_t protocol, const costs_t *costs, int ranks,
-                       int blocks, int slots, bool two_adapters)
+static double simulate(staged_protocol_t protocol, const costs_t *costs, int ranks, int blocks,
+                       int slots, bool two_adapters)
 {
     static way_t way;
 
@@ -194,25 +194,23 @@ static double simulate(mca_coll_pipering_protocol_t protocol, const costs_t *cos
 /* ---- times and counts ---- */
 
 /* Blocks of so many bytes that cost what `costs` says. */
-static mca_coll_pipering_staged_problem_t problem_of(mca_coll_pipering_protocol_t protocol,
-                                                     const costs_t *costs, int ranks, int blocks,
-                                                     size_t block)
+static staged_problem_t problem_of(staged_protocol_t protocol, const costs_t *costs, int ranks,
+                                   int blocks, size_t block)
 {
     const double size = (double) block;
 
-    return (mca_coll_pipering_staged_problem_t){
-        .protocol = protocol,
-        .ranks = ranks,
-        .bytes = (size_t) blocks * block,
-        .machine = {.first = {.alpha = costs->first / 4,
-                              .beta = 0.75 * costs->first / size,
-                              .latency = costs->latency},
-                    .forward = {.alpha = costs->forward / 2,
-                                .beta = 0.5 * costs->forward / size,
-                                .latency = costs->latency},
-                    .copy = costs->copy / size,
-                    .combine = costs->combine / size,
-                    .flow = costs->flow}};
+    return (staged_problem_t){.protocol = protocol,
+                              .ranks = ranks,
+                              .bytes = (size_t) blocks * block,
+                              .machine = {.first = {.alpha = costs->first / 4,
+                                                    .beta = 0.75 * costs->first / size,
+                                                    .latency = costs->latency},
+                                          .forward = {.alpha = costs->forward / 2,
+                                                      .beta = 0.5 * costs->forward / size,
+                                                      .latency = costs->latency},
+                                          .copy = costs->copy / size,
+                                          .combine = costs->combine / size,
+                                          .flow = costs->flow}};
 }
 
 /* Costs number `i` of 4^4 * 2. */
@@ -226,7 +224,7 @@ static costs_t costs_number(int i, double latency)
                      .latency = latency};
 }
 
-static bool try_costs(tap_tally_t *tally, bool pass, const mca_coll_pipering_staged_problem_t *p,
+static bool try_costs(tap_tally_t *tally, bool pass, const staged_problem_t *p,
                       const costs_t *costs, int blocks, double found, double wanted)
 {
     return tap_try(tally, pass,
@@ -240,8 +238,8 @@ static bool try_costs(tap_tally_t *tally, bool pass, const mca_coll_pipering_sta
  * Merged, blocks on the way there and back wait for each other at inner ranks. Where sending
  * sets the pace the model is too high by one stage there and back at most, else it is rough.
  */
-static bool is_time(const mca_coll_pipering_staged_problem_t *problem, const costs_t *costs,
-                    double model, double real)
+static bool is_time(const staged_problem_t *problem, const costs_t *costs, double model,
+                    double real)
 {
     const double stage = 2 * (costs->forward + costs->latency + costs->flow);
 
@@ -254,7 +252,7 @@ static bool is_time(const mca_coll_pipering_staged_problem_t *problem, const cos
     return model >= real / 1.45 && model <= real + stage * (1 + NEARLY);
 }
 
-static void test_time(mca_coll_pipering_protocol_t protocol)
+static void test_time(staged_protocol_t protocol)
 {
     static const int counts[] = {1, 2, 3, 5, 9};
     tap_tally_t tally = {0, 0}, window = {0, 0};
@@ -264,14 +262,13 @@ static void test_time(mca_coll_pipering_protocol_t protocol)
             const int blocks = counts[i / 512];
             const costs_t here = costs_number(i % 512, 0), far = costs_number(i % 512, 2.5);
             const size_t block = 1 + tap_below(100000);
-            const mca_coll_pipering_staged_problem_t
-                at_once = problem_of(protocol, &here, ranks, blocks, block),
-                later = problem_of(protocol, &far, ranks, blocks, block);
-            double model = mca_coll_pipering_staged_time(&at_once, block);
+            const staged_problem_t at_once = problem_of(protocol, &here, ranks, blocks, block),
+                                   later = problem_of(protocol, &far, ranks, blocks, block);
+            double model = staged_time(&at_once, block);
             double real = simulate(protocol, &here, ranks, blocks, ENOUGH, false);
             try_costs(&window, is_time(&at_once, &here, model, real), &at_once, &here, blocks,
                       model, real);
-            model = mca_coll_pipering_staged_time(&later, block);
+            model = staged_time(&later, block);
             real = simulate(protocol, &far, ranks, blocks, MOST_BLOCKS, false);
             try_costs(&tally, is_time(&later, &far, model, real), &later, &far, blocks, model,
                       real);
@@ -291,11 +288,11 @@ static void test_count(void)
     for (int i = 0; i < PROTOCOLS; i++) {
         for (int ranks = 2; ranks <= MOST_RANKS; ranks++) {
             for (int blocks = 1; blocks <= MOST_BLOCKS; blocks++) {
-                const mca_coll_pipering_staged_problem_t problem = problem_of(
-                    (mca_coll_pipering_protocol_t) i, &unit, ranks, blocks, 10);
+                const staged_problem_t problem =
+                    problem_of((staged_protocol_t) i, &unit, ranks, blocks, 10);
                 const double counted = simulate(problem.protocol, &unit, ranks, blocks,
                                                 MOST_BLOCKS, true);
-                const uint64_t stages = mca_coll_pipering_staged_count(&problem, 10);
+                const uint64_t stages = staged_count(&problem, 10);
                 try_costs(&tally, stages == counted, &problem, &unit, blocks, (double) stages,
                           counted);
             }
@@ -311,11 +308,9 @@ static void test_nothing(void)
     tap_tally_t tally = {0, 0};
 
     for (int i = 0; i < PROTOCOLS; i++) {
-        const mca_coll_pipering_staged_problem_t problem = problem_of(
-            (mca_coll_pipering_protocol_t) i, &costs, 4, 0, 10);
+        const staged_problem_t problem = problem_of((staged_protocol_t) i, &costs, 4, 0, 10);
         tap_try(&tally,
-                0 == mca_coll_pipering_staged_time(&problem, 10)
-                    && 0 == mca_coll_pipering_staged_count(&problem, 10)
+                0 == staged_time(&problem, 10) && 0 == staged_count(&problem, 10)
                     && 0 == mca_coll_pipering_stages_time(&stage, 1, 0),
                 "%s", names[i]);
     }
@@ -344,9 +339,9 @@ static void test_chain(void)
 
     for (int i = 0; i < 3000; i++) {
         const mca_coll_pipering_link_cost_t link = random_link();
-        const mca_coll_pipering_protocol_t protocol = i % 2 ? PCAST : RPIPE;
+        const staged_protocol_t protocol = i % 2 ? PCAST : RPIPE;
         const int ranks = tap_between(2, 100);
-        const mca_coll_pipering_staged_problem_t problem = {
+        const staged_problem_t problem = {
             .protocol = protocol,
             .ranks = ranks,
             .bytes = 1 + tap_below(1 << 24),
@@ -358,7 +353,7 @@ static void test_chain(void)
             .combine = RPIPE == protocol ? 2.5e-10 : 0,
             .cost = {.net = link, .local = link}};
         const size_t block = 1 + tap_below(problem.bytes);
-        const double time = mca_coll_pipering_staged_time(&problem, block);
+        const double time = staged_time(&problem, block);
         const double chain = mca_coll_pipering_line_time(&line, block);
         tap_try(&tally, fabs(time - chain) <= NEARLY * chain, "%s, P %d, %zu bytes, B %zu: %g, %g",
                 names[protocol], ranks, problem.bytes, block, time, chain);
@@ -368,40 +363,36 @@ static void test_chain(void)
 
 /* ---- the paper ---- */
 
-static mca_coll_pipering_staged_problem_t pcast_of(bool figure, int ranks)
+static staged_problem_t pcast_of(bool figure, int ranks)
 {
-    return (mca_coll_pipering_staged_problem_t){
-        .protocol = PCAST, .ranks = ranks, .bytes = MEGABYTE, .machine = machines_sci(figure)};
+    return (staged_problem_t){
+        .protocol = PCAST, .ranks = ranks, .bytes = MEGABYTE, .machine = staged_cluster(figure)};
 }
 
 static double best_kb(bool figure, int ranks)
 {
-    const mca_coll_pipering_staged_problem_t problem = pcast_of(figure, ranks);
+    const staged_problem_t problem = pcast_of(figure, ranks);
 
-    return (double) mca_coll_pipering_staged_search(&problem) / KB;
+    return (double) staged_search(&problem) / KB;
 }
 
 /* What a block size costs, compared with the best. */
 static double excess(bool figure, int ranks, size_t block)
 {
-    const mca_coll_pipering_staged_problem_t problem = pcast_of(figure, ranks);
-    const size_t best = mca_coll_pipering_staged_search(&problem);
+    const staged_problem_t problem = pcast_of(figure, ranks);
+    const size_t best = staged_search(&problem);
 
-    return mca_coll_pipering_staged_time(&problem, block)
-               / mca_coll_pipering_staged_time(&problem, best)
-           - 1;
+    return staged_time(&problem, block) / staged_time(&problem, best) - 1;
 }
 
 /* The part of the bandwidth that so many times the delay of flow control costs. */
 static double flow_loss(bool figure, double factor, size_t block)
 {
-    const mca_coll_pipering_staged_problem_t once = pcast_of(figure, 64);
-    mca_coll_pipering_staged_problem_t more = once;
+    const staged_problem_t once = pcast_of(figure, 64);
+    staged_problem_t more = once;
 
     more.machine.flow *= factor;
-    return 1
-           - mca_coll_pipering_staged_time(&once, block)
-                 / mca_coll_pipering_staged_time(&more, block);
+    return 1 - staged_time(&once, block) / staged_time(&more, block);
 }
 
 /*
@@ -440,21 +431,19 @@ static void test_figure5(void)
  */
 static void test_third_rank(void)
 {
-    mca_coll_pipering_staged_problem_t two = pcast_of(false, 2), three = pcast_of(false, 3);
+    staged_problem_t two = pcast_of(false, 2), three = pcast_of(false, 3);
 
     two.bytes = three.bytes = 4 * MEGABYTE;
-    const double loss = 1
-                        - mca_coll_pipering_staged_time(&two, 8192)
-                              / mca_coll_pipering_staged_time(&three, 8192);
+    const double loss = 1 - staged_time(&two, 8192) / staged_time(&three, 8192);
     ok(0.20 <= loss && 0.30 >= loss, "5.1: the third rank costs a broadcast %.1f%%, about 25%%",
        100 * loss);
 }
 
-static double time_of(mca_coll_pipering_protocol_t protocol, const costs_t *costs, int blocks)
+static double time_of(staged_protocol_t protocol, const costs_t *costs, int blocks)
 {
-    const mca_coll_pipering_staged_problem_t problem = problem_of(protocol, costs, 5, blocks, 8);
+    const staged_problem_t problem = problem_of(protocol, costs, 5, blocks, 8);
 
-    return mca_coll_pipering_staged_time(&problem, 8);
+    return staged_time(&problem, 8);
 }
 
 /* What is wrong in the printed equations, stated on 5 ranks whose transfers are all alike. */
@@ -479,15 +468,15 @@ static void test_corrections(void)
 
 /* ---- search ---- */
 
-static double best_time(const mca_coll_pipering_staged_problem_t *problem)
+static double best_time(const staged_problem_t *problem)
 {
     double best = HUGE_VAL;
 
     for (size_t k = 1; k <= 300; k++) {
-        best = fmin(best, mca_coll_pipering_staged_time(problem, (problem->bytes + k - 1) / k));
+        best = fmin(best, staged_time(problem, (problem->bytes + k - 1) / k));
     }
     for (double size = (double) problem->bytes; 1 <= size; size /= 1.02) {
-        best = fmin(best, mca_coll_pipering_staged_time(problem, (size_t) size));
+        best = fmin(best, staged_time(problem, (size_t) size));
     }
     return best;
 }
@@ -497,16 +486,15 @@ static void test_search(void)
     tap_tally_t tally = {0, 0};
 
     for (int i = 0; i < 1500; i++) {
-        mca_coll_pipering_staged_problem_t problem = {
-            .protocol = (mca_coll_pipering_protocol_t) (i % PROTOCOLS),
-            .ranks = tap_between(2, 300),
-            .bytes = 1 + tap_below(UINT64_C(1) << tap_below(27)),
-            .machine = machines_sci(tap_once_in(2))};
+        staged_problem_t problem = {.protocol = (staged_protocol_t) (i % PROTOCOLS),
+                                    .ranks = tap_between(2, 300),
+                                    .bytes = 1 + tap_below(UINT64_C(1) << tap_below(27)),
+                                    .machine = staged_cluster(tap_once_in(2))};
         if (tap_once_in(3)) {
             problem.machine.first = problem.machine.forward = random_link();
         }
-        const size_t size = mca_coll_pipering_staged_search(&problem);
-        const double time = mca_coll_pipering_staged_time(&problem, size);
+        const size_t size = staged_search(&problem);
+        const double time = staged_time(&problem, size);
         tap_try(&tally, 1 <= size && size <= problem.bytes && time <= 1.05 * best_time(&problem),
                 "%s, P %d, %zu bytes: B %zu takes %g, best %g", names[problem.protocol],
                 problem.ranks, problem.bytes, size, time, best_time(&problem));
@@ -518,7 +506,7 @@ int main(void)
 {
     tap_start();
     for (int i = 0; i < PROTOCOLS; i++) {
-        test_time((mca_coll_pipering_protocol_t) i);
+        test_time((staged_protocol_t) i);
     }
     test_count();
     test_nothing();

@@ -133,7 +133,7 @@ build_plan() {
 }
 
 build_stages() {
-    build_plans "$STAGES" "$BENCH_SRC/worringer/stages.c"
+    build_plans "$STAGES" "$BENCH_SRC"/worringer/{stages,staged}.c
 }
 
 # has_component FRAMEWORK NAME: does the Open MPI at hand have it?

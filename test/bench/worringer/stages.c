@@ -14,8 +14,8 @@
  * from the model, or what it says about a call on links of given speed.
  */
 
-#include "coll_pipering_plan.h"
 #include "machines.h"
+#include "staged.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,29 +55,27 @@ static int refuse(const char *what, const char *why)
 /* ---- Figure 5 ---- */
 
 /* A broadcast on the paper's machine; `flow` times its delay of flow control. */
-static mca_coll_pipering_staged_problem_t pcast(const stages_t *stages, int ranks, size_t bytes,
-                                                double flow)
+static staged_problem_t pcast(const stages_t *stages, int ranks, size_t bytes, double flow)
 {
-    mca_coll_pipering_staged_problem_t problem = {
-        .protocol = MCA_COLL_PIPERING_PROTOCOL_PCAST,
-        .ranks = ranks,
-        .bytes = bytes,
-        .machine = machines_sci(0 == strcmp(stages->machine, "figure"))};
+    staged_problem_t problem = {.protocol = STAGED_PCAST,
+                                .ranks = ranks,
+                                .bytes = bytes,
+                                .machine = staged_cluster(0 == strcmp(stages->machine, "figure"))};
 
     problem.machine.flow *= flow;
     return problem;
 }
 
 /* MB/s of each rank. */
-static double bandwidth(const mca_coll_pipering_staged_problem_t *problem, size_t block)
+static double bandwidth(const staged_problem_t *problem, size_t block)
 {
-    return (double) problem->bytes / mca_coll_pipering_staged_time(problem, block) / MB;
+    return (double) problem->bytes / staged_time(problem, block) / MB;
 }
 
 /* The generic broadcast: a binomial tree that passes the vector on whole, by PIO. */
-static double tree_bandwidth(const mca_coll_pipering_staged_problem_t *problem)
+static double tree_bandwidth(const staged_problem_t *problem)
 {
-    const mca_coll_pipering_machine_t *machine = &problem->machine;
+    const staged_machine_t *machine = &problem->machine;
     const double bytes = (double) problem->bytes;
     const double sent = mca_coll_pipering_stream_time(&machine->first, 1, bytes) + machine->flow;
 
@@ -85,16 +83,15 @@ static double tree_bandwidth(const mca_coll_pipering_staged_problem_t *problem)
 }
 
 /* The least and the largest size around `best` that cost at most 5% more. */
-static void print_range(const mca_coll_pipering_staged_problem_t *problem, size_t best)
+static void print_range(const staged_problem_t *problem, size_t best)
 {
-    const double most = 1.05 * mca_coll_pipering_staged_time(problem, best);
+    const double most = 1.05 * staged_time(problem, best);
     size_t least = best, largest = best;
 
-    while (1 < least && most >= mca_coll_pipering_staged_time(problem, least - 1)) {
+    while (1 < least && most >= staged_time(problem, least - 1)) {
         least--;
     }
-    while (largest < problem->bytes
-           && most >= mca_coll_pipering_staged_time(problem, largest + 1)) {
+    while (largest < problem->bytes && most >= staged_time(problem, largest + 1)) {
         largest++;
     }
     printf(" %5.1f .. %.1f", (double) least / 1024, (double) largest / 1024);
@@ -108,7 +105,7 @@ static void print_blocks(const char *corner)
     }
 }
 
-static void print_bandwidths(const mca_coll_pipering_staged_problem_t *problem)
+static void print_bandwidths(const staged_problem_t *problem)
 {
     for (size_t block = LEAST_BLOCK; block <= LARGEST_BLOCK; block *= 2) {
         printf(" %6.1f", bandwidth(problem, block));
@@ -122,8 +119,8 @@ static void table_blocks(const stages_t *stages)
     print_blocks("P");
     printf(" | %6s %6s %s\n", "best K", "MB/s", "within 5%, K");
     for (int ranks = LEAST_RANKS; ranks <= LARGEST_RANKS; ranks *= 2) {
-        const mca_coll_pipering_staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
-        const size_t best = mca_coll_pipering_staged_search(&problem);
+        const staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
+        const size_t best = staged_search(&problem);
         printf("%-8d", ranks);
         print_bandwidths(&problem);
         printf(" | %6.1f %6.1f", (double) best / 1024, bandwidth(&problem, best));
@@ -142,25 +139,24 @@ static void table_ranks(const stages_t *stages)
     for (int ranks = LEAST_RANKS; ranks <= LARGEST_RANKS; ranks *= 2) {
         printf("%-8d", ranks);
         for (size_t bytes = LEAST_VECTOR; bytes <= LARGEST_VECTOR; bytes *= 4) {
-            const mca_coll_pipering_staged_problem_t problem = pcast(stages, ranks, bytes, 1);
-            printf(" %7.1f", bandwidth(&problem, mca_coll_pipering_staged_search(&problem)));
+            const staged_problem_t problem = pcast(stages, ranks, bytes, 1);
+            printf(" %7.1f", bandwidth(&problem, staged_search(&problem)));
         }
-        const mca_coll_pipering_staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
+        const staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
         printf(" | %6.1f\n", tree_bandwidth(&problem));
     }
 }
 
 static void table_flow(const stages_t *stages)
 {
-    const mca_coll_pipering_staged_problem_t once = pcast(stages, FLOW_RANKS, stages->total, 1);
+    const staged_problem_t once = pcast(stages, FLOW_RANKS, stages->total, 1);
 
     printf("Broadcast of %zu bytes on %d ranks, flow control of 5 us and slower\n", stages->total,
            FLOW_RANKS);
     print_blocks("t_fc");
     printf(" | loss at %dK\n", FLOW_BLOCK / 1024);
     for (int flow = 1; flow <= 4; flow *= 2) {
-        const mca_coll_pipering_staged_problem_t problem = pcast(stages, FLOW_RANKS, stages->total,
-                                                                 flow);
+        const staged_problem_t problem = pcast(stages, FLOW_RANKS, stages->total, flow);
         printf("x%-7d", flow);
         print_bandwidths(&problem);
         printf(" | %.1f%%\n",
@@ -168,8 +164,7 @@ static void table_flow(const stages_t *stages)
     }
 }
 
-static void points_of(const mca_coll_pipering_staged_problem_t *problem, const char *name,
-                      int number)
+static void points_of(const staged_problem_t *problem, const char *name, int number)
 {
     for (int i = 0; i <= POINTS_AN_OCTAVE * log2(LARGEST_BLOCK / LEAST_BLOCK); ++i) {
         const double block = LEAST_BLOCK * exp2((double) i / POINTS_AN_OCTAVE);
@@ -180,7 +175,7 @@ static void points_of(const mca_coll_pipering_staged_problem_t *problem, const c
 static void points_blocks(const stages_t *stages)
 {
     for (int ranks = LEAST_RANKS; ranks <= LARGEST_RANKS; ranks *= 2) {
-        const mca_coll_pipering_staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
+        const staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
         points_of(&problem, "P = ", ranks);
     }
 }
@@ -189,13 +184,13 @@ static void points_ranks(const stages_t *stages)
 {
     for (size_t bytes = LEAST_VECTOR; bytes <= LARGEST_VECTOR; bytes *= 4) {
         for (int ranks = 2; ranks <= LARGEST_RANKS; ranks *= 2) {
-            const mca_coll_pipering_staged_problem_t problem = pcast(stages, ranks, bytes, 1);
+            const staged_problem_t problem = pcast(stages, ranks, bytes, 1);
             printf("%zu KB\t%d\t%.3f\n", bytes / 1024, ranks,
-                   bandwidth(&problem, mca_coll_pipering_staged_search(&problem)));
+                   bandwidth(&problem, staged_search(&problem)));
         }
     }
     for (int ranks = 2; ranks <= LARGEST_RANKS; ranks *= 2) {
-        const mca_coll_pipering_staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
+        const staged_problem_t problem = pcast(stages, ranks, stages->total, 1);
         printf("tree\t%d\t%.3f\n", ranks, tree_bandwidth(&problem));
     }
 }
@@ -203,8 +198,7 @@ static void points_ranks(const stages_t *stages)
 static void points_flow(const stages_t *stages)
 {
     for (int flow = 1; flow <= 4; flow *= 2) {
-        const mca_coll_pipering_staged_problem_t problem = pcast(stages, FLOW_RANKS, stages->total,
-                                                                 flow);
+        const staged_problem_t problem = pcast(stages, FLOW_RANKS, stages->total, flow);
         points_of(&problem, "t_fc x ", flow);
     }
 }
@@ -233,17 +227,17 @@ static int figure5(const stages_t *stages)
 
 /* ---- a call ---- */
 
-static bool find_protocol(const char *coll, mca_coll_pipering_protocol_t *protocol)
+static bool find_protocol(const char *coll, staged_protocol_t *protocol)
 {
-    static const char *const names[] = {[MCA_COLL_PIPERING_PROTOCOL_PCAST] = "bcast",
-                                        [MCA_COLL_PIPERING_PROTOCOL_RPIPE] = "reduce",
-                                        [MCA_COLL_PIPERING_PROTOCOL_SCAN] = "scan",
-                                        [MCA_COLL_PIPERING_PROTOCOL_SERIAL] = "serial",
-                                        [MCA_COLL_PIPERING_PROTOCOL_MERGED] = "merged"};
+    static const char *const names[] = {[STAGED_PCAST] = "bcast",
+                                        [STAGED_RPIPE] = "reduce",
+                                        [STAGED_SCAN] = "scan",
+                                        [STAGED_SERIAL] = "serial",
+                                        [STAGED_MERGED] = "merged"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
         if (0 == strcmp(names[i], coll)) {
-            *protocol = (mca_coll_pipering_protocol_t) i;
+            *protocol = (staged_protocol_t) i;
             return true;
         }
     }
@@ -253,22 +247,20 @@ static bool find_protocol(const char *coll, mca_coll_pipering_protocol_t *protoc
 static int tell(const stages_t *stages)
 {
     const mca_coll_pipering_link_cost_t link = machines_tcp(stages->alpha, stages->beta);
-    mca_coll_pipering_staged_problem_t problem = {.ranks = stages->ranks,
-                                                  .bytes = stages->total,
-                                                  .machine = {.first = link,
-                                                              .forward = link,
-                                                              .copy = stages->copy,
-                                                              .combine = stages->combine}};
+    staged_problem_t problem = {
+        .ranks = stages->ranks,
+        .bytes = stages->total,
+        .machine = {
+            .first = link, .forward = link, .copy = stages->copy, .combine = stages->combine}};
     size_t block = stages->block;
 
     if (!find_protocol(stages->coll, &problem.protocol)) {
         return refuse(stages->coll, "not one of bcast, reduce, scan, serial, merged");
     }
-    block = 0 < block ? block : mca_coll_pipering_staged_search(&problem);
+    block = 0 < block ? block : staged_search(&problem);
     printf("#coll\ttotal\tp\tblock\tstages\tmodel_s\n");
     printf("%s\t%zu\t%d\t%zu\t%llu\t%.9f\n", stages->coll, problem.bytes, problem.ranks, block,
-           (unsigned long long) mca_coll_pipering_staged_count(&problem, block),
-           mca_coll_pipering_staged_time(&problem, block));
+           (unsigned long long) staged_count(&problem, block), staged_time(&problem, block));
     return 0;
 }
 

@@ -474,37 +474,6 @@ uint64_t mca_coll_pipering_stages(uint64_t hops, uint64_t blocks);
 double mca_coll_pipering_stages_time(const mca_coll_pipering_stage_t *stages, int kinds,
                                      uint64_t blocks);
 
-/** The pipelines of the paper, along a chain of P ranks. */
-typedef enum {
-    MCA_COLL_PIPERING_PROTOCOL_PCAST,  /**< broadcast, equation (2) */
-    MCA_COLL_PIPERING_PROTOCOL_RPIPE,  /**< reduce, equation (3) */
-    MCA_COLL_PIPERING_PROTOCOL_SCAN,   /**< scan, equation (4) */
-    MCA_COLL_PIPERING_PROTOCOL_SERIAL, /**< allreduce: rpipe, then pcast */
-    MCA_COLL_PIPERING_PROTOCOL_MERGED  /**< allreduce: rpipe and pcast at the same time */
-} mca_coll_pipering_protocol_t;
-
-/** The costs of a block in the paper's model. */
-typedef struct mca_coll_pipering_machine_t {
-    mca_coll_pipering_link_cost_t first;   /**< of sending from the user's memory, l_PIO */
-    mca_coll_pipering_link_cost_t forward; /**< of forwarding a received block, l_DMA */
-    double copy;                           /**< seconds a byte that is copied, l_cpy */
-    double combine;                        /**< seconds a byte that is combined, l_cmb */
-    double flow; /**< seconds to notify the neighbour of a block: t_fc = l_PIO(4) + l_sb */
-} mca_coll_pipering_machine_t;
-
-typedef struct mca_coll_pipering_staged_problem_t {
-    mca_coll_pipering_protocol_t protocol;
-    int ranks; /**< P, at least 2 */
-    size_t bytes;
-    mca_coll_pipering_machine_t machine;
-} mca_coll_pipering_staged_problem_t;
-
-/** Number of steps of the problem, modelled seconds, and the best block size in bytes. */
-uint64_t mca_coll_pipering_staged_count(const mca_coll_pipering_staged_problem_t *problem,
-                                        size_t block_size);
-double mca_coll_pipering_staged_time(const void *problem, size_t block_size);
-size_t mca_coll_pipering_staged_search(const mca_coll_pipering_staged_problem_t *problem);
-
 /* ---- model (coll_pipering_plan_model.c) ---- */
 
 /**

@@ -10,64 +10,28 @@
 
 /**
  * @file
- * Stages: the time of a pipeline whose stages differ, and the pipelines of the paper.
+ * Stages: the time of a pipeline whose stages differ. The first block finds every stage idle,
+ * the others follow at the pace of the slowest stage:
  *
- *     rank 0         rank 1                     rank 2               (broadcast)
- *     +------+ first +------------+   forward   +------------+
- *     | user |------>| o o o ring |------------>| o o o ring |
- *     +------+ flow  +------------+    flow     +------------+
- *                      | copy                     | copy
- *                      v                          v
- *                     user                       user
+ *     stage 1   |- pass -|
+ *     stage 2            |--- pass ---|
+ *     stage 3                         |- pass -|
+ *                        |--- hold ---|--- hold ---|--- hold ---|      of the slowest, n - 1 times
  *
- * A rank receives blocks into a ring buffer. Its processor copies and combines a block
- * while the adapter forwards the one before, so a stage takes the longer of both times,
- * and then the time to notify its neighbours (`flow`). The first block finds every stage
- * idle, the others follow at the pace of the slowest stage:
+ *     T = sum of pass + (n - 1) max of hold,    n blocks
  *
- *     T = sum of pass + (n - 1) max of hold,    n = ceil(m / B)
+ * Equation (1) counts N_s + N_t steps; it should be one less, since the first block passes its
+ * last stage while the pipeline fills.
  *
- *                 stages       pass                               hold, without flow
- *     pcast       first        first + flow                       first
- *                 P - 2        forward + flow                     max(forward, copy)
- *                 last         copy                               copy
- *     rpipe       P - 2        combine + forward + flow           max(forward, combine)
- *                 last         combine + copy                     combine + copy
- *     scan        P - 2        combine + forward + flow           max(forward, combine + copy)
+ * Cost: O(kinds of stages). Limits: a stage holds one block at a time; nothing waits backwards.
  *
- * Differences from the printed equations. (1) counts N_s + N_t stages; it should be one
- * less, since the first block passes its last stage while the pipeline fills. So (2) is
- * (P - 1) + D_v/D_b - 1 transfers and the last rank's copy, which the paper leaves out.
- * (3) and (4) do not define l_rw. They have it where (2) has l_sb, after the l_PIO(4) that
- * writes a position in the ring buffer, so l_rw is the barrier after that write. Both
- * terms occur for every block and belong inside the bracket. (4) adds the copy to the
- * transfer in max(l_cmb, l_DMA + l_cpy); but the processor copies, and l_DMA does not
- * wait for it. The stages at both ends limit the pace as well (the paper's footnote 2):
- * the root of a broadcast sends from the user's memory, and the root of a reduction
- * combines and stores every block.
- *
- * Allreduce is a reduction and then a broadcast, or (4.4) both at the same time: the result
- * goes back along the chain while later blocks still come. Then the adapter and processor
- * of an inner rank do the work of both. The model is exact but for this last case: it is
- * too high by at most a stage each way where sending sets the pace, and up to 1.45 times
- * too low where the processor does, since blocks of both directions wait for each other.
- *
- * Cost: O(1) a block size. Limits: one rank a node, P >= 2, and room for 3 blocks in a
- * ring buffer: one that is received, one that is combined, one that is sent.
- *
- * The chains of plan_chain have other stages, since their nodes have several ranks and
- * the transport limits the blocks in flight by a window instead of a notification for each
- * block. They are the same kind of pipeline, and the same function computes their time.
- *
- * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations", sections
- * 4 to 4.4, equations (1) to (4).
+ * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations", section 4,
+ * equation (1). test/bench/worringer/staged.c has the pipelines of equations (2) to (4).
  */
 
 #include <math.h>
 
 #include "coll_pipering_plan.h"
-
-/* ---- any pipeline ---- */
 
 uint64_t mca_coll_pipering_stages(uint64_t hops, uint64_t blocks)
 {
@@ -87,133 +51,4 @@ double mca_coll_pipering_stages_time(const mca_coll_pipering_stage_t *stages, in
         slowest = 0 < stages[i].count ? fmax(slowest, stages[i].hold) : slowest;
     }
     return fill + (double) (blocks - 1) * slowest;
-}
-
-/* ---- the pipelines of the paper ---- */
-
-/* The costs of one block, in seconds. */
-typedef struct {
-    double first, forward;                 /* until the next block can be sent */
-    double first_latency, forward_latency; /* from then until the block has arrived */
-    double copy, combine, flow;
-} block_cost_t;
-
-static block_cost_t cost_of(const mca_coll_pipering_machine_t *machine, double size)
-{
-    return (block_cost_t){.first = mca_coll_pipering_stream_time(&machine->first, 1, size),
-                          .forward = mca_coll_pipering_stream_time(&machine->forward, 1, size),
-                          .first_latency = machine->first.latency,
-                          .forward_latency = machine->forward.latency,
-                          .copy = size * machine->copy,
-                          .combine = size * machine->combine,
-                          .flow = machine->flow};
-}
-
-/* The first rank of the pipeline. */
-static mca_coll_pipering_stage_t first_stage(const block_cost_t *cost)
-{
-    return (mca_coll_pipering_stage_t){.count = 1,
-                                       .pass = cost->first + cost->first_latency + cost->flow,
-                                       .hold = cost->first + cost->flow};
-}
-
-/*
- * Ranks that forward blocks: `work` is the processor's work on a block, `before` the part of it
- * that must be done before the block is sent.
- */
-static mca_coll_pipering_stage_t inner_stage(const block_cost_t *cost, int count, double before,
-                                             double work)
-{
-    const double sent = cost->forward + cost->forward_latency + cost->flow;
-
-    return (mca_coll_pipering_stage_t){.count = count,
-                                       .pass = before + sent,
-                                       .hold = fmax(cost->forward, work) + cost->flow};
-}
-
-/* The last rank of the pipeline. */
-static mca_coll_pipering_stage_t last_stage(const block_cost_t *cost, double work)
-{
-    return (mca_coll_pipering_stage_t){.count = 1, .pass = work, .hold = work + cost->flow};
-}
-
-/* Broadcast, reduction or scan. */
-static double single_time(mca_coll_pipering_protocol_t protocol, const block_cost_t *cost,
-                          int ranks, uint64_t blocks)
-{
-    const double both = cost->combine + cost->copy;
-    mca_coll_pipering_stage_t stages[] = {first_stage(cost),
-                                          inner_stage(cost, ranks - 2, cost->combine,
-                                                      cost->combine),
-                                          last_stage(cost, both)};
-
-    if (MCA_COLL_PIPERING_PROTOCOL_PCAST == protocol) {
-        stages[1] = inner_stage(cost, ranks - 2, 0, cost->copy);
-        stages[2] = last_stage(cost, cost->copy);
-    } else if (MCA_COLL_PIPERING_PROTOCOL_SCAN == protocol) {
-        stages[1] = inner_stage(cost, ranks - 2, cost->combine, both);
-    }
-    return mca_coll_pipering_stages_time(stages, 3, blocks);
-}
-
-/*
- * A merged allreduce: from the end of the chain to the root, which forwards the result like an
- * inner rank of a scan, and back to the end. Inner ranks do the work of both directions.
- */
-static double merged_time(const block_cost_t *cost, int ranks, uint64_t blocks)
-{
-    const double both = cost->combine + cost->copy;
-    mca_coll_pipering_stage_t stages[] = {first_stage(cost),
-                                          inner_stage(cost, ranks - 2, cost->combine, both),
-                                          inner_stage(cost, 1, cost->combine, both),
-                                          inner_stage(cost, ranks - 2, 0, cost->copy),
-                                          last_stage(cost, cost->copy)};
-
-    stages[1].hold = fmax(2 * cost->forward, both) + 2 * cost->flow;
-    return mca_coll_pipering_stages_time(stages, 5, blocks);
-}
-
-uint64_t mca_coll_pipering_staged_count(const mca_coll_pipering_staged_problem_t *problem,
-                                        size_t block_size)
-{
-    const uint64_t blocks = mca_coll_pipering_blocks(problem->bytes, block_size);
-    const uint64_t hops = (uint64_t) problem->ranks - 1;
-
-    if (MCA_COLL_PIPERING_PROTOCOL_SERIAL == problem->protocol) {
-        return 2 * mca_coll_pipering_stages(hops, blocks);
-    }
-    return mca_coll_pipering_stages(
-        MCA_COLL_PIPERING_PROTOCOL_MERGED == problem->protocol ? 2 * hops : hops, blocks);
-}
-
-double mca_coll_pipering_staged_time(const void *problem, size_t block_size)
-{
-    const mca_coll_pipering_staged_problem_t *staged = problem;
-    const uint64_t blocks = mca_coll_pipering_blocks(staged->bytes, block_size);
-
-    if (0 == blocks) {
-        return 0;
-    }
-    const block_cost_t cost = cost_of(&staged->machine,
-                                      (double) staged->bytes / (double) blocks);
-    switch (staged->protocol) {
-    case MCA_COLL_PIPERING_PROTOCOL_SERIAL:
-        return single_time(MCA_COLL_PIPERING_PROTOCOL_RPIPE, &cost, staged->ranks, blocks)
-               + single_time(MCA_COLL_PIPERING_PROTOCOL_PCAST, &cost, staged->ranks, blocks);
-    case MCA_COLL_PIPERING_PROTOCOL_MERGED:
-        return merged_time(&cost, staged->ranks, blocks);
-    default:
-        return single_time(staged->protocol, &cost, staged->ranks, blocks);
-    }
-}
-
-size_t mca_coll_pipering_staged_search(const mca_coll_pipering_staged_problem_t *problem)
-{
-    const mca_coll_pipering_link_cost_t *link = &problem->machine.forward;
-    const double start = link->alpha + problem->machine.flow;
-
-    return mca_coll_pipering_search_size(mca_coll_pipering_staged_time, problem, link,
-                                         problem->bytes,
-                                         sqrt((double) problem->bytes * start / link->beta
-                                              / (problem->ranks - 1)));
 }
