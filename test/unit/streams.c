@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "coll_pipering_plan_chain.h"
 #include "ranks.h"
 #include "ref.h"
 #include "tap.h"

@@ -18,6 +18,7 @@
 
 #include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -19,6 +19,7 @@
 
 #include "coll_pipering_calls.h"
 
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 #include "ompi/op/op.h"
 #include "opal/util/output.h"
 

@@ -19,7 +19,7 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_params.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_rates.h"
 #include "ompi/mca/common/irregular/common_irregular.h"
 
 BEGIN_C_DECLS

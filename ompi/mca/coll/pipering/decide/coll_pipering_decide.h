@@ -18,8 +18,9 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_context.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan.h"
 #include "coll_pipering_registry.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
 
 BEGIN_C_DECLS
 

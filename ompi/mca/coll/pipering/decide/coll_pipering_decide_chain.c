@@ -17,6 +17,7 @@
  */
 
 #include "coll_pipering_draft.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_chain.h"
 
 #include <math.h>
 

@@ -22,6 +22,7 @@
  */
 
 #include "coll_pipering_draft.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_outliers.h"
 
 /*
  * A ring is left for an exchange if that takes less than this part of the ring's modelled

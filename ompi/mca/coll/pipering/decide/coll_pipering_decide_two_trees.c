@@ -15,6 +15,8 @@
  */
 
 #include "coll_pipering_draft.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_chain.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_two_trees.h"
 
 static void route_trees(mca_coll_pipering_draft_t *draft)
 {

@@ -19,6 +19,7 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_decide.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
 BEGIN_C_DECLS
 

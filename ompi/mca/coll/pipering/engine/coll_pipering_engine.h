@@ -51,7 +51,7 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_arena.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
 #include "ompi/mca/common/irregular/common_irregular.h"
 #include "opal/datatype/opal_convertor.h"
 

@@ -35,6 +35,7 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_engine.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
 #include "ompi/mca/common/irregular/common_irregular_schedule.h"
 
 BEGIN_C_DECLS

@@ -22,7 +22,7 @@
  * may describe the same bytes with different types. Paper 2.2 and 2.3.
  */
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_blocks.h"
 
 void mca_coll_pipering_cut_block(size_t bytes, mca_coll_pipering_cut_t cut, size_t k,
                                  size_t *offset, size_t *length)

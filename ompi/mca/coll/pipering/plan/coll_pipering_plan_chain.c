@@ -45,7 +45,7 @@
 
 #include <math.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_chain.h"
 
 /* ---- who is next to whom ---- */
 

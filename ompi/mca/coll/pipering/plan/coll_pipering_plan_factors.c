@@ -39,7 +39,7 @@
 
 #include <math.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_factors.h"
 
 /* The model counts as right up to this factor: noise changes times by as much. */
 #define BELIEVED 1.15

@@ -35,7 +35,9 @@
  * Balaji et al. 4.2.1; see common_irregular_exchange.c.
  */
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_grid.h"
+#include "coll_pipering_plan_model.h"
+#include "ompi/mca/common/irregular/common_irregular_exchange.h"
 
 #include <math.h>
 

@@ -43,15 +43,7 @@
 
 #include <math.h>
 
-#include "coll_pipering_plan.h"
-
-/* The geometric grid: steps an octave, and octaves on either side of its middle. */
-#define GRID_STEPS 8
-#define GRID_OCTAVES 6
-/* Number of candidates m_max / k. */
-#define DIVISORS 48
-/* Number of candidates that fill 1, 2, ... packets. */
-#define PACKETS 24
+#include "coll_pipering_plan_model.h"
 
 /* The members of the ring: nodes, or ranks if there is only one node. */
 static int count_members(const mca_coll_pipering_ring_t *ring)
@@ -130,54 +122,8 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
                                         size_t block_size)
 {
     const members_t members = find_members(problem, block_size);
+
     return mca_coll_pipering_rounds(members.blocks, members.count);
-}
-
-/*
- * Bytes on the wire of so many blocks. `beta` includes the frames of full packets, so a last
- * packet that is not full adds the missing part of its frame.
- */
-static double wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks, double bytes)
-{
-    double around = link->envelope;
-
-    if (0 < link->packet && 0 < blocks) {
-        const double packets = (bytes / blocks + link->envelope) / link->packet;
-        around += (ceil(packets) - packets) * link->frame;
-    }
-    return bytes + blocks * around;
-}
-
-/*
- * Overlapping handling and sending take a norm (exponent 3/2) between their sum and the longer of
- * them: even where a call waits for the wire, handling costs a part of its time, since processors
- * have other blocks to handle.
- */
-double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
-                                   double sent)
-{
-    const double sum = handled * sqrt(handled) + sent * sqrt(sent);
-
-    return link->overlap ? cbrt(sum * sum) : handled + sent;
-}
-
-/* Sending hides the handling of a block if it takes so many times as long. */
-#define HIDDEN 32
-
-double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link)
-{
-    return HIDDEN * link->alpha / link->beta;
-}
-
-double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
-                                     double bytes)
-{
-    const bool asked = 0 < link->eager && bytes > blocks * link->eager;
-    const double handled = blocks * link->alpha;
-    const double sent = wire_bytes(link, blocks, bytes) * link->beta;
-
-    return mca_coll_pipering_link_time(link, handled, sent)
-           + (asked ? blocks * link->handshake : 0);
 }
 
 /*
@@ -297,126 +243,6 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
     return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;
 }
 
-/* Times within 2% count as equal: the model is no more exact. */
-#define ALIKE 1.02
-
-/* A search: the candidate sizes and their modelled times. */
-#define TRIED (2 * GRID_OCTAVES * GRID_STEPS + 1 + PACKETS + 1 + DIVISORS)
-typedef struct {
-    mca_coll_pipering_time_fn_t *time_of;
-    const void *problem;
-    const mca_coll_pipering_factors_t *factors;
-    double largest; /* size allowed */
-    double best;    /* time so far */
-    double hidden;  /* mca_coll_pipering_hidden_size */
-    int count;
-    struct {
-        double size, time;
-    } tried[TRIED];
-} choice_t;
-
-static void consider(choice_t *choice, double size)
-{
-    if (!(1 <= size && size <= choice->largest)) {
-        return;
-    }
-    const double time
-        = mca_coll_pipering_factors_time(choice->factors, floor(size),
-                                         choice->time_of(choice->problem, (size_t) size));
-    choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
-    choice->tried[choice->count].size = size;
-    choice->tried[choice->count++].time = time;
-}
-
-/*
- * The middle one of the sizes up to `most` whose modelled time is at most `limit`; 0: there are
- * none. The middle is the safest choice: the model may not know that smaller blocks take longer
- * to handle or that larger ones need a rendezvous. The range ends at `hidden`, since larger
- * blocks gain nothing.
- */
-static double choose_middle(const choice_t *choice, double limit, double most)
-{
-    double least = HUGE_VAL, upper = 0, size = 0, nearest = HUGE_VAL;
-
-    for (int i = 0; i < choice->count; ++i) {
-        if (choice->tried[i].time <= limit && choice->tried[i].size <= most) {
-            least = fmin(least, choice->tried[i].size);
-            upper = fmax(upper, choice->tried[i].size);
-        }
-    }
-    upper = fmax(least, fmin(upper, choice->hidden));
-    for (int i = 0; i < choice->count; ++i) {
-        const double distance = fabs(log(choice->tried[i].size / sqrt(least * upper)));
-        if (choice->tried[i].time <= limit && choice->tried[i].size <= most
-            && distance < nearest) {
-            nearest = distance;
-            size = choice->tried[i].size;
-        }
-    }
-    return size;
-}
-
-/*
- * For costs given by the user, whose alpha is the whole cost of a block: the model decides
- * alone, and the chosen size is never slower than whole contributions.
- */
-static double choose_given(const choice_t *choice)
-{
-    double limit = ALIKE * choice->best;
-
-    for (int i = 0; i < choice->count; ++i) {
-        if (choice->tried[i].size >= choice->largest) {
-            limit = fmin(limit, choice->tried[i].time);
-        }
-    }
-    return choose_middle(choice, limit, choice->largest);
-}
-
-/*
- * For learnt costs. Contributions from LARGE bytes on go in SEVERAL blocks at least, even where
- * whole ones are faster by up to LITTLE: the model does not know late ranks and rendezvous, which
- * stop a call that has no other block to send.
- */
-#define LARGE ((double) 65536)
-#define SEVERAL 4
-#define LITTLE 1.045
-
-static double choose_learnt(const choice_t *choice)
-{
-    const double size = choose_middle(choice, ALIKE * choice->best, choice->largest);
-
-    if (size <= choice->largest / SEVERAL || LARGE > choice->largest) {
-        return size;
-    }
-    const double cut = choose_middle(choice, LITTLE * choice->best, choice->largest / SEVERAL);
-    return 0 < cut ? cut : size;
-}
-
-size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
-                                     const mca_coll_pipering_link_cost_t *link, size_t largest,
-                                     double middle)
-{
-    choice_t choice = {.time_of = time_of,
-                       .problem = problem,
-                       .factors = link->factors,
-                       .largest = (double) largest,
-                       .hidden = mca_coll_pipering_hidden_size(link)};
-
-    for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
-        consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
-    }
-    for (int k = 1; k <= PACKETS && 0 < link->packet; ++k) {
-        consider(&choice, floor(k * link->packet - link->envelope));
-    }
-    if (0 < link->eager && link->eager < (double) largest) {
-        consider(&choice, floor(link->eager));
-    }
-    for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
-        consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
-    }
-    return (size_t) (link->overlap ? choose_learnt(&choice) : choose_given(&choice));
-}
-
 static double time_of_ring(const void *problem, size_t block_size)
 {
     return mca_coll_pipering_time(problem, block_size);
@@ -453,7 +279,7 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
                                                       sqrt(total * link->alpha / link->beta
                                                            / count_members(problem->ring)));
 
-    return (double) largest <= link->eager && LARGE > (double) largest
+    return (double) largest <= link->eager && MCA_COLL_PIPERING_LARGE > (double) largest
                    && weighed_time(problem, largest) <= WORTH_CUTTING * weighed_time(problem, best)
                ? largest
                : best;
@@ -494,7 +320,7 @@ double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem)
 
     link.handshake = link.guessed ? 0 : link.handshake;
     const double block = largest_span(members.bytes, members.count, 1);
-    const double linear = (members.count - 1) * (start + link.beta * wire_bytes(&link, 1, block));
+    const double linear = (members.count - 1) * (start + link.beta * mca_coll_pipering_wire_bytes(&link, 1, block));
     const double bruck = bruck_time(members.bytes, members.count, &link);
     const double spread = members.total_bytes * link.beta * (steps < 2 ? steps : 2);
     const double rooted = (1 + steps) * start + spread

@@ -30,9 +30,10 @@
  * Paper 2.2, Figures 1 and 3, and 2.3.
  */
 
+#include <stdbool.h>
 #include <string.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_ring.h"
 
 /* Steps of the exhaustive search, far more than 8 ranks need. */
 #define SEARCH_STEPS 30000

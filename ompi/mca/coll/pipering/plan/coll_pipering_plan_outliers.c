@@ -25,9 +25,10 @@
  * which contradicts the paper's definition of FRACT; N * (1 - FRACT) agrees with it.
  */
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_outliers.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* Below so many values a sample costs more than it saves. */

@@ -46,7 +46,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_rates.h"
 
 /* Used before any rate is known: a network between Gigabit Ethernet and InfiniBand. */
 #define DEFAULT_BETA 8e-9

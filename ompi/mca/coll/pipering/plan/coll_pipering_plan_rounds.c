@@ -28,8 +28,9 @@
  */
 
 #include <math.h>
+#include <stdbool.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_ring.h"
 
 /* The terms that the positions of a ring add to the sum of an arc: (1 + lag_i - weight_i). */
 typedef struct {

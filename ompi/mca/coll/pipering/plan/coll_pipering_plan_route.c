@@ -39,7 +39,7 @@
 
 #include <string.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_route.h"
 
 /* ---- memory ---- */
 

@@ -31,7 +31,7 @@
 
 #include <math.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_cost.h"
 
 uint64_t mca_coll_pipering_stages(uint64_t hops, uint64_t blocks)
 {

@@ -45,7 +45,9 @@
 
 #include <math.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_blocks.h"
+#include "coll_pipering_plan_chain.h"
+#include "coll_pipering_plan_two_trees.h"
 
 /* ---- a binary tree in order ---- */
 

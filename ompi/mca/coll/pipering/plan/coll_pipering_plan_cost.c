@@ -1,0 +1,75 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Costs: the time of blocks on a link, from its handling, its bytes and its handshakes.
+ *
+ *     block   |-- handling: alpha --|
+ *                 |-- sending: beta x (bytes + headers) --|
+ *     link    |---------------- time ----------------|       sum, or less where both overlap
+ *
+ * Cost: O(1). Limits: blocks of about equal size; a link has no memory of what it sent before.
+ *
+ * Paper: the linear model of Traeff et al. 2.4, without overlap; headers, packets, overlap and
+ * handshakes are additions.
+ */
+
+#include <math.h>
+
+#include "coll_pipering_plan_cost.h"
+
+/*
+ * `beta` includes the frames of full packets, so a last
+ * packet that is not full adds the missing part of its frame.
+ */
+double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks,
+                                    double bytes)
+{
+    double around = link->envelope;
+
+    if (0 < link->packet && 0 < blocks) {
+        const double packets = (bytes / blocks + link->envelope) / link->packet;
+        around += (ceil(packets) - packets) * link->frame;
+    }
+    return bytes + blocks * around;
+}
+
+/*
+ * Overlapping handling and sending take a norm (exponent 3/2) between their sum and the longer of
+ * them: even where a call waits for the wire, handling costs a part of its time, since processors
+ * have other blocks to handle.
+ */
+double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
+                                   double sent)
+{
+    const double sum = handled * sqrt(handled) + sent * sqrt(sent);
+
+    return link->overlap ? cbrt(sum * sum) : handled + sent;
+}
+
+/* Sending hides the handling of a block if it takes so many times as long. */
+#define HIDDEN 32
+
+double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link)
+{
+    return HIDDEN * link->alpha / link->beta;
+}
+
+double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
+                                     double bytes)
+{
+    const bool asked = 0 < link->eager && bytes > blocks * link->eager;
+    const double handled = blocks * link->alpha;
+    const double sent = mca_coll_pipering_wire_bytes(link, blocks, bytes) * link->beta;
+
+    return mca_coll_pipering_link_time(link, handled, sent)
+           + (asked ? blocks * link->handshake : 0);
+}

@@ -1,0 +1,115 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Costs: of a link (plan_cost), of a pipeline of stages (plan_stages), and the block size of
+ * least modelled time (plan_search).
+ */
+
+#ifndef MCA_COLL_PIPERING_PLAN_COST_H
+#define MCA_COLL_PIPERING_PLAN_COST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll_pipering_plan_factors.h"
+
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
+
+/**
+ * The cost of a link. In a stream a block takes `alpha` seconds of handling and
+ * `beta` seconds a byte on the wire: their sum, as in the paper's model, or, with
+ * `overlap`, about the longer of the two. Small blocks can follow each other after
+ * `gap` seconds. On the wire a block has `envelope` bytes of headers more; `beta` includes
+ * the frames of packets full with `packet` bytes (0: unknown), and a last packet that is
+ * not full adds the rest of its frame of `frame` bytes. A block can be forwarded `latency`
+ * seconds after its time on the link. A block of more than `eager` bytes (0: no bound)
+ * needs a rendezvous first, which takes `handshake` seconds more; `guessed`: this time has
+ * not been measured yet. `factors` weigh the times of whole calls (NULL: none; borrowed).
+ */
+typedef struct mca_coll_pipering_link_cost_t {
+    double alpha;
+    double beta;
+    double latency;
+    double envelope;
+    double packet;
+    double frame;
+    double handshake;
+    double eager;
+    bool overlap;
+    bool guessed;
+    double gap;
+    const mca_coll_pipering_factors_t *factors;
+} mca_coll_pipering_link_cost_t;
+
+typedef struct mca_coll_pipering_cost_t {
+    mca_coll_pipering_link_cost_t net;   /**< of a link between nodes */
+    mca_coll_pipering_link_cost_t local; /**< of a link inside a node */
+} mca_coll_pipering_cost_t;
+
+/* ---- links (coll_pipering_plan_cost.c) ---- */
+
+/** Seconds of a link for `handled` seconds of handling and `sent` of sending; these may overlap. */
+double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
+                                   double sent);
+
+/** Seconds of a link for a stream of blocks of about equal size, `bytes` in all. */
+double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, double blocks,
+                                     double bytes);
+
+/** Bytes on the wire of so many blocks with `bytes` bytes in all. */
+double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks,
+                                    double bytes);
+
+/** Bytes of a block whose sending hides its handling: larger blocks gain nothing. */
+double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link);
+
+/* ---- stages (coll_pipering_plan_stages.c) ---- */
+
+/** `count` equal stages of a pipeline, one after the other. */
+typedef struct mca_coll_pipering_stage_t {
+    int count;
+    double pass; /**< seconds from a block's arrival to its arrival at the next stage */
+    double hold; /**< seconds from a block's start to the start of the next block */
+} mca_coll_pipering_stage_t;
+
+/** Number of steps of a pipeline of so many hops, equation (1): hops + blocks - 1. */
+uint64_t mca_coll_pipering_stages(uint64_t hops, uint64_t blocks);
+
+/** Seconds of a pipeline of stages of `kinds` kinds. 0 without blocks. O(kinds). */
+double mca_coll_pipering_stages_time(const mca_coll_pipering_stage_t *stages, int kinds,
+                                     uint64_t blocks);
+
+/* ---- search (coll_pipering_plan_search.c) ---- */
+
+/** Bytes from which contributions are cut even where whole ones are modelled a little faster. */
+#define MCA_COLL_PIPERING_LARGE ((double) 65536)
+
+/** Modelled seconds of a problem with blocks of at most B bytes. */
+typedef double mca_coll_pipering_time_fn_t(const void *problem, size_t block_size);
+
+/**
+ * The block size of least modelled time among these: a geometric grid around `middle`,
+ * `largest` / k, sizes that fill the packets of the link, and its eager bound. At least
+ * 1, at most `largest`, which is at least 1.
+ */
+size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
+                                     const mca_coll_pipering_link_cost_t *link, size_t largest,
+                                     double middle);
+
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
+
+#endif

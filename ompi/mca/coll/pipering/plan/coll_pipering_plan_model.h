@@ -1,0 +1,79 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The model of a call along the ring (plan_model).
+ */
+
+#ifndef MCA_COLL_PIPERING_PLAN_MODEL_H
+#define MCA_COLL_PIPERING_PLAN_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll_pipering_plan_blocks.h"
+#include "coll_pipering_plan_cost.h"
+
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
+
+/** How B is chosen (paper 2.4). */
+typedef enum {
+    MCA_COLL_PIPERING_MODEL_SEARCH,            /**< least modelled time over candidate sizes */
+    MCA_COLL_PIPERING_MODEL_EQUATION2,         /**< equation (2), corrected */
+    MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, /**< equation (2) as printed */
+    MCA_COLL_PIPERING_MODEL_FIXED              /**< the size given by the user */
+} mca_coll_pipering_block_model_t;
+
+/**
+ * A call along the ring, for the model. The members of the modelled ring are the nodes,
+ * or the ranks if there is only one node. All pointers are borrowed.
+ */
+typedef struct mca_coll_pipering_problem_t {
+    const mca_coll_pipering_ring_t *ring;
+    const size_t *bytes; /**< [p] by rank */
+    mca_coll_pipering_cost_t cost;
+    void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
+} mca_coll_pipering_problem_t;
+
+/** Bytes of scratch memory for the functions below. */
+size_t mca_coll_pipering_model_scratch(int p);
+
+/** Modelled seconds of the pipelined ring with blocks of at most B bytes. O(p). */
+double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size);
+
+/** Number of rounds of the ring of members, exact for the order of the ring. O(p). */
+uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *problem,
+                                        size_t block_size);
+
+/**
+ * B in bytes by equation (2), corrected or as printed; at least 1, at most the largest
+ * contribution, which is the result for a regular problem.
+ */
+size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
+
+/** The block size of least modelled time for a call along the ring, in bytes. */
+size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
+
+/**
+ * A lower bound, in modelled seconds, for the other algorithms of an MPI library: the
+ * least of gather and broadcast, Bruck's algorithm and the linear ring, none of which
+ * cuts contributions into blocks. O(p log p).
+ */
+double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem);
+
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
+
+#endif
