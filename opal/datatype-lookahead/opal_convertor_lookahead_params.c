@@ -39,30 +39,29 @@ static const mca_base_var_enum_value_t modes[] = {{OPAL_DATATYPE_LOOKAHEAD_OFF, 
                                                   {0, NULL}};
 
 static const struct {
-    const char *name, *help;
+    const char *name, *help, *unit, *zero; /* the meaning of 0, or NULL */
     int *storage;
     int least, most;
 } numbers[] = {
     {"lookahead_segments",
-     "Segments of memory that a look-ahead sees, and that are sent as they are in a fragment; "
-     "1 to 15",
-     &opal_datatype_lookahead_segments, 1, OPAL_DATATYPE_LOOKAHEAD_SEGMENTS_MOST},
+     "Segments of memory that a look-ahead sees, and that are sent as they are in a fragment",
+     "segments", NULL, &opal_datatype_lookahead_segments, 1, OPAL_DATATYPE_LOOKAHEAD_SEGMENTS_MOST},
     {"lookahead_min_segment",
-     "Average size, in bytes, from which on the segments ahead are dense, and sent as they are "
-     "instead of packed; 0 to 1 GiB; 0: whatever their size",
-     &opal_datatype_lookahead_min_segment, 0, GIBI},
+     "Average size from which on the segments ahead are dense, and sent as they are instead of "
+     "packed",
+     "bytes", "whatever their size", &opal_datatype_lookahead_min_segment, 0, GIBI},
     {"seek_checkpoints",
      "Places that a convertor whose position jumped away remembers, to return to them without a "
-     "search; 0 to 64; 0: none",
-     &opal_datatype_seek_checkpoints, 0, OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST},
+     "search",
+     "places", "none", &opal_datatype_seek_checkpoints, 0, OPAL_DATATYPE_SEEK_CHECKPOINTS_MOST},
     {"seek_index_stride",
      "Entries of a datatype's description for each entry of its index, which is made when "
-     "positions jump often; 0 to 65536; 0: no index for jumps",
-     &opal_datatype_seek_index_stride, 0, 65536},
+     "positions jump often",
+     "entries", "no index for jumps", &opal_datatype_seek_index_stride, 0, 65536},
     {"units_per_entry",
      "Pieces of 1 to 16 bytes for each entry of a datatype's description up to which data is "
-     "packed by a list of them, made when the datatype is used again; 0 to 64; 0: never",
-     &opal_datatype_units_per_entry, 0, 64},
+     "packed by a list of them, made when the datatype is used again",
+     "pieces", "never", &opal_datatype_units_per_entry, 0, 64},
 };
 
 static int register_mode(void)
@@ -87,10 +86,15 @@ static int register_mode(void)
 static int register_number(size_t i)
 {
     const int preset = *numbers[i].storage;
-    int rc = mca_base_var_register("opal", "opal", "datatype", numbers[i].name,
-                                   numbers[i].help, MCA_BASE_VAR_TYPE_INT, NULL, 0,
-                                   MCA_BASE_VAR_FLAG_SETTABLE, OPAL_INFO_LVL_9,
-                                   MCA_BASE_VAR_SCOPE_LOCAL, numbers[i].storage);
+    char help[512];
+
+    /* programs read the range in the last clause */
+    (void) snprintf(help, sizeof(help), "%s [%d..%d %s%s%s]", numbers[i].help, numbers[i].least,
+                    numbers[i].most, numbers[i].unit, NULL == numbers[i].zero ? "" : "; 0: ",
+                    NULL == numbers[i].zero ? "" : numbers[i].zero);
+    int rc = mca_base_var_register("opal", "opal", "datatype", numbers[i].name, help,
+                                   MCA_BASE_VAR_TYPE_INT, NULL, 0, MCA_BASE_VAR_FLAG_SETTABLE,
+                                   OPAL_INFO_LVL_9, MCA_BASE_VAR_SCOPE_LOCAL, numbers[i].storage);
 
     if (numbers[i].least > *numbers[i].storage || numbers[i].most < *numbers[i].storage) {
         opal_output(0, "opal_datatype_%s = %d is out of range (%d to %d); %d is used instead",

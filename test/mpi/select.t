@@ -159,14 +159,6 @@ mute() {
     done
 }
 
-quantities=(alpha beta local_alpha local_beta block_size min_total outlier_min_total rounds_min_total
-    rounds_max_total rounds_packed window alltoall_in_place alltoall_small alltoall_window
-    alltoall_many alltoall_many_window)
-numbers=("${quantities[@]}" outlier_fraction outlier_threshold priority verbose)
-is "numbers tell their range" "$(mute '0 to [0-9]+' "${numbers[@]}")" ""
-is "numbers tell what 0 means" "$(mute '0: ' "${numbers[@]}")" ""
-is "quantities tell their unit" \
-    "$(mute '(microseconds|nanoseconds|bytes|blocks|Messages)' "${quantities[@]}")" ""
 is "names tell their values" "$(
     mute 'auto .*ring.*linear_ring.*recursive_doubling.*dissemination.*off' allgatherv_algorithm)$(
     mute 'auto .*bins.*rotated.*ordered.*round_robin.*off' alltoallw_algorithm)$(

@@ -109,26 +109,25 @@ static void register_sizes(mca_common_irregular_vars_t *all)
     vars.large = 64 * KIBI;
     mca_common_irregular_size(all, "large",
                               "Contributions of this many bytes and more are left to the module "
-                              "below, unless the algorithm is forced; 0 to 1 GiB; 0: all are",
-                              GIBI, &vars.large);
+                              "below, unless the algorithm is forced",
+                              "all are", GIBI, &vars.large);
     vars.ring_from = 256 * 1024;
     mca_common_irregular_size(all, "ring_from",
-                              "Bytes of the result from which leaders exchange in a ring, 0 to "
-                              "1 GiB; 0: always",
+                              "Bytes of the result from which leaders exchange in a ring", "always",
                               GIBI, &vars.ring_from);
     vars.message_cost = 20 * KIBI;
     mca_common_irregular_size(all, "message_cost",
                               "Bytes that take a leader as long as a message between nodes does "
-                              "besides its bytes, 0 to 1 GiB; decides whether a node has one "
-                              "leader or one a socket where groups are auto; 0: one a socket, if "
-                              "there are processors for them",
-                              GIBI, &vars.message_cost);
+                              "besides its bytes; decides whether a node has one leader or one a "
+                              "socket where groups are auto",
+                              "one a socket, if there are processors for them", GIBI,
+                              &vars.message_cost);
     vars.segment_size = 2 * MEBI;
     mca_common_irregular_size(all, "segment_size",
-                              "Bytes of shared memory for a communicator on each node, 0 to 1 GiB, "
-                              "rounded down to a multiple of 256; larger results are moved in "
-                              "slices; 0: none is made; read when a communicator is first used",
-                              GIBI, &vars.segment_size);
+                              "Shared memory for a communicator on each node, rounded down to a "
+                              "multiple of 256; larger results are moved in slices; read when a "
+                              "communicator is first used",
+                              "none is made", GIBI, &vars.segment_size);
 }
 
 static void register_strings(mca_common_irregular_vars_t *all)
@@ -159,14 +158,14 @@ static void register_ints(mca_common_irregular_vars_t *all)
 
     component->priority = 47;
     mca_common_irregular_int(all, "priority",
-                             "Priority of the component, 0 to 100; 0: the component is not used. "
-                             "Above pipering (45), han (35) and tuned (30) by default",
-                             0, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
+                             "Priority of the component, above pipering (45), han (35) and tuned "
+                             "(30) by default",
+                             NULL, "the component is not used", 0, MCA_BASE_VAR_SCOPE_READONLY,
+                             100, &component->priority);
     component->verbose = 0;
     mca_common_irregular_int(all, "verbose",
-                             "0: silent; 1: a line about each call of rank 0; 2: of every rank; 0 "
-                             "to 100",
-                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
+                             "1: a line about each call of rank 0; 2 and more: of every rank", NULL,
+                             "silent", MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
                              &component->verbose);
 }
 

@@ -106,7 +106,11 @@ typedef struct mca_common_irregular_vars_t {
 
 /* Each of these registers a variable with the default *storage. Unless the function has
  * arguments for this, it can be set at any time and must be equal on all ranks. A value out of
- * range is replaced by the default, and noted for mca_common_irregular_complain. */
+ * range is replaced by the default, and noted for mca_common_irregular_complain.
+ *
+ * The help text of a number ends with its range, as programs read it from ompi_info --parsable:
+ * " [0..MOST UNIT; 0: MEANING]". `unit`, one word, and `zero`, the meaning of 0 where that is
+ * no plain number, may be NULL; `help` repeats neither. */
 
 void mca_common_irregular_choice(mca_common_irregular_vars_t *vars, const char *name,
                                  const char *help, const mca_base_var_enum_value_t *values,
@@ -115,19 +119,21 @@ void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *
                                  const char *help, bool *storage);
 /** Bytes, 0 to `most`. */
 void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
-                               const char *help, size_t most, size_t *storage);
+                               const char *help, const char *zero, size_t most, size_t *storage);
 
-/** A number, 0 to `most`. */
+/** A number without unit, 0 to `most`. */
 void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, double most, double *storage);
+                                 const char *help, const char *zero, double most, double *storage);
 
 #define MCA_COMMON_IRREGULAR_COST_MOST 1e6
-/** A time in the unit named by `help`, 0 (the default) to 1000000. */
+/** A time, 0 (the default) to 1000000. */
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
-                               const char *help, double *storage);
+                               const char *help, const char *unit, const char *zero,
+                               double *storage);
 /** An integer, 0 to `most`, with its own flags and scope. */
 void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
-                              const char *help, int flags, int scope, int most, int *storage);
+                              const char *help, const char *unit, const char *zero, int flags,
+                              int scope, int most, int *storage);
 /** A string, with its own flags and scope. */
 void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
                                  const char *help, int flags, int scope, char **storage);

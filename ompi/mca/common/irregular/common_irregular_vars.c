@@ -117,66 +117,97 @@ void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *
     register_var(vars, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, storage);
 }
 
+/* Long enough for any help text with its range. */
+#define HELP_MOST 1024
+
+/*
+ * Makes `text` the help text of a variable that may be 0 to `most`: its last clause tells programs
+ * the range, " [0..MOST UNIT; 0: MEANING]". Unit and meaning may be NULL.
+ */
+static const char *with_range(char text[HELP_MOST], const char *help, double most,
+                              const char *unit, const char *zero)
+{
+    (void) snprintf(text, HELP_MOST, "%s [0..%.15g%s%s%s%s]", help, most, NULL == unit ? "" : " ",
+                    NULL == unit ? "" : unit, NULL == zero ? "" : "; 0: ",
+                    NULL == zero ? "" : zero);
+    return text;
+}
+
+static void complain_of_range(mca_common_irregular_vars_t *vars, const char *name,
+                              const char *value, double most, double used, const char *meaning)
+{
+    char range_text[64], used_text[64];
+
+    (void) snprintf(range_text, sizeof(range_text), "0 to %.15g", most);
+    (void) snprintf(used_text, sizeof(used_text), "%.15g%s", used, meaning);
+    complain(vars, name, value, range_text, used_text);
+}
+
 /* Registers a number; messages show its default with the suffix `meaning`. */
 static void register_number(mca_common_irregular_vars_t *vars, const char *name, const char *help,
                             double most, const char *meaning, double *storage)
 {
     const double preset = *storage;
-    char value[64], range[64], used[64];
+    char value[64];
 
     register_var(vars, name, help, MCA_BASE_VAR_TYPE_DOUBLE, NULL, storage);
     if (!(0 <= *storage && most >= *storage)) {
         (void) snprintf(value, sizeof(value), "%.15g", *storage);
-        (void) snprintf(range, sizeof(range), "0 to %.15g", most);
-        (void) snprintf(used, sizeof(used), "%.15g%s", preset, meaning);
-        complain(vars, name, value, range, used);
+        complain_of_range(vars, name, value, most, preset, meaning);
         *storage = preset;
     }
 }
 
 void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, double most, double *storage)
+                                 const char *help, const char *zero, double most, double *storage)
 {
-    register_number(vars, name, help, most, "", storage);
+    char text[HELP_MOST];
+
+    register_number(vars, name, with_range(text, help, most, NULL, zero), most, "", storage);
 }
 
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
-                               const char *help, double *storage)
+                               const char *help, const char *unit, const char *zero,
+                               double *storage)
 {
+    const double most = MCA_COMMON_IRREGULAR_COST_MOST;
+    char text[HELP_MOST];
+
     *storage = 0;
-    register_number(vars, name, help, MCA_COMMON_IRREGULAR_COST_MOST, " (not given)", storage);
+    register_number(vars, name, with_range(text, help, most, unit, zero), most, " (not given)",
+                    storage);
 }
 
 void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
-                               const char *help, size_t most, size_t *storage)
+                               const char *help, const char *zero, size_t most, size_t *storage)
 {
     const size_t preset = *storage;
-    char value[64], range[64], used[64];
+    char text[HELP_MOST], value[64];
 
-    register_var(vars, name, help, MCA_BASE_VAR_TYPE_SIZE_T, NULL, storage);
+    register_var(vars, name, with_range(text, help, (double) most, "bytes", zero),
+                 MCA_BASE_VAR_TYPE_SIZE_T, NULL, storage);
     if (most < *storage) {
         (void) snprintf(value, sizeof(value), "%" PRId64, (int64_t) *storage);
-        (void) snprintf(range, sizeof(range), "0 to %zu", most);
-        (void) snprintf(used, sizeof(used), "%zu", preset);
-        complain(vars, name, value, range, used);
+        complain_of_range(vars, name, value, (double) most, (double) preset, "");
         *storage = preset;
     }
 }
 
 void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
-                              const char *help, int flags, int scope, int most, int *storage)
+                              const char *help, const char *unit, const char *zero, int flags,
+                              int scope, int most, int *storage)
 {
     const int preset = *storage;
-    char value[64], range[64], used[64];
+    char text[HELP_MOST], value[64];
 
     note_equal(vars, name, scope, storage, sizeof(*storage));
-    (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_INT,
-                                           NULL, 0, flags, level_of(vars, name), scope, storage);
+    (void) mca_base_component_var_register(vars->component, name,
+                                           with_range(text, help, most, unit, zero),
+                                           MCA_BASE_VAR_TYPE_INT, NULL, 0, flags,
+                                           level_of(vars, name), scope, storage);
     if (0 > *storage || most < *storage) {
         (void) snprintf(value, sizeof(value), "%d", *storage);
-        (void) snprintf(range, sizeof(range), "0 to %d", most);
-        (void) snprintf(used, sizeof(used), "%d", preset);
-        complain(vars, name, value, range, used);
+        complain_of_range(vars, name, value, most, preset, "");
         *storage = preset;
     }
 }

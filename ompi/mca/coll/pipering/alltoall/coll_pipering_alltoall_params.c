@@ -90,30 +90,31 @@ static void register_bounds(mca_common_irregular_vars_t *all)
     vars.small = MCA_COLL_PIPERING_EXCHANGE_SMALL;
     mca_common_irregular_size(all, "alltoall_small",
                               "Messages of MPI_Alltoallv, MPI_Alltoallw and "
-                              "MPI_Neighbor_alltoallw of fewer bytes than this are small; 0 to 1 "
-                              "GiB; 0: none is; with MPI_IN_PLACE always those of fewer than 4096",
-                              GIBI, &vars.small);
+                              "MPI_Neighbor_alltoallw of fewer bytes than this are small; with "
+                              "MPI_IN_PLACE always those of fewer than 4096",
+                              "none is", GIBI, &vars.small);
     vars.in_place = IN_PLACE;
     mca_common_irregular_size(all, "alltoall_in_place",
-                              "Memory for copies with MPI_IN_PLACE, in bytes, 0 to 1 GiB; the "
-                              "largest message has room in any case; 0: for all messages",
-                              GIBI, &vars.in_place);
+                              "Memory for copies with MPI_IN_PLACE; the largest message has room "
+                              "in any case",
+                              "for all messages", GIBI, &vars.in_place);
     vars.window = 0;
     mca_common_irregular_int(all, "alltoall_window",
-                             "Messages that a rank sends at the same time; 0 to 1048576; 0: all",
+                             "Messages that a rank sends at the same time", "messages", "all",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.window);
     vars.many = MANY;
     mca_common_irregular_int(all, "alltoall_many",
                              "Messages of a rank from which on no more than alltoall_many_window "
-                             "of them are under way, as all at once would flood the network; 0 to "
-                             "1048576; 0: there are never so many",
+                             "of them are under way, as all at once would flood the network",
+                             "messages", "there are never so many",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.many);
     vars.many_window = MANY_WINDOW;
     mca_common_irregular_int(all, "alltoall_many_window",
                              "Messages that a rank with many of them (alltoall_many) sends at the "
-                             "same time; 0 to 1048576; 0: as alltoall_window",
+                             "same time",
+                             "messages", "as alltoall_window",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.many_window);
 }

@@ -72,17 +72,17 @@ static const struct {
 };
 
 static const struct {
-    const char *name, *help;
+    const char *name, *help, *unit, *zero;
     double *storage;
 } costs[] = {
-    {"alpha", "Time of a block on a link between nodes besides its bytes, in microseconds, "
-              "0 to 1000000; 0: learnt from calls", &vars.alpha},
-    {"beta", "Time of a byte on a link between nodes, in nanoseconds, 0 to 1000000; "
-             "0: learnt from calls", &vars.beta},
-    {"local_alpha", "Time of a block between ranks of a node besides its bytes, in microseconds, "
-                    "0 to 1000000; 0: a default", &vars.local_alpha},
-    {"local_beta", "Time of a byte between ranks of a node, in nanoseconds, 0 to 1000000; "
-                   "0: a default", &vars.local_beta},
+    {"alpha", "Time of a block on a link between nodes besides its bytes", "microseconds",
+     "learnt from calls", &vars.alpha},
+    {"beta", "Time of a byte on a link between nodes", "nanoseconds", "learnt from calls",
+     &vars.beta},
+    {"local_alpha", "Time of a block between ranks of a node besides its bytes", "microseconds",
+     "a default", &vars.local_alpha},
+    {"local_beta", "Time of a byte between ranks of a node", "nanoseconds", "a default",
+     &vars.local_beta},
 };
 
 #define RATIO_MOST 1e6
@@ -90,57 +90,56 @@ static const struct {
 #define OUTLIER_THRESHOLD 8
 
 static const struct {
-    const char *name, *help;
+    const char *name, *help, *zero;
     double *storage;
     double most, preset;
 } numbers[] = {
-    {"outlier_fraction",
-     "Fraction of the processes that may be outliers, 0 to 1; 0: no outliers are looked for",
-     &vars.outlier_fraction, 1, OUTLIER_FRACTION},
+    {"outlier_fraction", "Fraction of the processes that may be outliers",
+     "no outliers are looked for", &vars.outlier_fraction, 1, OUTLIER_FRACTION},
     {"outlier_threshold",
      "Contributions have outliers if the largest is more than so many times the largest of the "
-     "others, 0 to 1000000; 0: whenever there are any bytes",
-     &vars.outlier_threshold, RATIO_MOST, OUTLIER_THRESHOLD},
+     "others",
+     "whenever there are any bytes", &vars.outlier_threshold, RATIO_MOST, OUTLIER_THRESHOLD},
 };
 
 #define RING_BUFFER_SIZE ((size_t) 512 * 1024)
 
 static const struct {
-    const char *name, *help;
+    const char *name, *help, *zero;
     size_t *storage;
     size_t most, preset;
 } sizes[] = {
-    {"block_size", "Size of a block in bytes, 0 to 1 GiB; 0: chosen by block_model; any other "
-                   "value takes the place of the model",
+    {"block_size", "Size of a block; takes the place of the model", "chosen by block_model",
      &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
-                  "an algorithm is forced; 0 to 1 GiB; 0: the model alone decides",
-     &mca_coll_pipering_component.min_total, MCA_COLL_PIPERING_SIZE_MOST, 8192},
+                  "an algorithm is forced",
+     "the model alone decides", &mca_coll_pipering_component.min_total,
+     MCA_COLL_PIPERING_SIZE_MOST, 8192},
     {"outlier_min_total",
-     "Outliers are looked for in calls about at least so many bytes in all; 0 to 1 GiB; 0: in all "
-     "that min_total leaves",
-     &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, 16384},
+     "Outliers are looked for in calls about at least so many bytes in all",
+     "in all that min_total leaves", &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, 16384},
     {"rounds_min_total",
      "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, "
-     "if the model says so; 0 to 1 GiB; 0: all that min_total leaves",
-     &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, 65536},
+     "if the model says so",
+     "all that min_total leaves", &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, 65536},
     {"rounds_max_total",
      "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
-     "as much memory; 0 to 1 GiB; 0: none is",
-     &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, (size_t) 64 << 20},
+     "as much memory",
+     "none is", &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, (size_t) 64 << 20},
     {"rounds_packed",
      "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
-     "alone; 0 to 1 GiB; 0: each goes alone",
-     &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, 8192},
+     "alone",
+     "each goes alone", &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, 8192},
     {"ring_buffer_size",
-     "Size of a ring buffer in shared memory in bytes, 0 to 1 GiB, rounded down to a multiple of "
-     "4096; blocks of up to half of it fit, larger ones go as messages; 0: all do. Smaller where "
-     "the budget is small, but not below 65536",
-     &vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST, RING_BUFFER_SIZE},
+     "Size of a ring buffer in shared memory, rounded down to a multiple of 4096; blocks of up to "
+     "half of it fit, larger ones go as messages. Smaller where the budget is small, but not "
+     "below 65536",
+     "all blocks go as messages", &vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
+     RING_BUFFER_SIZE},
     {"ring_buffer_budget",
-     "Bytes of shared memory that the ring buffers of a job may take on a node, 0 to 1 GiB; each "
-     "process has an equal share, and sends messages where that is used up; 0: an eighth of what "
-     "is free in backing_directory, up to 2 MiB a process",
+     "Shared memory that the ring buffers of a job may take on a node; each process has an equal "
+     "share, and sends messages where that is used up",
+     "an eighth of what is free in backing_directory, up to 2 MiB a process",
      &mca_coll_pipering_component.directory.budget, MCA_COLL_PIPERING_SIZE_MOST, 0},
 };
 
@@ -212,16 +211,17 @@ static void register_tables(mca_common_irregular_vars_t *all)
     }
     for (size_t i = 0; i < COUNT(sizes); ++i) {
         *sizes[i].storage = sizes[i].preset;
-        mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].most,
+        mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].zero, sizes[i].most,
                                   sizes[i].storage);
     }
     for (size_t i = 0; i < COUNT(numbers); ++i) {
         *numbers[i].storage = numbers[i].preset;
-        mca_common_irregular_number(all, numbers[i].name, numbers[i].help, numbers[i].most,
-                                    numbers[i].storage);
+        mca_common_irregular_number(all, numbers[i].name, numbers[i].help, numbers[i].zero,
+                                    numbers[i].most, numbers[i].storage);
     }
     for (size_t i = 0; i < COUNT(costs); ++i) {
-        mca_common_irregular_cost(all, costs[i].name, costs[i].help, costs[i].storage);
+        mca_common_irregular_cost(all, costs[i].name, costs[i].help, costs[i].unit, costs[i].zero,
+                                  costs[i].storage);
     }
     for (size_t i = 0; i < COUNT(switches); ++i) {
         *switches[i].storage = switches[i].preset;
@@ -235,26 +235,26 @@ static void register_ints(mca_common_irregular_vars_t *all)
 
     component->priority = 45;
     mca_common_irregular_int(all, "priority",
-                             "Priority of the component, 0 to 100; 0: the component is not used. "
-                             "Above han (35) and tuned (30) by default",
-                             0, MCA_BASE_VAR_SCOPE_READONLY, 100, &component->priority);
+                             "Priority of the component, above han (35) and tuned (30) by default",
+                             NULL, "the component is not used", 0, MCA_BASE_VAR_SCOPE_READONLY,
+                             100, &component->priority);
     component->process.verbose = 0;
     mca_common_irregular_int(all, "verbose",
-                             "0: silent; 1: a line about each call of rank 0; 2: of every rank; "
-                             "0 to 100",
-                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
+                             "1: a line about each call of rank 0; 2 and more: of every rank", NULL,
+                             "silent", MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
                              &component->process.verbose);
     vars.window = 0;
     mca_common_irregular_int(all, "window",
                              "Blocks that a rank may be ahead of the next one in the ring, and "
-                             "receives posted ahead; 0 to 4096 blocks, 1 counts as 2; 0: chosen "
-                             "from the block size",
+                             "receives posted ahead; 1 counts as 2",
+                             "blocks", "chosen from the block size",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.window);
     vars.ring_buffer_blocks = 0;
     mca_common_irregular_int(all, "ring_buffer_blocks",
                              "Blocks that a rank may be ahead of the next one in a ring buffer in "
-                             "shared memory; 0 to 4096 blocks, 1 counts as 2; 0: as many as fit",
+                             "shared memory; 1 counts as 2",
+                             "blocks", "as many as fit",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.ring_buffer_blocks);
 }
