@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Calls to tune with, and calls held out to prove with.
+
+What makes a call's time is its collective, the number of ranks, ranks a node, bytes in all, the
+part that the largest contribution has of them, and how many ranks contribute. Sizes lie on a
+logarithmic scale from SMALLEST to a largest that the machine can move in the time at hand; both
+sets have powers of two and others, and share no size.
+"""
+
+from collections import namedtuple
+
+SMALLEST = 10_000
+LARGEST = 64 << 20
+SMALL_CALLS = (600, 3_000)
+
+
+class Call(namedtuple("Call", "collective dist total type")):
+    """A call: collective, distribution or pattern of its bytes, bytes in all, datatype."""
+
+    def __str__(self):
+        kind = "" if "auto" == self.type else f":{self.type}"
+        return f"{self.collective}:{self.dist}:{self.total}{kind}"
+
+    def cell(self):
+        """Its fields of a cell."""
+        return {"kind": "call", "collective": self.collective, "dist": self.dist,
+                "total": self.total, "type": self.type}
+
+
+def size_at(place, largest):
+    """Bytes at a place from 0.0 (SMALLEST) to 1.0 (largest), on the logarithmic scale: powers of
+    two near halves of it, else two digits and zeros, as a multiple of 8."""
+    size = SMALLEST * (max(largest, 4 * SMALLEST) / SMALLEST) ** place
+    if 0 == round(100 * place) % 50:
+        return 1 << int(size).bit_length() - 1
+    step = 10 ** (len(str(int(size))) - 2)
+    return int(size / step) * step // 8 * 8
+
+
+def largest_size(beta, budget):
+    """The largest call that a budget in seconds allows, where a byte takes beta seconds: about
+    five thousand of them."""
+    if not beta:
+        return 1 << 20
+    return int(min(LARGEST, max(128 << 10, budget / 5000 / beta)))
+
+
+def call(text, largest):
+    """The Call of COLLECTIVE:DIST:PLACE[:TYPE]."""
+    words = text.split(":")
+    return Call(words[0], words[1], size_at(float(words[2]), largest),
+                words[3] if 4 == len(words) else "auto")
+
+
+# Held out from the choosing: places between those that the choosing has, and shapes that it
+# does not have.
+HELD_OUT = (
+    "allgatherv:regular:0.12", "allgatherv:regular:0.62", "allgatherv:spike:0.38",
+    "allgatherv:spike:0.88", "allgatherv:broadcast:0.3", "allgatherv:broadcast:0.8",
+    "allgatherv:half:0.55", "allgatherv:decreasing:0.9", "allgatherv:geometric:0.2",
+    "allgatherv:outlier:0.45", "allgatherv:zipf:0.7", "allgatherv:empty90:0.33",
+    "allgather:regular:0.22", "allgather:regular:0.72", "bcast:regular:0.4", "bcast:regular:0.85",
+    "reduce:regular:0.6", "allreduce:regular:0.35", "allreduce:regular:0.8", "scan:regular:0.66",
+    "exscan:regular:0.44", "alltoallw:ring:0.2", "alltoallw:mixed:0.5",
+)
+
+# A short proof: one call for each thing that can go wrong.
+HELD_OUT_SHORT = ("allgatherv:regular:0.62", "allgatherv:spike:0.88", "allgatherv:broadcast:0.3",
+                  "allgatherv:outlier:0.45", "bcast:regular:0.85", "allreduce:regular:0.8")
+
+
+def held_out(largest, collectives, short):
+    """The calls that files are proven with. collectives: names, or () for all."""
+    rows = [call(text, largest) for text in (HELD_OUT_SHORT if short else HELD_OUT)]
+    if not short:
+        rows += [Call(name, "regular", total, "auto") for total in SMALL_CALLS
+                 for name in ("allgatherv", "bcast", "allreduce")]
+    return [row for row in rows if not collectives or row.collective in collectives]

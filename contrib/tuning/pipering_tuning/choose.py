@@ -1,0 +1,135 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Choosing: groups of variables one after the other, each raced from what the model says, then
+around the winner, until neighbours gain nothing or the group's share of the time is used up."""
+
+import fnmatch
+
+from . import knobs, stats
+from .race import Race, text_of
+
+STEPS = 4
+
+
+class Chooser:
+    """Holds what is in force while groups are raced.
+
+    start    settings of the jobs before anything is chosen, {variable: value}
+    costs    {variable: value} that the fitted tasks suggest
+    choices  rows of results.json's "choices"
+    """
+
+    def __init__(self, measurer, table, machine, start, costs, options):
+        self.measurer = measurer
+        self.table = table
+        self.machine = machine
+        self.start = dict(start)
+        self.costs = costs
+        self.options = options
+        self.chosen = {}
+        self.choices = []
+        self.blocks = []
+        self.races = []
+
+    def current(self, name):
+        """The value in force."""
+        return self.chosen.get(name, self.start.get(name, self.table.get(name).value))
+
+    def in_force(self, group):
+        return {name: self.current(name) for name in group.variables}
+
+    def groups(self):
+        """Those that this release has, this machine can show and the user wants."""
+        kept = []
+        for group in knobs.GROUPS:
+            if self.options.variables and not any(
+                    fnmatch.fnmatch(name, pattern) for name in group.variables
+                    for pattern in self.options.variables):
+                continue
+            missing = [name for name in group.variables if self.table.get(name) is None]
+            if missing:
+                self.leave(group, f"Open MPI {self.table.version} has no {missing[0]}")
+            elif knobs.fits_machine(group, self.machine):
+                kept.append(group)
+        return kept
+
+    def run(self, largest, until):
+        """Races all groups; `until`: seconds that the measurer may have spent then."""
+        groups = self.groups()
+        for place, group in enumerate(groups):
+            left = until - self.measurer.spent
+            self.choose(group, largest, self.measurer.spent + 2 * left / (len(groups) - place + 1),
+                        until)
+
+    def choose(self, group, largest, until, end):
+        """One group. until: its share of the time; end: that of all groups."""
+        calls = knobs.calls_of(group, largest, self.options.collectives)
+        candidates = knobs.first_candidates(group, self.table, self.in_force(group), self.costs,
+                                            self.blocks)
+        if not calls or not candidates:
+            return
+        if self.measurer.spent >= end:
+            self.leave(group, "not raced: the time of --budget was used up")
+            return
+        before = self.in_force(group)
+        tried, verdicts = [], []
+        while candidates and len(verdicts) < STEPS:
+            tried += candidates
+            verdict = self.race(group, calls, candidates, len(verdicts), until)
+            verdicts.append(verdict)
+            if verdict.settings is None or self.measurer.spent >= until:
+                break
+            self.chosen.update(verdict.settings)
+            candidates = knobs.next_candidates(group, self.table, self.in_force(group), tried)
+        self.record(group, before, verdicts)
+
+    def race(self, group, calls, candidates, step, until):
+        name = f"{group.variables[0]}/{step}"
+        race = Race(self.measurer, name, calls, dict(self.chosen), candidates,
+                    self.options.effort, self.options.seed)
+        verdict = race.run(until)
+        self.races.append(race)
+        if verdict.settings is not None:
+            self.measurer.progress.say(f"{text_of(verdict.settings)}: {verdict.reason}")
+        return verdict
+
+    def leave(self, group, reason):
+        """Rows for variables that keep their value."""
+        for name in group.variables:
+            variable = self.table.get(name)
+            value = self.current(name) if variable is not None else ""
+            self.choices.append(_row(name, value, value, reason, None))
+
+    def record(self, group, before, verdicts):
+        """Rows of what a group has come to."""
+        won = [verdict for verdict in verdicts if verdict.settings is not None]
+        for verdict in won:
+            self.chosen.update(verdict.settings)
+        if not won:
+            self.leave(group, verdicts[0].reason)
+            return
+        gain = stats.Interval(*(_product(v.interval[i] for v in won) for i in range(3)))
+        for name in group.variables:
+            self.choices.append(_row(name, before[name], self.current(name),
+                                     "; then ".join(v.reason for v in won), gain))
+
+
+def _product(factors):
+    result = 1.0
+    for factor in factors:
+        result *= factor
+    return result
+
+
+def _row(name, default, chosen, reason, ratio):
+    """A row of results.json's "choices"; gain as a part of the old time."""
+    row = {"variable": name, "default": default, "chosen": chosen, "reason": reason,
+           "gain": 0.0, "interval": [0.0, 0.0]}
+    if ratio is not None:
+        row["gain"] = 1 - ratio.middle
+        row["interval"] = [1 - ratio.high, 1 - ratio.low]
+    return row

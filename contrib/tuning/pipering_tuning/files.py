@@ -1,0 +1,95 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Files: refusals, writing all or nothing, and the parameter files of Open MPI.
+
+A parameter file has one setting a line, `variable=value` without blanks, and comments on lines of
+their own. `mpirun --tune` of 5.0 and mca-params.conf of 4.1 and 5.0 all take that form; PRRTE's
+reader of --tune refuses lines with blanks around the equals sign.
+"""
+
+import os
+import re
+import tempfile
+
+SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
+
+
+class Refusal(Exception):
+    """Bad input or a failing machine. Its text is the one sentence that the user reads: what,
+    where, what is legal, and what happens now."""
+
+
+def write(path, text):
+    """Writes a file whole or not at all: a reader never sees half of it."""
+    directory = os.path.dirname(os.path.abspath(path))
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise Refusal(f"{path} cannot be written: {error.strerror}; what was measured stands in "
+                      "the journal, and --resume goes on from there") from error
+
+
+def read(path):
+    """The text of a file that the user named."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise Refusal(f"{path} cannot be read: {reason}; nothing was run") from error
+
+
+def setting(text, where):
+    """The (variable, value) of VARIABLE=VALUE."""
+    found = SETTING.match(text)
+    if found is None or not found.group(2) or re.search(r"\s", found.group(2)):
+        raise Refusal(f"{where}: '{text}' is no setting; expected VARIABLE=VALUE with a value "
+                      "without blanks; nothing was run")
+    return found.group(1), found.group(2)
+
+
+def read_settings(path):
+    """The settings of a parameter file, {variable: value}."""
+    settings = {}
+    for number, line in enumerate(read(path).splitlines(), 1):
+        line = line.strip()
+        if line and not line.startswith("#"):
+            variable, value = setting(line, f"{path}, line {number}")
+            settings[variable] = value
+    return settings
+
+
+def settings_text(settings, comments=()):
+    """A parameter file as text."""
+    lines = [f"# {line}".rstrip() for line in comments]
+    lines += [f"{variable}={settings[variable]}" for variable in sorted(settings)]
+    return "\n".join(lines) + "\n"
+
+
+def make_directory(path):
+    """The directory of the results. mpirun takes its path to pieces at commas and blanks."""
+    path = os.path.abspath(path)
+    if re.search(r"[\s,:]", path):
+        raise Refusal(f"{path}: the name of the output directory has a blank, comma or colon, at "
+                      "which mpirun would take it to pieces; choose another; nothing was run")
+    try:
+        os.makedirs(path, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise Refusal(f"{path} cannot be written: {error.strerror}; choose another output "
+                      "directory; nothing was run") from error
+    return path

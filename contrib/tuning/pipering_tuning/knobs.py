@@ -1,0 +1,171 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""What can be tuned: groups of variables that are raced together, the calls that show their
+effect, and the values to begin with. Names, defaults, ranges and enumerations come from ompi_info;
+a variable that this release does not have is left out, and the user is told.
+"""
+
+from collections import namedtuple
+
+from . import calls as call_sets
+from .ompi_info import tidy
+
+ALGORITHMS = ("allgatherv", "allgather", "bcast", "reduce", "allreduce", "scan", "exscan")
+
+
+class Group(namedtuple("Group", "title variables calls needs seeds")):
+    """variables are chosen together.
+
+    calls   COLLECTIVE:DIST:PLACE[:TYPE], see calls.py
+    needs   "nodes": several of them; "ranks": several on a node; "both"
+    seeds   values to try where the one in force is 0, which stands for a choice of the library;
+            for variables without range or enumeration all values
+    """
+
+
+def group(title, variables, calls, needs="nodes", seeds=()):
+    return Group(title, tuple(variables.split()), tuple(calls.split()), needs, tuple(seeds))
+
+
+GATHERS = ("allgatherv:regular:0.5 allgatherv:broadcast:0.5 allgatherv:spike:0.75 "
+           "allgatherv:decreasing:1.0 bcast:regular:0.75 allreduce:regular:0.75")
+SKEWED = ("allgatherv:broadcast:0.25 allgatherv:outlier:0.25 allgatherv:spike:0.4 "
+          "allgatherv:outlier:0.6 allgatherv:broadcast:0.75")
+EDGE = "allgatherv:regular:0.0 allgatherv:broadcast:0.0 bcast:regular:0.1 allreduce:regular:0.1"
+EXCHANGES = "alltoallw:ring:0.3 alltoallw:mixed:0.4 alltoallv:dense:0.1 alltoallv:mixed:0.6"
+LEADERS = "allgather:regular:0.0 allgather:regular:0.3 allgather:regular:0.6"
+TYPES = "allgatherv:regular:0.5:list allgatherv:spike:0.8:list alltoallw:ring:0.7"
+
+GROUPS = (
+    group("costs of links between nodes", "coll_pipering_alpha coll_pipering_beta", GATHERS),
+    group("costs of links inside nodes", "coll_pipering_local_alpha coll_pipering_local_beta",
+          GATHERS, "both"),
+) + tuple(
+    group(f"algorithm of MPI_{name.capitalize()}", f"coll_pipering_{name}_algorithm",
+          " ".join(f"{name}:{dist}:{place}" for dist, place in (
+              (("regular", 0.2), ("broadcast", 0.45), ("outlier", 0.7), ("half", 0.95))
+              if "allgatherv" == name else
+              (("regular", 0.2), ("regular", 0.5), ("regular", 0.95)))))
+    for name in ALGORITHMS
+) + (
+    group("smallest call", "coll_pipering_min_total", EDGE),
+    group("rounds without outliers", "coll_pipering_rounds_min_total",
+          "allgatherv:regular:0.1 allgatherv:regular:0.4 allgather:regular:0.3"),
+    group("smallest call with outliers", "coll_pipering_outlier_min_total", SKEWED),
+    group("how far an outlier lies out", "coll_pipering_outlier_threshold", SKEWED),
+    group("how many outliers", "coll_pipering_outlier_fraction", SKEWED),
+    group("contributions that share a message", "coll_pipering_rounds_packed", SKEWED),
+    group("block size", "coll_pipering_block_size", GATHERS, seeds=("block",)),
+    group("window", "coll_pipering_window", GATHERS, seeds=("8", "32")),
+    group("small messages of an all-to-all", "coll_pipering_alltoall_small", EXCHANGES),
+    group("messages at the same time", "coll_pipering_alltoall_window", EXCHANGES,
+          seeds=("2", "8")),
+    group("many messages", "coll_pipering_alltoall_many_window", EXCHANGES),
+    group("groups with a leader", "coll_mleader_groups", LEADERS, "both", ("1", "2", "socket")),
+    group("largest contribution for leaders", "coll_mleader_large", LEADERS, "both"),
+    group("exchange of leaders", "coll_mleader_exchange", LEADERS, "both"),
+    group("ring of leaders", "coll_mleader_ring_from", LEADERS, "both"),
+    group("cost of a leader's message", "coll_mleader_message_cost", LEADERS, "both"),
+    group("aggregation", "coll_mleader_aggregation", LEADERS, "both"),
+    group("ring buffers", "coll_pipering_ring_buffer_size", GATHERS, "both"),
+    group("looking ahead", "opal_datatype_lookahead_segments", TYPES),
+    group("dense segments", "opal_datatype_lookahead_min_segment", TYPES),
+    group("index for jumps", "opal_datatype_seek_index_stride", TYPES),
+    group("lists of places", "opal_datatype_units_per_entry", TYPES),
+)
+
+
+def fits_machine(group, machine):
+    """Whether a group can show an effect on this machine."""
+    nodes, ranks = machine["nodes"] > 1, machine["ppn"] > 1
+    return {"nodes": nodes, "ranks": ranks, "both": nodes and ranks}[group.needs]
+
+
+def calls_of(group, largest, collectives=()):
+    """The calls of a group; collectives: names, or () for all."""
+    rows = [call_sets.call(text, largest) for text in group.calls]
+    return [row for row in dict.fromkeys(rows)
+            if not collectives or row.collective in collectives]
+
+
+def is_costs(group):
+    """Whether a group is one of alpha and beta, which tasks measure."""
+    return group.variables[0].endswith("alpha")
+
+
+def first_candidates(group, table, current, costs, blocks):
+    """Settings to race at first. current: {variable: value in force}; costs: {variable: value}
+    of the fitted tasks; blocks: block sizes that the library chose, in bytes."""
+    if is_costs(group):
+        return _distinct(_costs(group, costs), group, table, current)
+    name = group.variables[0]
+    variable = table.get(name)
+    if variable.values:
+        values = [value for value in variable.values if value != current[name]]
+    elif not variable.is_number:
+        values = list(group.seeds)
+    elif 0 == float(current[name]) and group.seeds:
+        values = _seeds(group, blocks)
+    else:
+        values = near(variable, current[name], (0.25, 0.5, 2, 4))
+    return _distinct([{name: value} for value in values], group, table, current)
+
+
+def next_candidates(group, table, current, tried):
+    """Settings around a winner that have not been raced."""
+    numbers = [name for name in group.variables
+               if table.get(name).is_number and 0 != float(current[name])]
+    found = []
+    for name in numbers:
+        for value in near(table.get(name), current[name], (0.5, 2) if 1 == len(numbers)
+                          else (0.6, 1.6)):
+            found.append({**{n: current[n] for n in group.variables}, name: value})
+    return [settings for settings in _distinct(found, group, table, current)
+            if settings not in tried]
+
+
+def near(variable, value, factors):
+    """Values around one, within the variable's range; 0 too, where it means something."""
+    low = 0 if variable.low is None else variable.low
+    high = float("inf") if variable.high is None else variable.high
+    whole = variable.type != "double"
+    numbers = [float(value) * factor for factor in factors]
+    numbers = [round(number) if whole else number for number in numbers]
+    values = [tidy(number) for number in numbers if low <= number <= high]
+    if variable.zero is not None and 0 != float(value):
+        values.append("0")
+    return values
+
+
+def _costs(group, costs):
+    """Learnt from calls, and what tasks have shown: as fitted, dearer and cheaper blocks."""
+    alpha, beta = group.variables
+    found = [{alpha: "0", beta: "0"}]
+    if alpha in costs and beta in costs:
+        for factor in (1, 0.5, 2, 4):
+            found.append({alpha: tidy(costs[alpha] * factor), beta: tidy(costs[beta])})
+    return found
+
+
+def _seeds(group, blocks):
+    if "block" not in group.seeds:
+        return list(group.seeds)
+    if not blocks:
+        return []
+    middle = sorted(blocks)[len(blocks) // 2]
+    return [tidy(round(middle * factor)) for factor in (0.5, 1, 2)]
+
+
+def _distinct(candidates, group, table, current):
+    """Legal ones that differ from each other and from what is in force."""
+    found = []
+    for settings in candidates:
+        same = all(table.get(name).same(settings[name], current[name]) for name in settings)
+        legal = all(table.get(name).complaint(settings[name]) is None for name in settings)
+        if legal and not same and settings not in found:
+            found.append(settings)
+    return found

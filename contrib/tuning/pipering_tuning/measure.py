@@ -1,0 +1,120 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Measuring cells: what the journal has is taken from there, the rest is run as jobs.
+
+A cell may set variables that no running job can change. Cells are therefore sorted into jobs by
+those settings, each job with a parameter file of its own; within a job the kernel sets the rest.
+"""
+
+import os
+import random
+import time
+
+from . import files
+
+
+class Measurer:
+    """Counts the time spent, that of cells in the journal too.
+
+    run      run(cells, on_result, settings_file, form) measures: jobs of the kernel, or a posed
+             machine of a test
+    table    variables of Open MPI, to know which of them a running job can change
+    start    settings that every job gets, {variable: value}
+    """
+
+    def __init__(self, run, journal, progress, table, start, directory):
+        self.run = run
+        self.journal = journal
+        self.progress = progress
+        self.table = table
+        self.start = dict(start)
+        self.directory = directory
+        self.spent = 0.0
+        self.used = {}
+        self.jobs = 0
+
+    def measure(self, cells, text, seed=0):
+        """{id: result} of cells; text tells people what is measured. Jobs go in random order."""
+        results = {}
+        jobs = self._jobs(self._missing(cells, results))
+        random.Random(seed).shuffle(jobs)
+        for settings, part in jobs:
+            self._run(part, results, text, len(cells), self._settings_file(settings), None)
+        return results
+
+    def measure_through(self, cells, text, path, form):
+        """The same in one job that is given a parameter file in that form ("tune", "conf")."""
+        results = {}
+        fresh = [(cell, cell) for cell in self._missing(cells, results)]
+        if fresh:
+            self._run(fresh, results, text, len(cells), path, form)
+        return results
+
+    def blocks(self):
+        """Block sizes that the library has chosen so far, where it had the choice."""
+        return [record["result"]["block"] for record in self.used.values()
+                if record["result"].get("block")
+                and "coll_pipering_block_size" not in record["asked"].get("set", {})]
+
+    def records(self):
+        """What was measured and used, in that order."""
+        return list(self.used.values())
+
+    def _missing(self, cells, results):
+        """Cells that the journal lacks; the others go to results."""
+        fresh = []
+        for cell in cells:
+            record = self.journal.records.get(cell["cell"])
+            if record is None:
+                fresh.append(cell)
+            else:
+                results[cell["cell"]] = record["result"]
+                self._use(record)
+        return fresh
+
+    def _use(self, record):
+        if record["cell"] not in self.used:
+            self.used[record["cell"]] = record
+            self.spent += record["spent"]
+
+    def _jobs(self, cells):
+        """[(settings of the job, [(cell as asked, cell as the kernel gets it)])]."""
+        jobs = {}
+        for cell in cells:
+            wanted = cell.get("set", {})
+            fixed = {name: value for name, value in wanted.items()
+                     if not self.table.get(name).writable}
+            inside = {name: value for name, value in wanted.items() if name not in fixed}
+            settings = tuple(sorted({**self.start, **fixed}.items()))
+            jobs.setdefault(settings, []).append((cell, {**cell, "set": inside}))
+        return list(jobs.items())
+
+    def _settings_file(self, settings):
+        """The path of a parameter file for a job; None if there is nothing to set."""
+        if not settings:
+            return None
+        directory = os.path.join(self.directory, "jobs")
+        os.makedirs(directory, exist_ok=True)
+        path = os.path.join(directory, f"{self.jobs}.conf")
+        files.write(path, files.settings_text(dict(settings)))
+        return path
+
+    def _run(self, pairs, results, text, total, path, form):
+        asked = {cell["cell"]: cell for cell, _ in pairs}
+        self.jobs += 1
+        last = time.monotonic()
+
+        def take(name, result):
+            nonlocal last
+            now = time.monotonic()
+            self.journal.add(asked[name], result, now - last)
+            self._use(self.journal.records[name])
+            last = now
+            results[name] = result
+            self.progress.cell(text, len(results), total, self.spent)
+
+        self.run([cell for _, cell in pairs], take, path, form)

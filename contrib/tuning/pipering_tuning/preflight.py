@@ -1,0 +1,162 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Preflight: which machine, which Open MPI, what will disturb the measurement, how long it takes."""
+
+import subprocess
+
+from .files import Refusal
+
+# What each rank prints about its node, in words that any shell knows.
+PROBE = r"""
+read -r load rest </proc/loadavg
+governor=-
+file=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+[ -r $file ] && read -r governor <$file
+model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+printf 'pipering-node\t%s\t%s\t%s\t%s\t%s\n' "$(uname -n)" "$(getconf _NPROCESSORS_ONLN)" \
+    "$load" "$governor" "$model"
+"""
+
+ROOT = "mpirun has detected an attempt to run as root"
+
+
+class Node:
+    """A node as its ranks see it."""
+
+    def __init__(self, fields):
+        self.host, processors, load, self.governor, self.model = fields
+        self.processors = int(processors)
+        self.load = float(load)
+        self.ranks = 0
+
+
+def run_plainly(launcher, program, settings_file=None, limit=120):
+    """Runs a program that is no MPI program once for each rank; its output. Refuses if it fails."""
+    words = launcher.argv(program, settings_file)
+    try:
+        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             env=launcher.environment(), timeout=limit, check=False,
+                             errors="replace")
+    except subprocess.TimeoutExpired as error:
+        raise Refusal(f"`{launcher}` did not start a job within {limit} s; nothing was measured") \
+            from error
+    except OSError as error:
+        raise Refusal(f"`{launcher}` cannot be run: {error.strerror}; nothing was measured") \
+            from error
+    if 0 != run.returncode:
+        raise Refusal(f"`{launcher}` failed with status {run.returncode}: "
+                      f"{reason(run.stderr or run.stdout)}; nothing was measured")
+    return run.stdout
+
+
+def reason(text):
+    """The line of mpirun's messages that says most."""
+    if ROOT in text.replace("\n", " "):
+        return ("mpirun does not run as root without --allow-run-as-root, which --mpirun-args may "
+                "give it")
+    lines = [line.strip() for line in text.splitlines() if line.strip(" -\n")]
+    for line in lines:
+        if any(word in line.lower() for word in ("could not", "unknown host", "not found",
+                                                 "not resolve", "not enough slots", "error")):
+            return line.rstrip(".")
+    return lines[-1].rstrip(".") if lines else "it says nothing"
+
+
+def probe(launcher):
+    """The nodes of a job, {host: Node}, in the order of ranks."""
+    nodes = {}
+    for line in run_plainly(launcher, ["/bin/sh", "-c", PROBE]).splitlines():
+        fields = line.split("\t")
+        if 6 == len(fields) and "pipering-node" == fields[0]:
+            node = nodes.setdefault(fields[1], Node(fields[1:]))
+            node.ranks += 1
+    if not nodes:
+        raise Refusal(f"`{launcher}` ran, but no rank answered; nothing was measured")
+    return nodes
+
+
+def check_files(launcher, table, settings_file, settings):
+    """Starts ompi_info in every rank with a parameter file, as a job would be; refuses unless
+    each rank has taken all its settings."""
+    words = ["ompi_info", "--parsable", "--param", "all", "all", "--level", "9"]
+    if table.prefix:
+        words[0] = f"{table.prefix}/bin/ompi_info"
+    lines = run_plainly(launcher, words, settings_file).splitlines()
+    for name, wanted in settings.items():
+        mark = f":param:{name}:value:"
+        found = [line.rpartition(mark)[2].strip('"') for line in lines if mark in line]
+        if not found or not all(table.get(name).same(value, wanted) for value in found):
+            raise Refusal(f"a job that is given {settings_file} has {name} {_shown(found)}, not "
+                          f"{wanted}: the file must lie where all nodes see it, and nothing else "
+                          "may set that variable; nothing is recommended")
+
+
+def _shown(values):
+    return ", ".join(sorted(set(values))) or "nowhere"
+
+
+def describe(launcher, table, nodes, kernel_machine):
+    """The "machine" of results.json, as far as it is known."""
+    first = next(iter(nodes.values()))
+    ranks = [node.ranks for node in nodes.values()]
+    return {
+        "release": table.version,
+        "library": kernel_machine.get("library", f"Open MPI v{table.version}"),
+        "hosts": list(nodes),
+        "nodes": len(nodes),
+        "ppn": max(ranks),
+        "ranks": sum(ranks),
+        "mapping": ",".join(map(str, ranks)),
+        "pml": kernel_machine.get("pml") or value_of(table, "pml") or "chosen by Open MPI",
+        "processors": first.processors,
+        "processor": first.model,
+        "oversubscribed": any(node.ranks > node.processors for node in nodes.values()),
+        "spinning": not kernel_machine.get("yield", False),
+        "load": max(node.load for node in nodes.values()),
+        "frequency": ",".join(sorted({node.governor for node in nodes.values()})),
+        "clock_error": kernel_machine.get("clock_error"),
+        "command": str(launcher),
+    }
+
+
+def value_of(table, name):
+    """The value of a variable, "" if there is none."""
+    variable = table.get(name)
+    return "" if variable is None else variable.value
+
+
+def warnings(machine, nodes):
+    """Sentences about what will disturb the measurement."""
+    said = []
+    if machine["oversubscribed"]:
+        said.append("there are more ranks than processors on a node: times show the scheduler "
+                    "too" + (", and waiting ranks spin; mpi_yield_when_idle=1 helps"
+                             if machine["spinning"] else ""))
+    if machine["load"] > 0.5:
+        busiest = max(nodes.values(), key=lambda node: node.load)
+        said.append(f"{busiest.host} has a load of {busiest.load:g}: other programs run there")
+    if {"powersave", "ondemand", "schedutil", "conservative"} & {n.governor for n in nodes.values()}:
+        said.append(f"processors change their frequency ({machine['frequency']}): the governor "
+                    "`performance` gives steadier times")
+    if 1 == machine["nodes"]:
+        said.append("all ranks are on one node: nothing is learnt of a network")
+    if 1 == machine["ranks"]:
+        raise Refusal("there is one rank alone, and so nothing to communicate; give -n, a host "
+                      "file or an allocation; nothing was measured")
+    if len({node.ranks for node in nodes.values()}) > 1:
+        said.append(f"nodes have different numbers of ranks ({machine['mapping']})")
+    return said
+
+
+def site_settings(table, names):
+    """What files and the environment of this site already set, of the variables that are tuned."""
+    settings = {}
+    for name in names:
+        variable = table.get(name)
+        if variable is not None and variable.source not in ("default", ""):
+            settings[name] = variable.value
+    return settings

@@ -1,0 +1,158 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Proof: calls that had no part in the choosing, before and after, through the very files.
+
+A job without the file and a job with it follow each other, in random order, several times; every
+other one of the latter takes the file as mca-params.conf, the rest by --tune. Jobs are the blocks
+of the statistics. A call that seems slower is measured again in new jobs, and those alone judge
+it: among many calls some always look slower by chance.
+"""
+
+import random
+from collections import namedtuple
+
+from . import stats
+from .race import LEAST_GAIN, percent
+
+BEFORE, AFTER = "before", "after"
+
+Proof = namedtuple("Proof", "help sentence hurt ratio jobs")
+"""help: the file may be recommended; hurt: sentences about calls that it makes slower; ratio:
+Interval of new time by old over all calls; jobs: pairs of them."""
+
+
+class Files(namedtuple("Files", "before after forms")):
+    """Paths of the parameter files before (None: none) and after, and the forms in which jobs
+    take them, in turns."""
+
+
+class Prover:
+    """Times calls before and after. effort: race.Effort."""
+
+    def __init__(self, measurer, paths, calls, effort, seed):
+        self.measurer = measurer
+        self.paths = paths
+        self.calls = list(calls)
+        self.effort = effort
+        self.seed = seed
+        self.pairs = 0
+        self.failed = {}
+        self.blocks = {}
+
+    def cell(self, call, arm):
+        name = f"proof/{self.pairs}/{arm}/{call}"
+        return {"cell": name, **call.cell(), "reps": self.effort.reps + 2,
+                "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {}}
+
+    def pair(self, calls):
+        """A job before and a job after, of these calls."""
+        dice = random.Random(f"{self.seed}/proof/{self.pairs}")
+        order = dice.sample(calls, len(calls))
+        form = self.paths.forms[self.pairs % len(self.paths.forms)]
+        for arm in dice.sample([BEFORE, AFTER], 2):
+            path = self.paths.before if BEFORE == arm else self.paths.after
+            cells = [self.cell(call, arm) for call in order]
+            results = self.measurer.measure_through(cells, f"proof, {arm}", path, form)
+            for call, cell in zip(order, cells):
+                self.take(call, arm, results.get(cell["cell"]))
+        self.pairs += 1
+
+    def take(self, call, arm, result):
+        if result is not None and "ok" == result["status"] and result["seconds"]:
+            self.blocks.setdefault((call, arm), []).append(result["seconds"])
+        else:
+            note = "it was not measured" if result is None else \
+                result.get("note") or result["status"]
+            self.failed[call, arm] = note
+
+    def run(self, until, least=2, most=6):
+        """Pairs of jobs as long as there is time, at least `least`; then those calls again that
+        seem slower. Returns a Proof."""
+        last = 0.0
+        while self.pairs < least or (self.pairs < most
+                                     and self.measurer.spent + last <= until):
+            before = self.measurer.spent
+            self.pair(self.calls)
+            last = self.measurer.spent - before
+        return self.judge(least)
+
+    def judge(self, jobs):
+        """jobs: pairs in which calls that seem slower are measured again."""
+        good = [call for call in self.calls if not self.failures(call)]
+        broken = [f"{call}: {note}" for (call, arm), note in self.failed.items() if AFTER == arm]
+        if not good:
+            return Proof(False, "No held-out call could be measured: "
+                         f"{next(iter(self.failed.values()))}.", broken, None, self.pairs)
+        whole = stats.ratio([self.of(call) for call in good], seed=self.seed)
+        faster = [call for call in good if self.is_faster(call, len(good))]
+        hurt = broken + self.confirm([call for call in good if self.seems_slower(call)], jobs)
+        return Proof(*self.verdict(whole, faster, hurt, len(good)), hurt, whole, self.pairs)
+
+    def failures(self, call):
+        return (call, BEFORE) in self.failed or (call, AFTER) in self.failed
+
+    def of(self, call):
+        """(blocks before, blocks after)."""
+        return self.blocks[call, BEFORE], self.blocks[call, AFTER]
+
+    def noise(self, call):
+        """By which part the jobs before differ from each other."""
+        blocks = self.blocks[call, BEFORE]
+        shifted = stats.ratio([(blocks, blocks[1:] + blocks[:1])], 0.9, self.seed)
+        return max(LEAST_GAIN, shifted.high - 1)
+
+    def seems_slower(self, call):
+        interval = stats.ratio([self.of(call)], seed=self.seed)
+        return interval.low > 1 and interval.middle > 1 + LEAST_GAIN
+
+    def is_faster(self, call, calls):
+        interval = stats.ratio([self.of(call)], 1 - 0.05 / calls, self.seed)
+        return interval.high < 1 and interval.middle < 1 - self.noise(call)
+
+    def confirm(self, suspects, jobs):
+        """Sentences about those of the suspects that are slower in new jobs too."""
+        if not suspects:
+            return []
+        for call in suspects:
+            del self.blocks[call, BEFORE], self.blocks[call, AFTER]
+        for _ in range(jobs + 1):
+            self.pair(suspects)
+        hurt = []
+        for call in suspects:
+            if self.failures(call):
+                hurt.append(f"{call}: {self.failed.get((call, AFTER), 'failed')}")
+                continue
+            interval = stats.ratio([self.of(call)], seed=self.seed)
+            if interval.low > 1 and interval.middle > 1 + self.noise(call):
+                hurt.append(f"{call} takes {percent(interval.middle - 1)} longer "
+                            f"({percent(interval.low - 1)} to {percent(interval.high - 1)})")
+        return hurt
+
+    def verdict(self, whole, faster, hurt, calls):
+        """(help, sentence)."""
+        gain = f"{calls} held-out calls take {percent(abs(1 - whole.middle))} " \
+               f"{'less' if whole.middle < 1 else 'more'} time " \
+               f"({percent(1 - whole.high)} to {percent(1 - whole.low)} less)"
+        if hurt:
+            return False, f"The file is not recommended: it makes {len(hurt)} held-out " \
+                          f"call{'s' if len(hurt) > 1 else ''} slower beyond noise; {gain}."
+        if (whole.high < 1 and 1 - whole.middle >= LEAST_GAIN) or faster:
+            return True, f"The file helps: {gain}, {len(faster)} of them clearly less, and none " \
+                         "is slower beyond noise."
+        return False, f"The file is not recommended: it does not help; {gain}."
+
+
+def agreement(proof):
+    """The Proof of a file against another one, read as: do they agree within noise?"""
+    if proof.ratio is None:
+        return proof
+    middle, low, high = proof.ratio
+    alike = not proof.hurt and (low <= 1 <= high or abs(1 - middle) < LEAST_GAIN)
+    sentence = f"The two files {'agree' if alike else 'do not agree'} within noise: times with " \
+               f"the second one are {middle:.3f} times those with the first one " \
+               f"({low:.3f} to {high:.3f})."
+    return proof._replace(help=alike, sentence=sentence)

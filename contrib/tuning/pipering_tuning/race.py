@@ -1,0 +1,202 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""A race: settings that differ in some variables, timed in turns on the same calls.
+
+Every race has the settings in force twice, as the arms `current` and `again`: by what these two
+seem to differ is noise. Rounds go on, each in a job of its own, until one candidate is left and
+known well enough, or the time is used up; arms that are clearly slower than the best drop out.
+"""
+
+import random
+from collections import namedtuple
+
+from . import stats
+
+CURRENT, AGAIN = "current", "again"
+LEAST_GAIN = 0.02
+TIGHT = 0.02
+MOST_ROUNDS = 8
+
+Verdict = namedtuple("Verdict", "settings interval noise reason rounds")
+"""settings: of the winner, None if the current ones stay; interval: new time by old, of the
+winner or of the best loser; noise: as a part."""
+
+
+class Effort(namedtuple("Effort", "reps warmup rounds")):
+    """Repetitions and warm-up calls of an arm in a round, and rounds before anything is
+    decided."""
+
+
+FULL = Effort(4, 9, 2)
+SHORT = Effort(3, 9, 2)
+
+
+class Arm:
+    """Settings, and the times measured: {Call: [block of seconds for each round]}."""
+
+    def __init__(self, name, settings):
+        self.name = name
+        self.settings = settings
+        self.blocks = {}
+        self.out = None
+
+
+class Race:
+    """candidates: a list of settings. base: settings in force, which all arms have too."""
+
+    def __init__(self, measurer, name, calls, base, candidates, effort, seed):
+        self.measurer = measurer
+        self.name = name
+        self.calls = list(calls)
+        self.base = base
+        self.effort = effort
+        self.seed = seed
+        self.rounds = 0
+        self.arms = [Arm(CURRENT, {}), Arm(AGAIN, {})]
+        self.arms += [Arm(text_of(settings), settings) for settings in candidates]
+
+    @property
+    def running(self):
+        """Arms that have not dropped out, the two of the settings in force first."""
+        return [arm for arm in self.arms if arm.out is None]
+
+    @property
+    def candidates(self):
+        return self.running[2:]
+
+    # ---- measuring
+
+    def cells(self):
+        """The cells of a round, calls in random order; the kernel shuffles arms."""
+        dice = random.Random(f"{self.seed}/{self.name}/{self.rounds}")
+        calls = dice.sample(self.calls, len(self.calls))
+        return [self.cell(call, arm, dice.randrange(1 << 30)) for call in calls
+                for arm in self.running]
+
+    def cell(self, call, arm, seed):
+        name = f"race/{self.name}/{self.rounds}/{call}"
+        return {"cell": f"{name}/{arm.name}", **call.cell(), "reps": self.effort.reps,
+                "warmup": self.effort.warmup, "group": name, "seed": seed, "arm": arm.name,
+                "set": {**self.base, **arm.settings}}
+
+    def round(self):
+        """Measures every arm on every call once more."""
+        arms = self.running
+        cells = self.cells()
+        results = self.measurer.measure(cells, f"race of {self.name.split('/')[0]}",
+                                        f"{self.seed}/{self.name}/{self.rounds}")
+        by_id = {cell["cell"]: cell for cell in cells}
+        failed = {}
+        for name, result in results.items():
+            if "ok" != result["status"]:
+                failed.setdefault(by_id[name]["arm"], result.get("note") or result["status"])
+        for arm in arms:
+            if arm.name in failed and arm.name not in (CURRENT, AGAIN):
+                arm.out = failed[arm.name]
+            for call in list(self.calls):
+                self.take(arm, call, results)
+        self.rounds += 1
+
+    def take(self, arm, call, results):
+        """The times of an arm in a call. A call that fails with the settings in force is left
+        out of the race."""
+        name = f"race/{self.name}/{self.rounds}/{call}/{arm.name}"
+        result = results.get(name)
+        if result is not None and "ok" == result["status"] and result["seconds"]:
+            arm.blocks.setdefault(call, []).append(result["seconds"])
+        elif arm.name in (CURRENT, AGAIN):
+            self.calls.remove(call)
+
+    # ---- judging
+
+    def pairs(self, arm, than=None):
+        """(times of `than`, times of arm) of each call."""
+        than = self.arms[0] if than is None else than
+        return [(than.blocks[call], arm.blocks[call]) for call in self.calls]
+
+    def ratio(self, arm, than=None):
+        """New time by old over all calls; the interval allows for the number of arms."""
+        level = 1 - 0.05 / max(1, len(self.arms) - 2)
+        return stats.ratio(self.pairs(arm, than), level, f"{self.seed}/{self.name}/{arm.name}")
+
+    def noise(self):
+        """By which part the settings in force differ from themselves, over all calls."""
+        middle = stats.ratio(self.pairs(self.arms[1]), resamples=2).middle
+        return max(middle - 1, 1 / middle - 1)
+
+    def hurt(self, arm):
+        """The first call that an arm makes slower beyond noise; None if there is none."""
+        level = 1 - 0.05 / len(self.calls)
+        for call in self.calls:
+            old, again, new = (a.blocks[call] for a in (self.arms[0], self.arms[1], arm))
+            noise = max(LEAST_GAIN, stats.spread([(old, again)], 0.9, self.seed))
+            if stats.ratio([(old, new)], level, self.seed).low > 1 + noise:
+                return call
+        return None
+
+    def drop_slower(self):
+        """Candidates that are clearly slower than the best drop out."""
+        best = min(self.running, key=lambda arm: stats.ratio(self.pairs(arm), resamples=2).middle)
+        for arm in self.candidates:
+            if arm is not best and self.ratio(arm, best).low > 1:
+                arm.out = f"slower than {best.name}"
+
+    def is_over(self):
+        """Whether what is left to know would change nothing."""
+        if not self.candidates or self.rounds >= MOST_ROUNDS:
+            return True
+        if self.rounds < self.effort.rounds or len(self.candidates) > 1:
+            return False
+        interval = self.ratio(self.candidates[0])
+        return interval.low > 1 or interval.high - interval.low < 2 * TIGHT
+
+    def run(self, until):
+        """Races until it is over, or until the measurer has spent `until` seconds. A round is
+        begun only where the last one's time is left."""
+        last = 0.0
+        while self.calls and not self.is_over():
+            before = self.measurer.spent
+            if 0 < self.rounds and before + last > until:
+                break
+            self.round()
+            last = self.measurer.spent - before
+            if self.calls:
+                self.drop_slower()
+        return self.verdict()
+
+    def verdict(self):
+        """The fastest candidate that gains more than noise and hurts no call."""
+        if not self.calls or 0 == self.rounds:
+            return Verdict(None, None, None, "no call could be measured", self.rounds)
+        noise = max(self.noise(), LEAST_GAIN)
+        ranked = sorted(((self.ratio(arm), arm) for arm in self.candidates),
+                        key=lambda pair: pair[0].middle)
+        if not ranked:
+            reasons = {arm.out for arm in self.arms[2:]}
+            return Verdict(None, None, noise, "; ".join(sorted(reasons)), self.rounds)
+        reason = None
+        for interval, arm in ranked:
+            if interval.high >= 1 or 1 - interval.middle < noise:
+                reason = reason or (f"{arm.name} gains {percent(1 - interval.middle)}, less than "
+                                    f"noise or its interval ({percent(noise)})")
+                break
+            call = self.hurt(arm)
+            if call is None:
+                return Verdict(arm.settings, interval, noise,
+                               f"gains {percent(1 - interval.middle)} over {len(self.calls)} calls",
+                               self.rounds)
+            reason = reason or f"{arm.name} makes {call} slower"
+        return Verdict(None, ranked[0][0], noise, reason, self.rounds)
+
+
+def percent(part):
+    return f"{100 * part:.1f}%"
+
+
+def text_of(settings):
+    """VARIABLE=VALUE,... as the name of an arm."""
+    return ",".join(f"{name}={settings[name]}" for name in sorted(settings))

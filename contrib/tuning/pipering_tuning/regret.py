@@ -1,0 +1,76 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Regret: how much longer held-out calls take than with the best that can be found for each.
+
+Each call is raced on its own: the settings before, those of the file, every algorithm that its
+variable names, half and twice the block size, and the component below without this one.
+"""
+
+import random
+
+from statistics import median
+
+BELOW = "stock"
+
+
+def arms_of(call, table, block):
+    """{arm: settings} beside default, tuned and stock. block: the size chosen, None if unknown."""
+    arms = {}
+    variable = table.get(f"coll_pipering_{call.collective}_algorithm")
+    if variable is not None:
+        for value in variable.values:
+            if value not in ("auto", "off"):
+                arms[f"{variable.name}={value}"] = {variable.name: value}
+    if block and table.get("coll_pipering_block_size") is not None:
+        for size in (block // 2, block * 2):
+            arms[f"coll_pipering_block_size={size}"] = {"coll_pipering_block_size": str(size)}
+    return arms
+
+
+def cells_of(call, arms, chosen, effort, seed):
+    """The cells of one call's race."""
+    name = f"regret/{call}"
+    common = {**call.cell(), "reps": effort.reps, "warmup": effort.warmup, "group": name,
+              "seed": seed}
+    cells = [{"cell": f"{name}/default", **common, "arm": "default", "set": {}}]
+    if chosen:
+        cells.append({"cell": f"{name}/tuned", **common, "arm": "tuned", "set": dict(chosen)})
+    cells.append({"cell": f"{name}/{BELOW}", **common, "arm": BELOW, "stock": 1, "set": {}})
+    for arm, settings in arms.items():
+        cells.append({"cell": f"{name}/{arm}", **common, "arm": arm,
+                      "set": {**chosen, **settings}})
+    return cells
+
+
+def measure(measurer, table, calls, chosen, blocks, effort, seed, until):
+    """Rows of results.json's "regret": {collective, distribution, total, default, tuned,
+    best_arm}; default and tuned are parts of the best time. Calls that the time does not allow
+    are left out. blocks: {call: block size chosen}."""
+    rows, last = [], 0.0
+    for call in random.Random(f"{seed}/regret").sample(calls, len(calls)):
+        before = measurer.spent
+        if rows and before + last > until:
+            break
+        cells = cells_of(call, arms_of(call, table, blocks.get(call)), chosen, effort, seed)
+        results = measurer.measure(cells, "regret", seed)
+        last = measurer.spent - before
+        row = _row(call, {cell["arm"]: results.get(cell["cell"]) for cell in cells})
+        if row is not None:
+            rows.append(row)
+    return sorted(rows, key=lambda row: (row["collective"], row["distribution"], row["total"]))
+
+
+def _row(call, results):
+    times = {arm: median(result["seconds"]) for arm, result in results.items()
+             if result is not None and "ok" == result["status"] and result["seconds"]}
+    if "default" not in times:
+        return None
+    best = min(times, key=times.get)
+    tuned = times.get("tuned", times["default"])
+    return {"collective": call.collective, "distribution": call.dist, "total": call.total,
+            "default": times["default"] / times[best] - 1, "tuned": tuned / times[best] - 1,
+            "best_arm": best}

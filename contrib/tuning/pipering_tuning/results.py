@@ -1,0 +1,102 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""results.json, the one file that reports read, and the same as TSV, both made from the journal."""
+
+import json
+import os
+
+from . import files, race
+
+FORMAT = 1
+COLUMNS = ("collective", "distribution", "type", "p", "ppn", "total", "largest_over_total",
+           "contributors", "arm", "phase", "limit", "block", "algorithm", "predicted")
+
+
+def calls(records, machine, beta):
+    """Rows of "calls": the cells of one call, arm and phase together. beta: seconds a byte
+    between nodes, for limits; None if it is not known."""
+    rows = {}
+    for record in records:
+        asked, result = record["asked"], record["result"]
+        if "call" != asked["kind"] or "ok" != result["status"]:
+            continue
+        key = (asked["collective"], asked["dist"], asked["total"], asked["type"],
+               _arm(asked), _phase(asked))
+        row = rows.get(key)
+        if row is None:
+            row = rows[key] = _row(asked, result, machine, beta)
+        row["seconds"] += result["seconds"]
+    return list(rows.values())
+
+
+def _phase(asked):
+    return asked["arm"] if asked["cell"].startswith("proof/") else "race"
+
+
+def _arm(asked):
+    """default, tuned, stock, or the settings."""
+    known = {"before": "default", "after": "tuned", "default": "default", "tuned": "tuned",
+             "stock": "stock"}
+    if asked["arm"] in known:
+        return known[asked["arm"]]
+    return race.text_of(asked["set"]) or "default"
+
+
+def _row(asked, result, machine, beta):
+    enters = result.get("enters")
+    total = asked["total"]
+    limit = result.get("limit")
+    if limit is None and beta and enters:
+        limit = enters * beta
+    return {"collective": asked["collective"], "distribution": asked["dist"],
+            "type": asked["type"], "p": machine["ranks"], "ppn": machine["ppn"], "total": total,
+            "largest_over_total": (result.get("largest") or total) / total,
+            "contributors": result.get("contributors"), "arm": _arm(asked),
+            "phase": _phase(asked), "seconds": [], "limit": limit,
+            "block": result.get("block") or None, "algorithm": result.get("algorithm"),
+            "predicted": result.get("predicted") or None}
+
+
+def wire(fits):
+    """Seconds a byte of the link between nodes for large messages; None if nothing was fitted.
+    The least slope that any stream shows: what the wire can do."""
+    slopes = [fit["pieces"][-1]["beta"] for fit in fits
+              if "stream" == fit["task"] and "inter" == fit["scope"] and fit["pieces"]]
+    return min((slope for slope in slopes if slope > 0), default=None)
+
+
+def failures(records):
+    """Rows about cells that gave no time."""
+    return [{"cell": record["cell"], "status": record["result"]["status"],
+             "note": record["result"].get("note", "")}
+            for record in records if "ok" != record["result"]["status"]]
+
+
+def table_text(rows):
+    """Calls as TSV, a line each, times in seconds separated by commas."""
+    lines = ["\t".join(COLUMNS + ("seconds",))]
+    for row in rows:
+        cells = ["-" if row[name] is None else str(row[name]) for name in COLUMNS]
+        lines.append("\t".join(cells + [",".join(f"{s:.9f}" for s in row["seconds"])]))
+    return "\n".join(lines) + "\n"
+
+
+def tasks_text(rows):
+    """Tasks as TSV."""
+    names = ("task", "scope", "direction", "bytes")
+    lines = ["\t".join(names + ("seconds",))]
+    for row in rows:
+        lines.append("\t".join([str(row[name]) for name in names]
+                               + [",".join(f"{s:.9f}" for s in row["seconds"])]))
+    return "\n".join(lines) + "\n"
+
+
+def write(directory, results):
+    """results.json and the tables beside it."""
+    files.write(os.path.join(directory, "calls.tsv"), table_text(results["calls"]))
+    files.write(os.path.join(directory, "tasks.tsv"), tasks_text(results["tasks"]))
+    files.write(os.path.join(directory, "results.json"), json.dumps(results, indent=1) + "\n")

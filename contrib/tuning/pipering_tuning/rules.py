@@ -1,0 +1,199 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""A rules file for coll/tuned, for small calls that go to it.
+
+Who serves a call that this component leaves is not asked: calls are timed with each of
+coll/tuned's algorithms, and where another component serves, all of them take the same time and no
+rule is made. coll/tuned reads its algorithm variables when MPI starts, so each algorithm has jobs
+of its own; a job has the algorithm of the same number for every collective.
+
+Open MPI 4.1 and 5.0 read text (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c), 6.0 reads JSON.
+Both choose by the size of the communicator and by bytes: of each rank in MPI_Allgatherv, of all
+ranks in MPI_Allgather, of the vector in the others.
+"""
+
+import json
+import random
+from collections import namedtuple
+
+from . import stats
+from .calls import Call
+from .race import LEAST_GAIN, percent
+
+# Numbers of collectives in the text form; they are those of Open MPI's list of collectives.
+NUMBERS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "bcast": 7, "reduce": 11}
+SIZES = (400, 1_600, 6_000)
+USE, FILE = "coll_tuned_use_dynamic_rules", "coll_tuned_dynamic_rules_filename"
+ROUNDS = 3
+
+Rule = namedtuple("Rule", "call algorithm name interval")
+"""algorithm: its number, name: as ompi_info has it; interval: new time by old."""
+
+
+def variable_of(collective):
+    return f"coll_tuned_{collective}_algorithm"
+
+
+def algorithms(table, collective, ranks):
+    """[(number, name)] that coll/tuned has for a collective, without the one that leaves the
+    choice to it, and without those for two ranks where there are more."""
+    variable = table.get(variable_of(collective))
+    numbers = variable.numbers if variable is not None else {}
+    return [(number, name) for name, number in numbers.items()
+            if number and (2 == ranks or "two_proc" not in name)]
+
+
+class Rules:
+    """Races coll/tuned's algorithms. base: settings in force."""
+
+    def __init__(self, measurer, table, ranks, base, options):
+        self.measurer = measurer
+        self.table = table
+        self.ranks = ranks
+        self.base = dict(base)
+        self.options = options
+        self.blocks = {}
+        self.below = set()
+
+    def collectives(self):
+        """Those that coll/tuned of this release can be given rules for."""
+        if self.table.get(USE) is None or self.table.get(FILE) is None:
+            return []
+        wanted = self.options.collectives or list(NUMBERS)
+        return [name for name in NUMBERS if name in wanted
+                and self.table.get(variable_of(name)) is not None]
+
+    def jobs(self):
+        """[(name of the job, {collective: (number, name)})]; the first two have none."""
+        columns = {name: algorithms(self.table, name, self.ranks) for name in self.collectives()}
+        longest = max(map(len, columns.values()), default=0)
+        jobs = [("current", {}), ("again", {})]
+        return jobs + [(str(k), {name: column[k] for name, column in columns.items()
+                                 if k < len(column)}) for k in range(longest)]
+
+    def cells(self, job, picked, step):
+        """The cells of a job: calls of the collectives that it has an algorithm for."""
+        settings = dict(self.base)
+        if picked:
+            settings[USE] = "true"
+        for collective, (_, name) in picked.items():
+            settings[variable_of(collective)] = name
+        calls = [Call(collective, "regular", size, "auto") for collective in self.collectives()
+                 for size in SIZES if not picked or collective in picked]
+        calls = random.Random(f"{self.options.seed}/{step}/{job}").sample(calls, len(calls))
+        return [{"cell": f"rules/{step}/{call}/{job}", **call.cell(), "arm": job,
+                 "reps": 4 * self.options.effort.reps, "warmup": 4,
+                 "group": f"rules/{step}/{call}", "set": settings} for call in calls]
+
+    def run(self, until):
+        """Races as long as there is time; [Rule]."""
+        jobs = self.jobs()
+        if 2 == len(jobs):
+            return []
+        last = 0.0
+        for step in range(ROUNDS):
+            before = self.measurer.spent
+            if before + last > until:
+                break
+            cells = [cell for job, picked in jobs for cell in self.cells(job, picked, step)]
+            results = self.measurer.measure(cells, "coll/tuned's algorithms",
+                                            f"{self.options.seed}/{step}")
+            for cell in cells:
+                self.take(cell, results.get(cell["cell"]))
+            last = self.measurer.spent - before
+        return self.rules(dict(jobs))
+
+    def take(self, cell, result):
+        call = Call(cell["collective"], cell["dist"], cell["total"], cell["type"])
+        if result is None or "ok" != result["status"]:
+            return
+        self.blocks.setdefault((call, cell["arm"]), []).append(result["seconds"])
+        if result.get("algorithm") in ("", "below", None):
+            self.below.add(call)
+
+    def rules(self, jobs):
+        """The fastest algorithm of each call that is handed down, where it gains beyond noise."""
+        found = []
+        for call in sorted(self.below):
+            best = self.best(call, jobs)
+            if best is not None:
+                found.append(best)
+        return found
+
+    def best(self, call, jobs):
+        old, again = self.blocks.get((call, "current")), self.blocks.get((call, "again"))
+        if not old or not again or len(old) != len(again):
+            return None
+        noise = max(2 * LEAST_GAIN, stats.spread([(old, again)], 0.9, self.options.seed))
+        arms = [job for job in jobs if len(self.blocks.get((call, job), [])) == len(old)
+                and job not in ("current", "again")]
+        ranked = sorted(((stats.ratio([(old, self.blocks[call, job])], 1 - 0.05 / len(arms),
+                                      self.options.seed), job) for job in arms),
+                        key=lambda pair: pair[0].middle)
+        if not ranked or ranked[0][0].high > 1 - noise:
+            return None
+        interval, job = ranked[0]
+        return Rule(call, *jobs[job][call.collective], interval)
+
+
+def bytes_of(call, ranks):
+    """What the file counts as the size of a call."""
+    return call.total // ranks if "allgatherv" == call.collective else call.total
+
+
+def steps(rules, collective, ranks):
+    """[(from so many bytes on, number of the algorithm, name)] of a collective; number 0 leaves
+    the choice to coll/tuned. A rule reaches half way, on a logarithmic scale, to the next size
+    that was measured."""
+    picked = {rule.call.total: rule for rule in rules if rule.call.collective == collective}
+    found, last = [], None
+    for place, size in enumerate(SIZES):
+        rule = picked.get(size)
+        number, name = (rule.algorithm, rule.name) if rule else (0, "ignore")
+        begin = 0 if 0 == place else int((SIZES[place - 1] * size) ** 0.5)
+        if number != last:
+            found.append((bytes_of(Call(collective, "", begin, ""), ranks), number, name))
+        last = number
+    if last:
+        end = Call(collective, "", 2 * SIZES[-1], "")
+        found.append((bytes_of(end, ranks), 0, "ignore"))
+    return found
+
+
+def as_text(rules, ranks):
+    """The file for 4.1 and 5.0. A rule for a size of communicators reaches up to the next one,
+    so sizes beside the one that was measured have rules that leave the choice to coll/tuned."""
+    names = sorted({rule.call.collective for rule in rules}, key=NUMBERS.get)
+    lines = [f"{len(names)} # collectives"]
+    for name in names:
+        own = steps(rules, name, ranks)
+        lines += [f"{NUMBERS[name]} # {name}", "3 # sizes of communicators",
+                  "0 1 # from 0 ranks on: 1 rule", "0 0 0 0",
+                  f"{ranks} {len(own)} # from {ranks} ranks on: {len(own)} rules"]
+        lines += [f"{begin} {number} 0 0 # from {begin} bytes on: {label}"
+                  for begin, number, label in own]
+        lines += [f"{ranks + 1} 1 # from {ranks + 1} ranks on: 1 rule", "0 0 0 0"]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(rules, ranks):
+    """The file for 6.0."""
+    collectives = {}
+    for name in sorted({rule.call.collective for rule in rules}):
+        own = steps(rules, name, ranks)
+        ends = [begin - 1 for begin, _, _ in own[1:]] + ["inf"]
+        collectives[name] = [{
+            "comm_size_min": ranks, "comm_size_max": ranks,
+            "rules": [{"msg_size_min": begin, "msg_size_max": end, "alg": label}
+                      for (begin, number, label), end in zip(own, ends) if number]}]
+    return json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": collectives},
+                      indent=2) + "\n"
+
+
+def describe(rule):
+    return (f"{rule.call}: {rule.name} takes {percent(1 - rule.interval.middle)} less time "
+            f"({percent(1 - rule.interval.high)} to {percent(1 - rule.interval.low)})")

@@ -1,0 +1,394 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""pipering-tune: preflight, tasks, choosing, rules for coll/tuned, proof, results."""
+
+import argparse
+import os
+import shlex
+import sys
+import time
+
+from . import (calls, choose, files, fit, journal, kernel, knobs, launch, measure, ompi_info,
+               preflight, progress, prove, race, regret, report, results, rules, tasks)
+from .files import Refusal
+
+# Exit status.
+GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+
+# Parts of the budget that are over when each step ends.
+TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
+
+SHORT_MINUTES = 5.0
+JOURNAL = "journal.jsonl"
+
+DESCRIPTION = """\
+Measures this machine, chooses variables of coll/pipering and coll/mleader for it, and proves on
+calls that had no part in the choosing that the parameter file helps. Everything goes to the
+directory OUT: tuned.conf (the file, if it helps), report.html, results.json, calls.tsv, tasks.tsv,
+and journal.jsonl, from which --resume goes on."""
+
+EPILOG = """\
+Ranks are placed by --hostfile, by Slurm's allocation, or on this machine alone. Exit status: 0 the
+file helps, or the settings in force are right as they are; 3 the file was refused, since it does
+not help or makes a call slower; 1 something failed, one sentence says what; 2 wrong usage; 130
+interrupted, with all that was measured kept."""
+
+
+def parse(arguments):
+    """The options. effort, short and start are worked out of others."""
+    parser = argparse.ArgumentParser(prog="pipering-tune", description=DESCRIPTION, epilog=EPILOG,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("out", metavar="OUT", help="directory for everything that is written; all nodes see it")
+    add("--budget", type=float, default=30.0, metavar="MINUTES",
+        help="time that the tuning may take (30)")
+    add("--hostfile", metavar="FILE", help="a line `node1 slots=16` for each node")
+    add("-n", "--ranks", type=int, metavar="N",
+        help="ranks (all slots; on one machine as many as processors)")
+    add("--mpirun", metavar="PATH", help="the mpirun of the Open MPI to tune (that on PATH)")
+    add("--mpirun-args", metavar="ARGS", help="more options of mpirun, in one word")
+    add("--launch", metavar="COMMAND",
+        help="starts a job in place of mpirun and its options: takes --tune FILE and the program "
+             "behind it; srun gets its settings through the environment")
+    add("--ompi-info", metavar="PATH", help="the ompi_info beside it")
+    add("--start", action="append", default=[], metavar="VAR=VALUE",
+        help="a setting in force today, to be bettered; may be repeated")
+    add("--start-file", metavar="FILE", help="a parameter file with such settings")
+    add("--variables", default="", metavar="NAMES",
+        help="tune these alone: names or patterns (coll_mleader_*), separated by commas")
+    add("--collectives", default="", metavar="NAMES",
+        help="tune for these alone: allgatherv, bcast, ..., separated by commas")
+    add("--prove", metavar="FILE", help="chooses nothing: proves this parameter file")
+    add("--against", metavar="FILE", help="with --prove: against this one, not the settings in "
+                                          "force; tells whether two tunings agree")
+    add("--seed", type=int, default=1, metavar="N", help="of all that is random (1)")
+    add("--resume", action="store_true", help="go on where a run was stopped")
+    add("--dry-run", action="store_true",
+        help="ask the nodes who they are, say what would be done, measure nothing")
+    options = parser.parse_args(arguments)
+    if not 0.1 <= options.budget <= 10000:
+        parser.error(f"--budget is {options.budget:g}, but must be from 0.1 to 10000 minutes")
+    if options.ranks is not None and options.ranks < 2:
+        parser.error(f"-n is {options.ranks}, but at least 2 ranks are needed")
+    if options.against and not options.prove:
+        parser.error("--against needs --prove")
+    options.variables = [name for name in options.variables.split(",") if name]
+    options.collectives = [name for name in options.collectives.split(",") if name]
+    options.short = options.budget < SHORT_MINUTES
+    options.effort = race.SHORT if options.short else race.FULL
+    return options
+
+
+def start_settings(options):
+    """Settings that the user names as in force."""
+    settings = files.read_settings(options.start_file) if options.start_file else {}
+    for text in options.start:
+        name, value = files.setting(text, "--start")
+        settings[name] = value
+    return settings
+
+
+def repeatable(options):
+    """Options that a resumed run must have too."""
+    names = ("hostfile", "ranks", "mpirun_args", "launch", "start", "start_file", "variables",
+             "collectives", "prove", "against", "seed", "short")
+    return {name: getattr(options, name) for name in names}
+
+
+class Tuning:
+    """One run, step by step."""
+
+    def __init__(self, options, arguments):
+        self.options = options
+        self.command = shlex.join(["pipering-tune"] + arguments)
+        self.begun = time.strftime("%Y-%m-%d %H:%M:%S")
+        self.say = lambda text: print(text, flush=True)
+        self.chosen, self.choices, self.tasks, self.fits = {}, [], [], []
+        self.rules, self.regret = [], []
+
+    # ---- preflight
+
+    def prepare(self):
+        """Open MPI, its variables, the machine. Returns False after a dry run."""
+        options = self.options
+        self.directory = files.make_directory(options.out)
+        info = options.ompi_info or launch.beside(
+            launch.find_mpirun(options.mpirun) if not options.launch else
+            options.mpirun or os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun"),
+            "ompi_info")
+        self.table = ompi_info.read([info])
+        self.start = start_settings(options)
+        self.table.check(self.start, "--start")
+        self.launcher = launch.make(options, preflight.value_of(self.table,
+                                                                "mca_base_param_files"))
+        self.check_names()
+        self.nodes = preflight.probe(self.launcher)
+        machine = preflight.describe(self.launcher, self.table, self.nodes, {})
+        if options.dry_run:
+            self.say_machine(machine)
+            self.say_plan(machine)
+            return False
+        self.program = kernel.build(os.path.join(self.table.prefix, "bin", "mpicc"),
+                                    self.directory)
+        asked = kernel.run(self.program, self.launcher, [], None,
+                           settings=self.start_path(), directory=self.directory)
+        self.machine = preflight.describe(self.launcher, self.table, self.nodes, asked)
+        self.machine.update(when=self.begun, command=self.command)
+        self.say_machine(self.machine)
+        self.open_journal(asked)
+        return True
+
+    def check_names(self):
+        """Refuses patterns that match no variable that can be tuned."""
+        import fnmatch
+        known = [name for group in knobs.GROUPS for name in group.variables]
+        for pattern in self.options.variables:
+            if not fnmatch.filter(known, pattern):
+                raise Refusal(f"--variables: {pattern} is no variable that can be tuned; those "
+                              f"are {', '.join(known)}; nothing was run")
+        known = sorted({calls.call(text, 1 << 20).collective for text in calls.HELD_OUT})
+        for name in self.options.collectives:
+            if name not in known:
+                raise Refusal(f"--collectives: {name} is not known; legal are {', '.join(known)}; "
+                              "nothing was run")
+
+    def say_machine(self, machine):
+        self.say(f"Open MPI {machine['release']} in {self.table.prefix}, {machine['ranks']} ranks "
+                 f"on {machine['nodes']} nodes ({self.launcher.where}), pml {machine['pml']}")
+        self.say(f"hosts: {' '.join(machine['hosts'][:16])}"
+                 f"{' ...' if len(machine['hosts']) > 16 else ''}; ranks on each: "
+                 f"{machine['mapping']}; {machine['processors']} processors "
+                 f"({machine['processor']})")
+        for sentence in preflight.warnings(machine, self.nodes):
+            self.say(f"warning: {sentence}")
+        site = preflight.site_settings(self.table, [n for g in knobs.GROUPS for n in g.variables])
+        for name, value in {**site, **self.start}.items():
+            self.say(f"in force: {name}={value}")
+
+    def say_plan(self, machine):
+        """What would be done, for --dry-run."""
+        self.say(f"a job: {self.launcher} [--tune FILE] KERNEL")
+        for group in knobs.GROUPS:
+            if knobs.fits_machine(group, machine):
+                self.say(f"would race {', '.join(group.variables)}: {group.title}")
+        self.say(f"then would prove the file on "
+                 f"{len(calls.held_out(1 << 20, self.options.collectives, self.options.short))} "
+                 f"calls; all in at most {self.options.budget:g} minutes, and one job more")
+
+    def start_path(self):
+        """The parameter file of what is in force, None if --start says nothing."""
+        if not self.start:
+            return None
+        path = os.path.join(self.directory, "start.conf")
+        files.write(path, files.settings_text(self.start, ["What --start says is in force."]))
+        return path
+
+    def open_journal(self, asked):
+        path = os.path.join(self.directory, JOURNAL)
+        head = {"machine": {"library": self.machine["library"],
+                            "hosts": asked.get("hosts") or self.machine["hosts"]},
+                "options": repeatable(self.options), "command": self.command}
+        self.journal = (journal.Journal.resume(path, head) if self.options.resume
+                        else journal.Journal.create(path, head))
+        self.measurer = measure.Measurer(
+            self.run_cells, self.journal, progress.Progress(60 * self.options.budget), self.table,
+            self.start, self.directory)
+
+    def run_cells(self, cells, take, path, form):
+        launcher = self.launcher if form is None else self.launcher.through(form)
+        kernel.run(self.program, launcher, cells, take, settings=path, directory=self.directory)
+
+    # ---- steps
+
+    def until(self, part):
+        """Seconds that may be spent when a part of the budget is over."""
+        return 60 * self.options.budget * part
+
+    def measure_tasks(self):
+        cells = tasks.cells(self.machine, quick=self.options.short)
+        found = self.measurer.measure(cells, "tasks", self.options.seed)
+        self.tasks = tasks.collect(cells, found)
+        self.fits = tasks.fits(self.tasks)
+        self.costs = tasks.costs(self.fits)
+        self.beta = results.wire(self.fits)
+        self.largest = calls.largest_size(self.beta, 60 * self.options.budget)
+        for name, value in self.costs.items():
+            self.say(f"tasks: {name} {value:.4g}")
+        for one in self.fits:
+            if not one["linear"]:
+                self.say(f"tasks: {one['task']} {one['scope']} {one['direction']}: {one['note']}")
+
+    def choose(self):
+        chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,
+                                 self.options)
+        chooser.run(self.largest, self.until(CHOICE))
+        self.choices = chooser.choices
+        self.chosen = {name: value for name, value in chooser.chosen.items()
+                       if not self.table.get(name).same(value, self.in_force(name))}
+
+    def in_force(self, name):
+        return self.start.get(name, self.table.get(name).value)
+
+    def choose_rules(self):
+        if self.options.variables:
+            return
+        racer = rules.Rules(self.measurer, self.table, self.machine["ranks"], self.chosen,
+                            self.options)
+        self.rules = racer.run(self.until(RULES))
+        for rule in self.rules:
+            self.say(f"coll/tuned: {rules.describe(rule)}")
+
+    def write_files(self):
+        """The parameter file and the rules file; its path, None if nothing was chosen."""
+        settings = {**self.start, **self.chosen}
+        if self.rules:
+            settings.update(self.write_rules())
+        if not self.chosen and not self.rules:
+            return None
+        path = os.path.join(self.directory, "tuned.conf")
+        files.write(path, files.settings_text(settings, self.provenance()))
+        return path
+
+    def write_rules(self):
+        """Settings by which coll/tuned finds its rules."""
+        old = int(self.table.version.split(".")[0]) < 6
+        path = os.path.join(self.directory, "tuned-rules." + ("txt" if old else "json"))
+        text = rules.as_text if old else rules.as_json
+        files.write(path, text(self.rules, self.machine["ranks"]))
+        settings = {rules.USE: "true", rules.FILE: path}
+        if not old:
+            settings["coll_tuned_dynamic_rules_fileformat"] = "json"
+        return settings
+
+    def provenance(self):
+        """Comments of the parameter file."""
+        machine = self.machine
+        lines = [f"Made by `{self.command}`", f"on {machine['when']}, for Open MPI "
+                 f"{machine['release']}, {machine['ranks']} ranks on {machine['nodes']} nodes, "
+                 f"pml {machine['pml']}.",
+                 "Use: mpirun --tune THIS-FILE, or these lines in mca-params.conf.", ""]
+        for row in self.choices:
+            if row["variable"] in self.chosen:
+                lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
+        return lines + [f"coll/tuned: {rules.describe(rule)}" for rule in self.rules]
+
+    def prove(self, path, before):
+        """A Proof of a parameter file against another (None: what is in force)."""
+        forms = ["tune", "conf"] if "tune" == self.launcher.form else ["conf"]
+        settings = files.read_settings(path)
+        for form in forms:
+            preflight.check_files(self.launcher.through(form), self.table, path, settings)
+        prover = prove.Prover(self.measurer, prove.Files(before, path, forms), self.held_out(),
+                              self.options.effort, self.options.seed)
+        return prover.run(self.until(PROOF))
+
+    def held_out(self):
+        return calls.held_out(self.largest, self.options.collectives, self.options.short)
+
+    def measure_regret(self):
+        blocks = {}
+        for record in self.measurer.records():
+            asked = record["asked"]
+            if asked["cell"].startswith("proof/") and "ok" == record["result"]["status"]:
+                call = calls.Call(asked["collective"], asked["dist"], asked["total"],
+                                  asked["type"])
+                blocks[call] = record["result"].get("block")
+        self.regret = regret.measure(self.measurer, self.table, self.held_out(), self.chosen,
+                                     blocks, self.options.effort, self.options.seed,
+                                     self.until(REGRET))
+
+    # ---- results
+
+    def write_results(self, proof, path):
+        records = self.measurer.records()
+        found = {"format": results.FORMAT, "machine": self.machine, "tasks": self.tasks,
+                 "fits": self.fits, "calls": results.calls(records, self.machine, self.beta),
+                 "choices": self.choices, "regret": self.regret,
+                 "failures": results.failures(records),
+                 "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt}}
+        if proof.help:
+            found["files"] = {"mpirun --tune": path, "mca-params.conf": path}
+        results.write(self.directory, found)
+        report.write(found, os.path.join(self.directory, "report.html"))
+
+    def say_end(self, proof):
+        if self.regret:
+            worst = max(self.regret, key=lambda row: row["tuned"])
+            mean = sum(row["tuned"] for row in self.regret) / len(self.regret)
+            self.say(f"regret against the best found for each of {len(self.regret)} calls: "
+                     f"{race.percent(mean)} on average, {race.percent(worst['tuned'])} at most "
+                     f"({worst['collective']}:{worst['distribution']}:{worst['total']}, "
+                     f"{worst['best_arm']})")
+        self.say(proof.sentence)
+        for sentence in proof.hurt:
+            self.say(f"slower: {sentence}")
+
+    def refuse(self, path, proof):
+        """A file that was not proven gets another name, and says so."""
+        refused = os.path.join(self.directory, "refused.conf")
+        files.write(refused, f"# {proof.sentence}\n" + files.read(path))
+        os.unlink(path)
+        self.say(f"what was tried is in {refused}")
+
+    def tune(self):
+        """The whole way; the exit status."""
+        self.measure_tasks()
+        self.choose()
+        self.choose_rules()
+        path = self.write_files()
+        if path is None:
+            proof = prove.Proof(False, "The settings in force stay: nothing that was tried gains "
+                                "more than noise.", [], None, 0)
+        else:
+            proof = self.prove(path, self.start_path())
+        self.measure_regret()
+        self.write_results(proof, path)
+        self.say_end(proof)
+        if path is None:
+            return GOOD
+        if not proof.help:
+            self.refuse(path, proof)
+            return REFUSED
+        self.say(f"use: mpirun --tune {path} ..., or its lines in mca-params.conf")
+        return GOOD
+
+    def prove_only(self):
+        """--prove; the exit status."""
+        settings = files.read_settings(self.options.prove)
+        self.table.check(settings, self.options.prove)
+        self.measure_tasks()
+        before = self.options.against or self.start_path()
+        proof = self.prove(os.path.abspath(self.options.prove),
+                           before and os.path.abspath(before))
+        if self.options.against:
+            proof = prove.agreement(proof)
+        self.write_results(proof, self.options.prove)
+        self.say_end(proof)
+        return GOOD if proof.help else REFUSED
+
+    def run(self):
+        if not self.prepare():
+            return GOOD
+        status = self.prove_only() if self.options.prove else self.tune()
+        self.journal.close()
+        self.say(f"report: {os.path.join(self.directory, 'report.html')}")
+        return status
+
+
+def main(arguments):
+    """Exit status of pipering-tune with these arguments."""
+    options = parse(arguments)
+    try:
+        return Tuning(options, arguments).run()
+    except Refusal as refusal:
+        print(f"\npipering-tune: {refusal}.", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print(f"\npipering-tune: interrupted; what was measured stands in "
+              f"{os.path.join(options.out, JOURNAL)}, and --resume goes on from there.",
+              file=sys.stderr)
+        return INTERRUPTED
