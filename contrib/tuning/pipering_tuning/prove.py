@@ -8,8 +8,8 @@
 
 A job without the file and a job with it follow each other, in random order, several times; every
 other one of the latter takes the file as mca-params.conf, the rest by --tune. Jobs are the blocks
-of the statistics. A call that seems slower is measured again in new jobs, and those alone judge
-it: among many calls some always look slower by chance.
+of the statistics. A call that seems slower is measured again in new jobs, and those alone judge it: among
+many calls some always look slower by chance.
 """
 
 import random
@@ -69,27 +69,31 @@ class Prover:
                 result.get("note") or result["status"]
             self.failed[call, arm] = note
 
-    def run(self, until, least=2, most=6):
+    def run(self, until, least=3, most=12):
         """Pairs of jobs as long as there is time, at least `least`; then those calls again that
-        seem slower. Returns a Proof."""
+        decide. Returns a Proof."""
         last = 0.0
         while self.pairs < least or (self.pairs < most
                                      and self.measurer.spent + last <= until):
             before = self.measurer.spent
             self.pair(self.calls)
             last = self.measurer.spent - before
-        return self.judge(least)
+        return self.judge(max(5, self.pairs))
 
-    def judge(self, jobs):
-        """jobs: pairs in which calls that seem slower are measured again."""
+    def judge(self, again):
+        """again: pairs of jobs in which calls that seem slower, or faster, are measured anew."""
         good = [call for call in self.calls if not self.failures(call)]
         broken = [f"{call}: {note}" for (call, arm), note in self.failed.items() if AFTER == arm]
         if not good:
             return Proof(False, "No held-out call could be measured: "
                          f"{next(iter(self.failed.values()))}.", broken, None, self.pairs)
-        whole = stats.ratio([self.of(call) for call in good], seed=self.seed)
-        faster = [call for call in good if self.is_faster(call, len(good))]
-        hurt = broken + self.confirm([call for call in good if self.seems_slower(call)], jobs)
+        whole = stats.ratio_of_jobs([self.of(call) for call in good])
+        slower = [call for call in good if self.seems(call, 1 + LEAST_GAIN)]
+        faster = [] if self.gains(whole) or broken else \
+            [call for call in good if self.seems(call, 1 - 2 * LEAST_GAIN)]
+        self.measure_again(slower + faster, again)
+        hurt = broken + [sentence for sentence in map(self.harm, slower) if sentence]
+        faster = [call for call in faster if self.is_faster(call, len(faster))]
         return Proof(*self.verdict(whole, faster, hurt, len(good)), hurt, whole, self.pairs)
 
     def failures(self, call):
@@ -99,38 +103,39 @@ class Prover:
         """(blocks before, blocks after)."""
         return self.blocks[call, BEFORE], self.blocks[call, AFTER]
 
-    def noise(self, call):
-        """By which part the jobs before differ from each other."""
-        blocks = self.blocks[call, BEFORE]
-        shifted = stats.ratio([(blocks, blocks[1:] + blocks[:1])], 0.9, self.seed)
-        return max(LEAST_GAIN, shifted.high - 1)
+    def seems(self, call, bound):
+        """Whether the time of a call, as measured, lies beyond a bound (a part of the old time)
+        on its side of 1."""
+        now = stats.ratio_of_jobs([self.of(call)]).middle
+        return now > bound if bound > 1 else now < bound
 
-    def seems_slower(self, call):
-        interval = stats.ratio([self.of(call)], seed=self.seed)
-        return interval.low > 1 and interval.middle > 1 + LEAST_GAIN
+    def measure_again(self, calls, pairs):
+        """New jobs, which replace what was measured of these calls."""
+        if not calls:
+            return
+        for call in calls:
+            del self.blocks[call, BEFORE], self.blocks[call, AFTER]
+        for _ in range(pairs):
+            self.pair(calls)
+
+    def harm(self, call):
+        """A sentence about a call that is slower, None if it is not."""
+        if self.failures(call):
+            return f"{call}: {self.failed.get((call, AFTER), 'failed')}"
+        interval = stats.ratio_of_jobs([self.of(call)])
+        if interval.low <= 1 or interval.middle <= 1 + LEAST_GAIN:
+            return None
+        return f"{call} takes {percent(interval.middle - 1)} longer " \
+               f"({percent(interval.low - 1)} to {percent(interval.high - 1)})"
 
     def is_faster(self, call, calls):
-        interval = stats.ratio([self.of(call)], 1 - 0.05 / calls, self.seed)
-        return interval.high < 1 and interval.middle < 1 - self.noise(call)
+        """calls: how many are asked about, which the interval allows for."""
+        return not self.failures(call) and self.gains(
+            stats.ratio_of_jobs([self.of(call)], 1 - 0.05 / calls))
 
-    def confirm(self, suspects, jobs):
-        """Sentences about those of the suspects that are slower in new jobs too."""
-        if not suspects:
-            return []
-        for call in suspects:
-            del self.blocks[call, BEFORE], self.blocks[call, AFTER]
-        for _ in range(jobs + 1):
-            self.pair(suspects)
-        hurt = []
-        for call in suspects:
-            if self.failures(call):
-                hurt.append(f"{call}: {self.failed.get((call, AFTER), 'failed')}")
-                continue
-            interval = stats.ratio([self.of(call)], seed=self.seed)
-            if interval.low > 1 and interval.middle > 1 + self.noise(call):
-                hurt.append(f"{call} takes {percent(interval.middle - 1)} longer "
-                            f"({percent(interval.low - 1)} to {percent(interval.high - 1)})")
-        return hurt
+    @staticmethod
+    def gains(interval):
+        return interval.high < 1 and interval.middle <= 1 - LEAST_GAIN
 
     def verdict(self, whole, faster, hurt, calls):
         """(help, sentence)."""
@@ -140,9 +145,11 @@ class Prover:
         if hurt:
             return False, f"The file is not recommended: it makes {len(hurt)} held-out " \
                           f"call{'s' if len(hurt) > 1 else ''} slower beyond noise; {gain}."
-        if (whole.high < 1 and 1 - whole.middle >= LEAST_GAIN) or faster:
-            return True, f"The file helps: {gain}, {len(faster)} of them clearly less, and none " \
-                         "is slower beyond noise."
+        if self.gains(whole):
+            return True, f"The file helps: {gain}, and none is slower beyond noise."
+        if faster:
+            return True, f"The file helps {', '.join(map(str, faster))} beyond noise, and makes " \
+                         f"no call slower; {gain}."
         return False, f"The file is not recommended: it does not help; {gain}."
 
 

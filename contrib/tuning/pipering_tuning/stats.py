@@ -4,28 +4,24 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Statistics of times: medians, ratios with bootstrap confidence intervals.
+"""Statistics of times: medians, ratios, confidence intervals.
 
 Times come in blocks: the repetitions of one job are a block, since jobs differ from each other by
-more than repetitions within a job. A resample draws blocks, and from each block drawn repetitions.
-Two arms whose blocks were measured side by side share the draw of blocks, so that what changed
-from job to job cancels out of their ratio.
+more than repetitions within a job. Two arms that take turns in the same jobs are compared by
+`ratio`, a bootstrap: what changes from job to job is alike for both. Arms that have jobs of their
+own are compared by `ratio_of_jobs`, where pairs of jobs are the sample, however many calls and
+repetitions each of them has.
 """
 
 import math
 import random
 from collections import namedtuple
-from statistics import median
+from statistics import fmean, median, stdev
 
 Interval = namedtuple("Interval", "middle low high")
 """A ratio or a time, and the ends of its confidence interval."""
 
 RESAMPLES = 300
-
-
-def geometric_mean(values):
-    """Of positive numbers."""
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def pooled(blocks):
@@ -38,32 +34,65 @@ def middle(blocks):
     return median(pooled(blocks))
 
 
-def _draw(block, dice):
-    return dice.choices(block, k=len(block))
-
-
 def _resampled_log(pairs, dice):
-    """Mean logarithm of the ratio of medians, over calls, of one resample. pairs: (old, new) of
-    each call, each a list of as many blocks."""
-    total = 0.0
+    """Mean logarithm of the ratio of medians, over calls, of one resample: jobs are drawn once for
+    all calls that have as many, then repetitions of each."""
+    total, drawn = 0.0, {}
     for old, new in pairs:
-        blocks = dice.choices(range(len(old)), k=len(old))
-        total += math.log(median([s for b in blocks for s in _draw(new[b], dice)])
-                          / median([s for b in blocks for s in _draw(old[b], dice)]))
+        blocks = drawn.setdefault(len(old), dice.choices(range(len(old)), k=len(old)))
+        total += math.log(median(_redrawn(new, blocks, dice)) / median(_redrawn(old, blocks, dice)))
     return total / len(pairs)
+
+
+def _redrawn(blocks, drawn, dice):
+    """Repetitions drawn anew from the blocks that were drawn."""
+    return [second for b in drawn for second in dice.choices(blocks[b], k=len(blocks[b]))]
 
 
 def ratio(pairs, level=0.95, seed=1, resamples=RESAMPLES):
     """The geometric mean over calls of new time by old time, with its interval.
 
     pairs: for each call (old, new), each a list of blocks of seconds; old and new have the same
-    number of blocks, and block i of both was measured side by side."""
+    number of blocks, and block i of both was measured in turns in the same job."""
     dice = random.Random(seed)
     draws = sorted(_resampled_log(pairs, dice) for _ in range(resamples))
     tail = (1 - level) / 2 * (resamples - 1)
     real = sum(math.log(middle(new) / middle(old)) for old, new in pairs) / len(pairs)
     return Interval(math.exp(real), math.exp(draws[math.floor(tail)]),
                     math.exp(draws[math.ceil(resamples - 1 - tail)]))
+
+
+def ratio_of_jobs(pairs, level=0.95):
+    """The same where block i of old and new are two jobs that followed each other: Student's
+    interval of the logarithms, a value for each pair of jobs. One pair alone tells nothing."""
+    logs = [sum(math.log(median(new[i]) / median(old[i])) for old, new in pairs) / len(pairs)
+            for i in range(min(len(old) for old, _ in pairs))]
+    if len(logs) < 2:
+        return Interval(math.exp(fmean(logs)), 0.0, math.inf)
+    width = student(len(logs) - 1, level) * stdev(logs) / math.sqrt(len(logs))
+    return Interval(*(math.exp(fmean(logs) + part) for part in (0.0, -width, width)))
+
+
+def within(t, freedom):
+    """The probability that Student's variable lies in -t to t (closed form for whole degrees of
+    freedom, Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    cosine, odd = math.cos(angle), freedom % 2
+    term, total = (cosine if odd else 1.0), 0.0
+    for k in range(2 + odd, freedom + 1, 2):
+        total += term
+        term *= cosine ** 2 * (k - 1) / k
+    total *= math.sin(angle)
+    return 2 / math.pi * (angle + total) if odd else total
+
+
+def student(freedom, level):
+    """The t with that probability of lying in -t to t."""
+    low, high = 0.0, 1e6
+    for _ in range(80):
+        guess = (low + high) / 2
+        low, high = (guess, high) if within(guess, freedom) < level else (low, guess)
+    return high
 
 
 def spread(pairs, level=0.95, seed=1):

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Choosing and proving on a posed machine whose best settings are known (posed.py)."""
+
+import os
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+import posed  # noqa: E402
+from pipering_tuning import (calls, choose, files, journal, measure, ompi_info,  # noqa: E402
+                             prove, race, regret, results, rules, stats)
+
+LARGEST = 2 << 20
+COSTS = {"coll_pipering_alpha": 95.0, "coll_pipering_beta": 80.0}
+
+
+class Bench:
+    """A posed machine with a journal in a directory of its own."""
+
+    def __init__(self, start=(), seed=1, directory=None, **machine):
+        self.temporary = None if directory else tempfile.TemporaryDirectory()
+        self.directory = directory or self.temporary.name
+        self.machine = posed.Machine(seed, **machine)
+        self.table = ompi_info.Table(posed.ompi_info())
+        self.start = dict(start)
+        path = os.path.join(self.directory, "journal.jsonl")
+        head = {"machine": {"library": "posed", "hosts": ["n0"]}, "options": {}}
+        opened = journal.Journal.resume if os.path.exists(path) else journal.Journal.create
+        self.journal = opened(path, head)
+        self.measurer = measure.Measurer(self.machine.run, self.journal, posed.Quiet(), self.table,
+                                         self.start, self.directory, self.machine.clock)
+
+    def choose(self, until=1e9, **options):
+        chooser = choose.Chooser(self.measurer, self.table, posed.MACHINE, self.start, COSTS,
+                                 posed.options(**options))
+        chooser.run(LARGEST, until)
+        return chooser
+
+    def prove(self, settings, seed=1, **others):
+        path = os.path.join(self.directory, "tuned.conf")
+        files.write(path, files.settings_text({**self.start, **settings}))
+        before = self.measurer._settings_file(tuple(self.start.items()))
+        prover = prove.Prover(self.measurer, prove.Files(before, path, ["tune", "conf"]),
+                              calls.held_out(LARGEST, [], False), race.FULL, seed)
+        return prover.run(others.get("until", 0))
+
+
+def worst(settings):
+    """The largest ratio of the time with these settings to the least, over held-out calls."""
+    ratios = []
+    for call in calls.held_out(LARGEST, ["allgatherv", "bcast", "allreduce"], False):
+        if call.total >= 8192:
+            best = posed.true_time(call.cell(), {})[0]
+            ratios.append(posed.true_time(call.cell(), settings)[0] / best)
+    return max(ratios)
+
+
+def wrong(alpha, beta):
+    """Costs that are wrong by these factors."""
+    return {"coll_pipering_alpha": ompi_info.tidy(1e6 * posed.ALPHA * alpha),
+            "coll_pipering_beta": ompi_info.tidy(1e9 * posed.BETA * beta)}
+
+
+def rows(chooser):
+    return {row["variable"]: row for row in chooser.choices}
+
+
+def test_defaults():
+    """defaults that are right stay, and what gains is found"""
+    for seed in range(3):
+        chooser = Bench(seed=seed).choose(seed=seed)
+        assert chooser.chosen == {"coll_pipering_alltoall_small": "8192"}, chooser.chosen
+        row = rows(chooser)["coll_pipering_alltoall_small"]
+        assert row["default"] == "4096" and 0.08 < row["gain"] < 0.12, row
+        assert row["interval"][0] < row["gain"] < row["interval"][1], row
+        assert "window" not in chooser.chosen and rows(chooser)["coll_pipering_window"]["reason"]
+
+
+def test_trap():
+    """what speeds some calls up and slows one down is not chosen"""
+    chooser = Bench().choose(variables=["coll_pipering_rounds_packed"])
+    assert not chooser.chosen, chooser.chosen
+    assert "slower" in rows(chooser)["coll_pipering_rounds_packed"]["reason"]
+
+
+def test_wrong_costs():
+    """from costs that are wrong thirtyfold to within 5% of the best"""
+    for alpha, beta in ((30, 1 / 30), (1 / 30, 30), (30, 1), (1, 30), (1 / 30, 1)):
+        start = wrong(alpha, beta)
+        assert worst(start) > 1.3, worst(start)
+        chooser = Bench(start).choose(variables=["coll_pipering_alpha", "coll_pipering_beta"])
+        assert chooser.chosen, (alpha, beta)
+        assert worst({**start, **chooser.chosen}) < 1.05, (alpha, beta, chooser.chosen)
+
+
+def test_agree():
+    """two tunings of the same machine agree"""
+    start = wrong(30, 1 / 30)
+    found = [Bench(start, seed=seed).choose(seed=seed).chosen for seed in (1, 2)]
+    times = [worst({**start, **chosen}) for chosen in found]
+    assert max(times) < 1.05 and "coll_pipering_alltoall_small" in found[0], found
+    assert found[0]["coll_pipering_alltoall_small"] == found[1]["coll_pipering_alltoall_small"]
+
+
+def test_budget():
+    """choosing ends when the time is used up, and says what was not raced"""
+    bench = Bench()
+    chooser = bench.choose(until=60.0)
+    assert bench.measurer.spent < 90, bench.measurer.spent
+    reasons = [row["reason"] for row in chooser.choices]
+    assert any("--budget" in reason for reason in reasons), reasons
+
+
+def test_failing_arm():
+    """an arm that fails is left out, the others race on"""
+    bench = Bench(bad={"coll_pipering_alltoall_small=8192": "wrong"})
+    chooser = bench.choose(variables=["coll_pipering_alltoall_small"])
+    assert not chooser.chosen
+    bench = Bench(bad={"/current": "timeout"})
+    chooser = bench.choose(variables=["coll_pipering_alltoall_small"])
+    assert rows(chooser)["coll_pipering_alltoall_small"]["reason"] == "no call could be measured"
+
+
+def choose_resumed(cut):
+    """What is chosen where the journal of a run was cut to this part of its bytes; how many cells
+    were measured again."""
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench(directory=directory)
+        whole = bench.choose(until=200).chosen
+        path, cells = bench.journal.path, len(bench.machine.measured)
+        kept = int(os.path.getsize(path) * cut)
+        os.truncate(path, kept)
+        with open(path, "rb") as stream:
+            lines = stream.read().count(b"\n") - 1
+        again = Bench(directory=directory, seed=1)
+        again.machine.dice.setstate(bench.machine.dice.getstate())
+        chosen = again.choose(until=200).chosen
+        assert len(again.machine.measured) <= cells - lines + 200, "measured anew what was there"
+        assert not set(again.machine.measured) & set(list(again.journal.records)[:lines])
+        return whole, chosen
+
+
+def test_resume():
+    """a run that was stopped goes on with all that it had measured"""
+    for cut in (0.02, 0.31, 0.77, 0.999):
+        whole, chosen = choose_resumed(cut)
+        assert whole == chosen, (cut, whole, chosen)
+
+
+def test_interrupted():
+    """Ctrl-C leaves a journal that is whole"""
+    bench = Bench()
+    bench.machine.stop_after = 100
+    try:
+        bench.choose()
+        raise AssertionError("was not interrupted")
+    except KeyboardInterrupt:
+        pass
+    head = {"machine": {"library": "posed", "hosts": ["n0"]}, "options": {}}
+    assert len(journal.Journal.resume(bench.journal.path, head).records) == 100
+
+
+def test_proof_of_a_good_file():
+    """a file that helps is recommended, with the gain that it has"""
+    for seed in range(4):
+        proof = Bench(wrong(30, 1 / 30), seed=seed).prove(wrong(1, 1), seed)
+        assert proof.help and not proof.hurt, proof
+    proof = Bench().prove({"coll_pipering_alltoall_small": "8192"})
+    assert proof.help and not proof.hurt, proof
+
+
+def test_proof_of_no_file():
+    """a file that changes nothing is not recommended, and no call is called slower"""
+    for seed in range(12):
+        proof = Bench(seed=seed).prove({"coll_pipering_window": "8"}, seed)
+        assert not proof.help and not proof.hurt, (seed, proof)
+
+
+def test_proof_of_a_bad_file():
+    """a file that makes one distribution slower is refused, and the call is named"""
+    for seed in range(4):
+        proof = Bench(seed=seed).prove({"coll_pipering_rounds_packed": "16384"}, seed)
+        assert not proof.help and len(proof.hurt) == 2, proof
+        assert all("broadcast" in sentence for sentence in proof.hurt), proof.hurt
+    proof = Bench(bad={"after/allgatherv:half": "wrong"}).prove(
+        {"coll_pipering_alltoall_small": "8192"})
+    assert not proof.help and "allgatherv:half" in proof.hurt[0], proof
+
+
+def test_agreement():
+    """of two files it is told whether they agree"""
+    same = prove.agreement(Bench(wrong(1, 1)).prove(wrong(1.1, 1)))
+    assert same.help and "agree" in same.sentence, same
+    other = prove.agreement(Bench(wrong(1, 1)).prove(wrong(30, 1 / 30)))
+    assert not other.help and "do not agree" in other.sentence, other
+
+
+def test_rules():
+    """coll/tuned gets rules where one of its algorithms gains, and nowhere else"""
+    bench = Bench()
+    racer = rules.Rules(bench.measurer, bench.table, posed.RANKS, {}, posed.options())
+    found = racer.run(1e9)
+    assert {(rule.call.collective, rule.call.total, rule.name) for rule in found} == {
+        (name, total, "quick") for name in ("allgatherv", "bcast") for total in (400, 1600)}
+    text = rules.as_text(found, posed.RANKS)
+    numbers = [[int(word) for word in line.split("#")[0].split()] for line in text.splitlines()]
+    assert numbers == [[2], [1], [3], [0, 1], [0, 0, 0, 0], [8, 2], [0, 2, 0, 0], [387, 0, 0, 0],
+                       [9, 1], [0, 0, 0, 0], [7], [3], [0, 1], [0, 0, 0, 0], [8, 2],
+                       [0, 2, 0, 0], [3098, 0, 0, 0], [9, 1], [0, 0, 0, 0]], text
+
+
+def test_regret():
+    """regret is that against the best, and small where the settings are right"""
+    bench = Bench()
+    held = calls.held_out(LARGEST, ["allgatherv"], True)
+    found = regret.measure(bench.measurer, bench.table, held, {}, {call: 4096 for call in held},
+                           race.FULL, 1, 1e9)
+    assert len(found) == len(held) and all(0 <= row["default"] < 0.06 for row in found), found
+    start = wrong(30, 1 / 30)
+    bench = Bench(start)
+    found = regret.measure(bench.measurer, bench.table, held, wrong(1, 1), {}, race.FULL, 1, 1e9)
+    assert all(row["default"] > 0.2 and row["tuned"] < 0.06 for row in found), found
+
+
+def test_results():
+    """rows of results.json name arms and phases as reports expect"""
+    bench = Bench(wrong(30, 1 / 30))
+    bench.choose(variables=["coll_pipering_alpha"])
+    bench.prove(wrong(1, 1))
+    found = results.calls(bench.measurer.records(), posed.MACHINE, posed.BETA)
+    kinds = {(row["arm"], row["phase"]) for row in found}
+    assert {("default", "before"), ("tuned", "after"), ("default", "race")} <= kinds, kinds
+    assert all(row["limit"] == row["total"] * posed.BETA for row in found)
+    assert all(0 < row["largest_over_total"] <= 1 for row in found)
+    lines = results.table_text(found).splitlines()
+    assert len(lines) == 1 + len(found) and len({line.count("\t") for line in lines}) == 1
+
+
+def held(intervals, truth):
+    return sum(interval.low <= truth <= interval.high for interval in intervals)
+
+
+def drawn(dice, factor, drift, noise, same):
+    """(old, new) blocks; same: both are of the same jobs."""
+    old, new = [], []
+    for _ in range(5):
+        one, other = dice.lognormvariate(0, drift), dice.lognormvariate(0, drift)
+        old.append([one * dice.lognormvariate(0, noise) for _ in range(5)])
+        new.append([factor * (one if same else other) * dice.lognormvariate(0, noise)
+                    for _ in range(5)])
+    return old, new
+
+
+def test_intervals():
+    """about 95 of 100 intervals hold the true ratio, whatever drifts between jobs"""
+    dice = random.Random(3)
+    found = [stats.ratio([drawn(dice, 0.9, 0.3, 0.05, True)], seed=i) for i in range(200)]
+    assert held(found, 0.9) >= 178, held(found, 0.9)
+    assert all(interval.high - interval.low < 0.3 for interval in found)
+    found = [stats.ratio_of_jobs([drawn(dice, 0.9, 0.05, 0.05, False) for _ in range(3)])
+             for _ in range(400)]
+    assert 368 <= held(found, 0.9) <= 394, held(found, 0.9)
+
+
+def test_student():
+    """Student's quantiles are those of the tables"""
+    for freedom, level, t in ((1, 0.95, 12.706), (2, 0.95, 4.303), (3, 0.95, 3.182),
+                              (4, 0.99, 4.604), (9, 0.95, 2.262), (10, 0.9, 1.812),
+                              (30, 0.95, 2.042)):
+        assert abs(stats.student(freedom, level) - t) < 0.001, (freedom, level)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))

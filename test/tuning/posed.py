@@ -1,0 +1,177 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""A posed machine: the answer of an ompi_info, and a kernel whose times follow a known model with
+seeded noise, so that the best settings are known. Its clock runs as fast as its calls say.
+
+A call of `total` bytes goes around a ring of RANKS in blocks; its time is least for the block
+size that the true ALPHA and BETA give. What else is posed:
+
+    coll_pipering_alltoall_small     8192 saves a tenth of every all-to-all
+    coll_pipering_rounds_packed      larger ones speed up outliers and slow down broadcasts
+    coll_pipering_window             does nothing
+    coll_tuned_*_algorithm           the second one is a third faster below 3000 bytes
+"""
+
+import math
+import random
+from types import SimpleNamespace
+
+RANKS, ALPHA, BETA = 8, 80e-6, 85e-9
+JOB_SECONDS = 1.0
+
+PARAMETERS = """
+ompi:version:full:5.0.7
+path:prefix:/posed
+mca:mca:base:param:mca_base_param_files:value:/posed/etc/openmpi-mca-params.conf
+"""
+
+
+def parameter(name, value, kind, clause="", values=(), writable=True):
+    """The lines of a variable as ompi_info prints them."""
+    head = f"mca:coll:posed:param:{name}"
+    lines = [f"{head}:value:{value}", f"{head}:source:default",
+             f"{head}:status:{'writeable' if writable else 'read-only'}", f"{head}:level:5",
+             f'{head}:help:"A variable: {name}{clause}"', f"{head}:type:{kind}"]
+    lines += [f"{head}:enumerator:value:{number}:{word}" for number, word in enumerate(values)]
+    return "\n".join(lines) + "\n"
+
+
+def size(name, value, zero="the library chooses"):
+    return parameter(name, value, "size_t", f" [0..1073741824 bytes; 0: {zero}]")
+
+
+ALGORITHMS = {"allgatherv": ("auto", "ring", "linear_ring", "recursive_doubling", "off"),
+              "allgather": ("auto", "ring", "off"), "bcast": ("auto", "pipeline", "off"),
+              "allreduce": ("auto", "ring", "merged", "off")}
+
+
+def ompi_info(alpha="0", beta="0"):
+    """The answer of the posed ompi_info."""
+    text = PARAMETERS
+    for name, value, unit in (("alpha", alpha, "microseconds"), ("beta", beta, "nanoseconds")):
+        text += parameter(f"coll_pipering_{name}", value, "double",
+                          f" [0..1000000 {unit}; 0: learnt from calls]")
+    text += size("coll_pipering_min_total", 8192) + size("coll_pipering_rounds_packed", 8192)
+    text += size("coll_pipering_alltoall_small", 4096) + size("coll_pipering_block_size", 0)
+    text += parameter("coll_pipering_window", 0, "int", " [0..4096 blocks; 0: chosen]")
+    for name, values in ALGORITHMS.items():
+        text += parameter(f"coll_pipering_{name}_algorithm", "auto", "int", values=values)
+    text += parameter("coll_tuned_use_dynamic_rules", "false", "bool", values=("false", "true"))
+    text += parameter("coll_tuned_dynamic_rules_filename", "", "string")
+    for name in ("allgatherv", "bcast"):
+        text += parameter(f"coll_tuned_{name}_algorithm", "ignore", "int", writable=False,
+                          values=("ignore", "linear", "quick", "two_proc"))
+    return text
+
+
+MACHINE = {"release": "5.0.7", "library": "Open MPI v5.0.7", "hosts": ["n0", "n1"], "nodes": 8,
+           "ppn": 1, "ranks": RANKS, "mapping": "1", "pml": "ob1", "processors": 2,
+           "oversubscribed": False, "spinning": False, "load": 0.0, "frequency": "-",
+           "when": "", "command": ""}
+
+
+def options(**others):
+    """Options of pipering-tune, as far as the steps behind preflight want them."""
+    from pipering_tuning import race
+    found = {"variables": [], "collectives": [], "seed": 1, "effort": race.FULL}
+    return SimpleNamespace(**{**found, **others})
+
+
+class Quiet:
+    """A Progress that says nothing."""
+
+    def say(self, text):
+        pass
+
+    def cell(self, text, done, total, spent):
+        pass
+
+
+class Machine:
+    """run() is the posed kernel. noise: of a repetition; drift: of a job, alike for all its
+    cells; bad: cells that fail, {part of the cell's id: status}."""
+
+    def __init__(self, seed=1, noise=0.02, drift=0.02, bad=()):
+        self.dice = random.Random(seed)
+        self.noise = noise
+        self.drift = drift
+        self.bad = dict(bad)
+        self.now = 0.0
+        self.measured = []
+        self.stop_after = None
+
+    def clock(self):
+        return self.now
+
+    def run(self, cells, take, path, form):
+        """A job."""
+        from pipering_tuning import files
+        start = files.read_settings(path) if path else {}
+        self.now += JOB_SECONDS
+        factor = math.exp(self.dice.gauss(0, self.drift))
+        for cell in cells:
+            if self.stop_after is not None and len(self.measured) >= self.stop_after:
+                raise KeyboardInterrupt
+            self.measured.append(cell["cell"])
+            take(cell["cell"], self.result(cell, {**start, **cell.get("set", {})}, factor))
+
+    def result(self, cell, settings, factor):
+        for part, status in self.bad.items():
+            if part in cell["cell"]:
+                return {"status": status, "seconds": [], "note": f"posed to be {status}"}
+        time, block = true_time(cell, settings)
+        seconds = [time * factor * math.exp(self.dice.gauss(0, self.noise))
+                   for _ in range(cell["reps"])]
+        self.now += sum(seconds) * (cell["reps"] + cell["warmup"]) / cell["reps"]
+        return {"status": "ok", "seconds": seconds, "block": block, "enters": cell["total"],
+                "algorithm": "" if block is None else "ring", "predicted": time,
+                "largest": cell["total"] // RANKS, "contributors": RANKS, "note": ""}
+
+
+def true_time(cell, settings):
+    """(seconds, block size) of a call without noise."""
+    total = cell["total"]
+    if cell.get("stock") or total < float(settings.get("coll_pipering_min_total", 8192)):
+        return below(cell, settings), None
+    return served(cell, settings)
+
+
+def served(cell, settings):
+    """The same of a call that this component serves."""
+    total = cell["total"]
+    block = block_size(total, settings)
+    time = (RANKS - 2 + total / block) * (ALPHA + BETA * block)
+    algorithm = settings.get(f"coll_pipering_{cell['collective']}_algorithm", "auto")
+    if algorithm in ("linear_ring", "off"):
+        time *= 1.5
+    if "alltoall" in cell["collective"] and \
+            8192 == float(settings.get("coll_pipering_alltoall_small", 4096)):
+        time *= 0.9
+    packed = float(settings.get("coll_pipering_rounds_packed", 8192))
+    if packed > 8192:
+        time *= {"outlier": 0.6, "broadcast": 1.3}.get(cell["dist"], 1.0)
+    return time, block
+
+
+def below(cell, settings):
+    """Seconds of the component below, which is the faster one below 8192 bytes."""
+    time = served(cell, {})[0] * (0.7 if cell["total"] < 8192 else 1.4)
+    forced = settings.get(f"coll_tuned_{cell['collective']}_algorithm")
+    if "quick" == forced:
+        time *= 0.67 if cell["total"] < 3000 else 1.2
+    return time
+
+
+def block_size(total, settings):
+    """What the library takes: forced, or by the costs that it believes in."""
+    forced = float(settings.get("coll_pipering_block_size", 0))
+    if forced:
+        return int(forced)
+    alpha = 1e-6 * float(settings.get("coll_pipering_alpha", 0)) or ALPHA
+    beta = 1e-9 * float(settings.get("coll_pipering_beta", 0)) or BETA
+    best = math.sqrt(total * alpha / ((RANKS - 2) * beta))
+    return int(min(max(best, 1024), total))
