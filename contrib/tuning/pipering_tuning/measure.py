@@ -51,7 +51,7 @@ class Measurer:
     def measure_through(self, cells, text, path, form):
         """The same in one job that is given a parameter file in that form ("tune", "conf")."""
         results = {}
-        fresh = [(cell, cell) for cell in self._missing(cells, results)]
+        fresh = [(cell, _for_kernel(cell, {})) for cell in self._missing(cells, results)]
         if fresh:
             self._run(fresh, results, text, len(cells), path, form)
         return results
@@ -92,7 +92,7 @@ class Measurer:
                      if not self.table.get(name).writable}
             inside = {name: value for name, value in wanted.items() if name not in fixed}
             settings = tuple(sorted({**self.start, **fixed}.items()))
-            jobs.setdefault(settings, []).append((cell, {**cell, "set": inside}))
+            jobs.setdefault(settings, []).append((cell, _for_kernel(cell, inside)))
         return list(jobs.items())
 
     def _settings_file(self, settings):
@@ -120,3 +120,8 @@ class Measurer:
             self.progress.cell(text, len(results), total, self.spent)
 
         self.run([cell for _, cell in pairs], take, path, form)
+
+
+def _for_kernel(cell, settings):
+    """A cell as the kernel gets it: `arm` is a name for people."""
+    return {**{key: value for key, value in cell.items() if "arm" != key}, "set": settings}

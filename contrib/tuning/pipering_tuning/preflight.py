@@ -6,6 +6,7 @@
 # $HEADER$
 """Preflight: which machine, which Open MPI, what will disturb the measurement, how long it takes."""
 
+import re
 import subprocess
 
 from .files import Refusal
@@ -21,7 +22,7 @@ printf 'pipering-node\t%s\t%s\t%s\t%s\t%s\n' "$(uname -n)" "$(getconf _NPROCESSO
     "$load" "$governor" "$model"
 """
 
-ROOT = "mpirun has detected an attempt to run as root"
+ROOT = "attempt to run as root"
 
 
 class Node:
@@ -101,12 +102,13 @@ def _shown(values):
 
 def describe(launcher, table, nodes, kernel_machine):
     """The "machine" of results.json, as far as it is known."""
+    hosts = list(dict.fromkeys(kernel_machine.get("hosts", ()))) or sorted(nodes, key=_natural)
+    ranks = [nodes[host].ranks for host in hosts if host in nodes]
     first = next(iter(nodes.values()))
-    ranks = [node.ranks for node in nodes.values()]
     return {
         "release": table.version,
         "library": kernel_machine.get("library", f"Open MPI v{table.version}"),
-        "hosts": list(nodes),
+        "hosts": hosts,
         "nodes": len(nodes),
         "ppn": max(ranks),
         "ranks": sum(ranks),
@@ -121,6 +123,11 @@ def describe(launcher, table, nodes, kernel_machine):
         "clock_error": kernel_machine.get("clock_error"),
         "command": str(launcher),
     }
+
+
+def _natural(host):
+    """node2 before node10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", host)]
 
 
 def value_of(table, name):

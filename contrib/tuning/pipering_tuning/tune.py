@@ -12,7 +12,7 @@ import shlex
 import sys
 import time
 
-from . import (calls, choose, files, fit, journal, kernel, knobs, launch, measure, ompi_info,
+from . import (calls, choose, files, journal, kernel, knobs, launch, measure, ompi_info,
                preflight, progress, prove, race, regret, report, results, rules, tasks)
 from .files import Refusal
 
@@ -69,7 +69,7 @@ def parse(arguments):
     add("--resume", action="store_true", help="go on where a run was stopped")
     add("--dry-run", action="store_true",
         help="ask the nodes who they are, say what would be done, measure nothing")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(with_words(arguments))
     if not 0.1 <= options.budget <= 10000:
         parser.error(f"--budget is {options.budget:g}, but must be from 0.1 to 10000 minutes")
     if options.ranks is not None and options.ranks < 2:
@@ -81,6 +81,18 @@ def parse(arguments):
     options.short = options.budget < SHORT_MINUTES
     options.effort = race.SHORT if options.short else race.FULL
     return options
+
+
+def with_words(arguments):
+    """Arguments where an option of mpirun may follow as a word of its own: argparse would take it
+    for an option of this program."""
+    joined = []
+    for word in arguments:
+        if joined and joined[-1] in ("--mpirun-args", "--launch"):
+            joined[-1] += "=" + word
+        else:
+            joined.append(word)
+    return joined
 
 
 def start_settings(options):

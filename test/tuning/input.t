@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Bad input and failing machines: one clear sentence, an exit status that is not 0, nothing lost."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+import posed  # noqa: E402
+from pipering_tuning import files, journal, launch, ompi_info  # noqa: E402
+
+DOOR = os.path.join(tap.TUNING, "pipering-tune")
+HEAD = {"machine": {"library": "Open MPI v5.0.7", "hosts": ["n0", "n1"]},
+        "options": {"seed": 1, "budget": 30}}
+
+
+def refused(function, *words):
+    """The sentence by which a function refuses; all words must stand in it."""
+    try:
+        function()
+    except files.Refusal as refusal:
+        text = str(refusal)
+        assert all(word in text for word in words), text
+        assert "\n" not in text and len(text) < 600, text
+        return text
+    raise AssertionError("was not refused")
+
+
+def script(directory, name, text):
+    """A program of sh."""
+    path = os.path.join(directory, name)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+    return path
+
+
+class Place:
+    """A directory with a posed installation: ompi_info and an mpirun that does as it is told."""
+
+    def __init__(self, mpirun="exit 1", info=None):
+        self.keeper = tempfile.TemporaryDirectory()
+        self.path = self.keeper.name
+        with open(os.path.join(self.path, "info"), "w", encoding="utf-8") as stream:
+            stream.write(posed.ompi_info() if info is None else info)
+        script(self.path, "ompi_info", f"cat {self.path}/info\n")
+        self.mpirun = script(self.path, "mpirun", mpirun + "\n")
+
+    def tune(self, *arguments):
+        """(status, messages) of pipering-tune there."""
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("SLURM_", "OMPI_"))}
+        run = subprocess.run([sys.executable, DOOR, "--mpirun", self.mpirun, *arguments],
+                             capture_output=True, text=True, timeout=60, check=False,
+                             cwd=self.path, env=environment)
+        assert "Traceback" not in run.stderr, run.stderr
+        return run.returncode, run.stderr.strip()
+
+
+def tuned(place, *arguments, status=1, words=()):
+    """pipering-tune must end so, with one sentence that has these words."""
+    code, text = place.tune(*arguments)
+    assert code == status, (code, text)
+    assert all(word in text for word in words), text
+    if 1 == status:
+        assert 1 == len(text.splitlines()) and text.startswith("pipering-tune: "), text
+
+
+def test_options():
+    """options that are not legal are refused before anything is run"""
+    place = Place()
+    for words in (["out", "--budget", "0"], ["out", "-n", "1"], [], ["out", "--against", "x"],
+                  ["out", "--nonsense"]):
+        tuned(place, *words, status=2, words=["pipering-tune"])
+    tuned(place, "out", "--variables", "coll_pipering_gamma", words=["coll_pipering_gamma"])
+    tuned(place, "out", "--collectives", "gather", words=["gather", "legal are", "bcast"])
+
+
+def test_settings():
+    """a setting of a variable that is not there, or out of its range, is refused"""
+    place = Place()
+    tuned(place, "out", "--start", "coll_pipering_alfa=1",
+          words=["5.0.7 has no variable coll_pipering_alfa", "coll_pipering_alpha is meant"])
+    tuned(place, "out", "--start", "coll_pipering_alpha=-3", words=["-3", "0 to 1000000"])
+    tuned(place, "out", "--start", "coll_pipering_alpha=fast", words=["fast", "0 to 1000000"])
+    tuned(place, "out", "--start", "coll_pipering_bcast_algorithm=best",
+          words=["best", "auto, pipeline, off"])
+    tuned(place, "out", "--start", "coll_pipering_alpha", words=["VARIABLE=VALUE"])
+    with open(os.path.join(place.path, "start.conf"), "w", encoding="utf-8") as stream:
+        stream.write("# mine\ncoll_pipering_alpha = 4\nnothing\n")
+    tuned(place, "out", "--start-file", "start.conf", words=["start.conf, line 3"])
+    tuned(place, "out", "--start-file", "other.conf", words=["other.conf", "No such file"])
+
+
+def test_installation():
+    """an Open MPI that is not there, or has no coll/pipering, is named"""
+    place = Place()
+    place.mpirun = "/nowhere/mpirun"
+    tuned(place, "out", words=["/nowhere/mpirun"])
+    text = "ompi:version:full:5.0.7\npath:prefix:/posed\n"
+    tuned(Place(info=text), "out", words=["coll/pipering", "5.0.7"])
+    tuned(Place(info=""), "out", words=["ompi_info"])
+    tuned(Place(), "out", "--ompi-info", "/nowhere/ompi_info", words=["/nowhere/ompi_info"])
+
+
+def test_mpirun():
+    """an mpirun that fails is quoted by the line that says why"""
+    message = ("echo '-----' >&2; echo 'ssh: Could not resolve hostname nope: Name or service not "
+               "known' >&2; echo 'daemon died' >&2; exit 213")
+    tuned(Place(message), "out", words=["Could not resolve hostname nope", "213"])
+    tuned(Place("exit 1"), "out", words=["failed with status 1"])
+    tuned(Place("true"), "out", words=["no rank answered"])
+    tuned(Place("echo 'prterun has detected an attempt to run as root.' >&2; exit 1"), "out",
+          words=["--allow-run-as-root"])
+
+
+def test_hosts():
+    """host files and Slurm's allocations are understood, or refused with the line"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "hosts")
+        for text, words in (("", "names no host"), ("n0 slots=2\nn1 cores=4\n", "line 2"),
+                            (None, "No such file")):
+            if text is not None:
+                files.write(path, text)
+            refused(lambda: launch.read_hosts(path if text is not None else path + "x"), words)
+        files.write(path, "# mine\nn0 slots=2 # first\n\nn1 slots=4 max_slots=8\nn2\n")
+        assert launch.read_hosts(path) == [("n0", 2), ("n1", 4), ("n2", 1)]
+    assert launch.slurm_tasks("16(x3),8") == 56 and launch.slurm_tasks("4") == 4
+    refused(lambda: launch.slurm_tasks("many"), "many", "-n")
+
+
+def test_launcher():
+    """parameter files are handed over in both forms"""
+    tune = launch.Launcher(["mpirun", "-n", "2"], "tune", "/a,/b")
+    assert tune.argv(["p", "x"], "/f") == ["mpirun", "-n", "2", "--tune", "/f", "p", "x"]
+    assert tune.argv(["p"]) == ["mpirun", "-n", "2", "p"]
+    assert tune.through("conf").argv(["p"], "/f") == [
+        "mpirun", "-n", "2", "env", "OMPI_MCA_mca_base_param_files=/f,/a,/b", "p"]
+
+
+def test_output():
+    """a directory that cannot be written is refused before anything is run"""
+    place = Place()
+    open(os.path.join(place.path, "file"), "w", encoding="utf-8").close()
+    tuned(place, "file/out", words=["file/out", "cannot be written"])
+    tuned(place, "a,b", words=["comma"])
+
+
+def test_files():
+    """a file is written whole or not at all, and a full disk is one sentence"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "tuned.conf")
+        files.write(path, files.settings_text({"b": "2", "a": "1"}, ["why", ""]))
+        assert files.read(path) == "# why\n#\na=1\nb=2\n"
+        assert files.read_settings(path) == {"a": "1", "b": "2"}
+        refused(lambda: files.write(os.path.join(directory, "no", "x"), ""), "--resume")
+        assert os.listdir(directory) == ["tuned.conf"]
+
+
+def written(directory, cells=3):
+    """The path of a journal with so many cells."""
+    path = os.path.join(directory, "journal.jsonl")
+    book = journal.Journal.create(path, HEAD)
+    for number in range(cells):
+        book.add({"cell": f"c{number}", "kind": "call"}, {"status": "ok", "seconds": [1.0]}, 0.5)
+    book.close()
+    return path
+
+
+def test_journal():
+    """a journal that was cut anywhere loses its last line at most, and goes on from there"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        with open(path, "rb") as stream:
+            whole = stream.read()
+        first = whole.index(b"\n") + 1
+        for cut in range(first, len(whole) + 1):
+            with open(path, "wb") as stream:
+                stream.write(whole[:cut])
+            book = journal.Journal.resume(path, HEAD)
+            assert len(book.records) == whole[first:cut].count(b"\n"), cut
+            book.add({"cell": "new"}, {"status": "ok"}, 0.1)
+            book.close()
+            assert "new" in journal.Journal.resume(path, HEAD).records
+        with open(path, "wb") as stream:
+            stream.write(whole[:first - 1])
+        refused(lambda: journal.Journal.resume(path, HEAD), "no whole line")
+
+
+def test_journal_refused():
+    """a journal of another machine, of other options, or damaged is refused and stays as it is"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        refused(lambda: journal.Journal.create(path, HEAD), "--resume")
+        for part, key, value, words in (("machine", "library", "Open MPI v5.0.8", "library"),
+                                        ("machine", "hosts", ["n0", "n2"], "hosts"),
+                                        ("options", "seed", 2, "seed")):
+            other = json.loads(json.dumps(HEAD))
+            other[part][key] = value
+            refused(lambda: journal.Journal.resume(path, other), words, str(path))
+        other = json.loads(json.dumps(HEAD))
+        other["options"]["budget"] = 60
+        assert len(journal.Journal.resume(path, other, free=("budget",)).records) == 3
+        refused(lambda: journal.Journal.resume(path + "x", HEAD), "without --resume")
+        with open(path, encoding="utf-8") as stream:
+            lines = stream.read().splitlines(keepends=True)
+        damaged = "".join(lines[:1] + ["{nonsense\n"] + lines[2:])
+        files.write(path, damaged)
+        refused(lambda: journal.Journal.resume(path, HEAD), "line 2")
+        assert files.read(path) == damaged
+        files.write(path, '{"format":9}\n')
+        refused(lambda: journal.Journal.resume(path, HEAD), "no journal")
+
+
+def test_full_disk():
+    """a full disk ends the run with a sentence, and what was measured stands"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        book = journal.Journal.resume(path, HEAD)
+        book.stream = open("/dev/full", "wb", buffering=0)
+        refused(lambda: book.add({"cell": "c9"}, {}, 0.1), "No space left", "--resume")
+        assert len(journal.Journal.resume(path, HEAD).records) == 3
+
+
+def test_table():
+    """ompi_info's answer is read: values, ranges, units, meanings of 0, enumerations"""
+    table = ompi_info.Table(posed.ompi_info())
+    alpha = table.get("coll_pipering_alpha")
+    assert (alpha.low, alpha.high, alpha.unit, alpha.zero) == (0, 1e6, "microseconds",
+                                                               "learnt from calls")
+    assert alpha.is_number and alpha.same("0", "0.000000") and alpha.complaint("2e6")
+    rule = table.get("coll_tuned_bcast_algorithm")
+    assert rule.values == ["ignore", "linear", "quick", "two_proc"] and not rule.writable
+    assert rule.numbers["quick"] == 2 and not rule.is_number
+    switch = table.get("coll_tuned_use_dynamic_rules")
+    assert switch.same("1", "true") and switch.complaint("maybe") and not switch.complaint("0")
+    assert table.version == "5.0.7" and table.prefix == "/posed"
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))
