@@ -17,8 +17,8 @@
 
 cd "$root"
 shopt -s nullglob
-[ $# -gt 0 ] || set -- test/docs/*.t test/unit/*.t test/opal/*.t test/testbed/*.t test/bench/*.t test/mpi/*.t
-[ $# -gt 0 ] || die "no test found: expected programs test/{docs,unit,opal,testbed,bench,mpi}/*.t"
+[ $# -gt 0 ] || set -- test/docs/*.t test/unit/*.t test/opal/*.t test/testbed/*.t test/bench/*.t test/tuning/*.t test/mpi/*.t
+[ $# -gt 0 ] || die "no test found: expected programs test/{docs,unit,opal,testbed,bench,tuning,mpi}/*.t"
 for test; do
     [ -f "$test" ] && [ -x "$test" ] || die "$test is not an executable file; no test was run"
 done

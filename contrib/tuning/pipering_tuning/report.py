@@ -1,0 +1,307 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Makes of results.json one HTML file that opens by itself: the verdict first, then why.
+
+    python3 -m pipering_tuning.report RESULTS.json REPORT.html
+"""
+
+import json
+import os
+import sys
+
+from . import charts, page, views
+from .page import code, paragraph, text
+
+FORMAT = 1
+# Files beside the report that are linked if they are there.
+RAW = (".json", ".jsonl", ".tsv", ".tune", ".conf", ".rules", ".txt", ".log")
+
+
+class BadResults(Exception):
+    """The results cannot be shown; its text says what is wrong, in one sentence."""
+
+
+# ---- the verdict
+
+
+def _state(results):
+    """(words, kind) of the chip above the verdict."""
+    verdict = results["verdict"]
+    if verdict["help"]:
+        return "Use this file", "good"
+    return ("Do not use this file", "bad") if verdict.get("hurt") else ("Keep the defaults", "still")
+
+
+def _overline(results):
+    machine = results["machine"]
+    words, kind = _state(results)
+    facts = [f"{machine.get('nodes', '?')} nodes × {machine.get('ppn', '?')} ranks",
+             f"Open MPI {machine.get('release', '?')}", f"pml/{machine.get('pml', '?')}",
+             machine.get("when", "")]
+    return page.tag("div", page.tag("span", text(words), f"chip {kind}")
+                    + "".join(page.tag("span", text(fact)) for fact in facts if fact), "over")
+
+
+def _figures(found):
+    """The large figures below the verdict."""
+    if not found:
+        return ""
+    mean = views.geometric_mean([c.ratio for c in found])
+    counts = {kind: sum(c.kind() == kind for c in found) for kind in views.CHANGE_TONES}
+    worst = max(found, key=lambda c: c.ratio)
+    items = [
+        (charts.percent(mean - 1, 2) if mean > 1 else charts.percent(1 - mean, 2),
+         "longer on geometric mean" if mean > 1 else "less time on geometric mean",
+         "bad" if mean > 1.005 else "good" if mean < 0.995 else "still"),
+        (str(counts["faster"]), f"of {len(found)} held-out calls are faster", "good"),
+        (str(counts["same"]), "cannot be told from noise", "still"),
+        (str(counts["slower"]), "are slower beyond noise", "bad" if counts["slower"] else "still"),
+        (f"{charts.number(worst.ratio, 3)}×", "the time before: the worst of them, "
+         f"{views.name_of(views.kinds([worst.after])[0])}, {charts.size(worst.after['total'])}",
+         "bad" if worst.kind() == "slower" else "still")]
+    return page.figures(items)
+
+
+def _how_to_use(results):
+    """The files that were written, and how each is used, if they help."""
+    files = results.get("files") or {}
+    if not results["verdict"]["help"] or not files:
+        return ""
+    return page.definitions([(path, code(how)) for path, how in files.items()])
+
+
+def _hurt(results):
+    hurt = results["verdict"].get("hurt") or []
+    return page.tag("div", paragraph("Slower beyond noise:") + page.tag("ul", "".join(
+        page.tag("li", text(line)) for line in hurt)), "warn") if hurt else ""
+
+
+# ---- choices
+
+
+def _gain(choice):
+    return charts.percent(choice["gain"], 2) if choice.get("gain") is not None else "-"
+
+
+def _interval(choice):
+    ends = choice.get("interval")
+    return " to ".join(charts.percent(end, 2) for end in ends) if ends else "-"
+
+
+def _choice_rows(choices):
+    return [[code(c["variable"]), code(c["default"]), code(c["chosen"]), _gain(c), _interval(c),
+             text(c.get("reason", ""))] for c in choices]
+
+
+def choices_section(results):
+    """Variables that change in a table, those that keep their default folded away."""
+    choices = results.get("choices", [])
+    changed = [c for c in choices if str(c["chosen"]) != str(c["default"])]
+    kept = [c for c in choices if str(c["chosen"]) == str(c["default"])]
+    head = ["variable", "default", "chosen", ">gain", ">95% interval", "reason"]
+    if not choices:
+        return ""
+    shown = page.table(head, _choice_rows(changed), cards=True) if changed \
+        else paragraph("All variables keep their defaults.")
+    count = "1 variable keeps its default" if len(kept) == 1 \
+        else f"{len(kept)} variables keep their defaults"
+    return paragraph("Gain: part of the time that the chosen value saves of that of the default. "
+                     "A default stays where the gain is below the noise.", "soft") + shown + \
+        (page.details(count, page.table(head, _choice_rows(kept), cards=True)) if kept else "")
+
+
+# ---- before and after
+
+
+def _change_rows(found):
+    return [[text(views.name_of(views.kinds([c.after])[0])), str(c.after["p"]),
+             charts.size(c.after["total"]), charts.seconds(views.typical(c.before)),
+             charts.seconds(views.typical(c.after)), charts.number(c.ratio),
+             "-" if c.low is None else f"{charts.number(c.low)} to {charts.number(c.high)}",
+             page.tag("span", c.kind(), {"faster": "good", "slower": "bad"}.get(c.kind(), "still"))]
+            for c in found]
+
+
+def changes_section(found):
+    if not found:
+        return ""
+    return (paragraph("Calls that had no part in the choosing, run with the defaults and with the "
+                      "file in alternating order. Left of 1×: faster. Bars: 95% intervals. Grey: "
+                      "within noise.", "soft")
+            + page.chart_grid(views.change_charts(found))
+            + page.details("The data as a table", page.table(
+                ["call", ">ranks", ">bytes", ">before", ">after", ">ratio", ">95% interval", ""],
+                _change_rows(found))))
+
+
+# ---- times, blocks, model, map
+
+
+def sizes_section(results):
+    stacks = views.size_charts(results)
+    if not stacks:
+        return ""
+    return (paragraph("The wire limit is the least time in which a network can move the data of a "
+                      "call. Bars: the middle half of the samples.", "soft")
+            + page.chart_stacks(stacks))
+
+
+def blocks_section(results):
+    panels = views.block_charts(results)
+    if not panels:
+        return ""
+    return (paragraph("Where a bar is long, the block size hardly matters; a choice inside of it "
+                      "is as good as the best.", "soft") + page.chart_grid(panels))
+
+
+def _fit_rows(results):
+    return [[text(views.fit_name(fit)), f"{charts.size(p['from'])} to {charts.size(p['to'])}",
+             charts.seconds(p["alpha"]), f"{charts.number(p['beta'] * 1e9)} ns",
+             charts.percent(p["residual"], 2), text(fit.get("note", ""))]
+            for fit in results.get("fits", []) for p in fit["pieces"]]
+
+
+def model_section(results):
+    """Costs of links with their fits, and predicted calls."""
+    fitted, predicted = views.fit_charts(results), views.predicted_chart(results)
+    if not fitted and not predicted:
+        return ""
+    words = paragraph("The model takes alpha + beta × bytes for a block. Where one line does not "
+                      "fit, there are several pieces.", "soft")
+    rows = _fit_rows(results)
+    fits = page.table(["link", ">bytes", ">alpha", ">beta, a byte", ">residual", "note"], rows,
+                      cards=True) if rows else ""
+    return words + fits + page.chart_stacks(fitted) + page.chart_grid(predicted)
+
+
+def map_section(results):
+    panels = views.algorithm_maps(results)
+    if not panels:
+        return ""
+    return (paragraph("Who serves a call, by its size and by how much of it comes from one rank. "
+                      "below: the component that Open MPI would use without this one.", "soft")
+            + page.chart_grid(panels))
+
+
+def _regret_rows(results):
+    return [[text(views.name_of((r["collective"], r["distribution"]))), charts.size(r["total"]),
+             charts.percent(r["default"], 2), charts.percent(r["tuned"], 2)]
+            for r in results.get("regret", []) if "default" in r and "tuned" in r]
+
+
+def regret_section(results):
+    rows = _regret_rows(results)
+    if not rows:
+        return ""
+    return (paragraph("How much longer a call takes than the best that was found for it by trying.",
+                      "soft")
+            + page.chart_grid(views.regret_charts(results))
+            + page.details("The data as a table", page.table(
+                ["call", ">bytes", ">regret of the defaults", ">regret of the file"], rows)))
+
+
+# ---- provenance
+
+
+NAMES = {"release": "Open MPI", "library": "library", "hosts": "hosts", "nodes": "nodes",
+         "ppn": "ranks a node", "ranks": "ranks", "mapping": "mapping", "pml": "pml",
+         "processors": "processors a node", "oversubscribed": "oversubscribed",
+         "spinning": "ranks spin while they wait", "load": "load before the run",
+         "frequency": "processor frequency", "when": "when", "command": "command"}
+
+
+def _fact(value):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return text(", ".join(str(v) for v in dict.fromkeys(value)))
+    return text(value)
+
+
+def machine_section(results):
+    machine = results["machine"]
+    items = [(name, code(machine[key]) if key == "command" else _fact(machine[key]))
+             for key, name in NAMES.items() if machine.get(key) is not None]
+    return page.definitions(items)
+
+
+def raw_section(results, directory):
+    """Links to the files beside the report."""
+    names = sorted(name for name in os.listdir(directory) if name.endswith(RAW))
+    links = "".join(f'<li><a href="{text(name)}">{text(name)}</a></li>' for name in names)
+    samples = sum(len(c.get("seconds") or []) for c in results.get("calls", []))
+    samples += sum(len(t.get("seconds") or []) for t in results.get("tasks", []))
+    return (paragraph(f"{samples} samples of {len(results.get('calls', []))} calls and "
+                      f"{len(results.get('tasks', []))} tasks.")
+            + (page.tag("ul", links) if links else ""))
+
+
+# ---- the page
+
+
+def make(results, directory="."):
+    """The HTML of the report; files in the directory are linked."""
+    found = views.changes(results)
+    sections = [
+        ("choices", "What was chosen", choices_section(results)),
+        ("changes", "Before and after", changes_section(found)),
+        ("sizes", "Time and part of the limit", sizes_section(results)),
+        ("blocks", "Block sizes", blocks_section(results)),
+        ("model", "Model and measurement", model_section(results)),
+        ("map", "Which algorithm serves", map_section(results)),
+        ("regret", "Regret", regret_section(results)),
+        ("machine", "Machine and provenance", machine_section(results)),
+        ("raw", "Raw data", raw_section(results, directory)),
+    ]
+    head = (_overline(results) + page.tag("h1", text(results["verdict"]["sentence"]))
+            + _hurt(results) + _figures(found) + _how_to_use(results)
+            + page.contents([(anchor, title) for anchor, title, body in sections if body]))
+    return page.document("pipering-tune: report", head + "".join(
+        page.section(*part) for part in sections))
+
+
+def load(path):
+    """The results of the file; BadResults if it cannot be read or is of another format."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            results = json.load(file)
+    except OSError as error:
+        raise BadResults(f"{path}: {error.strerror}; no report was written") from error
+    except ValueError as error:
+        raise BadResults(f"{path} is not JSON ({error}); no report was written") from error
+    if not isinstance(results, dict) or results.get("format") != FORMAT:
+        raise BadResults(f"{path} is not of format {FORMAT}, which this program reads; "
+                         "no report was written")
+    if "verdict" not in results or "machine" not in results:
+        raise BadResults(f"{path} has no verdict or no machine; no report was written")
+    return results
+
+
+def write(results, path):
+    """Writes the report; BadResults if the file cannot be written."""
+    try:
+        content = make(results, os.path.dirname(os.path.abspath(path)))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+    except OSError as error:
+        raise BadResults(f"{path}: {error.strerror}; the report is missing or not whole") from error
+
+
+def main(arguments):
+    if len(arguments) != 2:
+        print("usage: python3 -m pipering_tuning.report RESULTS.json REPORT.html", file=sys.stderr)
+        return 2
+    try:
+        write(load(arguments[0]), arguments[1])
+    except BadResults as error:
+        print(f"pipering-tune: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

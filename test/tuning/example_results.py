@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Makes up the results.json of a tuning run: what the report is developed and tested with.
+
+    example_results.py [--seed N] [--kind helps|useless|hurts|empty|odd] >results.json
+
+A cluster is posed: links with alpha and beta, a handshake from 64 KiB on, noise of 2%. helps: the
+defaults know a wrong alpha, and the tuned file the right one; useless: they are right already;
+hurts: one call gets slower; empty: a run that was stopped before anything was measured; odd:
+names that have to be escaped, single samples, values that lack.
+"""
+
+import argparse
+import json
+import random
+import sys
+
+ALPHA, BETA, RANKS, PPN = 60e-6, 80e-9, 8, 1
+# contributors and the largest part of the total
+DISTS = {
+    "regular": (8, 1 / 8),
+    "broadcast": (1, 1.0),
+    "spike": (8, 0.5),
+    "decreasing": (7, 0.25),
+    "zipf": (8, 0.368),
+}
+SIZES = [24000, 65536, 200000, 524288, 1500000, 4194304]
+BLOCKS = [1024, 2048, 4096, 8192, 16384, 32768, 65536]
+
+
+class Cluster:
+    """What calls and messages take on the posed machine."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def noisy(self, value, count=9, noise=0.02):
+        """Samples: seldom much larger than the value, never below 0.98 of it."""
+        draw = self.random
+        return [value * (0.98 + draw.expovariate(1 / noise)) * (1.5 if draw.random() < 0.02 else 1)
+                for _ in range(count)]
+
+    def message(self, size, scope):
+        """Of a block between two ranks, with the handshake that makes the model bend."""
+        alpha, beta = (ALPHA, BETA) if scope == "inter" else (1.5e-6, 0.4e-9)
+        return alpha + beta * size + (2.2 * alpha if size > 65536 else 0)
+
+    def call(self, coll, dist, total, block):
+        """Of a pipeline with this block size."""
+        largest = DISTS[dist][1]
+        fill = RANKS - 2 if coll != "allgatherv" or largest > 0.4 else 1
+        moved = total * (1 - 1 / RANKS if largest < 1 else 1)
+        moved *= 2 if coll == "allreduce" else 1
+        blocks = max(1.0, moved / block) + fill
+        return blocks * (ALPHA + BETA * min(block, moved)) * 1.04
+
+    def limit(self, coll, dist, total):
+        """The wire limit of a call, seconds."""
+        factor = {"allreduce": 2 * (1 - 1 / RANKS), "allgatherv": 1 - 1 / RANKS}.get(coll, 1)
+        return BETA * total * (1 if DISTS[dist][1] == 1 else factor)
+
+    def best_block(self, coll, dist, total):
+        """The block of least time among BLOCKS."""
+        return min(BLOCKS, key=lambda block: self.call(coll, dist, total, block))
+
+
+def machine(kind):
+    return {
+        "release": "5.0.7" if kind != "odd" else "5.0.7 <rc1> & \"co\"",
+        "library": "Open MPI v5.0.7, package: pipering build",
+        "hosts": [f"node{i:02d}" for i in range(8)],
+        "nodes": 8, "ppn": PPN, "ranks": RANKS, "mapping": "by slot, bound to none",
+        "pml": "ob1", "processors": 2, "oversubscribed": True, "spinning": False, "load": 0.31,
+        "frequency": "performance, 2.9 GHz", "when": "2026-11-23T04:12:31Z",
+        "command": "pipering-tune --hostfile hosts --budget 10 --output tuned",
+    }
+
+
+def tasks(cluster):
+    found = []
+    for scope, direction in (("inter", "one"), ("inter", "both"), ("inter", "all"),
+                             ("intra", "one")):
+        load = {"one": 1.0, "both": 1.04, "all": 1.12}[direction]
+        for power in range(3, 22, 2):
+            value = cluster.message(2**power, scope) * load
+            found.append({"task": "block", "scope": scope, "direction": direction,
+                          "bytes": 2**power, "seconds": cluster.noisy(value)})
+    return found
+
+
+def fits():
+    found = []
+    for scope, direction, load in (("inter", "one", 1.0), ("inter", "both", 1.04),
+                                   ("inter", "all", 1.12), ("intra", "one", 1.0)):
+        alpha, beta = (ALPHA, BETA) if scope == "inter" else (1.5e-6, 0.4e-9)
+        found.append({
+            "task": "block", "scope": scope, "direction": direction, "linear": False,
+            "note": "a handshake begins at 64 KiB",
+            "pieces": [
+                {"from": 8, "to": 65536, "alpha": alpha * load * 1.01, "beta": beta * load * 1.01,
+                 "residual": 0.013},
+                {"from": 65536, "to": 2097152, "alpha": 3.2 * alpha * load,
+                 "beta": beta * load * 1.01, "residual": 0.021}]})
+    return found
+
+
+def algorithm(coll, dist, total):
+    if coll == "bcast":
+        return "pipeline"
+    if coll == "allreduce":
+        return "merged" if total < 300000 else "ring"
+    if DISTS[dist][1] >= 0.5 and total < 70000:
+        return "recursive_doubling"
+    return "ring" if total >= 30000 else "below"
+
+
+def call(cluster, coll, dist, total, arm, phase, block, factor=1.0):
+    contributors, largest = DISTS[dist]
+    value = cluster.call(coll, dist, total, block)
+    return {
+        "collective": coll, "distribution": dist, "p": RANKS, "ppn": PPN, "total": total,
+        "largest_over_total": largest, "contributors": contributors, "arm": arm, "phase": phase,
+        "seconds": cluster.noisy(value * factor), "limit": cluster.limit(coll, dist, total),
+        "block": block, "algorithm": algorithm(coll, dist, total), "predicted": value / 1.04}
+
+
+def wrong_block(block, kind):
+    """What a default that knows a wrong alpha takes."""
+    return block if kind == "useless" else min(65536, 4 * block)
+
+
+def calls(cluster, kind):
+    found = []
+    for coll, dists in (("allgatherv", DISTS), ("bcast", ["broadcast"]),
+                        ("allreduce", ["regular"])):
+        for dist in dists:
+            for total in SIZES:
+                found += calls_of(cluster, kind, coll, dist, total)
+    return found
+
+
+def calls_of(cluster, kind, coll, dist, total):
+    best = cluster.best_block(coll, dist, total)
+    known = wrong_block(best, kind)
+    hurt = 1.2 if kind == "hurts" and (coll, dist, total) == ("bcast", "broadcast", 65536) else 1.0
+    found = [call(cluster, coll, dist, total, f"coll_pipering_block_size={block}", "race", block)
+             for block in BLOCKS if total in (65536, 524288, 4194304) and block <= total]
+    found.append(call(cluster, coll, dist, total, "default", "before", known))
+    found.append(call(cluster, coll, dist, total, "tuned", "after", best, hurt))
+    stock = call(cluster, coll, dist, total, "stock", "before", 65536, 1.3)
+    stock.update(block=None, algorithm="", predicted=None)
+    return found + [stock]
+
+
+def choices(kind):
+    kept = [{"variable": "coll_pipering_rounds_min_total", "default": "65536", "chosen": "65536",
+             "reason": "32768 and 131072 are within noise", "gain": 0.004,
+             "interval": [-0.011, 0.016]},
+            {"variable": "coll_mleader_large", "default": "65536", "chosen": "65536",
+             "reason": "one rank a node: not in use", "gain": None, "interval": None}]
+    if kind == "useless":
+        return kept
+    return [{"variable": "coll_pipering_alpha", "default": "0", "chosen": "61",
+             "reason": "measured between nodes under load of all links", "gain": 0.214,
+             "interval": [0.187, 0.243]},
+            {"variable": "coll_pipering_beta", "default": "0", "chosen": "80.7",
+             "reason": "measured between nodes under load of all links", "gain": 0.036,
+             "interval": [0.012, 0.061]}] + kept
+
+
+def verdict(kind):
+    if kind == "useless":
+        return {"help": False, "hurt": [],
+                "sentence": "The defaults are within noise of the best that was found: "
+                            "no file is recommended."}
+    if kind == "hurts":
+        return {"help": False, "hurt": ["bcast broadcast 65536: 1.2 times as long"],
+                "sentence": "The file makes one call slower beyond noise: it is not recommended."}
+    return {"help": True, "hurt": [],
+            "sentence": "The file makes held-out calls faster, and none slower beyond "
+                        "noise: use it."}
+
+
+def regret(cluster):
+    return [{"collective": "allgatherv", "distribution": dist, "total": total,
+             "default": 0.1 + 0.2 * cluster.random.random(),
+             "tuned": 0.03 * cluster.random.random()}
+            for dist in DISTS for total in (65536, 524288, 4194304)]
+
+
+def make_odd(results):
+    """Names that have to be escaped, single samples and values that lack."""
+    results["calls"][0]["distribution"] = "<script>alert(1)</script>"
+    for found in results["calls"]:
+        found["seconds"] = found["seconds"][:1]
+        found["limit"] = None
+    results["choices"][0]["reason"] = "a < b & \"c\""
+    del results["regret"], results["machine"]["frequency"]
+    return results
+
+
+def make(kind="helps", seed=1):
+    """The results as the object that results.json holds."""
+    cluster = Cluster(seed)
+    results = {"format": 1, "machine": machine(kind), "tasks": tasks(cluster), "fits": fits(),
+               "calls": calls(cluster, kind), "choices": choices(kind),
+               "regret": regret(cluster), "verdict": verdict(kind)}
+    if kind == "helps":
+        results["files"] = {"tuned/pipering.tune": "mpirun --tune tuned/pipering.tune ...",
+                            "tuned/mca-params.conf": "cat tuned/mca-params.conf >>~/.openmpi/mca-params.conf"}
+    if kind == "empty":
+        results.update(tasks=[], fits=[], calls=[], choices=[], regret=[],
+                       verdict={"help": False, "hurt": [],
+                                "sentence": "Nothing was measured: no file is recommended."})
+    return make_odd(results) if kind == "odd" else results
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Makes up the results of a tuning run.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", default="helps",
+                        choices=["helps", "useless", "hurts", "empty", "odd"])
+    options = parser.parse_args()
+    json.dump(make(options.kind, options.seed), sys.stdout, indent=1)
+    print()
+
+
+if __name__ == "__main__":
+    main()

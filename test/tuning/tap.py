@@ -1,0 +1,35 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""TAP for tests in Python: functions whose names begin with test_, one line each."""
+
+import os
+import sys
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+TUNING = os.path.join(ROOT, "contrib", "tuning")
+sys.path[:0] = [TUNING, HERE]
+sys.dont_write_bytecode = True
+
+
+def run(names):
+    """Runs the tests among the names of a module; the exit status."""
+    tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
+    failed = 0
+    print(f"1..{len(tests)}")
+    for number, (name, test) in enumerate(tests, 1):
+        title = (test.__doc__ or name[5:]).strip().splitlines()[0]
+        try:
+            test()
+            print(f"ok {number} - {title}", flush=True)
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            print(f"not ok {number} - {title}")
+            print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), end="",
+                  flush=True)
+    return 1 if failed else 0
