@@ -41,12 +41,15 @@ def write(chart, path):
 
 
 def _scale(axes, name, axis):
-    """The axis' scale, name and unit."""
+    """The axis' scale, name, and ticks with their unit."""
     if axis.log:
         getattr(axes, f"set_{name}scale")("log", base=axis.log)
     getattr(axes, f"set_{name}label")(axis.label)
-    part = getattr(axes, f"{name}axis")
-    part.set_major_formatter(lambda value, _: charts.show(axis, value))
+    ends = sorted(getattr(axes, f"get_{name}lim")())
+    marks = charts.ticks(axis, *ends)
+    getattr(axes, f"set_{name}ticks")([], minor=True)
+    getattr(axes, f"set_{name}ticks")(marks, [charts.show(axis, mark) for mark in marks])
+    getattr(axes, f"set_{name}lim")(*ends)
 
 
 def _errors(points):
@@ -82,5 +85,5 @@ def _bars(chart, axes):
                       color=color, marker=MARKERS[bar.tone % len(MARKERS)], markersize=4)
     axes.axvline(chart.level[0], color=svg.LIGHT[0], linewidth=1)
     axes.set_yticks(range(len(chart.bars)), [bar.label for bar in chart.bars])
-    axes.invert_yaxis()
     _scale(axes, "x", chart.axis)
+    axes.invert_yaxis()
