@@ -44,6 +44,7 @@ typedef struct swaps_message_t {
 typedef struct swaps_data_t {
     swaps_call_t call;
     swaps_pattern_t pattern;
+    bool nonblocking; /**< false unless set behind swaps_data_create */
     int rank, size, messages; /**< as many in as out, with the same peers */
     swaps_message_t *out, *in;
     double *from, *to; /**< fields */
@@ -61,6 +62,8 @@ void swaps_data_free(swaps_data_t *data);
 void swaps_data_fill(swaps_data_t *data, uint64_t call);
 int swaps_data_call(const swaps_data_t *data, MPI_Comm comm);
 bool swaps_data_right(const swaps_data_t *data, uint64_t call);
+/** A graph communicator of the pattern's neighbours, for MPI_Neighbor_alltoallw; free it. */
+MPI_Comm swaps_data_connect(const swaps_data_t *data, MPI_Comm comm);
 /** The last rank takes no part in the pattern. */
 bool swaps_is_late(const swaps_data_t *data);
 

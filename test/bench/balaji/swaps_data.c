@@ -247,6 +247,27 @@ void swaps_data_free(swaps_data_t *data)
     free(data->in_types);
 }
 
+/* Neighbours are those of the pattern. The arms differ by variables alone: a communicator
+ * with a topology does not take over which components the other one has. */
+MPI_Comm swaps_data_connect(const swaps_data_t *data, MPI_Comm comm)
+{
+    int *peers = calloc(2 * (size_t) data->messages + 1, sizeof(int));
+    int *weights = peers + data->messages;
+    MPI_Comm graph;
+
+    if (NULL == peers) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    for (int i = 0; i < data->messages; ++i) {
+        peers[i] = data->out[i].peer;
+        weights[i] = 1;
+    }
+    MPI_Dist_graph_create_adjacent(comm, data->messages, peers, weights, data->messages, peers,
+                                   weights, MPI_INFO_NULL, 0, &graph);
+    free(peers);
+    return graph;
+}
+
 /* ---- values ---- */
 
 /* Cells may belong to several messages: a value says whose field it is of, and where. */
@@ -299,7 +320,7 @@ bool swaps_data_right(const swaps_data_t *data, uint64_t call)
     return true;
 }
 
-int swaps_data_call(const swaps_data_t *d, MPI_Comm comm)
+static int call_blocking(const swaps_data_t *d, MPI_Comm comm)
 {
     switch (d->call) {
     case SWAPS_W:
@@ -312,4 +333,31 @@ int swaps_data_call(const swaps_data_t *d, MPI_Comm comm)
         return MPI_Neighbor_alltoallw(d->from, d->out_counts, d->byte_displs, d->out_types, d->to,
                                       d->in_counts, d->byte_displs, d->in_types, comm);
     }
+}
+
+static int begin_call(const swaps_data_t *d, MPI_Comm comm, MPI_Request *request)
+{
+    switch (d->call) {
+    case SWAPS_W:
+        return MPI_Ialltoallw(d->from, d->out_counts, d->displs, d->out_types, d->to,
+                              d->in_counts, d->displs, d->in_types, comm, request);
+    case SWAPS_V:
+        return MPI_Ialltoallv(d->from, d->out_counts, d->out_displs, MPI_DOUBLE, d->to,
+                              d->in_counts, d->in_displs, MPI_DOUBLE, comm, request);
+    default:
+        return MPI_Ineighbor_alltoallw(d->from, d->out_counts, d->byte_displs, d->out_types, d->to,
+                                       d->in_counts, d->byte_displs, d->in_types, comm, request);
+    }
+}
+
+int swaps_data_call(const swaps_data_t *d, MPI_Comm comm)
+{
+    MPI_Request request;
+    int rc;
+
+    if (!d->nonblocking) {
+        return call_blocking(d, comm);
+    }
+    rc = begin_call(d, comm, &request);
+    return MPI_SUCCESS == rc ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }

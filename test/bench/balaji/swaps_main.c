@@ -98,32 +98,11 @@ static bool prepare(bench_t *bench, char *error)
 
 /* ---- rows */
 
-/* Neighbours are those of the pattern. The arms differ by variables alone: a communicator
- * with a topology does not take over which components the other one has. */
-static MPI_Comm connect_neighbors(const swaps_data_t *data, MPI_Comm comm)
-{
-    int *peers = calloc(2 * (size_t) data->messages + 1, sizeof(int));
-    int *weights = peers + data->messages;
-    MPI_Comm graph;
-
-    if (NULL == peers) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    for (int i = 0; i < data->messages; ++i) {
-        peers[i] = data->out[i].peer;
-        weights[i] = 1;
-    }
-    MPI_Dist_graph_create_adjacent(comm, data->messages, peers, weights, data->messages, peers,
-                                   weights, MPI_INFO_NULL, 0, &graph);
-    free(peers);
-    return graph;
-}
-
 static bool begin_row(bench_t *bench, int row)
 {
     swaps_data_create(&swaps.data, swaps.call, swaps.pattern, swaps.totals[row], &bench->world);
     for (int i = 0; SWAPS_NEIGHBORS == swaps.call && i < bench->arm_count; ++i) {
-        swaps.graphs[i] = connect_neighbors(&swaps.data, bench->arms[0][i].comm);
+        swaps.graphs[i] = swaps_data_connect(&swaps.data, bench->arms[0][i].comm);
     }
     return true;
 }

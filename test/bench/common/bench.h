@@ -224,6 +224,7 @@ int bench_choices(const char *list, const char *const *names, int count,
 void bench_variables_start(void);
 void bench_variables_stop(void);
 int bench_cvar_open(const char *name); /**< -1: there is none */
+const char *bench_cvar_value(int cvar); /**< when the job began */
 /** The first variable from `place` on whose name begins and ends so; `place` goes behind it.
  *  False: there is none. */
 bool bench_cvar_next(int *place, const char *begin, const char *end,
@@ -238,6 +239,10 @@ bool bench_pvar_read(const char *name, uint64_t *value);
 int bench_arms_create(bench_arm_t *arms, const bench_program_t *program, const char *list,
                       const char *call, const bench_world_t *world, char *error);
 void bench_arms_free(bench_arm_t *arms, int count);
+/** One more variable of an arm. False and a sentence in `error`: there is no such variable. */
+bool bench_arm_set(bench_arm_t *arm, const char *name, const char *value, char *error);
+/** Whether or not the arm's communicator has our components, they hand every call down. */
+bool bench_arm_switch_off(bench_arm_t *arm, char *error);
 /** A communicator whose collectives come without some components, "^a,b", or from one
  *  before all others, "c,^a,b"; NULL: as Open MPI chooses. */
 int bench_comm_dup(MPI_Comm comm, const char *components, MPI_Comm *dup);

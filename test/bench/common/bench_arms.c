@@ -42,7 +42,7 @@ int bench_comm_dup(MPI_Comm comm, const char *components, MPI_Comm *dup)
 
 /* ---- settings */
 
-static bool set(bench_arm_t *arm, const char *name, const char *value, char *error)
+bool bench_arm_set(bench_arm_t *arm, const char *name, const char *value, char *error)
 {
     const int cvar = bench_cvar_open(name);
 
@@ -79,7 +79,7 @@ static bool take_setting(bench_arm_t *arm, char *setting, char *error)
     snprintf(name, sizeof(name), "%s%s",
              full ? "" : BENCH_MLEADER == arm->kind->engine ? "coll_mleader_" : "coll_pipering_",
              0 == strcmp(setting, "B") ? "block_size" : setting);
-    return set(arm, name, value, error);
+    return bench_arm_set(arm, name, value, error);
 }
 
 /* N or seg=BYTES behind tuned. */
@@ -97,25 +97,25 @@ static bool take_tuned(bench_arm_t *arm, int index, const char *word, const char
     }
     snprintf(name, sizeof(name), "coll_tuned_%s_algorithm%s", call,
              number ? "" : "_segmentsize");
-    return set(arm, name, number ? word : word + 4, error)
-           && (!number || set(arm, "coll_tuned_use_dynamic_rules", "1", error));
+    return bench_arm_set(arm, name, number ? word : word + 4, error)
+           && (!number || bench_arm_set(arm, "coll_tuned_use_dynamic_rules", "1", error));
 }
 
 /* Whether or not the arm's communicator has our components, they hand every call down; so
  * do those of the communicators that coll/han makes for itself. */
-static bool switch_off(bench_arm_t *arm, char *error)
+bool bench_arm_switch_off(bench_arm_t *arm, char *error)
 {
     static const char *const ours[] = {"coll_pipering_", "coll_mleader_"};
     char name[BENCH_VALUE_LENGTH];
 
     for (int i = 0; i < 2; ++i) {
         for (int place = 0; bench_cvar_next(&place, ours[i], "_algorithm", name);) {
-            if (!set(arm, name, "off", error)) {
+            if (!bench_arm_set(arm, name, "off", error)) {
                 return false;
             }
         }
     }
-    return 0 > bench_cvar_open(LOOKAHEAD) || set(arm, LOOKAHEAD, "off", error);
+    return 0 > bench_cvar_open(LOOKAHEAD) || bench_arm_set(arm, LOOKAHEAD, "off", error);
 }
 
 /* ---- kinds */
@@ -159,7 +159,7 @@ static bool take_kind(bench_arm_t *arm, const char *name, const bench_kind_t *ki
         return false;
     }
     arm->kind = kind;
-    if (BENCH_OFF >= kind->engine && !switch_off(arm, error)) {
+    if (BENCH_OFF >= kind->engine && !bench_arm_switch_off(arm, error)) {
         return false;
     }
     snprintf(settings, sizeof(settings), NULL == kind->settings ? "" : kind->settings, call);

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CVARS 64
-#define MAX_PVARS 8
+#define MAX_CVARS 128
+#define MAX_PVARS 16
 
 typedef union value_t {
     int i;
@@ -180,6 +180,11 @@ int bench_cvar_open(const char *name)
     return cvar_count++;
 }
 
+const char *bench_cvar_value(int cvar)
+{
+    return cvars[cvar].initial;
+}
+
 bool bench_cvar_next(int *place, const char *begin, const char *end,
                      char name[BENCH_VALUE_LENGTH])
 {
@@ -278,7 +283,11 @@ void bench_variables_start(void)
                                         "coll_pipering_block_size_used",
                                         "coll_mleader_messages_between",
                                         "coll_mleader_messages_within",
-                                        "coll_mleader_bytes_copied"};
+                                        "coll_mleader_bytes_copied",
+                                        "coll_mleader_calls_shared",
+                                        "coll_mleader_calls_messages",
+                                        "coll_mleader_calls_mixed",
+                                        "coll_pipering_predicted_time"};
     int provided;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);

@@ -59,6 +59,11 @@ typedef struct agv_data_t {
 } agv_data_t;
 
 /* agv_data.c */
+/** Who contributes how much of `total` bytes; of ranks on these nodes. False: there is no such
+ *  distribution, or no memory; nothing is to be freed then. */
+bool agv_problem_create(agv_problem_t *problem, const char *dist, size_t total,
+                        agv_type_t element, const bench_world_t *world);
+void agv_problem_free(agv_problem_t *problem);
 bool agv_data_create(agv_data_t *data, const agv_problem_t *problem, agv_type_t element, int rank);
 void agv_data_free(agv_data_t *data);
 void agv_data_fill(agv_data_t *data, const agv_problem_t *problem, int rank, uint64_t call);

@@ -68,6 +68,41 @@ static void make_pattern(unsigned char *out, int rank, uint64_t call, size_t off
     }
 }
 
+void agv_problem_free(agv_problem_t *problem)
+{
+    free(problem->bytes);
+    free(problem->counts);
+    free(problem->displs);
+    memset(problem, 0, sizeof(*problem));
+}
+
+bool agv_problem_create(agv_problem_t *problem, const char *dist, size_t total,
+                        agv_type_t element, const bench_world_t *world)
+{
+    const size_t ranks = (size_t) world->size;
+    int displ = 0;
+
+    *problem = (agv_problem_t){.dist = dist,
+                               .total = total,
+                               .unit = AGV_TYPE_BYTE == element
+                                           ? 1 : agv_dist_unit(total, world->size),
+                               .bytes = calloc(ranks, sizeof(*problem->bytes)),
+                               .counts = calloc(ranks, sizeof(*problem->counts)),
+                               .displs = calloc(ranks, sizeof(*problem->displs))};
+    if (NULL == problem->bytes || NULL == problem->counts || NULL == problem->displs
+        || !agv_dist_fill(dist, world->size, world->node, total / problem->unit, problem->unit,
+                          problem->bytes)) {
+        agv_problem_free(problem);
+        return false;
+    }
+    for (int i = 0; i < world->size; ++i) {
+        problem->counts[i] = (int) (problem->bytes[i] / problem->unit);
+        problem->displs[i] = displ;
+        displ += problem->counts[i];
+    }
+    return true;
+}
+
 bool agv_data_create(agv_data_t *data, const agv_problem_t *problem, agv_type_t element, int rank)
 {
     create_layout(&data->layout, element, problem->unit);

@@ -17,6 +17,7 @@
 
 #include "agv_dist.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ const agv_dist_name_t agv_dist_names[] = {
     {"empty90", "nine of ten ranks (drawn) contribute nothing"},
     {"nodeskew", "each node half of what the node before it contributes, 8 steps"},
     {"petsc", "rows of a partitioned mesh: the same, give or take one half (drawn)"},
+    {"random:C:F", "C ranks contribute, the first the part F (0 to 1), the others drawn parts"},
     {NULL, NULL}};
 
 /* splitmix64 */
@@ -103,6 +105,28 @@ static void weigh_petsc(double *weight, int p)
     }
 }
 
+/* "C:F" behind "random:"; ~SEED behind it says which ranks contribute. */
+static bool weigh_random(const char *parts, double *weight, int p)
+{
+    uint64_t state = 2010;
+    double largest, sum = 0.0;
+    int contributors, end = 0;
+
+    if (2 != sscanf(parts, "%d:%lf%n", &contributors, &largest, &end) || '\0' != parts[end]
+        || 1 > contributors || p < contributors || !(0.0 < largest && 1.0 >= largest)) {
+        return false;
+    }
+    for (int i = 1; i < contributors; ++i) {
+        weight[i] = 0.5 + (double) (draw(&state) % 1024) / 1024.0;
+        sum += weight[i];
+    }
+    for (int i = 1; i < contributors; ++i) {
+        weight[i] *= (1.0 - largest) / sum;
+    }
+    weight[0] = largest;
+    return true;
+}
+
 /* False if the name is unknown. weight[] comes in as zeros. */
 static bool weigh(const char *name, int p, const int *node, double *weight, int *order)
 {
@@ -135,6 +159,8 @@ static bool weigh(const char *name, int p, const int *node, double *weight, int 
         }
     } else if (0 == strcmp(name, "petsc")) {
         weigh_petsc(weight, p);
+    } else if (0 == strncmp(name, "random:", 7)) {
+        return weigh_random(name + 7, weight, p);
     } else {
         return false;
     }

@@ -148,14 +148,6 @@ static MPI_Comm choose_comm(void)
 
 /* ---- rows */
 
-static void free_problem(agv_problem_t *problem)
-{
-    free(problem->bytes);
-    free(problem->counts);
-    free(problem->displs);
-    memset(problem, 0, sizeof(*problem));
-}
-
 static const char *dist_of(int row)
 {
     return agv.dists[row / agv.total_count];
@@ -166,34 +158,6 @@ static size_t total_of(int row)
     return agv.totals[row % agv.total_count];
 }
 
-/* False: there is no such distribution, or no memory. */
-static bool create_problem(agv_problem_t *problem, const char *dist, size_t total)
-{
-    const bench_world_t *world = agv.world;
-    const size_t ranks = (size_t) world->size;
-    int displ = 0;
-
-    *problem = (agv_problem_t){.dist = dist,
-                               .total = total,
-                               .unit = AGV_TYPE_BYTE == agv.element
-                                           ? 1 : agv_dist_unit(total, world->size),
-                               .bytes = calloc(ranks, sizeof(*problem->bytes)),
-                               .counts = calloc(ranks, sizeof(*problem->counts)),
-                               .displs = calloc(ranks, sizeof(*problem->displs))};
-    if (NULL == problem->bytes || NULL == problem->counts || NULL == problem->displs
-        || !agv_dist_fill(dist, world->size, world->node, total / problem->unit, problem->unit,
-                          problem->bytes)) {
-        free_problem(problem);
-        return false;
-    }
-    for (int i = 0; i < world->size; ++i) {
-        problem->counts[i] = (int) (problem->bytes[i] / problem->unit);
-        problem->displs[i] = displ;
-        displ += problem->counts[i];
-    }
-    return true;
-}
-
 static bool prepare(bench_t *bench, char *error)
 {
     const int dists = bench_words(agv.dist_list, agv.dists);
@@ -201,12 +165,12 @@ static bool prepare(bench_t *bench, char *error)
 
     agv.world = &bench->world;
     for (int i = 0; i < dists; ++i) {
-        if (!create_problem(&trial, agv.dists[i], agv.totals[0])) {
+        if (!agv_problem_create(&trial, agv.dists[i], agv.totals[0], agv.element, agv.world)) {
             snprintf(error, BENCH_ERROR_LENGTH, "--dist %s: no such distribution, see --help",
                      agv.dists[i]);
             return false;
         }
-        free_problem(&trial);
+        agv_problem_free(&trial);
     }
     if (NULL != agv.trace && !agv_trace_start(agv.trace, 1e-3 * agv.interval, agv.world->rank)) {
         fprintf(stderr, "agv: --trace %s: the file cannot be written\n", agv.trace);
@@ -242,7 +206,7 @@ static double wire_limit(const bench_t *bench)
 
 static bool begin_row(bench_t *bench, int row)
 {
-    if (!create_problem(&agv.problem, dist_of(row), total_of(row))
+    if (!agv_problem_create(&agv.problem, dist_of(row), total_of(row), agv.element, agv.world)
         || !agv_data_create(&agv.data, &agv.problem, agv.element, agv.world->rank)) {
         return false;
     }
@@ -253,7 +217,7 @@ static bool begin_row(bench_t *bench, int row)
 static void end_row(void)
 {
     agv_data_free(&agv.data);
-    free_problem(&agv.problem);
+    agv_problem_free(&agv.problem);
 }
 
 static void fill(const bench_arm_t *arm, uint64_t sample)

@@ -32,11 +32,15 @@ typedef enum {
     FOLD_COLLS
 } fold_coll_t;
 
+/** What is combined: sums of numbers, or products of matrices. */
+typedef enum { FOLD_DOUBLE, FOLD_FLOAT, FOLD_INT, FOLD_MATRIX } fold_value_t;
+
 /** One row: a collective and the bytes that each rank contributes. */
 typedef struct fold_problem_t {
     fold_coll_t coll;
     size_t total;
-    bool matrix; /**< the operation: product of matrices, else sum */
+    fold_value_t value;
+    bool nonblocking;
     int root;
 } fold_problem_t;
 
@@ -58,12 +62,19 @@ typedef struct fold_data_t {
 } fold_data_t;
 
 bool fold_coll_has_op(fold_coll_t coll);
-size_t fold_unit(fold_coll_t coll, bool matrix); /**< bytes of an element */
+size_t fold_unit(fold_coll_t coll, fold_value_t value); /**< bytes of an element */
 bool fold_data_create(fold_data_t *data, const fold_problem_t *problem,
                       const bench_world_t *world);
 void fold_data_free(fold_data_t *data);
 /** New values for the sample of this number. */
 void fold_data_fill(fold_data_t *data, uint64_t call);
+/**
+ * Bytes that the busiest link between nodes carries one way: m, of an allreduce
+ * 2 m (n - 1) / n, and where an operation that does not commute goes both ways 2 m; of an
+ * allgather the most that a node lacks. Of an allreduce a slow link may carry less than its
+ * share, down to half of what is assumed here. 0: there is one node.
+ */
+double fold_wire_bytes(const fold_problem_t *problem, const bench_world_t *world);
 /** The collective itself; MPI's code. */
 int fold_data_call(const fold_data_t *data, MPI_Comm comm);
 /** Between two calls of a batch: true if the first element of each contribution is this

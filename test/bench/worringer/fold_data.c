@@ -83,6 +83,17 @@ static uint64_t moved(const fold_data_t *data, int rank, size_t k)
     return mix(mix(data->call + sender * 0x10001) + k) + (0 == k ? data->turn : 0);
 }
 
+/* A sum as an element: whole, and within what its type holds without rounding. */
+static void put_sum(const fold_data_t *data, uint64_t sum, unsigned char *element)
+{
+    const double wide = (double) sum;
+    const float narrow = (float) sum;
+    const int32_t whole = (int32_t) sum;
+    const void *const as[] = {[FOLD_DOUBLE] = &wide, [FOLD_FLOAT] = &narrow, [FOLD_INT] = &whole};
+
+    memcpy(element, as[data->problem.value], data->unit);
+}
+
 /* Element k of what `ranks` ranks from `first` on give together; `weight`: their sum. */
 static void fold_ranks(const fold_data_t *data, int first, int ranks, uint64_t weight, size_t k,
                        unsigned char *element)
@@ -90,7 +101,7 @@ static void fold_ranks(const fold_data_t *data, int first, int ranks, uint64_t w
     if (!fold_coll_has_op(data->problem.coll)) {
         const uint64_t h = moved(data, first, k);
         memcpy(element, &h, sizeof(h));
-    } else if (data->problem.matrix) {
+    } else if (FOLD_MATRIX == data->problem.value) {
         matrix_t all = contribution(data, first, k);
 
         for (int r = first + 1; r < first + ranks; ++r) {
@@ -100,8 +111,7 @@ static void fold_ranks(const fold_data_t *data, int first, int ranks, uint64_t w
         memcpy(element, &all, sizeof(all));
     } else {
         const uint64_t h = mix(mix(data->call) + k);
-        const double sum = (double) ((uint64_t) ranks * (h & 255) + weight * (1 + (h >> 8 & 7)));
-        memcpy(element, &sum, sizeof(sum));
+        put_sum(data, (uint64_t) ranks * (h & 255) + weight * (1 + (h >> 8 & 7)), element);
     }
 }
 
@@ -136,9 +146,22 @@ static int ranks_in_result(const fold_data_t *data)
 
 /* ---- buffers */
 
-size_t fold_unit(fold_coll_t coll, bool matrix)
+size_t fold_unit(fold_coll_t coll, fold_value_t value)
 {
-    return (matrix && fold_coll_has_op(coll)) ? sizeof(matrix_t) : sizeof(double);
+    static const size_t units[] = {[FOLD_DOUBLE] = sizeof(double), [FOLD_FLOAT] = sizeof(float),
+                                   [FOLD_INT] = sizeof(int32_t), [FOLD_MATRIX] = sizeof(matrix_t)};
+
+    return fold_coll_has_op(coll) ? units[value] : sizeof(uint64_t);
+}
+
+static MPI_Datatype type_of(const fold_problem_t *problem)
+{
+    if (!fold_coll_has_op(problem->coll)) {
+        return MPI_UINT64_T;
+    }
+    return FOLD_FLOAT == problem->value ? MPI_FLOAT
+           : FOLD_INT == problem->value ? MPI_INT32_T
+                                        : MPI_DOUBLE;
 }
 
 bool fold_data_create(fold_data_t *data, const fold_problem_t *problem,
@@ -148,9 +171,9 @@ bool fold_data_create(fold_data_t *data, const fold_problem_t *problem,
     data->problem = *problem;
     data->rank = world->rank;
     data->size = world->size;
-    data->unit = fold_unit(problem->coll, problem->matrix);
+    data->unit = fold_unit(problem->coll, problem->value);
     data->length = problem->total / data->unit;
-    data->type = fold_coll_has_op(problem->coll) ? MPI_DOUBLE : MPI_UINT64_T;
+    data->type = type_of(problem);
     data->op = MPI_SUM;
     data->owned = sizeof(matrix_t) == data->unit;
     if (data->owned) {
@@ -184,10 +207,12 @@ void fold_data_fill(fold_data_t *data, uint64_t call)
     const bool sends = FOLD_BCAST != data->problem.coll || data->rank == data->problem.root;
     unsigned char *own = FOLD_BCAST == data->problem.coll ? data->recv : data->send;
 
+    const uint64_t mask = FOLD_FLOAT == data->problem.value ? 0xff : 0xffff;
+
     data->call = mix(call);
     data->turn = 0;
     for (int r = 0; r < data->size; ++r) {
-        data->weights[r] = mix(data->call + (uint64_t) r) & 0xffff;
+        data->weights[r] = mix(data->call + (uint64_t) r) & mask;
     }
     memset(data->recv, FILL, data->recv_size + GUARD);
     for (size_t k = 0; sends && k < data->length; ++k) {
@@ -195,7 +220,7 @@ void fold_data_fill(fold_data_t *data, uint64_t call)
     }
 }
 
-int fold_data_call(const fold_data_t *data, MPI_Comm comm)
+static int call_blocking(const fold_data_t *data, MPI_Comm comm)
 {
     const int count = (int) data->length, root = data->problem.root;
 
@@ -215,20 +240,108 @@ int fold_data_call(const fold_data_t *data, MPI_Comm comm)
     }
 }
 
+static int begin_call(const fold_data_t *data, MPI_Comm comm, MPI_Request *request)
+{
+    const int count = (int) data->length, root = data->problem.root;
+
+    switch (data->problem.coll) {
+    case FOLD_BCAST:
+        return MPI_Ibcast(data->recv, count, data->type, root, comm, request);
+    case FOLD_REDUCE:
+        return MPI_Ireduce(data->send, data->recv, count, data->type, data->op, root, comm,
+                           request);
+    case FOLD_SCAN:
+        return MPI_Iscan(data->send, data->recv, count, data->type, data->op, comm, request);
+    case FOLD_EXSCAN:
+        return MPI_Iexscan(data->send, data->recv, count, data->type, data->op, comm, request);
+    case FOLD_ALLGATHER:
+        return MPI_Iallgather(data->send, count, data->type, data->recv, count, data->type, comm,
+                              request);
+    default:
+        return MPI_Iallreduce(data->send, data->recv, count, data->type, data->op, comm, request);
+    }
+}
+
+int fold_data_call(const fold_data_t *data, MPI_Comm comm)
+{
+    MPI_Request request;
+    int rc;
+
+    if (!data->problem.nonblocking) {
+        return call_blocking(data, comm);
+    }
+    rc = begin_call(data, comm, &request);
+    return MPI_SUCCESS == rc ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
+
+/* ---- the wire limit */
+
+/* Are there ranks on other nodes both before and behind this one? */
+static bool is_between(const bench_world_t *world, int rank)
+{
+    bool before = false, behind = false;
+
+    for (int i = 0; i < world->size; ++i) {
+        if (world->node[i] != world->node[rank]) {
+            before = before || i < rank;
+            behind = behind || i > rank;
+        }
+    }
+    return before && behind;
+}
+
+/* Contributions that come from other nodes, for the node that lacks most. */
+static int most_lacking(const bench_world_t *world)
+{
+    int most = 0;
+
+    for (int i = 0; i < world->size; ++i) {
+        int lacking = 0;
+
+        for (int k = 0; k < world->size; ++k) {
+            lacking += world->node[k] != world->node[i];
+        }
+        most = lacking > most ? lacking : most;
+    }
+    return most;
+}
+
+double fold_wire_bytes(const fold_problem_t *problem, const bench_world_t *world)
+{
+    const double total = (double) problem->total, nodes = world->nodes;
+    const bool matrix = FOLD_MATRIX == problem->value;
+
+    if (2 > world->nodes) {
+        return 0.0;
+    }
+    switch (problem->coll) {
+    case FOLD_ALLREDUCE:
+        return matrix ? 2.0 * total : 2.0 * total * (nodes - 1.0) / nodes;
+    case FOLD_ALLGATHER:
+        return total * most_lacking(world);
+    case FOLD_REDUCE:
+        return matrix && is_between(world, problem->root) ? 2.0 * total : total;
+    default:
+        return total;
+    }
+}
+
 /* ---- the check */
 
 static void describe(const fold_data_t *data, const unsigned char *element, char *text,
                      size_t length)
 {
-    double number;
+    double number = 0.0;
     uint32_t words[LARGEST / sizeof(uint32_t)] = {0};
 
-    memcpy(&number, element, sizeof(number));
+    memcpy(&number, element, sizeof(number) < data->unit ? sizeof(number) : data->unit);
     memcpy(words, element, data->unit);
     if (!fold_coll_has_op(data->problem.coll)) {
         snprintf(text, length, "%08x %08x", words[0], words[1]);
-    } else if (data->problem.matrix) {
+    } else if (FOLD_MATRIX == data->problem.value) {
         snprintf(text, length, "%08x %08x %08x %08x", words[0], words[1], words[2], words[3]);
+    } else if (FOLD_DOUBLE != data->problem.value) {
+        snprintf(text, length, "%08x", words[0]);
     } else {
         snprintf(text, length, "%.17g", number);
     }

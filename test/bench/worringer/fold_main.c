@@ -22,7 +22,7 @@ static struct {
     const char *op;
     const char *root_word;
 
-    bool matrix;
+    fold_value_t value;
     int colls[BENCH_MAX_WORDS]; /* fold_coll_t */
     size_t totals[BENCH_MAX_NUMBERS];
     int total_count;
@@ -112,7 +112,7 @@ static bool check_rows(const bench_t *bench, char *error)
         batches = batches || 1 < bench->batches[i];
     }
     for (int row = 0; row < bench->rows; ++row) {
-        const size_t unit = fold_unit(coll_of(row), fold.matrix);
+        const size_t unit = fold_unit(coll_of(row), fold.value);
 
         if (0 != total_of(row) % unit) {
             snprintf(error, BENCH_ERROR_LENGTH,
@@ -134,7 +134,7 @@ static bool prepare(bench_t *bench, char *error)
 
     fold.total_count = bench_numbers(fold.total_list, fold.totals);
     fold.root = find_root(bench->world.size);
-    fold.matrix = 0 == strcmp(fold.op, "matrix");
+    fold.value = 0 == strcmp(fold.op, "matrix") ? FOLD_MATRIX : FOLD_DOUBLE;
     if (0 > colls || FOLD_COLLS < colls) {
         snprintf(error, BENCH_ERROR_LENGTH,
                  "--coll %s: expected some of bcast, reduce, scan, exscan, allreduce, allgather",
@@ -142,7 +142,7 @@ static bool prepare(bench_t *bench, char *error)
     } else if (0 > fold.total_count) {
         snprintf(error, BENCH_ERROR_LENGTH,
                  "--total %s: expected a list like 8,64K,1M..16M below 2 GiB", fold.total_list);
-    } else if (!fold.matrix && 0 != strcmp(fold.op, "sum")) {
+    } else if (FOLD_MATRIX != fold.value && 0 != strcmp(fold.op, "sum")) {
         snprintf(error, BENCH_ERROR_LENGTH, "--op %s: expected sum or matrix", fold.op);
     } else if (0 > fold.root) {
         snprintf(error, BENCH_ERROR_LENGTH, "--root %s: expected a rank or inner",
@@ -160,36 +160,6 @@ static bool prepare(bench_t *bench, char *error)
 
 /* ---- the wire limit */
 
-/* Are there ranks on other nodes both before and behind this one? */
-static bool is_between(const bench_world_t *world, int rank)
-{
-    bool before = false, behind = false;
-
-    for (int i = 0; i < world->size; ++i) {
-        if (world->node[i] != world->node[rank]) {
-            before = before || i < rank;
-            behind = behind || i > rank;
-        }
-    }
-    return before && behind;
-}
-
-/* Contributions that come from other nodes, for the node that lacks most. */
-static int most_lacking(const bench_world_t *world)
-{
-    int most = 0;
-
-    for (int i = 0; i < world->size; ++i) {
-        int lacking = 0;
-
-        for (int k = 0; k < world->size; ++k) {
-            lacking += world->node[k] != world->node[i];
-        }
-        most = lacking > most ? lacking : most;
-    }
-    return most;
-}
-
 /* That of the slowest link; 0: none is shaped. */
 static double least_rate(const bench_t *bench)
 {
@@ -205,35 +175,19 @@ static double least_rate(const bench_t *bench)
     return least;
 }
 
-/* Seconds that the busiest link needs: m bytes, of an allreduce 2 m (n - 1) / n, and where an
- * operation that does not commute goes both ways 2 m; of an allgather the most that a node
- * lacks. Of an allreduce a slow link may carry less than its share, down to half of what is
- * assumed here. */
+/* Seconds that the busiest link needs; 0: unknown. */
 static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
 {
-    const double total = (double) problem->total, nodes = bench->world.nodes;
     const double rate = least_rate(bench);
-    double bytes = total;
 
-    if (0.0 >= rate || 2 > bench->world.nodes) {
-        return 0.0;
-    }
-    if (FOLD_ALLREDUCE == problem->coll) {
-        bytes = problem->matrix ? 2.0 * total : 2.0 * total * (nodes - 1.0) / nodes;
-    } else if (FOLD_ALLGATHER == problem->coll) {
-        bytes = total * most_lacking(&bench->world);
-    } else if (FOLD_REDUCE == problem->coll && problem->matrix
-               && is_between(&bench->world, problem->root)) {
-        bytes = 2.0 * total;
-    }
-    return bytes / rate;
+    return 0.0 < rate ? fold_wire_bytes(problem, &bench->world) / rate : 0.0;
 }
 
 /* ---- what the harness calls */
 
 static bool begin_row(bench_t *bench, int row)
 {
-    const fold_problem_t problem = {coll_of(row), total_of(row), fold.matrix, fold.root};
+    const fold_problem_t problem = {coll_of(row), total_of(row), fold.value, false, fold.root};
 
     bench->limit = wire_limit(bench, &problem);
     return fold_data_create(&fold.data, &problem, &bench->world);

@@ -1,0 +1,133 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * kernel: times cells (kernel_cell.h) that it reads from stdin, or from a file, one job for
+ * all of them, and writes a line about each. The protocol stands in ../README.
+ *
+ *   kernel_main.c    begin, end, groups of cells
+ *   kernel_cell.c    parsing a cell (no MPI)
+ *   kernel_race.c    the cells of a group take turns
+ *   kernel_turn.c    one repetition, begun by all ranks at an agreed time
+ *   kernel_time.c    the clocks of all ranks as one
+ *   kernel_clock.c   the line of a clock (no MPI)
+ *   kernel_stats.c   when samples are enough (no MPI)
+ *   kernel_calls.c   collective calls, with the data of the benchmarks
+ *   kernel_links.c   tasks between ranks: streams, echoes, handshakes
+ *   kernel_local.c   tasks within a rank: pack, unpack, combine, copy
+ *   kernel_pattern.c bytes that can be checked
+ *
+ * Worlds, variables and data are those of test/bench.
+ */
+
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "bench.h"
+#include "kernel_cell.h"
+
+/* ---- what is timed */
+
+typedef struct kernel_work_t kernel_work_t;
+
+/** A kind of work. Each function is called by all ranks of the world alike. */
+typedef struct kernel_kind_t {
+    const char *name; /**< of the collective or task; NULL ends a list */
+    int which;        /**< the kind's own distinction */
+    /** Makes the data. False and a sentence in `error`: it cannot be done; nothing is left. */
+    bool (*create)(kernel_work_t *work, char error[KERNEL_NOTE]);
+    void (*destroy)(kernel_work_t *work);
+    /** The communicator of the calls, of a duplicate of the world's; NULL: the duplicate. */
+    MPI_Comm (*connect)(kernel_work_t *work, MPI_Comm comm);
+    /** New values for the repetition of this number. */
+    void (*fill)(kernel_work_t *work, uint64_t sample);
+    /** One repetition. *seconds comes in negative and stays so where the time from
+     *  start to end is the result; a task sets it to its own, 0 on ranks that do not time. */
+    void (*run)(kernel_work_t *work, MPI_Comm comm, double *seconds);
+    /** False and a sentence in `error`: the result is wrong on this rank. */
+    bool (*verify)(kernel_work_t *work, uint64_t sample, char error[KERNEL_NOTE]);
+} kernel_kind_t;
+
+struct kernel_work_t {
+    const kernel_kind_t *kind;
+    const bench_world_t *world;
+    kernel_problem_t problem;
+    void *data;       /**< the kind's */
+    size_t largest;   /**< contribution of a rank, bytes; 0: not of this kind */
+    int contributors; /**< ranks that contribute anything */
+    double enters;    /**< bytes that the busiest link of a node must carry one way; 0: unknown */
+};
+
+/** The kinds of kernel_calls.c, kernel_links.c and kernel_local.c. */
+extern const kernel_kind_t kernel_calls[], kernel_links[], kernel_local[];
+
+/** Bytes of a pattern that depends on a rank, a repetition and the place. */
+void kernel_pattern(unsigned char *bytes, size_t count, int rank, uint64_t sample);
+/** True if they are as kernel_pattern makes them. */
+bool kernel_pattern_right(const unsigned char *bytes, size_t count, int rank, uint64_t sample);
+
+/* ---- time (kernel_time.c) */
+
+
+/** Prepares for kernel_time_align; of all ranks of the job. */
+void kernel_time_begin(const bench_world_t *world);
+void kernel_time_end(void);
+/** Compares clocks: some round trips between nodes. Collective over the job. */
+void kernel_time_align(void);
+/** The same where it is worth it: `error` is what kernel_time_error says, the most of all ranks
+ *  of this world, which must be those of the job (else nothing is done). */
+void kernel_time_realign(const bench_world_t *world, double error);
+/** Seconds, of rank 0's clock as far as this rank knows. */
+double kernel_time_now(void);
+/** Returns at that time, or at once if it is over. */
+void kernel_time_wait(double when);
+/** How wrong kernel_time_now may be on this rank (a standard deviation), in seconds. */
+double kernel_time_error(void);
+/** Least round trip between nodes when the job began, seconds; 0: there is one node only. */
+double kernel_time_round_trip(void);
+/** Ranks share processors: waiting ranks must sleep. */
+bool kernel_time_crowded(void);
+
+/* ---- turns (kernel_turn.c) */
+
+/** One repetition, as all ranks agree on it. */
+typedef struct kernel_sample_t {
+    double start;   /**< that was agreed on */
+    bool met;       /**< all ranks began in time */
+    bool right;     /**< the result */
+    double seconds; /**< of the slowest rank, from the agreed start on; or the task's own */
+    double late;    /**< seconds behind the agreed start of the last rank */
+    double error;   /**< of the clocks: a standard deviation of the worst, seconds */
+} kernel_sample_t;
+
+/** What turns need; starts zeroed. Equal on all ranks. */
+typedef struct kernel_pace_t {
+    double slack;     /**< seconds from an agreement to the start that was agreed on */
+    double tolerance; /**< seconds that a rank may be late, at least */
+    int missed;       /**< starts in a row that a rank came too late for */
+} kernel_pace_t;
+
+/**
+ * Runs the work once. `usual` is how long it takes, 0 if unknown: a small part of that, too,
+ * a rank may be late. A sentence about a wrong result goes to `note` on all ranks.
+ */
+kernel_sample_t kernel_turn(kernel_work_t *work, MPI_Comm comm, kernel_pace_t *pace, double idle,
+                            double usual, uint64_t number, char note[KERNEL_NOTE]);
+
+/* ---- races (kernel_race.c) */
+
+/** Times the cells of a group, whose lines go to stdout on rank 0. */
+void kernel_race(const kernel_cell_t *cells, int count, const bench_world_t *world);
+
+/** One line of the protocol: a cell that is not timed, and why. On rank 0. */
+void kernel_refuse(const char *id, const char *note);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/** @file Parsing of cells. */
+
+#include "kernel_cell.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES_MOST 2147483647.0 /* counts of MPI are ints */
+#define COUNT_MOST 1000000.0
+
+static const char *const kinds[] = {"call", "task", NULL};
+static const char *const forms[] = {"blocking", "nonblocking", NULL};
+static const char *const scopes[] = {"inter", "intra", "rank", NULL};
+static const char *const directions[] = {"one", "both", "all", NULL};
+
+/* What random counts are made of, until the name of their distribution is known. */
+typedef struct {
+    int contributors;
+    double share;
+} random_t;
+
+typedef enum { WORD, TEXT, NUMBER, WHOLE, FLAG, CHOICE } value_kind_t;
+
+/* A key, and where its value goes. */
+typedef struct {
+    const char *name;
+    value_kind_t kind;
+    void *storage;
+    double least, most;
+    const char *const *choices;
+} entry_t;
+
+/* 8, 1.5, 64K, 1M; false: it is no number. */
+static bool parse_number(const char *text, double *number)
+{
+    static const char suffixes[] = "KMG";
+    char *end;
+    const char *suffix;
+
+    *number = strtod(text, &end);
+    if (end == text || !(0.0 <= *number)) {
+        return false;
+    }
+    suffix = '\0' == *end ? NULL : strchr(suffixes, toupper((unsigned char) *end));
+    for (const char *s = suffixes; NULL != suffix && s <= suffix; ++s) {
+        *number *= 1024.0;
+    }
+    return '\0' == *end || (NULL != suffix && '\0' == end[1]);
+}
+
+static bool take_choice(const entry_t *key, const char *value, char *error)
+{
+    int length = snprintf(error, KERNEL_NOTE, "%s=%.40s: expected", key->name, value);
+
+    for (int i = 0; NULL != key->choices[i]; ++i) {
+        if (0 == strcmp(key->choices[i], value)) {
+            *(int *) key->storage = i;
+            return true;
+        }
+        length += snprintf(error + length, KERNEL_NOTE - (size_t) length, "%s %s",
+                           0 == i ? "" : ",", key->choices[i]);
+    }
+    return false;
+}
+
+static bool take_text(const entry_t *key, const char *value, char *error)
+{
+    const size_t room = WORD == key->kind ? KERNEL_WORD : KERNEL_LINE;
+
+    if ('\0' == *value || strlen(value) >= room) {
+        snprintf(error, KERNEL_NOTE, "%s=%.40s: expected a word of 1 to %zu characters",
+                 key->name, value, room - 1);
+        return false;
+    }
+    strcpy(key->storage, value);
+    return true;
+}
+
+static bool take_number(const entry_t *key, const char *value, char *error)
+{
+    double number;
+
+    if (!parse_number(value, &number) || key->least > number || key->most < number) {
+        snprintf(error, KERNEL_NOTE, "%s=%.40s: expected a number from %g to %g", key->name,
+                 value, key->least, key->most);
+        return false;
+    }
+    if (NUMBER == key->kind) {
+        *(double *) key->storage = number;
+    } else if (FLAG == key->kind) {
+        *(bool *) key->storage = 0.0 != number;
+    } else {
+        *(int *) key->storage = (int) number;
+    }
+    return true;
+}
+
+static bool take(const entry_t *keys, const char *name, const char *value, char *error)
+{
+    while (NULL != keys->name && 0 != strcmp(keys->name, name)) {
+        ++keys;
+    }
+    if (NULL == keys->name) {
+        snprintf(error, KERNEL_NOTE, "%.40s=%.40s: there is no such key", name, value);
+        return false;
+    }
+    if (CHOICE == keys->kind) {
+        return take_choice(keys, value, error);
+    }
+    return (TEXT >= keys->kind ? take_text : take_number)(keys, value, error);
+}
+
+/* Cuts the line's copy at blanks and takes each KEY=VALUE. */
+static bool take_all(const entry_t *keys, const char *line, char *error)
+{
+    char copy[KERNEL_LINE], *rest, *word;
+
+    if (strlen(line) >= sizeof(copy)) {
+        snprintf(error, KERNEL_NOTE, "a cell has more than %zu characters", sizeof(copy) - 1);
+        return false;
+    }
+    strcpy(copy, line);
+    for (word = strtok_r(copy, " \t\r\n", &rest); NULL != word;
+         word = strtok_r(NULL, " \t\r\n", &rest)) {
+        char *value = strchr(word, '=');
+
+        if (NULL == value) {
+            snprintf(error, KERNEL_NOTE, "expected KEY=VALUE where \"%.40s\" stands", word);
+            return false;
+        }
+        *value++ = '\0';
+        if (!take(keys, word, value, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Random counts get a name that says all of them. */
+static void name_random(kernel_cell_t *cell, const random_t *counts)
+{
+    if (0 == strcmp(cell->problem.dist, "random")) {
+        snprintf(cell->problem.dist, sizeof(cell->problem.dist), "random:%d:%g~%llu",
+                 counts->contributors, counts->share, (unsigned long long) cell->seed);
+    }
+}
+
+static bool check(const kernel_cell_t *cell, double bytes, char *error)
+{
+    const char *missing = '\0' == *cell->id                 ? "cell"
+                          : 0 > cell->problem.kind          ? "kind"
+                          : '\0' == *cell->problem.name     ? "collective or task"
+                          : 0.0 > bytes                     ? "total or bytes"
+                                                            : NULL;
+
+    if (NULL != missing) {
+        snprintf(error, KERNEL_NOTE, "a cell without %s", missing);
+    }
+    return NULL == missing;
+}
+
+bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_NOTE])
+{
+    kernel_problem_t *problem = &cell->problem;
+    random_t counts = {.contributors = 0, .share = 0.0};
+    double bytes = -1.0, seed = 0.0, rate = 0.0;
+    const entry_t keys[] = {{"cell", WORD, cell->id, 0, 0, NULL},
+                           {"group", WORD, cell->group, 0, 0, NULL},
+                           {"kind", CHOICE, &problem->kind, 0, 0, kinds},
+                           {"collective", WORD, problem->name, 0, 0, NULL},
+                           {"task", WORD, problem->name, 0, 0, NULL},
+                           {"dist", WORD, problem->dist, 0, 0, NULL},
+                           {"type", WORD, problem->type, 0, 0, NULL},
+                           {"form", CHOICE, &problem->form, 0, 0, forms},
+                           {"scope", CHOICE, &problem->scope, 0, 0, scopes},
+                           {"direction", CHOICE, &problem->direction, 0, 0, directions},
+                           {"total", NUMBER, &bytes, 1.0, BYTES_MOST, NULL},
+                           {"bytes", NUMBER, &bytes, 0.0, BYTES_MOST, NULL},
+                           {"root", WHOLE, &problem->root, 0.0, BYTES_MOST, NULL},
+                           {"ranks", WHOLE, &problem->ranks, 2.0, BYTES_MOST, NULL},
+                           {"contributors", WHOLE, &counts.contributors, 1.0, BYTES_MOST, NULL},
+                           {"share", NUMBER, &counts.share, 0.0, 1.0, NULL},
+                           {"set", TEXT, cell->settings, 0, 0, NULL},
+                           {"stock", FLAG, &cell->stock, 0.0, 1.0, NULL},
+                           {"reps", WHOLE, &cell->reps, 1.0, COUNT_MOST, NULL},
+                           {"max_reps", WHOLE, &cell->max_reps, 1.0, COUNT_MOST, NULL},
+                           {"warmup", WHOLE, &cell->warmup, 0.0, COUNT_MOST, NULL},
+                           {"width", NUMBER, &cell->width, 0.0, 1.0, NULL},
+                           {"budget", NUMBER, &cell->budget, 0.0, COUNT_MOST, NULL},
+                           {"idle", NUMBER, &cell->idle, 0.0, COUNT_MOST, NULL},
+                           {"rate", NUMBER, &rate, 0.0, 1e15, NULL}, /* for the reader */
+                           {"seed", NUMBER, &seed, 0.0, 9007199254740992.0, NULL},
+                           {NULL, WORD, NULL, 0, 0, NULL}};
+
+    memset(cell, 0, sizeof(*cell));
+    strcpy(problem->type, "auto");
+    problem->kind = -1;
+    cell->reps = 7;
+    cell->warmup = 1;
+    if (!take_all(keys, line, error) || !check(cell, bytes, error)) {
+        return false;
+    }
+    problem->bytes = (size_t) bytes;
+    cell->seed = (uint64_t) seed;
+    cell->max_reps = cell->max_reps < cell->reps ? cell->reps : cell->max_reps;
+    name_random(cell, &counts);
+    return true;
+}
+
+bool kernel_cell_joins(const kernel_cell_t *cell, const kernel_cell_t *before)
+{
+    return '\0' != *cell->group && 0 == strcmp(cell->group, before->group);
+}

@@ -1,0 +1,75 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * A cell: one thing to time in one way, a line of the kernel's input. Pure C.
+ *
+ *     cell=12 kind=call collective=allgatherv dist=spike total=1M reps=7 group=g3 set=NAME:VALUE
+ *     cell=13 kind=task task=stream scope=inter direction=all bytes=64K reps=7
+ */
+
+#ifndef KERNEL_CELL_H
+#define KERNEL_CELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KERNEL_WORD 64
+#define KERNEL_LINE 4096
+#define KERNEL_NOTE 512
+
+typedef enum { KERNEL_CALL, KERNEL_TASK, KERNEL_KINDS } kernel_cell_kind_t;
+typedef enum { KERNEL_BLOCKING, KERNEL_NONBLOCKING, KERNEL_FORMS } kernel_form_t;
+
+/** Between nodes, between ranks of a node, or within a rank. */
+typedef enum { KERNEL_INTER, KERNEL_INTRA, KERNEL_RANK, KERNEL_SCOPES } kernel_scope_t;
+
+/** One pair (or rank) alone; one pair, both ways at once; all links (or ranks) at once. */
+typedef enum { KERNEL_ONE, KERNEL_BOTH, KERNEL_ALL, KERNEL_DIRECTIONS } kernel_direction_t;
+
+/** What is timed. Cells whose problems are equal, byte by byte, share their data. */
+typedef struct kernel_problem_t {
+    int kind;               /**< kernel_cell_kind_t */
+    char name[KERNEL_WORD]; /**< of the collective or task */
+    char dist[KERNEL_WORD]; /**< who contributes how much, or the pattern; as agv_dist_fill */
+    char type[KERNEL_WORD];
+    int form;      /**< kernel_form_t */
+    int scope;     /**< kernel_scope_t */
+    int direction; /**< kernel_direction_t */
+    size_t bytes;
+    int root;
+    int ranks; /**< the first ones take part; 0: all */
+} kernel_problem_t;
+
+typedef struct kernel_cell_t {
+    char id[KERNEL_WORD];
+    char group[KERNEL_WORD]; /**< empty: the cell is a group alone */
+    kernel_problem_t problem;
+    char settings[KERNEL_LINE]; /**< VARIABLE:VALUE, separated by commas; + stands for a comma */
+    bool stock;                 /**< without our components */
+    int reps, max_reps, warmup;
+    double width;  /**< of the median's interval, a part of the median; 0: exactly `reps` */
+    double budget; /**< seconds for repetitions; 0: no bound */
+    double idle;   /**< milliseconds before each repetition */
+    uint64_t seed; /**< of the order of repetitions and of random counts */
+} kernel_cell_t;
+
+/**
+ * Parses a line. False and a sentence in `error` if it cannot be used; cell->id and
+ * cell->group are what has been read of them so far, else empty.
+ */
+bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_NOTE]);
+
+/** Do two lines follow each other in one group? */
+bool kernel_cell_joins(const kernel_cell_t *cell, const kernel_cell_t *before);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Tasks between ranks: what a block costs in a stream of blocks, as pipelines send them, an
+ * echo, and an echo of synchronous sends, which have the handshake of a rendezvous in them.
+ *
+ * The ranks of a node stand together, as in the ring of coll/pipering: between nodes, the last
+ * rank of a node sends to the first of the next node.
+ *
+ *     stream, inter, all     [ 0  1  2 ]---->[ 3  4  5 ]---->[ 6  7  8 ]----> 0
+ *     stream, intra, all     [ 0->1->2-> ]   [ 3->4->5-> ]   [ 6->7->8-> ]
+ *     stream, one / both     the first of these links / with the way back
+ *     echo, all              pairs of the first and second, third and fourth node or rank
+ */
+
+#include "kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define AHEAD 8            /* blocks on their way */
+#define STREAM_BYTES 2097152.0
+#define STREAM_LEAST 24    /* blocks */
+#define STREAM_MOST 200
+#define ECHOES 8           /* round trips of a repetition */
+
+enum { STREAM, ECHO, HANDSHAKE };
+
+typedef struct {
+    int to, from; /* MPI_PROC_NULL: none */
+    bool leads;   /* of an echo: sends first */
+    int blocks;   /* of a stream */
+    size_t bytes;
+    unsigned char *out, *in; /* in: AHEAD blocks */
+    int used;                /* blocks of `in` that hold something */
+} link_t;
+
+/* ---- who talks to whom */
+
+/* The members of a ring of the scope: [count] ranks that receive, and that send, for it. */
+typedef struct {
+    int count;
+    int *first, *last;
+} members_t;
+
+/* Nodes, or the ranks of a node. */
+static void list_members(const bench_world_t *world, kernel_scope_t scope, int node,
+                         members_t *members)
+{
+    for (int i = 0; i < world->size; ++i) {
+        if (KERNEL_INTRA == scope && node == world->node[i]) {
+            members->first[members->count] = members->last[members->count] = i;
+            ++members->count;
+        } else if (KERNEL_INTER == scope) {
+            const int k = world->node[i];
+
+            members->first[k] = k < members->count ? members->first[k] : i;
+            members->last[k] = i;
+            members->count = k < members->count ? members->count : k + 1;
+        }
+    }
+}
+
+static void join_stream(link_t *link, const members_t *members, int rank, int direction)
+{
+    const int count = members->count;
+
+    for (int k = 0; k < count; ++k) {
+        const int next = (k + 1) % count;
+        const bool used = KERNEL_ALL == direction || 0 == k;
+
+        if (used && rank == members->last[k]) {
+            link->to = members->first[next];
+        }
+        if (used && rank == members->first[next]) {
+            link->from = members->last[k];
+        }
+    }
+    if (KERNEL_BOTH == direction && rank == members->first[1]) {
+        link->to = members->last[0];
+    }
+    if (KERNEL_BOTH == direction && rank == members->last[0]) {
+        link->from = members->first[1];
+    }
+}
+
+static void join_echo(link_t *link, const members_t *members, int rank, int direction)
+{
+    for (int k = 0; k + 1 < members->count && (0 == k || KERNEL_ALL == direction); k += 2) {
+        if (rank == members->last[k] || rank == members->first[k + 1]) {
+            link->leads = rank == members->last[k];
+            link->to = link->from = link->leads ? members->first[k + 1] : members->last[k];
+        }
+    }
+}
+
+/* The node whose ranks this rank's links are among; the first one that has two if only one
+ * pair is wanted. */
+static int choose_node(const bench_world_t *world, int direction)
+{
+    for (int i = 0; KERNEL_ALL != direction && i < world->size; ++i) {
+        for (int k = 0; k < i; ++k) {
+            if (world->node[i] == world->node[k]) {
+                return world->node[i];
+            }
+        }
+    }
+    return world->node[world->rank];
+}
+
+static bool is_there(const bench_world_t *world, kernel_scope_t scope, char *error)
+{
+    if (KERNEL_INTER == scope ? 1 < world->nodes : world->nodes < world->size) {
+        return true;
+    }
+    snprintf(error, KERNEL_NOTE, KERNEL_INTER == scope ? "all ranks are on one node"
+                                                       : "no node has two ranks");
+    return false;
+}
+
+/* False: no memory. */
+static bool join(link_t *link, const kernel_work_t *work)
+{
+    const bench_world_t *world = work->world;
+    const kernel_scope_t scope = (kernel_scope_t) work->problem.scope;
+    const int direction = work->problem.direction;
+    int *ranks = calloc(2 * (size_t) world->size, sizeof(*ranks));
+    members_t members = {0, ranks, NULL == ranks ? NULL : ranks + world->size};
+
+    link->to = link->from = MPI_PROC_NULL;
+    if (NULL == ranks) {
+        return false;
+    }
+    list_members(world, scope, choose_node(world, direction), &members);
+    if (1 < members.count) {
+        (STREAM == work->kind->which ? join_stream : join_echo)(link, &members, world->rank,
+                                                                direction);
+    }
+    free(ranks);
+    return true;
+}
+
+/* ---- the data */
+
+static int blocks_of(size_t bytes)
+{
+    const double blocks = STREAM_BYTES / (double) (0 == bytes ? 1 : bytes);
+
+    return blocks < STREAM_LEAST ? STREAM_LEAST : blocks > STREAM_MOST ? STREAM_MOST : (int) blocks;
+}
+
+static void destroy(kernel_work_t *work)
+{
+    link_t *link = work->data;
+
+    free(link->out);
+    free(link->in);
+    free(link);
+}
+
+static bool create(kernel_work_t *work, char *error)
+{
+    const size_t bytes = work->problem.bytes;
+    link_t *link;
+
+    if (KERNEL_RANK == work->problem.scope) {
+        snprintf(error, KERNEL_NOTE, "scope=rank: expected inter or intra of %s", work->kind->name);
+        return false;
+    }
+    if (!is_there(work->world, (kernel_scope_t) work->problem.scope, error)) {
+        return false;
+    }
+    link = work->data = calloc(1, sizeof(*link));
+    snprintf(error, KERNEL_NOTE, "no memory for blocks of %zu bytes", bytes);
+    if (NULL == link) {
+        return false;
+    }
+    link->bytes = bytes;
+    link->blocks = blocks_of(bytes);
+    link->out = malloc(bytes + 1);
+    link->in = malloc(AHEAD * bytes + 1);
+    if (NULL == link->out || NULL == link->in || !join(link, work)) {
+        destroy(work);
+        return false;
+    }
+    return true;
+}
+
+static void fill(kernel_work_t *work, uint64_t sample)
+{
+    link_t *link = work->data;
+
+    kernel_pattern(link->out, link->bytes, work->world->rank, sample);
+    memset(link->in, 0, AHEAD * link->bytes);
+    link->used = 0;
+}
+
+static bool verify(kernel_work_t *work, uint64_t sample, char *error)
+{
+    const link_t *link = work->data;
+
+    for (int i = 0; i < link->used; ++i) {
+        if (!kernel_pattern_right(link->in + (size_t) i * link->bytes, link->bytes, link->from,
+                                  sample)) {
+            snprintf(error, KERNEL_NOTE, "block %d from rank %d is wrong", i, link->from);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- streams */
+
+static void receive(const link_t *link, MPI_Comm comm, int slot, MPI_Request *request)
+{
+    MPI_Irecv(link->in + (size_t) slot * link->bytes, (int) link->bytes, MPI_BYTE, link->from, 0,
+              comm, request);
+}
+
+static void send(const link_t *link, MPI_Comm comm, MPI_Request *request)
+{
+    MPI_Isend(link->out, (int) link->bytes, MPI_BYTE, link->to, 0, comm, request);
+}
+
+/*
+ * All receives and sends that may be on their way are begun; whenever one is over, the next one
+ * takes its place. The time is that from the first block to the last: while blocks follow each
+ * other, without what the first one waits for.
+ */
+static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
+{
+    link_t *link = work->data;
+    const bool receives = MPI_PROC_NULL != link->from, sends = MPI_PROC_NULL != link->to;
+    int to_receive = receives ? link->blocks : 0, to_send = sends ? link->blocks : 0;
+    int received = 0;
+    double first = 0.0, last = 0.0;
+    MPI_Request requests[2 * AHEAD];
+
+    for (int i = 0; i < AHEAD; ++i) {
+        requests[i] = requests[AHEAD + i] = MPI_REQUEST_NULL;
+        if (0 < to_receive) {
+            receive(link, comm, i, &requests[i]);
+            --to_receive;
+        }
+        if (0 < to_send) {
+            send(link, comm, &requests[AHEAD + i]);
+            --to_send;
+        }
+    }
+    for (;;) {
+        int i;
+
+        MPI_Waitany(2 * AHEAD, requests, &i, MPI_STATUS_IGNORE);
+        if (MPI_UNDEFINED == i) {
+            break;
+        }
+        if (i < AHEAD) {
+            last = kernel_time_now();
+            first = 0 == received ? last : first;
+            ++received;
+        }
+        if (i < AHEAD && 0 < to_receive) {
+            receive(link, comm, i, &requests[i]);
+            --to_receive;
+        } else if (i >= AHEAD && 0 < to_send) {
+            send(link, comm, &requests[i]);
+            --to_send;
+        }
+    }
+    link->used = received < AHEAD ? received : AHEAD;
+    *seconds = 1 < received ? (last - first) / (received - 1) : 0.0;
+}
+
+/* ---- echoes */
+
+static void run_echo(kernel_work_t *work, MPI_Comm comm, double *seconds)
+{
+    link_t *link = work->data;
+    const int bytes = (int) link->bytes;
+    double start;
+
+    *seconds = 0.0;
+    if (MPI_PROC_NULL == link->to) {
+        return;
+    }
+    start = kernel_time_now();
+    for (int i = 0; i < 2 * ECHOES; ++i) {
+        if (link->leads != (1 == i % 2)) {
+            (HANDSHAKE == work->kind->which ? MPI_Ssend : MPI_Send)(link->out, bytes, MPI_BYTE,
+                                                                    link->to, 0, comm);
+        } else {
+            MPI_Recv(link->in, bytes, MPI_BYTE, link->from, 0, comm, MPI_STATUS_IGNORE);
+        }
+    }
+    link->used = 1;
+    *seconds = link->leads ? (kernel_time_now() - start) / (2 * ECHOES) : 0.0;
+}
+
+#define LINK(name, which, run) {name, which, create, destroy, NULL, fill, run, verify}
+
+const kernel_kind_t kernel_links[] = {LINK("stream", STREAM, run_stream),
+                                      LINK("echo", ECHO, run_echo),
+                                      LINK("handshake", HANDSHAKE, run_echo),
+                                      {NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL}};

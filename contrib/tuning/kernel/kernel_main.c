@@ -1,0 +1,307 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/** @file Begin, end, and the groups of cells that rank 0 reads. */
+
+#include "kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GROUP_MOST 64       /* cells */
+#define REST_LEAST 50       /* microseconds that a rank sleeps while nothing is to be done */
+#define REST_MOST 2000
+
+/* What rank 0 has read. */
+typedef struct {
+    FILE *file;
+    char next[KERNEL_LINE + 1]; /* a line that has been read; "": none */
+    kernel_cell_t first;        /* of the group at hand */
+    char *text;                 /* its lines */
+    size_t length, room;
+} input_t;
+
+/* ---- the machine */
+
+typedef struct {
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int processors;
+} place_t;
+
+static void print_variable(const char *key, const char *variable)
+{
+    const int cvar = bench_cvar_open(variable);
+
+    printf("\t%s=%s", key, 0 > cvar ? "" : bench_cvar_value(cvar));
+}
+
+static void print_machine(const bench_world_t *world, const place_t *places, double error)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, node = -1;
+
+    MPI_Get_library_version(version, &length);
+    version[strcspn(version, ",\n")] = '\0';
+    printf("machine\tformat=1\tlibrary=%s\tranks=%d\tnodes=%d\thosts=", version, world->size,
+           world->nodes);
+    for (int i = 0; i < world->size; ++i) {
+        printf(0 == i ? "%s" : ",%s", places[i].host);
+    }
+    printf("\tprocessors=");
+    for (int i = 0; i < world->size; ++i) {
+        if (world->node[i] > node) {
+            node = world->node[i];
+            printf(0 == node ? "%d" : ",%d", places[i].processors);
+        }
+    }
+    print_variable("pml", "pml");
+    print_variable("yield", "mpi_yield_when_idle");
+    printf("\tcrowded=%d\tclock_error=%.3g\trtt=%.3g\n", kernel_time_crowded(), error,
+           kernel_time_round_trip());
+    fflush(stdout);
+}
+
+static void report_machine(const bench_world_t *world)
+{
+    place_t mine = {.processors = (int) sysconf(_SC_NPROCESSORS_ONLN)};
+    place_t *places = calloc((size_t) world->size, sizeof(*places));
+    double error = kernel_time_error();
+    int length;
+
+    if (NULL == places) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    MPI_Get_processor_name(mine.host, &length);
+    MPI_Gather(&mine, (int) sizeof(mine), MPI_BYTE, places, (int) sizeof(mine), MPI_BYTE, 0,
+               world->control);
+    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, world->control);
+    if (0 == world->rank) {
+        print_machine(world, places, error);
+    }
+    free(places);
+}
+
+/* ---- groups */
+
+static void append(input_t *input, const char *line)
+{
+    const size_t length = strlen(line);
+
+    if (input->length + length + 1 > input->room) {
+        input->room = 2 * (input->length + length + 1);
+        input->text = realloc(input->text, input->room);
+        if (NULL == input->text) {
+            MPI_Abort(MPI_COMM_WORLD, 3);
+        }
+    }
+    memcpy(input->text + input->length, line, length + 1);
+    input->length += length;
+}
+
+/* The next line that is no comment, into `next`; false: there is none. */
+static bool read_line(input_t *input)
+{
+    do {
+        if (NULL == fgets(input->next, KERNEL_LINE, input->file)) {
+            input->next[0] = '\0';
+            return false;
+        }
+    } while ('#' == input->next[0]);
+    if (NULL == strchr(input->next, '\n')) {
+        strcat(input->next, "\n");
+    }
+    return true;
+}
+
+static bool is_empty(const char *line)
+{
+    return strlen(line) == strspn(line, " \t\r\n");
+}
+
+/* Does the next line belong to the group of `count` lines? */
+static bool joins(input_t *input, int count)
+{
+    char error[KERNEL_NOTE];
+    kernel_cell_t cell;
+
+    (void) kernel_cell_parse(0 == count ? &input->first : &cell, input->next, error);
+    return 0 == count || (GROUP_MOST > count && kernel_cell_joins(&cell, &input->first));
+}
+
+/* Reads the lines of a group: up to an empty line, or to one of another group, which stays in
+ * `next`. False: there are none any more. */
+static bool read_group(input_t *input)
+{
+    int count = 0;
+
+    input->length = 0;
+    while ('\0' != input->next[0] || read_line(input)) {
+        if (!is_empty(input->next) && !joins(input, count)) {
+            return true;
+        }
+        if (is_empty(input->next) && 0 < count) {
+            input->next[0] = '\0';
+            return true;
+        }
+        if (!is_empty(input->next)) {
+            append(input, input->next);
+            ++count;
+        }
+        input->next[0] = '\0';
+    }
+    return 0 < count;
+}
+
+/* Waits in a way that leaves the processors to others. */
+static void broadcast(void *data, int bytes, const bench_world_t *world)
+{
+    MPI_Request request;
+    useconds_t rest = REST_LEAST;
+    int done = 0;
+
+    MPI_Ibcast(data, bytes, MPI_BYTE, 0, world->control, &request);
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    while (!done) {
+        usleep(rest);
+        rest = 2 * rest < REST_MOST ? 2 * rest : REST_MOST;
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+}
+
+/* All ranks get the lines of the next group; NULL: there is none. The caller frees them. */
+static char *next_group(input_t *input, const bench_world_t *world)
+{
+    int length = 0 == world->rank && read_group(input) ? (int) input->length + 1 : 0;
+    char *text;
+
+    broadcast(&length, (int) sizeof(length), world);
+    if (0 == length) {
+        return NULL;
+    }
+    text = malloc((size_t) length);
+    if (NULL == text) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    if (0 == world->rank) {
+        memcpy(text, input->text, (size_t) length);
+    }
+    broadcast(text, length, world);
+    return text;
+}
+
+/* ---- cells */
+
+/* Parses the lines; those that cannot be are refused. */
+static int parse(char *text, kernel_cell_t *cells, int rank)
+{
+    char error[KERNEL_NOTE], *rest, *line;
+    int count = 0;
+
+    for (line = strtok_r(text, "\n", &rest); NULL != line; line = strtok_r(NULL, "\n", &rest)) {
+        if (kernel_cell_parse(&cells[count], line, error)) {
+            ++count;
+        } else if (0 == rank) {
+            kernel_refuse(cells[count].id, error);
+        }
+    }
+    return count;
+}
+
+/* The first ranks alone are a world of its own. */
+static void race_among(const kernel_cell_t *cells, int count, const bench_world_t *world)
+{
+    const int ranks = cells->problem.ranks;
+    bench_world_t some;
+    MPI_Comm comm;
+
+    if (ranks > world->size) {
+        for (int i = 0; 0 == world->rank && i < count; ++i) {
+            kernel_refuse(cells[i].id, "ranks= says more than the job has");
+        }
+        return;
+    }
+    MPI_Comm_split(world->base, world->rank < ranks ? 0 : MPI_UNDEFINED, 0, &comm);
+    if (MPI_COMM_NULL != comm) {
+        bench_world_create(&some, comm);
+        kernel_race(cells, count, &some);
+        bench_world_free(&some);
+    }
+}
+
+static void run_group(char *text, const bench_world_t *world)
+{
+    kernel_cell_t *cells = calloc(GROUP_MOST, sizeof(*cells));
+    int count;
+
+    if (NULL == cells) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    count = parse(text, cells, world->rank);
+    if (0 < count) {
+        kernel_time_align();
+        if (0 == cells->problem.ranks || cells->problem.ranks == world->size) {
+            kernel_race(cells, count, world);
+        } else {
+            race_among(cells, count, world);
+        }
+    }
+    free(cells);
+}
+
+/* ---- begin and end */
+
+/* False and a sentence on rank 0: there is nothing to read from. */
+static bool open_input(input_t *input, int argc, char **argv, int rank)
+{
+    *input = (input_t){.file = stdin};
+    if (2 < argc || (2 == argc && '-' == argv[1][0])) {
+        if (0 == rank) {
+            fprintf(stderr, "usage: mpirun ... kernel [FILE]; FILE (or stdin) has a cell a line\n");
+        }
+        return false;
+    }
+    if (2 == argc && 0 == rank) {
+        input->file = fopen(argv[1], "r");
+        if (NULL == input->file) {
+            fprintf(stderr, "kernel: %s: %s; nothing was measured\n", argv[1], strerror(errno));
+            return false;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const int rank = bench_begin(&argc, &argv);
+    bench_world_t world;
+    MPI_Comm base;
+    input_t input;
+    char *text;
+    int good = open_input(&input, argc, argv, rank);
+
+    MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!good) {
+        return bench_end(rank, 2);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &base);
+    bench_world_create(&world, base);
+    kernel_time_begin(&world);
+    report_machine(&world);
+    while (NULL != (text = next_group(&input, &world))) {
+        run_group(text, &world);
+        free(text);
+    }
+    free(input.text);
+    kernel_time_end();
+    bench_world_free(&world);
+    return bench_end(rank, 0);
+}
