@@ -313,7 +313,7 @@ static cast_run_t *new_run(cast_t *cast, int rank, const cast_call_t *call, bool
         .rdense = true,
         .waits = waits,
         .room = waits ? &topology->shared.room : &run->room,
-        .tag = (int) (call->key & 0xffff),
+        .tag = -(int) (call->key % POSING_TAGS),
         .bytes = call->bytes,
         .slice_size = call->slice_size < call->bytes ? call->slice_size : call->bytes,
         .message_size = call->message_size};

@@ -10,11 +10,11 @@
 
 /**
  * @file
- * Open MPI as calls of coll/mleader and the schedule engine see it, so that they run here as
- * they are, with ranks in one process: all headers of Open MPI that they include are this
- * one. Messages are copied when they are sent, or when they are received, as a coin has it.
- * Those between two ranks must be received in the order in which they are sent, whatever
- * their tags.
+ * Open MPI as the phases of coll/mleader, the schedule engine and the pipelines of
+ * coll/pipering see it, so that they run here as they are, with ranks in one process: all
+ * headers of Open MPI that they include are this one. Messages are copied when they are sent,
+ * or when they are received, as a coin has it; what comes from one rank with one tag keeps its
+ * order. Each rank may be a thread.
  *
  * A vector clock in each rank counts what it has done and what it knows of others, from
  * messages alone: of a message the receiver learns what the sender knew when it was sent,
@@ -30,25 +30,29 @@
 #include <string.h>
 
 #define POSING_RANKS 16
+#define POSING_TAGS 16
 
 #define BEGIN_C_DECLS
 #define END_C_DECLS
 #define OMPI_DECLSPEC
-
 #define OPAL_UNLIKELY(condition) (condition)
 
 enum {
     OMPI_SUCCESS = 0,
     OMPI_ERROR = -1,
     OMPI_ERR_OUT_OF_RESOURCE = -2,
-    OMPI_ERR_WOULD_BLOCK = -10,
-    MPI_ERR_NO_MEM = 34
+    OMPI_ERR_WOULD_BLOCK = -10
 };
+enum { MPI_SUCCESS = 0, MPI_ERR_TRUNCATE = 15, MPI_ERR_OTHER = 16, MPI_ERR_NO_MEM = 34 };
+
+/* The release of Open MPI that this is. */
+#define MCA_COLL_BASE_VERSION_2_4_0
 
 /* ---- what is only declared ---- */
 
 typedef int opal_mutex_t;
 typedef int64_t opal_atomic_int64_t;
+typedef int opal_hash_table_t;
 typedef int mca_coll_base_module_t;
 typedef int mca_coll_base_component_t;
 typedef int mca_coll_base_module_allgather_fn_t;
@@ -72,40 +76,123 @@ static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint
     (void) more;
 }
 
-/* ---- datatypes, all dense ---- */
+static inline void opal_show_help(const char *file, const char *topic, int header, ...)
+{
+    (void) file;
+    (void) topic;
+    (void) header;
+}
+
+/* ---- datatypes ---- */
 
 typedef int opal_datatype_t;
 
+/**
+ * A datatype; all members but `size` may be 0: then it is dense. Its elements are pieces of so
+ * many bytes, each with a hole behind it.
+ */
 typedef struct ompi_datatype_t {
     opal_datatype_t super;
-    ptrdiff_t size;
+    ptrdiff_t size;  /**< bytes of the signature, whole pieces */
+    ptrdiff_t piece; /**< 0: one */
+    ptrdiff_t hole;
+    ptrdiff_t shift; /**< from where an element stands to its first byte */
 } ompi_datatype_t;
 
 extern ompi_datatype_t posing_byte;
 #define MPI_BYTE (&posing_byte)
 
-static inline void ompi_datatype_get_true_extent(ompi_datatype_t *type, ptrdiff_t *true_lb,
-                                                 ptrdiff_t *extent)
+static inline ptrdiff_t posing_extent(const ompi_datatype_t *type)
 {
-    *true_lb = 0;
-    *extent = type->size;
+    return type->size + type->hole * (0 == type->piece ? 1 : type->size / type->piece);
 }
 
-typedef int opal_convertor_t;
+/** Where byte `k` of the signature of many elements is, from where the first one stands. */
+static inline ptrdiff_t posing_offset(const ompi_datatype_t *type, size_t k)
+{
+    const ptrdiff_t at = (ptrdiff_t) k % type->size;
+
+    return (ptrdiff_t) k / type->size * posing_extent(type) + type->shift + at
+           + (0 == type->piece ? 0 : at / type->piece * type->hole);
+}
+
+static inline int ompi_datatype_type_extent(const ompi_datatype_t *type, ptrdiff_t *extent)
+{
+    *extent = posing_extent(type);
+    return OMPI_SUCCESS;
+}
+
+static inline int ompi_datatype_get_true_extent(const ompi_datatype_t *type, ptrdiff_t *true_lb,
+                                                ptrdiff_t *extent)
+{
+    *true_lb = type->shift;
+    *extent = posing_extent(type) - type->hole;
+    return OMPI_SUCCESS;
+}
+
+static inline bool opal_datatype_is_contiguous_memory_layout(const opal_datatype_t *type, int count)
+{
+    (void) count;
+    return 0 == ((const ompi_datatype_t *) type)->hole;
+}
+
+static inline ptrdiff_t opal_datatype_span(const opal_datatype_t *type, int64_t count,
+                                           ptrdiff_t *gap)
+{
+    const ompi_datatype_t *of = (const ompi_datatype_t *) type;
+
+    *gap = of->shift;
+    return 0 == count ? 0 : (ptrdiff_t) count * posing_extent(of) - of->hole;
+}
+
+int ompi_datatype_copy_content_same_ddt(const ompi_datatype_t *type, size_t count, char *to,
+                                        char *from);
+
+/** A convertor; `position` counts bytes of the signature. */
+typedef struct opal_convertor_t {
+    const ompi_datatype_t *type;
+    char *memory;
+    size_t bytes, position;
+    bool send;
+} opal_convertor_t;
 
 #define ompi_mpi_local_convertor NULL
-#define OBJ_CONSTRUCT(object, name) (*(object) = 0)
-#define OBJ_DESTRUCT(object) (*(object) = 0)
+#define OBJ_CONSTRUCT(object, name) memset(object, 0, sizeof(*(object)))
+#define OBJ_DESTRUCT(object) memset(object, 0, sizeof(*(object)))
+#define opal_convertor_cleanup(convertor) memset(convertor, 0, sizeof(*(convertor)))
 
 #define opal_convertor_copy_and_prepare_for_send(from, type, count, memory, flags, convertor) \
-    ((void) (type), (void) (memory), *(convertor) = (int) (count) + (flags))
-#define opal_convertor_copy_and_prepare_for_recv opal_convertor_copy_and_prepare_for_send
+    posing_prepare(convertor, type, (size_t) (count), memory, true)
+#define opal_convertor_copy_and_prepare_for_recv(from, type, count, memory, flags, convertor) \
+    posing_prepare(convertor, type, (size_t) (count), memory, false)
 
-/** End the program, for no convertor should be wanted. */
+static inline void posing_prepare(opal_convertor_t *convertor, const opal_datatype_t *type,
+                                  size_t count, const void *memory, bool send)
+{
+    convertor->type = (const ompi_datatype_t *) type;
+    convertor->memory = (char *) memory;
+    convertor->bytes = count * (size_t) convertor->type->size;
+    convertor->position = 0;
+    convertor->send = send;
+}
+
+/** As in Open MPI: one that sends does not stop within a piece, but before it. */
+void opal_convertor_set_position(opal_convertor_t *convertor, size_t *position);
+
+/** Convertors may be wanted and requests abandoned; else this ends the program. */
+extern bool posing_lenient;
+
+/** Packs whole pieces only. */
 size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
                                  bool on_device);
 size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device);
+
+static inline bool mca_common_irregular_on_device(const void *address)
+{
+    (void) address;
+    return false;
+}
 
 static inline int mca_common_irregular_copy(void *to, const void *from, size_t bytes,
                                             bool on_device)
@@ -115,6 +202,14 @@ static inline int mca_common_irregular_copy(void *to, const void *from, size_t b
     return OMPI_SUCCESS;
 }
 
+/** An operation: *to = *from and *to, of one element. */
+typedef struct ompi_op_t {
+    void (*function)(const char *from, char *to);
+} ompi_op_t;
+
+void ompi_op_reduce(const ompi_op_t *op, const char *from, char *to, size_t count,
+                    const ompi_datatype_t *type);
+
 /* ---- messages ---- */
 
 typedef struct ompi_request_t ompi_request_t;
@@ -123,7 +218,8 @@ typedef struct posing_channel_t posing_channel_t;
 /** A communicator as one of its ranks has it. */
 typedef struct ompi_communicator_t {
     int rank, size;
-    posing_channel_t *channel; /**< [size * size] from a rank to a rank, of all ranks */
+    const char *c_name;
+    posing_channel_t *channel; /**< [size * size * POSING_TAGS] from rank to rank, of all ranks */
     ompi_request_t *posted;    /**< receives that nothing has come for, in their order */
     uint64_t coin;
     unsigned clock[POSING_RANKS]; /**< last moments of ranks that are before the rank's own */
@@ -131,20 +227,22 @@ typedef struct ompi_communicator_t {
 } ompi_communicator_t;
 
 typedef struct ompi_status_public_t {
+    int MPI_SOURCE, MPI_ERROR;
     size_t _ucount;
 } ompi_status_public_t;
 
-/** A message as its sender has it, or its receiver. */
 struct ompi_request_t {
     ompi_status_public_t req_status;
     ompi_communicator_t *comm;
     const void *memory;
-    size_t bytes;
-    int peer, tag;
+    const ompi_datatype_t *type;
+    size_t bytes; /**< of the signature */
     bool receive;
-    bool done;    /**< of a send: set by the receiver */
-    bool touches; /**< until it is freed */
-    unsigned clock[POSING_RANKS]; /**< of the other side */
+    int from, tag;                    /**< of a receive */
+    struct posing_message_t *message; /**< of a send, while it waits for its receiver */
+    bool done;                        /**< of a send: set by the receiver */
+    bool touches;                     /**< until it is freed */
+    unsigned clock[POSING_RANKS]; /* of the other side */
     unsigned posted[POSING_RANKS];
     ompi_request_t *next;
 };
@@ -163,51 +261,68 @@ static inline int ompi_comm_rank(const ompi_communicator_t *comm)
 extern ompi_request_t *const posing_no_request;
 #define MPI_REQUEST_NULL posing_no_request
 #define MCA_COLL_BASE_TAG_ALLGATHER 0
-#define MCA_PML_BASE_SEND_STANDARD 0
-#define MCA_PML_BASE_SEND_SYNCHRONOUS 1
+enum { MCA_PML_BASE_SEND_STANDARD, MCA_PML_BASE_SEND_SYNCHRONOUS };
 #define MCA_PML_CALL(call) posing_##call
 
-int posing_isend(const void *memory, size_t bytes, ompi_datatype_t *type, int to, int tag, int mode,
+/** `tag` is 0 or, as those of collectives are, below it. */
+int posing_isend(const void *memory, size_t count, ompi_datatype_t *type, int to, int tag, int mode,
                  ompi_communicator_t *comm, ompi_request_t **request);
-int posing_irecv(void *memory, size_t bytes, ompi_datatype_t *type, int from, int tag,
+int posing_irecv(void *memory, size_t count, ompi_datatype_t *type, int from, int tag,
                  ompi_communicator_t *comm, ompi_request_t **request);
+
+static inline bool mca_common_irregular_is_over(const ompi_request_t *request)
+{
+    return __atomic_load_n(&request->done, __ATOMIC_ACQUIRE);
+}
+
+/** What its rank learns from the message. A request that is not over needs posing_lenient. */
+int ompi_request_free(ompi_request_t **request);
+
+void ompi_request_wait_completion(ompi_request_t *request);
+
 static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
 {
     (void) comm;
     return OMPI_SUCCESS;
 }
 
+static inline bool mca_common_irregular_is_failure(int error)
+{
+    (void) error;
+    return false;
+}
+
 typedef struct mca_common_irregular_caller_t {
+    const char *owner, *name;
     ompi_communicator_t *comm;
 } mca_common_irregular_caller_t;
 
 #define MCA_COMMON_IRREGULAR_ANY_LENGTH SIZE_MAX
 
-static inline bool mca_common_irregular_is_over(ompi_request_t *request)
-{
-    return __atomic_load_n(&request->done, __ATOMIC_ACQUIRE);
-}
-
 static inline int mca_common_irregular_judge(const mca_common_irregular_caller_t *caller,
                                              const ompi_status_public_t *status, size_t expected)
 {
     (void) caller;
-    return MCA_COMMON_IRREGULAR_ANY_LENGTH == expected || status->_ucount == expected
+    return MPI_SUCCESS != status->MPI_ERROR ? status->MPI_ERROR
+           : MCA_COMMON_IRREGULAR_ANY_LENGTH == expected || expected == status->_ucount
                ? OMPI_SUCCESS
-               : OMPI_ERROR;
+               : MPI_ERR_OTHER;
 }
 
+/** With posing_lenient: memory of a message that is sent is copied first. */
 bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
                                   unsigned window, bool cancel);
-void ompi_request_wait_completion(ompi_request_t *request);
-
-/** What its rank learns from the message. */
-void ompi_request_free(ompi_request_t **request);
 
 /** Takes what has come, and goes on with what else the rank has begun. */
 void opal_progress(void);
 
 /* ---- for those who look on ---- */
+
+/** Takes some of what has come for receives of a rank, as its coin has it; how much. */
+int posing_poll(ompi_communicator_t *comm);
+
+/** Sends until the one that fails, with OMPI_ERR_OUT_OF_RESOURCE; 0: none does. */
+extern unsigned long posing_fails;
 
 /** The rank that runs, in this thread. */
 extern __thread ompi_communicator_t *posing_me;

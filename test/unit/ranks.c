@@ -17,7 +17,7 @@
 #include "ref.h"
 #include "tap.h"
 
-#define BORED 3000 /* steps in which nothing happens */
+#define BORED 300 /* steps in which nothing happens */
 #define LEASES 512
 
 /** A buffer, its copy with what it must be in the end, and where its first element stands. */
@@ -733,23 +733,54 @@ static void judge_silence(stage_t *stage)
     }
 }
 
+/*
+ * Whether any rank goes on if all get their turn. A step looks at what has come with probability
+ * 1/4, so one in SWEEPS does.
+ */
+#define SWEEPS 100
+
+static bool wake_all(stage_t *stage)
+{
+    for (int i = 0; i < SWEEPS * stage->problem->p; i++) {
+        const int r = i % stage->problem->p;
+
+        if (stage->at[r] < stage->problem->calls && step(stage, r)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int count_left(const stage_t *stage)
+{
+    int left = 0;
+
+    for (int r = 0; r < stage->problem->p; r++) {
+        left += stage->at[r] < stage->problem->calls;
+    }
+    return left;
+}
+
 /* Takes steps until all ranks are through, or none goes on; one may be slower than others. */
 static void act(stage_t *stage)
 {
     const int p = stage->problem->p, slow = tap_once_in(2) ? tap_between(0, p - 1) : -1;
-    int left = p, bored = 0;
+    int bored = 0;
 
-    while (0 < left && BORED > bored) {
+    while (0 < count_left(stage)) {
         const int me = tap_between(0, p - 1);
 
         if (stage->at[me] == stage->problem->calls || (me == slow && !tap_once_in(10))) {
             continue;
         }
         bored = step(stage, me) ? 0 : bored + 1;
-        left -= stage->at[me] == stage->problem->calls;
-    }
-    if (0 < left) {
-        judge_silence(stage);
+        if (BORED < bored) {
+            if (!wake_all(stage)) {
+                judge_silence(stage);
+                return;
+            }
+            bored = 0;
+        }
     }
 }
 
