@@ -72,13 +72,13 @@ static void make_chain(instance_t *in)
         } else if (ORDERED == in->kind) {
             mca_coll_pipering_chain_ordered(&in->chain[r], p, in->root, r);
         } else {
-            mca_coll_pipering_chain_line(&in->chain[r], p, r);
+            mca_coll_pipering_chain_scan(&in->chain[r], p, r);
         }
     }
     in->shape = NODES == in->kind ? mca_coll_pipering_chain_shape(node_of, p, scratch)
                 : ORDERED == in->kind
                     ? mca_coll_pipering_chain_ordered_shape(node_of, p, in->root, scratch)
-                    : mca_coll_pipering_chain_line_shape(node_of, p, scratch);
+                    : mca_coll_pipering_chain_scan_shape(node_of, p, scratch);
 }
 
 static bool try_in(tap_tally_t *tally, bool pass, const instance_t *in, const char *what)
@@ -375,10 +375,10 @@ static const mca_coll_pipering_cost_t costs[] = {
      .local = {3e-7, 5e-11, 2e-7, .handshake = 5e-7, .eager = 4096, .overlap = true}}};
 
 /* A line; with so many ranks it is what a block passes on a ring. */
-static mca_coll_pipering_line_problem_t random_line(int ranks)
+static mca_coll_pipering_chain_problem_t random_line(int ranks)
 {
     const int net = !tap_once_in(3), hops = 2 * (ranks - 1);
-    mca_coll_pipering_line_problem_t line = {
+    mca_coll_pipering_chain_problem_t line = {
         .shape = {net * tap_between(1, MOST), tap_between(!net, MOST), 1},
         .bytes = 1 + tap_below(UINT64_C(1) << tap_below(27)),
         .passes = 1,
@@ -391,8 +391,8 @@ static mca_coll_pipering_line_problem_t random_line(int ranks)
     return line;
 }
 
-static mca_coll_pipering_ring_allreduce_problem_t
-ring_allreduce_of(const mca_coll_pipering_line_problem_t *line)
+static mca_coll_pipering_ring_allreduce_problem_t ring_allreduce_of(
+    const mca_coll_pipering_chain_problem_t *line)
 {
     const int ranks = 1 + (line->shape.across + line->shape.inside) / 2;
 
@@ -404,7 +404,7 @@ ring_allreduce_of(const mca_coll_pipering_line_problem_t *line)
  * Equal blocks pass all hops; a link takes one at a time, and so does each of the first
  * `combining` ranks. On a ring all do the same at once: one link and rank stand for all.
  */
-static double simulate(const mca_coll_pipering_line_problem_t *line, size_t block_size,
+static double simulate(const mca_coll_pipering_chain_problem_t *line, size_t block_size,
                        int combining, bool ring)
 {
     const size_t blocks = (line->bytes + block_size - 1) / block_size;
@@ -427,7 +427,7 @@ static double simulate(const mca_coll_pipering_line_problem_t *line, size_t bloc
     return rank_free;
 }
 
-static bool try_line(tap_tally_t *tally, bool pass, const mca_coll_pipering_line_problem_t *line,
+static bool try_line(tap_tally_t *tally, bool pass, const mca_coll_pipering_chain_problem_t *line,
                      size_t size, double time)
 {
     return tap_try(tally, pass, "%d + %d hops, load %d, %d passes, %zu bytes, B %zu: model %g",
@@ -441,17 +441,17 @@ static void test_line_time(void)
     tap_tally_t once = {0, 0}, loaded = {0, 0};
 
     for (int i = 0; i < 3000; i++) {
-        mca_coll_pipering_line_problem_t line = random_line(0);
+        mca_coll_pipering_chain_problem_t line = random_line(0);
         const size_t size = mca_coll_pipering_blocks(line.bytes, 1 + tap_below(BLOCKS));
-        const double time = mca_coll_pipering_line_time(&line, size);
+        const double time = mca_coll_pipering_chain_time(&line, size);
         const double real = simulate(&line, size, ALL, false);
         try_line(&once, fabs(time - real) <= NEARLY * real, &line, size, time);
         if (0 < line.shape.across) {
             line.combine = line.shape.inside = 0;
             line.shape.load = line.shape.across;
-            const double loads = mca_coll_pipering_line_time(&line, size);
+            const double loads = mca_coll_pipering_chain_time(&line, size);
             line.passes = 2;
-            const double twice = mca_coll_pipering_line_time(&line, size);
+            const double twice = mca_coll_pipering_chain_time(&line, size);
             try_line(&loaded,
                      loads >= (1 - NEARLY) * simulate(&line, size, 0, true)
                          && loads <= (1 + NEARLY) * line.shape.load * real
@@ -469,7 +469,7 @@ static void test_ring_allreduce_time(void)
     tap_tally_t tally = {0, 0};
 
     for (int i = 0; i < 3000; i++) {
-        const mca_coll_pipering_line_problem_t line = random_line(tap_between(8, MOST));
+        const mca_coll_pipering_chain_problem_t line = random_line(tap_between(8, MOST));
         const mca_coll_pipering_ring_allreduce_problem_t ring = ring_allreduce_of(&line);
         const size_t size = mca_coll_pipering_blocks(line.bytes, 1 + tap_below(BLOCKS));
         const double time = mca_coll_pipering_ring_allreduce_time(&ring, size);
@@ -502,8 +502,8 @@ static void test_search(void)
     tap_tally_t lines = {0, 0}, rings = {0, 0};
 
     for (int i = 0; i < 1500; i++) {
-        const mca_coll_pipering_line_problem_t way = random_line(2 + i % (MOST - 1));
-        mca_coll_pipering_line_problem_t line = random_line(0);
+        const mca_coll_pipering_chain_problem_t way = random_line(2 + i % (MOST - 1));
+        mca_coll_pipering_chain_problem_t line = random_line(0);
         const mca_coll_pipering_ring_allreduce_problem_t ring = ring_allreduce_of(&way);
         size_t size = mca_coll_pipering_ring_allreduce_search(&ring);
         try_line(&rings,
@@ -511,9 +511,9 @@ static void test_search(void)
                  size, mca_coll_pipering_ring_allreduce_time(&ring, size));
         line.passes = tap_between(1, 2);
         line.shape.load = tap_between(1, 9);
-        size = mca_coll_pipering_line_search(&line);
-        try_line(&lines, is_best(mca_coll_pipering_line_time, &line, line.bytes, size), &line, size,
-                 mca_coll_pipering_line_time(&line, size));
+        size = mca_coll_pipering_chain_search(&line);
+        try_line(&lines, is_best(mca_coll_pipering_chain_time, &line, line.bytes, size), &line,
+                 size, mca_coll_pipering_chain_time(&line, size));
     }
     tally_ok(&lines, 1500, "line: within 5%% of the best block size in the model");
     tally_ok(&rings, 1500, "ring allreduce: within 5%% of the best block size in the model");

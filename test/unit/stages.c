@@ -346,15 +346,14 @@ static void test_chain(void)
             .ranks = ranks,
             .bytes = 1 + tap_below(1 << 24),
             .machine = {.first = link, .forward = link, .combine = 2.5e-10}};
-        const mca_coll_pipering_line_problem_t line = {
-            .shape = {.across = ranks - 1, .load = 1},
-            .bytes = problem.bytes,
-            .passes = 1,
-            .combine = RPIPE == protocol ? 2.5e-10 : 0,
-            .cost = {.net = link, .local = link}};
+        const mca_coll_pipering_chain_problem_t line = {.shape = {.across = ranks - 1, .load = 1},
+                                                        .bytes = problem.bytes,
+                                                        .passes = 1,
+                                                        .combine = RPIPE == protocol ? 2.5e-10 : 0,
+                                                        .cost = {.net = link, .local = link}};
         const size_t block = 1 + tap_below(problem.bytes);
         const double time = staged_time(&problem, block);
-        const double chain = mca_coll_pipering_line_time(&line, block);
+        const double chain = mca_coll_pipering_chain_time(&line, block);
         tap_try(&tally, fabs(time - chain) <= NEARLY * chain, "%s, P %d, %zu bytes, B %zu: %g, %g",
                 names[protocol], ranks, problem.bytes, block, time, chain);
     }

@@ -187,7 +187,7 @@ static void add_chain(ranks_problem_t *problem, bool collect, bool ordered, int 
         mca_coll_pipering_chain_t chain;
 
         if (line) {
-            mca_coll_pipering_chain_line(&chain, p, r);
+            mca_coll_pipering_chain_scan(&chain, p, r);
         } else if (ordered) {
             mca_coll_pipering_chain_ordered(&chain, p, problem->root, r);
         } else {

@@ -139,7 +139,7 @@ static void make_routes(mca_coll_pipering_route_t *routes, int kind, int p, int 
         } else if (ORDERED == kind) {
             mca_coll_pipering_chain_ordered(&chain, p, root, r);
         } else {
-            mca_coll_pipering_chain_line(&chain, p, r);
+            mca_coll_pipering_chain_scan(&chain, p, r);
         }
         (collect ? mca_coll_pipering_chain_collect
                  : mca_coll_pipering_chain_spread)(&routes[r], &ring, &chain);

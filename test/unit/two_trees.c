@@ -176,14 +176,12 @@ static void try_model(void)
         const mca_coll_pipering_two_trees_problem_t trees = {.nodes = 32,
                                                              .bytes = bytes,
                                                              .cost = cost};
-        const mca_coll_pipering_line_problem_t chain = {.shape = {.across = 31, .load = 1},
-                                                        .bytes = bytes,
-                                                        .passes = 1,
-                                                        .cost = cost};
+        const mca_coll_pipering_chain_problem_t chain = {
+            .shape = {.across = 31, .load = 1}, .bytes = bytes, .passes = 1, .cost = cost};
         const double time
             = mca_coll_pipering_two_trees_time(&trees, mca_coll_pipering_two_trees_search(&trees));
-        const double rival
-            = mca_coll_pipering_line_time(&chain, mca_coll_pipering_line_search(&chain));
+        const double rival =
+            mca_coll_pipering_chain_time(&chain, mca_coll_pipering_chain_search(&chain));
         tap_try(&bound, time >= (double) bytes * link.beta, "%zu bytes: %g s", bytes, time);
         wins += time < rival;
     }

@@ -16,7 +16,7 @@
  *                  recursive doubling, ring: an exchange among the ranks of the group
  *     exchange     recursive doubling, Bruck or ring among leaders, of all groups, or in
  *                  lanes: each leader among those of its number, so that a byte enters a
- *                  node once; after each round the ranks of the node are told
+ *                  node once; a counter tells the ranks of the node which rounds are over
  *     distribute   shared memory: ranks copy what a round brought while the next one is
  *                  under way; messages: from the leader down a binomial tree, only
  *                  what is new where the group has its own data
@@ -60,13 +60,13 @@ typedef struct list_t {
     int deliveries;
 } list_t;
 
-/* An exchange of one rank: with whom, and who is told of it. */
+/* An exchange of one rank: with whom, and for whom it counts the rounds that are over. */
 typedef struct rounds_t {
     mca_common_irregular_exchange_t plan;
     int member; /* which of them this rank is */
     int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member);
     int which;  /* lane, or group: for peer_of */
-    mca_coll_mleader_counter_t *told; /* NULL: nobody */
+    mca_coll_mleader_counter_t *rounds_over; /* read by ranks of the node; NULL: by none */
 } rounds_t;
 
 static int group_begin(const mca_coll_mleader_call_t *call)
@@ -130,16 +130,15 @@ static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
     const mca_coll_mleader_groups_t *groups = &grouping->groups;
     const bool lanes = call->variant.lanes;
 
-    return (rounds_t){.plan = {.count = lanes ? groups->nodes : groups->groups,
-                               .first = lanes ? grouping->lane_first + lane * (groups->nodes + 1)
-                                              : groups->first,
-                               .algorithm = call->variant.exchange},
-                      .member = lanes ? grouping->node : grouping->group,
-                      .peer_of = lanes ? leader_in_lane : leader_of_group,
-                      .which = lane,
-                      .told = mca_coll_mleader_is_followed(call)
-                                  ? mca_coll_mleader_counter_of(call, lane)
-                                  : NULL};
+    return (rounds_t){
+        .plan = {.count = lanes ? groups->nodes : groups->groups,
+                 .first = lanes ? grouping->lane_first + lane * (groups->nodes + 1) : groups->first,
+                 .algorithm = call->variant.exchange},
+        .member = lanes ? grouping->node : grouping->group,
+        .peer_of = lanes ? leader_in_lane : leader_of_group,
+        .which = lane,
+        .rounds_over =
+            mca_coll_mleader_is_followed(call) ? mca_coll_mleader_counter_of(call, lane) : NULL};
 }
 
 static bool has_group_data(const mca_coll_mleader_call_t *call)
@@ -244,7 +243,7 @@ static void list_rounds(list_t *list, const rounds_t *rounds, bool deliver)
         sent[k % AHEAD] = schedule->sends.count;
         if (deliver) {
             const needs_t all = {.receives = needs.receives};
-            list_delivery(list, mca_coll_mleader_end_round, rounds->told, k + 1, call->area,
+            list_delivery(list, mca_coll_mleader_end_round, rounds->rounds_over, k + 1, call->area,
                           round.recv, all);
         }
     }
@@ -321,12 +320,12 @@ static void list_following(list_t *list, int lane, bool with_own)
     const range_t own[PIECES] = {{first[0], with_own ? first[1] : first[0]}, {0, 0}};
     const needs_t nothing = {0};
 
-    list_delivery(list, mca_coll_mleader_follow_round, rounds.told, 0, call->shared, own,
+    list_delivery(list, mca_coll_mleader_follow_round, rounds.rounds_over, 0, call->shared, own,
                   nothing);
     for (int k = 0; k < total; ++k) {
         const mca_common_irregular_round_t round
             = mca_common_irregular_exchange_round(&rounds.plan, rounds.member, k);
-        list_delivery(list, mca_coll_mleader_follow_round, rounds.told, k + 1, call->shared,
+        list_delivery(list, mca_coll_mleader_follow_round, rounds.rounds_over, k + 1, call->shared,
                       round.recv, nothing);
     }
 }

@@ -54,7 +54,7 @@ mca_common_irregular_step_fn_t mca_coll_mleader_await_group;
 /** What its group has is there: those who follow the lanes of this rank may read it. */
 mca_common_irregular_step_fn_t mca_coll_mleader_open_lanes;
 
-/** Round `from` of the deliveries is over: others are told, and this rank has its use of it. */
+/** Round `from` of the deliveries is over: this rank uses it, and says so to others. */
 mca_common_irregular_step_fn_t mca_coll_mleader_end_round;
 
 /** Waits for round `from` of the deliveries, of another leader, and has its use of it. */

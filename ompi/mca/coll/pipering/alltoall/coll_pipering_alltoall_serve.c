@@ -20,6 +20,7 @@
 
 #include <inttypes.h>
 
+#include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
 #include "opal/util/output.h"
 
 static void hold_types(const mca_common_irregular_message_t *messages, size_t count, bool hold)
@@ -72,8 +73,9 @@ static uint64_t bytes_of(const mca_common_irregular_messages_t *messages)
     return bytes;
 }
 
-static void talk(const mca_coll_pipering_exchange_t *exchange, uint32_t ins, uint64_t in,
-                 uint64_t out)
+/* The verbose line. */
+static void print_exchange(const mca_coll_pipering_exchange_t *exchange, uint32_t ins, uint64_t in,
+                           uint64_t out)
 {
     opal_output(mca_coll_pipering_component.process.output,
                 "coll/pipering: %s on %s: %s%s; this rank: %" PRIu32 " messages in (%" PRIu64
@@ -101,25 +103,12 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
     mca_common_irregular_count(&counters->bytes_received, in);
     mca_common_irregular_count(&counters->zeros_skipped, exchange->bins.zero);
     mca_common_irregular_count(&counters->small_sent, exchange->bins.small);
-    if (mca_coll_pipering_is_talkative(exchange->caller.comm)) {
-        talk(exchange, receives->count, in, out);
+    if (mca_coll_pipering_is_verbose(&mca_coll_pipering_component.process, exchange->caller.comm)) {
+        print_exchange(exchange, receives->count, in, out);
     }
 }
 
 /* ---- the way of a call ---- */
-
-static int step_aside(const mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t *comm,
-                      mca_coll_pipering_reason_t reason)
-{
-    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
-
-    mca_common_irregular_count(&process->counters.fallback[reason], 1);
-    if (mca_coll_pipering_is_talkative(comm)) {
-        opal_output(process->output, "coll/pipering: %s on %s: left to the module below: %s",
-                    plan->name, comm->c_name, mca_coll_pipering_reason_text(reason));
-    }
-    return OMPI_ERR_NOT_SUPPORTED;
-}
 
 /* Copies are packed in this rank's representation. */
 static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t *plan)
@@ -145,7 +134,11 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    return MCA_COLL_PIPERING_TAKEN == reason ? job->error : step_aside(&job->plan, comm, reason);
+    if (MCA_COLL_PIPERING_TAKEN != reason) {
+        mca_coll_pipering_note_fallback(job->plan.name, MCA_COLL_PIPERING_NO_TOTAL, comm, reason);
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    return job->error;
 }
 
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,

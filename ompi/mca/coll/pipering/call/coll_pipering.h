@@ -129,12 +129,6 @@ typedef struct mca_coll_pipering_component_t {
 
 OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
 
-/** Whether this rank writes the verbose line of a call. */
-static inline bool mca_coll_pipering_is_talkative(ompi_communicator_t *comm)
-{
-    return mca_coll_pipering_is_verbose(&mca_coll_pipering_component.process, comm);
-}
-
 /* ---- variables (coll_pipering_params.c) ---- */
 
 /** Values of variables for sizes; a larger one counts as 0. */

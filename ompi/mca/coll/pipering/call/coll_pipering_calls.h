@@ -39,10 +39,13 @@ static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t col
            && MCA_COLL_PIPERING_AUTO == component->algorithm[collective];
 }
 
-/** Counts a call that is left to the module below, and says so if it is to be said. */
-void mca_coll_pipering_tell_fallback(mca_coll_pipering_collective_t collective,
-                                     mca_coll_pipering_form_t form, size_t total,
-                                     ompi_communicator_t *comm, mca_coll_pipering_reason_t reason);
+/**
+ * Counts a call that goes to the module below, and writes the verbose line about it: the call's
+ * name, and its bytes in all, or MCA_COLL_PIPERING_NO_TOTAL where ranks do not know them.
+ */
+#define MCA_COLL_PIPERING_NO_TOTAL SIZE_MAX
+void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_communicator_t *comm,
+                                     mca_coll_pipering_reason_t reason);
 
 /**
  * Whether a blocking call passes through to the module below because it is small; then it is
@@ -57,8 +60,9 @@ static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t colle
         return false;
     }
     if (0 < mca_coll_pipering_component.process.verbose) {
-        mca_coll_pipering_tell_fallback(collective, MCA_COLL_PIPERING_BLOCKING, total, comm,
-                                        MCA_COLL_PIPERING_FALLBACK_SMALL);
+        mca_coll_pipering_note_fallback(
+            mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING], total,
+            comm, MCA_COLL_PIPERING_FALLBACK_SMALL);
     } else {
         mca_common_irregular_count(&mca_coll_pipering_component.process.counters
                                         .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);

@@ -12,7 +12,7 @@
  * The pipelines of a reduction or scan on one rank.
  *
  *     reduce         elements towards the root, combined at every rank
- *     scan, exscan   the same along the line of ranks, results kept everywhere
+ *     scan, exscan   the same along the chain of ranks, results kept everywhere
  *     allreduce      two pipelines: a reduction, and what spreads its results, each
  *                    block as soon as it is there
  */

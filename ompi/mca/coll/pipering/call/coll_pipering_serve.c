@@ -23,25 +23,27 @@
 #include "ompi/op/op.h"
 #include "opal/util/output.h"
 
-void mca_coll_pipering_tell_fallback(mca_coll_pipering_collective_t collective,
-                                     mca_coll_pipering_form_t form, size_t total,
-                                     ompi_communicator_t *comm, mca_coll_pipering_reason_t reason)
+void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_communicator_t *comm,
+                                     mca_coll_pipering_reason_t reason)
 {
     mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
+    char bytes[32] = "";
 
     mca_common_irregular_count(&process->counters.fallback[reason], 1);
     if (mca_coll_pipering_is_verbose(process, comm)) {
-        opal_output(process->output,
-                    "coll/pipering: %s on %s: %zu bytes, left to the module below: %s",
-                    mca_coll_pipering_collective_row(collective)->name[form], comm->c_name, total,
-                    mca_coll_pipering_reason_text(reason));
+        if (MCA_COLL_PIPERING_NO_TOTAL != total) {
+            snprintf(bytes, sizeof(bytes), "%zu bytes, ", total);
+        }
+        opal_output(process->output, "coll/pipering: %s on %s: %sleft to the module below: %s",
+                    name, comm->c_name, bytes, mca_coll_pipering_reason_text(reason));
     }
 }
 
-static int step_aside(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
+static int decline(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
 {
-    mca_coll_pipering_tell_fallback(call->collective, call->form, call->total,
-                                    call->context->comm, reason);
+    mca_coll_pipering_note_fallback(
+        mca_coll_pipering_collective_row(call->collective)->name[call->form], call->total,
+        call->context->comm, reason);
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
@@ -98,9 +100,9 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
 /* Others are faster than this plan, or it is to be seen whether they are: they have the call. */
 static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
 {
-    const int rc = step_aside(call, MCA_COLL_PIPERING_TAKEN == plan->reason
-                                        ? MCA_COLL_PIPERING_FALLBACK_MODEL
-                                        : plan->reason);
+    const int rc =
+        decline(call, MCA_COLL_PIPERING_TAKEN == plan->reason ? MCA_COLL_PIPERING_FALLBACK_MODEL
+                                                              : plan->reason);
 
     OBJ_RELEASE(plan);
     return rc;
@@ -245,7 +247,7 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
         return OMPI_SUCCESS;
     }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
-        return step_aside(call, reason);
+        return decline(call, reason);
     }
 
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
@@ -259,10 +261,10 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
     context->set_up = true;
     const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
     if (MCA_COLL_PIPERING_TAKEN != unlike) {
-        return step_aside(call, unlike);
+        return decline(call, unlike);
     }
     if (is_local(call, &params)) {
-        return step_aside(call, MCA_COLL_PIPERING_FALLBACK_LOCAL);
+        return decline(call, MCA_COLL_PIPERING_FALLBACK_LOCAL);
     }
     return run(call, &params, recalled);
 }
@@ -279,13 +281,13 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
  * calls, it is decided like any other. Before that a gather is taken, whatever the
  * model will say, and of the rest, where Open MPI has pipelines of its own, what is large.
  * A reproducible call must not depend on what was called before, so its size alone
- * decides: the vector must be long enough for a line of all ranks.
+ * decides: the vector must be long enough for a chain of all ranks.
  */
 static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *call,
                                               const mca_coll_pipering_params_t *params)
 {
     const mca_coll_pipering_context_t *context = call->context;
-    const size_t hops = (size_t) ompi_comm_size(context->comm) - 1;
+    const size_t links = (size_t) ompi_comm_size(context->comm) - 1;
 
     if (MCA_COMMON_IRREGULAR_HETEROGENEOUS) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
@@ -297,8 +299,8 @@ static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *ca
         }
     }
     if (MCA_COLL_PIPERING_AUTO == params->algorithm && is_reproducible(call, params)) {
-        return call->total < hops * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SMALL
-                                                      : MCA_COLL_PIPERING_TAKEN;
+        return call->total < links * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SMALL
+                                                       : MCA_COLL_PIPERING_TAKEN;
     }
     if (!context->set_up && !mca_coll_pipering_collective_row(call->collective)->gathers
         && EARLY_LEAST > call->total && MCA_COLL_PIPERING_AUTO == params->algorithm) {
@@ -317,7 +319,7 @@ static int make_request(const mca_coll_pipering_call_t *call, mca_coll_pipering_
     mca_coll_pipering_plan_t *plan = NULL;
 
     if (MCA_COLL_PIPERING_TAKEN != reason) {
-        return step_aside(call, reason);
+        return decline(call, reason);
     }
 
     int rc = ensure_setup(context);

@@ -68,9 +68,9 @@ static mca_coll_pipering_shape_t route_chain(mca_coll_pipering_draft_t *draft)
 
     plan->pipes = 1;
     if (is_scan(draft)) {
-        mca_coll_pipering_chain_line(&chain, p, me);
+        mca_coll_pipering_chain_scan(&chain, p, me);
         mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
-        return mca_coll_pipering_chain_line_shape(node_of, p, scratch);
+        return mca_coll_pipering_chain_scan_shape(node_of, p, scratch);
     }
     mca_coll_pipering_chain(&chain, node_of, p, key->root, me);
     if (MCA_COLL_PIPERING_BCAST == key->collective) {
@@ -155,18 +155,19 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_alone(plan);
     const mca_coll_pipering_shape_t shape = route_chain(draft);
-    const mca_coll_pipering_line_problem_t line = {.shape = shape,
-                                                   .bytes = plan->total,
-                                                   .passes = plan->pipes,
-                                                   .combine = combines(draft) ? draft->combine : 0,
-                                                   .cost = draft->cost};
-    mca_coll_pipering_set_blocks(draft, mca_coll_pipering_line_search(&line));
+    const mca_coll_pipering_chain_problem_t problem = {.shape = shape,
+                                                       .bytes = plan->total,
+                                                       .passes = plan->pipes,
+                                                       .combine =
+                                                           combines(draft) ? draft->combine : 0,
+                                                       .cost = draft->cost};
+    mca_coll_pipering_set_blocks(draft, mca_coll_pipering_chain_search(&problem));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
-    plan->time = mca_coll_pipering_line_time(&line, block);
+    plan->time = mca_coll_pipering_chain_time(&problem, block);
     plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
-    plan->rounds = mca_coll_pipering_stages(
-        (uint64_t) (line.passes * (line.shape.across + line.shape.inside)),
-        mca_coll_pipering_blocks(plan->total, block));
+    plan->rounds =
+        mca_coll_pipering_stages((uint64_t) (problem.passes * (shape.across + shape.inside)),
+                                 mca_coll_pipering_blocks(plan->total, block));
 }
 
 /* Chunks of the vector, one a rank, and the ring that keeps nodes together. */

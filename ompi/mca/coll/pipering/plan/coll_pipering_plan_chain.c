@@ -18,26 +18,27 @@
  *      v                        v                   v            lower links
  *      . -> .                   . -> . -> .         .
  *
- * A broadcast goes along the arrows, a reduction against them. Between nodes all
- * bytes pass every link once; the way to the last rank is as long as there are
- * nodes and ranks on the last of them, not as there are ranks. A reduction whose
- * operation does not commute takes two lines of ranks instead,
+ * A broadcast goes along the arrows, a reduction against them. Every byte passes each link
+ * between nodes once. The longest way has a link for each node, and one for each rank of a
+ * node. An operation that does not commute is combined along two chains of ranks,
  *
  *     p-1 -> .. -> root+1 --upper--> root <--lower-- 0 <- 1 <- .. <- root-1
  *
- * so that result = lower op own op upper; rotating ranks, as the paper does, is
- * wrong for it. The root, if it is neither end, takes all bytes in twice. A prefix
- * operation is a line in the order of ranks.
+ * and the result is lower op own op upper. (The paper rotates the ranks instead, which is wrong
+ * for such an operation.) A root with ranks on both sides receives all bytes twice. A scan is
+ * one chain in the order of ranks.
  *
- * Cost: (n - 1) blocks behind the first one, which takes a hop a node and a hop a
- * rank of the last one; with n = ceil(m / B) and c(B) a block's time on a link
+ * Cost: n = ceil(m / B) blocks, of which each takes c(B) on a link between nodes, c'(B) on one
+ * inside a node, and g B to be combined:
  *
- *     T(B) = (n - 1) max(load c(B), g B) + across (c(B) + latency + g B) + inside (..)
+ *     T(B) = across (c(B) + latency + g B) + inside (c'(B) + latency' + g B)
+ *          + (n - 1) max(load c(B), load' c'(B), g B)
  *
- * This is the pipeline of plan_stages, which says what is different from the paper's
- * equations, with links in place of the paper's machine; a link's alpha has its flow
- * control. There and back at the same time (section 4.4, described there and not built)
- * loads every inner node twice. Limits: one line; for thousands of nodes trees fill faster.
+ * The first line is the way of the first block, over `across` links between nodes and `inside`
+ * links inside one; the second the others, at the pace of the slowest link (plan_stages). `load`
+ * counts how often all bytes enter the busiest node. An allreduce along the chain and back at the
+ * same time (section 4.4) enters every inner node twice. Limits: one chain, so trees are faster
+ * with few blocks and many nodes.
  *
  * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations",
  * sections 4.2 to 4.4.
@@ -122,15 +123,15 @@ void mca_coll_pipering_chain_ordered(mca_coll_pipering_chain_t *chain, int p, in
     }
 }
 
-void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me)
+void mca_coll_pipering_chain_scan(mca_coll_pipering_chain_t *chain, int p, int me)
 {
     chain->up = me + 1 < p ? me + 1 : -1;
     chain->upper = -1;
     chain->lower = me - 1;
 }
 
-/* Hops from rank `from` on, a rank a hop upwards or downwards. */
-static void count_hops(mca_coll_pipering_shape_t *shape, const int *node_of, int from, int to)
+/* Adds the links of the chain from rank `from` to rank `to`, one from each rank to the next. */
+static void count_links(mca_coll_pipering_shape_t *shape, const int *node_of, int from, int to)
 {
     const int step = from < to ? 1 : -1;
 
@@ -158,7 +159,7 @@ static int count_load(const int *node_of, int p, int root, int step, int *count)
     return most;
 }
 
-/* Hops between nodes count first. */
+/* Links between nodes count first. */
 static bool is_longer(const mca_coll_pipering_shape_t *a, const mca_coll_pipering_shape_t *b)
 {
     return a->across > b->across || (a->across == b->across && a->inside > b->inside);
@@ -169,13 +170,13 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_
 {
     mca_coll_pipering_shape_t above = {0, 0, 1}, below = {0, 0, 1};
 
-    count_hops(&above, node_of, p - 1, root);
+    count_links(&above, node_of, p - 1, root);
     for (int r = 0; r < p; ++r) {
         scratch[r] = 0;
     }
     if (0 < root) {
         const bool same = node_of[0] == node_of[root];
-        count_hops(&below, node_of, root - 1, 0);
+        count_links(&below, node_of, root - 1, 0);
         below.inside += same;
         below.across += !same;
         scratch[node_of[root]] += !same;
@@ -188,12 +189,12 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_
     return shape;
 }
 
-mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of, int p,
+mca_coll_pipering_shape_t mca_coll_pipering_chain_scan_shape(const int *node_of, int p,
                                                              int *scratch)
 {
     mca_coll_pipering_shape_t shape = {0, 0, 1};
 
-    count_hops(&shape, node_of, 0, p - 1);
+    count_links(&shape, node_of, 0, p - 1);
     for (int r = 0; r < p; ++r) {
         scratch[r] = 0;
     }
@@ -217,7 +218,7 @@ static int list_ranks(int *list, int first, int second)
     return count;
 }
 
-/* The next node first: from there it is a long way still. */
+/* The next node comes first, since the longest way goes through it. */
 void mca_coll_pipering_chain_spread(mca_coll_pipering_route_t *route,
                                     const mca_coll_pipering_ring_t *root,
                                     const mca_coll_pipering_chain_t *chain)
@@ -241,45 +242,44 @@ void mca_coll_pipering_chain_collect(mca_coll_pipering_route_t *route,
 
 /* ---- model ---- */
 
-static const mca_coll_pipering_link_cost_t *
-busy_link(const mca_coll_pipering_line_problem_t *line)
+static const mca_coll_pipering_link_cost_t *busy_link(
+    const mca_coll_pipering_chain_problem_t *chain)
 {
-    return 0 < line->shape.across ? &line->cost.net : &line->cost.local;
+    return 0 < chain->shape.across ? &chain->cost.net : &chain->cost.local;
 }
 
-double mca_coll_pipering_line_time(const void *problem, size_t block_size)
+double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
 {
-    const mca_coll_pipering_line_problem_t *line = problem;
-    const mca_coll_pipering_link_cost_t *net = &line->cost.net, *local = &line->cost.local;
-    const uint64_t blocks = mca_coll_pipering_blocks(line->bytes, block_size);
+    const mca_coll_pipering_chain_problem_t *chain = problem;
+    const mca_coll_pipering_link_cost_t *net = &chain->cost.net, *local = &chain->cost.local;
+    const uint64_t blocks = mca_coll_pipering_blocks(chain->bytes, block_size);
 
     if (0 == blocks) {
         return 0;
     }
-    const double size = (double) line->bytes / (double) blocks, combine = size * line->combine;
+    const double size = (double) chain->bytes / (double) blocks, combine = size * chain->combine;
     const double far = mca_coll_pipering_stream_time(net, 1, size);
     const double near = mca_coll_pipering_stream_time(local, 1, size);
-    const int far_loads = line->passes * line->shape.load;
-    const int near_loads = 0 < line->shape.across ? line->passes : far_loads;
-    const mca_coll_pipering_stage_t stages[] = {
-        {.count = line->passes * line->shape.across,
-         .pass = far + net->latency + combine,
-         .hold = fmax(far_loads * far, combine)},
-        {.count = line->passes * line->shape.inside,
-         .pass = near + local->latency + combine,
-         .hold = fmax(near_loads * near, combine)}};
+    const int far_loads = chain->passes * chain->shape.load;
+    const int near_loads = 0 < chain->shape.across ? chain->passes : far_loads;
+    const mca_coll_pipering_stage_t stages[] = {{.count = chain->passes * chain->shape.across,
+                                                 .pass = far + net->latency + combine,
+                                                 .hold = fmax(far_loads * far, combine)},
+                                                {.count = chain->passes * chain->shape.inside,
+                                                 .pass = near + local->latency + combine,
+                                                 .hold = fmax(near_loads * near, combine)}};
 
     return mca_coll_pipering_stages_time(stages, 2, blocks);
 }
 
-size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *line)
+size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *chain)
 {
-    const mca_coll_pipering_link_cost_t *link = busy_link(line);
-    const int hops = line->shape.across + line->shape.inside;
+    const mca_coll_pipering_link_cost_t *link = busy_link(chain);
+    const int hops = chain->shape.across + chain->shape.inside;
 
-    return mca_coll_pipering_search_size(mca_coll_pipering_line_time, line, link, line->bytes,
-                                         sqrt((double) line->bytes * link->alpha / link->beta
-                                              / (1 < hops ? hops : 1)));
+    return mca_coll_pipering_search_size(
+        mca_coll_pipering_chain_time, chain, link, chain->bytes,
+        sqrt((double) chain->bytes * link->alpha / link->beta / (1 < hops ? hops : 1)));
 }
 
 /* A step of the ring: a chunk of so many blocks, or the time in which one of them is passed on. */

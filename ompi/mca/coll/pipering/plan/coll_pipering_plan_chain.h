@@ -36,8 +36,8 @@ typedef struct mca_coll_pipering_chain_t {
 
 /** The length of a chain and the load of its busiest node. */
 typedef struct mca_coll_pipering_shape_t {
-    int across; /**< hops between nodes on the longest path from the root */
-    int inside; /**< hops inside nodes on this path */
+    int across; /**< links between nodes on the longest way from the root */
+    int inside; /**< links inside nodes on this way */
     int load;   /**< times that all bytes enter the busiest node, or rank if there is one node */
 } mca_coll_pipering_shape_t;
 
@@ -60,8 +60,8 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_
                                                                 int *scratch);
 
 /** The chain of a scan: from rank 0 up to the last rank, the root. */
-void mca_coll_pipering_chain_line(mca_coll_pipering_chain_t *chain, int p, int me);
-mca_coll_pipering_shape_t mca_coll_pipering_chain_line_shape(const int *node_of, int p,
+void mca_coll_pipering_chain_scan(mca_coll_pipering_chain_t *chain, int p, int me);
+mca_coll_pipering_shape_t mca_coll_pipering_chain_scan_shape(const int *node_of, int p,
                                                              int *scratch);
 
 /** Routes along a chain, for a ring of the root alone: away from it, and towards it. */
@@ -73,17 +73,17 @@ void mca_coll_pipering_chain_collect(mca_coll_pipering_route_t *route,
                                      const mca_coll_pipering_chain_t *chain);
 
 /** A chain, for the model. All pointers are borrowed. */
-typedef struct mca_coll_pipering_line_problem_t {
+typedef struct mca_coll_pipering_chain_problem_t {
     mca_coll_pipering_shape_t shape;
     size_t bytes;
     int passes;     /**< 1, or 2: to the root and back at the same time */
     double combine; /**< seconds a byte that is combined, 0: none is */
     mca_coll_pipering_cost_t cost;
-} mca_coll_pipering_line_problem_t;
+} mca_coll_pipering_chain_problem_t;
 
 /** Modelled seconds (mca_coll_pipering_time_fn_t), and the best block size in bytes. */
-double mca_coll_pipering_line_time(const void *problem, size_t block_size);
-size_t mca_coll_pipering_line_search(const mca_coll_pipering_line_problem_t *problem);
+double mca_coll_pipering_chain_time(const void *problem, size_t block_size);
+size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *problem);
 
 /** An allreduce as a reduce-scatter and an allgather along the ring. */
 typedef struct mca_coll_pipering_ring_allreduce_problem_t {

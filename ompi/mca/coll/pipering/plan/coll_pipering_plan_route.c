@@ -19,20 +19,19 @@
  *     | +---------+  |          | +---------+  |        node links: own blocks of a node
  *     +--------------+          +--------------+
  *
- * A block travels from its rank to the last rank of the node before its own.
- * The ranks of its own node that stand before it get it over the node links,
- * so that m - M_J bytes enter node J, M_J being what the node contributes; a flat
- * ring would let all but the contribution of the node's first rank come in.
- * Both links carry contributions in ring order backwards, so the receiver knows
- * each block without being told. With all ranks on one node there is no link to
- * save, and the ring closes as the flat one does.
+ * A block goes along the ring links until it reaches the last rank of the node before its own
+ * node. The ranks of its own node that stand before its rank get it over the node links. So
+ * node J, which contributes M_J bytes, receives m - M_J bytes; in a ring without node links only
+ * the contribution of its first rank would not come in. Both links carry contributions
+ * backwards along the ring, so the receiver knows which block comes next. On a single node
+ * there are no node links: its ring links are a closed ring.
  *
- * A ring link and a node link join two ranks in the same direction where a node has three
- * of them: only then they need a tag each.
+ * On a node of three ranks or more a ring link and a node link may join the same two ranks in the
+ * same direction; then each link has a tag of its own.
  *
- * In a tree a rank has one link to its parent and one to each child. What arrives from the
- * parent is forwarded to all children (spread), or what arrives from them is combined and
- * sent to the parent (collect).
+ * In a tree a rank has one link to its parent and one to each child. A broadcast forwards what
+ * comes from the parent to all children (spread); a reduction combines what comes from the
+ * children and sends it to the parent (collect).
  *
  * Paper 2.2 and Figure 1; the node links are an addition.
  */
