@@ -20,4 +20,21 @@ unequal block_split full
 unequal alpha 30
 unequal ring_buffer false
 unequal reorder_nodes false
+
+# unequal_leaders HOW VARIABLE VALUE COMMAND...: likewise a variable of coll/mleader.
+unequal_leaders() {
+    local label="$1: mleader's $2 differs on rank 1"
+    local pattern="coll_mleader_$2: rank 1\$" set=(-x COMPONENT=mleader -x "VARIABLE=$2" -x "VALUE=$3")
+    shift 3
+    "$1" "$label" "${@:2}" "${set[@]}" "$bin/unequal"
+    [[ $1 != on_nodes ]] || can_nodes || return
+    yes_if "$label: rank 0 says so" said "$pattern"
+    is "$label: and nothing else" "$(lines 'coll_[a-z]*_[a-z_]*: rank')" 1
+}
+
+forced=(on_one 4 60 --mca coll_mleader_allgather_algorithm leaders)
+unequal_leaders forced groups 2 "${forced[@]}"
+unequal_leaders forced placement packed "${forced[@]}"
+unequal_leaders forced segment_size 4096 "${forced[@]}"
+unequal_leaders auto exchange bruck on_nodes 2,2 block 60
 finish

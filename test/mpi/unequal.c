@@ -11,7 +11,8 @@
 /**
  * @file
  * A rank whose variables differ, as on a node with a parameter file of its own: calls are
- * served right by others, and counted. VARIABLE and VALUE say what rank 1 has.
+ * served right by others, and counted. COMPONENT is pipering (the default) or mleader; VARIABLE
+ * and VALUE say what rank 1 has.
  */
 
 #include "knob.h"
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #define BYTES 900001
+#define SMALL 100 /* bytes of a contribution that leaders take */
 
 static unsigned char value(int rank, int i)
 {
@@ -43,9 +45,9 @@ static bool bcast_is_right(unsigned char *data)
     return right;
 }
 
-static bool gather_is_right(unsigned char *data)
+/* Contributions of `part` bytes. */
+static bool gather_is_right(unsigned char *data, int part)
 {
-    const int part = BYTES / tap_size;
     bool right = true;
 
     for (int i = 0; i < part; i++) {
@@ -60,13 +62,40 @@ static bool gather_is_right(unsigned char *data)
     return right;
 }
 
+static void call_pipering(unsigned char *data)
+{
+    knob_set("coll_pipering_bcast_algorithm", KNOB_PIPELINE);
+    knob_set("coll_pipering_allgather_algorithm", KNOB_RING);
+    for (int i = 0; i < 3; i++) {
+        tap_check(bcast_is_right(data), "", "MPI_Bcast %d", i);
+        tap_check(gather_is_right(data, BYTES / tap_size), "", "MPI_Allgather %d", i);
+    }
+    tap_check(6 == knob_counter("coll_pipering_fallback_unequal"), "", "all calls went below");
+    tap_check(0 == knob_counter("coll_pipering_calls"), "", "and none was served");
+}
+
+static void call_mleader(unsigned char *data)
+{
+    for (int i = 0; i < 6; i++) {
+        tap_check(gather_is_right(data, SMALL), "", "MPI_Allgather %d", i);
+    }
+    const uint64_t early = knob_counter("coll_mleader_fallback_new");
+    tap_check(2 >= early, "", "leaders were wanted from the third call on");
+    tap_check(6 == early + knob_counter("coll_mleader_fallback_unequal"), "",
+              "all other calls went below");
+    tap_check(0 == knob_counter("coll_mleader_calls_shared")
+                  && 0 == knob_counter("coll_mleader_calls_messages"),
+              "", "and none was served");
+}
+
 int main(int argc, char **argv)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *variable = getenv("VARIABLE");
+    const char *given = getenv("COMPONENT"), *component = NULL == given ? "pipering" : given;
     char name[100];
 
     if (NULL != rank && 1 == atoi(rank) && NULL != variable) {
-        snprintf(name, sizeof(name), "OMPI_MCA_coll_pipering_%s", variable);
+        snprintf(name, sizeof(name), "OMPI_MCA_coll_%s_%s", component, variable);
         setenv(name, getenv("VALUE"), 1);
     }
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
@@ -75,14 +104,11 @@ int main(int argc, char **argv)
     }
     unsigned char *data = tap_memory(BYTES);
 
-    knob_set("coll_pipering_bcast_algorithm", KNOB_PIPELINE);
-    knob_set("coll_pipering_allgather_algorithm", KNOB_RING);
-    for (int i = 0; i < 3; i++) {
-        tap_check(bcast_is_right(data), "", "MPI_Bcast %d", i);
-        tap_check(gather_is_right(data), "", "MPI_Allgather %d", i);
+    if (0 == strcmp(component, "mleader")) {
+        call_mleader(data);
+    } else {
+        call_pipering(data);
     }
-    tap_check(6 == knob_counter("coll_pipering_fallback_unequal"), "", "all calls went below");
-    tap_check(0 == knob_counter("coll_pipering_calls"), "", "and none was served");
     free(data);
     knob_end();
     return tap_end();

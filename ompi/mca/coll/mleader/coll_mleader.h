@@ -91,7 +91,8 @@ typedef enum {
     MCA_COLL_MLEADER_FALLBACK_EARLY,  /**< a nonblocking call, and the communicator is not set up */
     MCA_COLL_MLEADER_FALLBACK_LOCAL,  /**< all ranks are on one node */
     MCA_COLL_MLEADER_FALLBACK_ALONE,  /**< there is one rank a node */
-    MCA_COLL_MLEADER_FALLBACK_UNLIKE, /**< ranks differ in data representation */
+    MCA_COLL_MLEADER_FALLBACK_UNLIKE, /**< ranks differ in data representation ... */
+    MCA_COLL_MLEADER_FALLBACK_UNEQUAL, /**< ... or in variables */
     MCA_COLL_MLEADER_REASONS
 } mca_coll_mleader_reason_t;
 
@@ -111,8 +112,8 @@ mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
 bool mca_coll_mleader_is_left_alone(void);
 mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void);
 
-/** Whether there is a line about each call of this rank. */
-bool mca_coll_mleader_is_talkative(ompi_communicator_t *comm);
+/** Whether this rank writes the verbose line of a call. */
+bool mca_coll_mleader_is_verbose(ompi_communicator_t *comm);
 const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason);
 
 /** Reads what groups are, "socket" or "0-3,4-7"; false: it cannot be understood. */
@@ -185,12 +186,13 @@ typedef struct mca_coll_mleader_shared_t {
 /** What is known of a communicator once it is set up. */
 typedef struct mca_coll_mleader_topology_t {
     mca_coll_mleader_grouping_t grouping[MCA_COLL_MLEADER_GROUPINGS];
-    int groupings;   /**< 1: as told; 2: one leader a node, and one a socket */
+    int groupings; /**< 1: as the user wants; 2: one leader a node, and one a socket */
     int ranks, nodes;
     int lanes;       /**< of all groupings together */
     int *identity;   /**< [ranks + 1] 0, 1, 2 ... */
     int *index;      /**< [ranks] number of a rank on its node */
-    bool alike;      /**< all ranks have the same data representation */
+    bool alike;      /**< all ranks have the same data representation ... */
+    bool equal;      /**< ... and the same variables */
     int most_here;   /**< ranks on the fullest node */
     int processors;  /**< of the node where they are fewest for its ranks ... */
     int crowd;       /**< ... and these */
@@ -289,6 +291,7 @@ typedef struct mca_coll_mleader_component_t {
     mca_common_irregular_directory_t directory; /**< of segments */
     opal_mutex_t lock;                          /**< of the directory */
     mca_coll_mleader_counters_t counters;
+    mca_common_irregular_equal_t equal; /**< variables that must be */
 } mca_coll_mleader_component_t;
 
 OMPI_DECLSPEC extern mca_coll_mleader_component_t mca_coll_mleader_component;

@@ -26,12 +26,12 @@
 
 /* ---- who serves a call ---- */
 
-static int step_aside(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_t reason)
+static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_t reason)
 {
     mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
 
     mca_common_irregular_count(&component->counters.fallback[reason], 1);
-    if (mca_coll_mleader_is_talkative(call->comm)) {
+    if (mca_coll_mleader_is_verbose(call->comm)) {
         opal_output(component->output,
                     "coll/mleader: %s on %s: %zu bytes a rank, left to the module below: %s",
                     call->caller.name, call->comm->c_name, call->bytes,
@@ -40,12 +40,16 @@ static int step_aside(const mca_coll_mleader_call_t *call, mca_coll_mleader_reas
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
-/* Whether it has been found that leaders are of no use to the communicator. */
+/*
+ * Whether it has been found that leaders are of no use to the communicator, or, where the user
+ * wants them in any case, that they are not possible.
+ */
 static mca_coll_mleader_reason_t judge_module(const mca_coll_mleader_params_t *params,
                                               const mca_coll_mleader_module_t *module)
 {
     return MCA_COLL_MLEADER_AUTO == params->algorithm
                    || MCA_COLL_MLEADER_FALLBACK_UNLIKE == module->reason
+                   || MCA_COLL_MLEADER_FALLBACK_UNEQUAL == module->reason
                ? module->reason
                : MCA_COLL_MLEADER_TAKEN;
 }
@@ -206,7 +210,7 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
         }
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
-        return step_aside(call, reason);
+        return decline(call, reason);
     }
     call->waits = true;
     call->room = &module->topology->shared.room;
@@ -276,7 +280,7 @@ static int iserve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modu
                      : MCA_COLL_MLEADER_FALLBACK_EARLY;
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
-        return step_aside(call, reason);
+        return decline(call, reason);
     }
     prepare(call, &params, topology);
     return mca_common_irregular_mpi_error(mca_coll_mleader_request_start(call, request));
@@ -322,7 +326,7 @@ static int serve_again(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t 
         reason = module->reason;
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
-        return step_aside(call, reason);
+        return decline(call, reason);
     }
     call->topology = module->topology;
     call->topology->kept = true;

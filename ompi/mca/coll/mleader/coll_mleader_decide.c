@@ -46,6 +46,9 @@ mca_coll_mleader_judge_topology(const mca_coll_mleader_params_t *params,
     if (!topology->alike) {
         return MCA_COLL_MLEADER_FALLBACK_UNLIKE;
     }
+    if (!topology->equal) {
+        return MCA_COLL_MLEADER_FALLBACK_UNEQUAL;
+    }
     if (MCA_COLL_MLEADER_AUTO != params->algorithm) {
         return MCA_COLL_MLEADER_TAKEN;
     }
@@ -185,7 +188,7 @@ void mca_coll_mleader_report(const mca_coll_mleader_call_t *call)
                                            [MCA_COMMON_IRREGULAR_RING] = "ring"};
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
 
-    if (mca_coll_mleader_is_talkative(call->comm)) {
+    if (mca_coll_mleader_is_verbose(call->comm)) {
         opal_output(mca_coll_mleader_component.output,
                     "coll/mleader: %s on %s: %zu bytes a rank, %d ranks in %d groups on %d "
                     "nodes; in: %s, between leaders: %s%s, out: %s, slices of %zu bytes; this "

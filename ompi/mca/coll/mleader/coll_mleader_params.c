@@ -171,24 +171,22 @@ static void register_ints(mca_common_irregular_vars_t *all)
 
 /* ---- performance variables ---- */
 
-static const char *const reason_names[MCA_COLL_MLEADER_REASONS]
-    = {[MCA_COLL_MLEADER_FALLBACK_OFF] = "off",
-       [MCA_COLL_MLEADER_FALLBACK_LARGE] = "large",
-       [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",
-       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "early",
-       [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",
-       [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",
-       [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike"};
+static const char *const reason_names[MCA_COLL_MLEADER_REASONS] = {
+    [MCA_COLL_MLEADER_FALLBACK_OFF] = "off",       [MCA_COLL_MLEADER_FALLBACK_LARGE] = "large",
+    [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "early",
+    [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",   [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",
+    [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike", [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = "unequal"};
 
-static const char *const reason_texts[MCA_COLL_MLEADER_REASONS]
-    = {[MCA_COLL_MLEADER_TAKEN] = "taken",
-       [MCA_COLL_MLEADER_FALLBACK_OFF] = "switched off",
-       [MCA_COLL_MLEADER_FALLBACK_LARGE] = "contributions are large",
-       [MCA_COLL_MLEADER_FALLBACK_NEW] = "one of the first calls on the communicator",
-       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "nonblocking, before the communicator is set up",
-       [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "all ranks are on one node",
-       [MCA_COLL_MLEADER_FALLBACK_ALONE] = "every rank is alone on its node",
-       [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "ranks differ in data representation"};
+static const char *const reason_texts[MCA_COLL_MLEADER_REASONS] = {
+    [MCA_COLL_MLEADER_TAKEN] = "taken",
+    [MCA_COLL_MLEADER_FALLBACK_OFF] = "switched off",
+    [MCA_COLL_MLEADER_FALLBACK_LARGE] = "contributions are large",
+    [MCA_COLL_MLEADER_FALLBACK_NEW] = "one of the first calls on the communicator",
+    [MCA_COLL_MLEADER_FALLBACK_EARLY] = "nonblocking, before the communicator is set up",
+    [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "all ranks are on one node",
+    [MCA_COLL_MLEADER_FALLBACK_ALONE] = "every rank is alone on its node",
+    [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "ranks differ in data representation",
+    [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = "ranks differ in their variables"};
 
 const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
 {
@@ -226,11 +224,12 @@ static void register_counters(mca_common_irregular_vars_t *all)
 
 int mca_coll_mleader_params_register(void)
 {
-    mca_common_irregular_vars_t all
-        = {.component = &mca_coll_mleader_component.super.collm_version,
-           .owner = "mleader",
-           .experts = experts};
+    mca_common_irregular_vars_t all = {.component = &mca_coll_mleader_component.super.collm_version,
+                                       .equal = &mca_coll_mleader_component.equal,
+                                       .owner = "mleader",
+                                       .experts = experts};
 
+    all.equal->count = 0;
     register_ints(&all);
     register_choices(&all);
     register_sizes(&all);
@@ -269,7 +268,7 @@ bool mca_coll_mleader_is_left_alone(void)
     return MCA_COLL_MLEADER_AUTO == vars.algorithm && 0 >= mca_coll_mleader_component.verbose;
 }
 
-bool mca_coll_mleader_is_talkative(ompi_communicator_t *comm)
+bool mca_coll_mleader_is_verbose(ompi_communicator_t *comm)
 {
     const int verbose = mca_coll_mleader_component.verbose;
     return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));

@@ -11,8 +11,8 @@
  * @file
  * Topology: the nodes and domains that ranks share, and the segment of the node.
  *
- * Each rank reports what it sees of its node, in one allgather by the module below, and all
- * ranks compute the same groups. If these are used, the first rank of a node makes a segment,
+ * Each rank reports what it sees of its node, and a hash of its variables, in one allgather by the
+ * module below, and all ranks compute the same groups. If these are used, the first rank of a node makes a segment,
  * the others attach it, and a second allgather shows whether all ranks have their segment.
  */
 
@@ -29,7 +29,7 @@
 #include "opal/util/show_help.h"
 
 /* A rank's record: the lowest rank with which it shares each domain, and more. */
-enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, RECORD };
+enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, VARIABLES, RECORD };
 
 static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_NODE,
                                                          [SOCKET] = OPAL_PROC_ON_SOCKET,
@@ -42,6 +42,12 @@ static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
 {
     ompi_proc_t *proc = ompi_group_get_proc_ptr_raw(comm->c_local_group, rank);
     return ompi_proc_is_sentinel(proc) ? OPAL_PROC_NON_LOCAL : proc->super.proc_flags;
+}
+
+/* A hash of variable i, or of all variables. */
+static uint32_t hash_of(int i)
+{
+    return mca_common_irregular_equal_hash(&mca_coll_mleader_component.equal, i);
 }
 
 /* A rank shares a domain if all bits of its locality are set: they include the levels above. */
@@ -63,6 +69,7 @@ static void look_around(ompi_communicator_t *comm, int record[RECORD])
     }
     record[ARCH] = (int) opal_local_arch;
     record[PROCESSORS] = (int) sysconf(_SC_NPROCESSORS_ONLN);
+    record[VARIABLES] = (int) hash_of(mca_coll_mleader_component.equal.count);
 }
 
 /* ---- groups ---- */
@@ -82,8 +89,8 @@ static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records
     topology->crowd = topology->processors = 1;
     memset(count, 0, (size_t) topology->ranks * sizeof(int));
     for (int r = 0; r < topology->ranks; ++r) {
-        const int node = node_of[node_of[r]], told = records[node * RECORD + PROCESSORS];
-        const int here = ++count[node], processors = 0 < told ? told : 1;
+        const int node = node_of[node_of[r]], found = records[node * RECORD + PROCESSORS];
+        const int here = ++count[node], processors = 0 < found ? found : 1;
         if ((long) here * topology->processors > (long) topology->crowd * processors) {
             topology->crowd = here;
             topology->processors = processors;
@@ -257,10 +264,35 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
     look_around(comm, mine);
     const int rc = module->previous_allgather(mine, RECORD, MPI_INT, records, RECORD, MPI_INT,
                                               comm, module->previous_allgather_module);
-    module->topology->alike = true;
+    module->topology->alike = module->topology->equal = true;
     for (int r = 0; r < ompi_comm_size(comm) && OMPI_SUCCESS == rc; ++r) {
         module->topology->alike &= records[r * RECORD + ARCH] == mine[ARCH];
+        module->topology->equal &= records[r * RECORD + VARIABLES] == mine[VARIABLES];
     }
+    return rc;
+}
+
+/* Variables differ, as all ranks know by now: rank 0 names them, and the ranks. */
+static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+{
+    const int count = mca_coll_mleader_component.equal.count, ranks = ompi_comm_size(comm);
+    uint32_t *hashes = malloc((size_t) (ranks + 1) * (size_t) count * sizeof(uint32_t));
+    uint32_t *mine = NULL == hashes ? NULL : hashes + (size_t) ranks * (size_t) count;
+
+    if (NULL == hashes) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    for (int i = 0; i < count; ++i) {
+        mine[i] = hash_of(i);
+    }
+    const int rc =
+        module->previous_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
+                                   module->previous_allgather_module);
+    if (OMPI_SUCCESS == rc && 0 == ompi_comm_rank(comm)) {
+        mca_common_irregular_equal_report(&mca_coll_mleader_component.equal, "mleader",
+                                          comm->c_name, hashes, ranks);
+    }
+    free(hashes);
     return rc;
 }
 
@@ -274,6 +306,9 @@ int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_commu
     module->topology = new_topology(ranks);
     if (NULL != records && NULL != module->topology) {
         rc = exchange_records(module, comm, records);
+    }
+    if (OMPI_SUCCESS == rc && module->topology->alike && !module->topology->equal) {
+        rc = compare_variables(module, comm);
     }
     if (OMPI_SUCCESS == rc) {
         rc = make_groupings(module->topology, comm, records, &params);

@@ -86,12 +86,19 @@ typedef struct mca_common_irregular_equal_t {
     struct {
         const char *name; /**< without the component's prefix */
         const void *storage;
-        size_t size;
+        size_t size; /**< bytes; 0: a string */
     } of[MCA_COMMON_IRREGULAR_EQUAL_MOST];
 } mca_common_irregular_equal_t;
 
 /** A hash of the value of variable i, or, if i is `count`, of the values of all variables. */
 uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equal, int i);
+
+/**
+ * Tells the user which variables of component `owner` differ on which of `ranks` ranks of a
+ * communicator. `hashes` [ranks * count] are the hashes of all variables, rank by rank.
+ */
+void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal, const char *owner,
+                                       const char *comm_name, const uint32_t *hashes, int ranks);
 
 /** The state of a component that registers its variables. */
 typedef struct mca_common_irregular_vars_t {

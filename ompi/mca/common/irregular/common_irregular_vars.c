@@ -48,9 +48,53 @@ uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equ
     uint32_t hash = UINT32_C(2166136261);
 
     for (int k = from; k < to; ++k) {
-        hash = hash_bytes(hash, equal->of[k].storage, equal->of[k].size);
+        if (0 == equal->of[k].size) {
+            const char *text = *(char *const *) equal->of[k].storage;
+            hash = NULL == text ? hash : hash_bytes(hash, text, strlen(text) + 1);
+        } else {
+            hash = hash_bytes(hash, equal->of[k].storage, equal->of[k].size);
+        }
     }
     return hash;
+}
+
+/* Ranks that a message names. */
+#define NAMED_MOST 8
+
+/* Lists the ranks whose variable i differs from rank 0's in `text`; returns their number. */
+static int name_ranks(const uint32_t *hashes, int count, int ranks, int i, char *text, size_t size)
+{
+    size_t length = 0;
+    int found = 0;
+
+    for (int r = 1; r < ranks; ++r) {
+        if (hashes[(size_t) r * count + i] == hashes[i]) {
+            continue;
+        }
+        if (++found <= NAMED_MOST) {
+            length +=
+                (size_t) snprintf(text + length, size - length, "%s%d", 1 < found ? ", " : "", r);
+        }
+    }
+    if (NAMED_MOST < found) {
+        (void) snprintf(text + length, size - length, " and %d more", found - NAMED_MOST);
+    }
+    return found;
+}
+
+void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal, const char *owner,
+                                       const char *comm_name, const uint32_t *hashes, int ranks)
+{
+    char lines[2048] = "", text[16 * NAMED_MOST];
+
+    for (int i = 0; i < equal->count; ++i) {
+        const size_t length = strlen(lines);
+        if (0 < name_ranks(hashes, equal->count, ranks, i, text, sizeof(text))) {
+            (void) snprintf(lines + length, sizeof(lines) - length, "  coll_%s_%s: rank %s\n",
+                            owner, equal->of[i].name, text);
+        }
+    }
+    opal_show_help("help-mca-common-irregular.txt", "unequal", true, owner, comm_name, lines);
 }
 
 static void note_equal(mca_common_irregular_vars_t *vars, const char *name, int scope,
@@ -215,6 +259,7 @@ void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *nam
 void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
                                  const char *help, int flags, int scope, char **storage)
 {
+    note_equal(vars, name, scope, storage, 0);
     (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_STRING,
                                            NULL, 0, flags, level_of(vars, name), scope, storage);
 }

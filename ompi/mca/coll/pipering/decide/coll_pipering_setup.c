@@ -44,9 +44,6 @@
 #define LOCAL_ALPHA 1e-6
 #define LOCAL_BETA 0.3e-9
 
-/* The most ranks that are named for a variable. */
-#define NAMED_MOST 8
-
 typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 
 /* The value of the join's agreement: least and most of the values that must be equal. */
@@ -205,51 +202,11 @@ static void begin_compare(mca_coll_pipering_setup_t *setup)
     }
 }
 
-/* Lists the ranks whose variable i differs from rank 0's in `text`; returns their number. */
-static int name_ranks(const mca_coll_pipering_setup_t *setup, int i, char *text, size_t size)
-{
-    const int p = ompi_comm_size(setup->comm);
-    const int count = setup->process->equal.count;
-    const uint32_t *hashes = setup->values;
-    size_t length = 0;
-    int found = 0;
-
-    for (int r = 1; r < p; ++r) {
-        if (hashes[(size_t) r * count + i] == hashes[i]) {
-            continue;
-        }
-        if (++found <= NAMED_MOST) {
-            length += (size_t) snprintf(text + length, size - length, "%s%d",
-                                        1 < found ? ", " : "", r);
-        }
-    }
-    if (NAMED_MOST < found) {
-        (void) snprintf(text + length, size - length, " and %d more", found - NAMED_MOST);
-    }
-    return found;
-}
-
-/* Reports the variables that differ and their ranks; for rank 0, whose values are the first. */
-static void complain(const mca_coll_pipering_setup_t *setup)
-{
-    const mca_common_irregular_equal_t *equal = &setup->process->equal;
-    char lines[2048] = "", ranks[16 * NAMED_MOST];
-
-    for (int i = 0; i < equal->count; ++i) {
-        const size_t length = strlen(lines);
-        if (0 < name_ranks(setup, i, ranks, sizeof(ranks))) {
-            (void) snprintf(lines + length, sizeof(lines) - length, "  coll_pipering_%s: rank %s\n",
-                            equal->of[i].name, ranks);
-        }
-    }
-    opal_show_help("help-mca-common-irregular.txt", "unequal", true, "pipering",
-                   setup->comm->c_name, lines);
-}
-
 static void end_compare(mca_coll_pipering_setup_t *setup)
 {
     if (0 == ompi_comm_rank(setup->comm)) {
-        complain(setup);
+        mca_common_irregular_equal_report(&setup->process->equal, "pipering", setup->comm->c_name,
+                                          setup->values, ompi_comm_size(setup->comm));
     }
     end_collection(setup);
     be_ready(setup);
