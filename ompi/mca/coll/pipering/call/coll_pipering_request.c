@@ -192,11 +192,14 @@ static const mca_coll_pipering_route_t *clocked_route(const mca_coll_pipering_re
     return &request->plan->route[request->plan->pipes - 1];
 }
 
-/* Its link from another node, -1: there is none. */
+/* Its link from another node, -1: there is none, or it carries other streams too. */
 static int clocked_link(const mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_route_t *route = clocked_route(request);
 
+    if (request->plan->row->crosses) {
+        return -1;
+    }
     for (int i = 0; i < route->ins; ++i) {
         if (!route->in[i].local) {
             return i;

@@ -117,6 +117,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .text = "two trees",
      .pipes = 2,
      .links = MCA_COLL_PIPERING_TREE_DOWNS,
+     .crosses = true,
      .forced = true,
      .plan = mca_coll_pipering_plan_two_trees},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},

@@ -74,6 +74,7 @@ typedef struct mca_coll_pipering_row_t {
     bool rounds;   /**< an exchange in rounds, else pipelines */
     bool scatters; /**< its pipelines go around the ring, one after the other */
     bool serial;   /**< a pipeline begins when the one before is over */
+    bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** Whether it can serve a call; NULL: any. */
     bool (*can)(const struct mca_coll_pipering_draft_t *draft);

@@ -31,16 +31,22 @@
  * even and odd change places; node n alone is a leaf in both where n is odd. In a node data
  * goes along a chain of its ranks, from the rank that the trees end at.
  *
- * Cost: with k blocks in each tree, D = floor(log2 n) + 1 hops between nodes and c(B) a
- * block's time on a link
+ * Cost: with k blocks in each tree, D = floor(log2 n) + 1 links between nodes on the longest way
+ * and c(B) a block's time on a link
  *
- *     T(B) = D (2 c(B) + latency) + (k - 1) 2 c(B) + inside (c'(B) + latency')
+ *     T(B) = D (2 c(B) + latency) + (k - 1) 2 c(B) 4/3 + inside (c'(B) + latency')
  *
- * where a chain takes n hops and 2k blocks. Limits: one rank of a node sends for it; blocks of
- * a vector that fits into one block go down one tree.
+ * where a chain has n links and 2k blocks. Every node sends to two others and receives from two
+ * others, and nothing keeps these sends in step: a block whose receiver is busy with the other
+ * tree holds up the blocks behind it. A switch of this kind carries 3/4 of what its links do;
+ * so a chain is faster from about the size on where its way is no more than a third of its
+ * time. (Sanders et al. colour the links, with which nodes send in step; that needs rounds.)
+ * Limits: one rank of a node sends for it; blocks of a vector that fits into one block go down
+ * one tree.
  *
  * P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast,
- * reduction and scan", 2009, section 3.
+ * reduction and scan", 2009, section 3. M. Karol, M. Hluchyj, S. Morgan, "Input versus output
+ * queueing on a space-division packet switch", 1987, table I: 0.75 for two inputs and outputs.
  */
 
 #include <math.h>
@@ -181,6 +187,9 @@ static int depth_of(int nodes)
     return depth;
 }
 
+/* How much longer links take that wait for each other. */
+#define CONTENTION (4.0 / 3)
+
 double mca_coll_pipering_two_trees_time(const void *problem, size_t block_size)
 {
     const mca_coll_pipering_two_trees_problem_t *trees = problem;
@@ -194,7 +203,7 @@ double mca_coll_pipering_two_trees_time(const void *problem, size_t block_size)
     const double far = mca_coll_pipering_stream_time(net, 2, 2 * size);
     const double near = mca_coll_pipering_stream_time(local, 1, size);
     const mca_coll_pipering_stage_t stages[] = {
-        {.count = depth_of(trees->nodes), .pass = far + net->latency, .hold = far},
+        {.count = depth_of(trees->nodes), .pass = far + net->latency, .hold = CONTENTION * far},
         {.count = trees->inside, .pass = near + local->latency, .hold = 2 * near}};
 
     return mca_coll_pipering_stages_time(stages, 2, (blocks + 1) / 2);
@@ -203,10 +212,9 @@ double mca_coll_pipering_two_trees_time(const void *problem, size_t block_size)
 size_t mca_coll_pipering_two_trees_search(const mca_coll_pipering_two_trees_problem_t *trees)
 {
     const mca_coll_pipering_link_cost_t *net = &trees->cost.net;
-    const int hops = depth_of(trees->nodes) + trees->inside;
+    const int links = depth_of(trees->nodes) + trees->inside;
 
-    return mca_coll_pipering_search_size(mca_coll_pipering_two_trees_time, trees, net,
-                                         trees->bytes,
-                                         sqrt((double) trees->bytes * net->alpha / net->beta
-                                              / (1 < hops ? 2 * hops : 1)));
+    return mca_coll_pipering_search_size(
+        mca_coll_pipering_two_trees_time, trees, net, trees->bytes,
+        sqrt((double) trees->bytes * net->alpha / net->beta / (1 < links ? 2 * links : 1)));
 }

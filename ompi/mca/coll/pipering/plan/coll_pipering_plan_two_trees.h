@@ -42,7 +42,7 @@ void mca_coll_pipering_two_trees(mca_coll_pipering_tree_t *tree, int which, cons
 /** Two trees as the model sees them. */
 typedef struct mca_coll_pipering_two_trees_problem_t {
     int nodes;
-    int inside; /**< hops inside the node of most ranks */
+    int inside; /**< links inside the node of most ranks */
     size_t bytes;
     mca_coll_pipering_cost_t cost;
 } mca_coll_pipering_two_trees_problem_t;
