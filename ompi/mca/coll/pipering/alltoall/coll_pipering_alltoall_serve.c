@@ -17,6 +17,7 @@
  */
 
 #include "coll_pipering_alltoall.h"
+#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include <inttypes.h>
 
@@ -130,6 +131,10 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     const mca_coll_pipering_reason_t reason = judge(&job->plan);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
         *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
+        mca_coll_pipering_why_taken(&module->context, mca_coll_pipering_exchange_algorithm_text(
+                                                          job->plan.params.algorithm));
+    } else {
+        mca_coll_pipering_why_left(&module->context, reason);
     }
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;

@@ -14,6 +14,7 @@
  *     call        component, params, module, and a file for each collective; gather and
  *                 reduction, what these share; serve, which leads all calls down
  *     request     a call on its way: request, share
+ *     why         which calls a program makes, and who serves them, where that is recorded
  *     decide      setup (who is where, what links cost), lessons, registry (a row for each
  *                 algorithm), choice, and a plan of each: ring, rounds, chain
  *     engine      the one pipeline, gathers in rounds (a plan of the schedule engine); staging
@@ -102,6 +103,19 @@ typedef struct mca_coll_pipering_previous_t {
     mca_coll_base_module_t *neighbor_alltoallw_init_module;
 } mca_coll_pipering_previous_t;
 
+/**
+ * Keeps who serves the functions of a communicator so far, for what a module that takes their
+ * place does not serve, and lets go of them. OMPI_ERR_NOT_FOUND: nobody serves some of them.
+ */
+int mca_coll_pipering_previous_save(mca_coll_pipering_previous_t *previous,
+                                    const mca_coll_base_comm_coll_t *functions);
+void mca_coll_pipering_previous_drop(mca_coll_pipering_previous_t *previous);
+
+/** How many modules are kept, and module i; NULL: there was none. */
+size_t mca_coll_pipering_previous_count(void);
+mca_coll_base_module_t *
+mca_coll_pipering_previous_module(const mca_coll_pipering_previous_t *previous, size_t i);
+
 typedef struct mca_coll_pipering_module_t {
     mca_coll_base_module_t super;
     mca_coll_pipering_previous_t previous;
@@ -121,6 +135,7 @@ typedef struct mca_coll_pipering_component_t {
     int priority;
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /**< variables that small calls read, too, */
     size_t min_total;                             /**< so next to what else these look at */
+    bool records; /**< what calls are made and why: all go the long way; likewise */
     mca_coll_pipering_process_t process;
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
     bool opened;
@@ -139,6 +154,9 @@ int mca_coll_pipering_params_register(void);
 /** The variables as they stand for a collective, unit-converted and in range. */
 mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
+
+/** The directory for records of calls (coll_pipering_why.h), NULL or empty: there are none. */
+const char *mca_coll_pipering_why(void);
 
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
 

@@ -56,7 +56,7 @@ static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t colle
                                             const mca_coll_pipering_module_t *module)
 {
     if (!mca_coll_pipering_is_small(collective, total) || 0 == total
-        || &mca_coll_pipering_component.spare == module) {
+        || &mca_coll_pipering_component.spare == module || mca_coll_pipering_component.records) {
         return false;
     }
     if (0 < mca_coll_pipering_component.process.verbose) {

@@ -148,9 +148,8 @@ static mca_coll_base_module_t **module_at(const void *structure, size_t offset)
     return (mca_coll_base_module_t **) ((char *) structure + offset);
 }
 
-/* Keeps who serves a function so far, for what this module does not serve. */
-static int save_previous(mca_coll_pipering_previous_t *previous,
-                         const mca_coll_base_comm_coll_t *functions)
+int mca_coll_pipering_previous_save(mca_coll_pipering_previous_t *previous,
+                                    const mca_coll_base_comm_coll_t *functions)
 {
     for (size_t i = 0; i < ROWS; ++i) {
         function_t *function = get_function(functions, rows[i].in_comm);
@@ -166,7 +165,7 @@ static int save_previous(mca_coll_pipering_previous_t *previous,
     return OMPI_SUCCESS;
 }
 
-static void drop_previous(mca_coll_pipering_previous_t *previous)
+void mca_coll_pipering_previous_drop(mca_coll_pipering_previous_t *previous)
 {
     for (size_t i = 0; i < ROWS; ++i) {
         mca_coll_base_module_t *module = *module_at(previous, rows[i].previous_module);
@@ -177,16 +176,28 @@ static void drop_previous(mca_coll_pipering_previous_t *previous)
     memset(previous, 0, sizeof(*previous));
 }
 
+size_t mca_coll_pipering_previous_count(void)
+{
+    return ROWS;
+}
+
+mca_coll_base_module_t *
+mca_coll_pipering_previous_module(const mca_coll_pipering_previous_t *previous, size_t i)
+{
+    return *module_at(previous, rows[i].previous_module);
+}
+
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
     module->context.comm = comm;
     const int rc = module->out_of_memory ? OMPI_SUCCESS
-                                         : save_previous(&module->previous, comm->c_coll);
+                                         : mca_coll_pipering_previous_save(&module->previous,
+                                                                           comm->c_coll);
 
     if (OMPI_SUCCESS != rc) {
-        drop_previous(&module->previous);
+        mca_coll_pipering_previous_drop(&module->previous);
     }
     return rc;
 }
@@ -195,7 +206,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     (void) comm;
-    drop_previous(&((mca_coll_pipering_module_t *) base)->previous);
+    mca_coll_pipering_previous_drop(&((mca_coll_pipering_module_t *) base)->previous);
     return OMPI_SUCCESS;
 }
 
@@ -216,7 +227,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
 
 static void module_destruct(mca_coll_pipering_module_t *module)
 {
-    drop_previous(&module->previous);
+    mca_coll_pipering_previous_drop(&module->previous);
     mca_coll_pipering_plans_drop(&module->context);
     if (module->context.joined) {
         mca_coll_pipering_arena_leave();

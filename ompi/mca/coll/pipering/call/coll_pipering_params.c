@@ -33,7 +33,7 @@ static struct {
     bool ring_buffer, reorder_nodes, reorder_empties, overlap, reproducible;
     size_t ring_buffer_size;
     int ring_buffer_blocks;
-    char *backing_directory;
+    char *backing_directory, *why;
 } vars;
 
 /* Variables that redraw a figure of a paper, or that only experts of the algorithms need. */
@@ -272,6 +272,21 @@ static void register_directory(mca_common_irregular_vars_t *all)
     directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }
 
+static void register_why(mca_common_irregular_vars_t *all)
+{
+    vars.why = "";
+    mca_common_irregular_string(all, "why",
+                                "Directory to be made for a record of which collective calls the "
+                                "program makes, how long they take, who serves them and why; "
+                                "pipering-why reads it. Empty: nothing is recorded",
+                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.why);
+}
+
+const char *mca_coll_pipering_why(void)
+{
+    return vars.why;
+}
+
 /* ---- performance variables ---- */
 
 static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
@@ -353,6 +368,7 @@ int mca_coll_pipering_params_register(void)
     register_ints(&all);
     register_tables(&all);
     register_directory(&all);
+    register_why(&all);
     register_counters(&all);
     mca_coll_pipering_exchange_params_register(&all);
     mca_common_irregular_complain(&all);

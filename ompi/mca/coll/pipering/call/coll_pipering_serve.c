@@ -18,6 +18,7 @@
  */
 
 #include "coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 #include "ompi/op/op.h"
@@ -39,11 +40,41 @@ void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_commun
     }
 }
 
+static bool is_reproducible(const mca_coll_pipering_call_t *call,
+                            const mca_coll_pipering_params_t *params)
+{
+    return params->reproducible && call->order_matters;
+}
+
+static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
+                                      const mca_coll_pipering_params_t *params)
+{
+    return (mca_coll_pipering_key_t){.collective = call->collective,
+                                     .params = *params,
+                                     .ordered = NULL != call->op && !ompi_op_is_commute(call->op),
+                                     .reproducible = is_reproducible(call, params),
+                                     .root = call->root,
+                                     .sizes = call->sizes};
+}
+
+/* For the record: what the model can be asked about the call. */
+static void explain(const mca_coll_pipering_call_t *call)
+{
+    mca_coll_pipering_verdict_t *verdict = call->context->verdict;
+
+    if (OPAL_UNLIKELY(NULL != verdict) && call->context->set_up && 0 < call->total) {
+        const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+        verdict->key = key_of(call, &params);
+        verdict->foreseeable = true;
+    }
+}
+
 static int decline(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
 {
     mca_coll_pipering_note_fallback(
         mca_coll_pipering_collective_row(call->collective)->name[call->form], call->total,
         call->context->comm, reason);
+    mca_coll_pipering_why_left(call->context, reason);
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
@@ -78,23 +109,6 @@ static int wait_for_setup(mca_coll_pipering_context_t *context)
     }
     const int rc = mca_common_irregular_task_start(&request->super);
     return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
-}
-
-static bool is_reproducible(const mca_coll_pipering_call_t *call,
-                            const mca_coll_pipering_params_t *params)
-{
-    return params->reproducible && call->order_matters;
-}
-
-static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
-                                      const mca_coll_pipering_params_t *params)
-{
-    return (mca_coll_pipering_key_t){.collective = call->collective,
-                                     .params = *params,
-                                     .ordered = NULL != call->op && !ompi_op_is_commute(call->op),
-                                     .reproducible = is_reproducible(call, params),
-                                     .root = call->root,
-                                     .sizes = call->sizes};
 }
 
 /* Others are faster than this plan, or it is to be seen whether they are: they have the call. */
@@ -217,6 +231,7 @@ static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_par
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     request->plan = plan;
+    mca_coll_pipering_why_taken(call->context, plan->row->text);
     mca_coll_pipering_request_take_tags(request);
     rc = teaches ? mca_coll_pipering_lessons_meet(call->context) : OMPI_SUCCESS;
     if (OMPI_SUCCESS == rc && teaches) {
@@ -244,6 +259,7 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
     mca_coll_pipering_context_t *context = call->context;
 
     if (0 == call->total) {
+        mca_coll_pipering_why_taken(context, "no data");
         return OMPI_SUCCESS;
     }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
@@ -343,6 +359,8 @@ static int make_request(const mca_coll_pipering_call_t *call, mca_coll_pipering_
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     (*request)->plan = plan;
+    mca_coll_pipering_why_taken(context, NULL == plan ? "planned when it starts"
+                                                      : plan->row->text);
     mca_coll_pipering_request_take_tags(*request);
     rc = mca_coll_pipering_request_keep(*request);
     if (OMPI_SUCCESS != rc) {
@@ -357,6 +375,7 @@ static int serve_nonblocking(const mca_coll_pipering_call_t *call,
     mca_coll_pipering_request_t *request;
 
     if (0 == call->total) {
+        mca_coll_pipering_why_taken(call->context, "no data");
         *handle = &ompi_request_empty;
         return OMPI_SUCCESS;
     }
@@ -405,6 +424,10 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
                             mca_coll_pipering_module_t *module,
                             mca_coll_pipering_plan_t *recalled, ompi_request_t **request)
 {
-    return module->out_of_memory ? MPI_ERR_NO_MEM
-                                 : mca_common_irregular_mpi_error(serve(call, recalled, request));
+    if (module->out_of_memory) {
+        return MPI_ERR_NO_MEM;
+    }
+    const int rc = mca_common_irregular_mpi_error(serve(call, recalled, request));
+    explain(call);
+    return rc;
 }

@@ -27,6 +27,7 @@ BEGIN_C_DECLS
 struct mca_coll_pipering_lessons_t;
 struct mca_coll_pipering_plan_t;
 struct mca_coll_pipering_setup_t;
+struct mca_coll_pipering_verdict_t;
 
 /** Performance variables. */
 typedef struct mca_coll_pipering_counters_t {
@@ -61,6 +62,7 @@ typedef struct mca_coll_pipering_context_t {
     opal_atomic_int64_t exchanges; /**< in rounds, that have begun */
     bool joined;                   /**< calls have used ring buffers */
     bool set_up; /**< a blocking call has waited for the setup, so on all ranks */
+    struct mca_coll_pipering_verdict_t *verdict; /**< on a call that is recorded, or NULL */
     opal_mutex_t lock; /**< of what follows */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest; /**< plan that is replaced next */

@@ -240,7 +240,6 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
                    && mca_coll_pipering_can_share(&key->params,
                                                   plan->cut.block_size * key->sizes.unit);
     free(draft.blocks);
-    mca_common_irregular_count(&context->process->counters.plans, 1);
     *made = plan;
     return OMPI_SUCCESS;
 }
@@ -305,6 +304,7 @@ static int add_plan(mca_coll_pipering_context_t *context, const mca_coll_piperin
     const int rc = make_plan(context, key, plan);
 
     if (OMPI_SUCCESS == rc) {
+        mca_common_irregular_count(&context->process->counters.plans, 1);
         make_room(context, (*plan)->size);
         forget(context, context->oldest);
         context->plan[context->oldest] = *plan;
@@ -355,6 +355,15 @@ int mca_coll_pipering_plan_get(mca_coll_pipering_context_t *context,
         note_last(context, *plan);
         OBJ_RETAIN(*plan);
     }
+    OPAL_THREAD_UNLOCK(&context->lock);
+    return rc;
+}
+
+int mca_coll_pipering_plan_try(mca_coll_pipering_context_t *context,
+                               const mca_coll_pipering_key_t *key, mca_coll_pipering_plan_t **plan)
+{
+    OPAL_THREAD_LOCK(&context->lock);
+    const int rc = make_plan(context, key, plan);
     OPAL_THREAD_UNLOCK(&context->lock);
     return rc;
 }
