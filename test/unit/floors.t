@@ -16,13 +16,13 @@ root=$(cd "$here/../.." && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# From the ground up; alltoall is a room on the floor of calls.
+# From the ground up; alltoall and why are rooms on the floor of calls.
 floors=(plan engine decide call)
 
 # level FLOOR: its number, or nothing.
 level() {
     local i
-    [[ $1 != alltoall ]] || set -- call
+    [[ $1 != alltoall && $1 != why ]] || set -- call
     for i in "${!floors[@]}"; do
         [[ ${floors[i]} != "$1" ]] || echo "$i"
     done
@@ -62,11 +62,12 @@ look_up() {
 look_out() {
     local file header
     for file in "$1"/ompi/mca/coll/pipering/{plan,alltoall}/coll_pipering_plan*.[ch] \
+        "$1"/ompi/mca/coll/pipering/why/coll_pipering_why_table.[ch] \
         "$1"/ompi/mca/coll/mleader/coll_mleader_plan*.[ch]; do
         [[ -f $file ]] || continue
         while IFS= read -r header; do
             case $header in
-            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
+            coll_pipering_plan* | coll_pipering_why_table.h | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
             common_irregular_exchange.h) ;;
             *) echo "${file#"$1/"} includes $header" ;;
             esac

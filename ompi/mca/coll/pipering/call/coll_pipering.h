@@ -158,7 +158,9 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
 /** The directory for records of calls (coll_pipering_why.h), NULL or empty: there are none. */
 const char *mca_coll_pipering_why(void);
 
+/** Why a call is left to the module below: for users, and as in names of performance variables. */
 const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
+const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
 
 END_C_DECLS
 

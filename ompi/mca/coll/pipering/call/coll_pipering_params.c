@@ -313,6 +313,11 @@ const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
     return reason_texts[reason];
 }
 
+const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason)
+{
+    return reason_names[reason];
+}
+
 #define COUNTERS mca_coll_pipering_component.process.counters
 
 static const struct {

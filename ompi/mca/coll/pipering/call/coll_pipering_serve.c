@@ -57,12 +57,14 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                      .sizes = call->sizes};
 }
 
-/* For the record: what the model can be asked about the call. */
+/* For the record: what the model, which is one of links between nodes, is asked about the call. */
 static void explain(const mca_coll_pipering_call_t *call)
 {
-    mca_coll_pipering_verdict_t *verdict = call->context->verdict;
+    const mca_coll_pipering_context_t *context = call->context;
+    mca_coll_pipering_verdict_t *verdict = context->verdict;
 
-    if (OPAL_UNLIKELY(NULL != verdict) && call->context->set_up && 0 < call->total) {
+    if (OPAL_UNLIKELY(NULL != verdict) && context->set_up && 0 < call->total
+        && 1 < mca_coll_pipering_setup_nodes(context->setup)) {
         const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
         verdict->key = key_of(call, &params);
         verdict->foreseeable = true;

@@ -18,6 +18,7 @@
 
 #include "coll_pipering_why.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ompi/mca/coll/base/base.h"
@@ -29,6 +30,7 @@ static struct {
     mca_coll_pipering_why_table_t *table; /* NULL: nothing is recorded */
     double opened;                        /* seconds, when it was */
     opal_mutex_t lock;                    /* of the table */
+    char reason[MCA_COLL_PIPERING_REASONS][64]; /* its name for programs, its text for users */
 } recorder;
 
 /* Calls inside calls, as of coll/han on communicators of its own, are part of these. */
@@ -142,6 +144,16 @@ static void add_component(void)
     }
 }
 
+static void set_reasons(void)
+{
+    for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
+        const mca_coll_pipering_reason_t reason = (mca_coll_pipering_reason_t) i;
+        (void) snprintf(recorder.reason[i], sizeof(recorder.reason[i]), "%s: %s",
+                        mca_coll_pipering_reason_name(reason),
+                        mca_coll_pipering_reason_text(reason));
+    }
+}
+
 bool mca_coll_pipering_why_open(const char *directory)
 {
     if (NULL == directory || '\0' == directory[0]) {
@@ -153,6 +165,7 @@ bool mca_coll_pipering_why_open(const char *directory)
     }
     OBJ_CONSTRUCT(&recorder.lock, opal_mutex_t);
     recorder.opened = mca_coll_pipering_now();
+    set_reasons();
     add_component();
     return true;
 }
@@ -221,7 +234,7 @@ void mca_coll_pipering_why_end(mca_coll_pipering_why_call_t *call)
     --depth;
 }
 
-/* Who has served a call, and why; the name may be written to `name`. */
+/* Who has served a call, and why. */
 static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_verdict_t *verdict,
                                               const char *call, uint32_t ranks,
                                               const mca_coll_base_module_t *above,
@@ -233,10 +246,10 @@ static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_verdict_t 
 
     if (!verdict->heard) {
         server = name_of(above, name);
-        reason = "stands above coll/pipering";
+        reason = "above: stands above coll/pipering";
     } else if (MCA_COLL_PIPERING_TAKEN != verdict->reason) {
         server = name_of(below, name);
-        reason = mca_coll_pipering_reason_text(verdict->reason);
+        reason = recorder.reason[verdict->reason];
     }
     return mca_coll_pipering_why_class(call, server, reason, ranks, shape);
 }
@@ -253,7 +266,7 @@ static void ask_model(const mca_coll_pipering_why_module_t *module,
     key.params.algorithm = MCA_COLL_PIPERING_AUTO;
     key.lessons = 1 + mca_coll_pipering_lessons_over(context);
     if (OMPI_SUCCESS == mca_coll_pipering_plan_try(context, &key, &plan)) {
-        mca_coll_pipering_why_foresee(record, plan->time, plan->row->value);
+        mca_coll_pipering_why_foresee(record, plan->time, plan->rival_time, plan->row->value);
         OBJ_RELEASE(plan);
     }
 }

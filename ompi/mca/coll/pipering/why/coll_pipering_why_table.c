@@ -43,13 +43,7 @@ void mca_coll_pipering_why_table_begin(mca_coll_pipering_why_table_t *table,
 /* 0 of 0; else 1 + the exponent of the largest power of two that is not larger. */
 static uint8_t octave_of(uint64_t value)
 {
-    uint8_t octave = 0;
-
-    while (0 < value) {
-        value >>= 1;
-        ++octave;
-    }
-    return octave;
+    return (uint8_t) (0 == value ? 0 : 64 - __builtin_clzll(value));
 }
 
 mca_coll_pipering_why_class_t
@@ -134,10 +128,11 @@ void mca_coll_pipering_why_add(mca_coll_pipering_why_table_t *table,
     ++record->calls;
 }
 
-void mca_coll_pipering_why_foresee(mca_coll_pipering_why_record_t *record, double seconds,
-                                   const char *algorithm)
+void mca_coll_pipering_why_foresee(mca_coll_pipering_why_record_t *record, double forecast,
+                                   double rival, const char *algorithm)
 {
-    record->forecast = seconds;
+    record->forecast = forecast;
+    record->rival = rival;
     memset(record->algorithm, 0, sizeof(record->algorithm));
     set_text(record->algorithm, sizeof(record->algorithm), algorithm);
 }

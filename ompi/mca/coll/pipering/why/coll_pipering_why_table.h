@@ -57,6 +57,7 @@ typedef struct mca_coll_pipering_why_record_t {
     uint64_t least, most;                  /**< bytes of a call */
     uint64_t time, shortest, longest;      /**< nanoseconds: sum, and of a call */
     double forecast;    /**< seconds of a call by coll/pipering, modelled; 0: not known */
+    double rival;       /**< the same, from below, of what else an MPI library does */
     char algorithm[24]; /**< of that, as a value of the collective's variable */
 } mca_coll_pipering_why_record_t;
 
@@ -100,8 +101,8 @@ void mca_coll_pipering_why_add(mca_coll_pipering_why_table_t *table,
                                const mca_coll_pipering_why_class_t *of,
                                const mca_coll_pipering_why_shape_t *shape, uint64_t time);
 
-/** Notes what the model expects of calls of a class: `seconds`, by `algorithm`. */
-void mca_coll_pipering_why_foresee(mca_coll_pipering_why_record_t *record, double seconds,
-                                   const char *algorithm);
+/** Notes what the model expects of calls of a class: seconds, by `algorithm` and otherwise. */
+void mca_coll_pipering_why_foresee(mca_coll_pipering_why_record_t *record, double forecast,
+                                   double rival, const char *algorithm);
 
 #endif

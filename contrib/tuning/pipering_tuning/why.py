@@ -1,0 +1,261 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""pipering-why: which collective calls a program makes, who serves them, and what could be gained.
+"""
+
+import argparse
+import json
+import signal
+import sys
+import time
+
+from . import why_classes
+from .why_records import BadFile, read_directory
+
+EPILOG = """\
+Run the program, unchanged, with a directory for records of its calls, then read them:
+
+    mpirun --mca coll_pipering_why DIR ... ./program
+    pipering-why DIR
+
+A record is kept by each process and survives however the program ends; it may be read while the
+program runs. The time of nonblocking and persistent calls is that of the call that makes the
+request. Calls that Open MPI makes itself, as in MPI_Comm_split, are among them."""
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(prog="pipering-why", epilog=EPILOG,
+                                     description=__doc__.strip().split(": ", 1)[1],
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", metavar="DIR", help="what coll_pipering_why named")
+    parser.add_argument("--job", metavar="ID", help="of several jobs in DIR (default: the last)")
+    parser.add_argument("--top", metavar="N", type=int, default=15,
+                        help="how many classes of calls are shown (default: 15; 0: all)")
+    parser.add_argument("--json", action="store_true", help="all of it, for programs")
+    options = parser.parse_args(arguments)
+    if options.top < 0:
+        parser.error(f"--top {options.top}: expected 0 or more; nothing was read")
+    return options
+
+
+def choose_job(tables, wanted):
+    """(the tables of a job, names of the other jobs)."""
+    began = {}
+    for table in tables:
+        began[table.job] = min(began.get(table.job, table.began), table.began)
+    names = {f"{job:08x}": job for job in sorted(began, key=began.get)}
+    if wanted is not None and wanted not in names:
+        raise BadFile(f"--job {wanted}: there is no such job; there are {', '.join(names)}")
+    chosen = wanted or list(names)[-1]
+    return ([table for table in tables if table.job == names[chosen]],
+            [name for name in names if name != chosen])
+
+
+# ---- numbers for people ----
+
+def scaled(value, steps, digits=3):
+    """A number with the largest unit that leaves 1 or more."""
+    factor, unit = next(((factor, unit) for factor, unit in steps if value >= factor), steps[-1])
+    shown = value / factor
+    return f"{shown:.{max(0, digits - len(str(int(shown))))}f} {unit}"
+
+
+def seconds(value):
+    return "-" if value is None else scaled(value, ((1, "s"), (1e-3, "ms"), (1e-6, "us")))
+
+
+def size(value):
+    steps = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+    return f"{value:.0f} B" if value < 1 << 10 else scaled(value, steps)
+
+
+def count(value):
+    return f"{value:.0f}" if abs(value - round(value)) < 1e-9 else f"{value:.1f}"
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f}%" if whole > 0 else "-"
+
+
+def columns(rows, left):
+    """Rows of texts in columns; those numbered in `left` begin at their left edge."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) if i in left else cell.rjust(width)
+                        for i, (cell, width) in enumerate(zip(row, widths))).rstrip()
+
+
+# ---- the report ----
+
+def is_vector(one):
+    """Whether a call has one vector, and not a part of each rank."""
+    collective = why_classes.collective_of(one.call)[0]
+    return collective == "bcast" or collective in why_classes.REDUCTIONS
+
+
+def served(one):
+    return f"{one.server}: {one.reason}" if one.server == why_classes.PIPERING else one.server
+
+
+def table_row(number, one, elapsed):
+    vector = is_vector(one)
+    return (str(number), seconds(one.time), percent(one.time, elapsed), count(one.calls),
+            one.call + ("" if one.contiguous else ", derived type"), str(one.ranks),
+            size(one.bytes), "-" if vector else percent(one.largest, one.bytes),
+            "-" if vector else count(one.contributors), seconds(one.each), seconds(one.own),
+            seconds(one.forecast), served(one))
+
+
+def table_lines(classes, elapsed, top):
+    shown = classes[:top] if top else classes
+    head = ("#", "time", "part", "calls", "call", "ranks", "bytes", "largest", "from", "a call",
+            "own", "model", "served by")
+    rows = [head] + [table_row(i + 1, one, elapsed) for i, one in enumerate(shown)]
+    yield from columns(rows, left=(4, 12))
+    if len(shown) < len(classes):
+        rest = sum(one.time for one in classes[len(shown):])
+        yield f"and {len(classes) - len(shown)} classes more, {seconds(rest)} together (--top 0)"
+
+
+def left_lines(classes):
+    """Why calls were not served by coll/pipering, with most time first."""
+    found = {}
+    for one in classes:
+        if one.server != why_classes.PIPERING:
+            key = (one.server, one.reason.partition(": ")[2])
+            calls, spent = found.get(key, (0, 0))
+            found[key] = (calls + one.calls, spent + one.time)
+    for (server, reason), (calls, spent) in sorted(found.items(), key=lambda item: -item[1][1]):
+        yield f"  {seconds(spent)}, {count(calls)} calls: {server}, as {reason}" if (
+            reason != "stands above coll/pipering") else (
+            f"  {seconds(spent)}, {count(calls)} calls: {server}, which {reason}")
+
+
+def gain_lines(classes, elapsed):
+    gaining = sorted((one for one in classes if one.gain > 0), key=lambda one: -one.gain)
+    for number, one in enumerate(gaining, 1):
+        yield (f"  {number}. {seconds(one.gain)} ({percent(one.gain, elapsed)}): "
+               f"{count(one.calls)} {one.call} of {size(one.bytes)}, {seconds(one.own)} each, "
+               f"{seconds(one.forecast)} by the model: {one.variable}")
+
+
+def histogram_lines(title, weighted):
+    """Lines of a histogram of (label, order, calls)."""
+    sums = {}
+    for label, order, calls in weighted:
+        sums[(order, label)] = sums.get((order, label), 0) + calls
+    most = max(sums.values())
+    rows = [(label, count(calls), "#" * max(1, round(40 * calls / most)))
+            for (_, label), calls in sorted(sums.items())]
+    yield title
+    for line in columns(rows, left=(2,)):
+        yield "  " + line
+
+
+def octave(value):
+    """(label, order) of the power of two that a number of bytes reaches."""
+    power = int(value).bit_length() - 1
+    return ("0 B", -1) if power < 0 else (f"{size(1 << power)} and more", power)
+
+
+def skew(one):
+    """(label, order) of the part of the largest contribution."""
+    part = one.largest / one.bytes
+    edges = ((0.5, "1/2 and more"), (0.25, "1/4 to 1/2"), (0.125, "1/8 to 1/4"))
+    for order, (edge, label) in enumerate(edges):
+        if part >= edge:
+            return label, order
+    return "less than 1/8", len(edges)
+
+
+def histograms(classes):
+    yield from histogram_lines("Calls by bytes", ((*octave(one.bytes), one.calls)
+                                                  for one in classes))
+    yield from histogram_lines("Calls by ranks", ((str(one.ranks), one.ranks, one.calls)
+                                                  for one in classes))
+    parts = [one for one in classes if one.bytes > 0 and not is_vector(one)]
+    if parts:
+        yield from histogram_lines("Calls by the part of the largest contribution",
+                                   ((*skew(one), one.calls) for one in parts))
+
+
+def note_lines(tables, others, complaints):
+    world = max(table.world for table in tables)
+    if len(tables) < world:
+        yield f"{world - len(tables)} of {world} ranks have no readable record"
+    running = sum(not table.ended for table in tables)
+    if running:
+        yield (f"{running} of {len(tables)} processes have not reached MPI_Finalize: the program "
+               "runs yet, or has been aborted")
+    without = sum(table.calls_without for table in tables)
+    if without:
+        yield (f"{without} calls of processes, {seconds(sum(t.time_without for t in tables))}, are "
+               "not shown: there was no room for more classes")
+    if others:
+        yield f"other jobs in the directory, see --job: {', '.join(others)}"
+    yield from complaints
+
+
+def head_lines(tables, classes, elapsed):
+    first = min(tables, key=lambda table: table.rank)
+    hosts = len({table.host for table in tables})
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(min(table.began for table in tables)))
+    total = sum(one.time for one in classes)
+    yield (f"Job {first.job:08x} of {when}: {len(tables)} ranks on {hosts} "
+           f"node{'s' if hosts > 1 else ''}, Open MPI {first.release}, {seconds(elapsed)} up to "
+           "the last call")
+    yield (f"A process spent {seconds(total)} ({percent(total, elapsed)}) in these calls on "
+           f"average, {seconds(why_classes.waiting(classes, tables))} of it waiting for other "
+           "ranks")
+
+
+def report(tables, others, complaints, top):
+    classes = why_classes.classes_of(tables)
+    elapsed = max(table.elapsed for table in tables)
+    yield from head_lines(tables, classes, elapsed)
+    for note in note_lines(tables, others, complaints):
+        yield f"Note: {note}"
+    if not classes:
+        yield "No collective calls of the kinds that coll/pipering serves have been made"
+        return
+    yield ""
+    yield from table_lines(classes, elapsed, top)
+    for title, lines in (("Not served by coll/pipering:", left_lines(classes)),
+                         ("What could be gained, by the model:", gain_lines(classes, elapsed))):
+        lines = list(lines)
+        yield from ["", title] + (lines or ["  nothing"])
+    yield ""
+    yield from histograms(classes)
+
+
+def as_json(tables, others, complaints):
+    classes = why_classes.classes_of(tables)
+    return {"job": f"{tables[0].job:08x}", "ranks": len(tables),
+            "nodes": len({table.host for table in tables}), "release": tables[0].release,
+            "began": min(table.began for table in tables),
+            "elapsed": max(table.elapsed for table in tables),
+            "time": sum(one.time for one in classes),
+            "waiting": why_classes.waiting(classes, tables),
+            "notes": list(note_lines(tables, others, complaints)),
+            "classes": [one._asdict() for one in classes]}
+
+
+def main(arguments):
+    # a reader such as head may close the pipe
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    options = parse_arguments(arguments)
+    try:
+        tables, complaints = read_directory(options.directory)
+        tables, others = choose_job(tables, options.job)
+    except BadFile as error:
+        print(f"pipering-why: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps(as_json(tables, others, complaints), indent=1))
+    else:
+        print("\n".join(report(tables, others, complaints, options.top)))
+    return 0

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Records of collective calls: one file for each process of a job, written by coll/pipering where
+coll_pipering_why is set. Their form is declared in
+ompi/mca/coll/pipering/why/coll_pipering_why_table.h.
+
+A file may be read while the program runs, and is there however it ended.
+"""
+
+import os
+import struct
+from collections import namedtuple
+
+MAGIC = b"pipering-why 1"
+BYTE_ORDER = 0x01020304
+HEADER = "16s8Id3Q64s64s"
+CLASS = "24s16s64sI4B"
+RECORD = CLASS + "9Q2d24s"
+
+Table = namedtuple("Table", "path job rank world ended began elapsed calls_without time_without "
+                            "host release records")
+Record = namedtuple("Record", "call server reason ranks bytes_octave largest_octave "
+                              "contributors_octave contiguous calls bytes largest contributors "
+                              "least most time shortest longest forecast rival algorithm")
+
+
+class BadFile(Exception):
+    """A file or directory that cannot be used; the text says which, and why."""
+
+
+def text(field):
+    return field.split(b"\0", 1)[0].decode("utf-8", "replace")
+
+
+def byte_order(data, path):
+    """The sign of the byte order for struct, if `data` begins a file of records."""
+    if text(data[:16]).encode() != MAGIC:
+        raise BadFile(f"{path} is no record of calls by this release of coll/pipering "
+                      f"(it does not begin with '{MAGIC.decode()}')")
+    for order in "<>":
+        if len(data) >= 20 and struct.unpack_from(order + "I", data, 16)[0] == BYTE_ORDER:
+            return order
+    raise BadFile(f"{path} is cut off in its first {len(data)} bytes")
+
+
+def record_of(fields):
+    return Record(text(fields[0]), text(fields[1]), text(fields[2]), *fields[3:7],
+                  bool(fields[7]), *fields[8:19], text(fields[19]))
+
+
+def parse(data, path):
+    """The table in the bytes of a file."""
+    order = byte_order(data, path)
+    header, form = struct.Struct(order + HEADER), struct.Struct(order + RECORD)
+    if len(data) < header.size:
+        raise BadFile(f"{path} is cut off: it has {len(data)} of {header.size} bytes of its header")
+    (_, _, header_size, record_size, places, job, rank, world, ended, began, elapsed,
+     calls_without, time_without, host, release) = header.unpack_from(data)
+    if (header_size, record_size) != (header.size, form.size):
+        raise BadFile(f"{path} has records of {record_size} bytes where {form.size} are expected")
+    if len(data) < header_size + places * record_size:
+        raise BadFile(f"{path} is cut off: it has {len(data)} of "
+                      f"{header_size + places * record_size} bytes")
+    found = (form.unpack_from(data, header_size + i * record_size) for i in range(places))
+    records = [record for record in map(record_of, found) if record.calls]
+    return Table(path, job, rank, world, bool(ended), began, elapsed * 1e-9, calls_without,
+                 time_without * 1e-9, text(host), text(release), records)
+
+
+def read_file(path):
+    try:
+        with open(path, "rb") as stream:
+            return parse(stream.read(), path)
+    except OSError as error:
+        raise BadFile(f"{path} cannot be read: {error.strerror}") from error
+
+
+def paths_in(directory):
+    """The files of records in a directory."""
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError as error:
+        raise BadFile(f"{directory} cannot be read: {error.strerror}; expected the directory that "
+                      "coll_pipering_why named when the program ran") from error
+    paths = [os.path.join(directory, name) for name in names if name.startswith("why-")]
+    if not paths:
+        raise BadFile(f"{directory} has no records of calls (files why-JOB-RANK); was the program "
+                      "run with --mca coll_pipering_why, and is coll/pipering in use there?")
+    return paths
+
+
+def read_directory(directory):
+    """(tables, complaints): those files that can be read, and what is wrong with the others."""
+    tables, complaints = [], []
+    for path in paths_in(directory):
+        try:
+            tables.append(read_file(path))
+        except BadFile as error:
+            complaints.append(str(error))
+    if not tables:
+        raise BadFile(complaints[0])
+    return tables, complaints

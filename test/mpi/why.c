@@ -1,0 +1,265 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Calls for the record of calls (coll_pipering_why): known numbers of each, of known sizes, on
+ * 4 ranks. The script reads what has been recorded.
+ *
+ *     why calls      on several communicators, in all forms
+ *     why gathers    MPI_Allgather and MPI_Allgatherv, seven of each
+ *     why vectors    MPI_Bcast of 2 MiB twice, of 512 KiB five times
+ *     why threads    four threads, each with a communicator of its own
+ *     why abort      ends by MPI_Abort
+ *     why kill       a rank kills itself
+ *     why time N     microseconds of N small calls, on a line for the script
+ */
+
+#include "tap.h"
+
+#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
+#    include <mpi-ext.h>
+#    define MPI_Allgatherv_init MPIX_Allgatherv_init
+#endif
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS 4
+#define LARGE 40000
+#define SMALL 100
+#define MOST (2 << 20)
+
+static char from[MOST], to[MOST];
+
+/* One rank contributes LARGE bytes, others SMALL: 40300 bytes of which 40000 are one part. */
+static void gather_unequal(MPI_Comm comm)
+{
+    const int counts[RANKS] = {SMALL, LARGE, SMALL, SMALL};
+    const int displs[RANKS] = {0, SMALL, SMALL + LARGE, 2 * SMALL + LARGE};
+    int me;
+
+    MPI_Comm_rank(comm, &me);
+    MPI_Allgatherv(from, counts[me], MPI_CHAR, to, counts, displs, MPI_CHAR, comm);
+}
+
+/* Of `each` bytes from every second rank. */
+static void gather_from_half(MPI_Comm comm, int each)
+{
+    const int counts[RANKS] = {0, each, 0, each}, displs[RANKS] = {0, 0, each, each};
+    int me;
+
+    MPI_Comm_rank(comm, &me);
+    MPI_Allgatherv(from, counts[me], MPI_CHAR, to, counts, displs, MPI_CHAR, comm);
+}
+
+/* A request of either form, started so many times. */
+static void gather_later(bool persistent, int starts)
+{
+    const int counts[RANKS] = {SMALL, SMALL, SMALL, LARGE};
+    const int displs[RANKS] = {0, SMALL, 2 * SMALL, 3 * SMALL};
+    MPI_Request request;
+
+    if (!persistent) {
+        for (int i = 0; i < starts; i++) {
+            MPI_Iallgatherv(from, counts[tap_rank], MPI_CHAR, to, counts, displs, MPI_CHAR,
+                            MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+        return;
+    }
+    MPI_Allgatherv_init(from, counts[tap_rank], MPI_CHAR, to, counts, displs, MPI_CHAR,
+                        MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int i = 0; i < starts; i++) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+}
+
+/* 3000 bytes in 1000 pieces. */
+static void broadcast_pieces(void)
+{
+    MPI_Datatype pieces;
+
+    MPI_Type_vector(1000, 3, 5, MPI_CHAR, &pieces);
+    MPI_Type_commit(&pieces);
+    MPI_Bcast(to, 1, pieces, 2, MPI_COMM_WORLD);
+    MPI_Type_free(&pieces);
+}
+
+/* Each rank receives 800 bytes from the rank behind it, and nothing else. */
+static void exchange(void)
+{
+    int out[RANKS] = {0}, in[RANKS] = {0}, displs[RANKS] = {0};
+
+    out[(tap_rank + 1) % RANKS] = in[(tap_rank + RANKS - 1) % RANKS] = 100;
+    MPI_Alltoallv(from, out, displs, MPI_DOUBLE, to, in, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+/* Each rank receives 10 bytes from below and 20 from above. */
+static void exchange_with_neighbors(void)
+{
+    const int ranks[1] = {RANKS}, periods[1] = {1}, out[2] = {20, 10}, in[2] = {10, 20};
+    MPI_Datatype types[2] = {MPI_CHAR, MPI_CHAR};
+    MPI_Aint displs[2] = {0, 100};
+    MPI_Comm ring;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, ranks, periods, 0, &ring);
+    MPI_Neighbor_alltoallw(from, out, displs, types, to, in, displs, types, ring);
+    MPI_Comm_free(&ring);
+}
+
+/* Halves of two ranks, and copies that are freed at once. */
+static void use_communicators(void)
+{
+    MPI_Comm half, copy;
+
+    MPI_Comm_split(MPI_COMM_WORLD, tap_rank / 2, tap_rank, &half);
+    MPI_Allgather(from, LARGE, MPI_CHAR, to, LARGE, MPI_CHAR, half);
+    MPI_Comm_free(&half);
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        gather_unequal(copy);
+        MPI_Comm_free(&copy);
+    }
+}
+
+static void run_calls(void)
+{
+    for (int i = 0; i < 5; i++) {
+        gather_unequal(MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < 7; i++) {
+        gather_from_half(MPI_COMM_WORLD, 50);
+    }
+    gather_from_half(MPI_COMM_WORLD, 0);
+    gather_later(false, 2);
+    gather_later(true, 3);
+    MPI_Allreduce(from, to, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    broadcast_pieces();
+    exchange();
+    exchange_with_neighbors();
+    use_communicators();
+}
+
+static void run_gathers(void)
+{
+    for (int i = 0; i < 7; i++) {
+        MPI_Allgather(from, 1000, MPI_CHAR, to, 1000, MPI_CHAR, MPI_COMM_WORLD);
+        gather_from_half(MPI_COMM_WORLD, 10000);
+    }
+}
+
+#define THREADS 4
+#define TURNS 50
+
+static void *turn(void *comm)
+{
+    const int counts[RANKS] = {SMALL, SMALL, SMALL, SMALL};
+    const int displs[RANKS] = {0, SMALL, 2 * SMALL, 3 * SMALL};
+    char mine[SMALL] = {0}, all[RANKS * SMALL];
+
+    for (int i = 0; i < TURNS; i++) {
+        MPI_Allgatherv(mine, SMALL, MPI_CHAR, all, counts, displs, MPI_CHAR, *(MPI_Comm *) comm);
+    }
+    return NULL;
+}
+
+/* Vectors of 512 KiB on a communicator that a larger one has set up. */
+static void run_vectors(void)
+{
+    for (int i = 0; i < 7; i++) {
+        MPI_Bcast(to, i < 2 ? MOST : MOST / 4, MPI_CHAR, 0, MPI_COMM_WORLD);
+    }
+}
+
+static void run_threads(void)
+{
+    MPI_Comm comm[THREADS];
+    pthread_t thread[THREADS];
+
+    for (int i = 0; i < THREADS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&thread[i], NULL, turn, &comm[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        MPI_Comm_free(&comm[i]);
+    }
+}
+
+/* Ends the job in the middle of its calls. */
+static void run_short(bool abort)
+{
+    for (int i = 0; i < 3; i++) {
+        gather_from_half(MPI_COMM_WORLD, 50);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (abort) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    } else if (2 == tap_rank) {
+        raise(SIGKILL);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void run_timed(int calls)
+{
+    const double began = MPI_Wtime();
+
+    for (int i = 0; i < calls; i++) {
+        gather_from_half(MPI_COMM_WORLD, 50);
+    }
+    if (0 == tap_rank) {
+        printf("# %.3f us a call\n", 1e6 * (MPI_Wtime() - began) / calls);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = 1 < argc ? argv[1] : "calls";
+    int level;
+
+    if (0 == strcmp(what, "threads")) {
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    } else {
+        MPI_Init(&argc, &argv);
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &tap_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &tap_size);
+    if (RANKS != tap_size) {
+        fprintf(stderr, "why wants %d ranks\n", RANKS);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (0 == strcmp(what, "threads")) {
+        run_threads();
+    } else if (0 == strcmp(what, "gathers")) {
+        run_gathers();
+    } else if (0 == strcmp(what, "vectors")) {
+        run_vectors();
+    } else if (0 == strcmp(what, "time")) {
+        run_timed(2 < argc ? atoi(argv[2]) : 1000);
+    } else if (0 == strcmp(what, "calls")) {
+        run_calls();
+    } else {
+        run_short(0 == strcmp(what, "abort"));
+    }
+    if (0 == tap_rank) {
+        printf("ok - %s are over\n", what);
+    }
+    MPI_Finalize();
+    return 0;
+}
