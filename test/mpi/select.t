@@ -141,7 +141,7 @@ is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     bcast_algorithm beta block_model block_size block_split exscan_algorithm local_alpha \
     local_beta min_total neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
     outlier_threshold overlap priority reduce_algorithm reorder_empties reorder_nodes reproducible ring_buffer ring_buffer_blocks ring_buffer_budget ring_buffer_size \
-    rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose window)"
+    rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose why window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
     alltoall_bytes_received alltoall_bytes_sent alltoall_calls alltoall_messages_received \
     alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \

@@ -141,6 +141,12 @@ def gain_lines(classes, elapsed):
         yield (f"  {number}. {seconds(one.gain)} ({percent(one.gain, elapsed)}): "
                f"{count(one.calls)} {one.call} of {size(one.bytes)}, {seconds(one.own)} each, "
                f"{seconds(one.forecast)} by the model: {one.variable}")
+    unmeasured = [one for one in classes if why_classes.is_unmeasured(one)]
+    if unmeasured:
+        yield (f"  not known of {seconds(sum(one.time for one in unmeasured))}: on their "
+               "communicators coll/pipering has served no blocking call, and so measured nothing")
+        for setting in sorted({one.variable for one in unmeasured if one.variable}):
+            yield f"  to be tried: {setting}"
 
 
 def histogram_lines(title, weighted):

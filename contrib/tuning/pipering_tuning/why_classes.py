@@ -19,7 +19,8 @@ from .why_records import Record
 # Calls of a class over all processes. `calls` counts them as the program does, once for all ranks
 # of a communicator; `time` is the seconds of a process on average over the job, `each` those of a
 # call, `own` the same on the rank that waits least. `gain` is of a process, too; `variable` is
-# what might bring it. Of calls that are not blocking the time is not known, and so no gain.
+# what might bring it. Of calls that are not blocking the time is not known, and so no gain; of
+# calls on communicators that coll/pipering has not measured the model says nothing.
 Class = namedtuple("Class", "call server reason ranks contiguous calls bytes least most largest "
                             "contributors time each own longest forecast gain variable")
 
@@ -70,6 +71,11 @@ REMEDIES = {
 }
 
 
+def is_unmeasured(one):
+    """Whether the model says nothing of calls because their communicator has not been measured."""
+    return one.forecast is None and reason_name(one.reason) in ("small", "off", "early")
+
+
 def remedy(record):
     """What would have coll/pipering serve calls; "": nothing, or nothing that the model backs."""
     name = reason_name(record.reason)
@@ -87,10 +93,11 @@ def merge(records, processes):
     foreseen = [record for record in records if record.forecast > 0]
     forecast = sum(record.forecast for record in foreseen) / len(foreseen) if foreseen else None
     gain, variable = 0.0, ""
-    if (first.server != PIPERING and collective_of(first.call)[1] == "blocking" and foreseen
-            and forecast < (1 - SURE) * own):
-        variable = remedy(foreseen[0]._replace(least=min(record.least for record in records)))
-        gain = (own - forecast) * calls / processes if variable else 0.0
+    if first.server != PIPERING and (not foreseen or forecast < (1 - SURE) * own):
+        example = foreseen[0] if foreseen else first
+        variable = remedy(example._replace(least=min(record.least for record in records)))
+        if variable and foreseen and collective_of(first.call)[1] == "blocking":
+            gain = (own - forecast) * calls / processes
     return Class(first.call, first.server, first.reason, first.ranks, first.contiguous,
                  calls / first.ranks, sum(record.bytes for record in records) / calls,
                  min(record.least for record in records), max(record.most for record in records),

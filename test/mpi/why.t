@@ -1,0 +1,181 @@
+#!/bin/bash
+# The record of a program's calls (coll_pipering_why), as pipering-why reads it: numbers of calls,
+# their sizes, who served them and why, exactly; whatever ends the program.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+command -v python3 >/dev/null || {
+    echo "1..0 # SKIP no python3 on PATH"
+    exit 0
+}
+build why -pthread
+
+dir=$work/record
+
+# classes [CALL]...: one line for each class of these calls, or of all: calls, name, ranks, bytes,
+# largest contribution, contributors, memory, who served it; means, whole numbers where they are.
+classes() {
+    "$root/contrib/tuning/pipering-why" --json "$dir" | python3 -c '
+import json, sys
+for one in json.load(sys.stdin)["classes"]:
+    if len(sys.argv) == 1 or one["call"] in sys.argv[1:]:
+        numbers = ["%g" % one[name] for name in ("ranks", "bytes", "largest", "contributors")]
+        print("%g" % one["calls"], one["call"], *numbers,
+              "dense" if one["contiguous"] else "pieces", one["server"], one["reason"])' "$@" |
+        sort
+}
+
+# shellcheck disable=SC2317 # yes_if calls it
+report() {
+    "$root/contrib/tuning/pipering-why" "$dir"
+}
+
+# recorded LABEL [MPIRUN'S OPTION]... PROGRAM: a job on this machine with an empty directory.
+recorded() {
+    local label=$1
+    shift
+    rm -rf "$dir"
+    on_one "$label" 4 60 --mca coll_pipering_why "$dir" "$@"
+}
+
+# ---- what is recorded ----
+
+large="4 40300 40000 4 dense" small="4 100 50 2 dense"
+few="small: fewer bytes than min_total" local="local: all ranks are on one node"
+gathers=(allgatherv iallgatherv allgatherv_init)
+mine=(--mca coll ^mleader)
+
+recorded "as it is" "${mine[@]}" "$bin/why" calls
+is "gathers in all forms, and from whom" "$(classes "${gathers[@]}")" "$(sort <<EXPECTED
+8 allgatherv $large tuned $local
+7 allgatherv $small tuned $few
+2 iallgatherv $large libnbc $local
+1 allgatherv_init $large libnbc $local
+EXPECTED
+)"
+is "vectors, and types with gaps" "$(classes allreduce bcast)" "$(sort <<EXPECTED
+1 allreduce 4 8000 8000 1 dense tuned $few
+1 bcast 4 3000 3000 1 pieces tuned $few
+EXPECTED
+)"
+is "exchanges" "$(classes alltoallv neighbor_alltoallw)" "$(sort <<EXPECTED
+1 alltoallv 4 800 800 1 dense pipering bins
+1 neighbor_alltoallw 4 30 20 2 dense pipering bins
+EXPECTED
+)"
+is "communicators of other sizes" "$(classes allgather | grep ' allgather 2 ')" \
+    "2 allgather 2 80000 40000 2 dense tuned $local"
+yes_if "the report has a line for each" eval 'report | grep -q "^ *[0-9]* .* allgatherv .*39.4 KiB"'
+yes_if "all ranks are in it" eval 'report | grep -q "^Job .*: 4 ranks on 1 node"'
+yes_if "all processes have ended it" eval '! report | grep -q "^Note"'
+
+recorded "forced" "${mine[@]}" --mca coll_pipering_allgatherv_algorithm linear_ring \
+    --mca coll_pipering_alltoallv_algorithm off "$bin/why" calls
+is "a forced algorithm is named" "$(classes "${gathers[@]}")" "$(sort <<EXPECTED
+8 allgatherv $large pipering linear ring
+7 allgatherv $small pipering linear ring
+2 iallgatherv $large pipering linear ring
+1 allgatherv_init $large pipering linear ring
+EXPECTED
+)"
+is "so is what is switched off" "$(classes alltoallv)" \
+    "1 alltoallv 4 800 800 1 dense tuned off: switched off"
+
+half="4 20000 10000 2 dense" equal="4 4000 1000 4 dense"
+recorded "leaders above" --mca coll_mleader_allgather_algorithm leaders \
+    --mca coll_mleader_groups 2 "$bin/why" gathers
+is "what coll/mleader serves is recorded, and its first call, which it does not serve" "$(classes)" "$(sort <<EXPECTED
+1 allgather $equal tuned $few
+6 allgather $equal mleader above: stands above coll/pipering
+7 allgatherv $half tuned $local
+EXPECTED
+)"
+recorded "leaders that pass on" --mca coll_mleader_allgather_algorithm off "$bin/why" gathers
+is "what coll/mleader passes on comes to others" "$(classes allgather)" \
+    "7 allgather $equal tuned $few"
+recorded "tuned above" --mca coll_tuned_priority 90 "$bin/why" gathers
+is "so does what another component serves" "$(classes allgatherv)" \
+    "7 allgatherv $half tuned above: stands above coll/pipering"
+recorded "pipering alone left out" --mca coll_pipering_priority 0 "$bin/why" gathers
+is "a component of priority 0 still records" "$(classes allgatherv)" \
+    "7 allgatherv $half tuned above: stands above coll/pipering"
+
+recorded "threads" "${mine[@]}" "$bin/why" threads
+is "calls of several threads" "$(classes allgatherv)" \
+    "200 allgatherv 4 400 100 4 dense tuned $few"
+
+# ---- however it ends ----
+
+# breaks LABEL MODE: a job that does not reach its end has recorded its three calls.
+breaks() {
+    rm -rf "$dir"
+    "$testbed" local -n 4 --timeout 40 -- "${mine[@]}" --mca coll_pipering_why "$dir" \
+        "$bin/why" "$2" >"$work/out" 2>&1
+    yes_if "$1: the job fails" test 0 -ne $?
+    is "$1: its calls are recorded" "$(classes allgatherv)" "3 allgatherv $small tuned $few"
+    yes_if "$1: the report says so" eval 'report | grep -q "4 processes have not reached MPI_Fin"'
+}
+
+breaks "MPI_Abort" abort
+breaks "a rank is killed" kill
+
+# ---- where nothing can be recorded ----
+
+not_made='^A file for the record of collective calls, .*, cannot be made on node '
+
+# unrecorded LABEL DIRECTORY WHY COMMAND...: the job goes on, and says once why.
+unrecorded() {
+    local label=$1 place=$2 why=$3
+    shift 3
+    job "$label, 4 ranks" "$@" "$testbed" local -n 4 --timeout 40 -- \
+        --mca coll_pipering_why "$place" "$bin/why" gathers
+    is "$label: it is said" "$(lines "$not_made")" 1
+    yes_if "$label: why" said "$why"
+}
+
+touch "$work/file"
+unrecorded "a directory that is a file" "$work/file" "Not a directory" env
+unrecorded "a directory in none" "$work/none/none" "No such file or directory" env
+unrecorded "a name that is too long" "$work/$(printf '%05000d' 0)" "File name too long" env
+mkdir "$work/disk"
+if unshare -m mount -t tmpfs none "$work/disk" 2>/dev/null; then
+    # shellcheck disable=SC2016 # for the shell that has the mount
+    unrecorded "a full disk" "$work/disk/record" "No space left on device" unshare -m sh -c \
+        'mount -t tmpfs -o size=64k none "$0" && exec "$@"' "$work/disk"
+else
+    skip "a full disk" "no file system can be mounted here"
+fi
+job "not set, 4 ranks" env -C "$work" "$testbed" local -n 4 --timeout 40 -- "$bin/why" gathers
+is "without the variable there are no files" "$(find "$work" -name 'why-*')" "$(
+    find "$dir" -name 'why-*')"
+
+# ---- what the model says ----
+
+# advised: seconds that a broadcast of 512 KiB takes, who serves it, and what is said to help.
+advised() {
+    "$root/contrib/tuning/pipering-why" --json "$dir" | python3 -c '
+import json, sys
+for one in json.load(sys.stdin)["classes"]:
+    if one["bytes"] == 1 << 19:
+        print(one["own"], one["server"], one["variable"] or "-", one["gain"] > 0)'
+}
+
+# vectors LABEL MIN_TOTAL: a job on four nodes of a rank each, with links of 100 Mbit/s.
+vectors() {
+    rm -rf "$dir"
+    job "$1" "$testbed" with --nodes 4 --rate 100mbit -- "$testbed" mpirun --ppn 1 --timeout 60 -- \
+        --mca coll_pipering_why "$dir" --mca coll_pipering_min_total "$2" "$bin/why" vectors
+}
+
+if can_nodes; then
+    vectors "on nodes, vectors that are left below" 1048576
+    is "it is said what would help" "$(advised | cut -d ' ' -f 2-)" \
+        "han coll_pipering_min_total=524288 True"
+    before=$(advised | cut -d ' ' -f 1)
+    vectors "on nodes, as advised" 524288
+    is "then they are served" "$(advised | cut -d ' ' -f 2-)" "pipering - False"
+    yes_if "and take less time" awk "BEGIN { exit !($(advised | cut -d ' ' -f 1) < $before) }"
+else
+    skip "what would help" "$why_not"
+fi
+finish

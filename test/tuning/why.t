@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""pipering-why: what it makes of records that are written here, and of files that are none."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+from pipering_tuning import why_classes, why_records  # noqa: E402
+
+DOOR = os.path.join(tap.TUNING, "pipering-why")
+PLACES = 8
+DEFAULTS = {"call": "allgatherv", "server": "tuned", "reason": "small: fewer bytes than min_total",
+            "ranks": 4, "calls": 10, "bytes": 10000, "largest": 5000, "contributors": 20,
+            "least": 900, "most": 1100, "time": 10 ** 9, "shortest": 10, "longest": 10 ** 9,
+            "forecast": 0.0, "rival": 0.0, "algorithm": "ring"}
+
+
+def record(order="<", **values):
+    """The bytes of a record."""
+    of = {**DEFAULTS, **values}
+    return struct.pack(order + why_records.RECORD, of["call"].encode(), of["server"].encode(),
+                       of["reason"].encode(), of["ranks"], 10, 9, 3, of.get("contiguous", 1),
+                       of["calls"], of["bytes"], of["largest"], of["contributors"], of["least"],
+                       of["most"], of["time"], of["shortest"], of["longest"], of["forecast"],
+                       of["rival"], of["algorithm"].encode())
+
+
+def table(records, rank=0, job=1, world=1, order="<", ended=1, began=1e9, without=0):
+    """The bytes of a file."""
+    form = order + why_records.HEADER
+    empty = bytes(struct.calcsize(order + why_records.RECORD))
+    header = struct.pack(form, why_records.MAGIC, why_records.BYTE_ORDER, struct.calcsize(form),
+                         len(empty), PLACES, job, rank, world, ended, began, 20 * 10 ** 9, without,
+                         without * 10 ** 9, f"node{rank // 2}".encode(), b"5.0")
+    return header + b"".join(records) + empty * (PLACES - len(records))
+
+
+class Job:
+    """A directory of files, and what pipering-why says of it."""
+
+    def __init__(self, *files):
+        self.directory = tempfile.TemporaryDirectory()
+        for i, data in enumerate(files):
+            with open(os.path.join(self.directory.name, f"why-{i}"), "wb") as stream:
+                stream.write(data)
+
+    def run(self, *options):
+        return subprocess.run([sys.executable, DOOR, self.directory.name, *options], timeout=30,
+                              capture_output=True, text=True, check=False)
+
+    def json(self, *options):
+        done = self.run("--json", *options)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def only_class(self):
+        classes = self.json()["classes"]
+        assert len(classes) == 1, classes
+        return classes[0]
+
+
+def refused(done, *words):
+    """One sentence, no report, and a status that is not 0."""
+    assert done.returncode == 2 and not done.stdout, done
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    for word in words:
+        assert word in done.stderr, (word, done.stderr)
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+
+
+def test_merging():
+    """records of several processes become calls of the job"""
+    times = [4, 3, 2, 3]
+    one = Job(*(table([record(time=time * 10 ** 9)], rank) for rank, time in enumerate(times)))
+    found = one.only_class()
+    assert found["calls"] == 10 and found["ranks"] == 4
+    assert found["bytes"] == 1000 and found["largest"] == 500 and found["contributors"] == 2
+    assert found["least"] == 900 and found["most"] == 1100
+    assert near(found["time"], 3) and near(found["each"], 0.3) and near(found["own"], 0.2)
+    assert near(one.json()["waiting"], 1) and near(one.json()["elapsed"], 20)
+
+
+def test_classes_apart():
+    """whatever tells classes apart keeps them apart"""
+    ways = [{"call": "allgather"}, {"server": "han"}, {"reason": "off: switched off"},
+            {"ranks": 8}, {"contiguous": 0}]
+    for way in ways:
+        assert len(Job(table([record(), record(**way)])).json()["classes"]) == 2, way
+
+
+def test_ranking():
+    """classes stand by time"""
+    names = ["bcast", "reduce", "scan"]
+    times = [2, 3, 1]
+    found = Job(table([record(call=name, time=time * 10 ** 9)
+                       for name, time in zip(names, times)])).json()
+    assert [one["call"] for one in found["classes"]] == ["reduce", "bcast", "scan"]
+
+
+def test_gain():
+    """what could be gained is the own time of calls over that of the model"""
+    one = Job(*(table([record(forecast=0.02, rival=0.05, time=time * 10 ** 9, least=70000)], rank)
+                for rank, time in enumerate([1, 2])))
+    found = one.only_class()
+    # 0.1 s each on the faster rank, 0.02 s by the model, 10 calls
+    assert near(found["gain"], 0.8), found
+    assert found["variable"] == "coll_pipering_min_total=65536", found
+    text = one.run().stdout
+    assert "1. 800 ms (4.0%)" in text and "coll_pipering_min_total=65536" in text, text
+
+
+def test_no_gain():
+    """nothing is promised that the model does not back"""
+    for values in ({"forecast": 0.099}, {"forecast": 0.02, "server": "pipering"},
+                   {"forecast": 0.02, "rival": 0.01}, {"forecast": 0.0},
+                   {"forecast": 0.02, "reason": "above: stands above coll/pipering"},
+                   {"forecast": 0.02, "reason": "unlike: ranks differ"},
+                   {"forecast": 0.02, "call": "iallgatherv"}):
+        found = Job(table([record(**{"rival": 0.05, **values})])).only_class()
+        assert found["gain"] == 0, values
+
+
+def test_remedies():
+    """the variable follows from the reason, the collective, and the sizes"""
+    cases = [("small", "allgather", 70000, "coll_pipering_min_total=65536"),
+             ("small", "iallreduce", 70000, "coll_pipering_min_total=16384"),
+             ("small", "allreduce_init", 70000, "coll_pipering_min_total=16384"),
+             ("small", "ibcast", 65535, "coll_pipering_min_total=32768"),
+             ("off", "iallgatherv", 1, "coll_pipering_allgatherv_algorithm=auto"),
+             ("off", "neighbor_alltoallw", 1, "coll_pipering_neighbor_alltoallw_algorithm=auto"),
+             ("model", "bcast_init", 1, "coll_pipering_bcast_algorithm=ring"),
+             ("local", "bcast", 1, "")]
+    for reason, call, least, wanted in cases:
+        data = table([record(reason=f"{reason}: because", call=call, least=least, forecast=0.02,
+                             rival=0.05)])
+        given = why_classes.remedy(why_records.parse(data, "x").records[0])
+        assert given == wanted, (reason, call, given)
+
+
+def test_unmeasured():
+    """communicators that were never measured are named as such"""
+    text = Job(table([record(reason="off: switched off", forecast=0.0)])).run().stdout
+    assert "not known of 1.00 s" in text, text
+    assert "to be tried: coll_pipering_allgatherv_algorithm=auto" in text, text
+
+
+def test_byte_orders():
+    """files of machines of the other byte order are read"""
+    little, big = (Job(table([record(order)], order=order)).json() for order in "<>")
+    assert little == big
+
+
+def test_jobs():
+    """of several jobs the last is shown, unless another is asked for"""
+    jobs = Job(table([record(call="scan")], job=0xab, began=2e9), table([record()], job=5))
+    assert jobs.only_class()["call"] == "scan"
+    assert "00000005" in " ".join(jobs.json()["notes"])
+    assert jobs.json("--job", "00000005")["classes"][0]["call"] == "allgatherv"
+    refused(jobs.run("--job", "77"), "--job 77", "00000005", "000000ab")
+
+
+def test_notes():
+    """a report says what is missing from it"""
+    notes = " ".join(Job(table([record()], world=3, ended=0, without=2)).json()["notes"])
+    for words in ("2 of 3 ranks have no", "1 of 1 processes have not reached MPI_Finalize",
+                  "2 calls of processes, 2.00 s"):
+        assert words in notes, notes
+
+
+def test_broken_file():
+    """a broken file among others is named, and the others are read"""
+    data = table([record()])
+    one = Job(data, data[:-1], b"", b"nonsense that is long enough")
+    assert one.only_class()["calls"] == 2.5
+    notes = one.json()["notes"]
+    for name, words in (("why-1", "cut off"), ("why-2", "is no record"), ("why-3", "is no record")):
+        assert any(name in note and words in note for note in notes), notes
+
+
+def test_every_cut():
+    """a file that is cut off anywhere is refused"""
+    data = table([record()])
+    for length in list(range(0, 300)) + [len(data) - 1]:
+        refused(Job(data[:length]).run() if length % 37 == 0 else refusal(data[:length]), "why")
+
+
+def refusal(data):
+    """As refused() wants it, without a process of its own."""
+    try:
+        why_records.parse(data, "why-0")
+    except why_records.BadFile as error:
+        return subprocess.CompletedProcess([], 2, "", str(error))
+    raise AssertionError(f"{len(data)} bytes are taken for a file")
+
+
+def test_other_sizes():
+    """records of another size are refused"""
+    data = bytearray(table([record()]))
+    struct.pack_into("<I", data, 24, 216)
+    refused(Job(bytes(data)).run(), "records of 216 bytes where 224")
+
+
+def test_bad_input():
+    """bad input gets one sentence"""
+    refused(Job().run(), "has no records of calls", "coll_pipering_why")
+    none = subprocess.run([sys.executable, DOOR, "/no/such"], timeout=30, capture_output=True,
+                          text=True, check=False)
+    refused(none, "/no/such cannot be read: No such file")
+    done = Job(table([record()])).run("--top", "-1")
+    assert done.returncode == 2 and "expected 0 or more" in done.stderr
+
+
+def test_empty():
+    """a program without such calls has a report"""
+    assert "No collective calls" in Job(table([])).run().stdout
+
+
+def test_report():
+    """the report shows what a class is, and how much is left out"""
+    records = [record(), record(call="bcast", time=10 ** 8, contiguous=0)]
+    text = Job(table(records)).run().stdout
+    for words in ("allgatherv", "bcast, derived type", "50.0%", "1000 B", "1.00 s",
+                  "Not served by coll/pipering", "fewer bytes than min_total", "512 B and more"):
+        assert words in text, (words, text)
+    assert "and 1 classes more, 100 ms together" in Job(table(records)).run("--top", "1").stdout
+
+
+sys.exit(tap.run(globals()))
