@@ -7,7 +7,8 @@
 # $HEADER$
 #
 # The floors of coll/pipering: a file includes files of its own floor and of those below,
-# a plan includes no header of Open MPI, and only the floor of calls knows the component.
+# plans and the choice include no header of Open MPI, and only the floor of calls knows the
+# component.
 # What components share knows neither of them.
 
 set -u
@@ -58,17 +59,20 @@ look_up() {
     done
 }
 
-# look_out TREE: headers of Open MPI in plans.
+# look_out TREE: headers of Open MPI in plans and in the choice.
 look_out() {
-    local file header
-    for file in "$1"/ompi/mca/coll/pipering/{plan,alltoall}/coll_pipering_plan*.[ch] \
-        "$1"/ompi/mca/coll/pipering/why/coll_pipering_why_table.[ch] \
+    local file header dir=$1/ompi/mca/coll/pipering
+    for file in "$dir"/{plan,alltoall}/coll_pipering_plan*.[ch] \
+        "$dir"/decide/coll_pipering_{choice,decide_*,draft,make,params,registry}.[ch] \
+        "$dir"/why/coll_pipering_why_table.[ch] \
         "$1"/ompi/mca/coll/mleader/coll_mleader_plan*.[ch]; do
         [[ -f $file ]] || continue
         while IFS= read -r header; do
             case $header in
             coll_pipering_plan* | coll_pipering_why_table.h | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
             common_irregular_exchange.h) ;;
+            coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h) ;;
+            coll_pipering_registry.h | */coll_pipering_fifo.h) ;;
             *) echo "${file#"$1/"} includes $header" ;;
             esac
         done < <(included "$file")
@@ -114,7 +118,7 @@ some() {
 }
 
 none "no file of coll/pipering includes one of a floor above its own" "$(look_up "$root")"
-none "plans are pure C" "$(look_out "$root")"
+none "plans and the choice are pure C" "$(look_out "$root")"
 none "only calls know the component" "$(look_round "$root")"
 none "what components share knows neither, and mleader does not know pipering" "$(look_aside "$root")"
 
@@ -122,7 +126,7 @@ none "what components share knows neither, and mleader does not know pipering" "
 mkdir -p "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call}}
 tree=$work/ompi/mca
 for file in plan/coll_pipering_plan engine/coll_pipering_engine decide/coll_pipering_decide \
-    call/coll_pipering; do
+    decide/coll_pipering_choice call/coll_pipering; do
     echo '#include <stddef.h>' >"$tree/coll/pipering/$file.h"
 done
 echo >"$tree/coll/mleader/coll_mleader_plan.h"
@@ -142,6 +146,7 @@ defect look_up coll/pipering/engine/coll_pipering_engine.h \
 defect look_up coll/pipering/decide/coll_pipering_decide.h '#include "coll_pipering.h"'
 defect look_up coll/pipering/call/coll_pipering.h '#include "ompi/mca/coll/mleader/coll_mleader.h"'
 defect look_out coll/pipering/plan/coll_pipering_plan.h '#include "ompi/op/op.h"'
+defect look_out coll/pipering/decide/coll_pipering_choice.h '#include "coll_pipering_context.h"'
 defect look_out coll/mleader/coll_mleader_plan.h '#include "opal/util/output.h"'
 defect look_round coll/pipering/decide/coll_pipering_decide.h '&mca_coll_pipering_component;'
 defect look_aside common/irregular/common_irregular.h '/* coll_mleader */'

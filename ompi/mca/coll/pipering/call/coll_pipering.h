@@ -146,9 +146,6 @@ OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
 
 /* ---- variables (coll_pipering_params.c) ---- */
 
-/** Values of variables for sizes; a larger one counts as 0. */
-#define MCA_COLL_PIPERING_SIZE_MOST ((size_t) 1 << 30)
-
 int mca_coll_pipering_params_register(void);
 
 /** The variables as they stand for a collective, unit-converted and in range. */
@@ -158,8 +155,7 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
 /** The directory for records of calls (coll_pipering_why.h), NULL or empty: there are none. */
 const char *mca_coll_pipering_why(void);
 
-/** Why a call is left to the module below: for users, and as in names of performance variables. */
-const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
+/** Why a call is left to the module below, as in names of performance variables. */
 const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
 
 END_C_DECLS

@@ -35,8 +35,8 @@ static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t col
 {
     const mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
 
-    return total < component->min_total && MCA_COLL_PIPERING_SIZE_MOST >= component->min_total
-           && MCA_COLL_PIPERING_AUTO == component->algorithm[collective];
+    return mca_coll_pipering_is_below(component->algorithm[collective], component->min_total,
+                                      total);
 }
 
 /**

@@ -84,7 +84,7 @@ static int serve(const mca_coll_pipering_gather_t *gather,
 
     const int rc = mca_coll_pipering_serve(&call, module, recalled, request);
     if (NULL != recalled) {
-        OBJ_RELEASE(recalled);
+        mca_coll_pipering_plan_release(recalled);
     }
     return rc;
 }

@@ -86,8 +86,6 @@ static const struct {
 };
 
 #define RATIO_MOST 1e6
-#define OUTLIER_FRACTION 0.125
-#define OUTLIER_THRESHOLD 8
 
 static const struct {
     const char *name, *help, *zero;
@@ -95,14 +93,13 @@ static const struct {
     double most, preset;
 } numbers[] = {
     {"outlier_fraction", "Fraction of the processes that may be outliers",
-     "no outliers are looked for", &vars.outlier_fraction, 1, OUTLIER_FRACTION},
+     "no outliers are looked for", &vars.outlier_fraction, 1, MCA_COLL_PIPERING_OUTLIER_FRACTION},
     {"outlier_threshold",
      "Contributions have outliers if the largest is more than so many times the largest of the "
      "others",
-     "whenever there are any bytes", &vars.outlier_threshold, RATIO_MOST, OUTLIER_THRESHOLD},
+     "whenever there are any bytes", &vars.outlier_threshold, RATIO_MOST,
+     MCA_COLL_PIPERING_OUTLIER_THRESHOLD},
 };
-
-#define RING_BUFFER_SIZE ((size_t) 512 * 1024)
 
 static const struct {
     const char *name, *help, *zero;
@@ -114,28 +111,28 @@ static const struct {
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced",
      "the model alone decides", &mca_coll_pipering_component.min_total,
-     MCA_COLL_PIPERING_SIZE_MOST, 8192},
+     MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_MIN_TOTAL},
     {"outlier_min_total",
      "Outliers are looked for in calls about at least so many bytes in all",
-     "in all that min_total leaves", &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, 16384},
+     "in all that min_total leaves", &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL},
     {"rounds_min_total",
      "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, "
      "if the model says so",
-     "all that min_total leaves", &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, 65536},
+     "all that min_total leaves", &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL},
     {"rounds_max_total",
      "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
      "as much memory",
-     "none is", &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, (size_t) 64 << 20},
+     "none is", &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL},
     {"rounds_packed",
      "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
      "alone",
-     "each goes alone", &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, 8192},
+     "each goes alone", &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_ROUNDS_PACKED},
     {"ring_buffer_size",
      "Size of a ring buffer in shared memory, rounded down to a multiple of 4096; blocks of up to "
      "half of it fit, larger ones go as messages. Smaller where the budget is small, but not "
      "below 65536",
      "all blocks go as messages", &vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
-     RING_BUFFER_SIZE},
+     MCA_COLL_PIPERING_RING_BUFFER_SIZE},
     {"ring_buffer_budget",
      "Shared memory that the ring buffers of a job may take on a node; each process has an equal "
      "share, and sends messages where that is used up",
@@ -298,21 +295,6 @@ static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike",
        [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "unequal"};
 
-static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
-    = {[MCA_COLL_PIPERING_TAKEN] = "taken",
-       [MCA_COLL_PIPERING_FALLBACK_OFF] = "switched off",
-       [MCA_COLL_PIPERING_FALLBACK_SMALL] = "fewer bytes than min_total",
-       [MCA_COLL_PIPERING_FALLBACK_EARLY] = "no blocking call has set the communicator up yet",
-       [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "all ranks are on one node",
-       [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
-       [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation",
-       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "ranks differ in their variables"};
-
-const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason)
-{
-    return reason_texts[reason];
-}
-
 const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason)
 {
     return reason_names[reason];
@@ -355,7 +337,8 @@ static void register_counters(mca_common_irregular_vars_t *all)
     }
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
-        snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);
+        snprintf(help, sizeof(help), "Calls left to the module below: %s", 
+                 mca_coll_pipering_reason_text((mca_coll_pipering_reason_t) i));
         mca_common_irregular_counter(all, name, help, &COUNTERS.fallback[i]);
     }
 }
@@ -405,7 +388,7 @@ static double number_in_range(double value, double most, double otherwise)
 static size_t ring_buffer_size(void)
 {
     const size_t size = in_range(vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
-                                 RING_BUFFER_SIZE);
+                                 MCA_COLL_PIPERING_RING_BUFFER_SIZE);
 
     return vars.ring_buffer ? size & ~(size_t) 4095 : 0;
 }
@@ -427,9 +410,10 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
         .block_size = size_of(vars.block_size),
         .min_total = size_of(mca_coll_pipering_component.min_total),
-        .outlier_fraction = number_in_range(vars.outlier_fraction, 1, OUTLIER_FRACTION),
+        .outlier_fraction = number_in_range(vars.outlier_fraction, 1,
+                                            MCA_COLL_PIPERING_OUTLIER_FRACTION),
         .outlier_threshold = number_in_range(vars.outlier_threshold, RATIO_MOST,
-                                             OUTLIER_THRESHOLD),
+                                             MCA_COLL_PIPERING_OUTLIER_THRESHOLD),
         .outlier_min_total = size_of(vars.outlier_min_total),
         .rounds_min_total = size_of(vars.rounds_min_total),
         .rounds_max_total = size_of(vars.rounds_max_total),

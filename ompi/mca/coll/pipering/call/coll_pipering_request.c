@@ -73,7 +73,7 @@ static void request_destruct(mca_coll_pipering_request_t *request)
     }
     mca_coll_pipering_lesson_free(request->lesson);
     if (NULL != request->plan) {
-        OBJ_RELEASE(request->plan);
+        mca_coll_pipering_plan_release(request->plan);
     }
 }
 

@@ -120,7 +120,7 @@ static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t 
         decline(call, MCA_COLL_PIPERING_TAKEN == plan->reason ? MCA_COLL_PIPERING_FALLBACK_MODEL
                                                               : plan->reason);
 
-    OBJ_RELEASE(plan);
+    mca_coll_pipering_plan_release(plan);
     return rc;
 }
 
@@ -147,7 +147,7 @@ static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pip
 static int replace_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                         size_t block_size, mca_coll_pipering_plan_t **plan)
 {
-    OBJ_RELEASE(*plan);
+    mca_coll_pipering_plan_release(*plan);
     key->varied = 0 < block_size;
     key->must_take = true;
     key->params.block_size = block_size;
@@ -171,7 +171,7 @@ static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
         if (OMPI_SUCCESS == rc) {
             return leave(call, *plan);
         }
-        OBJ_RELEASE(*plan);
+        mca_coll_pipering_plan_release(*plan);
         return rc;
     }
     if (!taken) {
@@ -205,7 +205,7 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
         rc = mca_coll_pipering_lessons_count(context, *plan, teaches);
     }
     if (OMPI_SUCCESS != rc) {
-        OBJ_RELEASE(*plan);
+        mca_coll_pipering_plan_release(*plan);
         return rc;
     }
     if (*teaches) {
@@ -229,7 +229,7 @@ static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_par
     }
     mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(call, &key);
     if (NULL == request) {
-        OBJ_RELEASE(plan);
+        mca_coll_pipering_plan_release(plan);
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     request->plan = plan;
@@ -245,14 +245,6 @@ static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_par
     }
     rc = mca_common_irregular_task_start(&request->super);
     return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
-}
-
-/* A gather on one node is left below whatever its sizes are, unless it is forced. */
-static bool is_local(const mca_coll_pipering_call_t *call, const mca_coll_pipering_params_t *params)
-{
-    return mca_coll_pipering_collective_row(call->collective)->gathers
-           && MCA_COLL_PIPERING_AUTO == params->algorithm
-           && 2 > mca_coll_pipering_setup_nodes(call->context->setup);
 }
 
 static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled)
@@ -281,7 +273,8 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
     if (MCA_COLL_PIPERING_TAKEN != unlike) {
         return decline(call, unlike);
     }
-    if (is_local(call, &params)) {
+    if (mca_coll_pipering_is_local(call->collective, params.algorithm,
+                                   mca_coll_pipering_setup_nodes(context->setup))) {
         return decline(call, MCA_COLL_PIPERING_FALLBACK_LOCAL);
     }
     return run(call, &params, recalled);
@@ -356,7 +349,7 @@ static int make_request(const mca_coll_pipering_call_t *call, mca_coll_pipering_
     *request = mca_coll_pipering_request_new(call, &key);
     if (NULL == *request) {
         if (NULL != plan) {
-            OBJ_RELEASE(plan);
+            mca_coll_pipering_plan_release(plan);
         }
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

@@ -16,17 +16,18 @@
 #ifndef MCA_COLL_PIPERING_DRAFT_H
 #define MCA_COLL_PIPERING_DRAFT_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "coll_pipering_choice.h"
 
-#include "coll_pipering_decide.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
-BEGIN_C_DECLS
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
 
 /** A plan on its way. */
 typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
-    int *node_of; /**< [p] the lowest rank on the node of each rank */
+    const int *node_of; /**< [p] the lowest rank on the node of each rank */
     int ranks, nodes, me;
     double load;    /**< most ranks per processor */
     double combine; /**< seconds a byte */
@@ -104,6 +105,8 @@ double mca_coll_pipering_vector_rival_time(const mca_coll_pipering_draft_t *draf
 /** Makes the plan of a draft that has its key, sizes, nodes and costs, and judges it. */
 void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft);
 
-END_C_DECLS
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
 
 #endif

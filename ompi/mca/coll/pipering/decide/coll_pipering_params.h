@@ -15,9 +15,12 @@
 #ifndef MCA_COLL_PIPERING_PARAMS_H
 #define MCA_COLL_PIPERING_PARAMS_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-BEGIN_C_DECLS
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
 
 /** Collectives with a variable of their own; rows of coll_pipering_registry.c. */
 typedef enum {
@@ -63,6 +66,19 @@ typedef struct mca_coll_pipering_params_t {
     bool reproducible; /**< where order matters nothing measured decides on it */
 } mca_coll_pipering_params_t;
 
+/** Values of variables for sizes; a larger one counts as 0. */
+#define MCA_COLL_PIPERING_SIZE_MOST ((size_t) 1 << 30)
+
+/** Values that hold unless a user says otherwise. */
+#define MCA_COLL_PIPERING_MIN_TOTAL ((size_t) 8192)
+#define MCA_COLL_PIPERING_OUTLIER_FRACTION 0.125
+#define MCA_COLL_PIPERING_OUTLIER_THRESHOLD 8
+#define MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL ((size_t) 16384)
+#define MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL ((size_t) 65536)
+#define MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL ((size_t) 64 << 20)
+#define MCA_COLL_PIPERING_ROUNDS_PACKED ((size_t) 8192)
+#define MCA_COLL_PIPERING_RING_BUFFER_SIZE ((size_t) 512 * 1024)
+
 /** Why a call went to the module below. */
 typedef enum {
     MCA_COLL_PIPERING_TAKEN, /**< it did not */
@@ -76,6 +92,11 @@ typedef enum {
     MCA_COLL_PIPERING_REASONS
 } mca_coll_pipering_reason_t;
 
-END_C_DECLS
+/** The same in words. */
+const char *mca_coll_pipering_reason_text(mca_coll_pipering_reason_t reason);
+
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
 
 #endif

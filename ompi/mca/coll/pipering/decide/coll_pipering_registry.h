@@ -18,11 +18,11 @@
 #ifndef MCA_COLL_PIPERING_REGISTRY_H
 #define MCA_COLL_PIPERING_REGISTRY_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
-
 #include "coll_pipering_params.h"
 
-BEGIN_C_DECLS
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
 
 struct mca_coll_pipering_draft_t;
 struct mca_coll_pipering_plan_t;
@@ -100,6 +100,8 @@ const mca_coll_pipering_row_t *mca_coll_pipering_next_row(mca_coll_pipering_coll
 const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_collective_t collective,
                                                           int algorithm);
 
-END_C_DECLS
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
 
 #endif

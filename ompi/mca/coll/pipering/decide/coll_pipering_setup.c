@@ -36,13 +36,6 @@
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
-/* The least costs, so that none is zero. */
-#define LEAST_ALPHA 1e-7
-#define LEAST_BETA 1e-12
-
-/* Costs inside a node, where a block is copied twice, each time by another processor. */
-#define LOCAL_ALPHA 1e-6
-#define LOCAL_BETA 0.3e-9
 
 typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 
@@ -332,39 +325,6 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
     free(setup->join);
     free(setup->values);
     free(setup);
-}
-
-/* ---- costs ---- */
-
-/* An alpha given by the user is the paper's: the whole cost of a block, which nothing overlaps. */
-static mca_coll_pipering_link_cost_t give_cost(mca_coll_pipering_link_cost_t cost, double alpha,
-                                               double beta)
-{
-    if (0 < beta) {
-        cost.beta = beta;
-    }
-    if (0 < alpha) {
-        cost = (mca_coll_pipering_link_cost_t){.alpha = alpha, .gap = alpha, .beta = cost.beta};
-    }
-    cost.alpha = fmax(cost.alpha, LEAST_ALPHA);
-    cost.beta = fmax(cost.beta, LEAST_BETA);
-    return cost;
-}
-
-mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
-                                                      const mca_coll_pipering_rates_t *rates,
-                                                      const mca_coll_pipering_params_t *params)
-{
-    const double load = fmax(1, setup->nodes.load);
-    const mca_coll_pipering_link_cost_t local = {.alpha = load * LOCAL_ALPHA,
-                                                 .gap = load * LOCAL_ALPHA,
-                                                 .latency = load * LOCAL_ALPHA,
-                                                 .beta = load * LOCAL_BETA,
-                                                 .overlap = true};
-
-    return (mca_coll_pipering_cost_t){
-        .net = give_cost(mca_coll_pipering_rates_cost(rates, load), params->alpha, params->beta),
-        .local = give_cost(local, params->local_alpha, params->local_beta)};
 }
 
 const mca_coll_pipering_rates_t *mca_coll_pipering_setup_rates(

@@ -51,11 +51,6 @@ double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup);
 /** Ranks per processor on the node where there are most of them. */
 double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup);
 
-/** Costs by what is known of rates; those that `params` gives take their place. */
-mca_coll_pipering_cost_t mca_coll_pipering_setup_cost(const mca_coll_pipering_setup_t *setup,
-                                                      const mca_coll_pipering_rates_t *rates,
-                                                      const mca_coll_pipering_params_t *params);
-
 /** What ranks had learnt of links between nodes on other communicators. */
 const mca_coll_pipering_rates_t *
 mca_coll_pipering_setup_rates(const mca_coll_pipering_setup_t *setup);

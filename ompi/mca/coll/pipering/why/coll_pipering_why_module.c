@@ -267,7 +267,7 @@ static void ask_model(const mca_coll_pipering_why_module_t *module,
     key.lessons = 1 + mca_coll_pipering_lessons_over(context);
     if (OMPI_SUCCESS == mca_coll_pipering_plan_try(context, &key, &plan)) {
         mca_coll_pipering_why_foresee(record, plan->time, plan->rival_time, plan->row->value);
-        OBJ_RELEASE(plan);
+        mca_coll_pipering_plan_release(plan);
     }
 }
 

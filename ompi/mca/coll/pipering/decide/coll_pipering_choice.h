@@ -1,0 +1,152 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The choice: from the sizes of a call, and what all ranks know alike of their nodes and links,
+ * to its plan. Pure C, so that tools and tests plan as calls do.
+ */
+
+#ifndef MCA_COLL_PIPERING_CHOICE_H
+#define MCA_COLL_PIPERING_CHOICE_H
+
+#include "coll_pipering_registry.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_rates.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
+
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
+
+/** Sizes of contributions by the signature, which MPI makes equal on all ranks. */
+typedef struct mca_coll_pipering_sizes_t {
+    const int *counts; /**< [parts] elements, or NULL: `count` each */
+    size_t count;
+    size_t scale; /**< units in an element */
+    size_t unit;  /**< bytes that must not be cut; 1 where data only moves */
+    int parts;    /**< p for a gather, else 1 */
+} mca_coll_pipering_sizes_t;
+
+/** Units of contribution i. */
+static inline size_t mca_coll_pipering_size_of(const mca_coll_pipering_sizes_t *sizes, int i)
+{
+    return sizes->scale * (NULL == sizes->counts ? sizes->count : (size_t) sizes->counts[i]);
+}
+
+/** What a call is, to those who decide; equal on all ranks. */
+typedef struct mca_coll_pipering_key_t {
+    mca_coll_pipering_collective_t collective;
+    mca_coll_pipering_params_t params;
+    unsigned lessons; /**< 1 + those that were over when it was made; 0: it knows of none */
+    bool must_take; /**< nobody else can serve the call any more */
+    bool wanted;    /**< as a pipeline, since nothing is known of links */
+    bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
+    bool ordered;   /**< of a reduction: the operation does not commute */
+    bool reproducible; /**< likewise: values must be combined in the same order on every run */
+    int root;
+    mca_coll_pipering_sizes_t sizes; /**< its counts are borrowed */
+} mca_coll_pipering_key_t;
+
+/** Who has what of a call, in which order. */
+typedef struct mca_coll_pipering_places_t {
+    mca_coll_pipering_ring_t ring;
+    size_t *bytes;  /**< [ring.size] by rank, in units */
+    size_t *starts; /**< [ring.size] where they begin, of a scattered vector */
+} mca_coll_pipering_places_t;
+
+/** All that is decided for a call; kept while in use. */
+typedef struct mca_coll_pipering_plan_t {
+    int users; /**< whoever holds it; the last one frees it */
+    mca_coll_pipering_key_t key;       /**< with counts of its own */
+    mca_coll_pipering_reason_t reason; /**< MCA_COLL_PIPERING_TAKEN: this component serves it */
+    const mca_coll_pipering_row_t *row; /**< the algorithm that serves it */
+    size_t total;                      /**< bytes */
+    size_t largest;                    /**< contribution, in units */
+    int some;                          /**< the first rank that contributes anything */
+    mca_coll_pipering_places_t alone;  /**< a vector as one contribution; not of a gather */
+    mca_coll_pipering_places_t all;    /**< contributions of all ranks; of a gather, or a vector
+                                            that may be scattered */
+    mca_coll_pipering_ring_t ring;     /**< one of these two, which the algorithm goes by ... */
+    size_t *bytes;                     /**< ... by rank, in units */
+    size_t *starts;
+    mca_coll_pipering_route_t *route; /**< [pipes] */
+    int pipes;
+    mca_coll_pipering_cut_t cut; /**< in units */
+    unsigned window;
+    mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of an exchange in rounds */
+    mca_coll_pipering_grid_t grid;
+    bool shared;               /**< links inside a node go through ring buffers */
+    size_t equation2;          /**< B of the corrected equation (2), of a gather */
+    uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
+    mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links; in bytes */
+    size_t in_from_network;    /**< bytes */
+    double time, rival_time;   /**< modelled seconds */
+    void *memory;
+    size_t size; /**< bytes of it */
+} mca_coll_pipering_plan_t;
+
+/** What a plan rests on besides the key; equal on all ranks but for `me`. */
+typedef struct mca_coll_pipering_facts_t {
+    int ranks, nodes, me;
+    const int *node_of; /**< [ranks] the lowest rank on the node of each rank; borrowed */
+    double load;        /**< most ranks per processor */
+    double combine;     /**< seconds in which a rank combines a byte */
+    mca_coll_pipering_cost_t cost;
+} mca_coll_pipering_facts_t;
+
+/** Whether a call about `total` bytes is left to the module below because it is small. */
+static inline bool mca_coll_pipering_is_below(int algorithm, size_t min_total, size_t total)
+{
+    return total < min_total && MCA_COLL_PIPERING_SIZE_MOST >= min_total
+           && MCA_COLL_PIPERING_AUTO == algorithm;
+}
+
+/** Whether a call is left to the module below, whatever its sizes: a gather on one node. */
+static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t collective,
+                                              int algorithm, int nodes)
+{
+    return mca_coll_pipering_collective_row(collective)->gathers
+           && MCA_COLL_PIPERING_AUTO == algorithm && 2 > nodes;
+}
+
+/**
+ * Costs by what is known of rates, with `load` ranks a processor; those that `params` gives take
+ * their place.
+ */
+mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates_t *rates,
+                                                   double load,
+                                                   const mca_coll_pipering_params_t *params);
+
+/**
+ * A plan of a call of p ranks that has all memory it will need, its key with counts of its own,
+ * and its sizes; the rest is to be made. It is the caller's. NULL: no memory.
+ */
+mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p, const mca_coll_pipering_key_t *key);
+
+/** Makes the rest, for rank `facts->me`. False: no memory; the plan is still to be made. */
+bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
+                                 const mca_coll_pipering_facts_t *facts);
+
+/** Holds a plan, or lets go of it. */
+void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan);
+void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan);
+
+/** Bytes of a block on average over all contributions. O(p). */
+double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan);
+
+/** What the model says of a plan. */
+mca_coll_pipering_forecast_t
+mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan);
+
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Making plans: the costs of links that they rest on, and their memory.
+ */
+
+#include "coll_pipering_draft.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- costs ---- */
+
+/* The least costs, so that none is zero. */
+#define LEAST_ALPHA 1e-7
+#define LEAST_BETA 1e-12
+
+/* Costs inside a node, where a block is copied twice, each time by another processor. */
+#define LOCAL_ALPHA 1e-6
+#define LOCAL_BETA 0.3e-9
+
+/* An alpha given by the user is the paper's: the whole cost of a block, which nothing overlaps. */
+static mca_coll_pipering_link_cost_t give_cost(mca_coll_pipering_link_cost_t cost, double alpha,
+                                               double beta)
+{
+    if (0 < beta) {
+        cost.beta = beta;
+    }
+    if (0 < alpha) {
+        cost = (mca_coll_pipering_link_cost_t){.alpha = alpha, .gap = alpha, .beta = cost.beta};
+    }
+    cost.alpha = fmax(cost.alpha, LEAST_ALPHA);
+    cost.beta = fmax(cost.beta, LEAST_BETA);
+    return cost;
+}
+
+mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates_t *rates,
+                                                   double load,
+                                                   const mca_coll_pipering_params_t *params)
+{
+    const double ranks = fmax(1, load);
+    const mca_coll_pipering_link_cost_t local = {.alpha = ranks * LOCAL_ALPHA,
+                                                 .gap = ranks * LOCAL_ALPHA,
+                                                 .latency = ranks * LOCAL_ALPHA,
+                                                 .beta = ranks * LOCAL_BETA,
+                                                 .overlap = true};
+
+    return (mca_coll_pipering_cost_t){
+        .net = give_cost(mca_coll_pipering_rates_cost(rates, ranks), params->alpha, params->beta),
+        .local = give_cost(local, params->local_alpha, params->local_beta)};
+}
+
+/* ---- memory ---- */
+
+static size_t aligned(size_t size)
+{
+    return (size + 15) & ~(size_t) 15;
+}
+
+/* Routes of any algorithm of a collective: how many, and how many links they have. */
+static void count_routes(mca_coll_pipering_collective_t collective, int *pipes, int *links)
+{
+    const mca_coll_pipering_row_t *row = NULL;
+
+    *pipes = *links = 0;
+    while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
+        *pipes = row->pipes > *pipes ? row->pipes : *pipes;
+        *links = row->links > *links ? row->links : *links;
+    }
+}
+
+static size_t places_size(int p)
+{
+    return aligned(mca_coll_pipering_ring_size(p)) + 2 * (size_t) p * sizeof(size_t);
+}
+
+/* Binds places of so many ranks; what is behind them. */
+static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory)
+{
+    places->bytes = (size_t *) memory;
+    places->starts = places->bytes + p;
+    mca_coll_pipering_ring_bind(&places->ring, p, places->starts + p);
+    return memory + places_size(p);
+}
+
+/*
+ * Memory of a plan: routes; what each rank contributes, for a gather or a vector that may be
+ * scattered, or only the root; the ranks of a gather in the order of nodes too; counts of its own.
+ */
+static bool take_memory(mca_coll_pipering_plan_t *plan, int p, const mca_coll_pipering_key_t *key)
+{
+    const mca_coll_pipering_collective_row_t *row
+        = mca_coll_pipering_collective_row(key->collective);
+    const size_t alone = row->gathers ? 0 : aligned(places_size(1));
+    const size_t all = row->gathers || row->scatters ? aligned(places_size(p)) : 0;
+    const size_t by_node = row->gathers ? aligned(mca_coll_pipering_ring_size(p)) : 0;
+    const size_t counts = NULL == key->sizes.counts ? 0 : (size_t) p * sizeof(int);
+
+    int pipes, links;
+
+    count_routes(key->collective, &pipes, &links);
+    const size_t routes = aligned(mca_coll_pipering_routes_size(pipes, links, links));
+    plan->size = routes + alone + all + by_node + counts;
+    plan->memory = malloc(plan->size);
+    if (NULL == plan->memory) {
+        return false;
+    }
+    plan->route = mca_coll_pipering_routes_bind(plan->memory, pipes, links, links);
+    char *memory = (char *) plan->memory + routes;
+    if (0 < alone) {
+        memory = bind_places(&plan->alone, 1, memory);
+    }
+    if (0 < all) {
+        memory = bind_places(&plan->all, p, memory);
+    }
+    if (0 < by_node) {
+        mca_coll_pipering_ring_bind(&plan->by_node, p, memory);
+        memory += by_node;
+    }
+    plan->key = *key;
+    if (0 < counts) {
+        plan->key.sizes.counts = memcpy(memory, key->sizes.counts, counts);
+    }
+    return true;
+}
+
+/* The one pass over counts that a plan needs; those of a gather go where the ring finds them. */
+static void add_up(mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_sizes_t *sizes = &plan->key.sizes;
+    const bool gathers = mca_coll_pipering_collective_row(plan->key.collective)->gathers;
+    size_t units = 0;
+
+    plan->largest = 0;
+    plan->some = 0;
+    for (int i = 0; i < sizes->parts; ++i) {
+        const size_t size = mca_coll_pipering_size_of(sizes, i);
+        if (0 == units && 0 < size) {
+            plan->some = i;
+        }
+        if (gathers) {
+            plan->all.bytes[i] = size;
+        }
+        units += size;
+        plan->largest = size > plan->largest ? size : plan->largest;
+    }
+    plan->total = units * sizes->unit;
+}
+
+mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p, const mca_coll_pipering_key_t *key)
+{
+    mca_coll_pipering_plan_t *plan = calloc(1, sizeof(*plan));
+
+    if (NULL == plan || !take_memory(plan, p, key)) {
+        free(plan);
+        return NULL;
+    }
+    plan->users = 1;
+    add_up(plan);
+    return plan;
+}
+
+void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan)
+{
+    (void) __atomic_add_fetch(&plan->users, 1, __ATOMIC_RELAXED);
+}
+
+void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan)
+{
+    if (0 == __atomic_sub_fetch(&plan->users, 1, __ATOMIC_ACQ_REL)) {
+        free(plan->memory);
+        free(plan);
+    }
+}
+
+/* ---- making ---- */
+
+/* The scratch memory that making a plan takes; it begins with the blocks. */
+static bool take_scratch(mca_coll_pipering_draft_t *draft)
+{
+    const size_t blocks = aligned((size_t) draft->ranks * sizeof(uint64_t));
+    const size_t model = aligned(mca_coll_pipering_model_scratch(draft->ranks));
+    char *scratch = malloc(blocks + model + mca_coll_pipering_order_scratch(draft->ranks));
+
+    draft->blocks = (uint64_t *) scratch;
+    if (NULL != scratch) {
+        draft->problem.scratch = scratch + blocks;
+        draft->order_scratch = scratch + blocks + model;
+    }
+    return NULL != scratch;
+}
+
+bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
+                                 const mca_coll_pipering_facts_t *facts)
+{
+    const mca_coll_pipering_key_t *key = &plan->key;
+    mca_coll_pipering_draft_t draft = {.plan = plan,
+                                       .node_of = facts->node_of,
+                                       .ranks = facts->ranks,
+                                       .nodes = facts->nodes,
+                                       .me = facts->me,
+                                       .load = facts->load,
+                                       .combine = facts->combine,
+                                       .cost = facts->cost};
+
+    if (!take_scratch(&draft)) {
+        return false;
+    }
+    plan->cut.split = (mca_coll_pipering_split_t) key->params.block_split;
+    plan->equation2 = 0;
+    mca_coll_pipering_choose(&draft);
+    mca_coll_pipering_count_volumes(&draft);
+    plan->shared = facts->nodes < facts->ranks && !plan->row->rounds
+                   && mca_coll_pipering_can_share(&key->params,
+                                                  plan->cut.block_size * key->sizes.unit);
+    free(draft.blocks);
+    return true;
+}
