@@ -10,12 +10,9 @@
 
 /**
  * @file
- * A simulator of the ring that a set of routes describes: every link is a
- * first-in first-out channel that carries a block in alpha + beta * its length with
- * envelope and frames, and `latency` later the receiver has it and may pass it on. It
- * believes nothing: it fails if a rank sends what it does not hold, if a link brings
- * another block than its receiver expects, if a block arrives twice or at its origin, or
- * if the flow stops before everybody has everything.
+ * Gathers that a set of routes describes, run by the executor (contrib/tuning/predict): every
+ * link carries a block at a time. What the executor does not see is checked here: a block arrives
+ * nowhere twice nor at its origin, and everybody has everything in the end.
  *
  * With alpha = 1 and nothing else the finish time is the number of rounds.
  */
@@ -28,6 +25,7 @@
 #include <stdint.h>
 
 #include "coll_pipering_plan.h"
+#include "executor.h"
 
 typedef struct sim_problem_t {
     const mca_coll_pipering_ring_t *ring;

@@ -36,7 +36,6 @@
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
-
 typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 
 /* The value of the join's agreement: least and most of the values that must be equal. */

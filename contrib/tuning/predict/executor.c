@@ -1,0 +1,522 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Runs the messages of a call, each when it can begin: links that can send stand in a heap.
+ */
+
+#include "executor_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static executor_flow_t *flow_of(const executor_t *run, int pipe, int rank)
+{
+    return &run->flow[pipe * run->problem->ranks + rank];
+}
+
+static executor_flow_t *sender_of(const executor_t *run, const executor_link_t *link)
+{
+    return flow_of(run, link->pipe, link->from);
+}
+
+/* ---- queues ---- */
+
+static bool grow(executor_queue_t *queue)
+{
+    const uint64_t room = 0 == queue->room ? 4 : 2 * queue->room;
+    void *memory = malloc(room * sizeof(*queue->entry));
+
+    if (NULL == memory) {
+        return false;
+    }
+    executor_queue_t grown = {.entry = memory, .first = queue->first, .count = queue->count,
+                              .room = room};
+    for (uint64_t k = queue->first; k < queue->count; ++k) {
+        grown.entry[k % room] = queue->entry[k % queue->room];
+    }
+    free(queue->entry);
+    *queue = grown;
+    return true;
+}
+
+static bool put(executor_queue_t *queue, double time, const mca_coll_pipering_block_t *block)
+{
+    if (queue->count - queue->first == queue->room && !grow(queue)) {
+        return false;
+    }
+    queue->entry[queue->count % queue->room].time = time;
+    queue->entry[queue->count++ % queue->room].block = *block;
+    return true;
+}
+
+/* Blocks of a queue, from the first on, that nobody wants any more. */
+static uint64_t count_done(const executor_t *run, const executor_flow_t *flow, int source)
+{
+    const bool combined = flow->route->reduces && source < flow->route->ins;
+    uint64_t done = combined ? flow->combined : flow->queue[source].count;
+
+    for (int o = 0; o < flow->route->outs && !combined; ++o) {
+        const executor_link_t *link = &run->link[flow->out[o]];
+        if (source == link->source && link->forwards.more && link->read < done) {
+            done = link->read;
+        }
+    }
+    return done;
+}
+
+/* ---- the heap ---- */
+
+static bool is_before(const executor_link_t *a, const executor_link_t *b)
+{
+    return a->begins != b->begins ? a->begins < b->begins
+           : a->ready != b->ready ? a->ready < b->ready
+                                  : a < b;
+}
+
+static void sift_up(executor_t *run, int at)
+{
+    const int moved = run->heap[at];
+
+    while (0 < at && is_before(&run->link[moved], &run->link[run->heap[(at - 1) / 2]])) {
+        run->heap[at] = run->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    run->heap[at] = moved;
+}
+
+static void sift_down(executor_t *run)
+{
+    const int moved = run->heap[0];
+    int at = 0;
+
+    for (int child = 1; child < run->listed; child = 2 * at + 1) {
+        if (child + 1 < run->listed
+            && is_before(&run->link[run->heap[child + 1]], &run->link[run->heap[child]])) {
+            ++child;
+        }
+        if (!is_before(&run->link[run->heap[child]], &run->link[moved])) {
+            break;
+        }
+        run->heap[at] = run->heap[child];
+        at = child;
+    }
+    run->heap[at] = moved;
+}
+
+static void take_top(executor_t *run)
+{
+    run->heap[0] = run->heap[--run->listed];
+    if (0 < run->listed) {
+        sift_down(run);
+    }
+}
+
+/* ---- when a message can begin ---- */
+
+/* When all that it passes is free. */
+static double free_from(const executor_t *run, const executor_link_t *link)
+{
+    const executor_machine_t *machine = &run->problem->machine;
+    const int *node_of = run->problem->node_of;
+    double time = fmax(link->free, link->least);
+
+    if (0 < machine->handling) {
+        time = fmax(time, run->processor[link->from]);
+    }
+    if (EXECUTOR_FREE == machine->wiring) {
+        return time;
+    }
+    if (link->local) {
+        return fmax(time, run->local_port[link->to]);
+    }
+    if (EXECUTOR_WIRES == machine->wiring) {
+        return fmax(time, run->wire[link->wire]);
+    }
+    return fmax(time, fmax(run->out_port[node_of[link->from]], run->in_port[node_of[link->to]]));
+}
+
+static void occupy(executor_t *run, const executor_link_t *link, double ends)
+{
+    const executor_machine_t *machine = &run->problem->machine;
+    const int from = run->problem->node_of[link->from], to = run->problem->node_of[link->to];
+
+    if (link->local) {
+        run->local_port[link->to] = ends;
+        return;
+    }
+    run->carried[from] += link->time;
+    run->out_port[from] = run->in_port[to] = ends;
+    if (EXECUTOR_HALF == machine->wiring) {
+        run->in_port[from] = run->out_port[to] = ends;
+    }
+    if (EXECUTOR_WIRES == machine->wiring) {
+        run->wire[link->wire] = ends;
+    }
+}
+
+/* The time when the next block of a link is there; infinite: it is not known yet. */
+static double find_ready(const executor_t *run, const executor_link_t *link)
+{
+    const executor_flow_t *flow = sender_of(run, link);
+
+    if (!link->owns.more) {
+        const executor_queue_t *queue = &flow->queue[link->source];
+        return link->read < queue->count ? queue->entry[link->read % queue->room].time : HUGE_VAL;
+    }
+    if (0 > flow->route->gate) {
+        return 0;
+    }
+    const executor_flow_t *made = flow_of(run, flow->route->gate, link->from);
+    const executor_queue_t *results = &made->queue[made->route->ins];
+    const uint64_t k = flow->others + link->own;
+    return k < results->count ? results->entry[k % results->room].time : HUGE_VAL;
+}
+
+/* Whether the receiver has a slot for another block. */
+static bool has_slot(const executor_t *run, const executor_link_t *link)
+{
+    const executor_flow_t *flow = flow_of(run, link->pipe, link->to);
+
+    return 0 == run->problem->slots
+           || flow->queue[link->link].count - count_done(run, flow, link->link)
+                  < run->problem->slots;
+}
+
+/* Lists a link if it can send its next block. */
+static void list(executor_t *run, int i)
+{
+    executor_link_t *link = &run->link[i];
+    const executor_flow_t *flow = sender_of(run, link);
+
+    if (EXECUTOR_WAITS != link->state || !flow->begun) {
+        return;
+    }
+    const double ready = find_ready(run, link);
+    if (HUGE_VAL == ready) {
+        return;
+    }
+    link->stalls = !has_slot(run, link);
+    if (!link->stalls) {
+        link->ready = ready;
+        link->begins = fmax(ready, free_from(run, link));
+        link->state = EXECUTOR_LISTED;
+        run->heap[run->listed] = i;
+        sift_up(run, run->listed++);
+    }
+}
+
+static void list_outs(executor_t *run, const executor_flow_t *flow)
+{
+    for (int o = 0; o < flow->route->outs; ++o) {
+        list(run, flow->out[o]);
+    }
+}
+
+/* ---- the ends of flows ---- */
+
+static void close_end(executor_flow_t *flow, double time)
+{
+    --flow->open;
+    flow->over = fmax(flow->over, time);
+}
+
+/* Flows whose pipe before is over may begin. */
+static void begin_next(executor_t *run, int pipe, int rank)
+{
+    while (run->problem->serial && pipe + 1 < run->problem->pipes) {
+        const executor_flow_t *flow = flow_of(run, pipe, rank);
+        executor_flow_t *next = flow_of(run, pipe + 1, rank);
+        if (0 < flow->open || next->begun) {
+            return;
+        }
+        next->begun = true;
+        next->over = flow->over;
+        for (int o = 0; o < next->route->outs; ++o) {
+            run->link[next->out[o]].least = flow->over;
+        }
+        list_outs(run, next);
+        ++pipe;
+    }
+}
+
+static void close_link(executor_t *run, executor_link_t *link, double ends, double arrives)
+{
+    if (!link->owns.more && !link->forwards.more && EXECUTOR_OVER != link->state) {
+        link->state = EXECUTOR_OVER;
+        close_end(sender_of(run, link), ends);
+        close_end(flow_of(run, link->pipe, link->to), arrives);
+        begin_next(run, link->pipe, link->from);
+        begin_next(run, link->pipe, link->to);
+    }
+}
+
+/* ---- what a message brings ---- */
+
+static bool is_same(const mca_coll_pipering_block_t *a, const mca_coll_pipering_block_t *b)
+{
+    return a->rank == b->rank && a->offset == b->offset && a->length == b->length;
+}
+
+/* Links into a flow that have waited for a slot may send. */
+static void give_slots(executor_t *run, const executor_flow_t *flow, double time)
+{
+    for (int i = 0; i < flow->route->ins && 0 < run->problem->slots; ++i) {
+        executor_link_t *link = &run->link[flow->in + i];
+        if (link->stalls) {
+            link->least = fmax(link->least, time);
+            list(run, flow->in + i);
+        }
+    }
+}
+
+/* Flows at a rank whose own blocks are results of this one. */
+static bool is_gate(const executor_t *run, int pipe, const executor_flow_t *flow, int rank)
+{
+    const int gate = flow_of(run, pipe, rank)->route->gate;
+
+    return 0 <= gate && flow == flow_of(run, gate, rank);
+}
+
+static void list_gated(executor_t *run, const executor_flow_t *flow, int rank)
+{
+    for (int pipe = 0; pipe < run->problem->pipes; ++pipe) {
+        if (is_gate(run, pipe, flow, rank)) {
+            list_outs(run, flow_of(run, pipe, rank));
+        }
+    }
+}
+
+/* Results of a gate stay: the pipe behind it may read them late. */
+static bool keeps_results(const executor_t *run, const executor_flow_t *flow, int rank)
+{
+    bool keeps = false;
+
+    for (int pipe = 0; pipe < run->problem->pipes; ++pipe) {
+        keeps |= is_gate(run, pipe, flow, rank);
+    }
+    return keeps;
+}
+
+/* The next block of all links in becomes a result. */
+static bool combine(executor_t *run, executor_flow_t *flow, int rank)
+{
+    const uint64_t k = flow->combined;
+    double time = run->processor[rank];
+    const mca_coll_pipering_block_t *block = NULL;
+
+    for (int i = 0; i < flow->route->ins; ++i) {
+        const executor_queue_t *queue = &flow->queue[i];
+        if (k >= queue->count) {
+            return true;
+        }
+        if (NULL != block && !is_same(block, &queue->entry[k % queue->room].block)) {
+            return executor_fail(run->result, "rank %d combines different blocks of rank %d", rank,
+                                 block->rank);
+        }
+        block = &queue->entry[k % queue->room].block;
+        time = fmax(time, queue->entry[k % queue->room].time);
+    }
+    time += flow->route->ins * run->problem->machine.combine
+            * (double) (block->length * run->problem->unit);
+    run->processor[rank] = time;
+    ++flow->combined;
+    flow->over = fmax(flow->over, time);
+    run->result->done[rank] = fmax(run->result->done[rank], time);
+    executor_queue_t *results = &flow->queue[flow->route->ins];
+    if (!keeps_results(run, flow, rank) && results->count - results->first == results->room) {
+        results->first = count_done(run, flow, flow->route->ins);
+    }
+    if (!put(results, time, block)) {
+        return executor_fail(run->result, "there is no memory for blocks that wait");
+    }
+    give_slots(run, flow, time);
+    return true;
+}
+
+static bool receive(executor_t *run, executor_link_t *link,
+                    const mca_coll_pipering_block_t *block, double time)
+{
+    executor_flow_t *flow = flow_of(run, link->pipe, link->to);
+
+    if (!link->expects.more || !is_same(block, &link->expects.next)) {
+        return executor_fail(run->result,
+                             "link %d->%d of pipe %d brings bytes %zu.. of rank %d, expected are "
+                             "%zu.. of %d", link->from, link->to, link->pipe, block->offset,
+                             block->rank, link->expects.next.offset,
+                             link->expects.more ? link->expects.next.rank : -1);
+    }
+    executor_step(&link->expects);
+    run->result->done[link->to] = fmax(run->result->done[link->to], time);
+    executor_queue_t *queue = &flow->queue[link->link];
+    if (queue->count - queue->first == queue->room) {
+        queue->first = count_done(run, flow, link->link);
+    }
+    if (!put(queue, time, block)) {
+        return executor_fail(run->result, "there is no memory for blocks that wait");
+    }
+    if (flow->route->reduces && !combine(run, flow, link->to)) {
+        return false;
+    }
+    list_outs(run, flow);
+    if (flow->route->reduces) {
+        list_gated(run, flow, link->to);
+    }
+    return true;
+}
+
+/* ---- messages ---- */
+
+static double time_of(const executor_t *run, executor_link_t *link, size_t length)
+{
+    const executor_machine_t *machine = &run->problem->machine;
+
+    if (length != link->length) {
+        link->length = length;
+        link->time = mca_coll_pipering_stream_time(
+            link->local ? &machine->cost.local : &machine->cost.net, 1,
+            (double) (length * run->problem->unit));
+        link->time *= link->local || NULL == machine->slower ? 1 : machine->slower[link->from];
+    }
+    return link->time;
+}
+
+/* The block that a link sends next; false: it is not the one that the sender holds. */
+static bool take_block(executor_t *run, executor_link_t *link, mca_coll_pipering_block_t *block)
+{
+    const executor_flow_t *flow = sender_of(run, link);
+
+    if (link->owns.more) {
+        *block = link->owns.next;
+        executor_step(&link->owns);
+        ++link->own;
+        return true;
+    }
+    const executor_queue_t *queue = &flow->queue[link->source];
+    *block = link->forwards.next;
+    if (!is_same(block, &queue->entry[link->read % queue->room].block)) {
+        return executor_fail(run->result, "rank %d sends bytes %zu.. of rank %d, which it does not "
+                                          "hold at this place", link->from, block->offset,
+                             block->rank);
+    }
+    executor_step(&link->forwards);
+    ++link->read;
+    return true;
+}
+
+/* What the processors at both ends do: when the message is on the link, and when it is there. */
+static void handle(executor_t *run, const executor_link_t *link, executor_message_t *message)
+{
+    const double handling = run->problem->machine.handling;
+
+    if (0 < handling) {
+        message->begins += handling;
+        message->ends += handling;
+        run->processor[link->from] = message->begins;
+        message->arrives = fmax(message->arrives + handling, run->processor[link->to]) + handling;
+        run->processor[link->to] = message->arrives;
+    }
+}
+
+static bool send(executor_t *run, int i)
+{
+    executor_link_t *link = &run->link[i];
+    const mca_coll_pipering_cost_t *cost = &run->problem->machine.cost;
+    executor_message_t message = {.pipe = link->pipe, .from = link->from, .to = link->to,
+                                  .link = link->link, .begins = link->begins};
+
+    if (!take_block(run, link, &message.block)) {
+        return false;
+    }
+    message.ends = message.begins + time_of(run, link, message.block.length);
+    message.arrives = message.ends + (link->local ? cost->local : cost->net).latency;
+    handle(run, link, &message);
+    link->free = message.ends;
+    occupy(run, link, message.ends);
+    ++run->result->messages;
+    if (NULL != run->problem->seen) {
+        run->problem->seen(run->problem->context, &message);
+    }
+    if (!receive(run, link, &message.block, message.arrives)) {
+        return false;
+    }
+    close_link(run, link, message.ends, message.arrives);
+    give_slots(run, sender_of(run, link), message.ends);
+    list(run, i);
+    return true;
+}
+
+static bool check_end(executor_t *run)
+{
+    for (int i = 0; i < run->links; ++i) {
+        const executor_link_t *link = &run->link[i];
+        if (EXECUTOR_OVER != link->state || link->expects.more) {
+            return executor_fail(run->result, "stuck: link %d->%d of pipe %d has blocks left",
+                                 link->from, link->to, link->pipe);
+        }
+    }
+    for (int r = 0; r < run->problem->ranks; ++r) {
+        run->result->finish = fmax(run->result->finish, run->result->done[r]);
+        run->result->busiest = fmax(run->result->busiest, run->carried[r]);
+    }
+    return true;
+}
+
+static void begin(executor_t *run)
+{
+    for (int i = 0; i < run->links; ++i) {
+        close_link(run, &run->link[i], 0, 0);
+    }
+    for (int r = 0; r < run->problem->ranks; ++r) {
+        begin_next(run, 0, r);
+    }
+    for (int i = 0; i < run->links; ++i) {
+        list(run, i);
+    }
+}
+
+/* A link on top whose ports have been taken meanwhile goes down the heap. */
+static bool move(executor_t *run)
+{
+    while (0 < run->listed) {
+        executor_link_t *link = &run->link[run->heap[0]];
+        const int i = run->heap[0];
+        const double begins = fmax(link->ready, free_from(run, link));
+        if (begins > link->begins) {
+            link->begins = begins;
+            sift_down(run);
+            continue;
+        }
+        take_top(run);
+        link->state = EXECUTOR_WAITS;
+        if (!send(run, i)) {
+            return false;
+        }
+    }
+    return check_end(run);
+}
+
+bool executor_run(const executor_problem_t *problem, executor_result_t *result)
+{
+    executor_t run = {.problem = problem, .result = result};
+
+    memset(result, 0, sizeof(*result));
+    const bool good = executor_open(&run) && (begin(&run), move(&run));
+    executor_close(&run);
+    return good;
+}
+
+void executor_free(executor_result_t *result)
+{
+    free(result->done);
+    memset(result, 0, sizeof(*result));
+}
