@@ -123,45 +123,67 @@ static void take_top(executor_t *run)
 
 /* ---- when a message can begin ---- */
 
-/* When all that it passes is free. */
-static double free_from(const executor_t *run, const executor_link_t *link)
+/* The port that a message leaves by; NULL: only the link itself counts. */
+static double *port_out(const executor_t *run, const executor_link_t *link)
 {
-    const executor_machine_t *machine = &run->problem->machine;
-    const int *node_of = run->problem->node_of;
-    double time = fmax(link->free, link->least);
+    const int node = run->problem->node_of[link->from];
 
-    if (0 < machine->handling) {
-        time = fmax(time, run->processor[link->from]);
+    switch (run->problem->machine.wiring) {
+    case EXECUTOR_WIRES:
+        return link->local ? NULL : &run->wire[link->wire];
+    case EXECUTOR_FREE:
+        return NULL;
+    default:
+        return link->local ? NULL : &run->out_port[node];
     }
-    if (EXECUTOR_FREE == machine->wiring) {
-        return time;
-    }
-    if (link->local) {
-        return fmax(time, run->local_port[link->to]);
-    }
-    if (EXECUTOR_WIRES == machine->wiring) {
-        return fmax(time, run->wire[link->wire]);
-    }
-    return fmax(time, fmax(run->out_port[node_of[link->from]], run->in_port[node_of[link->to]]));
 }
 
-static void occupy(executor_t *run, const executor_link_t *link, double ends)
+/* The port that it comes in by, likewise. */
+static double *port_in(const executor_t *run, const executor_link_t *link)
 {
-    const executor_machine_t *machine = &run->problem->machine;
-    const int from = run->problem->node_of[link->from], to = run->problem->node_of[link->to];
+    const int node = run->problem->node_of[link->to];
 
-    if (link->local) {
-        run->local_port[link->to] = ends;
-        return;
+    switch (run->problem->machine.wiring) {
+    case EXECUTOR_FREE:
+        return NULL;
+    case EXECUTOR_WIRES:
+        return link->local ? &run->local_port[link->to] : NULL;
+    case EXECUTOR_HALF:
+        return link->local ? &run->local_port[link->to] : &run->out_port[node];
+    default:
+        return link->local ? &run->local_port[link->to] : &run->in_port[node];
     }
-    run->carried[from] += link->time;
-    run->out_port[from] = run->in_port[to] = ends;
-    if (EXECUTOR_HALF == machine->wiring) {
-        run->in_port[from] = run->out_port[to] = ends;
+}
+
+/* When all that a message needs to leave is free. */
+static double free_from(const executor_t *run, const executor_link_t *link)
+{
+    const double *port = port_out(run, link);
+    double time = fmax(link->free, link->least);
+
+    if (0 < run->problem->machine.handling) {
+        time = fmax(time, run->processor[link->from]);
     }
-    if (EXECUTOR_WIRES == machine->wiring) {
-        run->wire[link->wire] = ends;
+    return NULL == port ? time : fmax(time, *port);
+}
+
+/* Takes both ports; when the message is through the second one. */
+static double pass(executor_t *run, const executor_link_t *link, double begins)
+{
+    double *out = port_out(run, link), *in = port_in(run, link);
+    double ends = begins + link->time;
+
+    if (NULL != out) {
+        *out = ends;
     }
+    if (NULL != in) {
+        ends = fmax(begins, *in) + link->time;
+        *in = ends;
+    }
+    if (!link->local) {
+        run->carried[run->problem->node_of[link->from]] += link->time;
+    }
+    return ends;
 }
 
 /* The time when the next block of a link is there; infinite: it is not known yet. */
@@ -207,7 +229,7 @@ static void list(executor_t *run, int i)
     }
     link->stalls = !has_slot(run, link);
     if (!link->stalls) {
-        link->ready = ready;
+        link->ready = fmax(ready, link->free);
         link->begins = fmax(ready, free_from(run, link));
         link->state = EXECUTOR_LISTED;
         run->heap[run->listed] = i;
@@ -413,35 +435,33 @@ static bool take_block(executor_t *run, executor_link_t *link, mca_coll_pipering
     return true;
 }
 
-/* What the processors at both ends do: when the message is on the link, and when it is there. */
-static void handle(executor_t *run, const executor_link_t *link, executor_message_t *message)
+/* The processors at both ends handle a message before and after its time on the link. */
+static double handle(double *processor, double time, double handling)
 {
-    const double handling = run->problem->machine.handling;
-
     if (0 < handling) {
-        message->begins += handling;
-        message->ends += handling;
-        run->processor[link->from] = message->begins;
-        message->arrives = fmax(message->arrives + handling, run->processor[link->to]) + handling;
-        run->processor[link->to] = message->arrives;
+        time = fmax(time, *processor) + handling;
+        *processor = time;
     }
+    return time;
 }
 
 static bool send(executor_t *run, int i)
 {
+    const executor_machine_t *machine = &run->problem->machine;
     executor_link_t *link = &run->link[i];
-    const mca_coll_pipering_cost_t *cost = &run->problem->machine.cost;
     executor_message_t message = {.pipe = link->pipe, .from = link->from, .to = link->to,
-                                  .link = link->link, .begins = link->begins};
+                                  .link = link->link};
 
     if (!take_block(run, link, &message.block)) {
         return false;
     }
-    message.ends = message.begins + time_of(run, link, message.block.length);
-    message.arrives = message.ends + (link->local ? cost->local : cost->net).latency;
-    handle(run, link, &message);
-    link->free = message.ends;
-    occupy(run, link, message.ends);
+    message.begins = handle(&run->processor[link->from], link->begins, machine->handling);
+    link->free = message.begins + time_of(run, link, message.block.length);
+    message.ends = pass(run, link, message.begins);
+    message.arrives = handle(&run->processor[link->to],
+                             message.ends
+                                 + (link->local ? machine->cost.local : machine->cost.net).latency,
+                             machine->handling);
     ++run->result->messages;
     if (NULL != run->problem->seen) {
         run->problem->seen(run->problem->context, &message);
@@ -449,8 +469,8 @@ static bool send(executor_t *run, int i)
     if (!receive(run, link, &message.block, message.arrives)) {
         return false;
     }
-    close_link(run, link, message.ends, message.arrives);
-    give_slots(run, sender_of(run, link), message.ends);
+    close_link(run, link, link->free, message.arrives);
+    give_slots(run, sender_of(run, link), link->free);
     list(run, i);
     return true;
 }

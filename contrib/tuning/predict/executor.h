@@ -13,10 +13,11 @@
  * Executor: what happens to every block of a call. It takes what the pipeline engine takes, the
  * routes of all ranks, and finds when each message begins and when its block has arrived:
  *
- *     begins  = max(the block is there, the link is free, the ports that it passes are free)
- *     arrives = begins + time on the link + latency
+ *     begins  = max(the block is there, the link is free, the port out of the node is free)
+ *     arrives = max(begins, the port into the other node is free) + time on the link + latency
  *
- * A port carries one message at a time, the one that could begin first. Blocks that are combined
+ * A port carries one message at a time, the one that waits longest; between two ports there
+ * is room for what waits, as in a switch. Blocks that are combined
  * wait for each other and for their rank's processor. So where streams share ports it shows what
  * the closed forms of the model leave out, and where they do not it must agree with these.
  *
@@ -24,8 +25,9 @@
  * it does not hold at this place of its stream, if a link brings another block than its receiver
  * expects, or if the flow stops too early.
  *
- * Cost: O(log links) a message; memory for the blocks that wait somewhere. Limits: a message has
- * one time on its whole way; processors never wait for each other but in combining.
+ * Cost: O(log links) a message; memory for the blocks that wait somewhere. Limits: the
+ * room between ports is not bounded; a port has messages whole, one after the other, where packets
+ * of several might take turns.
  */
 
 #ifndef PIPERING_EXECUTOR_H
@@ -57,7 +59,7 @@ typedef struct executor_message_t {
     int pipe, from, to;
     int link; /**< in, of the receiver's route */
     mca_coll_pipering_block_t block;
-    double begins, ends; /**< on the link */
+    double begins, ends; /**< leaving, and through the port of the receiver */
     double arrives;      /**< the receiver can pass it on */
 } executor_message_t;
 

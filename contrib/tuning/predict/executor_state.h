@@ -44,7 +44,8 @@ typedef struct executor_link_t {
     enum { EXECUTOR_WAITS, EXECUTOR_LISTED, EXECUTOR_OVER } state;
     bool local;
     bool stalls;      /**< it waits for a slot */
-    double begins, ready; /**< of the next message; its keys in the list */
+    double begins, ready; /**< keys in the list: when the next message can begin, and since when it
+                               waits for nothing but ports, so that links take turns at these */
     double least;     /**< no message begins before */
     double free;      /**< end of the last message */
     size_t length;    /**< of a message, in units, whose time is known */

@@ -119,7 +119,7 @@ static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_piperin
     return NULL == plan->row->beats ? plan->time < other->time : plan->row->beats(draft, other);
 }
 
-/* The plan that was the best so far again, whose routes another one's pipelines have taken. */
+/* The plan that was the best so far again, whose places another one's pipelines may have taken. */
 static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
 {
     if (draft->plan->row->rounds) {

@@ -116,10 +116,12 @@ static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t col
            && MCA_COLL_PIPERING_AUTO == algorithm && 2 > nodes;
 }
 
-/**
- * Costs by what is known of rates, with `load` ranks a processor; those that `params` gives take
- * their place.
- */
+/** Costs, with those that `params` gives in their place. */
+mca_coll_pipering_cost_t
+mca_coll_pipering_cost_given(mca_coll_pipering_cost_t cost,
+                             const mca_coll_pipering_params_t *params);
+
+/** The same by what is known of rates, with `load` ranks a processor. */
 mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates_t *rates,
                                                    double load,
                                                    const mca_coll_pipering_params_t *params);
@@ -133,6 +135,10 @@ mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p, const mca_coll_piper
 /** Makes the rest, for rank `facts->me`. False: no memory; the plan is still to be made. */
 bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
                                  const mca_coll_pipering_facts_t *facts);
+
+/** Replaces the routes of a plan that is made by those of rank `facts->me`. O(p). */
+void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
+                                  const mca_coll_pipering_facts_t *facts);
 
 /** Holds a plan, or lets go of it. */
 void mca_coll_pipering_plan_retain(mca_coll_pipering_plan_t *plan);

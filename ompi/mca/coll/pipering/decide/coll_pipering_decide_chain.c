@@ -58,28 +58,25 @@ void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan)
     mca_coll_pipering_place(plan, &plan->alone);
 }
 
-static mca_coll_pipering_shape_t route_chain(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_key_t *key = &plan->key;
-    const int p = draft->ranks, me = draft->me, *node_of = draft->node_of;
-    int *scratch = draft->order_scratch;
+    const int p = draft->ranks, me = draft->me;
     mca_coll_pipering_chain_t chain;
 
-    plan->pipes = 1;
     if (is_scan(draft)) {
         mca_coll_pipering_chain_scan(&chain, p, me);
         mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
-        return mca_coll_pipering_chain_scan_shape(node_of, p, scratch);
+        return;
     }
-    mca_coll_pipering_chain(&chain, node_of, p, key->root, me);
+    mca_coll_pipering_chain(&chain, draft->node_of, p, key->root, me);
     if (MCA_COLL_PIPERING_BCAST == key->collective) {
         mca_coll_pipering_chain_spread(&plan->route[0], &plan->ring, &chain);
     }
     if (MCA_COLL_PIPERING_ALLREDUCE == key->collective) {
         mca_coll_pipering_chain_spread(&plan->route[1], &plan->ring, &chain);
         plan->route[1].gate = 0;
-        plan->pipes = 2;
     }
     if (key->ordered) {
         mca_coll_pipering_chain_ordered(&chain, p, key->root, me);
@@ -87,8 +84,19 @@ static mca_coll_pipering_shape_t route_chain(mca_coll_pipering_draft_t *draft)
     if (combines(draft)) {
         mca_coll_pipering_chain_collect(&plan->route[0], &plan->ring, &chain);
     }
-    return key->ordered ? mca_coll_pipering_chain_ordered_shape(node_of, p, key->root, scratch)
-                        : mca_coll_pipering_chain_shape(node_of, p, scratch);
+}
+
+static mca_coll_pipering_shape_t shape_of(const mca_coll_pipering_draft_t *draft)
+{
+    const int p = draft->ranks, *node_of = draft->node_of;
+    int *scratch = draft->order_scratch;
+
+    if (is_scan(draft)) {
+        return mca_coll_pipering_chain_line_shape(node_of, p, scratch);
+    }
+    return key_of(draft)->ordered
+               ? mca_coll_pipering_chain_ordered_shape(node_of, p, key_of(draft)->root, scratch)
+               : mca_coll_pipering_chain_shape(node_of, p, scratch);
 }
 
 static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
@@ -154,7 +162,8 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     mca_coll_pipering_place_alone(plan);
-    const mca_coll_pipering_shape_t shape = route_chain(draft);
+    plan->pipes = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective ? 2 : 1;
+    const mca_coll_pipering_shape_t shape = shape_of(draft);
     const mca_coll_pipering_chain_problem_t problem = {.shape = shape,
                                                        .bytes = plan->total,
                                                        .passes = plan->pipes,
@@ -210,6 +219,12 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
                    * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2;
+}
+
+void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
     mca_coll_pipering_route_scatter(&plan->route[0], &plan->ring, draft->me);
     mca_coll_pipering_route(&plan->route[1], &plan->ring, draft->me);
     /* both go the same way around; there and back along a chain messages go opposite ways */

@@ -69,9 +69,15 @@ void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
     order_ring(draft, plan->largest);
     plan->cut.block_size = choose_block_size(draft);
     order_ring(draft, plan->cut.block_size);
-    mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->me);
     plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->cut.block_size);
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
     plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
     plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
+}
+
+void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    mca_coll_pipering_route(&plan->route[0], &plan->ring, draft->me);
 }

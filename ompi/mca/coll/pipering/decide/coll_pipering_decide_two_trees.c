@@ -18,12 +18,11 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_chain.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_two_trees.h"
 
-static void route_trees(mca_coll_pipering_draft_t *draft)
+void mca_coll_pipering_route_two_trees(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_tree_t tree;
 
-    plan->pipes = 2;
     for (int i = 0; i < plan->pipes; ++i) {
         mca_coll_pipering_two_trees(&tree, i, draft->node_of, draft->ranks, plan->key.root,
                                     draft->me);
@@ -46,7 +45,7 @@ void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft)
                                                          .cost = draft->cost};
 
     mca_coll_pipering_place_alone(plan);
-    route_trees(draft);
+    plan->pipes = 2;
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_two_trees_search(&trees));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_two_trees_time(&trees, block);

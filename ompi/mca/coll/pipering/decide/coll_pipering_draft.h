@@ -69,6 +69,7 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft);
 
 /** A gather along the ring, pipelined or in whole contributions (coll_pipering_decide_ring.c). */
 void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft);
 
 /** A gather in log2 p rounds (coll_pipering_decide_rounds.c). */
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
@@ -81,12 +82,15 @@ bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
 
 /** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);
 
 /** A broadcast down two trees (coll_pipering_decide_two_trees.c). */
 void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_route_two_trees(mca_coll_pipering_draft_t *draft);
 
 /** A vector that is scattered and gathered along a ring; likewise. */
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
 
 /* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */

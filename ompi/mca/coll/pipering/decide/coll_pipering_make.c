@@ -43,6 +43,15 @@ static mca_coll_pipering_link_cost_t give_cost(mca_coll_pipering_link_cost_t cos
     return cost;
 }
 
+mca_coll_pipering_cost_t
+mca_coll_pipering_cost_given(mca_coll_pipering_cost_t cost,
+                             const mca_coll_pipering_params_t *params)
+{
+    return (mca_coll_pipering_cost_t){
+        .net = give_cost(cost.net, params->alpha, params->beta),
+        .local = give_cost(cost.local, params->local_alpha, params->local_beta)};
+}
+
 mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates_t *rates,
                                                    double load,
                                                    const mca_coll_pipering_params_t *params)
@@ -54,9 +63,8 @@ mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates
                                                  .beta = ranks * LOCAL_BETA,
                                                  .overlap = true};
 
-    return (mca_coll_pipering_cost_t){
-        .net = give_cost(mca_coll_pipering_rates_cost(rates, ranks), params->alpha, params->beta),
-        .local = give_cost(local, params->local_alpha, params->local_beta)};
+    return mca_coll_pipering_cost_given(
+        (mca_coll_pipering_cost_t){mca_coll_pipering_rates_cost(rates, ranks), local}, params);
 }
 
 /* ---- memory ---- */
@@ -199,11 +207,10 @@ static bool take_scratch(mca_coll_pipering_draft_t *draft)
     return NULL != scratch;
 }
 
-bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
-                                 const mca_coll_pipering_facts_t *facts)
+static mca_coll_pipering_draft_t draft_of(mca_coll_pipering_plan_t *plan,
+                                          const mca_coll_pipering_facts_t *facts)
 {
-    const mca_coll_pipering_key_t *key = &plan->key;
-    mca_coll_pipering_draft_t draft = {.plan = plan,
+    return (mca_coll_pipering_draft_t){.plan = plan,
                                        .node_of = facts->node_of,
                                        .ranks = facts->ranks,
                                        .nodes = facts->nodes,
@@ -211,6 +218,24 @@ bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
                                        .load = facts->load,
                                        .combine = facts->combine,
                                        .cost = facts->cost};
+}
+
+void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,
+                                  const mca_coll_pipering_facts_t *facts)
+{
+    mca_coll_pipering_draft_t draft = draft_of(plan, facts);
+
+    if (NULL != plan->row->route) {
+        plan->row->route(&draft);
+    }
+    mca_coll_pipering_count_volumes(&draft);
+}
+
+bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
+                                 const mca_coll_pipering_facts_t *facts)
+{
+    const mca_coll_pipering_key_t *key = &plan->key;
+    mca_coll_pipering_draft_t draft = draft_of(plan, facts);
 
     if (!take_scratch(&draft)) {
         return false;
@@ -218,7 +243,7 @@ bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
     plan->cut.split = (mca_coll_pipering_split_t) key->params.block_split;
     plan->equation2 = 0;
     mca_coll_pipering_choose(&draft);
-    mca_coll_pipering_count_volumes(&draft);
+    mca_coll_pipering_plan_route(plan, facts);
     plan->shared = facts->nodes < facts->ranks && !plan->row->rounds
                    && mca_coll_pipering_can_share(&key->params,
                                                   plan->cut.block_size * key->sizes.unit);

@@ -74,12 +74,13 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .algorithm = MCA_COLL_PIPERING_RING, .value = "ring",                   \
     .pipes = 1, .links = 2,                                                 \
     .help = "pipelined ring, whatever the size", .text = "pipelined ring",  \
-    .plan = mca_coll_pipering_plan_ring
+    .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring
 #define LINEAR_RING                                                         \
     .algorithm = MCA_COLL_PIPERING_LINEAR_RING, .value = "linear_ring",     \
     .pipes = 1, .links = 2,                                                 \
     .help = "one block a rank, in rank order", .text = "linear ring",       \
-    .whole = true, .forced = true, .plan = mca_coll_pipering_plan_ring
+    .whole = true, .forced = true,                                          \
+    .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring
 #define DOUBLING                                                            \
     .algorithm = MCA_COLL_PIPERING_DOUBLING, .value = "recursive_doubling", \
     .help = "in rounds; dissemination if the ranks are no power of two",    \
@@ -98,7 +99,7 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
     .pipes = 1, .links = 2,                                                 \
     .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
-    .plan = mca_coll_pipering_plan_chain
+    .plan = mca_coll_pipering_plan_chain, .route = mca_coll_pipering_route_chain
 
 static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, RING},
@@ -119,7 +120,8 @@ static const mca_coll_pipering_row_t rows[] = {
      .links = MCA_COLL_PIPERING_TREE_DOWNS,
      .crosses = true,
      .forced = true,
-     .plan = mca_coll_pipering_plan_two_trees},
+     .plan = mca_coll_pipering_plan_two_trees,
+     .route = mca_coll_pipering_route_two_trees},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
@@ -130,7 +132,8 @@ static const mca_coll_pipering_row_t rows[] = {
      .text = "merged pipelines",
      .pipes = 2,
      .links = 2,
-     .plan = mca_coll_pipering_plan_chain},
+     .plan = mca_coll_pipering_plan_chain,
+     .route = mca_coll_pipering_route_chain},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_SERIAL,
      .value = "serial",
@@ -140,7 +143,8 @@ static const mca_coll_pipering_row_t rows[] = {
      .links = 2,
      .serial = true,
      .forced = true,
-     .plan = mca_coll_pipering_plan_chain},
+     .plan = mca_coll_pipering_plan_chain,
+     .route = mca_coll_pipering_route_chain},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_RING,
      .value = "ring",
@@ -152,6 +156,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .links = 2,
      .scatters = true,
      .plan = mca_coll_pipering_plan_scatter,
+     .route = mca_coll_pipering_route_around,
      .can = mca_coll_pipering_can_scatter},
 };
 

@@ -76,6 +76,8 @@ typedef struct mca_coll_pipering_row_t {
     bool serial;   /**< a pipeline begins when the one before is over */
     bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
+    /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
+    void (*route)(struct mca_coll_pipering_draft_t *draft);
     /** Whether it can serve a call; NULL: any. */
     bool (*can)(const struct mca_coll_pipering_draft_t *draft);
     /** Whether it is weighed where none is forced; NULL: where it can serve the call. */

@@ -1,0 +1,274 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The sizes of a call, and the nodes of its ranks.
+ */
+
+#include "predict.h"
+
+#include "agv_dist.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *predict_collective_name(mca_coll_pipering_collective_t collective)
+{
+    return mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING];
+}
+
+int predict_find_collective(const char *name)
+{
+    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
+        if (0 == strcmp(name, predict_collective_name((mca_coll_pipering_collective_t) i))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool gathers(const predict_call_t *call)
+{
+    return mca_coll_pipering_collective_row(call->collective)->gathers;
+}
+
+static bool combines(const predict_call_t *call)
+{
+    return !gathers(call) && MCA_COLL_PIPERING_BCAST != call->collective;
+}
+
+/* ---- types ---- */
+
+static const struct {
+    const char *name;
+    size_t bytes;
+    bool exact;
+} types[] = {{"byte", 1, true}, {"int", 4, true}, {"float", 4, false}, {"double", 8, false}};
+
+static bool find_type(predict_call_t *call)
+{
+    const char *name = '\0' != *call->type ? call->type : combines(call) ? "double" : "byte";
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); ++i) {
+        if (0 == strcmp(name, types[i].name)) {
+            call->type = types[i].name;
+            call->element = types[i].bytes;
+            call->exact = types[i].exact;
+            return true;
+        }
+    }
+    return predict_refuse("--type %s: expected byte, int, float or double", name);
+}
+
+/* ---- counts of a file ---- */
+
+/* The first sign behind blanks, commas and comments; EOF: there is none. */
+static int skip(FILE *in)
+{
+    bool comment = false;
+    int sign;
+
+    do {
+        sign = fgetc(in);
+        comment = '#' == sign || (comment && '\n' != sign);
+    } while (EOF != sign && (comment || NULL != strchr(" \t\r\n,", sign)));
+    return sign;
+}
+
+/* The next count; 0: the end, -1: something else stands there. */
+static int next_count(FILE *in, long *count)
+{
+    const int sign = skip(in);
+
+    if (EOF == sign) {
+        return 0;
+    }
+    (void) ungetc(sign, in);
+    return 1 == fscanf(in, "%ld", count) && 0 <= *count && INT_MAX >= *count ? 1 : -1;
+}
+
+static bool read_stream(predict_call_t *call, FILE *in)
+{
+    int many = 0, what;
+    long count = 0;
+
+    call->counts = malloc(PREDICT_RANKS_MOST * sizeof(*call->counts));
+    if (NULL == call->counts) {
+        return predict_refuse("there is no memory for counts");
+    }
+    while (1 == (what = next_count(in, &count))) {
+        if (PREDICT_RANKS_MOST == many) {
+            return predict_refuse("--counts %s: there are more than %d counts", call->counts_file,
+                                  PREDICT_RANKS_MOST);
+        }
+        call->counts[many++] = (int) count;
+    }
+    if (0 > what || 0 != ferror(in)) {
+        return predict_refuse("--counts %s: count %d is no whole number, 0 to %d",
+                              call->counts_file, many + 1, INT_MAX);
+    }
+    if (0 == many || (0 < call->ranks && call->ranks != many)) {
+        return predict_refuse("--counts %s: there are %d counts, expected %d", call->counts_file,
+                              many, 0 < call->ranks ? call->ranks : 1);
+    }
+    call->ranks = many;
+    return true;
+}
+
+static bool read_counts(predict_call_t *call)
+{
+    const bool is_input = 0 == strcmp(call->counts_file, "-");
+    FILE *in = is_input ? stdin : fopen(call->counts_file, "r");
+
+    if (NULL == in) {
+        return predict_refuse("--counts %s: %s", call->counts_file, strerror(errno));
+    }
+    const bool good = read_stream(call, in);
+    if (!is_input) {
+        (void) fclose(in);
+    }
+    return good;
+}
+
+/* ---- nodes ---- */
+
+static bool place_ranks(predict_call_t *call)
+{
+    call->nodes = (call->ranks + call->ppn - 1) / call->ppn;
+    call->node_of = malloc((size_t) call->ranks * sizeof(*call->node_of));
+    if (NULL == call->node_of) {
+        return predict_refuse("there is no memory for %d ranks", call->ranks);
+    }
+    for (int r = 0; r < call->ranks; ++r) {
+        call->node_of[r] = call->by_node ? r % call->nodes : r / call->ppn * call->ppn;
+    }
+    return true;
+}
+
+/* ---- counts of a distribution ---- */
+
+/* Bytes of what weights are rounded to: of an element, or as the benchmarks have it for bytes. */
+static size_t unit_of(const predict_call_t *call)
+{
+    return 1 == call->element ? agv_dist_unit(call->total, call->ranks) : call->element;
+}
+
+static bool to_counts(predict_call_t *call, const size_t *bytes)
+{
+    for (int r = 0; r < call->ranks; ++r) {
+        if (bytes[r] / call->element > INT_MAX) {
+            return predict_refuse("--total %zu: rank %d has more than %d elements; take a larger "
+                                  "--type", call->total, r, INT_MAX);
+        }
+        call->counts[r] = (int) (bytes[r] / call->element);
+    }
+    return true;
+}
+
+static bool deal_out(predict_call_t *call)
+{
+    const char *dist = NULL == call->dist ? "regular" : call->dist;
+    const size_t unit = unit_of(call);
+    size_t *bytes = malloc((size_t) call->ranks * sizeof(*bytes));
+    bool good = false;
+
+    call->counts = malloc((size_t) call->ranks * sizeof(*call->counts));
+    if (NULL == bytes || NULL == call->counts) {
+        good = predict_refuse("there is no memory for %d ranks", call->ranks);
+    } else if (!agv_dist_fill(dist, call->ranks, call->node_of, call->total / unit, unit, bytes)) {
+        good = predict_refuse("--dist %s is no distribution; --help lists them", dist);
+    } else {
+        good = to_counts(call, bytes);
+    }
+    free(bytes);
+    return good;
+}
+
+/* ---- the call ---- */
+
+static bool check(const predict_call_t *call)
+{
+    const char *name = predict_collective_name(call->collective);
+
+    if (NULL != call->counts_file && NULL != call->dist) {
+        return predict_refuse("--counts and --dist exclude each other");
+    }
+    if ((NULL != call->counts_file || NULL != call->dist)
+        && MCA_COLL_PIPERING_ALLGATHERV != call->collective) {
+        return predict_refuse("--collective %s has no counts; --counts and --dist are of "
+                              "allgatherv", name);
+    }
+    if (call->ordered && !combines(call)) {
+        return predict_refuse("--noncommuting: %s has no operation", name);
+    }
+    if (NULL == call->counts_file && 0 == call->ranks) {
+        return predict_refuse("--ranks is missing; --help lists options");
+    }
+    return true;
+}
+
+static bool check_sizes(const predict_call_t *call)
+{
+    if (call->root >= call->ranks) {
+        return predict_refuse("--root %d: expected a rank, 0 to %d", call->root, call->ranks - 1);
+    }
+    if (0 == call->total) {
+        return predict_refuse("there are no bytes to move; --total BYTES or --counts FILE says "
+                              "how many");
+    }
+    if (0 != call->total % call->element) {
+        return predict_refuse("--total %zu: expected a multiple of the %zu bytes of --type %s",
+                              call->total, call->element, call->type);
+    }
+    return true;
+}
+
+/* Every rank of MPI_Allgather contributes the same. */
+static void round_up(predict_call_t *call)
+{
+    const size_t one = call->element * (size_t) call->ranks;
+
+    if (MCA_COLL_PIPERING_ALLGATHER == call->collective) {
+        call->total = (call->total + one - 1) / one * one;
+    }
+}
+
+static void add_up(predict_call_t *call)
+{
+    call->total = 0;
+    for (int r = 0; r < call->ranks; ++r) {
+        call->total += (size_t) call->counts[r] * call->element;
+    }
+}
+
+bool predict_deal(predict_call_t *call)
+{
+    if (!check(call) || !find_type(call)) {
+        return false;
+    }
+    if (NULL != call->counts_file) {
+        if (!read_counts(call)) {
+            return false;
+        }
+        add_up(call);
+    }
+    round_up(call);
+    return check_sizes(call) && place_ranks(call)
+           && (!gathers(call) || NULL != call->counts || deal_out(call));
+}
+
+void predict_forget(predict_call_t *call)
+{
+    free(call->counts);
+    free(call->node_of);
+}

@@ -1,0 +1,128 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Executes a plan: the routes of all ranks, by the executor.
+ */
+
+#include "predict.h"
+
+#include <stdlib.h>
+
+/* Most messages that are followed unasked. */
+#define MESSAGES_MOST 2000000
+
+/* Messages of all ranks, if all receive all blocks. */
+static double count_messages(const predict_t *predict, const predict_outcome_t *outcome)
+{
+    const mca_coll_pipering_plan_t *plan = outcome->plan;
+    const double ranks = predict->call.ranks;
+
+    if (plan->row->rounds) {
+        return ranks * (double) plan->rounds;
+    }
+    return ranks * (double) plan->total / mca_coll_pipering_plan_length(plan) * plan->pipes;
+}
+
+static executor_machine_t machine_of(const predict_t *predict)
+{
+    return (executor_machine_t){.cost = predict_facts(predict).cost,
+                                .combine = predict->machine.combine,
+                                .handling = predict->machine.handling,
+                                .wiring = (executor_wiring_t) predict->machine.wiring};
+}
+
+/* ---- pipelines ---- */
+
+static void copy_route(mca_coll_pipering_route_t *to, const mca_coll_pipering_route_t *from)
+{
+    mca_coll_pipering_in_t *in = to->in;
+    mca_coll_pipering_out_t *out = to->out;
+
+    *to = *from;
+    to->in = in;
+    to->out = out;
+    for (int i = 0; i < from->ins; ++i) {
+        in[i] = from->in[i];
+    }
+    for (int i = 0; i < from->outs; ++i) {
+        out[i] = from->out[i];
+    }
+}
+
+/* Routes of all ranks, pipe by pipe; NULL: there is no memory. */
+static mca_coll_pipering_route_t *route_all(const predict_t *predict,
+                                            const predict_outcome_t *outcome)
+{
+    mca_coll_pipering_plan_t *plan = outcome->plan;
+    mca_coll_pipering_facts_t facts = predict_facts(predict);
+    const int links = outcome->row->links, count = plan->pipes * facts.ranks;
+    void *memory = malloc(mca_coll_pipering_routes_size(count, links, links));
+
+    if (NULL == memory) {
+        return NULL;
+    }
+    mca_coll_pipering_route_t *routes = mca_coll_pipering_routes_bind(memory, count, links, links);
+    for (facts.me = 0; facts.me < facts.ranks; ++facts.me) {
+        mca_coll_pipering_plan_route(plan, &facts);
+        for (int i = 0; i < plan->pipes; ++i) {
+            copy_route(&routes[i * facts.ranks + facts.me], &plan->route[i]);
+        }
+    }
+    return routes;
+}
+
+static bool execute_pipes(const predict_t *predict, predict_outcome_t *outcome)
+{
+    const mca_coll_pipering_plan_t *plan = outcome->plan;
+    mca_coll_pipering_route_t *routes = route_all(predict, outcome);
+    const executor_problem_t problem = {.ranks = predict->call.ranks,
+                                        .pipes = plan->pipes,
+                                        .routes = routes,
+                                        .bytes = plan->bytes,
+                                        .cut = plan->cut,
+                                        .unit = plan->key.sizes.unit,
+                                        .serial = plan->row->serial,
+                                        .node_of = predict->call.node_of,
+                                        .machine = machine_of(predict)};
+
+    if (NULL == routes) {
+        return predict_refuse("there is no memory for the routes of %d ranks", problem.ranks);
+    }
+    const bool good = executor_run(&problem, &outcome->result);
+    free(routes);
+    return good;
+}
+
+static bool execute_rounds(const predict_t *predict, predict_outcome_t *outcome)
+{
+    const mca_coll_pipering_plan_t *plan = outcome->plan;
+    const executor_rounds_t problem = {.grid = &plan->grid,
+                                       .bytes = plan->bytes,
+                                       .packed = plan->key.params.rounds_packed,
+                                       .node_of = predict->call.node_of,
+                                       .machine = machine_of(predict)};
+
+    return executor_run_rounds(&problem, &outcome->result);
+}
+
+bool predict_execute(const predict_t *predict, predict_outcome_t *outcome)
+{
+    if (0 == predict->execute
+        || (0 > predict->execute && MESSAGES_MOST < count_messages(predict, outcome))) {
+        return true;
+    }
+    outcome->executed = outcome->plan->row->rounds ? execute_rounds(predict, outcome)
+                                                   : execute_pipes(predict, outcome);
+    return outcome->executed
+           || predict_refuse("%s cannot be executed: %s", outcome->row->text,
+                             outcome->result.error);
+}

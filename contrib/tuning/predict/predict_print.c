@@ -1,0 +1,252 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Prints what is predicted: for people, or as JSON.
+ */
+
+#include "predict.h"
+
+#include <string.h>
+
+static double milliseconds(double seconds)
+{
+    return 1e3 * seconds;
+}
+
+/* ---- for people ---- */
+
+static void print_call(const predict_t *predict)
+{
+    const predict_call_t *call = &predict->call;
+
+    (void) printf("%s of %zu bytes", predict_collective_name(call->collective), call->total);
+    if (NULL != call->counts_file) {
+        (void) printf(" (counts of %s)", call->counts_file);
+    } else if (NULL != call->dist) {
+        (void) printf(" (%s)", call->dist);
+    }
+    (void) printf(", %d rank%s on %d node%s\n", call->ranks, 1 == call->ranks ? "" : "s",
+                  call->nodes, 1 == call->nodes ? "" : "s");
+}
+
+static void print_link(const char *name, const mca_coll_pipering_link_cost_t *link)
+{
+    (void) printf("  %-14s %.4g us a block, %.4g ns a byte, %.4g us latency\n", name,
+                  1e6 * link->alpha, 1e9 * link->beta, 1e6 * link->latency);
+}
+
+static void print_machine(const predict_t *predict)
+{
+    const mca_coll_pipering_cost_t cost = predict_facts(predict).cost;
+
+    (void) printf("machine: %s\n", '\0' == *predict->machine.name
+                                       ? "costs before any call has taught (see --machine)"
+                                       : predict->machine.name);
+    print_link("between nodes", &cost.net);
+    if (predict->call.nodes < predict->call.ranks) {
+        print_link("inside a node", &cost.local);
+    }
+}
+
+static void print_outcome(const predict_outcome_t *outcome, bool chosen, double limit)
+{
+    const mca_coll_pipering_plan_t *plan = outcome->plan;
+
+    (void) printf("%c %-20s ", chosen ? '*' : ' ', outcome->row->value);
+    if (0 < outcome->block) {
+        (void) printf("%10zu ", outcome->block);
+    } else {
+        (void) printf("%10s ", "-");
+    }
+    (void) printf("%10llu %12.4f ", (unsigned long long) plan->rounds, milliseconds(plan->time));
+    if (outcome->executed) {
+        (void) printf("%12.4f ", milliseconds(outcome->result.finish));
+    } else {
+        (void) printf("%12s ", "-");
+    }
+    if (0 < limit && 0 < plan->time) {
+        (void) printf("%8.2f\n", limit / plan->time);
+    } else {
+        (void) printf("%8s\n", "-");
+    }
+}
+
+static void print_table(const predict_outcomes_t *outcomes)
+{
+    (void) printf("\n  %-20s %10s %10s %12s %12s %8s\n", "algorithm", "block", "rounds",
+                  "model ms", "executed ms", "of limit");
+    for (int i = 0; i < outcomes->count; ++i) {
+        print_outcome(&outcomes->of[i], i == outcomes->chosen, outcomes->limit);
+    }
+}
+
+/* ranks of the order of a ring, the first and last ones of a long one */
+#define SHOWN 12
+
+static void print_order(const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_ring_t *ring = &plan->ring;
+
+    (void) printf("order:");
+    for (int x = 0; x < ring->size; ++x) {
+        if (2 * SHOWN < ring->size && SHOWN == x) {
+            (void) printf(" ...");
+            x = ring->size - SHOWN;
+        }
+        (void) printf(" %d", ring->rank[x]);
+    }
+    (void) printf("\n");
+}
+
+static void print_choice(const predict_outcomes_t *outcomes)
+{
+    const predict_outcome_t *outcome = &outcomes->of[outcomes->chosen];
+    const mca_coll_pipering_plan_t *plan = outcome->plan;
+
+    (void) printf("\n%s: %s", MCA_COLL_PIPERING_TAKEN == outcomes->reason
+                                  ? "served by coll/pipering"
+                                  : "left to the module below",
+                  outcome->row->text);
+    if (0 < outcome->block) {
+        (void) printf(", blocks of %zu bytes, at most %u ahead", outcome->block, plan->window);
+    }
+    (void) printf("\n");
+    if (MCA_COLL_PIPERING_TAKEN != outcomes->reason) {
+        (void) printf("reason: %s\n", mca_coll_pipering_reason_text(outcomes->reason));
+    }
+    (void) printf("others need at least %.4f ms by the model", milliseconds(plan->rival_time));
+    if (0 < outcomes->limit) {
+        (void) printf("; the limit of the links is %.4f ms", milliseconds(outcomes->limit));
+    }
+    (void) printf("\n");
+    if (1 < plan->ring.size) {
+        print_order(plan);
+    }
+}
+
+static void print_parts(const predict_t *predict, const predict_outcomes_t *outcomes)
+{
+    const predict_outcome_t *outcome = &outcomes->of[outcomes->chosen];
+    predict_part_t parts[PREDICT_PARTS];
+    const int count = predict_split(predict, outcomes, outcome, parts);
+
+    (void) printf("\nwhere the time goes, by the model:\n");
+    for (int i = count - 1; 0 <= i; --i) {
+        (void) printf("  %-12s %12.4f ms %6.1f %%  %s\n", parts[i].name,
+                      milliseconds(parts[i].seconds),
+                      0 < outcome->plan->time ? 100 * parts[i].seconds / outcome->plan->time : 0,
+                      parts[i].meaning);
+    }
+}
+
+void predict_print(const predict_t *predict, const predict_outcomes_t *outcomes)
+{
+    print_call(predict);
+    print_machine(predict);
+    print_table(outcomes);
+    if (0 > outcomes->chosen) {
+        return;
+    }
+    print_choice(outcomes);
+    if (predict->explain) {
+        (void) printf("\n");
+        predict_draw(predict, &outcomes->of[outcomes->chosen]);
+        print_parts(predict, outcomes);
+    }
+}
+
+/* ---- JSON ---- */
+
+/* A string with its quotation marks. */
+static void put_string(const char *text)
+{
+    (void) putchar('"');
+    for (; '\0' != *text; ++text) {
+        const unsigned char sign = (unsigned char) *text;
+        if ('"' == sign || '\\' == sign) {
+            (void) printf("\\%c", sign);
+        } else if (0x20 > sign) {
+            (void) printf("\\u%04x", sign);
+        } else {
+            (void) putchar(sign);
+        }
+    }
+    (void) putchar('"');
+}
+
+static void put_outcome(const predict_t *predict, const predict_outcomes_t *outcomes, int i)
+{
+    const predict_outcome_t *outcome = &outcomes->of[i];
+    const mca_coll_pipering_plan_t *plan = outcome->plan;
+    predict_part_t parts[PREDICT_PARTS];
+
+    (void) printf("    {\"algorithm\": ");
+    put_string(outcome->row->value);
+    (void) printf(", \"chosen\": %s, \"block\": %zu, \"window\": %u, \"rounds\": %llu,\n",
+                  i == outcomes->chosen ? "true" : "false", outcome->block, plan->window,
+                  (unsigned long long) plan->rounds);
+    (void) printf("     \"model_seconds\": %.9g, \"rival_seconds\": %.9g, ", plan->time,
+                  plan->rival_time);
+    if (outcome->executed) {
+        (void) printf("\"executed_seconds\": %.9g, \"messages\": %llu, ", outcome->result.finish,
+                      (unsigned long long) outcome->result.messages);
+    } else {
+        (void) printf("\"executed_seconds\": null, \"messages\": null, ");
+    }
+    (void) printf("\"parts\": {");
+    const int count = predict_split(predict, outcomes, outcome, parts);
+    for (int k = 0; k < count; ++k) {
+        put_string(parts[k].name);
+        (void) printf(": %.9g%s", parts[k].seconds, k + 1 < count ? ", " : "");
+    }
+    (void) printf("}}");
+}
+
+static void put_order(const predict_outcomes_t *outcomes)
+{
+    const mca_coll_pipering_ring_t *ring = &outcomes->of[outcomes->chosen].plan->ring;
+
+    (void) printf("  \"order\": [");
+    for (int x = 0; x < ring->size && 1 < ring->size; ++x) {
+        (void) printf("%s%d", 0 < x ? ", " : "", ring->rank[x]);
+    }
+    (void) printf("],\n");
+}
+
+void predict_print_json(const predict_t *predict, const predict_outcomes_t *outcomes)
+{
+    const predict_call_t *call = &predict->call;
+
+    (void) printf("{\n  \"format\": 1,\n  \"collective\": ");
+    put_string(predict_collective_name(call->collective));
+    (void) printf(", \"ranks\": %d, \"nodes\": %d, \"bytes\": %zu,\n  \"distribution\": ",
+                  call->ranks, call->nodes, call->total);
+    put_string(NULL != call->counts_file ? call->counts_file
+               : NULL == call->dist      ? "regular"
+                                         : call->dist);
+    (void) printf(",\n  \"machine\": ");
+    put_string(predict->machine.name);
+    (void) printf(",\n  \"served\": %s,\n  \"reason\": ",
+                  MCA_COLL_PIPERING_TAKEN == outcomes->reason ? "true" : "false");
+    put_string(mca_coll_pipering_reason_text(outcomes->reason));
+    (void) printf(",\n  \"limit_seconds\": %.9g,\n  \"planning_seconds\": %.3g,\n",
+                  outcomes->limit, outcomes->seconds);
+    if (0 <= outcomes->chosen) {
+        put_order(outcomes);
+    }
+    (void) printf("  \"algorithms\": [\n");
+    for (int i = 0; i < outcomes->count; ++i) {
+        put_outcome(predict, outcomes, i);
+        (void) printf("%s\n", i + 1 < outcomes->count ? "," : "");
+    }
+    (void) printf("  ]\n}\n");
+}

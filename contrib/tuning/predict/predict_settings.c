@@ -1,0 +1,408 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Settings: variables of the component and costs of the machine, by their names.
+ */
+
+#include "predict.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool predict_refuse(const char *format, ...)
+{
+    va_list arguments;
+
+    (void) fputs("pipering-predict: ", stderr);
+    va_start(arguments, format);
+    (void) vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void) fputs("; nothing was predicted\n", stderr);
+    return false;
+}
+
+/* ---- values ---- */
+
+typedef enum { INTEGER, SIZE, NUMBER, SWITCH, CHOICE } kind_t;
+
+/* A place for a value, in what `offset` counts from. */
+typedef struct {
+    const char *name;
+    kind_t kind;
+    size_t offset;
+    double scale;        /* what a unit of the user is here */
+    double least, most;  /* in units of the user */
+    const char *unit;    /* or the values of a choice, in order */
+} setting_t;
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define PARAM(member) offsetof(predict_t, params.member)
+#define MACHINE(member) offsetof(predict_t, machine.member)
+#define SIZE_MOST ((double) MCA_COLL_PIPERING_SIZE_MOST)
+
+/* Variables, without coll_pipering_. */
+static const setting_t variables[] = {
+    {"block_model", CHOICE, PARAM(block_model), 1, 0, 3, "search equation2 equation2_printed fixed"},
+    {"block_split", CHOICE, PARAM(block_split), 1, 0, 1, "even full"},
+    {"window", INTEGER, PARAM(window), 1, 0, 4096, "blocks"},
+    {"block_size", SIZE, PARAM(block_size), 1, 0, SIZE_MOST, "bytes"},
+    {"min_total", SIZE, PARAM(min_total), 1, 0, SIZE_MOST, "bytes"},
+    {"outlier_fraction", NUMBER, PARAM(outlier_fraction), 1, 0, 1, "of the ranks"},
+    {"outlier_threshold", NUMBER, PARAM(outlier_threshold), 1, 0, 1e6, "times"},
+    {"outlier_min_total", SIZE, PARAM(outlier_min_total), 1, 0, SIZE_MOST, "bytes"},
+    {"rounds_min_total", SIZE, PARAM(rounds_min_total), 1, 0, SIZE_MOST, "bytes"},
+    {"rounds_max_total", SIZE, PARAM(rounds_max_total), 1, 0, SIZE_MOST, "bytes"},
+    {"rounds_packed", SIZE, PARAM(rounds_packed), 1, 0, SIZE_MOST, "bytes"},
+    {"alpha", NUMBER, PARAM(alpha), 1e-6, 0, 1e6, "microseconds"},
+    {"beta", NUMBER, PARAM(beta), 1e-9, 0, 1e6, "nanoseconds"},
+    {"local_alpha", NUMBER, PARAM(local_alpha), 1e-6, 0, 1e6, "microseconds"},
+    {"local_beta", NUMBER, PARAM(local_beta), 1e-9, 0, 1e6, "nanoseconds"},
+    {"ring_buffer_size", SIZE, PARAM(ring_buffer_size), 1, 0, SIZE_MOST, "bytes"},
+    {"ring_buffer_blocks", INTEGER, PARAM(ring_buffer_blocks), 1, 0, 4096, "blocks"},
+    {"ring_buffer", SWITCH, offsetof(predict_t, ring_buffer), 1, 0, 1, "true or false"},
+    {"reorder_nodes", SWITCH, PARAM(reorder_nodes), 1, 0, 1, "true or false"},
+    {"reorder_empties", SWITCH, PARAM(reorder_empties), 1, 0, 1, "true or false"},
+    {"overlap", SWITCH, PARAM(overlap), 1, 0, 1, "true or false"},
+    {"reproducible", SWITCH, PARAM(reproducible), 1, 0, 1, "true or false"},
+};
+
+#define LINK(prefix, link)                                                                      \
+    {prefix "_alpha", NUMBER, MACHINE(cost.link.alpha), 1e-6, 0, 1e6, "microseconds"},          \
+    {prefix "_beta", NUMBER, MACHINE(cost.link.beta), 1e-9, 0, 1e6, "nanoseconds"},             \
+    {prefix "_latency", NUMBER, MACHINE(cost.link.latency), 1e-6, 0, 1e6, "microseconds"},      \
+    {prefix "_gap", NUMBER, MACHINE(cost.link.gap), 1e-6, 0, 1e6, "microseconds"},              \
+    {prefix "_overlap", SWITCH, MACHINE(cost.link.overlap), 1, 0, 1, "true or false"}
+
+static const setting_t machines[] = {
+    LINK("net", net),
+    {"net_envelope", NUMBER, MACHINE(cost.net.envelope), 1, 0, 1e6, "bytes"},
+    {"net_packet", NUMBER, MACHINE(cost.net.packet), 1, 0, 1e6, "bytes"},
+    {"net_frame", NUMBER, MACHINE(cost.net.frame), 1, 0, 1e6, "bytes"},
+    {"net_eager", NUMBER, MACHINE(cost.net.eager), 1, 0, SIZE_MOST, "bytes"},
+    {"net_handshake", NUMBER, MACHINE(cost.net.handshake), 1e-6, 0, 1e6, "microseconds"},
+    LINK("local", local),
+    {"combine", NUMBER, MACHINE(combine), 1e-9, 0, 1e6, "nanoseconds"},
+    {"handling", NUMBER, MACHINE(handling), 1e-6, 0, 1e6, "microseconds"},
+    {"ranks_per_processor", NUMBER, MACHINE(load), 1, 0, 1e6, "ranks"},
+    {"wiring", CHOICE, MACHINE(wiring), 1, 0, 3, "switch half wires free"},
+};
+
+/* The place of a word in a list of words; -1: it is not there. */
+static int find_word(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (int i = 0; 0 < length && '\0' != *list; ++i) {
+        const size_t next = strcspn(list, " ");
+        if (next == length && 0 == strncmp(list, word, length)) {
+            return i;
+        }
+        list += next + (' ' == list[next]);
+    }
+    return -1;
+}
+
+static bool to_switch(const char *value, double *number)
+{
+    static const char *const words[] = {"0 false f no n disabled", "1 true t yes y enabled"};
+
+    for (int i = 0; i < 2; ++i) {
+        if (0 <= find_word(words[i], value)) {
+            *number = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A number in decimals and nothing else. */
+static bool to_number(const char *value, double *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtod(value, &end);
+    return end != value && '\0' == *end && 0 == errno && isfinite(*number);
+}
+
+static bool parse(const setting_t *setting, const char *value, double *number)
+{
+    if (SWITCH == setting->kind) {
+        return to_switch(value, number);
+    }
+    if (CHOICE == setting->kind) {
+        *number = find_word(setting->unit, value);
+        return 0 <= *number || (to_number(value, number) && floor(*number) == *number
+                                && 0 <= *number && setting->most >= *number);
+    }
+    return to_number(value, number) && setting->least <= *number && setting->most >= *number
+           && (NUMBER == setting->kind || floor(*number) == *number);
+}
+
+static void store(predict_t *predict, const setting_t *setting, double number)
+{
+    char *place = (char *) predict + setting->offset;
+
+    switch (setting->kind) {
+    case SIZE:
+        *(size_t *) place = (size_t) number;
+        break;
+    case NUMBER:
+        *(double *) place = number * setting->scale;
+        break;
+    case SWITCH:
+        *(bool *) place = 0 < number;
+        break;
+    default:
+        *(int *) place = (int) number;
+        break;
+    }
+}
+
+static bool set(predict_t *predict, const setting_t *setting, const char *where, const char *name,
+                const char *value)
+{
+    double number;
+
+    if (parse(setting, value, &number)) {
+        store(predict, setting, number);
+        return true;
+    }
+    if (CHOICE == setting->kind) {
+        return predict_refuse("%s: %s is \"%s\", expected one of: %s", where, name, value,
+                              setting->unit);
+    }
+    if (SWITCH == setting->kind) {
+        return predict_refuse("%s: %s is \"%s\", expected true or false", where, name, value);
+    }
+    return predict_refuse("%s: %s is \"%s\", expected %s number, %g to %.10g (%s)", where, name,
+                          value, NUMBER == setting->kind ? "a" : "a whole", setting->least,
+                          setting->most, setting->unit);
+}
+
+static const setting_t *find(const setting_t *settings, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (0 == strcmp(settings[i].name, name)) {
+            return &settings[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- algorithms ---- */
+
+/* The collective whose algorithm a variable is; -1: it is another variable. */
+static int algorithm_of(const char *name)
+{
+    const size_t length = strcspn(name, "_");
+    char collective[32];
+
+    if (0 != strcmp(name + length, "_algorithm") || sizeof(collective) <= length) {
+        return -1;
+    }
+    memcpy(collective, name, length);
+    collective[length] = '\0';
+    return predict_find_collective(collective);
+}
+
+static bool set_algorithm(predict_t *predict, const char *where, const char *name, int collective,
+                          const char *value)
+{
+    const mca_coll_pipering_row_t *row = NULL;
+    char values[256] = "auto";
+    int *place = &predict->algorithm[collective];
+
+    if (0 == strcmp(value, "auto") || 0 == strcmp(value, "off")) {
+        *place = 'a' == *value ? MCA_COLL_PIPERING_AUTO : MCA_COLL_PIPERING_OFF;
+        return true;
+    }
+    while (NULL != (row = mca_coll_pipering_next_row((mca_coll_pipering_collective_t) collective,
+                                                     row))) {
+        if (0 == strcmp(value, row->value)) {
+            *place = (int) row->algorithm;
+            return true;
+        }
+        (void) strncat(values, ", ", sizeof(values) - strlen(values) - 1);
+        (void) strncat(values, row->value, sizeof(values) - strlen(values) - 1);
+    }
+    return predict_refuse("%s: %s is \"%s\", expected one of: %s, off", where, name, value, values);
+}
+
+/* ---- by name ---- */
+
+#define PREFIX "coll_pipering_"
+
+bool predict_set_variable(predict_t *predict, const char *where, const char *name,
+                          const char *value, bool others)
+{
+    const size_t length = strlen(PREFIX);
+
+    if (0 == strncmp(name, PREFIX, length)) {
+        const char *rest = name + length;
+        const setting_t *setting = find(variables, COUNT(variables), rest);
+        const int collective = algorithm_of(rest);
+        if (NULL != setting) {
+            return set(predict, setting, where, name, value);
+        }
+        if (0 <= collective) {
+            return set_algorithm(predict, where, name, collective, value);
+        }
+    }
+    return others || predict_refuse("%s: %s is no variable that a plan depends on; "
+                                    "ompi_info --param coll pipering --level 9 lists those of the "
+                                    "component", where, name);
+}
+
+bool predict_set_machine(predict_t *predict, const char *where, const char *name,
+                         const char *value)
+{
+    const setting_t *setting = find(machines, COUNT(machines), name);
+
+    return NULL != setting
+               ? set(predict, setting, where, name, value)
+               : predict_refuse("%s: \"%s\" is no cost of a machine; --help lists them", where,
+                                name);
+}
+
+void predict_list_machine(FILE *out)
+{
+    for (size_t i = 0; i < COUNT(machines); ++i) {
+        (void) fprintf(out, "    %-20s %s\n", machines[i].name, machines[i].unit);
+    }
+}
+
+/* ---- files ---- */
+
+static char *trim(char *text)
+{
+    char *end = text + strlen(text);
+
+    while (isspace((unsigned char) *text)) {
+        ++text;
+    }
+    while (end > text && isspace((unsigned char) end[-1])) {
+        *--end = '\0';
+    }
+    return text;
+}
+
+/* Name and value of a line; false: there are none. `*name` NULL: the line is neither. */
+static bool split_line(char *line, char **name, char **value)
+{
+    static const char listed[] = "mca:coll:pipering:param:";
+    char *text = trim(line), *sign;
+
+    if (0 == strncmp(text, "mca:", 4)) { /* ompi_info --parsable */
+        char *key = text + sizeof(listed) - 1;
+        sign = strstr(text, ":value:");
+        if (0 != strncmp(text, listed, sizeof(listed) - 1) || NULL == sign) {
+            return false;
+        }
+        *sign = '\0';
+        *name = key;
+        *value = sign + strlen(":value:");
+        return true;
+    }
+    if ('\0' == *text || '#' == *text) {
+        return false;
+    }
+    sign = strchr(text, '=');
+    *name = NULL;
+    if (NULL != sign) {
+        *sign = '\0';
+        *name = trim(text);
+        *value = trim(sign + 1);
+    }
+    return true;
+}
+
+typedef bool setter_t(predict_t *predict, const char *where, const char *name, const char *value);
+
+static bool set_listed(predict_t *predict, const char *where, const char *name, const char *value)
+{
+    return predict_set_variable(predict, where, name, value, true);
+}
+
+static bool read_lines(predict_t *predict, FILE *in, const char *path, setter_t *setter)
+{
+    char line[65536], where[512], *name, *value;
+
+    for (int number = 1; NULL != fgets(line, sizeof(line), in); ++number) {
+        (void) snprintf(where, sizeof(where), "%s, line %d", path, number);
+        if (!split_line(line, &name, &value)) {
+            continue;
+        }
+        if (NULL == name) {
+            return predict_refuse("%s: expected \"name = value\"", where);
+        }
+        if (!setter(predict, where, name, value)) {
+            return false;
+        }
+    }
+    return 0 == ferror(in) || predict_refuse("%s: %s", path, strerror(errno));
+}
+
+static bool read_file(predict_t *predict, const char *path, setter_t *setter)
+{
+    FILE *in = fopen(path, "r");
+
+    if (NULL == in) {
+        return predict_refuse("%s: %s", path, strerror(errno));
+    }
+    const bool good = read_lines(predict, in, path, setter);
+    (void) fclose(in);
+    return good;
+}
+
+bool predict_read_variables(predict_t *predict, const char *path)
+{
+    return read_file(predict, path, set_listed);
+}
+
+bool predict_read_machine(predict_t *predict, const char *path)
+{
+    (void) snprintf(predict->machine.name, sizeof(predict->machine.name), "%s", path);
+    return read_file(predict, path, predict_set_machine);
+}
+
+/* ---- defaults ---- */
+
+void predict_defaults(predict_t *predict)
+{
+    const mca_coll_pipering_rates_t none = {.of = {{0, 0, 0}}};
+
+    *predict = (predict_t){.call = {.ppn = 1, .type = "", .collective = MCA_COLL_PIPERING_ALLGATHERV},
+                           .ring_buffer = true,
+                           .execute = -1,
+                           .machine = {.combine = 0.2e-9, .load = 1}};
+    predict->params = (mca_coll_pipering_params_t){
+        .block_model = MCA_COLL_PIPERING_MODEL_SEARCH,
+        .block_split = MCA_COLL_PIPERING_SPLIT_EVEN,
+        .min_total = MCA_COLL_PIPERING_MIN_TOTAL,
+        .outlier_fraction = MCA_COLL_PIPERING_OUTLIER_FRACTION,
+        .outlier_threshold = MCA_COLL_PIPERING_OUTLIER_THRESHOLD,
+        .outlier_min_total = MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL,
+        .rounds_min_total = MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL,
+        .rounds_max_total = MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL,
+        .rounds_packed = MCA_COLL_PIPERING_ROUNDS_PACKED,
+        .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
+        .reorder_nodes = true,
+        .reorder_empties = true,
+        .overlap = true,
+        .reproducible = true};
+    predict->machine.cost = mca_coll_pipering_cost_of(&none, 1, &predict->params);
+}
