@@ -92,7 +92,7 @@ static mca_coll_pipering_shape_t shape_of(const mca_coll_pipering_draft_t *draft
     int *scratch = draft->order_scratch;
 
     if (is_scan(draft)) {
-        return mca_coll_pipering_chain_line_shape(node_of, p, scratch);
+        return mca_coll_pipering_chain_scan_shape(node_of, p, scratch);
     }
     return key_of(draft)->ordered
                ? mca_coll_pipering_chain_ordered_shape(node_of, p, key_of(draft)->root, scratch)
