@@ -29,7 +29,7 @@
 
 #define AHEAD 8            /* blocks on their way */
 #define STREAM_BYTES 2097152.0
-#define STREAM_LEAST 24    /* blocks */
+#define STREAM_LEAST 8     /* blocks */
 #define STREAM_MOST 200
 #define ECHOES 8           /* round trips of a repetition */
 

@@ -1,0 +1,207 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/** @file Cells as lines, and random counts. */
+
+#include "agv_dist.h"
+#include "kernel_cell.h"
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
+
+static kernel_cell_t cell;
+static char error[KERNEL_NOTE];
+
+static void test_call(void)
+{
+    const bool good = kernel_cell_parse(&cell,
+                                        "cell=r1.3 kind=call collective=allgatherv dist=spike "
+                                        "total=64K form=nonblocking ranks=5 reps=11 max_reps=30 "
+                                        "warmup=2 width=0.05 budget=2.5 idle=20 group=g7 stock=1 "
+                                        "set=coll_pipering_alpha:40,x:a+b seed=9\n",
+                                        error);
+
+    ok(good && 0 == strcmp("r1.3", cell.id) && KERNEL_CALL == cell.problem.kind
+           && 0 == strcmp("allgatherv", cell.problem.name) && 65536 == cell.problem.bytes
+           && KERNEL_NONBLOCKING == cell.problem.form && 5 == cell.problem.ranks
+           && 11 == cell.reps && 30 == cell.max_reps && 2 == cell.warmup && 0.05 == cell.width
+           && 2.5 == cell.budget && 20.0 == cell.idle && 0 == strcmp("g7", cell.group)
+           && cell.stock && 9 == cell.seed
+           && 0 == strcmp("coll_pipering_alpha:40,x:a+b", cell.settings),
+       "all of a call is read");
+}
+
+static void test_task(void)
+{
+    const bool good = kernel_cell_parse(&cell, "cell=t kind=task task=stream scope=intra "
+                                               "direction=both bytes=0 reps=3", error);
+
+    ok(good && KERNEL_TASK == cell.problem.kind && KERNEL_INTRA == cell.problem.scope
+           && KERNEL_BOTH == cell.problem.direction && 0 == cell.problem.bytes
+           && 3 == cell.max_reps && '\0' == *cell.group,
+       "all of a task is read, with defaults");
+}
+
+static void test_random_name(void)
+{
+    ok(kernel_cell_parse(&cell, "cell=1 kind=call collective=allgatherv dist=random total=1M "
+                                "seed=77 contributors=5 share=0.25", error)
+           && 0 == strcmp("random:5:0.25~77", cell.problem.dist),
+       "random counts get a name that says all of them");
+}
+
+/* Each lacks something, or has it wrong; the sentence must say which. */
+static void test_refused(void)
+{
+    static const struct {
+        const char *line, *says;
+    } wrong[] = {{"kind=call collective=bcast total=8", "cell"},
+                 {"cell=1 collective=bcast total=8", "kind"},
+                 {"cell=1 kind=call total=8", "collective"},
+                 {"cell=1 kind=call collective=bcast", "total"},
+                 {"cell=1 kind=dance collective=bcast total=8", "call, task"},
+                 {"cell=1 kind=call collective=bcast total=3G", "from 1 to"},
+                 {"cell=1 kind=call collective=bcast total=-8", "from 1 to"},
+                 {"cell=1 kind=call collective=bcast total=8X", "number"},
+                 {"cell=1 kind=call collective=bcast total=nan", "number"},
+                 {"cell=1 kind=call collective=bcast total=8 reps=0", "reps"},
+                 {"cell=1 kind=call collective=bcast total=8 width=2", "width"},
+                 {"cell=1 kind=call collective=bcast total=8 nonsense=2", "no such key"},
+                 {"cell=1 kind=call collective=bcast total=8 word", "KEY=VALUE"},
+                 {"cell= kind=call collective=bcast total=8", "cell="},
+                 {"cell=1 kind=task task=echo bytes=8 scope=outer", "inter, intra, rank"}};
+    tap_tally_t refused = {0, 0};
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
+        strcpy(error, "");
+        tap_try(&refused,
+                !kernel_cell_parse(&cell, wrong[i].line, error)
+                    && NULL != strstr(error, wrong[i].says),
+                "\"%s\": %s", wrong[i].line, error);
+    }
+    tally_ok(&refused, 15, "a line that cannot be is refused with a reason");
+    ok(!kernel_cell_parse(&cell, "cell=12 kind=call collective=bcast total=x", error)
+           && 0 == strcmp("12", cell.id), "whose cell is known nevertheless");
+}
+
+static void test_long(void)
+{
+    static char line[3 * KERNEL_LINE];
+
+    memset(line, 'x', sizeof(line) - 1);
+    memcpy(line, "cell=1 set=", 11);
+    ok(!kernel_cell_parse(&cell, line, error), "a line without end is refused");
+    memset(line, '\0', sizeof(line));
+    memset(line, 'y', KERNEL_WORD + 5);
+    memcpy(line, "cell=", 5);
+    ok(!kernel_cell_parse(&cell, line, error), "so is a word without end");
+}
+
+/* Bytes of all kinds, and lines with a byte changed. The sanitizers watch. */
+static void test_garbage(void)
+{
+    static const char good[] = "cell=1 kind=call collective=bcast total=64K reps=5 set=a:b group=x";
+    tap_tally_t survived = {0, 0};
+
+    for (int i = 0; i < 20000; ++i) {
+        char line[sizeof(good)];
+
+        memcpy(line, good, sizeof(good));
+        for (int k = 0; k <= i % 5; ++k) {
+            line[tap_random() % (sizeof(good) - 1)] = (char) (1 + tap_random() % 255);
+        }
+        strcpy(error, "");
+        const bool taken = kernel_cell_parse(&cell, line, error);
+        tap_try(&survived, taken || '\0' != *error, "\"%s\"", line);
+    }
+    tally_ok(&survived, 20000, "garbage is taken or refused with a reason");
+}
+
+static void test_groups(void)
+{
+    kernel_cell_t other;
+
+    kernel_cell_parse(&cell, "cell=1 group=a", error);
+    kernel_cell_parse(&other, "cell=2 group=a", error);
+    ok(kernel_cell_joins(&other, &cell), "cells of a group join");
+    kernel_cell_parse(&other, "cell=2 group=b", error);
+    ok(!kernel_cell_joins(&other, &cell), "those of others do not");
+    kernel_cell_parse(&cell, "cell=1", error);
+    kernel_cell_parse(&other, "cell=2", error);
+    ok(!kernel_cell_joins(&other, &cell), "nor do those of none");
+}
+
+/* Problems that are equal byte by byte share their data, so nothing may be left from before. */
+static void test_problems(void)
+{
+    kernel_cell_t other;
+
+    memset(&cell, 0x55, sizeof(cell));
+    memset(&other, 0xaa, sizeof(other));
+    kernel_cell_parse(&cell, "cell=1 kind=call collective=bcast total=8 set=a:b", error);
+    kernel_cell_parse(&other, "cell=2 kind=call collective=bcast total=8 reps=3", error);
+    ok(0 == memcmp(&cell.problem, &other.problem, sizeof(cell.problem)),
+       "cells that differ in their settings have the same problem");
+}
+
+/* ---- random counts */
+
+static void test_counts(void)
+{
+    tap_tally_t right = {0, 0};
+    size_t bytes[300];
+    char name[64];
+
+    for (int i = 0; i < 1000; ++i) {
+        const int p = 2 + (int) (tap_random() % 299);
+        const int contributors = 1 + (int) (tap_random() % (uint64_t) p);
+        const double share = 1 == contributors ? 1.0 : 0.02 + 0.97 * (double) (i % 100) / 100.0;
+        const size_t units = 400000;
+        size_t total = 0, first = 0;
+        int found = 0;
+
+        snprintf(name, sizeof(name), "random:%d:%g~%d", contributors, share, i);
+        const bool known = agv_dist_fill(name, p, NULL, units, 4, bytes);
+        for (int r = 0; known && r < p; ++r) {
+            total += bytes[r];
+            found += 0 < bytes[r];
+            first = fabs((double) bytes[r] - 4.0 * share * (double) units)
+                            < fabs((double) first - 4.0 * share * (double) units)
+                        ? bytes[r] : first;
+        }
+        tap_try(&right, known && 4 * units == total && contributors == found
+                            && fabs((double) first - 4.0 * share * (double) units) <= 8.0,
+                "%s of %d ranks: %d of them, %zu bytes", name, p, found, total);
+    }
+    tally_ok(&right, 1000, "random counts have as many contributors, and a part, as they say");
+    ok(!agv_dist_fill("random:9:0.5", 8, NULL, 100, 1, bytes)
+           && !agv_dist_fill("random:0:0.5", 8, NULL, 100, 1, bytes)
+           && !agv_dist_fill("random:2:0", 8, NULL, 100, 1, bytes)
+           && !agv_dist_fill("random:2:1.5", 8, NULL, 100, 1, bytes)
+           && !agv_dist_fill("random:2", 8, NULL, 100, 1, bytes)
+           && !agv_dist_fill("random:2:0.5x", 8, NULL, 100, 1, bytes),
+       "counts that cannot be are refused");
+}
+
+int main(void)
+{
+    tap_start();
+    test_call();
+    test_task();
+    test_random_name();
+    test_refused();
+    test_long();
+    test_garbage();
+    test_groups();
+    test_problems();
+    test_counts();
+    return tap_end();
+}
