@@ -143,7 +143,7 @@ is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     outlier_threshold overlap priority reduce_algorithm reorder_empties reorder_nodes reproducible ring_buffer ring_buffer_blocks ring_buffer_budget ring_buffer_size \
     rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose why window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
-    alltoall_bytes_received alltoall_bytes_sent alltoall_calls alltoall_messages_received \
+    algorithm_used alltoall_bytes_received alltoall_bytes_sent alltoall_calls alltoall_messages_received \
     alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
     bytes_shared calls fallback_early fallback_local fallback_model fallback_off fallback_small \

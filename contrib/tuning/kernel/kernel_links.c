@@ -27,11 +27,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD 8            /* blocks on their way */
-#define STREAM_BYTES 2097152.0
-#define STREAM_LEAST 8     /* blocks */
+#define AHEAD 8                /* blocks on their way, at most */
+#define AHEAD_BYTES 262144.0   /* on their way, so many blocks but 2 at least */
+#define STREAM_BYTES 2097152.0 /* of a repetition, if these are not too few or many blocks */
+#define TIMES_AHEAD 4          /* blocks of a repetition, for each on its way */
 #define STREAM_MOST 200
-#define ECHOES 8           /* round trips of a repetition */
+#define ECHOES 8               /* round trips of a repetition */
 
 enum { STREAM, ECHO, HANDSHAKE };
 
@@ -39,8 +40,9 @@ typedef struct {
     int to, from; /* MPI_PROC_NULL: none */
     bool leads;   /* of an echo: sends first */
     int blocks;   /* of a stream */
+    int ahead;    /* of them, on their way */
     size_t bytes;
-    unsigned char *out, *in; /* in: AHEAD blocks */
+    unsigned char *out, *in; /* in: `ahead` blocks */
     int used;                /* blocks of `in` that hold something */
 } link_t;
 
@@ -151,11 +153,12 @@ static bool join(link_t *link, const kernel_work_t *work)
 
 /* ---- the data */
 
-static int blocks_of(size_t bytes)
+/* `bytes` cut into blocks of the link, within bounds. */
+static int blocks_of(const link_t *link, double bytes, int least, int most)
 {
-    const double blocks = STREAM_BYTES / (double) (0 == bytes ? 1 : bytes);
+    const double blocks = bytes / (double) (0 == link->bytes ? 1 : link->bytes);
 
-    return blocks < STREAM_LEAST ? STREAM_LEAST : blocks > STREAM_MOST ? STREAM_MOST : (int) blocks;
+    return blocks < least ? least : blocks > most ? most : (int) blocks;
 }
 
 static void destroy(kernel_work_t *work)
@@ -185,9 +188,10 @@ static bool create(kernel_work_t *work, char *error)
         return false;
     }
     link->bytes = bytes;
-    link->blocks = blocks_of(bytes);
+    link->ahead = blocks_of(link, AHEAD_BYTES, 2, AHEAD);
+    link->blocks = blocks_of(link, STREAM_BYTES, TIMES_AHEAD * link->ahead, STREAM_MOST);
     link->out = malloc(bytes + 1);
-    link->in = malloc(AHEAD * bytes + 1);
+    link->in = malloc((size_t) link->ahead * bytes + 1);
     if (NULL == link->out || NULL == link->in || !join(link, work)) {
         destroy(work);
         return false;
@@ -200,7 +204,7 @@ static void fill(kernel_work_t *work, uint64_t sample)
     link_t *link = work->data;
 
     kernel_pattern(link->out, link->bytes, work->world->rank, sample);
-    memset(link->in, 0, AHEAD * link->bytes);
+    memset(link->in, 0, (size_t) link->ahead * link->bytes);
     link->used = 0;
 }
 
@@ -233,8 +237,8 @@ static void send(const link_t *link, MPI_Comm comm, MPI_Request *request)
 
 /*
  * All receives and sends that may be on their way are begun; whenever one is over, the next one
- * takes its place. The time is that from the first block to the last: while blocks follow each
- * other, without what the first one waits for.
+ * takes its place. The time is that from the end of the first ones to the last: blocks on their
+ * way share the link, so that they may end together.
  */
 static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
 {
@@ -247,11 +251,11 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
 
     for (int i = 0; i < AHEAD; ++i) {
         requests[i] = requests[AHEAD + i] = MPI_REQUEST_NULL;
-        if (0 < to_receive) {
+        if (i < link->ahead && 0 < to_receive) {
             receive(link, comm, i, &requests[i]);
             --to_receive;
         }
-        if (0 < to_send) {
+        if (i < link->ahead && 0 < to_send) {
             send(link, comm, &requests[AHEAD + i]);
             --to_send;
         }
@@ -265,8 +269,7 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
         }
         if (i < AHEAD) {
             last = kernel_time_now();
-            first = 0 == received ? last : first;
-            ++received;
+            first = link->ahead == ++received ? last : first;
         }
         if (i < AHEAD && 0 < to_receive) {
             receive(link, comm, i, &requests[i]);
@@ -276,8 +279,8 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
             --to_send;
         }
     }
-    link->used = received < AHEAD ? received : AHEAD;
-    *seconds = 1 < received ? (last - first) / (received - 1) : 0.0;
+    link->used = receives ? link->ahead : 0;
+    *seconds = receives ? (last - first) / (received - link->ahead) : 0.0;
 }
 
 /* ---- echoes */

@@ -30,9 +30,10 @@
 
 /* Counters of this process, to tell who served a call, and what pipering says of its last one. */
 typedef struct {
-    uint64_t pipering, mleader;
-    uint64_t block;     /* bytes */
-    uint64_t predicted; /* nanoseconds */
+    uint64_t pipering, alltoall, mleader; /* calls */
+    uint64_t algorithm;                   /* a value of the variable of the collective */
+    uint64_t block;                       /* bytes */
+    uint64_t predicted;                   /* nanoseconds */
 } served_t;
 
 typedef struct {
@@ -212,12 +213,14 @@ static uint64_t read_count(const char *name)
 
 static served_t read_served(void)
 {
-    return (served_t){read_count("coll_pipering_calls"),
-                      read_count("coll_mleader_calls_shared")
-                          + read_count("coll_mleader_calls_messages")
-                          + read_count("coll_mleader_calls_mixed"),
-                      read_count("coll_pipering_block_size_used"),
-                      read_count("coll_pipering_predicted_time")};
+    return (served_t){.pipering = read_count("coll_pipering_calls"),
+                      .alltoall = read_count("coll_pipering_alltoall_calls"),
+                      .mleader = read_count("coll_mleader_calls_shared")
+                                 + read_count("coll_mleader_calls_messages")
+                                 + read_count("coll_mleader_calls_mixed"),
+                      .algorithm = read_count("coll_pipering_algorithm_used"),
+                      .block = read_count("coll_pipering_block_size_used"),
+                      .predicted = read_count("coll_pipering_predicted_time")};
 }
 
 static kernel_sample_t repeat(race_t *race, arm_t *arm)
@@ -231,6 +234,7 @@ static kernel_sample_t repeat(race_t *race, arm_t *arm)
                          ++race->samples, arm->note);
     arm->served = read_served();
     arm->served.pipering -= before.pipering;
+    arm->served.alltoall -= before.alltoall;
     arm->served.mleader -= before.mleader;
     arm->wrong = arm->wrong || !sample.right;
     race->begun = 0.0 == race->begun ? sample.start : race->begun;
@@ -348,15 +352,30 @@ void kernel_refuse(const char *id, const char *note)
     fflush(stdout);
 }
 
+/* The name of pipering's algorithm. */
+static void print_algorithm(const arm_t *arm)
+{
+    char name[BENCH_VALUE_LENGTH];
+    int cvar;
+
+    snprintf(name, sizeof(name), "coll_pipering_%.60s_algorithm", arm->cell->problem.name);
+    cvar = bench_cvar_open(name);
+    if (0 > cvar || !bench_cvar_name(cvar, (int) arm->served.algorithm, name)) {
+        snprintf(name, sizeof(name), "pipering");
+    }
+    printf("\talgorithm=%s\tblock=%llu\tpredicted=%.9g", name,
+           (unsigned long long) arm->served.block, 1e-9 * (double) arm->served.predicted);
+}
+
 /* Who served the last repetition, as far as this process knows. */
 static void print_served(const arm_t *arm)
 {
-    const bool pipering = 0 < arm->served.pipering;
-
-    printf("\talgorithm=%s", 0 < arm->served.mleader ? "mleader" : pipering ? "pipering" : "below");
-    if (pipering && 0 == arm->served.mleader) {
-        printf("\tblock=%llu\tpredicted=%.9g", (unsigned long long) arm->served.block,
-               1e-9 * (double) arm->served.predicted);
+    if (0 < arm->served.mleader) {
+        printf("\talgorithm=leaders");
+    } else if (0 < arm->served.pipering) {
+        print_algorithm(arm);
+    } else {
+        printf("\talgorithm=%s", 0 < arm->served.alltoall ? "bins" : "below");
     }
 }
 

@@ -33,6 +33,7 @@
 #define LEAST_TOLERANCE 20e-6
 #define CROWDED_TOLERANCE 200e-6 /* where ranks wait for a processor, not only for the time */
 #define PART_LATE 0.03           /* of what the work takes */
+#define EASE 0.9                 /* what slack and tolerance come back by with a start that was met */
 #define PATIENCE 3               /* missed starts in a row until the tolerance grows */
 
 /* What the ranks tell each other of a repetition; the most of each counts. */
@@ -43,11 +44,16 @@ static double tolerance_of(const kernel_pace_t *pace, double usual)
     return fmax(pace->tolerance, PART_LATE * usual);
 }
 
+static double least_tolerance(void)
+{
+    return kernel_time_crowded() ? CROWDED_TOLERANCE : LEAST_TOLERANCE;
+}
+
 static void init(kernel_pace_t *pace)
 {
     if (0.0 == pace->slack) {
         pace->slack = LEAST_SLACK + 4.0 * kernel_time_round_trip();
-        pace->tolerance = kernel_time_crowded() ? CROWDED_TOLERANCE : LEAST_TOLERANCE;
+        pace->tolerance = least_tolerance();
     }
 }
 
@@ -62,11 +68,14 @@ static double agree(const bench_world_t *world, const kernel_pace_t *pace)
 
 static void adapt(kernel_pace_t *pace, bool met)
 {
-    pace->missed = met ? 0 : pace->missed + 1;
-    pace->slack = fmin(met ? 0.97 * pace->slack : 2.0 * pace->slack, MOST_SLACK);
-    pace->slack = fmax(pace->slack, LEAST_SLACK);
-    if (PATIENCE == pace->missed) {
+    if (met) {
         pace->missed = 0;
+        pace->slack = fmax(EASE * pace->slack, LEAST_SLACK);
+        pace->tolerance = fmax(EASE * pace->tolerance, least_tolerance());
+        return;
+    }
+    pace->slack = fmin(2.0 * pace->slack, MOST_SLACK);
+    if (0 == ++pace->missed % PATIENCE) {
         pace->tolerance *= 2.0;
     }
 }

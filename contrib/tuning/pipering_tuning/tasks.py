@@ -18,6 +18,9 @@ BUDGET = 3.0        # seconds for the repetitions of a cell
 QUICK_BUDGET = 0.6
 MICRO, NANO = 1e6, 1e9
 
+# Microseconds and nanoseconds: no cost is less, since 0 lets the library find its own.
+LEAST_ALPHA, LEAST_BETA = 0.1, 0.001
+
 # Blocks of pipelines are of these sizes; alpha and beta are taken from there.
 BLOCK_LEAST, BLOCK_MOST = 1 * KIBI, 256 * KIBI
 
@@ -138,7 +141,7 @@ def costs(fitted):
         stream = _stream(fitted, scope)
         if stream is not None:
             alpha, beta = _line(stream)
-            found[prefix + "alpha"] = MICRO * alpha
-            found[prefix + "beta"] = NANO * beta
+            found[prefix + "alpha"] = max(MICRO * alpha, LEAST_ALPHA)
+            found[prefix + "beta"] = max(NANO * beta, LEAST_BETA)
     return found
 

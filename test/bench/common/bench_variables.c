@@ -91,21 +91,25 @@ static void format(MPI_Datatype type, const value_t *value, char *text)
     }
 }
 
+/* How many values an enumeration has; 0: it is none. */
+static int count_values(MPI_T_enum names)
+{
+    char kind[BENCH_VALUE_LENGTH];
+    int count, length = sizeof(kind);
+
+    return MPI_T_ENUM_NULL != names
+                   && MPI_SUCCESS == MPI_T_enum_get_info(names, &count, kind, &length)
+               ? count : 0;
+}
+
 /* The number that an enumeration's name stands for. */
 static bool parse_name(MPI_T_enum names, const char *text, int *number)
 {
-    int count, length, value;
-    char kind[BENCH_VALUE_LENGTH], name[BENCH_VALUE_LENGTH];
+    char name[BENCH_VALUE_LENGTH];
 
-    if (MPI_T_ENUM_NULL == names) {
-        return false;
-    }
-    length = sizeof(kind);
-    if (MPI_SUCCESS != MPI_T_enum_get_info(names, &count, kind, &length)) {
-        return false;
-    }
-    for (int i = 0; i < count; ++i) {
-        length = sizeof(name);
+    for (int i = 0; i < count_values(names); ++i) {
+        int value, length = sizeof(name);
+
         if (MPI_SUCCESS == MPI_T_enum_get_item(names, i, &value, name, &length)
             && 0 == strcmp(name, text)) {
             *number = value;
@@ -183,6 +187,19 @@ int bench_cvar_open(const char *name)
 const char *bench_cvar_value(int cvar)
 {
     return cvars[cvar].initial;
+}
+
+bool bench_cvar_name(int cvar, int value, char name[BENCH_VALUE_LENGTH])
+{
+    for (int i = 0; i < count_values(cvars[cvar].names); ++i) {
+        int found, length = BENCH_VALUE_LENGTH;
+
+        if (MPI_SUCCESS == MPI_T_enum_get_item(cvars[cvar].names, i, &found, name, &length)
+            && found == value) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool bench_cvar_next(int *place, const char *begin, const char *end,
@@ -287,7 +304,9 @@ void bench_variables_start(void)
                                         "coll_mleader_calls_shared",
                                         "coll_mleader_calls_messages",
                                         "coll_mleader_calls_mixed",
-                                        "coll_pipering_predicted_time"};
+                                        "coll_pipering_predicted_time",
+                                        "coll_pipering_algorithm_used",
+                                        "coll_pipering_alltoall_calls"};
     int provided;
 
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);

@@ -318,6 +318,8 @@ static const struct {
     {"plans", "Plans made; other calls found theirs made", &COUNTERS.plans},
     {"lessons", "Calls that have taught what links between nodes cost", &COUNTERS.lessons},
 }, levels[] = {
+    {"algorithm_used", "Algorithm of the last call, a value of the variable of its collective",
+     &COUNTERS.algorithm_used},
     {"block_size_used", "Block size of the last call, in bytes", &COUNTERS.block_size_used},
     {"predicted_rounds", "Rounds or stages that the last call was predicted to take",
      &COUNTERS.predicted_rounds},
