@@ -18,15 +18,16 @@ sys.dont_write_bytecode = True
 
 
 def run(names):
-    """Runs the tests among the names of a module; the exit status."""
+    """Runs the tests among the names of a module; the exit status. A test that returns a text is
+    skipped, which the text says why."""
     tests = [(name, test) for name, test in names.items() if name.startswith("test_")]
     failed = 0
     print(f"1..{len(tests)}")
     for number, (name, test) in enumerate(tests, 1):
         title = (test.__doc__ or name[5:]).strip().splitlines()[0]
         try:
-            test()
-            print(f"ok {number} - {title}", flush=True)
+            skipped = test()
+            print(f"ok {number} - {title}" + (f" # SKIP {skipped}" if skipped else ""), flush=True)
         except Exception:  # pylint: disable=broad-except
             failed += 1
             print(f"not ok {number} - {title}")

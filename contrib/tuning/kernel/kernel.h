@@ -11,7 +11,7 @@
 /**
  * @file
  * kernel: times cells (kernel_cell.h) that it reads from stdin, or from a file, one job for
- * all of them, and writes a line about each. The protocol stands in ../README.
+ * all of them, and writes a line about each. ../pipering_tuning/kernel.py says what lines.
  *
  *   kernel_main.c    begin, end, groups of cells
  *   kernel_cell.c    parsing a cell (no MPI)

@@ -14,6 +14,27 @@
  *
  *     cell=12 kind=call collective=allgatherv dist=spike total=1M reps=7 group=g3 set=NAME:VALUE
  *     cell=13 kind=task task=stream scope=inter direction=all bytes=64K reps=7
+ *
+ *   cell            its name
+ *   group           neighbours of the same group take turns
+ *   kind            call or task
+ *   collective      allgatherv, allgather, bcast, reduce, allreduce, scan, exscan, alltoallw,
+ *                   alltoallv, neighbor_alltoallw; with form=blocking or nonblocking, root
+ *   dist            of allgatherv: who contributes how much, a name of agv_dist.h, or random with
+ *                   contributors, share (of the largest) and seed; of all-to-alls: the pattern
+ *                   ring, ghost, dense or mixed
+ *   total           bytes: of all contributions together, of a vector, of an all-to-all's message
+ *   type            of allgatherv auto, byte, list; of reductions double, float, int, matrix
+ *   task            stream, echo, handshake with scope=inter or intra; copy, pack, unpack, combine
+ *                   with scope=rank; each with direction=one, both or all, and bytes
+ *   ranks           the first ones only
+ *   set, stock      variables; without our components
+ *   reps, max_reps, width, budget
+ *                   so many repetitions; more, until the interval of the median is so narrow, but
+ *                   no more than max_reps, and for as many seconds
+ *   warmup, idle    repetitions before; milliseconds before each
+ *   seed            of the order of turns too
+ *   rate            for the reader
  */
 
 #ifndef KERNEL_CELL_H

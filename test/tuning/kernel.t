@@ -1,0 +1,397 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Running cells: by a posed kernel that hangs and dies, and by the real one on a testbed."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import tap
+from pipering_tuning import kernel
+from pipering_tuning.files import Refusal
+
+POSED = os.path.join(tap.HERE, "posed_kernel.py")
+TESTBED = os.path.join(tap.ROOT, "test", "testbed", "testbed")
+TIMEOUT = 1.0
+
+
+class Launcher:
+    """Starts what it is given, behind some words."""
+
+    def __init__(self, *words, **environment):
+        self.words = list(words)
+        self.more = environment
+
+    def argv(self, program, settings_file=None):
+        return self.words + ([settings_file] if settings_file else []) + list(program)
+
+    def environment(self):
+        return {**os.environ, **self.more}
+
+
+class Posed:
+    """A directory where posed kernels leave their process ids, and what was heard."""
+
+    def __init__(self, directory, **environment):
+        self.directory = directory
+        self.launcher = Launcher(sys.executable, POSED_STATE=directory, **environment)
+        self.heard = []
+        self.results = {}
+
+    def take(self, name, result):
+        self.heard.append(name)
+        self.results[name] = result
+
+    def run(self, cells, **more):
+        return kernel.run(POSED, self.launcher, cells, self.take, cell_timeout=TIMEOUT, **more)
+
+    def jobs(self):
+        """Process ids of all jobs so far."""
+        pids = []
+        for name in sorted(os.listdir(self.directory)):
+            with open(os.path.join(self.directory, name), encoding="utf-8") as stream:
+                pids.append(int(stream.read()))
+        return pids
+
+    def alive(self):
+        """Processes of those jobs' groups that are left."""
+        listed = subprocess.run(["ps", "-eo", "pgid=,stat="], stdout=subprocess.PIPE, text=True,
+                                check=True).stdout.split("\n")
+        groups = {int(line.split()[0]) for line in listed if line and "Z" not in line.split()[1]}
+        return groups & set(self.jobs())
+
+
+@contextlib.contextmanager
+def posed(**environment):
+    with tempfile.TemporaryDirectory() as directory:
+        made = Posed(directory, **environment)
+        yield made
+        assert not made.alive(), f"left running: {made.alive()}"
+
+
+def cell(name, what=None, **more):
+    return {"cell": name, "kind": "task", "task": "echo", "bytes": 8,
+            "set": {"do": what} if what else {}, **more}
+
+
+def test_results():
+    """results come as they are, with the machine, by one job"""
+    with posed() as world:
+        machine = world.run([cell("a", rate=2000), cell("b"), cell("c", "wrong")])
+        assert ["a", "b", "c"] == world.heard and 1 == len(world.jobs())
+        assert {"status": "ok", "seconds": [0.5, 0.25], "enters": 1000, "limit": 0.5,
+                "algorithm": "ring", "block": 512, "predicted": 0.125, "missed": 2, "late": 1e-05,
+                "largest": 64, "contributors": 3, "note": ""} == world.results["a"]
+        assert world.results["b"]["limit"] is None and "wrong" == world.results["c"]["status"]
+        assert {"library": "Open MPI v5.0.7", "hosts": ["a", "a", "b"], "ranks": 3, "nodes": 2,
+                "processors": [4, 2], "pml": "ob1", "yield": True, "crowded": True,
+                "clock_error": 1e-06, "rtt": 3e-05} == machine
+
+
+def test_no_cells():
+    """without cells a job says what the machine is"""
+    with posed() as world:
+        assert 3 == world.run([])["ranks"] and [] == world.heard
+
+
+def test_lazy():
+    """a generator sees the results before it gives the next cells"""
+    def cells():
+        yield cell("a")
+        assert ["a"] == world.heard
+        yield [cell("b"), cell("c")]
+        assert ["a", "b", "c"] == world.heard
+        yield cell("d")
+
+    with posed() as world:
+        world.run(cells())
+        assert ["a", "b", "c", "d"] == world.heard and 1 == len(world.jobs())
+
+
+def test_groups():
+    """neighbours of the same group race each other, and no others"""
+    def lists(cells):
+        return [[one["cell"] for one in group] for group in kernel._groups(cells)]
+
+    cells = [cell("a", group="x"), cell("b", group="x"), cell("c"), cell("d"),
+             cell("e", group="y"), cell("f", group="x")]
+    assert [["a", "b"], ["c"], ["d"], ["e"], ["f"]] == lists(cells)
+    assert [["a", "b"], ["c"]] == lists(iter([[cell("a"), cell("b")], cell("c")]))
+
+
+def test_hangs():
+    """a cell that hangs is killed and timed out; the rest of its group has a new job"""
+    with posed() as world:
+        began = time.monotonic()
+        world.run([cell("a", group="g"), cell("b", "hang", group="g"), cell("c", group="g"),
+                   cell("d")])
+        assert ["a", "b", "c", "d"] == world.heard and 2 == len(world.jobs())
+        assert "timeout" == world.results["b"]["status"] and world.results["b"]["note"]
+        assert ["ok"] * 3 == [world.results[name]["status"] for name in "acd"]
+        assert time.monotonic() - began < 20 * TIMEOUT
+
+
+def test_blames():
+    """the cell to blame is the one that the kernel was at, not the first without a result"""
+    with posed() as world:
+        world.run([cell("a", "defer", group="g"), cell("b", "hang", group="g"),
+                   cell("c", group="g")])
+        assert {"a": "ok", "b": "timeout", "c": "ok"} == {
+            name: result["status"] for name, result in world.results.items()}
+        assert ["b", "c", "a"] == world.heard and 2 == len(world.jobs())
+
+
+def test_dies():
+    """a job that dies fails the cell that it was at, with its last word"""
+    with posed() as world:
+        world.run([cell("a"), cell("b", "die"), cell("c"), cell("d", "mute")])
+        assert ["a", "b", "c", "d"] == world.heard and 2 == len(world.jobs())
+        assert ("failed", "posed: no route to host") == tuple(
+            world.results["b"][key] for key in ("status", "note"))
+        assert "status 4" in world.results["d"]["note"], world.results["d"]
+
+
+def test_never_begins():
+    """two jobs that do not begin are enough: one sentence says why"""
+    with posed(POSED_START="die") as world:
+        try:
+            world.run([cell("a"), cell("b")])
+            assert False, "no Refusal"
+        except Refusal as refusal:
+            assert "the daemon could not be started" in str(refusal), refusal
+        assert 2 == len(world.jobs()) and [] == world.heard
+
+
+def test_no_launcher():
+    """a launcher that is not there is refused"""
+    try:
+        kernel.run("x", Launcher("/nonexistent/mpirun"), [], None)
+        assert False, "no Refusal"
+    except Refusal as refusal:
+        assert "/nonexistent/mpirun" in str(refusal)
+
+
+def test_garbage():
+    """what is no line of the kernel goes to the log"""
+    with posed() as world, tempfile.TemporaryDirectory() as directory:
+        world.run([cell("a", "garbage"), cell("b")], directory=directory)
+        assert ["a", "b"] == world.heard
+        with open(os.path.join(directory, "kernel.log"), encoding="utf-8") as stream:
+            assert "mpirun says something" in stream.read()
+
+
+def test_interrupted():
+    """whatever is raised meanwhile, no process of the job is left, nor any child of it"""
+    def interrupt(name, result):
+        raise KeyboardInterrupt
+
+    with posed() as world:
+        for error, take in ((KeyboardInterrupt, interrupt), (ZeroDivisionError, lambda *_: 1 // 0)):
+            try:
+                kernel.run(POSED, world.launcher, [cell("a", "spawn"), cell("b")], take,
+                           cell_timeout=TIMEOUT)
+                assert False, "nothing was raised"
+            except error:
+                pass
+
+
+def test_lines():
+    """a cell is a line of words"""
+    assert "cell=a reps=3 stock=1 set=x:1,y:a+b" == kernel.cell_line(
+        {"cell": "a", "reps": 3, "stock": True, "type": None, "set": {"x": 1, "y": "a,b"}})
+    assert "cell=a" == kernel.cell_line({"cell": "a", "set": {}})
+    try:
+        kernel.cell_line({"cell": "a", "set": {"x": "two words"}})
+        assert False, "a blank was taken"
+    except ValueError:
+        pass
+
+
+def test_compiler():
+    """a compiler that fails, or is not there, is refused in one sentence"""
+    with tempfile.TemporaryDirectory() as directory:
+        broken = os.path.join(directory, "mpicc")
+        for program, word in ((os.path.join(directory, "none"), "none"), (broken, "no licence")):
+            with open(broken, "w", encoding="utf-8") as stream:
+                stream.write("#!/bin/sh\necho 'error: no licence'; exit 1\n")
+            os.chmod(broken, 0o755)
+            try:
+                kernel.build(program, directory)
+                assert False, "no Refusal"
+            except Refusal as refusal:
+                assert word in str(refusal) and "\n" not in str(refusal), refusal
+        assert ["mpicc"] == os.listdir(directory)
+
+
+# ---- the real one
+
+CALLS = [f"collective={name} total={total}{more}{form}"
+         for form in ("", " form=nonblocking")
+         for name, total, more in (
+             ("allgatherv", 100000, " dist=spike"), ("allgatherv", 70000, " dist=zipf type=list"),
+             ("allgatherv", 50000, " dist=random contributors=2 share=0.7 seed=5 type=byte"),
+             ("allgather", 4096, ""), ("bcast", 50000, " root=1"), ("reduce", 30000, " type=float"),
+             ("allreduce", 65536, " type=int"), ("scan", 40000, " type=matrix"),
+             ("exscan", 9000, ""), ("alltoallw", 800, " dist=ring"), ("alltoallv", 800, ""),
+             ("neighbor_alltoallw", 96, " dist=ghost"))]
+TASKS = [f"task={name} scope={scope} direction={direction} bytes={size}"
+         for name in ("stream", "echo", "handshake") for scope in ("inter", "intra")
+         for direction in ("one", "both", "all") for size in (0, 1000, 100000)] \
+    + [f"task={name} scope=rank direction={direction} bytes=9000 type={kind}"
+       for name, kinds in (("pack", ("list", "vector", "double")), ("copy", ("auto",)),
+                           ("unpack", ("list", "vector", "byte")),
+                           ("combine", ("double", "float", "int")))
+       for direction in ("one", "all") for kind in kinds]
+REFUSED = {"no variable": "collective=bcast total=8 set=coll_pipering_nonsense:1",
+           "does not take": "collective=bcast total=8 set=coll_pipering_priority:3",
+           "no such collective": "collective=dance total=8",
+           "no such distribution": "collective=allgatherv total=8 dist=dance",
+           "more than the job has": "collective=bcast total=8 ranks=99",
+           "type=": "collective=bcast total=800 type=list",
+           "root": "collective=bcast total=800 root=44"}
+
+
+def parsed(name, line, kind=None):
+    kind = kind or ("task" if line.startswith("task") else "call")
+    return {"cell": name, "kind": kind, "reps": 2, "warmup": 1,
+            **dict(word.split("=", 1) for word in line.split() if not word.startswith("set=")),
+            "set": dict(pair.split(":") for word in line.split() if word.startswith("set=")
+                        for pair in [word[4:]])}
+
+
+def real(cells, *testbed, program=(), timeout=60.0):
+    """(machine, {ID: result}) of cells on a testbed of 2 nodes with 2 ranks each."""
+    build = os.path.join(os.environ.get("BUILD_DIR") or os.path.join(tap.ROOT, "build"), "tuning")
+    os.makedirs(build, exist_ok=True)
+    path = kernel.build(os.path.join(os.environ["OMPI_PREFIX"], "bin", "mpicc"), build)
+    launcher = Launcher(TESTBED, "with", "--nodes", "2", "--", TESTBED, "mpirun", "--ppn", "2",
+                        "--timeout", "100", "--", *program)
+    results = {}
+    machine = kernel.run(path, launcher, cells, results.__setitem__, cell_timeout=timeout)
+    return machine, results
+
+
+def needs_nodes():
+    """Why there can be no job on nodes; None: there can."""
+    if "OMPI_PREFIX" not in os.environ:
+        return "OMPI_PREFIX is not set"
+    can = subprocess.run([TESTBED, "can"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                         text=True, check=False)
+    return None if 0 == can.returncode else can.stdout.splitlines()[0]
+
+
+def real_cells():
+    """every collective, type, form and task is timed and right; what cannot be is refused"""
+    cells = [parsed(f"c{i}", line) for i, line in enumerate(CALLS)]
+    cells += [parsed(f"t{i}", line) for i, line in enumerate(TASKS)]
+    cells += [parsed(says.replace(" ", "-"), line, "call") for says, line in REFUSED.items()]
+    cells += [{**parsed("three", CALLS[0]), "ranks": 3}]
+    machine, results = real(cells)
+    assert (4, 2, ["n0", "n0", "n1", "n1"]) == (machine["ranks"], machine["nodes"],
+                                                machine["hosts"]), machine
+    assert len(cells) == len(results)
+    for name, result in results.items():
+        says = name.replace("-", " ")
+        if says in REFUSED:
+            assert "refused" == result["status"] and says in result["note"], (name, result)
+        else:
+            assert "ok" == result["status"] and 2 <= len(result["seconds"]), (name, result)
+            assert all(0 < seconds < 5 for seconds in result["seconds"]), (name, result)
+
+
+def real_race():
+    """arms have their own variables and take turns; stock is without our components"""
+    arms = [{}, {"coll_pipering_block_size": 5000}, {"coll_pipering_allgatherv_algorithm": "off"}]
+    cells = [{"cell": f"r{i}", "kind": "call", "collective": "allgatherv", "dist": "regular",
+              "total": 80000, "reps": 5, "warmup": 2, "group": "g", "set": arm}
+             for i, arm in enumerate(arms)]
+    cells += [{**cells[1], "cell": "stock", "stock": 1, "set": {}}]
+    cells += [{**cells[0], "cell": "again", "group": None, "set": {}}]
+    _, results = real(cells)
+    assert all("ok" == result["status"] for result in results.values()), results
+    assert 5000 == results["r1"]["block"] and 5000 != results["again"]["block"], results
+    assert "below" == results["r2"]["algorithm"] == results["stock"]["algorithm"], results
+    assert (20000, 4, 40000) == tuple(results["r0"][key]
+                                      for key in ("largest", "contributors", "enters")), results
+
+
+def real_enough():
+    """repetitions go on until medians are known, or until time is up"""
+    base = {**parsed("a", CALLS[0]), "reps": 5}
+    _, results = real([{**base, "cell": "exact"},
+                       {**base, "cell": "more", "width": 0.0001, "max_reps": 20},
+                       {**base, "cell": "wide", "width": 1.0, "reps": 6, "max_reps": 200},
+                       {**base, "cell": "short", "reps": 100000, "budget": 0.3}])
+    assert 5 == len(results["exact"]["seconds"]) and 20 == len(results["more"]["seconds"])
+    assert 6 <= len(results["wide"]["seconds"]) < 200, results["wide"]
+    assert 1 <= len(results["short"]["seconds"]) < 10000
+
+
+def real_clocks():
+    """nodes whose clocks are an hour and more apart begin calls at the same time"""
+    shift = ["sh", "-c", 'case $(hostname) in n1) shift=4000;; *) shift=11;; esac; '
+             'exec unshare --time --monotonic $shift --boottime $shift --fork "$@"', "sh"]
+    can = subprocess.run(["unshare", "--time", "--monotonic", "5", "--fork", "true"], check=False,
+                         stderr=subprocess.DEVNULL)
+    if can.returncode:
+        return "there are no time namespaces here"
+    machine, results = real([parsed("a", CALLS[0]), parsed("b", TASKS[1])], program=shift)
+    assert 0 < machine["clock_error"] < 0.01 and 0 < machine["rtt"] < 0.1, machine
+    for result in results.values():
+        assert "ok" == result["status"], results
+        assert all(0 < seconds < 1 for seconds in result["seconds"]), results
+    assert abs(results["a"]["late"]) < 0.5, results
+    return None
+
+
+CORRUPT = """
+#include <mpi.h>
+int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    int rc = PMPI_Bcast(buffer, count, type, root, comm), size, rank;
+    MPI_Type_size(type, &size);
+    MPI_Comm_rank(comm, &rank);
+    if (30000 <= count * size && 2 == rank) {
+        ((char *) buffer)[count * size - 1] ^= 4;
+    }
+    return rc;
+}
+"""
+
+
+def real_wrong():
+    """a result with one wrong bit on one rank is seen, and told from where"""
+    with tempfile.TemporaryDirectory() as directory:
+        source, library = (os.path.join(directory, f"corrupt.{end}") for end in ("c", "so"))
+        with open(source, "w", encoding="utf-8") as stream:
+            stream.write(CORRUPT)
+        subprocess.run([os.path.join(os.environ["OMPI_PREFIX"], "bin", "mpicc"), "-shared",
+                        "-fPIC", "-o", library, source], check=True)
+        _, results = real([parsed("bad", "collective=bcast total=50000"),
+                           parsed("good", "collective=bcast total=20000")],
+                          program=["env", f"LD_PRELOAD={library}"])
+    assert "wrong" == results["bad"]["status"] and "rank 2" in results["bad"]["note"], results
+    assert "ok" == results["good"]["status"], results
+
+
+def with_nodes(test):
+    """A test that is skipped where there are no nodes."""
+    def run():
+        return needs_nodes() or test()
+    run.__doc__ = test.__doc__
+    return run
+
+
+test_real_cells, test_real_race, test_real_enough, test_real_clocks, test_real_wrong = map(
+    with_nodes, (real_cells, real_race, real_enough, real_clocks, real_wrong))
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""A posed kernel: speaks its protocol without MPI, and misbehaves where a cell says so.
+
+POSED_STATE names a directory, where each start leaves a file with the process id. What a cell's
+`set` says: hang, die (with a word on stderr), mute (dies without one), garbage (lines that are
+none), wrong, spawn (leaves a child that sleeps), defer (the result comes behind those of the rest
+of the group). POSED_START=die: no job begins.
+"""
+
+import os
+import subprocess
+import sys
+import time
+
+MACHINE = ("machine\tformat=1\tlibrary=Open MPI v5.0.7\tranks=3\tnodes=2\thosts=a,a,b\t"
+           "processors=4,2\tpml=ob1\tyield=1\tcrowded=1\tclock_error=1e-06\trtt=3e-05")
+
+
+def say(text):
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def misbehave(what):
+    """Does what a cell asks for."""
+    if "hang" == what:
+        time.sleep(1000)
+    elif "die" == what:
+        print("posed: no route to host\n-------", file=sys.stderr, flush=True)
+        sys.exit(3)
+    elif "mute" == what:
+        sys.exit(4)
+    elif "garbage" == what:
+        sys.stdout.write("mpirun says something\n\0cell\ncell\tnobody\tok\t1\nat\n")
+    elif "spawn" == what:
+        subprocess.Popen(["sleep", "1000"])
+
+
+def run(line, deferred):
+    """A cell: where it is at, and its result in two halves, or to the lines for later."""
+    words = dict(word.split("=", 1) for word in line.split())
+    what = words.get("set", "do:nothing").split(":")[1]
+    say(f"at\t{words['cell']}")
+    misbehave(what)
+    status = "wrong" if "wrong" == what else "ok"
+    result = (f"cell\t{words['cell']}\t{status}\t0.5,0.25\tmissed=2\tlate=1e-05\tlargest=64\t"
+              "contributors=3\tenters=1000\talgorithm=ring\tblock=512\tpredicted=0.125\tnote=")
+    if "defer" == what:
+        deferred.append(result)
+        return
+    sys.stdout.write(result[:20])
+    sys.stdout.flush()
+    time.sleep(0.02)
+    say(result[20:])
+
+
+def main():
+    state = os.environ["POSED_STATE"]
+    with open(os.path.join(state, f"{time.monotonic_ns()}"), "w", encoding="utf-8") as stream:
+        stream.write(str(os.getpid()))
+    if "die" == os.environ.get("POSED_START"):
+        print("posed: the daemon could not be started", file=sys.stderr)
+        sys.exit(1)
+    say(MACHINE)
+    deferred = []
+    for line in sys.stdin:
+        if line.strip():
+            run(line, deferred)
+            continue
+        for result in deferred:
+            say(result)
+        deferred.clear()
+
+
+main()
