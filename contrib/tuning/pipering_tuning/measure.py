@@ -106,22 +106,36 @@ class Measurer:
         return path
 
     def _run(self, pairs, results, text, total, path, form):
-        asked = {cell["cell"]: cell for cell, _ in pairs}
+        asked = {str(number): cell for number, (cell, _) in enumerate(pairs)}
         self.jobs += 1
         last = self.clock()
 
-        def take(name, result):
+        def take(number, result):
             nonlocal last
             now = self.clock()
-            self.journal.add(asked[name], result, now - last)
+            name = asked[number]["cell"]
+            self.journal.add(asked[number], result, now - last)
             self._use(self.journal.records[name])
             last = now
             results[name] = result
             self.progress.cell(text, len(results), total, self.spent)
 
-        self.run([cell for _, cell in pairs], take, path, form)
+        self.run(_numbered([cell for _, cell in pairs]), take, path, form)
 
 
 def _for_kernel(cell, settings):
     """A cell as the kernel gets it: `arm` is a name for people."""
     return {**{key: value for key, value in cell.items() if "arm" != key}, "set": settings}
+
+
+def _numbered(cells):
+    """Cells and groups with short names: the kernel's lines have a bounded length."""
+    groups = {}
+    return [{**cell, "cell": str(number), **_group(cell, groups)}
+            for number, cell in enumerate(cells)]
+
+
+def _group(cell, groups):
+    if "group" not in cell:
+        return {}
+    return {"group": str(groups.setdefault(cell["group"], len(groups)))}
