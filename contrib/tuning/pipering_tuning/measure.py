@@ -118,9 +118,16 @@ class Measurer:
             self._use(self.journal.records[name])
             last = now
             results[name] = result
-            self.progress.cell(text, len(results), total, self.spent)
+            self.progress.cell(f"{text}: {_label(asked[number])}", len(results), total, self.spent)
 
         self.run(_numbered([cell for _, cell in pairs]), take, path, form)
+
+
+def _label(cell):
+    """What a cell is, in few words."""
+    if "task" == cell["kind"]:
+        return f"{cell['task']} {cell['scope']} {cell['direction']} {cell['bytes']}"
+    return f"{cell['collective']} {cell['dist']} {cell['total']}, {cell['arm']}"
 
 
 def _for_kernel(cell, settings):
