@@ -216,7 +216,7 @@ program_of() {
 # as stock, so that it shows the noise from job to job.
 group_of() {
     case ${1%%:*} in
-    stock | istock | tuned | sm | mpich) echo stock ;;
+    stock | istock | tuned | sm | mpich | ontop) echo stock ;;
     stock[0-9]*) echo "${1%%:*}" ;;
     *) echo ours ;;
     esac

@@ -48,22 +48,29 @@ static int next_chunk(cursor_t *cursor, size_t chunk, unsigned char **where)
     return (int) (bytes / unit);
 }
 
-/* MPICH's blocked ring: rank order, each slot sends one chunk and takes one in,
- * the next slot begins when both are done. Chunks are of 32 KiB, or of the least
- * contribution where that is more. */
-static int call_mpich(const agv_problem_t *problem, const agv_data_t *data, MPI_Comm comm)
+/* MPICH's chunks: of 32 KiB, or of the least contribution where that is more. */
+static size_t mpich_chunk(const agv_problem_t *problem, size_t unit, MPI_Comm comm)
 {
-    const size_t unit = data->layout.unit;
     size_t chunk = problem->bytes[0];
-    int rank, ranks, rc;
+    int ranks;
 
-    MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     for (int i = 1; i < ranks; ++i) {
         chunk = problem->bytes[i] < chunk ? problem->bytes[i] : chunk;
     }
     chunk = chunk < MPICH_CHUNK ? MPICH_CHUNK : chunk;
-    chunk -= chunk % unit;
+    return chunk - chunk % unit;
+}
+
+/* A ring in rank order on top of MPI: each slot sends one chunk and takes one in, the next
+ * slot begins when both are done. With chunks of any size it is the linear ring. */
+static int call_ring(const agv_problem_t *problem, const agv_data_t *data, size_t chunk,
+                     MPI_Comm comm)
+{
+    int rank, ranks, rc;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
     int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
     cursor_t out = {problem, data, ranks, rank, ranks - 1, 0};
     cursor_t in = {problem, data, ranks, before, ranks - 1, 0};
@@ -93,7 +100,9 @@ int agv_call(agv_way_t way, const agv_problem_t *problem, const agv_data_t *data
 
     switch (way) {
     case AGV_MPICH:
-        return call_mpich(problem, data, comm);
+        return call_ring(problem, data, mpich_chunk(problem, data->layout.unit, comm), comm);
+    case AGV_ONTOP:
+        return call_ring(problem, data, SIZE_MAX, comm);
     case AGV_NONBLOCKING:
         rc = MPI_Iallgatherv(data->send, count, type, data->recv, problem->counts,
                              problem->displs, type, comm, &request);

@@ -57,12 +57,14 @@ static const char arms[]
       "  tuned:N            coll/tuned's algorithm N, without our components; needs\n"
       "                     --mca coll_tuned_allgatherv_algorithm N on mpirun's command line\n"
       "  mpich              MPICH's way: blocked ring in rank order, one MPI_Sendrecv at a time,\n"
-      "                     chunks of 32 KiB or the least contribution\n";
+      "                     chunks of 32 KiB or the least contribution\n"
+      "  ontop              the linear ring, of calls of MPI_Sendrecv\n";
 
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, AGV_BLOCKING, NULL, NULL},
        {"istock", BENCH_STOCK, AGV_NONBLOCKING, NULL, NULL},
        {"mpich", BENCH_STOCK, AGV_MPICH, NULL, NULL},
+       {"ontop", BENCH_STOCK, AGV_ONTOP, NULL, NULL},
        {"tuned", BENCH_TUNED, AGV_BLOCKING, NULL, NULL},
        {"off", BENCH_OFF, AGV_BLOCKING, NULL, NULL},
        {"pipering", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=auto", NULL},

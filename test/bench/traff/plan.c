@@ -11,8 +11,9 @@
 /**
  * @file
  * What the component's plans say about a distribution, without MPI: the rounds
- * of the pipelined ring, what they cost at least on links of a given speed, and
- * how long the planning itself takes. One TSV line with a `#` header.
+ * of the pipelined ring, what they cost at least on links of a given speed, the modelled
+ * times of this ring and of the linear one, and how long the planning itself takes. One TSV
+ * line with a `#` header.
  *
  * With --call bcast: what a broadcast of the total, or a reduction, takes along the
  * component's chain and in schedules that it does not have; a TSV line for each.
@@ -42,6 +43,7 @@ typedef struct plan_t {
     double alpha;  /* seconds a block */
     double beta;   /* seconds a byte, 0: of the rate */
     const char *call;
+    const char *link; /* tcp: with its headers; plain: alpha and beta alone */
     size_t *bytes;
     int *node_of;
     uint64_t *blocks; /* by rank */
@@ -115,19 +117,43 @@ static void order(plan_t *plan, size_t block)
 
 static mca_coll_pipering_link_cost_t link_cost(const plan_t *plan)
 {
-    return machines_tcp(plan->alpha, 0.0 < plan->beta ? plan->beta : 1.0 / plan->rate);
+    const double beta = 0.0 < plan->beta ? plan->beta : 1.0 / plan->rate;
+
+    if (0 == strcmp(plan->link, "plain")) {
+        return (mca_coll_pipering_link_cost_t){.alpha = plan->alpha, .beta = beta};
+    }
+    return machines_tcp(plan->alpha, beta);
+}
+
+static mca_coll_pipering_problem_t problem_of(const plan_t *plan)
+{
+    const mca_coll_pipering_link_cost_t cost = link_cost(plan);
+
+    return (mca_coll_pipering_problem_t){.ring = &plan->ring,
+                                         .bytes = plan->bytes,
+                                         .cost = {cost, cost},
+                                         .scratch = plan->model_scratch};
 }
 
 /* B of the least modelled time in the order at hand. */
 static size_t search(const plan_t *plan)
 {
-    mca_coll_pipering_link_cost_t cost = link_cost(plan);
-    mca_coll_pipering_problem_t problem = {.ring = &plan->ring,
-                                           .bytes = plan->bytes,
-                                           .cost = {cost, cost},
-                                           .scratch = plan->model_scratch};
+    const mca_coll_pipering_problem_t problem = problem_of(plan);
 
     return mca_coll_pipering_search(&problem);
+}
+
+/* The linear ring, by the paper's section 2.1: p - 1 rounds, in each of which somebody sends
+ * the largest contribution. */
+static double linear_time(const plan_t *plan)
+{
+    const mca_coll_pipering_link_cost_t cost = link_cost(plan);
+    size_t largest = 0;
+
+    for (int i = 0; i < plan->ranks; ++i) {
+        largest = plan->bytes[i] > largest ? plan->bytes[i] : largest;
+    }
+    return (plan->ranks - 1) * mca_coll_pipering_stream_time(&cost, 1, (double) largest);
 }
 
 /* All that a call plans: an order for many small blocks, B in that order, the
@@ -181,7 +207,9 @@ static size_t longest_block(const plan_t *plan)
 /* The ring over nodes: blocks of a node count together. */
 static void report(plan_t *plan)
 {
-    size_t block = whole_plan(plan);
+    const size_t block = whole_plan(plan);
+    const mca_coll_pipering_problem_t problem = problem_of(plan);
+    const double modelled = mca_coll_pipering_time(&problem, block);
     size_t most = 0;
     uint64_t *node_blocks = calloc((size_t) plan->ranks, sizeof(*node_blocks));
     double bound, limit;
@@ -202,11 +230,13 @@ static void report(plan_t *plan)
     int64_t excess = mca_coll_pipering_excess(node_blocks, plan->ring.nodes);
     bound = (double) rounds * (double) longest_block(plan) / plan->rate;
     limit = (double) most / plan->rate;
-    printf("#dist\ttotal\tp\tnodes\tblock\trounds\tM\tlongest\tlimit_s\tbound_s\tfrac\tplan_us\n");
-    printf("%s\t%zu\t%d\t%d\t%zu\t%llu\t%lld\t%zu\t%.9f\t%.9f\t%.4f\t%.3f\n", plan->dist,
-           plan->total, plan->ranks, plan->ring.nodes, block, (unsigned long long) rounds,
-           (long long) excess, longest_block(plan), limit, bound,
-           0.0 < bound ? limit / bound : 1.0, 1e6 * planning_time(plan));
+    printf("#dist\ttotal\tp\tnodes\tblock\trounds\tM\tlongest\tlimit_s\tbound_s\tfrac\ttime_s\t"
+           "linear_s\tplan_us\n");
+    printf("%s\t%zu\t%d\t%d\t%zu\t%llu\t%lld\t%zu\t%.9f\t%.9f\t%.4f\t%.9f\t%.9f\t%.3f\n",
+           plan->dist, plan->total, plan->ranks, plan->ring.nodes, block,
+           (unsigned long long) rounds, (long long) excess, longest_block(plan), limit, bound,
+           0.0 < bound ? limit / bound : 1.0, modelled, linear_time(plan),
+           1e6 * planning_time(plan));
     free(node_blocks);
 }
 
@@ -317,10 +347,13 @@ static int parse(plan_t *plan, int argc, char **argv)
             plan->beta = strtod(word, NULL);
         } else if (0 == strcmp(name, "--call")) {
             plan->call = word;
+        } else if (0 == strcmp(name, "--link")) {
+            plan->link = word;
         } else {
             return refuse(name, "is not one of --call allgatherv or bcast, --dist NAME, --total "
                                 "BYTES, --ranks P, --ppn K, --block BYTES, --rate BYTES/S, "
-                                "--alpha SECONDS (of a block), --beta SECONDS (of a byte)");
+                                "--alpha SECONDS (of a block), --beta SECONDS (of a byte), "
+                                "--link tcp or plain (without headers)");
         }
     }
     return 0;
@@ -333,6 +366,9 @@ static int check(const plan_t *plan)
     if (!bcast && 0 != strcmp(plan->call, "allgatherv")) {
         return refuse("--call", "allgatherv or bcast is meant");
     }
+    if (0 != strcmp(plan->link, "tcp") && 0 != strcmp(plan->link, "plain")) {
+        return refuse("--link", "tcp or plain is meant");
+    }
     if (1 > plan->ranks || 1 > plan->ppn || 1 > plan->total || 0.0 >= plan->rate) {
         return refuse("--total, --ranks, --ppn, --rate", "positive numbers are meant");
     }
@@ -344,8 +380,8 @@ static int check(const plan_t *plan)
 
 int main(int argc, char **argv)
 {
-    plan_t plan = {.call = "allgatherv", .dist = "regular", .total = 1048576, .ranks = 8, .ppn = 1,
-                   .rate = 12500000.0, .alpha = 1e-5};
+    plan_t plan = {.call = "allgatherv", .link = "tcp", .dist = "regular", .total = 1048576,
+                   .ranks = 8, .ppn = 1, .rate = 12500000.0, .alpha = 1e-5};
     int code = parse(&plan, argc, argv);
 
     code = 0 == code ? check(&plan) : code;

@@ -1,6 +1,18 @@
 # Tables, verdicts and curves of traff, from TSV files of agv:
 #   awk -f common.awk -f traff.awk section=NAME [variable=value] FILE...
 
+# Lines of plan.
+"linear_s" in at {
+    if (!predicted++) {
+        printf "%6s %8s %10s %10s %12s %12s %6s\n", "ranks", "c", "rounds", "B", "linear s",
+            "pipelined s", "gain"
+    }
+    printf "%6d %8d %10d %10d %12.4f %12.4f %6.1f\n", get("p"), get("total") / get("p"),
+        get("rounds"), get("block"), get("linear_s"), get("time_s"),
+        get("linear_s") / get("time_s")
+    next
+}
+
 {
     arm = get("arm")
     key = get("dist") SUBSEP get("total") SUBSEP get("p")
@@ -73,9 +85,25 @@ function permuted(    i, part, a, b, c, d) {
     }
 }
 
+# Rows (distribution, bytes): times of the standard ring over those of the pipelined one, and
+# the largest of them for a broadcast.
+function gains(    i, part, x, most) {
+    printf "%-12s %9s %12s %12s %8s\n", "ms", "bytes", "linear", "pipering", "gain"
+    for (i = 1; i <= rows; i++) {
+        split(order[i], part, SUBSEP)
+        x = ms[order[i], "linear", comm] / ms[order[i], "pipering", comm]
+        most = part[1] == "broadcast" && x > most ? x : most
+        printf "%-12s %9d %12.2f %12.2f %8.1f\n", part[1], part[2],
+            ms[order[i], "linear", comm], ms[order[i], "pipering", comm], x
+    }
+    at_least("broadcast: times faster than the standard ring, most", most, goal)
+}
+
 END {
     if (section == "table") {
         table()
+    } else if (section == "gains") {
+        gains()
     } else if (section == "ranks") {
         ranks()
     } else if (section == "points" || section == "rank-points") {

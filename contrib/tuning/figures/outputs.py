@@ -1,0 +1,146 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Files of build/figures: charts as SVG and PNG, the table of claims, and a page of all."""
+
+import os
+import shutil
+
+from measured import Missing
+from pipering_tuning import page, png, svg
+from sections import BY_NAME
+
+PAPERS = {
+    "Träff": "Träff et al., A Pipelined Algorithm for Large, Irregular All-gather Problems",
+    "Worringer": "Worringer, Pipelining and Overlapping for MPI Collective Operations",
+    "Kandalla": "Kandalla et al., Designing Multi-Leader-Based Allgather Algorithms",
+    "Balaji": "Balaji et al., Nonuniformly Communicating Noncontiguous Data",
+    "Almási": "Almási et al., Optimization of MPI Collective Communication on BlueGene/L Systems",
+}
+
+UNMEASURED = "not measured"
+
+HEAD = """# Claims
+
+This page is for anyone who wants to know which results of the papers can be had here, and why
+others differ. [results.md](results.md) has the figures of the components themselves.
+
+`make figures` measures what has not been measured, redraws the papers' figures as SVG in
+`build/figures/` (`index.html` shows all of them), and writes this table. All of it takes about
+%d minutes on two processors; `make figures FIGURES="--list"` names the sections, and
+`make figures FIGURES="traff-blocks traff-ranks"` measures two of them. The commands want
+`OMPI_PREFIX` in their environment, as [all benchmarks](results.md#all-benchmarks).
+
+"Ours" comes from **one machine of two processors that poses as the cluster**, or, where it says
+modelled, from the components' own model. "-": it cannot be had, or the paper gives no value.
+"""
+
+
+# ---- charts
+
+
+def write_charts(figure, bench, directory):
+    """Writes the charts of a figure; [(chart, name of its SVG file)]. Raises Missing."""
+    written = []
+    for count, chart in enumerate(figure.draw(bench), 1):
+        name = f"{figure.name}-{count}.svg"
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+            file.write(svg.render(chart, standalone=True))
+        png.write(chart, os.path.join(directory, f"{figure.name}-{count}.png"))
+        written.append((chart, name))
+    return written
+
+
+def copy_drawn(bench, directory):
+    """The picture of who communicates when, which the benchmark has drawn itself."""
+    if bench.has("traff-idle.svg"):
+        shutil.copy(bench.path("traff-idle.svg"), os.path.join(directory, "traff-8.svg"))
+
+
+# ---- claims
+
+
+def our_words(claim, bench):
+    """Our value in words."""
+    if not claim.possible():
+        return "-"
+    try:
+        return claim.ours(bench)
+    except Missing:
+        return UNMEASURED
+
+
+def commands(claim):
+    return [BY_NAME[name].command() for name in claim.sections]
+
+
+def claims_tsv(claims, bench):
+    lines = ["#name\tpaper\tplace\tclaim\tvalue\tours\tcommand\twhy"]
+    for claim in claims:
+        lines.append("\t".join([claim.name, claim.paper, claim.place, claim.claim, claim.value,
+                                our_words(claim, bench), "; ".join(commands(claim)) or "-",
+                                claim.why or "-"]))
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(words):
+    return words.replace("|", "\\|")
+
+
+def claims_markdown(claims, bench, minutes):
+    """The page docs/claims.md."""
+    parts = [HEAD % minutes]
+    for paper, title in PAPERS.items():
+        parts.append(f"\n## {paper}\n\n{title}.\n\n"
+                     "| place | claim | paper | ours | why they differ |\n|---|---|---|---|---|\n")
+        for claim in (claim for claim in claims if claim.paper == paper):
+            how = "".join(f"<br>`{command}`" for command in commands(claim))
+            cells = [claim.place, claim.claim, claim.value, our_words(claim, bench) + how,
+                     claim.why]
+            parts.append("| " + " | ".join(_markdown(cell) for cell in cells) + " |\n")
+    return "".join(parts)
+
+
+def claims_table(claims, bench, paper):
+    """The paper's claims as HTML."""
+    rows = []
+    for claim in (claim for claim in claims if claim.paper == paper):
+        how = "".join(f"<br>{page.code(command)}" for command in commands(claim))
+        rows.append([page.text(claim.claim), page.text(claim.place), page.text(claim.value),
+                     page.text(our_words(claim, bench)) + how, page.text(claim.why)])
+    return page.table(["claim", "place", "paper", "ours", "why they differ"], rows, cards=True)
+
+
+# ---- the page of all
+
+
+def _figure_html(figure, drawn):
+    head = f"<h3>{page.text(figure.place)}</h3>" + page.paragraph(figure.caption, "soft")
+    if not drawn:
+        return head + page.paragraph("Not measured yet.", "soft")
+    links = " ".join(f'<a href="{name}">{name}</a>' for _, name in drawn)
+    return head + page.chart_grid([chart for chart, _ in drawn]) + \
+        page.details("As files", f"<p>{links}</p>")
+
+
+def index(figures, drawn, claims, bench):
+    """The page that shows all figures and claims; drawn: charts and files by a figure's name."""
+    done = sum(our_words(claim, bench) not in ("-", UNMEASURED) for claim in claims)
+    possible = sum(claim.possible() for claim in claims)
+    body = page.tag("h1", "Figures of the five papers, redrawn")
+    body += page.paragraph(
+        f"{len(drawn)} of {len(figures)} figures, {done} of the {possible} claims that can be had "
+        "without special hardware. Measured on one machine of two processors that poses as the "
+        "cluster, or modelled where it says so.")
+    body += page.contents([(paper.lower(), paper) for paper in PAPERS])
+    for paper, title in PAPERS.items():
+        own = "".join(_figure_html(figure, drawn.get(figure.name, [])) for figure in figures
+                      if figure.paper == paper)
+        if paper == "Träff" and bench.has("traff-idle.svg"):
+            own += '<p><a href="traff-8.svg">Fig. 8: who communicates when</a></p>'
+        body += page.section(paper.lower(), title,
+                             "<h3>Claims</h3>" + claims_table(claims, bench, paper) + own)
+    return page.document("Figures of the papers", body)

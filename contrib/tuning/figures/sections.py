@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""What is measured for the papers' figures: sections of the benchmarks, and the files they leave.
+
+A section whose files are all there is not measured again. Minutes are of two processors.
+"""
+
+from dataclasses import dataclass
+from typing import Tuple
+
+POWERS = tuple(range(2, 9))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a benchmark. leaves: names of files in build/bench; `.tsv` if there is no
+    other ending. needs: what it cannot run without, "" or "testbed"."""
+
+    name: str
+    script: str
+    words: str
+    minutes: float
+    leaves: Tuple[str, ...]
+    shows: str
+    needs: str = "testbed"
+
+    def command(self):
+        return f"test/bench/{self.script} {self.words}"
+
+    def files(self):
+        return [name if "." in name else name + ".tsv" for name in self.leaves]
+
+
+def _worringer(call):
+    return tuple(f"worringer-{call}-{p}" for p in POWERS)
+
+
+def _places(name, ranks=(2, 4, 8, 16, 32)):
+    return tuple(f"applications-{name}-{p}" for p in ranks)
+
+
+TRAFF, FOLDS, LEADERS = "traff/traff", "worringer/worringer", "kandalla/leaders"
+
+SECTIONS = [
+    Section("traff-predicted", TRAFF, "predicted", 0.1, ("traff-predicted",),
+            "Träff Figs. 9, 10", ""),
+    Section("worringer-model", "worringer/fig5", "model", 0.1,
+            ("fig5-blocks.points", "fig5-ranks.points", "fig5-flow.points"), "Worringer Fig. 5", ""),
+    Section("traff-counts", TRAFF, "counts", 4, ("traff-counts",), "Träff Figs. 4, 6"),
+    Section("traff-nodes32", TRAFF, "nodes32", 4, ("traff-nodes32",), "Träff Fig. 4"),
+    Section("traff-ppn8", TRAFF, "ppn8", 2, ("traff-ppn8",), "Träff Fig. 4"),
+    Section("traff-blocks", TRAFF, "blocks", 4, ("traff-blocks",), "Träff Fig. 5"),
+    Section("traff-ranks", TRAFF, "ranks", 2,
+            tuple(f"traff-ranks-{n}" for n in (2, 4, 8, 16, 24, 32)), "Träff Fig. 7 left"),
+    Section("traff-idle", TRAFF, "idle", 0.5, ("traff-idle", "traff-idle.txt", "traff-idle.svg"),
+            "Träff Figs. 7 right, 8"),
+    Section("traff-permuted", TRAFF, "permuted", 1, ("traff-world", "traff-permuted"),
+            "Träff sec. 3.1"),
+    Section("traff-list", TRAFF, "list", 3, ("traff-list",), "Träff Fig. 10, small"),
+    Section("traff-ontop", TRAFF, "ontop", 1, ("traff-ontop",), "Träff sec. 3.4"),
+    Section("rings", "run", "rings", 2, ("rings",), "Träff sec. 3.1"),
+    Section("worringer-bcast", FOLDS, "bcast", 3, _worringer("bcast"), "Worringer Fig. 3"),
+    Section("worringer-reduce", FOLDS, "reduce", 4, _worringer("reduce"), "Worringer Fig. 3"),
+    Section("worringer-scan", FOLDS, "scan", 4, _worringer("scan"), "Worringer Fig. 3"),
+    Section("worringer-allreduce", FOLDS, "allreduce", 4, _worringer("allreduce"),
+            "Worringer Fig. 4"),
+    Section("worringer-identity", FOLDS, "identity", 2,
+            tuple(f"worringer-{kind}-{p}" for p in POWERS for kind in ("parts", "serial")),
+            "Worringer sec. 5.1"),
+    Section("leaders-small", LEADERS, "small", 1, ("leaders-small", "leaders-small-single"),
+            "Kandalla Fig. 8"),
+    Section("leaders-single", LEADERS, "single", 1, ("leaders-single",), "Kandalla Figs. 3, 4"),
+    Section("leaders-leaders", LEADERS, "leaders", 1, ("leaders-leaders",),
+            "Kandalla Figs. 5, 6, 7"),
+    Section("leaders-sixteen", LEADERS, "sixteen", 2, ("leaders-sixteen",), "Kandalla Figs. 5, 6"),
+    Section("leaders-messages", LEADERS, "messages", 2, ("leaders-messages",),
+            "Kandalla Figs. 3 c, 5 c"),
+    Section("balaji-outliers", "balaji/balaji", "outliers", 3,
+            tuple(f"balaji-{kind}-{place}" for place in ("8x8", "16x4")
+                  for kind in ("doubles", "sizes")), "Balaji Fig. 14 a"),
+    Section("balaji-ranks", "balaji/balaji", "ranks", 2,
+            tuple(f"balaji-ranks-{place}" for place in
+                  ("2x1", "4x1", "6x1", "8x1", "4x3", "8x2", "8x3", "8x4", "8x6", "8x8")),
+            "Balaji Fig. 14 b"),
+    Section("alltoallw-ring", "balaji/alltoallw", "ring", 1,
+            tuple(f"alltoallw-ring-{ppn}" for ppn in (1, 2, 4)), "Balaji Fig. 15"),
+    Section("alltoallw-ring128", "balaji/alltoallw", "ring128", 5, ("alltoallw-ring-16",),
+            "Balaji Fig. 15, 128 ranks"),
+    Section("applications-scatter", "balaji/applications", "scatter", 2, _places("scatter"),
+            "Balaji Fig. 16"),
+    Section("applications-laplacian", "balaji/applications", "laplacian", 3,
+            _places("laplacian"), "Balaji Fig. 17"),
+    Section("applications-scatter128", "balaji/applications", "scatter128", 4,
+            _places("scatter", (128,)), "Balaji Fig. 16, 128 ranks"),
+    Section("applications-laplacian128", "balaji/applications", "laplacian128", 6,
+            _places("laplacian", (128,)), "Balaji Fig. 17, 128 ranks"),
+    Section("datatypes-transpose", "datatypes/datatypes", "transpose", 2, ("datatypes-transpose",),
+            "Balaji Fig. 12"),
+    Section("datatypes-search", "datatypes/datatypes", "search", 1,
+            ("datatypes-search-research", "datatypes-search-dual", "datatypes-search-net"),
+            "Balaji Fig. 13"),
+]
+
+BY_NAME = {section.name: section for section in SECTIONS}
