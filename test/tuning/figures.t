@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""make figures, from the benchmarks as they are to the last figure and claim. Only the testbed and
+Open MPI are posed (posing_testbed), so it takes seconds and measures nothing."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from xml.etree import ElementTree
+
+import tap
+
+# pylint: disable=wrong-import-position
+sys.path.insert(0, os.path.join(tap.TUNING, "figures"))
+import claims as claims_of
+import drawings
+import outputs
+from measured import Bench, Missing, read
+from sections import SECTIONS
+
+CLAIMS = os.path.join(tap.TUNING, "figures", "claims.tsv")
+INFO = """#!/bin/sh
+case "$*" in
+*--version*) echo "Open MPI v5.0.7" ;;
+*) echo "mca:coll:pipering:version:x"; echo "mca:coll:mleader:version:x"
+   echo "mca:pml:ob1:version:x"; echo "mca:opal:base:param:opal_datatype_lookahead:value:dual" ;;
+esac
+"""
+MPICC = """#!/bin/sh
+case "$*" in
+*--showme*) echo "$(dirname "$0")/../include/openmpi"; exit ;;
+esac
+while [ "$1" != -o ]; do shift; done
+echo '#!/bin/sh' >"$2"
+chmod +x "$2"
+"""
+
+
+class Tree:
+    """A copy of the benchmarks and of figures, with a posing testbed and Open MPI."""
+
+    def __init__(self, directory):
+        self.root = directory
+        for part in ("test/bench", "contrib/tuning"):
+            shutil.copytree(os.path.join(tap.ROOT, part), os.path.join(directory, part))
+        os.symlink(os.path.join(tap.ROOT, "ompi"), os.path.join(directory, "ompi"))
+        self.put("test/testbed/testbed", open(os.path.join(tap.HERE, "posing_testbed"),
+                                              encoding="utf-8").read())
+        self.put("ompi-prefix/bin/ompi_info", INFO)
+        self.put("ompi-prefix/bin/mpicc", MPICC)
+        self.put("ompi-prefix/include/openmpi/opal/datatype/opal_convertor.h", "")
+        self.calls = os.path.join(directory, "calls")
+
+    def put(self, name, content):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.chmod(path, 0o755)
+
+    def run(self, *words, fails="-"):
+        """(exit status, what figures said) of a call with these words."""
+        environment = {**os.environ, "OMPI_PREFIX": os.path.join(self.root, "ompi-prefix"),
+                       "BUILD_DIR": os.path.join(self.root, "build"), "POSING_CALLS": self.calls,
+                       "POSING_FAILS": fails, "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.pop("STOCK_PREFIX", None)
+        done = subprocess.run(
+            [sys.executable, os.path.join(self.root, "contrib/tuning/figures/figures"), *words],
+            cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=240, check=False)
+        return done.returncode, done.stdout
+
+    def jobs(self):
+        """How many jobs the testbed was asked for."""
+        with contextlib.suppress(OSError), open(self.calls, encoding="utf-8") as file:
+            return len(file.readlines())
+        return 0
+
+    def made(self, name):
+        with open(os.path.join(self.root, "build/figures", name), encoding="utf-8") as file:
+            return file.read()
+
+
+@contextlib.contextmanager
+def tree():
+    with tempfile.TemporaryDirectory() as directory:
+        yield Tree(directory)
+
+
+def claims():
+    return claims_of.load(CLAIMS)
+
+
+def test_all():
+    """all sections are measured, all figures drawn, all claims filled; the next call does nothing"""
+    with tree() as made:
+        status, said = made.run()
+        assert status == 0, said
+        assert "not drawn" not in said and "has not left" not in said, said
+        rows = [line.split("\t") for line in made.made("claims.tsv").splitlines()[1:]]
+        assert len(rows) == len(claims())
+        for row in rows:
+            assert row[5] != outputs.UNMEASURED and (row[5] == "-") == (row[6] == "-"), row
+        drawn = [name for name in os.listdir(os.path.join(made.root, "build/figures"))
+                 if name.endswith(".svg")]
+        assert {figure.name for figure in drawings.FIGURES} <= {
+            name.rsplit("-", 1)[0] for name in drawn}
+        for name in drawn:
+            root = ElementTree.fromstring(made.made(name))
+            assert len(list(root.iter())) > 20, name
+        for section in SECTIONS:
+            log = made.made(f"logs/{section.name}.log")
+            assert "failed" not in log and re.search(r"=== \d+ PASS, \d+ MISS", log), log
+        page = made.made("index.html")
+        assert f"{len(drawings.FIGURES)} of {len(drawings.FIGURES)} figures" in page
+        assert not re.search(r"(src|href)=\"(https?:)?//", page)
+        resumed(made)
+
+
+def resumed(made):
+    """A second call measures nothing; without one file, that section alone."""
+    before = made.jobs()
+    status, said = made.run()
+    assert status == 0 and made.jobs() == before, said
+    os.remove(os.path.join(made.root, "build/bench/traff-ontop.tsv"))
+    status, said = made.run()
+    assert status == 0 and "1 sections to measure" in said and made.jobs() == before + 1, said
+    status, said = made.run("traff-ontop", "--again")
+    assert status == 0 and made.jobs() == before + 2, said
+    status, said = made.run("--list")
+    assert "0 to be measured" in said and "measured 20" in said, said
+
+
+def test_a_job_that_dies():
+    """a section that fails is named, what others have measured stays, and the status says so"""
+    with tree() as made:
+        status, said = made.run("leaders-small", "traff-predicted", fails="allgather")
+        assert status == 1, said
+        assert "leaders-small has not left leaders-small.tsv" in said
+        assert "traff-9-1.svg" in os.listdir(os.path.join(made.root, "build/figures"))
+        assert outputs.UNMEASURED in made.made("claims.md")
+
+
+def test_bad_words():
+    """a section that is not there gets one sentence, and nothing is measured"""
+    with tree() as made:
+        status, said = made.run("traff-nothing")
+        assert status == 1 and said.count("\n") == 1 and "traff-nothing" in said, said
+        assert made.jobs() == 0
+
+
+def test_nothing_measured():
+    """without any measurement every claim says so, and none fails"""
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench(directory)
+        for claim in claims():
+            assert outputs.our_words(claim, bench) == (
+                outputs.UNMEASURED if claim.possible() else "-")
+
+
+def test_claims_have_values():
+    """a claim has a function if it has sections; names and sections are known, each once"""
+    names = [claim.name for claim in claims()]
+    assert len(names) == len(set(names))
+    functions = {name.replace("-", "_") for name in names if name.replace("-", "_")
+                 in claims_of.VALUES}
+    assert functions == set(claims_of.VALUES)
+    known = {section.name for section in SECTIONS}
+    for claim in claims():
+        assert claim.paper in outputs.PAPERS, claim.name
+        assert set(claim.sections) <= known, claim.name
+        assert claim.possible() == (claim.name.replace("-", "_") in claims_of.VALUES), claim.name
+        assert claim.possible() or claim.why, claim.name
+
+
+def test_claims_use_their_sections():
+    """a claim reads no other files than those of its sections"""
+    class Asked(Bench):
+        """Says that nothing is there, and remembers what was asked for."""
+
+        def __init__(self):
+            super().__init__("/nowhere")
+            self.names = []
+
+        def path(self, name):
+            self.names.append(name)
+            return super().path(name)
+
+    left = {section.name: section.files() for section in SECTIONS}
+    for claim in claims():
+        if claim.possible():
+            asked = Asked()
+            with contextlib.suppress(Missing):
+                claim.ours(asked)
+            mine = {name for section in claim.sections for name in left[section]}
+            optional = {f"applications-{app}-128.tsv" for app in ("scatter", "laplacian")}
+            assert set(asked.names) <= mine | optional, (claim.name, asked.names)
+
+
+def table(directory, name, columns, *rows):
+    """A TSV file as summary.awk leaves it."""
+    with open(os.path.join(directory, name + ".tsv"), "w", encoding="utf-8") as file:
+        file.write("# Open MPI\n#" + "\t".join(columns.split()) + "\n")
+        for row in rows:
+            file.write("\t".join(str(word) for word in row) + "\n")
+    return Bench(directory)
+
+
+def value(name, bench):
+    return claims_of.VALUES[name.replace("-", "_")](bench)
+
+
+def test_values():
+    """values are what one finds by hand"""
+    with tempfile.TemporaryDirectory() as place:
+        bench = table(place, "traff-nodes32", "dist total p arm block min_s",
+                      ("broadcast", 1048576, 32, "linear", 0, 12.0),
+                      ("broadcast", 1048576, 32, "pipering", 32768, 1.0),
+                      ("broadcast", 65536, 32, "linear", 0, 0.8),
+                      ("broadcast", 65536, 32, "pipering", 4096, 0.1))
+        assert value("traff-broadcast", bench) == "8 to 12 times"
+        # 32 blocks of 31 hops each, against 30 + 32 rounds
+        assert value("traff-bound", bench).startswith("16 times")
+        columns = "coll total p arm min_s"
+        bench = None
+        for p, pipelined, binomial in ((2, 1.0, 1.0), (3, 1.25, 2.0), (8, 1.5, 3.0)):
+            bench = table(place, f"worringer-bcast-{p}", columns,
+                          ("bcast", 4194304, p, "pipering", pipelined),
+                          ("bcast", 4194304, p, "tuned:6", binomial))
+        for p in (4, 5, 6, 7):
+            table(place, f"worringer-bcast-{p}", columns, ("bcast", 4194304, p, "tuned:6", 2.0))
+        assert value("worringer-step", bench) == "20%"
+        assert value("worringer-generic-step", bench) == "2"
+        assert value("worringer-bcast", bench) == "2 times"
+        bench = table(place, "alltoallw-ring-4", "pattern arm min_s median_s",
+                      ("ring", "auto", 1, 2.0), ("ring", "round_robin", 1, 8.0))
+        assert value("balaji-ring", bench) == "75%"
+
+
+def test_reading():
+    """a line that is cut off is left out, a file without rows has not been measured"""
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "a.tsv")
+        for content, rows in (("#a\tb\n1\tx\n2", 1), ("#a\tb\n", 0), ("", 0)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(content)
+            try:
+                assert read(path) == [{"a": 1.0, "b": "x"}] and rows
+            except Missing:
+                assert not rows
+
+
+def test_manual():
+    """docs/claims.md has each claim, with the paper's value and the reason"""
+    with open(os.path.join(tap.ROOT, "docs", "claims.md"), encoding="utf-8") as file:
+        page = file.read()
+    for claim in claims():
+        line = [line for line in page.splitlines() if f"| {claim.place} | {claim.claim} |" in line]
+        assert len(line) == 1, claim.name
+        assert f"| {claim.value} |" in line[0] and line[0].endswith(f"| {claim.why} |"), claim.name
+
+
+sys.exit(tap.run(dict(globals())))
