@@ -210,10 +210,14 @@ def test_changes():
         factor = (0.8, 1.0, 1.25)[i % 3]
         before = [1 + 0.02 * draw.random() for _ in range(15)]
         after = [factor * (1 + 0.02 * draw.random()) for _ in range(15)]
-        change = views.Change({"seconds": before}, {"seconds": after})
+        change = views.Change({"seconds": before, "jobs": [5, 5, 5]},
+                              {"seconds": after, "jobs": [5, 5, 5]})
         count[change.kind()] += 1
         assert factor == 1.0 or change.kind() == ("faster" if factor < 1 else "slower")
-    assert count["same"] >= 15, count
+    assert count["same"] >= 19, count
+    drift = views.Change({"seconds": [1, 1, 2, 2], "jobs": [2, 2]},
+                         {"seconds": [1.1, 1.1, 1.8, 1.8], "jobs": [2, 2]})
+    assert drift.kind() == "same"
     assert views.Change({"seconds": [1.0]}, {"seconds": [0.1]}).kind() == "same"
 
 

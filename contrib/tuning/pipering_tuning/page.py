@@ -61,7 +61,7 @@ table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:t
 th{text-align:left;font-weight:600;color:var(--soft);border-bottom:1.5px solid var(--rule);
 padding:6px 14px 6px 0;vertical-align:bottom}
 td{border-bottom:1px solid var(--rule);padding:7px 14px 7px 0;vertical-align:top}
-th.n,td.n{text-align:right}
+th.n,td.n{text-align:right;white-space:nowrap}
 dl{display:grid;grid-template-columns:minmax(9em,max-content) 1fr;gap:5px 22px;margin:1em 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .warn{border-left:3px solid var(--bad);padding:2px 0 2px 12px}
@@ -70,7 +70,8 @@ main{padding:18px 15px 60px}
 table.cards,table.cards tbody,table.cards tr,table.cards td{display:block;width:100%}
 table.cards thead{display:none}
 table.cards tr{border-bottom:1px solid var(--rule);padding:9px 0}
-table.cards td,table.cards td.n{border:0;padding:1px 0 1px 7.2em;text-align:left;min-height:1.5em;
+table.cards td,table.cards td.n{border:0;padding:1px 0 1px 7.2em;text-align:left;
+min-height:1.5em;white-space:normal;
 position:relative;overflow-wrap:anywhere}
 table.cards td::before{content:attr(data-label);position:absolute;left:0;width:6.8em;
 color:var(--soft)}

@@ -39,15 +39,22 @@ def _state(results):
 def _overline(results):
     machine = results["machine"]
     words, kind = _state(results)
-    facts = [f"{machine.get('nodes', '?')} nodes × {machine.get('ppn', '?')} ranks",
-             f"Open MPI {machine.get('release', '?')}", f"pml/{machine.get('pml', '?')}",
+    facts = [f"{_count(machine, 'nodes', 'node')} × {_count(machine, 'ppn', 'rank')}",
+             f"Open MPI {machine.get('release', '?')}", f"PML: {machine.get('pml', '?')}",
              machine.get("when", "")]
     return page.tag("div", page.tag("span", text(words), f"chip {kind}")
                     + "".join(page.tag("span", text(fact)) for fact in facts if fact), "over")
 
 
-def _figures(found):
-    """The large figures below the verdict."""
+def _count(machine, key, noun):
+    """8 nodes, 1 rank"""
+    count = machine.get(key, "?")
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _figures(found, hurt):
+    """The large figures below the verdict. hurt: how many calls the proof found to be slower; one
+    that only looks so by chance is counted as noise."""
     if not found:
         return ""
     mean = views.geometric_mean([c.ratio for c in found])
@@ -58,11 +65,11 @@ def _figures(found):
          "longer on geometric mean" if mean > 1 else "less time on geometric mean",
          "bad" if mean > 1.005 else "good" if mean < 0.995 else "still"),
         (str(counts["faster"]), f"of {len(found)} held-out calls are faster", "good"),
-        (str(counts["same"]), "cannot be told from noise", "still"),
-        (str(counts["slower"]), "are slower beyond noise", "bad" if counts["slower"] else "still"),
+        (str(len(found) - counts["faster"] - hurt), "cannot be told from noise", "still"),
+        (str(hurt), "are slower beyond noise", "bad" if hurt else "still"),
         (f"{charts.number(worst.ratio, 3)}×", "the time before: the worst of them, "
          f"{views.name_of(views.kinds([worst.after])[0])}, {charts.size(worst.after['total'])}",
-         "bad" if worst.kind() == "slower" else "still")]
+         "bad" if hurt else "still")]
     return page.figures(items)
 
 
@@ -71,7 +78,7 @@ def _how_to_use(results):
     files = results.get("files") or {}
     if not results["verdict"]["help"] or not files:
         return ""
-    return page.definitions([(path, code(how)) for path, how in files.items()])
+    return page.definitions([(how, code(path)) for how, path in files.items()])
 
 
 def _hurt(results):
@@ -161,8 +168,8 @@ def blocks_section(results):
 def _fit_rows(results):
     return [[text(views.fit_name(fit)), f"{charts.size(p['from'])} to {charts.size(p['to'])}",
              charts.seconds(p["alpha"]), f"{charts.number(p['beta'] * 1e9)} ns",
-             charts.percent(p["residual"], 2), text(fit.get("note", ""))]
-            for fit in results.get("fits", []) for p in fit["pieces"]]
+             charts.percent(p["residual"], 2), text("" if count else fit.get("note", ""))]
+            for fit in results.get("fits", []) for count, p in enumerate(fit["pieces"])]
 
 
 def model_section(results):
@@ -171,7 +178,8 @@ def model_section(results):
     if not fitted and not predicted:
         return ""
     words = paragraph("The model takes alpha + beta × bytes for a block. Where one line does not "
-                      "fit, there are several pieces.", "soft")
+                      "fit, there are several pieces. Residual: the largest part by which the "
+                      "piece is off.", "soft")
     rows = _fit_rows(results)
     fits = page.table(["link", ">bytes", ">alpha", ">beta, a byte", ">residual", "note"], rows,
                       cards=True) if rows else ""
@@ -188,8 +196,9 @@ def map_section(results):
 
 
 def _regret_rows(results):
-    return [[text(views.name_of((r["collective"], r["distribution"]))), charts.size(r["total"]),
-             charts.percent(r["default"], 2), charts.percent(r["tuned"], 2)]
+    return [[text(views.name_of(views.kind_of(r))), charts.size(r["total"]),
+             charts.percent(r["default"], 2), charts.percent(r["tuned"], 2),
+             code(r.get("best_arm", "-"))]
             for r in results.get("regret", []) if "default" in r and "tuned" in r]
 
 
@@ -201,7 +210,8 @@ def regret_section(results):
                       "soft")
             + page.chart_grid(views.regret_charts(results))
             + page.details("The data as a table", page.table(
-                ["call", ">bytes", ">regret of the defaults", ">regret of the file"], rows)))
+                ["call", ">bytes", ">regret of the defaults", ">regret of the file", "best"],
+                rows)))
 
 
 # ---- provenance
@@ -209,7 +219,7 @@ def regret_section(results):
 
 NAMES = {"release": "Open MPI", "library": "library", "hosts": "hosts", "nodes": "nodes",
          "ppn": "ranks a node", "ranks": "ranks", "mapping": "mapping", "pml": "pml",
-         "processors": "processors a node", "oversubscribed": "oversubscribed",
+         "processors": "processors a node", "processor": "processor", "oversubscribed": "oversubscribed",
          "spinning": "ranks spin while they wait", "load": "load before the run",
          "frequency": "processor frequency", "when": "when", "command": "command"}
 
@@ -237,7 +247,17 @@ def raw_section(results, directory):
     samples += sum(len(t.get("seconds") or []) for t in results.get("tasks", []))
     return (paragraph(f"{samples} samples of {len(results.get('calls', []))} calls and "
                       f"{len(results.get('tasks', []))} tasks.")
-            + (page.tag("ul", links) if links else ""))
+            + (page.tag("ul", links) if links else "") + _failures(results))
+
+
+def _failures(results):
+    """What gave no time, folded away."""
+    found = results.get("failures") or []
+    count = "1 measurement gave no time" if len(found) == 1 else \
+        f"{len(found)} measurements gave no time"
+    return page.details(count, page.table(["measurement", "status", "why"], [
+        [code(f["cell"]), text(f["status"]), text(f["note"])] for f in found], cards=True)) \
+        if found else ""
 
 
 # ---- the page
@@ -258,7 +278,8 @@ def make(results, directory="."):
         ("raw", "Raw data", raw_section(results, directory)),
     ]
     head = (_overline(results) + page.tag("h1", text(results["verdict"]["sentence"]))
-            + _hurt(results) + _figures(found) + _how_to_use(results)
+            + _hurt(results) + _figures(found, len(results["verdict"].get("hurt") or []))
+            + _how_to_use(results)
             + page.contents([(anchor, title) for anchor, title, body in sections if body]))
     return page.document("pipering-tune: report", head + "".join(
         page.section(*part) for part in sections))

@@ -17,8 +17,8 @@ COLUMNS = ("collective", "distribution", "type", "p", "ppn", "total", "largest_o
 
 
 def calls(records, machine, beta):
-    """Rows of "calls": the cells of one call, arm and phase together. beta: seconds a byte
-    between nodes, for limits; None if it is not known."""
+    """Rows of "calls": the cells of one call, arm and phase together; "jobs" says how many of the
+    seconds each job has. beta: seconds a byte between nodes, for limits; None if it is not known."""
     rows = {}
     for record in records:
         asked, result = record["asked"], record["result"]
@@ -30,6 +30,7 @@ def calls(records, machine, beta):
         if row is None:
             row = rows[key] = _row(asked, result, machine, beta)
         row["seconds"] += result["seconds"]
+        row["jobs"].append(len(result["seconds"]))
     return list(rows.values())
 
 
@@ -56,7 +57,7 @@ def _row(asked, result, machine, beta):
             "type": asked["type"], "p": machine["ranks"], "ppn": machine["ppn"], "total": total,
             "largest_over_total": (result.get("largest") or total) / total,
             "contributors": result.get("contributors"), "arm": _arm(asked),
-            "phase": _phase(asked), "seconds": [], "limit": limit,
+            "phase": _phase(asked), "seconds": [], "jobs": [], "limit": limit,
             "block": result.get("block") or None, "algorithm": result.get("algorithm"),
             "predicted": result.get("predicted") or None}
 

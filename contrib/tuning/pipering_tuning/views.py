@@ -7,18 +7,18 @@
 """What the results of a tuning run look like: charts (charts.py) of results.json.
 
 Arms that are known by name keep their tone in all charts. Intervals around a time are the middle
-half of its samples, those around a ratio of two times hold 95 of 100 resampled ratios.
+half of its samples, those around a ratio of two times are of 95%, by the statistics of the proof.
 """
 
 import math
-import random
 import statistics
 
-from . import charts
+from . import charts, stats
 from .charts import Axis, Bar, BarChart, Cell, LineChart, MapChart, Point, Series
+from .race import LEAST_GAIN
 
+PLAIN = "auto"
 TONES = {"default": 0, "tuned": 1, "stock": 2}
-RESAMPLED = 400
 SIZE = Axis("bytes in all", "bytes", 2)
 
 
@@ -38,22 +38,23 @@ def middle_half(samples):
     return low, high
 
 
-def ratio_interval(over, under, seed=1):
-    """(low, high) of median(over) / median(under), by drawing samples anew; None, None if there
-    are too few of them."""
-    if min(len(over), len(under)) < 4:
-        return None, None
-    draw = random.Random(seed)
-    ratios = sorted(
-        statistics.median(draw.choices(over, k=len(over)))
-        / statistics.median(draw.choices(under, k=len(under)))
-        for _ in range(RESAMPLED))
-    return ratios[RESAMPLED // 40], ratios[-1 - RESAMPLED // 40]
+def blocks(call):
+    """The samples of each job."""
+    found, at = [], 0
+    for count in call.get("jobs") or [len(call["seconds"])]:
+        found.append(call["seconds"][at:at + count])
+        at += count
+    return found
+
+
+def kind_of(call):
+    """(collective, distribution, type): what has a chart of its own."""
+    return call["collective"], call["distribution"], call.get("type") or PLAIN
 
 
 def place(call):
     """What a call is, without how it was run."""
-    return (call["collective"], call["distribution"], call["p"], call["ppn"], call["total"])
+    return kind_of(call) + (call["p"], call["ppn"], call["total"])
 
 
 def measured(results, *arms):
@@ -63,33 +64,37 @@ def measured(results, *arms):
 
 
 def kinds(calls):
-    """The (collective, distribution) of calls, in their order."""
-    return list(dict.fromkeys((c["collective"], c["distribution"]) for c in calls))
+    """The kinds of calls, each once, in their order."""
+    return list(dict.fromkeys(kind_of(c) for c in calls))
 
 
 def name_of(kind):
-    """allgatherv, spike; without the distribution where there is only one to be had."""
-    collective, distribution = kind
-    plain = collective not in ("allgatherv", "alltoallv", "alltoallw")
-    return collective if plain else f"{collective}, {distribution}"
+    """allgatherv, spike; without the distribution where there is only one to be had, and without
+    the type if it is the usual one."""
+    collective, distribution, datatype = kind
+    words = [collective]
+    words += [distribution] if collective in ("allgatherv", "alltoallv", "alltoallw") else []
+    return ", ".join(words + ([datatype] if datatype != PLAIN else []))
 
 
 # ---- before and after
 
 
 class Change:
-    """A held-out call before and after: ratio of its times, and its interval."""
+    """A held-out call before and after: ratio of its times, and its interval; low and high are
+    None if one pair of jobs is all there is."""
 
     def __init__(self, before, after):
         self.before, self.after = before, after
-        self.ratio = typical(after) / typical(before)
-        self.low, self.high = ratio_interval(after["seconds"], before["seconds"])
+        found = stats.ratio_of_jobs([(blocks(before), blocks(after))])
+        known = math.isfinite(found.high)
+        self.ratio, self.low, self.high = (found if known else (found.middle, None, None))
 
     def kind(self):
-        """faster, slower, or same: as far as can be told from the noise."""
-        if self.high is not None and self.high < 1:
-            return "faster"
-        return "slower" if self.low is not None and self.low > 1 else "same"
+        """faster, slower, or same: as far as can be told from the noise, by the proof's rule."""
+        if self.low is None or abs(self.ratio - 1) < LEAST_GAIN:
+            return "same"
+        return "faster" if self.high < 1 else "slower" if self.low > 1 else "same"
 
 
 def changes(results):
@@ -113,7 +118,7 @@ def change_charts(found):
     ends = [end for c in found for end in (c.ratio, c.low, c.high) if end] + [1.0]
     axis = Axis("time after / time before", "ratio", 10, min(ends), max(ends))
     for kind in kinds([c.after for c in found]):
-        own = [c for c in found if (c.after["collective"], c.after["distribution"]) == kind]
+        own = [c for c in found if kind_of(c.after) == kind]
         places = {(c.after["p"], c.after["ppn"]) for c in own}
         bars = [Bar(_row_name(c, len(places) > 1), c.ratio, c.low, c.high, CHANGE_TONES[c.kind()],
                     _change_note(c)) for c in own]
@@ -153,6 +158,15 @@ def _fraction(call):
             low and call["limit"] / low)
 
 
+def by_name(results):
+    """Calls of the arms that are known by name, one for each place and arm: what the proof has
+    measured goes before what races have."""
+    found = {}
+    for call in sorted(measured(results, *TONES), key=lambda c: c["phase"] == "race"):
+        found.setdefault((place(call), call["arm"]), call)
+    return list(found.values())
+
+
 def largest_place(calls):
     """Those of the most ranks: one chart shows calls of one communicator."""
     most = max((c["p"], c["ppn"]) for c in calls)
@@ -160,13 +174,14 @@ def largest_place(calls):
 
 
 def size_charts(results):
-    """[time, part of the wire limit] for each collective and distribution."""
-    calls = [c for c in measured(results, *TONES) if c["phase"] != "race"]
+    """[time, part of the wire limit] for each kind of call that has several sizes."""
+    calls = by_name(results)
     stacks = []
     for kind in kinds(calls):
-        own = largest_place([c for c in calls if (c["collective"], c["distribution"]) == kind])
-        stacks.append([chart for chart in (_time_chart(kind, own), _limit_chart(kind, own))
-                       if chart.series])
+        own = largest_place([c for c in calls if kind_of(c) == kind])
+        if len({c["total"] for c in own}) > 1:
+            stacks.append([chart for chart in (_time_chart(kind, own), _limit_chart(kind, own))
+                           if chart.series])
     return stacks
 
 
@@ -196,7 +211,7 @@ def block_charts(results):
     panels = []
     calls = [c for c in measured(results) if c.get("block") and c.get("arm") != "stock"]
     for kind in kinds(calls):
-        own = [c for c in calls if (c["collective"], c["distribution"]) == kind]
+        own = [c for c in calls if kind_of(c) == kind]
         tried = [best_block(own, total) for total in sorted({c["total"] for c in own})]
         tried = [point for point in tried if point]
         if tried:
@@ -237,19 +252,23 @@ def fit_charts(results):
     stacks = []
     for fit in results.get("fits", []):
         tasks = [t for t in results.get("tasks", []) if t.get("seconds")
-                 and all(t[key] == fit[key] for key in ("task", "scope", "direction"))]
+                 and all(t.get(key) == fit.get(key)
+                         for key in ("task", "scope", "direction", "type"))]
         if tasks and fit.get("pieces"):
             stacks.append([_fit_chart(fit, tasks), _residual_chart(fit, tasks)])
     return stacks
 
 
-SCOPES = {"inter": "between nodes", "intra": "inside a node"}
+SCOPES = {"inter": "between nodes", "intra": "inside a node", "rank": "in each rank"}
 DIRECTIONS = {"one": "one way", "both": "both ways", "all": "all links busy"}
 
 
 def fit_name(fit):
-    return (f"{fit['task']} {SCOPES.get(fit['scope'], fit['scope'])}, "
-            f"{DIRECTIONS.get(fit['direction'], fit['direction'])}")
+    """stream between nodes, all links busy; combine of double in each rank"""
+    name = f"{fit['task']} of {fit['type']}" if fit.get("type") else fit["task"]
+    name = f"{name} {SCOPES.get(fit['scope'], fit['scope'])}"
+    return name if fit["scope"] == "rank" else \
+        f"{name}, {DIRECTIONS.get(fit['direction'], fit['direction'])}"
 
 
 def piece_of(fit, size):
@@ -268,6 +287,8 @@ def fitted(fit, size):
 def _piece_points(piece, low):
     """Enough of them that a straight line is a curve on logarithmic axes."""
     first, last = max(piece["from"], low), piece["to"]
+    if last <= first:
+        return []
     steps = max(2, int(4 * math.log2(max(2.0, last / first))))
     sizes = [first * (last / first) ** (i / steps) for i in range(steps + 1)]
     return [Point(s, piece["alpha"] + piece["beta"] * s) for s in sizes]
@@ -275,7 +296,7 @@ def _piece_points(piece, low):
 
 def _fit_chart(fit, tasks):
     tasks = sorted(tasks, key=lambda t: t["bytes"])
-    low = max(1, tasks[0]["bytes"])
+    low = min((t["bytes"] for t in tasks if t["bytes"] > 0), default=1)
     lines = [Series("", _piece_points(piece, low), marks=False) for piece in fit["pieces"]]
     lines[0].name = "fitted" if len(lines) == 1 else f"fitted, {len(lines)} pieces"
     points = [Point(t["bytes"], statistics.median(t["seconds"]), *middle_half(t["seconds"]))
@@ -289,7 +310,7 @@ def _residual_chart(fit, tasks):
     for task in sorted(tasks, key=lambda t: t["bytes"]):
         model = fitted(fit, task["bytes"])
         low, high = middle_half(task["seconds"])
-        points.append(Point(max(1, task["bytes"]), statistics.median(task["seconds"]) / model - 1,
+        points.append(Point(task["bytes"], statistics.median(task["seconds"]) / model - 1,
                             low and low / model - 1, high and high / model - 1))
     return LineChart("what the fit leaves", [Series("residual", points, 2, line=False)],
                      Axis("bytes of a message", "bytes", 2),
@@ -370,9 +391,9 @@ def regret_charts(results):
     axis = Axis("longer than the best found", "percent", 0, min(ends), 1.05 * max(ends))
     panels = []
     for kind in kinds(found):
-        own = sorted((r for r in found if (r["collective"], r["distribution"]) == kind),
-                     key=lambda r: r["total"])
-        lines = [Series(arm, [Point(r["total"], r[arm]) for r in own], TONES[arm])
+        own = sorted((r for r in found if kind_of(r) == kind), key=lambda r: r["total"])
+        lines = [Series(arm, [Point(r["total"], r[arm], note=f"best: {r.get('best_arm', '?')}")
+                              for r in own], TONES[arm])
                  for arm in ("default", "tuned")]
         panels.append(LineChart(name_of(kind), lines, SIZE, axis))
     return panels
