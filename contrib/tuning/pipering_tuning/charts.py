@@ -188,10 +188,16 @@ def linear_ticks(low, high, most=6):
 
 
 def power_ticks(low, high, most=6):
-    """Powers of two, every so many that there are at most `most`."""
+    """Powers of two, every so many that there are at most `most`; of a short range, quarters
+    between them too, or round values."""
     first, last = math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9)
     step = max(1, math.ceil((last - first + 1) / most))
-    return [2.0**i for i in range(first + (-first) % step, last + 1, step)]
+    found = [2.0**i for i in range(first + (-first) % step, last + 1, step)]
+    if len(found) < 3:
+        parts = [m * 2.0**i for i in range(first - 1, last + 1) for m in (1, 1.25, 1.5, 1.75)]
+        parts = [part for part in parts if low <= part <= high]
+        found = parts if 2 <= len(parts) <= most else found
+    return found if len(found) > 1 else linear_ticks(low, high, most)
 
 
 def decade_ticks(low, high, most=6):
@@ -211,8 +217,7 @@ def decade_ticks(low, high, most=6):
 def ticks(axis, low, high, most=6):
     """Values to label between low and high."""
     if axis.log == 2:
-        found = power_ticks(low, high, most)
-        return found if len(found) >= 2 else decade_ticks(low, high, most)
+        return power_ticks(low, high, most)
     if axis.log:
         return decade_ticks(low, high, most)
     return linear_ticks(low, high, most)

@@ -113,23 +113,34 @@ CHANGE_TONES = {"faster": 3, "same": 0, "slower": 2}
 
 
 def change_charts(found):
-    """A chart for each collective and distribution, with a row for each size; all on one scale."""
+    """A chart for each kind of call with a row for each size, or for each collective where kinds
+    have few sizes; all on one scale."""
     panels = []
     ends = [end for c in found for end in (c.ratio, c.low, c.high) if end] + [1.0]
     axis = Axis("time after / time before", "ratio", 10, min(ends), max(ends))
-    for kind in kinds([c.after for c in found]):
-        own = [c for c in found if kind_of(c.after) == kind]
-        places = {(c.after["p"], c.after["ppn"]) for c in own}
-        bars = [Bar(_row_name(c, len(places) > 1), c.ratio, c.low, c.high, CHANGE_TONES[c.kind()],
+    title = name_of if len(found) > 2 * len(kinds([c.after for c in found])) else _collective
+    for name in dict.fromkeys(title(kind_of(c.after)) for c in found):
+        own = [c for c in found if title(kind_of(c.after)) == name]
+        bars = [Bar(_row_name(c, own), c.ratio, c.low, c.high, CHANGE_TONES[c.kind()],
                     _change_note(c)) for c in own]
-        panels.append(BarChart(name_of(kind), bars, axis, (1.0, "")))
+        panels.append(BarChart(name, bars, axis, (1.0, "")))
     return panels
 
 
-def _row_name(change, several):
-    call = change.after
-    name = charts.size(call["total"])
-    return f"{name}, {call['p']} ranks" if several else name
+def _collective(kind):
+    return kind[0]
+
+
+def _row_name(change, others):
+    """The size of a call, and what else tells it from the others of its chart."""
+    def differ(value):
+        return len({value(other.after) for other in others}) > 1
+    call, words = change.after, []
+    if differ(kind_of):
+        words += [word for word in kind_of(call)[1:] if word != PLAIN]
+    if differ(lambda c: (c["p"], c["ppn"])):
+        words.append(f"{call['p']} ranks")
+    return " ".join(words + [charts.size(call["total"])])
 
 
 def _change_note(change):
