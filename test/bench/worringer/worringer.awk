@@ -41,6 +41,7 @@ BEGIN {
         arm_at[arms] = arm
     }
     least[c, bytes, p, arm] = get("min_s")
+    middle[c, bytes, p, arm] = get("median_s")
     to_stock[c, bytes, p, arm] = get("to_stock")
     fraction = get("frac_min")
     block_used = get("block")
@@ -51,6 +52,9 @@ BEGIN {
 function name_of(arm,    list, count, i, at) {
     if (arm ~ /:B=/) {
         return "linear-B"
+    }
+    if (arm ~ /=two_trees$/) {
+        return "two-trees"
     }
     count = split(names, list, ",")
     for (i = 1; i <= count; i++) {
@@ -242,6 +246,21 @@ function judge_onenode(    list, count, i, to_default) {
     at_most("geometric mean of the ratios to default", to_default, 1.05)
 }
 
+function judge_trees(    i, bytes, chain, tree, binomial) {
+    printf "%-8s %10s %10s %10s\n", "bytes", "binomial", "chain", "two trees"
+    for (i = 1; i <= rows["bcast"]; i++) {
+        bytes = total["bcast", i]
+        binomial = middle["bcast", bytes, 32, "binomial"]
+        chain = middle["bcast", bytes, 32, "chain"]
+        tree = middle["bcast", bytes, 32, "two-trees"]
+        printf "%-8d %10.1f %10.1f %10.1f\n", bytes, 1e3 * binomial, 1e3 * chain, 1e3 * tree
+        at_most(bytes " bytes: two trees / binomial", tree / binomial, 1)
+        if (bytes < 65536) {
+            at_most(bytes " bytes: two trees / chain", tree / chain, 1)
+        }
+    }
+}
+
 function show_schedules(    i, s) {
     printf "%-12s %8s %8s %10s %10s %8s\n", "", "B", "rounds", "ms", "of limit", "adds"
     printf "%-12s %8d %8s %10.1f %10.3f\n", "measured", block_used, "-",
@@ -288,6 +307,8 @@ END {
         judge_identity()
     } else if (section == "onenode") {
         judge_onenode()
+    } else if (section == "trees32") {
+        judge_trees()
     } else if (section == "schedules") {
         show_schedules()
     } else if (section == "points") {
