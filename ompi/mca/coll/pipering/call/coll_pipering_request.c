@@ -19,13 +19,10 @@
 #include "ompi/mca/coll/pipering/decide/coll_pipering_lessons.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ompi/op/op.h"
-#include "opal/util/output.h"
 
 static void request_construct(mca_coll_pipering_request_t *request)
 {
@@ -109,80 +106,6 @@ void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
 {
     request->tag = mca_common_irregular_task_tags(request->super.comm, tags_wanted(request),
                                                request->super.nonblocking);
-}
-
-/* ---- the verbose line and the counters ---- */
-
-/* Of all pipelines, or the exchange. */
-static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t *request)
-{
-    mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0};
-
-    if (request->in_rounds) {
-        return request->rounds.traffic;
-    }
-    for (const mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
-        sum.blocks_in += pipe->traffic.blocks_in;
-        sum.bytes_in += pipe->traffic.bytes_in;
-        sum.blocks_out += pipe->traffic.blocks_out;
-        sum.bytes_out += pipe->traffic.bytes_out;
-        sum.bytes_shared += pipe->traffic.bytes_shared;
-    }
-    return sum;
-}
-
-static uint64_t counted_rounds(const mca_coll_pipering_traffic_t *traffic)
-{
-    return traffic->blocks_in > traffic->blocks_out ? traffic->blocks_in : traffic->blocks_out;
-}
-
-static void report(const mca_coll_pipering_request_t *request,
-                   const mca_coll_pipering_traffic_t *traffic)
-{
-    const mca_coll_pipering_plan_t *plan = request->plan;
-    const int me = ompi_comm_rank(request->super.comm);
-    char order[64];
-
-    if (!mca_coll_pipering_is_verbose(request->call.context->process, request->super.comm)) {
-        return;
-    }
-    if (plan->ring.size == ompi_comm_size(request->super.comm)) {
-        snprintf(order, sizeof(order), "position %d", plan->ring.position[me]);
-    } else {
-        snprintf(order, sizeof(order), "root %d", plan->key.root);
-    }
-    opal_output(request->call.context->process->output,
-                "coll/pipering: %s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
-                "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
-                "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
-                "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
-                request->caller.name, request->super.comm->c_name,
-                plan->row->text, plan->total,
-                ompi_comm_size(request->super.comm),
-                mca_coll_pipering_setup_nodes(request->call.context->setup),
-                plan->cut.block_size * plan->key.sizes.unit, plan->equation2, plan->window,
-                plan->rounds, plan->time, plan->rival_time, order, traffic->blocks_in,
-                plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic));
-}
-
-static void count(const mca_coll_pipering_request_t *request,
-                  const mca_coll_pipering_traffic_t *traffic)
-{
-    mca_coll_pipering_counters_t *counters = &request->call.context->process->counters;
-
-    mca_common_irregular_count(&counters->calls, 1);
-    mca_common_irregular_count(&counters->blocks_received, traffic->blocks_in);
-    mca_common_irregular_count(&counters->blocks_sent, traffic->blocks_out);
-    mca_common_irregular_count(&counters->bytes_received, traffic->bytes_in);
-    mca_common_irregular_count(&counters->bytes_sent, traffic->bytes_out);
-    mca_common_irregular_count(&counters->bytes_shared, traffic->bytes_shared);
-    mca_common_irregular_count(&counters->bytes_from_network, request->plan->in_from_network);
-    mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
-    counters->algorithm_used = (int64_t) request->plan->row->algorithm;
-    counters->block_size_used
-        = (int64_t) (request->plan->cut.block_size * request->plan->key.sizes.unit);
-    counters->predicted_rounds = (int64_t) request->plan->rounds;
-    counters->predicted_time = (int64_t) (1e9 * request->plan->time);
 }
 
 /* ---- what a call teaches ---- */
@@ -395,10 +318,7 @@ static int begin_run(mca_coll_pipering_request_t *request)
 /* A run that is over: its memory goes, its figures stay. */
 static int end_run(mca_coll_pipering_request_t *request, int rc)
 {
-    const mca_coll_pipering_traffic_t traffic = traffic_of(request);
-
-    count(request, &traffic);
-    report(request, &traffic);
+    mca_coll_pipering_request_report(request);
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_pipering_staging_bring(&request->staging, &request->call.recv);
     }

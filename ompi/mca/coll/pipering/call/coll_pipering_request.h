@@ -102,6 +102,9 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_plan_t plan);
 
+/** Counts a call that is over, and writes its verbose line (coll_pipering_request_report.c). */
+void mca_coll_pipering_request_report(const mca_coll_pipering_request_t *request);
+
 /** Makes the pipelines of a reduction that begins (coll_pipering_request_reduce.c). */
 int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
 

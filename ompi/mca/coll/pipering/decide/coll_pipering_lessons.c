@@ -37,6 +37,7 @@
 
 #include "ompi/mca/coll/pipering/engine/coll_pipering_clock.h"
 #include "coll_pipering_setup.h"
+#include "coll_pipering_timing.h"
 #include "opal/util/output.h"
 
 /* The least bytes in all of a lesson: streams of a few blocks show little. */
@@ -61,19 +62,12 @@ typedef struct series_t {
     mca_coll_pipering_factors_t factors;
 } series_t;
 
-/* The longest time of all ranks, found by dissemination while this rank waits. */
-typedef struct {
-    mca_common_irregular_task_t super;
-    mca_common_irregular_agreement_t agreement;
-    double time; /* of this rank; at the end the longest of all ranks */
-} timing_t;
-
 typedef struct mca_coll_pipering_lessons_t {
     mca_coll_pipering_rates_t rates; /* in force */
     series_t *all_series;
     unsigned begun, over;
     struct {
-        timing_t *timing; /* about its time; NULL: it has no call that teaches */
+        mca_coll_pipering_timing_t *timing; /* about its time; NULL: it has no call that teaches */
         series_t *series;
         double began, modelled, bytes;
     } below; /* a lesson that the module below serves */
@@ -368,79 +362,6 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
     return true;
 }
 
-/* ---- while this rank waits ---- */
-
-static void construct_timing(timing_t *timing)
-{
-    memset(&timing->agreement, 0, sizeof(timing->agreement));
-}
-
-static void destruct_timing(timing_t *timing)
-{
-    (void) mca_common_irregular_agreement_fini(&timing->agreement);
-}
-
-static OBJ_CLASS_INSTANCE(timing_t, mca_common_irregular_task_t, construct_timing, destruct_timing);
-
-static void merge_times(void *value, const void *other)
-{
-    double *mine = value;
-    const double *its = other;
-
-    *mine = fmax(*mine, *its);
-}
-
-static int start_timing(mca_common_irregular_task_t *task)
-{
-    timing_t *timing = (timing_t *) task;
-
-    mca_common_irregular_combine(&timing->agreement, merge_times, &timing->time);
-    mca_common_irregular_task_activate(task);
-    (void) mca_common_irregular_task_progress();
-    return OMPI_SUCCESS;
-}
-
-static bool advance_timing(mca_common_irregular_task_t *task, int *steps, int *rc)
-{
-    timing_t *timing = (timing_t *) task;
-    const bool over = mca_common_irregular_agreement_move(&timing->agreement, steps);
-
-    *rc = timing->agreement.schedule.error;
-    return over;
-}
-
-static const mca_common_irregular_task_kind_t timing_kind = {.start = start_timing,
-                                                             .advance = advance_timing};
-
-/* NULL: no memory. */
-static timing_t *new_timing(mca_coll_pipering_context_t *context)
-{
-    timing_t *timing = OBJ_NEW(timing_t);
-
-    if (NULL != timing) {
-        mca_common_irregular_task_init(&timing->super, &timing_kind, context->comm, false);
-        if (OMPI_SUCCESS != new_agreement(context, sizeof(timing->time), &timing->agreement)) {
-            mca_common_irregular_task_free(&timing->super);
-            timing = NULL;
-        }
-    }
-    return timing;
-}
-
-/* Agrees by a timing, which is gone then; *time, this rank's, becomes the longest of all. */
-static int agree_on_time(timing_t *timing, double *time)
-{
-    timing->time = *time;
-    OBJ_RETAIN(timing);
-    int rc = mca_common_irregular_task_start(&timing->super);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_task_wait(&timing->super);
-        *time = timing->time;
-    }
-    OBJ_RELEASE(timing);
-    return rc;
-}
-
 int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
 {
     double time = 0;
@@ -448,8 +369,9 @@ int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
     if (!mca_coll_pipering_rates_known(&context->lessons->rates)) {
         return OMPI_SUCCESS;
     }
-    timing_t *timing = new_timing(context);
-    return NULL == timing ? OMPI_ERR_OUT_OF_RESOURCE : agree_on_time(timing, &time);
+    mca_coll_pipering_timing_t *timing = mca_coll_pipering_timing_new(context);
+    return NULL == timing ? OMPI_ERR_OUT_OF_RESOURCE
+                          : mca_coll_pipering_timing_agree(timing, &time);
 }
 
 /* ---- the module below ---- */
@@ -482,7 +404,7 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    lessons->below.timing = new_timing(context);
+    lessons->below.timing = mca_coll_pipering_timing_new(context);
     lessons->below.series = find_series(context, plan);
     lessons->below.modelled = plan->rival_time;
     lessons->below.bytes = (double) plan->total;
@@ -504,14 +426,14 @@ static void report_below(const mca_coll_pipering_context_t *context,
 int mca_coll_pipering_lessons_end_below(mca_coll_pipering_context_t *context, int rc)
 {
     mca_coll_pipering_lessons_t *lessons = context->lessons;
-    timing_t *timing = lessons->below.timing;
+    mca_coll_pipering_timing_t *timing = lessons->below.timing;
 
     if (NULL == timing) {
         return rc;
     }
     double time = mca_coll_pipering_now() - lessons->below.began;
     lessons->below.timing = NULL;
-    const int agreed = agree_on_time(timing, &time);
+    const int agreed = mca_coll_pipering_timing_agree(timing, &time);
     if (OMPI_SUCCESS == agreed) {
         mca_coll_pipering_factors_add_below(&lessons->below.series->factors, lessons->below.bytes,
                                             time);
