@@ -28,13 +28,19 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Seconds; the latter where ranks wait for a processor, too, not only for the time. */
 #define LEAST_SLACK 200e-6
-#define MOST_SLACK 0.1
+#define CROWDED_SLACK 1e-3
 #define LEAST_TOLERANCE 20e-6
-#define CROWDED_TOLERANCE 200e-6 /* where ranks wait for a processor, not only for the time */
-#define PART_LATE 0.03           /* of what the work takes */
-#define EASE 0.9                 /* what slack and tolerance come back by with a start that was met */
-#define PATIENCE 3               /* missed starts in a row until the tolerance grows */
+#define CROWDED_TOLERANCE 200e-6
+
+#define MOST_SLACK 0.1
+#define PART_LATE 0.03 /* of what the work takes */
+#define PATIENCE 3     /* missed starts in a row until the tolerance grows */
+
+/* With each start that is met, slack and tolerance come back by so much. */
+#define EASE_SLACK 0.98
+#define EASE_TOLERANCE 0.9
 
 /* What the ranks tell each other of a repetition; the most of each counts. */
 enum { SECONDS, LATE, ERROR, TOLD };
@@ -42,6 +48,11 @@ enum { SECONDS, LATE, ERROR, TOLD };
 static double tolerance_of(const kernel_pace_t *pace, double usual)
 {
     return fmax(pace->tolerance, PART_LATE * usual);
+}
+
+static double least_slack(void)
+{
+    return kernel_time_crowded() ? CROWDED_SLACK : LEAST_SLACK;
 }
 
 static double least_tolerance(void)
@@ -52,7 +63,7 @@ static double least_tolerance(void)
 static void init(kernel_pace_t *pace)
 {
     if (0.0 == pace->slack) {
-        pace->slack = LEAST_SLACK + 4.0 * kernel_time_round_trip();
+        pace->slack = least_slack() + 4.0 * kernel_time_round_trip();
         pace->tolerance = least_tolerance();
     }
 }
@@ -70,8 +81,8 @@ static void adapt(kernel_pace_t *pace, bool met)
 {
     if (met) {
         pace->missed = 0;
-        pace->slack = fmax(EASE * pace->slack, LEAST_SLACK);
-        pace->tolerance = fmax(EASE * pace->tolerance, least_tolerance());
+        pace->slack = fmax(EASE_SLACK * pace->slack, least_slack());
+        pace->tolerance = fmax(EASE_TOLERANCE * pace->tolerance, least_tolerance());
         return;
     }
     pace->slack = fmin(2.0 * pace->slack, MOST_SLACK);
