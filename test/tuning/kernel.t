@@ -208,11 +208,13 @@ def test_lines():
     assert "cell=a reps=3 stock=1 set=x:1,y:a+b" == kernel.cell_line(
         {"cell": "a", "reps": 3, "stock": True, "type": None, "set": {"x": 1, "y": "a,b"}})
     assert "cell=a" == kernel.cell_line({"cell": "a", "set": {}})
-    try:
-        kernel.cell_line({"cell": "a", "set": {"x": "two words"}})
-        assert False, "a blank was taken"
-    except ValueError:
-        pass
+    for wrong in ({"cell": "a", "set": {"x": "two words"}}, {"cell": "a" * 128},
+                  {"cell": "a", "set": {f"variable_{i}": "value" * 10 for i in range(100)}}):
+        try:
+            kernel.cell_line(wrong)
+            assert False, f"{wrong} was taken"
+        except ValueError:
+            pass
 
 
 def test_compiler():

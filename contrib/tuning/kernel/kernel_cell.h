@@ -44,7 +44,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KERNEL_WORD 64
+#define KERNEL_WORD 128
 #define KERNEL_LINE 4096
 #define KERNEL_NOTE 512
 

@@ -47,6 +47,9 @@ END_TIMEOUT = 30.0     # seconds until it has ended after its last cell
 KILL_TIMEOUT = 5.0     # seconds from SIGTERM to SIGKILL
 COMPILE_TIMEOUT = 300.0
 
+# Characters of a word and of a line that the kernel reads (kernel_cell.h), less one.
+WORD_MOST, LINE_MOST = 127, 4094
+
 
 # ---- compiling
 
@@ -114,7 +117,7 @@ def build(mpicc, directory):
 # ---- lines
 
 def cell_line(cell):
-    """A cell as a line of the kernel's input."""
+    """A cell as a line of the kernel's input. ValueError: it is none that the kernel reads."""
     words = []
     for key, value in cell.items():
         if value is None or (isinstance(value, dict) and not value):
@@ -127,8 +130,13 @@ def cell_line(cell):
         word = f"{key}={value}"
         if re.search(r"\s", word):
             raise ValueError(f"{word!r}: a cell has no blanks in its values")
+        if len(word) - len(key) - 1 > WORD_MOST and "set" != key:
+            raise ValueError(f"{word!r}: a value has at most {WORD_MOST} characters")
         words.append(word)
-    return " ".join(words)
+    line = " ".join(words)
+    if len(line) > LINE_MOST:
+        raise ValueError(f"{line[:60]!r}...: a cell has at most {LINE_MOST} characters")
+    return line
 
 
 def _number(text, kind=float):
