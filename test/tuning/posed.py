@@ -114,7 +114,7 @@ class Machine:
         start = files.read_settings(path) if path else {}
         self.now += JOB_SECONDS
         factor = math.exp(self.dice.gauss(0, self.drift))
-        for cell in cells:
+        for cell in (cell for group in cells for cell in group):
             if self.stop_after is not None and len(self.measured) >= self.stop_after:
                 raise KeyboardInterrupt
             self.measured.append(len(self.measured))

@@ -21,7 +21,7 @@ class Group(namedtuple("Group", "title variables calls needs seeds")):
     """variables are chosen together.
 
     calls   COLLECTIVE:DIST:PLACE[:TYPE], see calls.py
-    needs   "nodes": several of them; "ranks": several on a node; "both"
+    needs   "nodes": several of them; "ranks": several on a node; "both"; "any" machine will do
     seeds   values to try where the one in force is 0, which stands for a choice of the library;
             for variables without range or enumeration all values
     """
@@ -43,13 +43,13 @@ TYPES = "allgatherv:regular:0.5:list allgatherv:spike:0.8:list alltoallw:ring:0.
 GROUPS = (
     group("costs of links between nodes", "coll_pipering_alpha coll_pipering_beta", GATHERS),
     group("costs of links inside nodes", "coll_pipering_local_alpha coll_pipering_local_beta",
-          GATHERS, "both"),
+          GATHERS, "ranks"),
 ) + tuple(
     group(f"algorithm of MPI_{name.capitalize()}", f"coll_pipering_{name}_algorithm",
           " ".join(f"{name}:{dist}:{place}" for dist, place in (
               (("regular", 0.2), ("broadcast", 0.45), ("outlier", 0.7), ("half", 0.95))
               if "allgatherv" == name else
-              (("regular", 0.2), ("regular", 0.5), ("regular", 0.95)))))
+              (("regular", 0.2), ("regular", 0.5), ("regular", 0.95)))), "any")
     for name in ALGORITHMS
 ) + (
     group("smallest call", "coll_pipering_min_total", EDGE),
@@ -61,28 +61,29 @@ GROUPS = (
     group("contributions that share a message", "coll_pipering_rounds_packed", SKEWED),
     group("block size", "coll_pipering_block_size", GATHERS, seeds=("block",)),
     group("window", "coll_pipering_window", GATHERS, seeds=("8", "32")),
-    group("small messages of an all-to-all", "coll_pipering_alltoall_small", EXCHANGES),
-    group("messages at the same time", "coll_pipering_alltoall_window", EXCHANGES,
+    group("small messages of an all-to-all", "coll_pipering_alltoall_small", EXCHANGES, "any"),
+    group("messages at the same time", "coll_pipering_alltoall_window", EXCHANGES, "any",
           seeds=("2", "8")),
-    group("many messages", "coll_pipering_alltoall_many_window", EXCHANGES),
+    group("many messages", "coll_pipering_alltoall_many_window", EXCHANGES, "any"),
     group("groups with a leader", "coll_mleader_groups", LEADERS, "both", ("1", "2", "socket")),
     group("largest contribution for leaders", "coll_mleader_large", LEADERS, "both"),
     group("exchange of leaders", "coll_mleader_exchange", LEADERS, "both"),
     group("ring of leaders", "coll_mleader_ring_from", LEADERS, "both"),
     group("cost of a leader's message", "coll_mleader_message_cost", LEADERS, "both"),
     group("aggregation", "coll_mleader_aggregation", LEADERS, "both"),
-    group("ring buffers", "coll_pipering_ring_buffer_size", GATHERS, "both"),
-    group("looking ahead", "opal_datatype_lookahead_segments", TYPES),
-    group("dense segments", "opal_datatype_lookahead_min_segment", TYPES),
-    group("index for jumps", "opal_datatype_seek_index_stride", TYPES),
-    group("lists of places", "opal_datatype_units_per_entry", TYPES),
+    group("ring buffers", "coll_pipering_ring_buffer_size", GATHERS, "ranks"),
+    group("looking ahead", "opal_datatype_lookahead_segments", TYPES, "any"),
+    group("dense segments", "opal_datatype_lookahead_min_segment", TYPES, "any"),
+    group("index for jumps", "opal_datatype_seek_index_stride", TYPES, "any"),
+    group("lists of places", "opal_datatype_units_per_entry", TYPES, "any"),
 )
 
 
 def fits_machine(group, machine):
     """Whether a group can show an effect on this machine."""
     nodes, ranks = machine["nodes"] > 1, machine["ppn"] > 1
-    return {"nodes": nodes, "ranks": ranks, "both": nodes and ranks}[group.needs]
+    return {"any": True, "nodes": nodes, "ranks": ranks,
+            "both": nodes and ranks}[group.needs]
 
 
 def calls_of(group, largest, collectives=()):

@@ -10,6 +10,8 @@ A cell may set variables that no running job can change. Cells are therefore sor
 those settings, each job with a parameter file of its own; within a job the kernel sets the rest.
 """
 
+import itertools
+import math
 import os
 import random
 import time
@@ -39,13 +41,16 @@ class Measurer:
         self.used = {}
         self.jobs = 0
 
-    def measure(self, cells, text, seed=0):
-        """{id: result} of cells; text tells people what is measured. Jobs go in random order."""
+    def measure(self, cells, text, seed=0, until=math.inf):
+        """{id: result} of cells; text tells people what is measured. Jobs go in random order. No
+        further group of cells is begun when `until` seconds have been spent, but the first is."""
         results = {}
         jobs = self._jobs(self._missing(cells, results))
         random.Random(seed).shuffle(jobs)
         for settings, part in jobs:
-            self._run(part, results, text, len(cells), self._settings_file(settings), None)
+            if not results or self.spent < until:
+                self._run(part, results, text, len(cells), self._settings_file(settings), None,
+                          until)
         return results
 
     def measure_through(self, cells, text, path, form):
@@ -105,7 +110,7 @@ class Measurer:
         files.write(path, files.settings_text(dict(settings)))
         return path
 
-    def _run(self, pairs, results, text, total, path, form):
+    def _run(self, pairs, results, text, total, path, form, until=math.inf):
         asked = {str(number): cell for number, (cell, _) in enumerate(pairs)}
         self.jobs += 1
         last = self.clock()
@@ -120,7 +125,15 @@ class Measurer:
             results[name] = result
             self.progress.cell(f"{text}: {_label(asked[number])}", len(results), total, self.spent)
 
-        self.run(_numbered([cell for _, cell in pairs]), take, path, form)
+        self.run(self._in_time(_groups([cell for _, cell in pairs]), results, until), take, path,
+                 form)
+
+    def _in_time(self, groups, results, until):
+        """Groups as long as there is time; asked for one by one, when the last one is over."""
+        for group in groups:
+            if results and self.spent >= until:
+                return
+            yield group
 
 
 def _label(cell):
@@ -135,14 +148,11 @@ def _for_kernel(cell, settings):
     return {**{key: value for key, value in cell.items() if "arm" != key}, "set": settings}
 
 
-def _numbered(cells):
-    """Cells and groups with short names: the kernel's lines have a bounded length."""
-    groups = {}
-    return [{**cell, "cell": str(number), **_group(cell, groups)}
-            for number, cell in enumerate(cells)]
-
-
-def _group(cell, groups):
-    if "group" not in cell:
-        return {}
-    return {"group": str(groups.setdefault(cell["group"], len(groups)))}
+def _groups(cells):
+    """Lists of neighbours of the same group, all with short names: the kernel's lines have a
+    bounded length."""
+    numbered = [{**cell, "cell": str(number)} for number, cell in enumerate(cells)]
+    groups = []
+    for name, part in itertools.groupby(numbered, lambda cell: cell.get("group", cell["cell"])):
+        groups.append([{**cell, "group": str(len(groups))} for cell in part])
+    return groups

@@ -32,7 +32,7 @@ class Effort(namedtuple("Effort", "reps warmup rounds")):
 
 
 FULL = Effort(4, 9, 2)
-SHORT = Effort(3, 9, 2)
+SHORT = Effort(3, 5, 2)
 
 
 class Arm:
@@ -83,12 +83,12 @@ class Race:
                 "warmup": self.effort.warmup, "group": name, "seed": seed, "arm": arm.name,
                 "set": {**self.base, **arm.settings}}
 
-    def round(self):
-        """Measures every arm on every call once more."""
+    def round(self, until):
+        """Measures every arm on every call once more; only some calls if time runs out."""
         arms = self.running
         cells = self.cells()
         results = self.measurer.measure(cells, f"race of {self.name.split('/')[0]}",
-                                        f"{self.seed}/{self.name}/{self.rounds}")
+                                        f"{self.seed}/{self.name}/{self.rounds}", until)
         by_id = {cell["cell"]: cell for cell in cells}
         failed = {}
         for name, result in results.items():
@@ -102,13 +102,13 @@ class Race:
         self.rounds += 1
 
     def take(self, arm, call, results):
-        """The times of an arm in a call. A call that fails with the settings in force is left
-        out of the race."""
+        """The times of an arm in a call. A call that fails with the settings in force, or for
+        which there was never time, is left out of the race."""
         name = f"race/{self.name}/{self.rounds}/{call}/{arm.name}"
         result = results.get(name)
         if result is not None and "ok" == result["status"] and result["seconds"]:
             arm.blocks.setdefault(call, []).append(result["seconds"])
-        elif arm.name in (CURRENT, AGAIN):
+        elif arm.name in (CURRENT, AGAIN) and not (result is None and self.rounds):
             self.calls.remove(call)
 
     # ---- judging
@@ -162,7 +162,7 @@ class Race:
             before = self.measurer.spent
             if 0 < self.rounds and before + last > until:
                 break
-            self.round()
+            self.round(until)
             last = self.measurer.spent - before
             if self.calls:
                 self.drop_slower()

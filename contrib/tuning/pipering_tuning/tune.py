@@ -111,6 +111,11 @@ def repeatable(options):
     return {name: getattr(options, name) for name in names}
 
 
+def count(number, word):
+    """1 node, 2 nodes."""
+    return f"{number} {word}" if 1 == number else f"{number} {word}s"
+
+
 class Tuning:
     """One run, step by step."""
 
@@ -170,7 +175,7 @@ class Tuning:
 
     def say_machine(self, machine):
         self.say(f"Open MPI {machine['release']} in {self.table.prefix}, {machine['ranks']} ranks "
-                 f"on {machine['nodes']} nodes ({self.launcher.where}), pml {machine['pml']}")
+                 f"on {count(machine['nodes'], 'node')} ({self.launcher.where}), pml {machine['pml']}")
         self.say(f"hosts: {' '.join(machine['hosts'][:16])}"
                  f"{' ...' if len(machine['hosts']) > 16 else ''}; ranks on each: "
                  f"{machine['mapping']}; {machine['processors']} processors "
@@ -222,7 +227,7 @@ class Tuning:
 
     def measure_tasks(self):
         cells = tasks.cells(self.machine, quick=self.options.short)
-        found = self.measurer.measure(cells, "tasks", self.options.seed)
+        found = self.measurer.measure(cells, "tasks", self.options.seed, self.until(TASKS))
         self.tasks = tasks.collect(cells, found)
         self.fits = tasks.fits(self.tasks)
         self.costs = tasks.costs(self.fits)
@@ -280,7 +285,7 @@ class Tuning:
         """Comments of the parameter file."""
         machine = self.machine
         lines = [f"Made by `{self.command}`", f"on {machine['when']}, for Open MPI "
-                 f"{machine['release']}, {machine['ranks']} ranks on {machine['nodes']} nodes, "
+                 f"{machine['release']}, {machine['ranks']} ranks on {count(machine['nodes'], 'node')}, "
                  f"pml {machine['pml']}.",
                  "Use: mpirun --tune THIS-FILE, or these lines in mca-params.conf.", ""]
         for row in self.choices:
@@ -331,7 +336,7 @@ class Tuning:
         if self.regret:
             worst = max(self.regret, key=lambda row: row["tuned"])
             mean = sum(row["tuned"] for row in self.regret) / len(self.regret)
-            self.say(f"regret against the best found for each of {len(self.regret)} calls: "
+            self.say(f"regret against the best found for each of {count(len(self.regret), 'call')}: "
                      f"{race.percent(mean)} on average, {race.percent(worst['tuned'])} at most "
                      f"({worst['collective']}:{worst['distribution']}:{worst['total']}, "
                      f"{worst['best_arm']})")

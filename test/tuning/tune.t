@@ -1,0 +1,107 @@
+#!/bin/bash
+# pipering-tune end to end, in its short form: 4 nodes with links of 100 Mbit/s, told that their
+# links are thirty times as slow to start with and thirty times as fast as they are. It must find
+# that out, prove it, go on after an interrupt, and its rules file must be read by coll/tuned.
+# shellcheck source-path=SCRIPTDIR source=../mpi/lib.sh
+. "$(dirname "$0")/../mpi/lib.sh"
+
+if ! can_nodes; then
+    echo "1..0 # SKIP no nodes can be made here"
+    exit 0
+fi
+command -v python3 >/dev/null || {
+    echo "1..0 # SKIP no python3"
+    exit 0
+}
+
+out=$work/out
+wrong=(--start coll_pipering_alpha=2500 --start coll_pipering_beta=2.8)
+job="$root/test/testbed/testbed mpirun --ppn 1 --timeout 300 --"
+
+# tune ARG...: pipering-tune on the nodes, in the background; its process in $tuner.
+tune() {
+    timeout -k 5 150 "$testbed" with --nodes 4 --rate 100mbit -- \
+        "$root/contrib/tuning/pipering-tune" --launch "$job" --budget 0.7 \
+        --variables 'coll_pipering_alpha,coll_pipering_beta' \
+        --collectives allgatherv,bcast "${wrong[@]}" "$@" >"$work/said" 2>&1 &
+    tuner=$!
+}
+
+cells() { sed -n '/"cell"/p' "$out/journal.jsonl" 2>/dev/null | wc -l; }
+
+# from_json EXPRESSION: of results.json, which is r.
+from_json() {
+    python3 -c "import json, sys; r = json.load(open(sys.argv[1])); print($1)" "$out/results.json"
+}
+
+# ---- interrupted, then on to the end
+
+tune "$out"
+for ((i = 0; i < 600; i++)); do
+    [[ $(cells) -lt 30 ]] || break
+    sleep 0.1
+done
+pid=$(pgrep -f "pipering-tune .*$out" | tail -n 1)
+yes_if "it can be interrupted" kill -INT "$pid"
+wait "$tuner"
+is "an interrupt ends it with status 130" $? 130
+yes_if "and a sentence that says how to go on" grep -q 'interrupted; .*--resume' "$work/said"
+measured=$(cells)
+yes_if "what was measured stands in the journal" test 30 -le "$measured"
+
+tune --resume "$out"
+wait "$tuner"
+status=$?
+is "resumed it comes to its end, and the file helps" "$status" 0
+sed 's/^/# /' "$work/said"
+yes_if "with the cells that were there" test "$measured" -lt "$(cells)"
+is "each cell stands in the journal once" \
+    "$(sed -nE 's/^\{"cell":"([^"]*)".*/\1/p' "$out/journal.jsonl" | sort | uniq -d | wc -l)" 0
+
+# ---- what it says
+
+is "the verdict is that of the exit status" "$(from_json 'r["verdict"]["help"]')" True
+is "alpha or beta was changed" \
+    "$(from_json 'any(c["chosen"] != c["default"] for c in r["choices"])')" True
+is "held-out calls were run before and after" \
+    "$(from_json '{c["phase"] for c in r["calls"]} >= {"before", "after", "race"}')" True
+is "after is faster than before" "$(from_json \
+    'sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "after") <
+     0.9 * sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "before")')" True
+is "the parameter file has settings without blanks, and comments on lines of their own" \
+    "$(grep -vcE '^(#.*|[a-z_]+=[^ ]+)$' "$out/tuned.conf")" 0
+yes_if "the report is there" grep -q '<h1>The file helps' "$out/report.html"
+yes_if "the tables are there" test -s "$out/calls.tsv" -a -s "$out/tasks.tsv"
+
+tune "$out"
+wait "$tuner"
+is "a directory with a journal is not begun anew" $? 1
+yes_if "and the sentence names --resume" grep -q 'is there already: --resume' "$work/said"
+
+# ---- coll/tuned reads the rules file
+
+# A rule for an algorithm that serves two ranks only must make a call of four fail.
+python3 - "$root/contrib/tuning" >"$work/rules" <<'RULES'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+from pipering_tuning import calls, rules, stats
+call = calls.Call("allgatherv", "regular", 400, "auto")
+print(rules.as_text([rules.Rule(call, 5, "two_proc", stats.Interval(1, 1, 1))], 4), end="")
+RULES
+kernel=$(echo "$out"/kernel-*)
+
+# small RANKS SETTING...: a small MPI_Allgatherv under coll/tuned.
+small() {
+    local ranks=$1
+    shift
+    echo "cell=1 kind=call collective=allgatherv dist=regular total=400 type=byte reps=1 warmup=0" |
+        env "$@" "$testbed" local -n "$ranks" --timeout 30 -- "$kernel" 2>/dev/null |
+        grep -c '^cell.1.ok'
+}
+
+rules=(OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_dynamic_rules_filename="$work/rules")
+is "without rules a small call is served" "$(small 4 OMPI_MCA_coll_tuned_use_dynamic_rules=1)" 1
+is "coll/tuned follows a rule of the file" "$(small 4 "${rules[@]}")" 0
+is "the rule is for as many ranks alone" "$(small 3 "${rules[@]}") $(small 5 "${rules[@]}")" "1 1"
+finish
