@@ -341,7 +341,7 @@ runs() {
 }
 
 commands "$root" | grep -E '^(mpirun|ompi_info|test/testbed/testbed) |^make help$| --(help|list)$' |
-    grep -v -e --hostfile | sort -u >"$work/cheap"
+    grep -v -e --hostfile -e tuning | sort -u >"$work/cheap"
 yes_if "there are cheap commands" test 15 -le "$(wc -l <"$work/cheap")"
 while IFS= read -r command; do
     runs "$command"
