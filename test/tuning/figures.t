@@ -133,7 +133,7 @@ def resumed(made):
     assert status == 0 and made.jobs() == before, said
     os.remove(os.path.join(made.root, "build/bench/traff-ontop.tsv"))
     status, said = made.run()
-    assert status == 0 and "1 sections to measure" in said and made.jobs() == before + 1, said
+    assert status == 0 and "to measure: traff-ontop;" in said and made.jobs() == before + 1, said
     status, said = made.run("traff-ontop", "--again")
     assert status == 0 and made.jobs() == before + 2, said
     status, said = made.run("--list")
@@ -146,7 +146,7 @@ def test_a_job_that_dies():
         status, said = made.run("leaders-small", "traff-predicted", fails="allgather")
         assert status == 1, said
         assert "leaders-small has not left leaders-small.tsv" in said
-        assert "traff-9-1.svg" in os.listdir(os.path.join(made.root, "build/figures"))
+        assert "traff-9-10-1.svg" in os.listdir(os.path.join(made.root, "build/figures"))
         assert outputs.UNMEASURED in made.made("claims.md")
 
 

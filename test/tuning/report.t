@@ -25,7 +25,7 @@ import example_results
 from pipering_tuning import charts, png, report, svg, views
 
 KINDS = ("helps", "useless", "hurts", "empty", "odd")
-VOID = {"meta", "br", "link"}
+VOID = {"meta", "br", "link", "wbr"}
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -70,7 +70,8 @@ def span(found, show=number):
 
 
 def share(value):
-    return percent(value, 2)
+    """A part as per cent, to a tenth of one."""
+    return percent(round(value, 3), 2)
 
 
 # ---- Träff
@@ -341,11 +342,13 @@ def worringer_flow(bench):
 
 
 def worringer_switch(bench):
-    points = bench.points("fig5-ranks")
-    tree = next(rate for name, p, rate in points if name == "tree" and p == 64)
-    won = [float(name.split()[0]) for name, p, rate in points
-           if name != "tree" and p == 64 and rate > tree]
-    return f"{number(min(won))} KiB" if won else "none of those shown"
+    parts = []
+    for ranks in (8, 64):
+        rates = {name: rate for name, p, rate in bench.points("fig5-ranks") if p == ranks}
+        won = [float(name.split()[0]) for name, rate in rates.items()
+               if name != "tree" and rate > rates["tree"]]
+        parts.append(f"P = {ranks}: {number(min(won))} KiB" if won else f"P = {ranks}: none shown")
+    return ", ".join(parts)
 
 
 # ---- Kandalla

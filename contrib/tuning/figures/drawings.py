@@ -21,6 +21,7 @@ COUNT = Axis("base count c", "bytes", 2)
 TOTAL = Axis("bytes in all", "bytes", 2)
 PART = Axis("bytes of a rank", "bytes", 2)
 RANKS = Axis("ranks", "number", 2)
+BLOCK = Axis("block size", "bytes", 2)
 RATE = Axis("bandwidth of each rank, MB/s", "number", 10)
 
 # Arms under the names and in the tones of all figures.
@@ -123,18 +124,13 @@ def idle(bench):
             for arm in names]
 
 
-def predicted(ranks, title):
-    """Figures 9 and 10, left: modelled times for so many ranks."""
-    def draw(bench):
-        rows = select(bench.rows("traff-predicted"), p=ranks)
-        return [modelled(title, rows, lambda row: row["total"] / row["p"], COUNT)]
-    return draw
-
-
-def predicted_by_ranks(bench):
-    """Figure 10, right: base counts of 64 bytes."""
-    rows = [row for row in bench.rows("traff-predicted") if row["total"] == 64 * row["p"]]
-    return [modelled("c = 64 bytes, modelled", rows, lambda row: row["p"], RANKS)]
+def predicted(bench):
+    """Figures 9 and 10: modelled times of many ranks, and of base counts of 64 bytes."""
+    rows = bench.rows("traff-predicted")
+    charts = [modelled(f"geometric, {ranks:,} ranks", select(rows, p=float(ranks)),
+                       base_count, COUNT) for ranks in (5772, 65536)]
+    small = [row for row in rows if row["total"] == 64 * row["p"]]
+    return charts + [modelled("geometric, c = 64 bytes", small, lambda row: row["p"], RANKS)]
 
 
 def modelled(title, rows, x, axis):
@@ -176,15 +172,18 @@ def bandwidths(call, arms):
     return draw
 
 
-def stages(name, title, axis):
+def stages(bench):
     """Figure 5, from the model of stages."""
-    def draw(bench):
+    charts = []
+    for name, title, axis in (("blocks", "broadcast of 1 MB by block size", BLOCK),
+                              ("ranks", "broadcast with the best block size", RANKS),
+                              ("flow", "1 MB, 64 ranks, delays of flow control", BLOCK)):
         points = bench.points(f"fig5-{name}")
         series = [Series(label, [Point(x, y) for found, x, y in points if found == label], tone + 1,
                          marks=name == "ranks")
                   for tone, label in enumerate(dict.fromkeys(p[0] for p in points))]
-        return [chart(title, series, axis, RATE)]
-    return draw
+        charts.append(chart(title, series, axis, RATE))
+    return charts
 
 
 # ---- Kandalla
@@ -372,8 +371,6 @@ def breakdowns(bench):
     return charts
 
 
-BLOCK = Axis("block size", "bytes", 2)
-
 FIGURES = [
     Figure("traff-4-8nodes", "Träff", "Figs. 4, 6", "Time over the base count, 8 nodes.",
            rings_by_count("traff-counts", "8 nodes, 100 Mbit/s")),
@@ -386,12 +383,8 @@ FIGURES = [
     Figure("traff-7-left", "Träff", "Fig. 7, left", "The same base count on more and more ranks.",
            more_ranks),
     Figure("traff-7-right", "Träff", "Figs. 7 right, 8", "Communication and idle time.", idle),
-    Figure("traff-9", "Träff", "Fig. 9", "5,772 ranks, modelled: no such machine is here.",
-           predicted(5772.0, "geometric, 5,772 ranks, modelled")),
-    Figure("traff-10-left", "Träff", "Fig. 10, left", "65,536 ranks, modelled.",
-           predicted(65536.0, "geometric, 65,536 ranks, modelled")),
-    Figure("traff-10-right", "Träff", "Fig. 10, right", "64 bytes over the ranks, modelled.",
-           predicted_by_ranks),
+    Figure("traff-9-10", "Träff", "Figs. 9, 10",
+           "Modelled with links of 5 µs and 375 MB/s: no such machine is here.", predicted),
     Figure("traff-10-list", "Träff", "Fig. 10, small",
            "A list of bytes over all ranks but the last, 8 nodes.",
            rings_by_count("traff-list", "list of bytes, 8 nodes")),
@@ -405,12 +398,8 @@ FIGURES = [
            bandwidths("allreduce", [("reduce and broadcast", "tuned:2"),
                                     ("Rabenseifner", "tuned:6"), ("serial pipelines", "serial"),
                                     ("pipering", "pipering")])),
-    Figure("worringer-5-blocks", "Worringer", "Fig. 5, top", "Modelled, the paper's machine.",
-           stages("blocks", "broadcast of 1 MB by block size", BLOCK)),
-    Figure("worringer-5-ranks", "Worringer", "Fig. 5, middle", "Modelled, best block size.",
-           stages("ranks", "broadcast by ranks", RANKS)),
-    Figure("worringer-5-flow", "Worringer", "Fig. 5, bottom", "Modelled, delays of flow control.",
-           stages("flow", "broadcast of 1 MB, 64 ranks", BLOCK)),
+    Figure("worringer-5", "Worringer", "Fig. 5", "Modelled, as in the paper, for its machine.",
+           stages),
     Figure("kandalla-3-4", "Kandalla", "Figs. 3, 4", "One leader a node.", single_leader),
     Figure("kandalla-5-6", "Kandalla", "Figs. 5, 6", "Several leaders a node.", several_leaders),
     Figure("kandalla-7", "Kandalla", "Fig. 7", "Where leaders are.", placements),

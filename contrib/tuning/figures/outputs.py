@@ -108,7 +108,7 @@ def claims_table(claims, bench, paper):
     """The paper's claims as HTML."""
     rows = []
     for claim in (claim for claim in claims if claim.paper == paper):
-        how = "".join(f"<br>{page.code(command)}" for command in commands(claim))
+        how = "".join(f"<br>{page.breakable(command)}" for command in commands(claim))
         rows.append([page.text(claim.claim), page.text(claim.place), page.text(claim.value),
                      page.text(our_words(claim, bench)) + how, page.text(claim.why)])
     return page.table(["claim", "place", "paper", "ours", "why they differ"], rows, cards=True)

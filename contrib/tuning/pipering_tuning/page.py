@@ -33,7 +33,7 @@ h3{font-size:1rem;margin:1.6em 0 .4em}
 p{max-width:44em;margin:.5em 0 1em}
 a{color:var(--link)}
 code{font-family:ui-monospace,"DejaVu Sans Mono",Menlo,monospace;font-size:.9em;
-overflow-wrap:anywhere}
+overflow-wrap:break-word}
 pre{background:var(--wash);padding:12px 14px;border-radius:6px;margin:.6em 0 1.2em;
 white-space:pre-wrap;overflow-wrap:anywhere}
 .soft{color:var(--soft)}
@@ -60,6 +60,7 @@ summary{cursor:pointer;color:var(--link);font-size:.92rem;padding:3px 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
 th{text-align:left;font-weight:600;color:var(--soft);border-bottom:1.5px solid var(--rule);
 padding:6px 14px 6px 0;vertical-align:bottom}
+td code{font-size:.86em}
 td{border-bottom:1px solid var(--rule);padding:7px 14px 7px 0;vertical-align:top}
 th.n,td.n{text-align:right;white-space:nowrap}
 dl{display:grid;grid-template-columns:minmax(9em,max-content) 1fr;gap:5px 22px;margin:1em 0}
@@ -95,6 +96,11 @@ def code(words):
 def tag(name, content, kind=None):
     """An element; content is HTML."""
     return f'<{name} class="{kind}">{content}</{name}>' if kind else f"<{name}>{content}</{name}>"
+
+
+def breakable(path):
+    """Code that may be broken after each slash."""
+    return code(path).replace("/", "/<wbr>").replace("</<wbr>", "</")
 
 
 def paragraph(words, kind=None):
