@@ -149,7 +149,7 @@ targets() {
 files() {
     local name file
     code "$1" | perl -ne '
-        print "$1\n" while m{(?<![\w./-])((?:\./)?autogen\.sh|(?:ompi|opal|test|config|docs)/[\w./{},*-]+)}g;
+        print "$1\n" while m{(?<![\w./-])((?:\./)?autogen\.sh|(?:ompi|opal|test|config|docs|contrib)/[\w./{},*-]+)}g;
         print "ompi/mca/coll/pipering/", $1 // "*/", "$2\n"
             while m{(?<![\w/])((?:plan|engine|decide|call|alltoall)/)?(coll_pipering_[\w{},*]+\.[ch])}g' |
         grep -v NAME | sort -u |

@@ -8,7 +8,7 @@ command -v python3 >/dev/null || {
     echo "1..0 # SKIP no python3 on PATH"
     exit 0
 }
-build why -pthread
+build why -pthread -lm
 
 dir=$work/record
 

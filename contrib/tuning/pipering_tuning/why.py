@@ -13,8 +13,10 @@ import signal
 import sys
 import time
 
-from . import why_classes
-from .why_records import BadFile, read_directory
+from . import charts, why_classes
+from .charts import size
+from .files import Refusal
+from .why_records import read_directory
 
 EPILOG = """\
 Run the program, unchanged, with a directory for records of its calls, then read them:
@@ -49,7 +51,7 @@ def choose_job(tables, wanted):
         began[table.job] = min(began.get(table.job, table.began), table.began)
     names = {f"{job:08x}": job for job in sorted(began, key=began.get)}
     if wanted is not None and wanted not in names:
-        raise BadFile(f"--job {wanted}: there is no such job; there are {', '.join(names)}")
+        raise Refusal(f"--job {wanted}: there is no such job; there are {', '.join(names)}")
     chosen = wanted or list(names)[-1]
     return ([table for table in tables if table.job == names[chosen]],
             [name for name in names if name != chosen])
@@ -57,20 +59,8 @@ def choose_job(tables, wanted):
 
 # ---- numbers for people ----
 
-def scaled(value, steps, digits=3):
-    """A number with the largest unit that leaves 1 or more."""
-    factor, unit = next(((factor, unit) for factor, unit in steps if value >= factor), steps[-1])
-    shown = value / factor
-    return f"{shown:.{max(0, digits - len(str(int(shown))))}f} {unit}"
-
-
 def seconds(value):
-    return "-" if value is None else scaled(value, ((1, "s"), (1e-3, "ms"), (1e-6, "us")))
-
-
-def size(value):
-    steps = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-    return f"{value:.0f} B" if value < 1 << 10 else scaled(value, steps)
+    return "-" if value is None else charts.seconds(value)
 
 
 def count(value):
@@ -78,7 +68,7 @@ def count(value):
 
 
 def percent(part, whole):
-    return f"{100 * part / whole:.1f}%" if whole > 0 else "-"
+    return charts.percent(part / whole) if whole > 0 else "-"
 
 
 def columns(rows, left):
@@ -251,14 +241,15 @@ def as_json(tables, others, complaints):
 
 
 def main(arguments):
-    # a reader such as head may close the pipe
+    # a reader such as head may close the pipe, and a terminal may lack a sign
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.stdout.reconfigure(errors="replace")
     options = parse_arguments(arguments)
     try:
         tables, complaints = read_directory(options.directory)
         tables, others = choose_job(tables, options.job)
-    except BadFile as error:
-        print(f"pipering-why: {error}", file=sys.stderr)
+    except Refusal as refusal:
+        print(f"pipering-why: {refusal}.", file=sys.stderr)
         return 2
     if options.json:
         print(json.dumps(as_json(tables, others, complaints), indent=1))

@@ -15,6 +15,8 @@ import os
 import struct
 from collections import namedtuple
 
+from .files import Refusal
+
 MAGIC = b"pipering-why 1"
 BYTE_ORDER = 0x01020304
 HEADER = "16s8Id3Q64s64s"
@@ -28,10 +30,6 @@ Record = namedtuple("Record", "call server reason ranks bytes_octave largest_oct
                               "least most time shortest longest forecast rival algorithm")
 
 
-class BadFile(Exception):
-    """A file or directory that cannot be used; the text says which, and why."""
-
-
 def text(field):
     return field.split(b"\0", 1)[0].decode("utf-8", "replace")
 
@@ -39,12 +37,12 @@ def text(field):
 def byte_order(data, path):
     """The sign of the byte order for struct, if `data` begins a file of records."""
     if text(data[:16]).encode() != MAGIC:
-        raise BadFile(f"{path} is no record of calls by this release of coll/pipering "
+        raise Refusal(f"{path} is no record of calls by this release of coll/pipering "
                       f"(it does not begin with '{MAGIC.decode()}')")
     for order in "<>":
         if len(data) >= 20 and struct.unpack_from(order + "I", data, 16)[0] == BYTE_ORDER:
             return order
-    raise BadFile(f"{path} is cut off in its first {len(data)} bytes")
+    raise Refusal(f"{path} is cut off in its first {len(data)} bytes")
 
 
 def record_of(fields):
@@ -57,13 +55,13 @@ def parse(data, path):
     order = byte_order(data, path)
     header, form = struct.Struct(order + HEADER), struct.Struct(order + RECORD)
     if len(data) < header.size:
-        raise BadFile(f"{path} is cut off: it has {len(data)} of {header.size} bytes of its header")
+        raise Refusal(f"{path} is cut off: it has {len(data)} of {header.size} bytes of its header")
     (_, _, header_size, record_size, places, job, rank, world, ended, began, elapsed,
      calls_without, time_without, host, release) = header.unpack_from(data)
     if (header_size, record_size) != (header.size, form.size):
-        raise BadFile(f"{path} has records of {record_size} bytes where {form.size} are expected")
+        raise Refusal(f"{path} has records of {record_size} bytes where {form.size} are expected")
     if len(data) < header_size + places * record_size:
-        raise BadFile(f"{path} is cut off: it has {len(data)} of "
+        raise Refusal(f"{path} is cut off: it has {len(data)} of "
                       f"{header_size + places * record_size} bytes")
     found = (form.unpack_from(data, header_size + i * record_size) for i in range(places))
     records = [record for record in map(record_of, found) if record.calls]
@@ -76,7 +74,7 @@ def read_file(path):
         with open(path, "rb") as stream:
             return parse(stream.read(), path)
     except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error.strerror}") from error
+        raise Refusal(f"{path} cannot be read: {error.strerror}") from error
 
 
 def paths_in(directory):
@@ -84,11 +82,11 @@ def paths_in(directory):
     try:
         names = sorted(os.listdir(directory))
     except OSError as error:
-        raise BadFile(f"{directory} cannot be read: {error.strerror}; expected the directory that "
+        raise Refusal(f"{directory} cannot be read: {error.strerror}; expected the directory that "
                       "coll_pipering_why named when the program ran") from error
     paths = [os.path.join(directory, name) for name in names if name.startswith("why-")]
     if not paths:
-        raise BadFile(f"{directory} has no records of calls (files why-JOB-RANK); was the program "
+        raise Refusal(f"{directory} has no records of calls (files why-JOB-RANK); was the program "
                       "run with --mca coll_pipering_why, and is coll/pipering in use there?")
     return paths
 
@@ -99,8 +97,8 @@ def read_directory(directory):
     for path in paths_in(directory):
         try:
             tables.append(read_file(path))
-        except BadFile as error:
+        except Refusal as error:
             complaints.append(str(error))
     if not tables:
-        raise BadFile(complaints[0])
+        raise Refusal(complaints[0])
     return tables, complaints

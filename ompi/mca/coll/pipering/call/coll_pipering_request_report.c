@@ -85,6 +85,7 @@ static void count(const mca_coll_pipering_request_t *request,
     mca_common_irregular_count(&counters->bytes_shared, traffic->bytes_shared);
     mca_common_irregular_count(&counters->bytes_from_network, request->plan->in_from_network);
     mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
+    counters->algorithm_used = (int64_t) request->plan->row->algorithm;
     counters->block_size_used =
         (int64_t) (request->plan->cut.block_size * request->plan->key.sizes.unit);
     counters->predicted_rounds = (int64_t) request->plan->rounds;
