@@ -98,7 +98,7 @@ is "so does what another component serves" "$(classes allgatherv)" \
     "7 allgatherv $half tuned above: stands above coll/pipering"
 recorded "pipering alone left out" --mca coll_pipering_priority 0 "$bin/why" gathers
 is "a component of priority 0 still records" "$(classes allgatherv)" \
-    "7 allgatherv $half tuned above: stands above coll/pipering"
+    "7 allgatherv $half tuned absent: coll/pipering is not on the communicator"
 
 recorded "threads" "${mine[@]}" "$bin/why" threads
 is "calls of several threads" "$(classes allgatherv)" \

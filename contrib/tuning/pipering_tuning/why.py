@@ -120,9 +120,8 @@ def left_lines(classes):
             calls, spent = found.get(key, (0, 0))
             found[key] = (calls + one.calls, spent + one.time)
     for (server, reason), (calls, spent) in sorted(found.items(), key=lambda item: -item[1][1]):
-        yield f"  {seconds(spent)}, {count(calls)} calls: {server}, as {reason}" if (
-            reason != "stands above coll/pipering") else (
-            f"  {seconds(spent)}, {count(calls)} calls: {server}, which {reason}")
+        joint = "which" if reason.startswith("stands") else "as"
+        yield f"  {seconds(spent)}, {count(calls)} calls: {server}, {joint} {reason}"
 
 
 def gain_lines(classes, elapsed):

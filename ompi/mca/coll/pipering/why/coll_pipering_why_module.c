@@ -234,19 +234,29 @@ void mca_coll_pipering_why_end(mca_coll_pipering_why_call_t *call)
     --depth;
 }
 
+/* Why a call has not come to coll/pipering, or has ended before a verdict on it. */
+static const char *reason_without_verdict(const mca_coll_pipering_why_module_t *module,
+                                          const mca_coll_base_module_t *above)
+{
+    return NULL == module->pipering            ? "absent: coll/pipering is not on the communicator"
+           : &module->pipering->super == above ? "failed: the call has failed"
+                                               : "above: stands above coll/pipering";
+}
+
 /* Who has served a call, and why. */
-static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_verdict_t *verdict,
+static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_why_module_t *module,
                                               const char *call, uint32_t ranks,
                                               const mca_coll_base_module_t *above,
                                               const mca_coll_base_module_t *below,
                                               const mca_coll_pipering_why_shape_t *shape)
 {
-    char name[16];
+    const mca_coll_pipering_verdict_t *verdict = &module->verdict;
     const char *server = "pipering", *reason = verdict->algorithm;
+    char name[16];
 
     if (!verdict->heard) {
         server = name_of(above, name);
-        reason = "above: stands above coll/pipering";
+        reason = reason_without_verdict(module, above);
     } else if (MCA_COLL_PIPERING_TAKEN != verdict->reason) {
         server = name_of(below, name);
         reason = recorder.reason[verdict->reason];
@@ -287,7 +297,7 @@ void mca_coll_pipering_why_record(const mca_coll_pipering_why_call_t *call, cons
         return;
     }
     const mca_coll_pipering_why_class_t of
-        = class_of(verdict, name, (uint32_t) ompi_comm_size(comm), above, below, shape);
+        = class_of(call->module, name, (uint32_t) ompi_comm_size(comm), above, below, shape);
     OPAL_THREAD_LOCK(&recorder.lock);
     mca_coll_pipering_why_record_t *record = mca_coll_pipering_why_find(recorder.table, &of);
     mca_coll_pipering_why_add(recorder.table, record, &of, shape,
