@@ -164,6 +164,9 @@ static double free_from(const executor_t *run, const executor_link_t *link)
     if (0 < run->problem->machine.handling) {
         time = fmax(time, run->processor[link->from]);
     }
+    if (EXECUTOR_HALF == run->problem->machine.wiring && !link->local) {
+        time = fmax(time, *port_in(run, link));
+    }
     return NULL == port ? time : fmax(time, *port);
 }
 

@@ -38,7 +38,8 @@
 /** What messages between nodes share. */
 typedef enum {
     EXECUTOR_SWITCH, /**< a node has one port, which carries a message in and one out */
-    EXECUTOR_HALF,   /**< a node has one port, which carries one message */
+    EXECUTOR_HALF,   /**< a node has one port, which carries one message, in or out, at the same
+                          time as that of the other node */
     EXECUTOR_WIRES,  /**< two nodes have a wire each way between them, as neighbours in a mesh */
     EXECUTOR_FREE    /**< nothing: every stream has a link of its own, inside nodes too */
 } executor_wiring_t;

@@ -84,7 +84,7 @@ static double pass(rounds_t *run, const burst_t *burst, bool local)
         return begins + time;
     }
     if (!local) {
-        begins = fmax(begins, *out);
+        begins = fmax(begins, EXECUTOR_HALF == wiring ? fmax(*in, *out) : *out);
         *out = begins + time;
         run->carried[from] += time;
     }

@@ -163,20 +163,22 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_alone(plan);
     plan->pipes = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective ? 2 : 1;
+    const int times = plan->row->serial ? plan->pipes : 1; /* one pipeline after the other */
     const mca_coll_pipering_shape_t shape = shape_of(draft);
     const mca_coll_pipering_chain_problem_t problem = {.shape = shape,
                                                        .bytes = plan->total,
-                                                       .passes = plan->pipes,
+                                                       .passes = plan->pipes / times,
                                                        .combine =
                                                            combines(draft) ? draft->combine : 0,
                                                        .cost = draft->cost};
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_chain_search(&problem));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
-    plan->time = mca_coll_pipering_chain_time(&problem, block);
+    plan->time = times * mca_coll_pipering_chain_time(&problem, block);
     plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
-    plan->rounds =
-        mca_coll_pipering_stages((uint64_t) (problem.passes * (shape.across + shape.inside)),
-                                 mca_coll_pipering_blocks(plan->total, block));
+    plan->rounds = (uint64_t) times
+                   * mca_coll_pipering_stages(
+                       (uint64_t) (problem.passes * (shape.across + shape.inside)),
+                       mca_coll_pipering_blocks(plan->total, block));
 }
 
 /* Chunks of the vector, one a rank, and the ring that keeps nodes together. */
@@ -197,6 +199,18 @@ static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
     return plan->bytes[0] * plan->key.sizes.unit;
 }
 
+/* Ranks of the node that has fewest. */
+static int count_least(const mca_coll_pipering_ring_t *ring)
+{
+    int least = ring->size;
+
+    for (int node = 0; node < ring->nodes; ++node) {
+        const int ranks = ring->first[node + 1] - ring->first[node];
+        least = ranks < least ? ranks : least;
+    }
+    return least;
+}
+
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft)
 {
     return !key_of(draft)->ordered && draft->plan->largest >= (size_t) draft->ranks;
@@ -208,6 +222,7 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
     const size_t chunk = scatter_vector(draft);
     const mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->ranks,
                                                              .nodes = plan->ring.nodes,
+                                                             .least = count_least(&plan->ring),
                                                              .bytes = chunk,
                                                              .combine = draft->combine,
                                                              .cost = draft->cost};

@@ -37,8 +37,8 @@
  * The first line is the way of the first block, over `across` links between nodes and `inside`
  * links inside one; the second the others, at the pace of the slowest link (plan_stages). `load`
  * counts how often all bytes enter the busiest node. An allreduce along the chain and back at the
- * same time (section 4.4) enters every inner node twice. Limits: one chain, so trees are faster
- * with few blocks and many nodes.
+ * same time (section 4.4) enters every inner node twice; the links of its two ends carry one direction each.
+ * Limits: one chain, so trees are faster with few blocks and many nodes.
  *
  * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations",
  * sections 4.2 to 4.4.
@@ -260,14 +260,17 @@ double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
     const double size = (double) chain->bytes / (double) blocks, combine = size * chain->combine;
     const double far = mca_coll_pipering_stream_time(net, 1, size);
     const double near = mca_coll_pipering_stream_time(local, 1, size);
-    const int far_loads = chain->passes * chain->shape.load;
-    const int near_loads = 0 < chain->shape.across ? chain->passes : far_loads;
-    const mca_coll_pipering_stage_t stages[] = {{.count = chain->passes * chain->shape.across,
-                                                 .pass = far + net->latency + combine,
-                                                 .hold = fmax(far_loads * far, combine)},
-                                                {.count = chain->passes * chain->shape.inside,
-                                                 .pass = near + local->latency + combine,
-                                                 .hold = fmax(near_loads * near, combine)}};
+    const int back = chain->passes - 1;
+    const int far_loads = chain->shape.load + (1 < chain->shape.across ? back : 0);
+    const int near_loads = (0 < chain->shape.across ? 1 : chain->shape.load)
+                           + (1 < chain->shape.inside ? back : 0);
+    const mca_coll_pipering_stage_t stages[] = {
+        {.count = chain->passes * chain->shape.across,
+         .pass = far + net->latency + combine,
+         .hold = fmax(far_loads * far, combine)},
+        {.count = chain->passes * chain->shape.inside,
+         .pass = near + local->latency + combine,
+         .hold = fmax(near_loads * near, combine)}};
 
     return mca_coll_pipering_stages_time(stages, 2, blocks);
 }
@@ -282,34 +285,57 @@ size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *c
         sqrt((double) chain->bytes * link->alpha / link->beta / (1 < hops ? hops : 1)));
 }
 
-/* A step of the ring: a chunk of so many blocks, or the time in which one of them is passed on. */
-static double step_time(const mca_coll_pipering_link_cost_t *link, double blocks, double block,
-                        double combine)
+/* A way around the ring: the links between nodes and inside them that a chunk takes. */
+typedef struct {
+    int across, inside;
+    double chunks; /* that the busiest link between nodes carries */
+} way_t;
+
+/* Seconds in which a block is passed on over a link. */
+static double pass_time(const mca_coll_pipering_link_cost_t *link, double size, double combine)
 {
-    return fmax(blocks * fmax(block, combine), block + link->latency + combine);
+    return mca_coll_pipering_stream_time(link, 1, size) + link->latency + size * combine;
 }
 
 /*
- * Every link carries 2 (p - 1) chunks. A rank can pass a block on once it has combined
- * it, and has the other blocks of the chunk before to send meanwhile.
+ * A way of all chunks around the ring: what the links carry, or the time in which the first block
+ * of a chunk goes all the way. A rank has the other blocks of the chunk before to send meanwhile.
+ */
+static double way_time(const mca_coll_pipering_ring_allreduce_problem_t *ring, way_t way,
+                       double blocks, double size, double combine)
+{
+    const mca_coll_pipering_link_cost_t *net = &ring->cost.net, *local = &ring->cost.local;
+    const double far = fmax(mca_coll_pipering_stream_time(net, 1, size), size * combine);
+    const double near = fmax(mca_coll_pipering_stream_time(local, 1, size), size * combine);
+    const double carried = fmax(0 < way.across ? way.chunks * far : 0,
+                                0 < way.inside ? (ring->ranks - 1) * near : 0);
+
+    return fmax(blocks * carried, way.across * pass_time(net, size, combine)
+                                      + way.inside * pass_time(local, size, combine));
+}
+
+/*
+ * On the first way a chunk passes p - 1 links. On the second one it stops at the node before its
+ * own.
  */
 double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_size)
 {
     const mca_coll_pipering_ring_allreduce_problem_t *ring = problem;
-    const mca_coll_pipering_link_cost_t *link = 1 < ring->nodes ? &ring->cost.net
-                                                                : &ring->cost.local;
     const uint64_t blocks = mca_coll_pipering_blocks(ring->bytes, block_size);
+    const int links = ring->ranks - 1;
+    const bool alone = 2 > ring->nodes;
 
     if (0 == blocks) {
         return 0;
     }
     const double size = (double) ring->bytes / (double) blocks;
-    const double block = mca_coll_pipering_stream_time(link, 1, size);
-    const double combine = size * ring->combine;
+    const int there = alone ? 0 : ring->nodes < ring->ranks ? ring->nodes : links;
+    const int back = alone ? 0 : ring->nodes - 1;
+    const way_t scatter = {there, links - there, links};
+    const way_t gather = {back, links - back, ring->ranks - ring->least};
 
-    return (ring->ranks - 1)
-           * (step_time(link, (double) blocks, block, combine)
-              + step_time(link, (double) blocks, block, 0));
+    return way_time(ring, scatter, (double) blocks, size, ring->combine)
+           + way_time(ring, gather, (double) blocks, size, 0);
 }
 
 size_t

@@ -89,6 +89,7 @@ size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *p
 typedef struct mca_coll_pipering_ring_allreduce_problem_t {
     int ranks;
     int nodes;
+    int least;      /**< ranks of the node that has fewest */
     size_t bytes;   /**< of the largest chunk */
     double combine; /**< seconds a byte that is combined, 0: none is */
     mca_coll_pipering_cost_t cost;
