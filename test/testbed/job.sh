@@ -119,6 +119,14 @@ use_nodes() {
         use PRTE_MCA_prte_if_include eth0
         use PMIX_MCA_ptl_tcp_if_include eth0
     fi
+    [[ -z ${TESTBED_MESH-} ]] || use_mesh
+}
+
+# The address is on one interface, the routes go over others: the kernel does not say that
+# nodes are reachable from the former, but they are.
+use_mesh() {
+    use OMPI_MCA_reachable weighted
+    use PRTE_MCA_prtereachable weighted
 }
 
 # place BY SOCKETS: sets PLACEMENT, mpirun's options that put each rank where

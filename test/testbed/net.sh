@@ -21,7 +21,8 @@ net_names() {
 # net_address I [RAIL]: one address for each node and rail, each rail a network of
 # its own; the switch has none. The namespaces are joined to nothing else, so the
 # addresses cannot collide with the machine's.
-net_address() { echo "10.87.${2:-0}.$(($1 + 1))"; }
+readonly NETWORK=10.87
+net_address() { echo "$NETWORK.${2:-0}.$(($1 + 1))"; }
 
 # net_interfaces RAILS: eth0,eth1,...
 net_interfaces() {
@@ -42,36 +43,44 @@ net_hosts() {
     done
 }
 
-# net_build RUN N RAILS: namespaces, links and addresses. One `ip -batch` a
-# namespace keeps 32 nodes well below a second.
+# net_build RUN N RAILS WIRING: namespaces, links and addresses. One `ip -batch` a
+# namespace keeps 32 nodes well below a second. Without a switch the links end in its
+# namespace all the same, but are not joined there, and no other address is near.
 net_build() {
-    local run=$1 n=$2 rails=$3 i rail
+    local run=$1 n=$2 rails=$3 wiring=$4 bits=24 i rail
+    [[ $wiring == switch ]] || bits=32
     net_names "$run" "$n" | sed 's/^/netns add /' | ip -batch -
     for ((rail = 0; rail < rails; rail++)); do
-        # No spanning tree and no multicast snooping: the switch forwards at once
-        # and sends nothing of its own, so that byte counts are the job's.
-        echo "link add br$rail type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
-        echo "link set br$rail addrgenmode none"
-        echo "link set br$rail up"
+        [[ $wiring != switch ]] || net_switch_rail "$rail"
         for ((i = 0; i < n; i++)); do
             echo "link add p$i.$rail type veth peer name eth$rail netns $run.n$i"
             # IPv6 would add chatter of its own to the byte counts.
             echo "link set p$i.$rail addrgenmode none"
-            echo "link set p$i.$rail master br$rail up"
+            [[ $wiring != switch ]] || echo "link set p$i.$rail master br$rail"
+            echo "link set p$i.$rail up"
         done
     done | ip -n "$(net_switch "$run")" -batch -
     for ((i = 0; i < n; i++)); do
-        net_node "$i" "$rails" | ip -n "$run.n$i" -batch -
+        net_node "$i" "$rails" "$bits" | ip -n "$run.n$i" -batch -
     done
 }
 
-# net_node I RAILS: what ip is to do in node I.
+# net_switch_rail RAIL: what ip is to do in the switch. No spanning tree and no multicast
+# snooping: it forwards at once and sends nothing of its own, so that byte counts are the
+# job's.
+net_switch_rail() {
+    echo "link add br$1 type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
+    echo "link set br$1 addrgenmode none"
+    echo "link set br$1 up"
+}
+
+# net_node I RAILS BITS: what ip is to do in node I, whose networks have so many bits.
 net_node() {
     local rail
     echo "link set lo up"
     for ((rail = 0; rail < $2; rail++)); do
         echo "link set eth$rail addrgenmode none"
-        echo "addr add $(net_address "$1" "$rail")/24 dev eth$rail"
+        echo "addr add $(net_address "$1" "$rail")/$3 dev eth$rail"
         echo "link set eth$rail up"
     done
 }
@@ -119,15 +128,17 @@ net_pids() {
     done
 }
 
-# net_links RUN: how many of the switch's links are left.
+# net_links RUN: the switch's links that are left.
 net_links() {
-    ip -n "$(net_switch "$1")" -o link show type veth 2>/dev/null | wc -l
+    ip -n "$(net_switch "$1")" -br link show type veth 2>/dev/null | sed 's/[@ ].*//'
 }
 
 # net_remove RUN: removes the namespaces of a run, which must hold no processes
 # any more. The kernel takes namespaces down after the call has returned; the
 # switch goes last, because the links that vanish from it show when the nodes
-# are gone. Waits at most 5 s; returns 1 if something is left after that.
+# are gone. Waits at most 5 s: a node that a TCP connection keeps for a while, since it
+# has no way to tell the other end of its end, gets its link taken away then. Returns 1 if
+# something is left after that.
 net_remove() {
     local run=$1 switch tries
     switch=$(net_switch "$run")
@@ -135,10 +146,11 @@ net_remove() {
         ip -force -batch - || true
     if [[ -e /run/netns/$switch ]]; then
         for ((tries = 0; tries < 100; tries++)); do
-            [[ $(net_links "$run") -eq 0 ]] && break
+            [[ -n $(net_links "$run") ]] || break
             sleep 0.05
         done
-        [[ $(net_links "$run") -eq 0 ]] || return 1
+        net_links "$run" | sed 's/^/link del /' | ip -n "$switch" -batch -
+        [[ -z $(net_links "$run") ]] || return 1
         ip netns del "$switch" || true
     fi
     [[ -z $(net_namespaces "$run") ]]

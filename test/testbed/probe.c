@@ -8,6 +8,9 @@
  *   probe env NAME        one line: each rank's value of NAME, or "-"
  *   probe send BYTES      rank 0 sends so much to rank 1
  *   probe ping BYTES      least time of one way of a ping-pong, in microseconds
+ *   probe flows BYTES FROM TO [FROM TO]...
+ *                         ranks send so much to ranks, all at the same time; the least time
+ *                         of three until all have it, in microseconds
  *   probe exit STATUS     ends with this status
  *   probe hang            rank 1 never takes part in a barrier
  */
@@ -112,6 +115,46 @@ static void print_ping(char *buffer, int bytes)
     }
 }
 
+/* Messages of ranks peers[0], peers[2], ... to ranks peers[1], peers[3], ... */
+static void move_flows(char *buffer, int bytes, char **peers, int count)
+{
+    MPI_Request *requests = malloc((size_t) count * sizeof(MPI_Request));
+    int used = 0;
+
+    for (int i = 0; i + 1 < count; i += 2) {
+        const int from = atoi(peers[i]), to = atoi(peers[i + 1]);
+
+        if (from == rank) {
+            MPI_Isend(buffer, bytes, MPI_CHAR, to, 0, MPI_COMM_WORLD, &requests[used++]);
+        }
+        if (to == rank) {
+            MPI_Irecv(buffer + bytes, bytes, MPI_CHAR, from, 0, MPI_COMM_WORLD, &requests[used++]);
+        }
+    }
+    MPI_Waitall(used, requests, MPI_STATUSES_IGNORE);
+    free(requests);
+}
+
+static void print_flows(int bytes, char **peers, int count)
+{
+    char *buffer = calloc(2 * (size_t) bytes + 1, 1);
+    double least = 1e9;
+
+    for (int i = 0; i < 3; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double start = MPI_Wtime();
+
+        move_flows(buffer, bytes, peers, count);
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double time = MPI_Wtime() - start;
+        least = time < least ? time : least;
+    }
+    if (0 == rank) {
+        printf("%.0f\n", 1e6 * least);
+    }
+    free(buffer);
+}
+
 int main(int argc, char **argv)
 {
     const char *verb, *word;
@@ -138,6 +181,8 @@ int main(int argc, char **argv)
         send_bytes(buffer, number, 0, 1);
     } else if (0 == strcmp(verb, "ping")) {
         print_ping(buffer, number);
+    } else if (0 == strcmp(verb, "flows")) {
+        print_flows(number, argv + 3, argc - 3);
     } else if (0 == strcmp(verb, "exit")) {
         status = number;
     } else if (0 == strcmp(verb, "hang")) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Tests of testbed itself, in TAP. Runs those with MPI for the Open MPI at
 # $OMPI_PREFIX, if set, and for the one on PATH, if it is another. Ends within
-# TESTBED_T_LIMIT seconds (300); an idle machine of 2 processors needs 50
+# TESTBED_T_LIMIT seconds (300); an idle machine of 2 processors needs 80
 # and a busy one may not be.
 set -uo pipefail
 
@@ -101,6 +101,73 @@ test_rails() {
         "2 eth0 10.87.0.2/24 eth1 10.87.1.2/24"
     is "rails: bytes of each" "$(awk 'NR > 3 { print $1, NF, ($2 + $3 > 0), ($4 + $5 > 0) }' <<<"$out" | xargs)" \
         "n0 5 0 1 n1 5 0 1"
+}
+
+# ---- meshes ----------------------------------------------------------------
+
+test_mesh_routes() {
+    local mesh wrong=
+    for mesh in 1 5 3t 4t 6t 1x4t 4x4 4tx4t 2x2x2 3x1x3 4tx3 4x4x2 3tx3tx3t 4tx4tx2; do
+        wrong+=$(timeout 20 awk -v mesh="$mesh" -f "$here/mesh.awk" -f "$here/mesh_test.awk" 2>&1 ||
+            echo "$mesh: status $?")
+    done
+    is "routes of meshes: shortest, even, and with spare ones around any link" "$wrong" ""
+}
+
+test_mesh_words() {
+    local words
+    for words in "--wiring ring:4" "--wiring mesh:4x" "--wiring mesh:0x2" "--wiring torus:16x16" \
+        "--wiring mesh:2x2 --nodes 3" "--wiring mesh:2x2 --rails 2" \
+        "--wiring mesh:2x2 --slow n1:1mbit" "--wiring mesh:2x2 --spare maybe"; do
+        # shellcheck disable=SC2086  # words
+        run with $words -- echo ran
+        is "with: $words is refused, in one sentence" \
+            "$status$out $(grep -c '^testbed: .*nothing was run' "$scratch/err")" "2 1"
+    done
+    # shellcheck disable=SC2016  # for the inner shell
+    run with --wiring torus:3x2 -- bash -c 'echo "$TESTBED_NODES $TESTBED_WIRING $TESTBED_MESH"'
+    is "with: variables of a wiring" "$out" "6 torus:3x2 3tx2t"
+    run with --nodes 2 -- "$testbed" links
+    is "links: refused at a switch" "$status" 2
+    run with --wiring mesh:3 -- "$testbed" link n0 n2 down
+    is "link: refused where there is none" "$status" 2
+}
+
+# way FROM TO: the nodes that a packet of 1000 bytes passes, by the counters of links; its
+# payload tells it from the few bytes of ARP.
+way() {
+    cat <<WAY
+        before=\$('$testbed' links)
+        '$here/enter' n$1 bash -c 'head -c 1000 /dev/zero >/dev/udp/10.87.0.$(($2 + 1))/9'
+        sleep 0.2
+        paste <(echo "\$before") <('$testbed' links) |
+            awk '\$7 - \$3 > 1000 { printf "%s%s-%s", (n++ ? " " : ""), \$1, \$2 }'
+        echo
+WAY
+}
+
+test_mesh_ways() {
+    run with --wiring mesh:3x3 -- bash -c "$(way 0 8)
+        $(way 8 0)"
+    is "mesh: the first dimension first" "$(sed 's/ /\n/g' <<<"$out" | sort | xargs)" \
+        "n0-n3 n1-n0 n2-n1 n3-n6 n5-n2 n6-n7 n7-n8 n8-n5"
+    run with --wiring torus:4 -- bash -c "$(way 0 3)
+        $(way 0 2)
+        $(way 1 3)"
+    is "torus: the shorter way, and both ways round" "$out" $'n0-n3\nn0-n1 n1-n2\nn0-n3 n1-n0'
+    # shellcheck disable=SC2016  # for the inner shell
+    run with --wiring mesh:2x2 --spare yes -- bash -c "'$testbed' link n0 n1 down
+        $(way 0 1)
+        $(way 3 0)
+        '$testbed' link n1 n0 up
+        $(way 0 1)"
+    is "mesh: around a link that is down, also past the sender, then over it again" "$out" \
+        $'n0-n2 n2-n3 n3-n1\nn1-n3 n2-n0 n3-n1 n3-n2\nn0-n1'
+    run with --wiring mesh:2x2 -- bash -c "'$here/enter' n0 ip -o addr show scope global up
+        '$testbed' link n0 n1 down
+        $(way 0 1)"
+    is "mesh: one address; no spare route unless it is asked for" \
+        "$(awk '/inet/ { print $2, $4; next } { print }' <<<"$out")" "eth0 10.87.0.1/32"
 }
 
 # What of --slow cannot be meant is said in one sentence.
@@ -358,6 +425,34 @@ test_job_rails() {
     done
 }
 
+# Messages of 480 kB over links of 40 Mbit/s, in parts so small that their receiver is not
+# asked first: two flows over links of their own, also the two directions of one, take as
+# long as one flow; two that share a link twice as long.
+test_flows() {
+    local i one=$((8 * 60000 * 8 * 1000 / (40 * 958)))
+    local -a flows least=(85 85 180) most=(130 130 230)
+    local -a names=("two links" "both directions of a link" "one link")
+    run with --wiring mesh:4 --rate 40mbit -- bash -c "
+        for peers in '0 1 2 3' '0 1 1 0' '0 2 1 3'; do
+            peers=\"\$peers \$peers \$peers \$peers\"
+            '$testbed' mpirun --timeout 15 -- '$probe' flows 60000 \$peers \$peers
+        done"
+    mapfile -t flows <<<"$out"
+    for i in 0 1 2; do
+        yes "$label: two flows over ${names[i]} of a mesh (${flows[i]-no} us, one alone $one)" \
+            within "${flows[i]:-0}" $((one * least[i] / 100)) $((one * most[i] / 100))
+    done
+}
+
+# A link goes down while 3 MB go over it at 20 Mbit/s: they go another way.
+test_unplugged() {
+    run with --wiring mesh:2x2 --rate 20mbit --spare yes -- bash -c "
+        (sleep 2; '$testbed' link n0 n1 down) &
+        '$testbed' mpirun --timeout 59 -- '$probe' flows 3000000 0 1 && '$testbed' links"
+    yes "$label: a message goes around a link that goes down" \
+        within "$(awk '$1 == "n0" && $2 == "n2" { print $3 }' <<<"$out")" 1000000 9500000
+}
+
 test_environment() {
     OMPI_MCA_testbed_probe=seen job --ppn 1 -- "$probe" env OMPI_MCA_testbed_probe
     is "$label: variables reach the ranks" "$out" "seen seen seen seen"
@@ -383,6 +478,8 @@ test_mpi() {
     test_ends
     test_links
     test_slow
+    test_flows
+    test_unplugged
     test_job_rails
     test_environment
     test_ipc
@@ -408,6 +505,9 @@ main() {
     test_with
     test_rails
     test_slow_words
+    test_mesh_routes
+    test_mesh_words
+    test_mesh_ways
     test_user
     test_signal TERM 143
     test_signal INT 130

@@ -58,17 +58,23 @@ with_traps() {
     trap 'exit 141' PIPE
 }
 
-# with_build NODES RAILS BURST RATE...: makes the testbed TESTBED_RUN, with a RATE for
+# with_build WIRING NODES RAILS BURST RATE...: makes the testbed TESTBED_RUN, with a RATE for
 # each node.
 with_build() {
-    local node
+    local wiring=$1 node
+    shift
     mkdir "$TESTBED_DIR" "$TESTBED_SHM"
     net_hosts "$1" >"$TESTBED_DIR/hosts"
     for ((node = 0; node < $1; node++)); do
         mkdir "$TESTBED_DIR/n$node"
     done
-    net_build "$TESTBED_RUN" "$1" "$2"
-    net_shape "$TESTBED_RUN" "${@:2}"
+    net_build "$TESTBED_RUN" "$1" "$2" "$wiring"
+    if [[ $wiring == switch ]]; then
+        net_shape "$TESTBED_RUN" "${@:2}"
+    else
+        mesh_build "$TESTBED_SPARE"
+        mesh_shape "$4" "$3"
+    fi
 }
 
 # with_names: the variables that describe the testbed of this process.
@@ -104,22 +110,36 @@ with_slow() {
     TESTBED_SLOW=$(IFS=, && echo "${slow[*]}")
 }
 
+# with_mesh NODES SPARE RAILS SLOW: ends the program unless these options go with a mesh.
+with_mesh() {
+    [[ -z $1 || $1 == "$MESH_NODES" ]] ||
+        die_usage "--nodes is '$1', but the mesh of --wiring has $MESH_NODES nodes"
+    [[ $2 == yes || $2 == no ]] || die_usage "--spare is '$2', but must be yes or no"
+    [[ $3 == 1 ]] || die_usage "--rails is '$3', but a node of a mesh has one address"
+    [[ -z $4 ]] || die_usage "--slow is for nodes at a switch, not for the links of a mesh"
+}
+
 with_main() {
-    local nodes=4 rails=1 rate=none burst=4k slow='' status=0 node
+    local nodes='' wiring=switch spare=no rails=1 rate=none burst=4k slow='' status=0 node
     local -a arguments=("$@")
     while (($#)) && [[ $1 != -- ]]; do
         need_value "$1" $#
         case $1 in
         --nodes) nodes=$2 ;;
+        --wiring) wiring=$2 ;;
+        --spare) spare=$2 ;;
         --rails) rails=$2 ;;
         --rate) rate=$2 ;;
         --slow) slow+=,$2 ;;
         --burst) burst=$2 ;;
-        *) die_usage "with: '$1' is no option; legal are --nodes, --rails, --rate, --slow," \
-            "--burst, and -- before the command" ;;
+        *) die_usage "with: '$1' is no option; legal are --nodes, --wiring, --spare, --rails," \
+            "--rate, --slow, --burst, and -- before the command" ;;
         esac
         shift 2
     done
+    mesh_parse "$wiring"
+    [[ -z $MESH ]] || with_mesh "$nodes" "$spare" "$rails" "$slow"
+    nodes=${nodes:-${MESH_NODES:-4}}
     need_number --nodes "$nodes" 1 250
     need_number --rails "$rails" 1 4
     need_rate --rate "$rate" none
@@ -137,9 +157,11 @@ with_main() {
     with_names
     STAGE=build COMMAND_PID='' COMMAND_GROUP=''
     with_traps
-    with_build "$nodes" "$rails" "$burst" "${RATES[@]}"
+    TESTBED_MESH=$MESH TESTBED_SPARE=$spare
+    with_build "$wiring" "$nodes" "$rails" "$burst" "${RATES[@]}"
     STAGE=run
     export TESTBED_RUN TESTBED_DIR TESTBED_SHM TESTBED_SLOW
+    export TESTBED_MESH TESTBED_SPARE TESTBED_WIRING=$wiring
     export TESTBED_NODES=$nodes TESTBED_RAILS=$rails TESTBED_RATE=$rate
     with_command "$@" || status=$?
     exit "$status"
@@ -174,7 +196,11 @@ inside() {
 
 bytes_main() {
     inside bytes
-    net_bytes "$TESTBED_RUN" "$TESTBED_NODES" "$TESTBED_RAILS"
+    if [[ -n ${TESTBED_MESH-} ]]; then
+        mesh_bytes
+    else
+        net_bytes "$TESTBED_RUN" "$TESTBED_NODES" "$TESTBED_RAILS"
+    fi
 }
 
 readonly USER_NAMESPACE=(--user --map-root-user --mount --net --uts)
