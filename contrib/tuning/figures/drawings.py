@@ -180,7 +180,7 @@ def stages(bench):
                               ("flow", "1 MB, 64 ranks, delays of flow control", BLOCK)):
         points = bench.points(f"fig5-{name}")
         series = [Series(label, [Point(x, y) for found, x, y in points if found == label], tone + 1,
-                         marks=name == "ranks")
+                         marks=name == "ranks", dashed=tone % 2 == 1)
                   for tone, label in enumerate(dict.fromkeys(p[0] for p in points))]
         charts.append(chart(title, series, axis, RATE))
     return charts

@@ -111,7 +111,7 @@ def claims_table(claims, bench, paper):
         how = "".join(f"<br>{page.breakable(command)}" for command in commands(claim))
         rows.append([page.text(claim.claim), page.text(claim.place), page.text(claim.value),
                      page.text(our_words(claim, bench)) + how, page.text(claim.why)])
-    return page.table(["claim", "place", "paper", "ours", "why they differ"], rows, cards=True)
+    return page.table(["claim", "place", "paper", "ours", "why"], rows, cards=True)
 
 
 # ---- the page of all

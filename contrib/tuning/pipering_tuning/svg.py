@@ -22,6 +22,8 @@ LETTER = 0.6 * FONT
 LINE = 16
 RIGHT = 12
 PLOT = 168
+MARGIN = 12  # around a chart in a file of its own
+NAMESPACE = "http://www.w3.org/2000/svg"
 
 # Okabe and Ito's colours, which colour-blind people can tell apart, with the yellow ones darkened
 # on white. 0 is grey: what others are compared with.
@@ -141,12 +143,20 @@ class _Sheet:
         self.bottom = y + 4
 
     def close(self, title, standalone):
-        style = _tag("style", STYLE) if standalone else ""
-        return _tag(
-            "svg", _tag("title", escape(title)) + style + "\n".join(self.parts),
-            xmlns="http://www.w3.org/2000/svg", class_="chart", role="img",
-            viewBox=f"0 0 {WIDTH} {self.bottom:.0f}",
-            width=WIDTH * 2 if standalone else None)
+        """The whole chart; as a file of its own with its style and a background."""
+        if standalone:
+            return self._file(title)
+        return _tag("svg", _tag("title", escape(title)) + "\n".join(self.parts),
+                    xmlns=NAMESPACE, class_="chart", role="img",
+                    viewBox=f"0 0 {WIDTH} {self.bottom:.0f}")
+
+    def _file(self, title):
+        wide, high = WIDTH + 2 * MARGIN, round(self.bottom) + 2 * MARGIN
+        background = _tag("rect", x=-MARGIN, y=-MARGIN, width=wide, height=high, class_="paper",
+                          fill="currentColor")
+        return _tag("svg", _tag("title", escape(title)) + _tag("style", STYLE) + background
+                    + "\n".join(self.parts), xmlns=NAMESPACE, class_="chart", role="img",
+                    viewBox=f"{-MARGIN} {-MARGIN} {wide} {high}", width=2 * wide)
 
 
 class _Frame:
