@@ -122,7 +122,8 @@ static const struct {
     {"rounds_max_total",
      "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
      "as much memory",
-     "none is", &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL},
+     "none is", &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST,
+     MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL},
     {"rounds_packed",
      "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
      "alone",

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""pipering-predict: properties of what it says, its defaults against ompi_info, bad input."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+
+DOOR = os.path.join(tap.TUNING, "pipering-predict")
+COLLECTIVES = ("allgatherv", "allgather", "bcast", "reduce", "allreduce", "scan", "exscan")
+LIMIT = 120  # seconds of a command
+
+
+def run(*words, stdin=None, **environment):
+    """What the door answers: exit status, standard output and error."""
+    done = subprocess.run([DOOR, *map(str, words)], input=stdin, capture_output=True, text=True,
+                          timeout=LIMIT, env={**os.environ, **environment}, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def predict(*words, **options):
+    """The answer as JSON."""
+    status, out, error = run(*words, "--json", **options)
+    assert status == 0 and not error, (words, status, error)
+    return json.loads(out)
+
+
+def by_name(answer):
+    """Its algorithms by their names."""
+    return {one["algorithm"]: one for one in answer["algorithms"]}
+
+
+def chosen(answer):
+    """The chosen algorithm."""
+    return next(one for one in answer["algorithms"] if one["chosen"])
+
+
+def test_rounds_of_a_broadcast():
+    """a gather of one contribution takes b + p - 2 rounds and the time of as many blocks"""
+    size, blocks = 8192, 64
+    for p in (2, 3, 8, 64, 1000):
+        answer = predict("--ranks", p, "--dist", "broadcast", "--total", size * blocks,
+                         "--set", f"coll_pipering_block_size={size}",
+                         "--set", "coll_pipering_alpha=20", "--set", "coll_pipering_beta=10",
+                         "--set", "coll_pipering_allgatherv_algorithm=ring")
+        ring = by_name(answer)["ring"]
+        assert ring["rounds"] == blocks + p - 2, ring
+        wanted = ring["rounds"] * (20e-6 + size * 10e-9)
+        assert abs(ring["model_seconds"] - wanted) < 1e-6 * wanted, (p, ring)
+        assert abs(ring["executed_seconds"] - wanted) < 1e-6 * wanted, (p, ring)
+        assert ring["messages"] == blocks * (p - 1), ring
+
+
+def test_collectives():
+    """every collective: parts make the time, one algorithm is chosen, execution agrees"""
+    dice = random.Random(14)
+    for collective in COLLECTIVES:
+        for _ in range(6):
+            p, ppn = dice.randrange(2, 40), dice.choice((1, 1, 4))
+            words = ["--collective", collective, "--ranks", p, "--ppn", ppn,
+                     "--total", 8 * dice.randrange(4096, 1 << 18)]
+            if collective in ("bcast", "reduce"):
+                words += ["--root", dice.randrange(p)]
+            answer = predict(*words)
+            assert sum(one["chosen"] for one in answer["algorithms"]) == 1, answer
+            for one in answer["algorithms"]:
+                parts = sum(one["parts"].values())
+                assert abs(parts - one["model_seconds"]) <= 1e-6 * one["model_seconds"], one
+                assert min(one["parts"].values()) >= 0, one
+                ratio = one["model_seconds"] / one["executed_seconds"]
+                assert one["algorithm"] == "linear_ring" or 0.5 < ratio < 2, (words, one)
+
+
+def test_choice():
+    """more bytes never take less time, and what auto chooses is what a forced one costs"""
+    last = 0
+    for exponent in range(14, 27):
+        answer = predict("--ranks", 16, "--dist", "spike", "--total", 1 << exponent,
+                         "--execute", "no")
+        best = chosen(answer)
+        assert best["model_seconds"] >= last, (exponent, best)
+        last = best["model_seconds"]
+        forced = predict("--ranks", 16, "--dist", "spike", "--total", 1 << exponent, "--execute",
+                         "no", "--set", f"coll_pipering_allgatherv_algorithm={best['algorithm']}")
+        assert chosen(forced)["model_seconds"] == best["model_seconds"], (best, forced)
+        assert forced["served"]
+
+
+def test_order():
+    """the order holds every rank once, those of a node together"""
+    answer = predict("--ranks", 24, "--ppn", 4, "--map", "node", "--dist", "half", "--total", "1M")
+    order = answer["order"]
+    assert sorted(order) == list(range(24))
+    nodes = [rank % 6 for rank in order]
+    assert all(len(set(nodes[i:i + 4])) == 1 for i in range(0, 24, 4)), order
+
+
+def test_counts():
+    """counts come from a file or from standard input, and are those of a distribution"""
+    words = ("--set", "coll_pipering_min_total=0")
+    given = predict("--counts", "-", *words, stdin="# four ranks\n100 200,\n0 5  # the last\n")
+    assert (given["ranks"], given["bytes"]) == (4, 305), given
+    with tempfile.NamedTemporaryFile("w", suffix=".counts") as file:
+        file.write("\n".join(["4096"] * 8) + "\n")
+        file.flush()
+        listed = predict("--counts", file.name)
+    dealt = predict("--ranks", 8, "--total", 8 * 4096)
+    assert listed["algorithms"] == dealt["algorithms"]
+
+
+def test_large():
+    """65536 ranks are predicted within a minute"""
+    for words in (["--dist", "geometric", "--total", "256M"],
+                  ["--collective", "allreduce", "--ppn", 16, "--total", "1G"],
+                  ["--collective", "bcast", "--total", "64M"]):
+        answer = predict("--ranks", 65536, *words)
+        assert answer["planning_seconds"] < 60, answer["planning_seconds"]
+        assert all(one["executed_seconds"] is None for one in answer["algorithms"])
+
+
+def test_machine():
+    """a machine's file decides: slower links take longer, a half-duplex port longer still"""
+    text = "net_alpha = 30\nnet_beta = 80\nnet_latency = 40\nnet_overlap = false\n"
+    times = []
+    for more in ("", "net_beta = 160\n", "net_beta = 160\nwiring = half\n"):
+        with tempfile.NamedTemporaryFile("w", suffix=".machine") as file:
+            file.write("# links\n" + text + more)
+            file.flush()
+            answer = predict("--machine", file.name, "--ranks", 8, "--dist", "broadcast",
+                             "--total", "1M", "--set",
+                             "coll_pipering_allgatherv_algorithm=ring")
+        times.append(by_name(answer)["ring"]["executed_seconds"])
+    assert times[0] < times[1] < times[2], times
+
+
+def test_machines():
+    """machine files of this tree are read"""
+    folder = os.path.join(tap.TUNING, "machines")
+    names = sorted(os.listdir(folder))
+    assert names
+    for name in names:
+        answer = predict("--machine", os.path.join(folder, name), "--ranks", 8, "--total", "1M")
+        assert answer["machine"].endswith(name)
+
+
+def test_explain():
+    """--explain draws ring, chain, trees and rounds with all of their ranks"""
+    cases = ((["--ranks", 6, "--dist", "spike"], "ring"),
+             (["--collective", "bcast", "--ranks", 6], "pipeline 1 of 1, from rank 0"),
+             (["--collective", "scan", "--ranks", 6], "to rank 5"),
+             (["--collective", "bcast", "--ranks", 6, "--set",
+               "coll_pipering_bcast_algorithm=two_trees"], "pipeline 2 of 2"),
+             (["--ranks", 6, "--set", "coll_pipering_allgatherv_algorithm=dissemination"],
+              "round  3"))
+    for words, drawn in cases:
+        status, out, _ = run(*words, "--total", "1M", "--explain")
+        assert status == 0 and drawn in out and "where the time goes" in out, out
+        picture = out[out.index(drawn):out.index("where the time goes")]
+        for rank in range(6) if "round" not in drawn else ():
+            assert str(rank) in picture, picture
+
+
+def test_defaults():
+    """its defaults are those that ompi_info reports, so a file of them changes nothing"""
+    info = os.path.join(os.environ.get("OMPI_PREFIX", "/nonexistent"), "bin", "ompi_info")
+    if not os.access(info, os.X_OK):
+        print("# OMPI_PREFIX has no ompi_info: not compared")
+        return
+    lines = subprocess.run([info, "--parsable", "--param", "coll", "pipering", "--level", "9"],
+                           capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+    assert "coll_pipering_min_total:value:" in lines
+    with tempfile.NamedTemporaryFile("w", suffix=".info") as file:
+        file.write(lines)
+        file.flush()
+        for words in (["--ranks", 12, "--dist", "outlier", "--total", "100K"],
+                      ["--ranks", 16, "--ppn", 4, "--total", "4M"],
+                      ["--collective", "allreduce", "--ranks", 9, "--total", 720720]):
+            reported, own = predict("--params", file.name, *words), predict(*words)
+            for answer in (reported, own):
+                answer.pop("planning_seconds")
+            assert reported == own, words
+
+
+def test_params():
+    """a parameter file is read as Open MPI reads it; variables of others do not matter"""
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        file.write("# tuned\nbtl = tcp,self\ncoll_pipering_block_size=1000\n"
+                   "coll_pipering_verbose = 1\n")
+        file.flush()
+        answer = predict("--params", file.name, "--ranks", 8, "--dist", "spike", "--total", "1M")
+    assert by_name(answer)["ring"]["block"] == 1000
+
+
+def test_bad_input():
+    """bad input: one sentence that names it, exit status 2, nothing on standard output"""
+    with tempfile.NamedTemporaryFile("w", suffix=".bad") as file:
+        file.write("net_alpha = 3\nnonsense\n")
+        file.flush()
+        bad = file.name
+        cases = ((["--ranks", "0"], "--ranks 0"),
+                 (["--ranks", "65537"], "65536"),
+                 (["--ranks", "8"], "--total"),
+                 (["--total", "1M"], "--ranks is missing"),
+                 (["--ranks", "8", "--total", "1X"], "1X"),
+                 (["--ranks", "8", "--total", "1M", "--dist", "bell"], "bell"),
+                 (["--collective", "gather"], "gather"),
+                 (["--collective", "bcast", "--ranks", 8, "--total", 8, "--root", 8], "--root 8"),
+                 (["--collective", "bcast", "--ranks", 8, "--dist", "spike"], "counts"),
+                 (["--collective", "reduce", "--ranks", 8, "--total", "7"], "multiple"),
+                 (["--ranks", 8, "--counts", "/nonexistent"], "/nonexistent"),
+                 (["--machine", bad], "line 2"),
+                 (["--machine", "/nonexistent"], "/nonexistent"),
+                 (["--cost", "net_alpha=-1"], "net_alpha"),
+                 (["--cost", "speed=1"], "speed"),
+                 (["--set", "coll_pipering_speed=1"], "coll_pipering_speed"),
+                 (["--set", "coll_pipering_window=5000"], "4096"),
+                 (["--set", "coll_pipering_bcast_algorithm=ring"], "pipeline"),
+                 (["--set", "coll_pipering_overlap=perhaps"], "true or false"),
+                 (["--frobnicate", "1"], "--frobnicate"),
+                 (["--total"], "--total"))
+        for words, named in cases:
+            status, out, error = run(*words)
+            assert status == 2 and not out, (words, status, out)
+            assert error.count("\n") == 1 and named in error, (words, error)
+            assert error.endswith("; nothing was predicted\n"), error
+    for text, named in (("1 2 x", "count 3"), ("-1", "count 1"), ("", "0 counts")):
+        status, out, error = run("--counts", "-", stdin=text)
+        assert status == 2 and not out and named in error, (text, error)
+
+
+def test_output():
+    """an answer that cannot be written is an error"""
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([DOOR, "--ranks", "8", "--total", "1M"], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
+        assert done.returncode == 2 and "cannot be written" in done.stderr, done.stderr
+
+
+def test_compiler():
+    """without a compiler, or a directory to write, there is one sentence"""
+    with tempfile.TemporaryDirectory() as empty:
+        status, out, error = run("--help", BUILD_DIR=empty, CC="no-such-compiler")
+        assert status == 2 and not out and "no-such-compiler" in error, error
+        status, out, error = run("--help", BUILD_DIR="/proc/x", XDG_CACHE_HOME="/proc/y")
+        assert status == 2 and not out and "BUILD_DIR" in error, error
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))
