@@ -19,7 +19,7 @@
  *     why threads    four threads, each with a communicator of its own
  *     why abort      ends by MPI_Abort
  *     why kill       a rank kills itself
- *     why time N     microseconds of a small call, the least of N blocks of them, on a line
+ *     why loop N     N small calls
  */
 
 #include "tap.h"
@@ -29,7 +29,6 @@
 #    define MPI_Allgatherv_init MPIX_Allgatherv_init
 #endif
 
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -217,22 +216,10 @@ static void run_short(bool abort)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-#define BLOCK 100
-
-/* The least of several blocks of calls, since all else is other work. */
-static void run_timed(int blocks)
+static void run_loop(int calls)
 {
-    double least = 1;
-
-    for (int k = 0; k < blocks; k++) {
-        const double began = MPI_Wtime();
-        for (int i = 0; i < BLOCK; i++) {
-            gather_from_half(MPI_COMM_WORLD, 50);
-        }
-        least = fmin(least, (MPI_Wtime() - began) / BLOCK);
-    }
-    if (0 == tap_rank) {
-        printf("# %.2f us a call\n", 1e6 * least);
+    for (int i = 0; i < calls; i++) {
+        gather_from_half(MPI_COMM_WORLD, 50);
     }
 }
 
@@ -258,8 +245,8 @@ int main(int argc, char **argv)
         run_gathers();
     } else if (0 == strcmp(what, "vectors")) {
         run_vectors();
-    } else if (0 == strcmp(what, "time")) {
-        run_timed(2 < argc ? atoi(argv[2]) : 100);
+    } else if (0 == strcmp(what, "loop")) {
+        run_loop(2 < argc ? atoi(argv[2]) : 1);
     } else if (0 == strcmp(what, "calls")) {
         run_calls();
     } else {
