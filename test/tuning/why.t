@@ -233,7 +233,7 @@ def test_report():
     """the report shows what a class is, and how much is left out"""
     records = [record(), record(call="bcast", time=10 ** 8, contiguous=0)]
     text = Job(table(records)).run().stdout
-    for words in ("allgatherv", "bcast, derived type", "50%", "1000 B", "1 s",
+    for words in ("allgatherv", "bcast, derived type", "tuned (small)", "50%", "1000 B", "1 s",
                   "Not served by coll/pipering", "fewer bytes than min_total", "512 B and more"):
         assert words in text, (words, text)
     assert "and 1 classes more, 100 ms together" in Job(table(records)).run("--top", "1").stdout

@@ -88,7 +88,10 @@ def is_vector(one):
 
 
 def served(one):
-    return f"{one.server}: {one.reason}" if one.server == why_classes.PIPERING else one.server
+    """Who served a class: coll/pipering by an algorithm, or another one and for which reason."""
+    if one.server == why_classes.PIPERING:
+        return f"{one.server}: {one.reason}"
+    return f"{one.server} ({why_classes.reason_name(one.reason)})"
 
 
 def table_row(number, one, elapsed):
