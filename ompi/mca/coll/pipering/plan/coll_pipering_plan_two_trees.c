@@ -187,7 +187,7 @@ static int depth_of(int nodes)
     return depth;
 }
 
-/* How much longer links take that wait for each other. */
+/* How much longer links take that wait for each other, which those of two nodes do not. */
 #define CONTENTION (4.0 / 3)
 
 double mca_coll_pipering_two_trees_time(const void *problem, size_t block_size)
@@ -202,8 +202,9 @@ double mca_coll_pipering_two_trees_time(const void *problem, size_t block_size)
     const double size = (double) trees->bytes / (double) blocks;
     const double far = mca_coll_pipering_stream_time(net, 2, 2 * size);
     const double near = mca_coll_pipering_stream_time(local, 1, size);
+    const double longer = 2 < trees->nodes ? CONTENTION : 1;
     const mca_coll_pipering_stage_t stages[] = {
-        {.count = depth_of(trees->nodes), .pass = far + net->latency, .hold = CONTENTION * far},
+        {.count = depth_of(trees->nodes), .pass = far + net->latency, .hold = longer * far},
         {.count = trees->inside, .pass = near + local->latency, .hold = 2 * near}};
 
     return mca_coll_pipering_stages_time(stages, 2, (blocks + 1) / 2);
