@@ -332,7 +332,8 @@ def real_enough():
                        {**base, "cell": "more", "width": 0.0001, "max_reps": 20},
                        {**base, "cell": "wide", "width": 1.0, "reps": 6, "max_reps": 200},
                        {**base, "cell": "short", "reps": 100000, "budget": 0.3}])
-    assert 5 == len(results["exact"]["seconds"]) and 20 == len(results["more"]["seconds"])
+    assert 5 == len(results["exact"]["seconds"]), results["exact"]
+    assert 20 == len(results["more"]["seconds"]) or 40 < results["more"]["missed"], results["more"]
     assert 6 <= len(results["wide"]["seconds"]) < 200, results["wide"]
     assert 1 <= len(results["short"]["seconds"]) < 10000
 

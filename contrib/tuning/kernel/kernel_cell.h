@@ -31,7 +31,7 @@
  *   set, stock      variables; without our components
  *   reps, max_reps, width, budget
  *                   so many repetitions; more, until the interval of the median is so narrow, but
- *                   no more than max_reps, and for as many seconds
+ *                   no more than max_reps; for so many seconds, but one in any case
  *   warmup, idle    repetitions before; milliseconds before each
  *   seed            of the order of turns too
  *   rate            for the reader

@@ -290,20 +290,28 @@ static bool enough(const arm_t *arm)
                || kernel_median_width(arm->seconds, arm->reps, arm->scratch) <= arm->cell->width);
 }
 
+/* Is the time for the group used up? */
+static bool late(const race_t *race)
+{
+    const double budget = race->arms->cell->budget;
+
+    return 0.0 < budget && race->now - race->begun > budget;
+}
+
+/* Until every arm has enough; with no time left, until every arm has any. */
 static bool goes_on(const race_t *race, int turn)
 {
-    const kernel_cell_t *first = race->arms->cell;
+    bool all = true, any = true;
     int wanted = 0;
-    bool all = true;
 
     for (int i = 0; i < race->count; ++i) {
-        all = all && enough(&race->arms[i]);
-        wanted = race->arms[i].cell->max_reps > wanted ? race->arms[i].cell->max_reps : wanted;
+        const arm_t *arm = &race->arms[i];
+
+        all = all && enough(arm);
+        any = any && (out(arm) || 0 < arm->reps);
+        wanted = arm->cell->max_reps > wanted ? arm->cell->max_reps : wanted;
     }
-    if (0 < turn && 0.0 < first->budget && race->now - race->begun > first->budget) {
-        return false;
-    }
-    return !all && turn < SPARE_FACTOR * wanted + SPARE_TURNS;
+    return !all && !(any && late(race)) && turn < SPARE_FACTOR * wanted + SPARE_TURNS;
 }
 
 static void run(race_t *race)
