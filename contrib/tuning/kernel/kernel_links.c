@@ -224,15 +224,45 @@ static bool verify(kernel_work_t *work, uint64_t sample, char *error)
 
 /* ---- streams */
 
-static void receive(const link_t *link, MPI_Comm comm, int slot, MPI_Request *request)
+/* The requests of a stream: AHEAD receives, then AHEAD sends. */
+typedef struct {
+    const link_t *link;
+    MPI_Comm comm;
+    int to_receive, to_send; /* blocks that are not begun yet */
+    MPI_Request requests[2 * AHEAD];
+} flow_t;
+
+/* Begins the next block at this place, if there is one. */
+static void advance(flow_t *flow, int place)
 {
-    MPI_Irecv(link->in + (size_t) slot * link->bytes, (int) link->bytes, MPI_BYTE, link->from, 0,
-              comm, request);
+    const link_t *link = flow->link;
+    const int bytes = (int) link->bytes;
+
+    if (AHEAD > place && 0 < flow->to_receive) {
+        MPI_Irecv(link->in + (size_t) place * link->bytes, bytes, MPI_BYTE, link->from, 0,
+                  flow->comm, &flow->requests[place]);
+        --flow->to_receive;
+    } else if (AHEAD <= place && 0 < flow->to_send) {
+        MPI_Isend(link->out, bytes, MPI_BYTE, link->to, 0, flow->comm, &flow->requests[place]);
+        --flow->to_send;
+    }
 }
 
-static void send(const link_t *link, MPI_Comm comm, MPI_Request *request)
+static flow_t begin_flow(const link_t *link, MPI_Comm comm)
 {
-    MPI_Isend(link->out, (int) link->bytes, MPI_BYTE, link->to, 0, comm, request);
+    flow_t flow = {.link = link,
+                   .comm = comm,
+                   .to_receive = MPI_PROC_NULL == link->from ? 0 : link->blocks,
+                   .to_send = MPI_PROC_NULL == link->to ? 0 : link->blocks};
+
+    for (int i = 0; i < 2 * AHEAD; ++i) {
+        flow.requests[i] = MPI_REQUEST_NULL;
+    }
+    for (int i = 0; i < link->ahead; ++i) {
+        advance(&flow, i);
+        advance(&flow, AHEAD + i);
+    }
+    return flow;
 }
 
 /*
@@ -243,44 +273,23 @@ static void send(const link_t *link, MPI_Comm comm, MPI_Request *request)
 static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
 {
     link_t *link = work->data;
-    const bool receives = MPI_PROC_NULL != link->from, sends = MPI_PROC_NULL != link->to;
-    int to_receive = receives ? link->blocks : 0, to_send = sends ? link->blocks : 0;
-    int received = 0;
+    flow_t flow = begin_flow(link, comm);
     double first = 0.0, last = 0.0;
-    MPI_Request requests[2 * AHEAD];
+    int received = 0, i;
 
-    for (int i = 0; i < AHEAD; ++i) {
-        requests[i] = requests[AHEAD + i] = MPI_REQUEST_NULL;
-        if (i < link->ahead && 0 < to_receive) {
-            receive(link, comm, i, &requests[i]);
-            --to_receive;
-        }
-        if (i < link->ahead && 0 < to_send) {
-            send(link, comm, &requests[AHEAD + i]);
-            --to_send;
-        }
-    }
     for (;;) {
-        int i;
-
-        MPI_Waitany(2 * AHEAD, requests, &i, MPI_STATUS_IGNORE);
+        MPI_Waitany(2 * AHEAD, flow.requests, &i, MPI_STATUS_IGNORE);
         if (MPI_UNDEFINED == i) {
             break;
         }
-        if (i < AHEAD) {
+        if (AHEAD > i) {
             last = kernel_time_now();
             first = link->ahead == ++received ? last : first;
         }
-        if (i < AHEAD && 0 < to_receive) {
-            receive(link, comm, i, &requests[i]);
-            --to_receive;
-        } else if (i >= AHEAD && 0 < to_send) {
-            send(link, comm, &requests[i]);
-            --to_send;
-        }
+        advance(&flow, i);
     }
-    link->used = receives ? link->ahead : 0;
-    *seconds = receives ? (last - first) / (received - link->ahead) : 0.0;
+    link->used = 0 < received ? link->ahead : 0;
+    *seconds = 0 < received ? (last - first) / (received - link->ahead) : 0.0;
 }
 
 /* ---- echoes */
