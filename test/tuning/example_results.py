@@ -130,8 +130,9 @@ def call(cluster, coll, dist, total, arm, phase, block, factor=1.0):
     value = cluster.call(coll, dist, total, block)
     return {
         "collective": coll, "distribution": dist, "type": "auto", "p": RANKS, "ppn": PPN,
-        "total": total, "largest_over_total": largest, "contributors": contributors, "arm": arm, "phase": phase,
-        "seconds": cluster.noisy(value * factor), "jobs": [3, 3, 3], "limit": cluster.limit(coll, dist, total),
+        "total": total, "largest_over_total": largest, "contributors": contributors, "arm": arm,
+        "phase": phase, "seconds": cluster.noisy(value * factor), "jobs": [3, 3, 3],
+        "limit": cluster.limit(coll, dist, total),
         "block": block, "algorithm": algorithm(coll, dist, total), "predicted": value / 1.04}
 
 
@@ -220,7 +221,8 @@ def make(kind="helps", seed=1):
                    {"cell": "regret/bcast:regular:400/stock", "status": "timeout",
                     "note": "it took longer than 60 s"}], "verdict": verdict(kind)}
     if kind == "helps":
-        results["files"] = {"mpirun --tune": "tuned/tuned.conf", "mca-params.conf": "tuned/tuned.conf"}
+        results["files"] = {"mpirun --tune": "tuned/tuned.conf",
+                            "mca-params.conf": "tuned/tuned.conf"}
     if kind == "empty":
         results.update(tasks=[], fits=[], calls=[], choices=[], regret=[],
                        verdict={"help": False, "hurt": [],

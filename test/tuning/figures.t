@@ -101,7 +101,7 @@ def claims():
 
 
 def test_all():
-    """all sections are measured, all figures drawn, all claims filled; the next call does nothing"""
+    """all sections are measured, figures drawn, claims filled; the next call does nothing"""
     with tree() as made:
         status, said = made.run()
         assert status == 0, said

@@ -173,7 +173,8 @@ def test_numbers():
 
 def test_letters():
     """no two algorithms share a letter, and words give theirs first"""
-    names = ["ring", "recursive_doubling", "below", "dissemination", "linear_ring", "merged", "bins"]
+    names = ["ring", "recursive_doubling", "below", "dissemination", "linear_ring", "merged",
+             "bins"]
     found = svg.letters(names)
     assert len(set(found.values())) == len(names)
     assert found["ring"] == "R" and found["merged"] == "M"

@@ -33,7 +33,9 @@ def _state(results):
     verdict = results["verdict"]
     if verdict["help"]:
         return "Use this file", "good"
-    return ("Do not use this file", "bad") if verdict.get("hurt") else ("Keep the defaults", "still")
+    if verdict.get("hurt"):
+        return "Do not use this file", "bad"
+    return "Keep the defaults", "still"
 
 
 def _overline(results):
@@ -219,7 +221,8 @@ def regret_section(results):
 
 NAMES = {"release": "Open MPI", "library": "library", "hosts": "hosts", "nodes": "nodes",
          "ppn": "ranks a node", "ranks": "ranks", "mapping": "mapping", "pml": "pml",
-         "processors": "processors a node", "processor": "processor", "oversubscribed": "oversubscribed",
+         "processors": "processors a node", "processor": "processor",
+         "oversubscribed": "oversubscribed",
          "spinning": "ranks spin while they wait", "load": "load before the run",
          "frequency": "processor frequency", "when": "when", "command": "command"}
 

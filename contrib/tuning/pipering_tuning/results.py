@@ -18,7 +18,7 @@ COLUMNS = ("collective", "distribution", "type", "p", "ppn", "total", "largest_o
 
 def calls(records, machine, beta):
     """Rows of "calls": the cells of one call, arm and phase together; "jobs" says how many of the
-    seconds each job has. beta: seconds a byte between nodes, for limits; None if it is not known."""
+    seconds each job has. beta: seconds a byte between nodes, for limits; None if not known."""
     rows = {}
     for record in records:
         asked, result = record["asked"], record["result"]
