@@ -55,14 +55,6 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
-def all_charts(results):
-    """Of a report."""
-    stacks = views.size_charts(results) + views.fit_charts(results)
-    return (views.change_charts(views.changes(results)) + [c for s in stacks for c in s]
-            + views.block_charts(results) + views.predicted_chart(results)
-            + views.algorithm_maps(results) + views.regret_charts(results))
-
-
 def test_pages():
     """pages are whole, load nothing, run nothing, and lead to what they have"""
     for kind in KINDS:
@@ -112,7 +104,9 @@ def test_same_input_same_page():
 def test_svg_is_whole():
     """charts are XML that lies inside of its view box, with no value that is none"""
     for seed in range(3):
-        for chart in all_charts(example_results.make(seed=seed)):
+        parts = views.all_charts(example_results.make(seed=seed))
+        assert all(parts.values())
+        for chart in (chart for part in parts.values() for chart in part):
             drawn = svg.render(chart, standalone=True)
             root = ElementTree.fromstring(drawn)
             left, top, width, height = map(float, root.get("viewBox").split())
@@ -287,6 +281,9 @@ def test_refused():
         assert (status, said) == (0, "")
         with open(os.path.join(directory, "report.html"), encoding="utf-8") as file:
             assert "results.json" in Page(file.read()).links
+        files = os.listdir(os.path.join(directory, "charts"))
+        assert {"changes-1.svg", "sizes-1.svg", "map-1.svg"} <= set(files)
+        assert not png.available() or "sizes-1.png" in files
 
 
 sys.exit(tap.run(dict(globals())))

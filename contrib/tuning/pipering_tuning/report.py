@@ -13,16 +13,13 @@ import json
 import os
 import sys
 
-from . import charts, page, views
+from . import charts, page, png, svg, views
+from .files import Refusal
 from .page import code, paragraph, text
 
 FORMAT = 1
 # Files beside the report that are linked if they are there.
 RAW = (".json", ".jsonl", ".tsv", ".tune", ".conf", ".rules", ".txt", ".log")
-
-
-class BadResults(Exception):
-    """The results cannot be shown; its text says what is wrong, in one sentence."""
 
 
 # ---- the verdict
@@ -250,7 +247,9 @@ def raw_section(results, directory):
     samples += sum(len(t.get("seconds") or []) for t in results.get("tasks", []))
     return (paragraph(f"{samples} samples of {len(results.get('calls', []))} calls and "
                       f"{len(results.get('tasks', []))} tasks.")
-            + (page.tag("ul", links) if links else "") + _failures(results))
+            + (page.tag("ul", links) if links else "") + _failures(results)
+            + paragraph("The directory charts beside this file has each chart as SVG, and as PNG "
+                        "where matplotlib is installed.", "soft"))
 
 
 def _failures(results):
@@ -289,30 +288,44 @@ def make(results, directory="."):
 
 
 def load(path):
-    """The results of the file; BadResults if it cannot be read or is of another format."""
+    """The results of the file; Refusal if it cannot be read or is of another format."""
     try:
         with open(path, encoding="utf-8") as file:
             results = json.load(file)
     except OSError as error:
-        raise BadResults(f"{path}: {error.strerror}; no report was written") from error
+        raise Refusal(f"{path}: {error.strerror}; no report was written") from error
     except ValueError as error:
-        raise BadResults(f"{path} is not JSON ({error}); no report was written") from error
+        raise Refusal(f"{path} is not JSON ({error}); no report was written") from error
     if not isinstance(results, dict) or results.get("format") != FORMAT:
-        raise BadResults(f"{path} is not of format {FORMAT}, which this program reads; "
+        raise Refusal(f"{path} is not of format {FORMAT}, which this program reads; "
                          "no report was written")
     if "verdict" not in results or "machine" not in results:
-        raise BadResults(f"{path} has no verdict or no machine; no report was written")
+        raise Refusal(f"{path} has no verdict or no machine; no report was written")
     return results
 
 
+def write_charts(results, directory):
+    """Writes each chart as a file PART-NUMBER.svg, and as .png where matplotlib is installed."""
+    os.makedirs(directory, exist_ok=True)
+    for part, drawn in views.all_charts(results).items():
+        for count, chart in enumerate(drawn, 1):
+            name = os.path.join(directory, f"{part}-{count}")
+            with open(name + ".svg", "w", encoding="utf-8") as file:
+                file.write(svg.render(chart, standalone=True))
+            png.write(chart, name + ".png")
+
+
 def write(results, path):
-    """Writes the report; BadResults if the file cannot be written."""
+    """Writes the report, and its charts to the directory charts beside it; Refusal if a file
+    cannot be written."""
+    directory = os.path.dirname(os.path.abspath(path))
     try:
-        content = make(results, os.path.dirname(os.path.abspath(path)))
         with open(path, "w", encoding="utf-8") as file:
-            file.write(content)
+            file.write(make(results, directory))
+        write_charts(results, os.path.join(directory, "charts"))
     except OSError as error:
-        raise BadResults(f"{path}: {error.strerror}; the report is missing or not whole") from error
+        raise Refusal(f"{error.filename or path}: {error.strerror}; the report is missing or "
+                         "not whole") from error
 
 
 def main(arguments):
@@ -321,8 +334,8 @@ def main(arguments):
         return 2
     try:
         write(load(arguments[0]), arguments[1])
-    except BadResults as error:
-        print(f"pipering-tune: {error}", file=sys.stderr)
+    except Refusal as error:
+        print(f"pipering-tune: {error}.", file=sys.stderr)
         return 1
     return 0
 

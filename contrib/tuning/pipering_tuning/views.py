@@ -408,3 +408,20 @@ def regret_charts(results):
                  for arm in ("default", "tuned")]
         panels.append(LineChart(name_of(kind), lines, SIZE, axis))
     return panels
+
+
+# ---- all of them
+
+
+def all_charts(results):
+    """{part of the report: its charts}"""
+    def flat(stacks):
+        return [chart for stack in stacks for chart in stack]
+    return {
+        "changes": change_charts(changes(results)),
+        "sizes": flat(size_charts(results)),
+        "blocks": block_charts(results),
+        "model": flat(fit_charts(results)) + predicted_chart(results),
+        "map": algorithm_maps(results),
+        "regret": regret_charts(results),
+    }
