@@ -13,7 +13,7 @@ import json
 import os
 import sys
 
-from . import charts, page, png, svg, views
+from . import charts, files, page, png, svg, views
 from .files import Refusal
 from .page import code, paragraph, text
 
@@ -74,10 +74,10 @@ def _figures(found, hurt):
 
 def _how_to_use(results):
     """The files that were written, and how each is used, if they help."""
-    files = results.get("files") or {}
-    if not results["verdict"]["help"] or not files:
+    written = results.get("files") or {}
+    if not results["verdict"]["help"] or not written:
         return ""
-    return page.definitions([(how, code(path)) for how, path in files.items()])
+    return page.definitions([(how, code(path)) for how, path in written.items()])
 
 
 def _hurt(results):
@@ -319,13 +319,12 @@ def write(results, path):
     """Writes the report, and its charts to the directory charts beside it; Refusal if a file
     cannot be written."""
     directory = os.path.dirname(os.path.abspath(path))
+    files.write(path, make(results, directory))
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(make(results, directory))
         write_charts(results, os.path.join(directory, "charts"))
     except OSError as error:
-        raise Refusal(f"{error.filename or path}: {error.strerror}; the report is missing or "
-                         "not whole") from error
+        raise Refusal(f"{error.filename or directory}: {error.strerror}; the report is whole, its "
+                      "charts as files are not") from error
 
 
 def main(arguments):
