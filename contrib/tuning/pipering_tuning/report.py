@@ -241,7 +241,8 @@ def machine_section(results):
 
 def raw_section(results, directory):
     """Links to the files beside the report."""
-    names = sorted(name for name in os.listdir(directory) if name.endswith(RAW))
+    there = os.listdir(directory) if os.path.isdir(directory) else []
+    names = sorted(name for name in there if name.endswith(RAW))
     links = "".join(f'<li><a href="{text(name)}">{text(name)}</a></li>' for name in names)
     samples = sum(len(c.get("seconds") or []) for c in results.get("calls", []))
     samples += sum(len(t.get("seconds") or []) for t in results.get("tasks", []))
