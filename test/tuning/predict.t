@@ -154,6 +154,37 @@ def test_machines():
         assert answer["machine"].endswith(name)
 
 
+def measured():
+    """Milliseconds of the tables of docs/results.md for 1 MiB on 8 nodes at 100 Mbit/s."""
+    total, rate, nodes = 1 << 20, 12.5e3, 8
+    rows = {}
+    with open(os.path.join(tap.ROOT, "docs", "results.md"), encoding="utf-8") as page:
+        for line in page:
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if len(cells) == 6 and cells[0].split()[0] in ("regular", "broadcast", "spike", "half",
+                                                           "decreasing", "geometric"):
+                rows["--dist", cells[0].split()[0]] = float(cells[2])
+            if len(cells) == 4 and cells[0].startswith("`MPI_") and cells[2] in ("-", "0.87", "0.74"):
+                name = cells[0].strip("`")[4:].lower()
+                volume = 2 * (nodes - 1) / nodes if name == "allreduce" else 1
+                rows["--collective", name] = total * volume / rate / float(cells[3])
+    return rows
+
+
+def test_results():
+    """published times of the testbed are predicted within 10%, and ranked alike"""
+    machine = os.path.join(tap.TUNING, "machines", "testbed-100mbit")
+    rows = measured()
+    assert len(rows) == 11, rows
+    found = {what: 1e3 * chosen(predict("--machine", machine, "--ranks", 8, "--total", "1M",
+                                        *what))["executed_seconds"] for what in rows}
+    for what, time in rows.items():
+        assert abs(found[what] / time - 1) <= 0.10, (what, time, found[what])
+        for other, longer in rows.items():
+            if longer > 1.1 * time:
+                assert found[other] > found[what], (what, other)
+
+
 def test_explain():
     """--explain draws ring, chain, trees and rounds with all of their ranks"""
     cases = ((["--ranks", 6, "--dist", "spike"], "ring"),
