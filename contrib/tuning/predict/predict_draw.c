@@ -69,6 +69,7 @@ static void draw_contributions(const mca_coll_pipering_plan_t *plan)
 static void draw_ring(const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_ring_t *ring = &plan->ring;
+    const int a_line = ring->nodes < ring->size ? 3 : 6;
 
     (void) printf("ring, a node in brackets; it closes from the last to the first:\n  ");
     for (int node = 0; node < ring->nodes; ++node) {
@@ -76,7 +77,7 @@ static void draw_ring(const mca_coll_pipering_plan_t *plan)
             (void) printf("\n  -> ... %d more ... ", ring->nodes - NODES_MOST);
             node = ring->nodes - 2;
         }
-        (void) printf("%s", 0 == node ? "" : 0 == node % 6 ? "\n  -> " : " -> ");
+        (void) printf("%s", 0 == node ? "" : 0 == node % a_line ? "\n  -> " : " -> ");
         draw_node(ring, node);
     }
     (void) printf("\n");
