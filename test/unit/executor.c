@@ -346,16 +346,16 @@ static void test_rows(void)
 #define STAR 4
 #define BLOCKS 30
 
-/* Blocks of a second each from rank 0 down a tree of nodes, in so many pipes. */
-static double run_tree(const int *up, int pipes, const executor_machine_t *machine)
+/* Blocks of a second each from rank 0 down a tree of nodes, or up to it, in so many pipes. */
+static double run_tree(const int *up, int pipes, bool collects, const executor_machine_t *machine)
 {
     static const int node_of[STAR] = {0, 1, 2, 3};
-    void *memory = tap_memory(mca_coll_pipering_routes_size(2 * STAR, 1, STAR));
+    void *memory = tap_memory(mca_coll_pipering_routes_size(2 * STAR, STAR, STAR));
     void *ring_memory = tap_memory(mca_coll_pipering_ring_size(1));
     void *scratch = tap_memory(mca_coll_pipering_order_scratch(1));
     const uint64_t blocks = BLOCKS;
     const size_t bytes = BLOCKS;
-    mca_coll_pipering_route_t *routes = mca_coll_pipering_routes_bind(memory, 2 * STAR, 1, STAR);
+    mca_coll_pipering_route_t *routes = mca_coll_pipering_routes_bind(memory, 2 * STAR, STAR, STAR);
     mca_coll_pipering_ring_t ring;
     executor_result_t result;
 
@@ -369,7 +369,11 @@ static double run_tree(const int *up, int pipes, const executor_machine_t *machi
                 down[downs++] = r;
             }
         }
-        mca_coll_pipering_route_spread(&routes[i], &ring, up[i % STAR], down, downs);
+        if (collects) {
+            mca_coll_pipering_route_collect(&routes[i], &ring, up[i % STAR], down, downs, 0);
+        } else {
+            mca_coll_pipering_route_spread(&routes[i], &ring, up[i % STAR], down, downs);
+        }
         mca_coll_pipering_route_part(&routes[i], i / STAR, pipes);
     }
     const executor_problem_t problem = {.ranks = STAR, .pipes = pipes, .routes = routes,
@@ -395,30 +399,33 @@ static void test_ports(void)
         const char *name;
         const int *up;
         int pipes;
+        bool collects;
         double time[4]; /* switch, half (up to 2 more, as links take turns), wires, free */
-    } cases[] = {{"a star", star, 1, {3 * BLOCKS, 3 * BLOCKS, BLOCKS, BLOCKS}},
-                 {"a line", line, 1, {BLOCKS + 2, 2 * BLOCKS + 1, BLOCKS + 2, BLOCKS + 2}},
-                 {"a line twice", line, 2, {BLOCKS + 2, 2 * BLOCKS + 1, BLOCKS + 2, BLOCKS / 2 + 2}}};
+    } cases[] = {{"a star", star, 1, false, {3 * BLOCKS, 3 * BLOCKS, BLOCKS, BLOCKS}},
+                 {"a line", line, 1, false, {BLOCKS + 2, 2 * BLOCKS + 1, BLOCKS + 2, BLOCKS + 2}},
+                 {"a line twice", line, 2, false,
+                  {BLOCKS + 2, 2 * BLOCKS + 1, BLOCKS + 2, BLOCKS / 2 + 2}},
+                 {"a star upwards", star, 1, true, {3 * BLOCKS, 3 * BLOCKS, BLOCKS, BLOCKS}}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (int w = 0; w < 4; w++) {
             executor_machine_t tried = machine[w];
             tried.cost = sim_rounds_cost;
-            const double time = run_tree(cases[i].up, cases[i].pipes, &tried);
+            const double time = run_tree(cases[i].up, cases[i].pipes, cases[i].collects, &tried);
             ok(cases[i].time[w] <= time && time <= cases[i].time[w] + (1 == w ? 2 : 0),
                "%s of %d blocks, wiring %d: %g", cases[i].name, BLOCKS, w, time);
         }
     }
     executor_machine_t slow = {.cost = sim_rounds_cost, .slower = slower};
-    is(run_tree(line, 1, &slow), 3 * BLOCKS + 2, "a link of a third of the speed sets the pace");
+    is(run_tree(line, 1, false, &slow), 3 * BLOCKS + 2, "a link of a third of the speed sets the pace");
     executor_machine_t handling = {.cost = sim_rounds_cost, .handling = 2};
-    is(run_tree(star, 1, &handling), 3 * BLOCKS * 3 + 2,
+    is(run_tree(star, 1, false, &handling), 3 * BLOCKS * 3 + 2,
        "a processor handles each block at both ends, those of a star one after the other");
 }
 
 /* ---- faults ---- */
 
-enum { PEER, TAG, SOURCE, EXPECTS, FORWARDS, OWN, FAULTS };
+enum { PEER, TAG, SOURCE, EXPECTS, ORDER, FORWARDS, OWN, FAULTS };
 
 static void break_route(mca_coll_pipering_route_t *route, int fault, int p)
 {
@@ -435,6 +442,9 @@ static void break_route(mca_coll_pipering_route_t *route, int fault, int p)
     case EXPECTS:
         --route->in[0].stream.origins;
         break;
+    case ORDER:
+        route->in[0].stream.position = (route->in[0].stream.position + p - 1) % p;
+        break;
     case FORWARDS:
         --route->out[0].forward.origins;
         break;
@@ -447,7 +457,7 @@ static void test_faults(void)
 {
     tap_tally_t tally = {0, 0};
 
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 700; i++) {
         size_t bytes[24];
         uint64_t blocks[24];
         sim_plan_t plan;
@@ -467,7 +477,7 @@ static void test_faults(void)
         sim_free(&result);
         sim_plan_free(&plan);
     }
-    tally_ok(&tally, 600, "a route with a fault is seen");
+    tally_ok(&tally, 700, "a route with a fault is seen");
 }
 
 int main(void)
