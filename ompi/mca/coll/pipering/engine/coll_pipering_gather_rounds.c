@@ -253,6 +253,10 @@ static size_t list_messages(const rounds_t *rounds, mca_common_irregular_message
     return bytes;
 }
 
+/*
+ * Messages of a round wait for those of the rounds before, even where their bytes are there: others
+ * pass these on, so they should have the link alone. All receives are there from the beginning.
+ */
 static void list_rounds(rounds_t *rounds, int count)
 {
     mca_common_irregular_schedule_t *schedule = &rounds->schedule;
@@ -268,6 +272,7 @@ static void list_rounds(rounds_t *rounds, int count)
         rounds->traffic.bytes_in += list_messages(rounds, &schedule->receives, round.recv,
                                                   round.from, none);
         come.receives = schedule->receives.count;
+        come.sends = schedule->sends.count;
         mca_common_irregular_schedule_step(schedule, deliver, round.recv.first, round.recv.count,
                                            come);
     }
