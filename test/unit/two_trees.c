@@ -262,10 +262,15 @@ static void try_contention(void)
         }
     }
     tally_ok(&near, 500, "the modelled time is that of an execution, up to a third");
+    int rounds = 0;
+
     open_instance(&in, 32, 1, false, 0);
-    ok(count_rounds(&in, MOST_BLOCKS) > 1.1 * MOST_BLOCKS,
-       "32 nodes need %d rounds for %d blocks: sends wait for each other",
-       count_rounds(&in, MOST_BLOCKS), MOST_BLOCKS);
+    for (int i = 0; i < 20; i++) {
+        rounds += count_rounds(&in, MOST_BLOCKS);
+    }
+    ok(rounds > 20 * 1.1 * MOST_BLOCKS,
+       "32 nodes need %d rounds on average for %d blocks: sends wait for each other", rounds / 20,
+       MOST_BLOCKS);
 }
 
 /*
