@@ -1,6 +1,6 @@
 #!/bin/bash
 # pipering-tune end to end, in its short form: 4 nodes with links of 100 Mbit/s, told that their
-# links are thirty times as slow to start with and thirty times as fast as they are. It must find
+# links are thirty times as quick to start with and thirty times as slow as they are. It must find
 # that out, prove it, go on after an interrupt, and its rules file must be read by coll/tuned.
 # shellcheck source-path=SCRIPTDIR source=../mpi/lib.sh
 . "$(dirname "$0")/../mpi/lib.sh"
@@ -15,13 +15,13 @@ command -v python3 >/dev/null || {
 }
 
 out=$work/out
-wrong=(--start coll_pipering_alpha=2500 --start coll_pipering_beta=2.8)
+wrong=(--start coll_pipering_alpha=3 --start coll_pipering_beta=2500)
 job="$root/test/testbed/testbed mpirun --ppn 1 --timeout 300 --"
 
 # tune ARG...: pipering-tune on the nodes, in the background; its process in $tuner.
 tune() {
-    timeout -k 5 150 "$testbed" with --nodes 4 --rate 100mbit -- \
-        "$root/contrib/tuning/pipering-tune" --launch "$job" --budget 0.7 \
+    timeout -k 5 240 "$testbed" with --nodes 4 --rate 100mbit -- \
+        "$root/contrib/tuning/pipering-tune" --launch "$job" --budget 0.8 \
         --variables 'coll_pipering_alpha,coll_pipering_beta' \
         --collectives allgatherv,bcast "${wrong[@]}" "$@" >"$work/said" 2>&1 &
     tuner=$!

@@ -103,6 +103,7 @@ class Chooser:
             variable = self.table.get(name)
             value = self.current(name) if variable is not None else ""
             self.choices.append(_row(name, value, value, reason, None))
+            self.measurer.progress.say(f"{name} stays {value}: {reason}")
 
     def record(self, group, before, verdicts):
         """Rows of what a group has come to."""

@@ -104,8 +104,7 @@ class Measurer:
         """The path of a parameter file for a job; None if there is nothing to set."""
         if not settings:
             return None
-        directory = os.path.join(self.directory, "jobs")
-        os.makedirs(directory, exist_ok=True)
+        directory = files.make_directory(os.path.join(self.directory, "jobs"))
         path = os.path.join(directory, f"{self.jobs}.conf")
         files.write(path, files.settings_text(dict(settings)))
         return path

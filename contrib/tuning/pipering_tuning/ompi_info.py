@@ -8,6 +8,7 @@
 defaults, ranges and values. Ranges of numbers stand at the end of the help texts,
 `[LOW..HIGH UNIT; 0: MEANING]`; enumerations are Open MPI's own."""
 
+import difflib
 import re
 import subprocess
 
@@ -15,13 +16,14 @@ from .files import Refusal
 
 CLAUSE = re.compile(r"\[(?P<low>[-+.\de]+)\.\.(?P<high>[-+.\de]+)(?: (?P<unit>[a-z]+))?"
                     r"(?:; 0: (?P<zero>[^\[\]]*))?\]$")
-LINE = re.compile(r'"?mca:[^:]*:[^:]*:param:([^:]+):([a-z_]+):(.*?)"?$')
+LINE = re.compile(r'"?mca:([^:]*:[^:]*):param:([^:]+):([a-z_]+):(.*?)"?$')
 NEEDED = "coll_pipering_min_total"
 
 
 class Variable:
     """One variable.
 
+    owner           FRAMEWORK:COMPONENT
     value, source   in force for a job that is started here: a default, or of a file or the
                     environment
     type            int, size_t, double, bool, string, ...
@@ -32,8 +34,9 @@ class Variable:
     unit, zero      of a number: bytes, ...; what the special value 0 means, None if it is none
     """
 
-    def __init__(self, name):
+    def __init__(self, name, owner):
         self.name = name
+        self.owner = owner
         self.value = self.source = self.type = self.help = ""
         self.level = 9
         self.writable = False
@@ -120,8 +123,10 @@ class Table:
     def take(self, line):
         found = LINE.match(line)
         if found is not None:
-            name, field, rest = found.groups()
-            self.variables.setdefault(name, Variable(name)).take(field, rest)
+            owner, name, field, rest = found.groups()
+            if name not in self.variables:
+                self.variables[name] = Variable(name, owner)
+            self.variables[name].take(field, rest)
         elif line.startswith("ompi:version:full:"):
             self.version = line.rpartition(":")[2]
         elif line.startswith("path:prefix:"):
@@ -144,7 +149,6 @@ class Table:
 
     def guess(self, name):
         """What may have been meant."""
-        import difflib
         near = difflib.get_close_matches(name, self.variables, 1)
         return f" (perhaps {near[0]} is meant)" if near else ""
 

@@ -83,9 +83,9 @@ def probe(launcher):
 def check_files(launcher, table, settings_file, settings):
     """Starts ompi_info in every rank with a parameter file, as a job would be; refuses unless
     each rank has taken all its settings."""
-    words = ["ompi_info", "--parsable", "--param", "all", "all", "--level", "9"]
-    if table.prefix:
-        words[0] = f"{table.prefix}/bin/ompi_info"
+    words = [f"{table.prefix}/bin/ompi_info", "--parsable", "--level", "9"]
+    for owner in sorted({table.get(name).owner for name in settings}):
+        words += ["--param"] + owner.split(":")
     lines = run_plainly(launcher, words, settings_file).splitlines()
     for name, wanted in settings.items():
         mark = f":param:{name}:value:"

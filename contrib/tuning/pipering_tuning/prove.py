@@ -78,7 +78,7 @@ class Prover:
             before = self.measurer.spent
             self.pair(self.calls)
             last = self.measurer.spent - before
-        return self.judge(max(5, self.pairs))
+        return self.judge(least + 2)
 
     def judge(self, again):
         """again: pairs of jobs in which calls that seem slower, or faster, are measured anew."""

@@ -181,8 +181,10 @@ class Race:
         reason = None
         for interval, arm in ranked:
             if interval.high >= 1 or 1 - interval.middle < noise:
-                reason = reason or (f"{arm.name} gains {percent(1 - interval.middle)}, less than "
-                                    f"noise or its interval ({percent(noise)})")
+                reason = reason or (f"{arm.name} gains {percent(1 - interval.middle)} "
+                                    f"({percent(1 - interval.high)} to "
+                                    f"{percent(1 - interval.low)}), where noise is "
+                                    f"{percent(noise)}")
                 break
             call = self.hurt(arm)
             if call is None:

@@ -34,7 +34,7 @@ def arms_of(call, table, block):
 def cells_of(call, arms, chosen, effort, seed):
     """The cells of one call's race."""
     name = f"regret/{call}"
-    common = {**call.cell(), "reps": effort.reps, "warmup": effort.warmup, "group": name,
+    common = {**call.cell(), "reps": 2 * effort.reps, "warmup": effort.warmup, "group": name,
               "seed": seed}
     cells = [{"cell": f"{name}/default", **common, "arm": "default", "set": {}}]
     if chosen:

@@ -7,8 +7,10 @@
 """pipering-tune: preflight, tasks, choosing, rules for coll/tuned, proof, results."""
 
 import argparse
+import fnmatch
 import os
 import shlex
+import signal
 import sys
 import time
 
@@ -143,7 +145,9 @@ class Tuning:
         self.launcher = launch.make(options, preflight.value_of(self.table,
                                                                 "mca_base_param_files"))
         self.check_names()
+        begun = time.monotonic()
         self.nodes = preflight.probe(self.launcher)
+        self.start_time = time.monotonic() - begun
         machine = preflight.describe(self.launcher, self.table, self.nodes, {})
         if options.dry_run:
             self.say_machine(machine)
@@ -161,7 +165,6 @@ class Tuning:
 
     def check_names(self):
         """Refuses patterns that match no variable that can be tuned."""
-        import fnmatch
         known = [name for group in knobs.GROUPS for name in group.variables]
         for pattern in self.options.variables:
             if not fnmatch.filter(known, pattern):
@@ -182,6 +185,10 @@ class Tuning:
                  f"({machine['processor']})")
         for sentence in preflight.warnings(machine, self.nodes):
             self.say(f"warning: {sentence}")
+        self.say(f"time: {self.options.budget:g} minutes at most, of these "
+                 f"{self.options.budget * TASKS:.3g} for tasks, "
+                 f"{self.options.budget * (RULES - TASKS):.3g} for choosing, the rest for the "
+                 f"proof, which may take longer; a job starts in {self.start_time:.1f} s")
         site = preflight.site_settings(self.table, [n for g in knobs.GROUPS for n in g.variables])
         for name, value in {**site, **self.start}.items():
             self.say(f"in force: {name}={value}")
@@ -330,7 +337,10 @@ class Tuning:
         if proof.help:
             found["files"] = {"mpirun --tune": path, "mca-params.conf": path}
         results.write(self.directory, found)
-        report.write(found, os.path.join(self.directory, "report.html"))
+        try:
+            report.write(found, os.path.join(self.directory, "report.html"))
+        except report.BadResults as error:
+            raise Refusal(str(error)) from error
 
     def say_end(self, proof):
         if self.regret:
@@ -363,15 +373,13 @@ class Tuning:
         else:
             proof = self.prove(path, self.start_path())
         self.measure_regret()
+        if path is not None and not proof.help:
+            self.refuse(path, proof)
         self.write_results(proof, path)
         self.say_end(proof)
-        if path is None:
-            return GOOD
-        if not proof.help:
-            self.refuse(path, proof)
-            return REFUSED
-        self.say(f"use: mpirun --tune {path} ..., or its lines in mca-params.conf")
-        return GOOD
+        if proof.help:
+            self.say(f"use: mpirun --tune {path} ..., or its lines in mca-params.conf")
+        return GOOD if proof.help or path is None else REFUSED
 
     def prove_only(self):
         """--prove; the exit status."""
@@ -399,6 +407,8 @@ class Tuning:
 def main(arguments):
     """Exit status of pipering-tune with these arguments."""
     options = parse(arguments)
+    # What Slurm sends when an allocation ends is an interrupt too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return Tuning(options, arguments).run()
     except Refusal as refusal:
