@@ -13,6 +13,9 @@ from . import knobs, stats
 from .race import Race, text_of
 
 STEPS = 4
+# Seconds: where time is short, few groups are decided rather than none.
+LEAST_SHARE = 30.0
+NO_TIME = "not raced: the time of --budget was used up"
 
 
 class Chooser:
@@ -62,8 +65,11 @@ class Chooser:
         groups = self.groups()
         for place, group in enumerate(groups):
             left = until - self.measurer.spent
-            self.choose(group, largest, self.measurer.spent + 2 * left / (len(groups) - place + 1),
-                        until)
+            share = max(2 * left / (len(groups) - place + 1), LEAST_SHARE)
+            self.choose(group, largest, min(until, self.measurer.spent + share), until)
+        late = [row["variable"] for row in self.choices if NO_TIME == row["reason"]]
+        if late:
+            self.measurer.progress.say(f"{NO_TIME}: {', '.join(late)}")
 
     def choose(self, group, largest, until, end):
         """One group. until: its share of the time; end: that of all groups."""
@@ -73,7 +79,7 @@ class Chooser:
         if not calls or not candidates:
             return
         if self.measurer.spent >= end:
-            self.leave(group, "not raced: the time of --budget was used up")
+            self.leave(group, NO_TIME)
             return
         before = self.in_force(group)
         tried, verdicts = [], []
@@ -103,7 +109,8 @@ class Chooser:
             variable = self.table.get(name)
             value = self.current(name) if variable is not None else ""
             self.choices.append(_row(name, value, value, reason, None))
-            self.measurer.progress.say(f"{name} stays {value}: {reason}")
+            if NO_TIME != reason:
+                self.measurer.progress.say(f"{name} stays {value}: {reason}")
 
     def record(self, group, before, verdicts):
         """Rows of what a group has come to."""

@@ -6,8 +6,9 @@
 # $HEADER$
 """Measuring cells: what the journal has is taken from there, the rest is run as jobs.
 
-A cell may set variables that no running job can change. Cells are therefore sorted into jobs by
-those settings, each job with a parameter file of its own; within a job the kernel sets the rest.
+A cell may set variables that no running job can change, and name settings that its job must have
+from the beginning ("job"). Cells are therefore sorted into jobs by those settings, each job with a
+parameter file of its own; within a job the kernel sets the rest.
 """
 
 import itertools
@@ -96,7 +97,7 @@ class Measurer:
             fixed = {name: value for name, value in wanted.items()
                      if not self.table.get(name).writable}
             inside = {name: value for name, value in wanted.items() if name not in fixed}
-            settings = tuple(sorted({**self.start, **fixed}.items()))
+            settings = tuple(sorted({**self.start, **cell.get("job", {}), **fixed}.items()))
             jobs.setdefault(settings, []).append((cell, _for_kernel(cell, inside)))
         return list(jobs.items())
 
@@ -143,8 +144,9 @@ def _label(cell):
 
 
 def _for_kernel(cell, settings):
-    """A cell as the kernel gets it: `arm` is a name for people."""
-    return {**{key: value for key, value in cell.items() if "arm" != key}, "set": settings}
+    """A cell as the kernel gets it: without what is for people or for the job."""
+    return {**{key: value for key, value in cell.items() if key not in ("arm", "job")},
+            "set": settings}
 
 
 def _groups(cells):

@@ -37,7 +37,7 @@ class Variable:
     def __init__(self, name, owner):
         self.name = name
         self.owner = owner
-        self.value = self.source = self.type = self.help = ""
+        self.text = self.source = self.type = self.help = ""
         self.level = 9
         self.writable = False
         self.values = []
@@ -47,8 +47,10 @@ class Variable:
     def take(self, field, text):
         """A field of ompi_info."""
         text = text.strip().strip('"')
-        if field in ("value", "source", "type"):
+        if field in ("source", "type"):
             setattr(self, field, text)
+        elif "value" == field:
+            self.text = text
         elif field == "level":
             self.level = int(text)
         elif field == "status":
@@ -66,6 +68,11 @@ class Variable:
         if clause is not None:
             self.low, self.high = float(clause.group("low")), float(clause.group("high"))
             self.unit, self.zero = clause.group("unit"), clause.group("zero")
+
+    @property
+    def value(self):
+        """The value in force, a number without idle digits."""
+        return tidy(self.text) if self.is_number else self.text
 
     @property
     def is_number(self):

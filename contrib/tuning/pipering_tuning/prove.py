@@ -16,7 +16,7 @@ import random
 from collections import namedtuple
 
 from . import stats
-from .race import LEAST_GAIN, percent
+from .race import LEAST_GAIN, change, percent
 
 BEFORE, AFTER = "before", "after"
 
@@ -139,9 +139,7 @@ class Prover:
 
     def verdict(self, whole, faster, hurt, calls):
         """(help, sentence)."""
-        gain = f"{calls} held-out calls take {percent(abs(1 - whole.middle))} " \
-               f"{'less' if whole.middle < 1 else 'more'} time " \
-               f"({percent(1 - whole.high)} to {percent(1 - whole.low)} less)"
+        gain = f"{calls} held-out calls take {change(whole)} time"
         if hurt:
             return False, f"The file is not recommended: it makes {len(hurt)} held-out " \
                           f"call{'s' if len(hurt) > 1 else ''} slower beyond noise; {gain}."

@@ -181,15 +181,13 @@ class Race:
         reason = None
         for interval, arm in ranked:
             if interval.high >= 1 or 1 - interval.middle < noise:
-                reason = reason or (f"{arm.name} gains {percent(1 - interval.middle)} "
-                                    f"({percent(1 - interval.high)} to "
-                                    f"{percent(1 - interval.low)}), where noise is "
-                                    f"{percent(noise)}")
+                reason = reason or (f"the best other, {arm.name}, takes {change(interval)} "
+                                    f"time; noise is {percent(noise)}")
                 break
             call = self.hurt(arm)
             if call is None:
                 return Verdict(arm.settings, interval, noise,
-                               f"gains {percent(1 - interval.middle)} over {len(self.calls)} calls",
+                               f"{len(self.calls)} calls take {change(interval)} time",
                                self.rounds)
             reason = reason or f"{arm.name} makes {call} slower"
         return Verdict(None, ranked[0][0], noise, reason, self.rounds)
@@ -197,6 +195,14 @@ class Race:
 
 def percent(part):
     return f"{100 * part:.1f}%"
+
+
+def change(interval):
+    """12% (10% to 14%) less, or more: of a ratio of times."""
+    less = interval.middle <= 1
+    ends = (1 - interval.high, 1 - interval.low) if less else (interval.low - 1, interval.high - 1)
+    return f"{percent(abs(1 - interval.middle))} ({percent(ends[0])} to {percent(ends[1])}) " \
+           f"{'less' if less else 'more'}"
 
 
 def text_of(settings):

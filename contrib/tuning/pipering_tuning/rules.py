@@ -22,7 +22,7 @@ from collections import namedtuple
 
 from . import stats
 from .calls import Call
-from .race import LEAST_GAIN, percent
+from .race import LEAST_GAIN, change
 
 # Numbers of collectives in the text form; they are those of Open MPI's list of collectives.
 NUMBERS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "bcast": 7, "reduce": 11}
@@ -77,9 +77,7 @@ class Rules:
 
     def cells(self, job, picked, step):
         """The cells of a job: calls of the collectives that it has an algorithm for."""
-        settings = dict(self.base)
-        if picked:
-            settings[USE] = "true"
+        settings = {USE: "true"} if picked else {}
         for collective, (_, name) in picked.items():
             settings[variable_of(collective)] = name
         calls = [Call(collective, "regular", size, "auto") for collective in self.collectives()
@@ -87,7 +85,8 @@ class Rules:
         calls = random.Random(f"{self.options.seed}/{step}/{job}").sample(calls, len(calls))
         return [{"cell": f"rules/{step}/{call}/{job}", **call.cell(), "arm": job,
                  "reps": 4 * self.options.effort.reps, "warmup": 4,
-                 "group": f"rules/{step}/{call}", "set": settings} for call in calls]
+                 "group": f"rules/{step}/{call}", "job": settings, "set": self.base}
+                for call in calls]
 
     def run(self, until):
         """Races as long as there is time; [Rule]."""
@@ -101,7 +100,7 @@ class Rules:
                 break
             cells = [cell for job, picked in jobs for cell in self.cells(job, picked, step)]
             results = self.measurer.measure(cells, "coll/tuned's algorithms",
-                                            f"{self.options.seed}/{step}")
+                                            f"{self.options.seed}/{step}", until)
             for cell in cells:
                 self.take(cell, results.get(cell["cell"]))
             last = self.measurer.spent - before
@@ -195,5 +194,4 @@ def as_json(rules, ranks):
 
 
 def describe(rule):
-    return (f"{rule.call}: {rule.name} takes {percent(1 - rule.interval.middle)} less time "
-            f"({percent(1 - rule.interval.high)} to {percent(1 - rule.interval.low)})")
+    return f"{rule.call}: {rule.name} takes {change(rule.interval)} time"
