@@ -5,7 +5,7 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Bad input and failing machines: one clear sentence, an exit status that is not 0, nothing lost."""
+"""Bad input and failing machines: one clear sentence, an exit status not 0, nothing lost."""
 
 import json
 import os

@@ -100,8 +100,9 @@ small() {
         grep -c '^cell.1.ok'
 }
 
-rules=(OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_dynamic_rules_filename="$work/rules")
-is "without rules a small call is served" "$(small 4 OMPI_MCA_coll_tuned_use_dynamic_rules=1)" 1
+use=OMPI_MCA_coll_tuned_use_dynamic_rules=1
+rules=("$use" OMPI_MCA_coll_tuned_dynamic_rules_filename="$work/rules")
+is "without rules a small call is served" "$(small 4 "$use")" 1
 is "coll/tuned follows a rule of the file" "$(small 4 "${rules[@]}")" 0
 is "the rule is for as many ranks alone" "$(small 3 "${rules[@]}") $(small 5 "${rules[@]}")" "1 1"
 finish

@@ -16,7 +16,7 @@ from collections import namedtuple
 
 SMALLEST = 10_000
 LARGEST = 64 << 20
-SMALL_CALLS = (600, 3_000)
+SMALL_CALLS = (600, 2_400, 4_800)
 
 
 class Call(namedtuple("Call", "collective dist total type")):
@@ -66,7 +66,8 @@ HELD_OUT = (
     "allgatherv:outlier:0.45", "allgatherv:zipf:0.7", "allgatherv:empty90:0.33",
     "allgather:regular:0.22", "allgather:regular:0.72", "bcast:regular:0.4", "bcast:regular:0.85",
     "reduce:regular:0.6", "allreduce:regular:0.35", "allreduce:regular:0.8", "scan:regular:0.66",
-    "exscan:regular:0.44", "alltoallw:ring:0.2", "alltoallw:mixed:0.5",
+    "exscan:regular:0.44", "alltoallw:ring:0.2", "alltoallw:mixed:0.5", "alltoallv:dense:0.3",
+    "allgatherv:regular:0.62:list", "allgatherv:spike:0.4:list",
 )
 
 # A short proof: one call for each thing that can go wrong.
@@ -74,10 +75,22 @@ HELD_OUT_SHORT = ("allgatherv:regular:0.62", "allgatherv:spike:0.88", "allgather
                   "allgatherv:outlier:0.45", "bcast:regular:0.85", "allreduce:regular:0.8")
 
 
-def held_out(largest, collectives, short):
-    """The calls that files are proven with. collectives: names, or () for all."""
-    rows = [call(text, largest) for text in (HELD_OUT_SHORT if short else HELD_OUT)]
-    if not short:
-        rows += [Call(name, "regular", total, "auto") for total in SMALL_CALLS
-                 for name in ("allgatherv", "bcast", "allreduce")]
+def kind(text):
+    """What COLLECTIVE:DIST:PLACE[:TYPE] shows: its collective, or its datatype."""
+    words = text.split(":")
+    return words[3] if 4 == len(words) else words[0]
+
+
+def held_out(largest, collectives, short, affected=(), small=()):
+    """The calls that files are proven with. collectives: names, or () for all; affected: kinds of
+    calls that must be there, since what was chosen is for them; small: collectives whose small
+    calls were given rules."""
+    texts = list(HELD_OUT)
+    if short:
+        there = {kind(text) for text in HELD_OUT_SHORT}
+        texts = list(HELD_OUT_SHORT) + [text for text in HELD_OUT
+                                        if kind(text) in set(affected) - there]
+    rows = [call(text, largest) for text in texts]
+    small = set(small) if short else set(small) | {"allgatherv", "bcast", "allreduce"}
+    rows += [Call(name, "regular", total, "auto") for total in SMALL_CALLS for name in sorted(small)]
     return [row for row in rows if not collectives or row.collective in collectives]

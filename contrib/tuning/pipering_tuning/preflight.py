@@ -4,7 +4,7 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Preflight: which machine, which Open MPI, what will disturb the measurement, how long it takes."""
+"""Preflight: which machine, what will disturb the measurement, whether files reach all ranks."""
 
 import re
 import subprocess
@@ -21,6 +21,9 @@ model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
 printf 'pipering-node\t%s\t%s\t%s\t%s\t%s\n' "$(uname -n)" "$(getconf _NPROCESSORS_ONLN)" \
     "$load" "$governor" "$model"
 """
+
+# Governors that change the frequency of processors.
+CHANGING = {"powersave", "ondemand", "schedutil", "conservative"}
 
 ROOT = "attempt to run as root"
 
@@ -146,7 +149,7 @@ def warnings(machine, nodes):
     if machine["load"] > 0.5:
         busiest = max(nodes.values(), key=lambda node: node.load)
         said.append(f"{busiest.host} has a load of {busiest.load:g}: other programs run there")
-    if {"powersave", "ondemand", "schedutil", "conservative"} & {n.governor for n in nodes.values()}:
+    if CHANGING & {node.governor for node in nodes.values()}:
         said.append(f"processors change their frequency ({machine['frequency']}): the governor "
                     "`performance` gives steadier times")
     if 1 == machine["nodes"]:

@@ -19,6 +19,11 @@ def clock_text(seconds):
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
+def count(number, word):
+    """1 node, 2 nodes."""
+    return f"{number} {word}" if 1 == number else f"{number} {word}s"
+
+
 class Progress:
     """Says where a tuning is. budget: seconds that it may take in all."""
 

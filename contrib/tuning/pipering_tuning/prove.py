@@ -7,8 +7,8 @@
 """Proof: calls that had no part in the choosing, before and after, through the very files.
 
 A job without the file and a job with it follow each other, in random order, several times; every
-other one of the latter takes the file as mca-params.conf, the rest by --tune. Jobs are the blocks
-of the statistics. A call that seems slower is measured again in new jobs, and those alone judge it: among
+other pair takes files as mca-params.conf, the rest by --tune. Pairs of jobs are the sample of the
+statistics. A call that seems slower is measured again in new jobs, and those alone judge it: among
 many calls some always look slower by chance.
 """
 
@@ -16,6 +16,7 @@ import random
 from collections import namedtuple
 
 from . import stats
+from .progress import count
 from .race import LEAST_GAIN, change, percent
 
 BEFORE, AFTER = "before", "after"
@@ -78,7 +79,7 @@ class Prover:
             before = self.measurer.spent
             self.pair(self.calls)
             last = self.measurer.spent - before
-        return self.judge(least + 2)
+        return self.judge(max(least + 2, min(self.pairs, 8)))
 
     def judge(self, again):
         """again: pairs of jobs in which calls that seem slower, or faster, are measured anew."""
@@ -92,7 +93,8 @@ class Prover:
         faster = [] if self.gains(whole) or broken else \
             [call for call in good if self.seems(call, 1 - 2 * LEAST_GAIN)]
         self.measure_again(slower + faster, again)
-        hurt = broken + [sentence for sentence in map(self.harm, slower) if sentence]
+        harms = [self.harm(call, len(slower)) for call in slower]
+        hurt = broken + [sentence for sentence in harms if sentence]
         faster = [call for call in faster if self.is_faster(call, len(faster))]
         return Proof(*self.verdict(whole, faster, hurt, len(good)), hurt, whole, self.pairs)
 
@@ -118,11 +120,12 @@ class Prover:
         for _ in range(pairs):
             self.pair(calls)
 
-    def harm(self, call):
-        """A sentence about a call that is slower, None if it is not."""
+    def harm(self, call, calls):
+        """A sentence about a call that is slower, None if it is not. calls: how many are asked
+        about, which the interval allows for."""
         if self.failures(call):
             return f"{call}: {self.failed.get((call, AFTER), 'failed')}"
-        interval = stats.ratio_of_jobs([self.of(call)])
+        interval = stats.ratio_of_jobs([self.of(call)], 1 - 0.05 / calls)
         if interval.low <= 1 or interval.middle <= 1 + LEAST_GAIN:
             return None
         return f"{call} takes {percent(interval.middle - 1)} longer " \
@@ -139,10 +142,10 @@ class Prover:
 
     def verdict(self, whole, faster, hurt, calls):
         """(help, sentence)."""
-        gain = f"{calls} held-out calls take {change(whole)} time"
+        gain = f"{count(calls, 'held-out call')} took {change(whole)} time"
         if hurt:
-            return False, f"The file is not recommended: it makes {len(hurt)} held-out " \
-                          f"call{'s' if len(hurt) > 1 else ''} slower beyond noise; {gain}."
+            return False, f"The file is not recommended: it makes " \
+                          f"{count(len(hurt), 'held-out call')} slower beyond noise; {gain}."
         if self.gains(whole):
             return True, f"The file helps: {gain}, and none is slower beyond noise."
         if faster:

@@ -15,6 +15,7 @@ import random
 from collections import namedtuple
 
 from . import stats
+from .progress import count
 
 CURRENT, AGAIN = "current", "again"
 LEAST_GAIN = 0.02
@@ -187,7 +188,7 @@ class Race:
             call = self.hurt(arm)
             if call is None:
                 return Verdict(arm.settings, interval, noise,
-                               f"{len(self.calls)} calls take {change(interval)} time",
+                               f"{count(len(self.calls), 'call')} took {change(interval)} time",
                                self.rounds)
             reason = reason or f"{arm.name} makes {call} slower"
         return Verdict(None, ranked[0][0], noise, reason, self.rounds)

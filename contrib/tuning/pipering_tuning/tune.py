@@ -17,6 +17,7 @@ import time
 from . import (calls, choose, files, journal, kernel, knobs, launch, measure, ompi_info,
                preflight, progress, prove, race, regret, report, results, rules, tasks)
 from .files import Refusal
+from .progress import count
 
 # Exit status.
 GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -113,9 +114,9 @@ def repeatable(options):
     return {name: getattr(options, name) for name in names}
 
 
-def count(number, word):
-    """1 node, 2 nodes."""
-    return f"{number} {word}" if 1 == number else f"{number} {word}s"
+def where(machine):
+    """Ranks, nodes, transport."""
+    return f"{machine['ranks']} ranks on {count(machine['nodes'], 'node')}, pml {machine['pml']}"
 
 
 class Tuning:
@@ -177,8 +178,8 @@ class Tuning:
                               "nothing was run")
 
     def say_machine(self, machine):
-        self.say(f"Open MPI {machine['release']} in {self.table.prefix}, {machine['ranks']} ranks "
-                 f"on {count(machine['nodes'], 'node')} ({self.launcher.where}), pml {machine['pml']}")
+        self.say(f"Open MPI {machine['release']} in {self.table.prefix}, {where(machine)} "
+                 f"({self.launcher.where})")
         self.say(f"hosts: {' '.join(machine['hosts'][:16])}"
                  f"{' ...' if len(machine['hosts']) > 16 else ''}; ranks on each: "
                  f"{machine['mapping']}; {machine['processors']} processors "
@@ -291,9 +292,8 @@ class Tuning:
     def provenance(self):
         """Comments of the parameter file."""
         machine = self.machine
-        lines = [f"Made by `{self.command}`", f"on {machine['when']}, for Open MPI "
-                 f"{machine['release']}, {machine['ranks']} ranks on {count(machine['nodes'], 'node')}, "
-                 f"pml {machine['pml']}.",
+        lines = [f"Made by `{self.command}`",
+                 f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
                  "Use: mpirun --tune THIS-FILE, or these lines in mca-params.conf.", ""]
         for row in self.choices:
             if row["variable"] in self.chosen:
@@ -311,7 +311,11 @@ class Tuning:
         return prover.run(self.until(PROOF))
 
     def held_out(self):
-        return calls.held_out(self.largest, self.options.collectives, self.options.short)
+        """Calls for the proof, those among them that the choices are for."""
+        affected = {calls.kind(text) for group in knobs.GROUPS for text in group.calls
+                    if set(group.variables) & set(self.chosen)}
+        return calls.held_out(self.largest, self.options.collectives, self.options.short, affected,
+                              {rule.call.collective for rule in self.rules})
 
     def measure_regret(self):
         blocks = {}
@@ -346,10 +350,10 @@ class Tuning:
         if self.regret:
             worst = max(self.regret, key=lambda row: row["tuned"])
             mean = sum(row["tuned"] for row in self.regret) / len(self.regret)
-            self.say(f"regret against the best found for each of {count(len(self.regret), 'call')}: "
-                     f"{race.percent(mean)} on average, {race.percent(worst['tuned'])} at most "
-                     f"({worst['collective']}:{worst['distribution']}:{worst['total']}, "
-                     f"{worst['best_arm']})")
+            self.say(f"regret, how much longer {count(len(self.regret), 'call')} take than with "
+                     f"the best found for each: {race.percent(mean)} on average, "
+                     f"{race.percent(worst['tuned'])} at most ({worst['collective']}:"
+                     f"{worst['distribution']}:{worst['total']}, {worst['best_arm']})")
         self.say(proof.sentence)
         for sentence in proof.hurt:
             self.say(f"slower: {sentence}")
