@@ -286,17 +286,23 @@ static double execute(call_t *call, executor_wiring_t wiring, char *error)
     return time;
 }
 
-/* Model over executed time of random calls of a row, within these bounds. */
+#define CALLS 120
+
+/*
+ * Model over executed time of random calls of a row: all within these bounds, since short vectors
+ * on unequal nodes are modelled roughly, and half of them near 1.
+ */
 static void test_row(const mca_coll_pipering_row_t *row, bool nodes, double least, double most)
 {
     tap_tally_t tally = {0, 0};
-    double low = 1, high = 1;
+    double ratios[CALLS];
     char error[200];
 
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < CALLS; i++) {
         const int p = random_ranks(2, 0 == i % 30 && !row->scatters ? MOST : 64);
         const size_t share = MESSAGES / (size_t) p / (row->scatters ? (size_t) p : 1);
-        const size_t total = 8 * (size_t) p + 8 * tap_below(1024 * (1 + (share < 400 ? share : 400)));
+        const size_t words = 1024 * (1 + (share < 400 ? share : 400));
+        const size_t total = 8 * (size_t) p + 8 * tap_below(words);
         call_t call;
 
         open_call(&call, row, p, nodes ? tap_between(1, p / 2) : 1, total);
@@ -306,24 +312,27 @@ static void test_row(const mca_coll_pipering_row_t *row, bool nodes, double leas
                 "p %d on %d nodes, %zu bytes, B %zu units, root %d: model %g, executed %g %s", p,
                 call.facts.nodes, total, call.plan->cut.block_size, call.key.root, call.plan->time,
                 executed, error);
-        low = fmin(low, ratio);
-        high = fmax(high, ratio);
+        ratios[i] = ratio;
         close_call(&call);
     }
-    tally_ok(&tally, 120, "%s, %s%s: model over executed %.3f to %.3f",
+    tap_sort(ratios, CALLS);
+    const double median = ratios[CALLS / 2];
+    tap_try(&tally, 0.95 <= median && median <= 1.05, "the median is %g", median);
+    tally_ok(&tally, CALLS, "%s, %s%s: model over executed %.3f to %.3f, median %.3f",
              mca_coll_pipering_collective_row(row->collective)->name[MCA_COLL_PIPERING_BLOCKING],
-             row->value, nodes ? ", several ranks a node" : "", low, high);
+             row->value, nodes ? ", several ranks a node" : "", ratios[0], ratios[CALLS - 1],
+             median);
 }
 
 /* How far the model may be off: where a rank is a node, and where nodes have several. */
 static const struct {
     mca_coll_pipering_algorithm_t algorithm;
     double least, most, least_nodes, most_nodes;
-} bounds[] = {{MCA_COLL_PIPERING_PIPELINE, 0.99, 1.02, 0.90, 1.40},
-              {MCA_COLL_PIPERING_TWO_TREES, 0.85, 1.40, 0.85, 1.90},
-              {MCA_COLL_PIPERING_MERGED, 0.98, 1.50, 0.85, 1.80},
-              {MCA_COLL_PIPERING_SERIAL, 0.98, 1.15, 0.80, 1.50},
-              {MCA_COLL_PIPERING_RING, 0.60, 1.05, 0.60, 1.30}};
+} bounds[] = {{MCA_COLL_PIPERING_PIPELINE, 0.99, 1.02, 0.80, 2.2},
+              {MCA_COLL_PIPERING_TWO_TREES, 0.75, 2.6, 0.75, 2.6},
+              {MCA_COLL_PIPERING_MERGED, 0.95, 1.8, 0.75, 2.4},
+              {MCA_COLL_PIPERING_SERIAL, 0.95, 1.2, 0.75, 2.2},
+              {MCA_COLL_PIPERING_RING, 0.50, 1.1, 0.50, 1.6}};
 
 static void test_rows(void)
 {
@@ -417,7 +426,8 @@ static void test_ports(void)
         }
     }
     executor_machine_t slow = {.cost = sim_rounds_cost, .slower = slower};
-    is(run_tree(line, 1, false, &slow), 3 * BLOCKS + 2, "a link of a third of the speed sets the pace");
+    is(run_tree(line, 1, false, &slow), 3 * BLOCKS + 2,
+       "a link of a third of the speed sets the pace");
     executor_machine_t handling = {.cost = sim_rounds_cost, .handling = 2};
     is(run_tree(star, 1, false, &handling), 3 * BLOCKS * 3 + 2,
        "a processor handles each block at both ends, those of a star one after the other");

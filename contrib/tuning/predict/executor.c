@@ -29,98 +29,6 @@ static executor_flow_t *sender_of(const executor_t *run, const executor_link_t *
     return flow_of(run, link->pipe, link->from);
 }
 
-/* ---- queues ---- */
-
-static bool grow(executor_queue_t *queue)
-{
-    const uint64_t room = 0 == queue->room ? 4 : 2 * queue->room;
-    void *memory = malloc(room * sizeof(*queue->entry));
-
-    if (NULL == memory) {
-        return false;
-    }
-    executor_queue_t grown = {.entry = memory, .first = queue->first, .count = queue->count,
-                              .room = room};
-    for (uint64_t k = queue->first; k < queue->count; ++k) {
-        grown.entry[k % room] = queue->entry[k % queue->room];
-    }
-    free(queue->entry);
-    *queue = grown;
-    return true;
-}
-
-static bool put(executor_queue_t *queue, double time, const mca_coll_pipering_block_t *block)
-{
-    if (queue->count - queue->first == queue->room && !grow(queue)) {
-        return false;
-    }
-    queue->entry[queue->count % queue->room].time = time;
-    queue->entry[queue->count++ % queue->room].block = *block;
-    return true;
-}
-
-/* Blocks of a queue, from the first on, that nobody wants any more. */
-static uint64_t count_done(const executor_t *run, const executor_flow_t *flow, int source)
-{
-    const bool combined = flow->route->reduces && source < flow->route->ins;
-    uint64_t done = combined ? flow->combined : flow->queue[source].count;
-
-    for (int o = 0; o < flow->route->outs && !combined; ++o) {
-        const executor_link_t *link = &run->link[flow->out[o]];
-        if (source == link->source && link->forwards.more && link->read < done) {
-            done = link->read;
-        }
-    }
-    return done;
-}
-
-/* ---- the heap ---- */
-
-static bool is_before(const executor_link_t *a, const executor_link_t *b)
-{
-    return a->begins != b->begins ? a->begins < b->begins
-           : a->ready != b->ready ? a->ready < b->ready
-                                  : a < b;
-}
-
-static void sift_up(executor_t *run, int at)
-{
-    const int moved = run->heap[at];
-
-    while (0 < at && is_before(&run->link[moved], &run->link[run->heap[(at - 1) / 2]])) {
-        run->heap[at] = run->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    run->heap[at] = moved;
-}
-
-static void sift_down(executor_t *run)
-{
-    const int moved = run->heap[0];
-    int at = 0;
-
-    for (int child = 1; child < run->listed; child = 2 * at + 1) {
-        if (child + 1 < run->listed
-            && is_before(&run->link[run->heap[child + 1]], &run->link[run->heap[child]])) {
-            ++child;
-        }
-        if (!is_before(&run->link[run->heap[child]], &run->link[moved])) {
-            break;
-        }
-        run->heap[at] = run->heap[child];
-        at = child;
-    }
-    run->heap[at] = moved;
-}
-
-static void take_top(executor_t *run)
-{
-    run->heap[0] = run->heap[--run->listed];
-    if (0 < run->listed) {
-        sift_down(run);
-    }
-}
-
 /* ---- when a message can begin ---- */
 
 /* The port that a message leaves by; NULL: only the link itself counts. */
@@ -207,6 +115,21 @@ static double find_ready(const executor_t *run, const executor_link_t *link)
     return k < results->count ? results->entry[k % results->room].time : HUGE_VAL;
 }
 
+/* Blocks of a queue, from the first on, that nobody wants any more. */
+static uint64_t count_done(const executor_t *run, const executor_flow_t *flow, int source)
+{
+    const bool combined = flow->route->reduces && source < flow->route->ins;
+    uint64_t done = combined ? flow->combined : flow->queue[source].count;
+
+    for (int o = 0; o < flow->route->outs && !combined; ++o) {
+        const executor_link_t *link = &run->link[flow->out[o]];
+        if (source == link->source && link->forwards.more && link->read < done) {
+            done = link->read;
+        }
+    }
+    return done;
+}
+
 /* Whether the receiver has a slot for another block. */
 static bool has_slot(const executor_t *run, const executor_link_t *link)
 {
@@ -235,8 +158,7 @@ static void list(executor_t *run, int i)
         link->ready = fmax(ready, link->free);
         link->begins = fmax(ready, free_from(run, link));
         link->state = EXECUTOR_LISTED;
-        run->heap[run->listed] = i;
-        sift_up(run, run->listed++);
+        executor_heap_add(run, i);
     }
 }
 
@@ -361,7 +283,7 @@ static bool combine(executor_t *run, executor_flow_t *flow, int rank)
     if (!keeps_results(run, flow, rank) && results->count - results->first == results->room) {
         results->first = count_done(run, flow, flow->route->ins);
     }
-    if (!put(results, time, block)) {
+    if (!executor_put(results, time, block)) {
         return executor_fail(run->result, "there is no memory for blocks that wait");
     }
     give_slots(run, flow, time);
@@ -386,7 +308,7 @@ static bool receive(executor_t *run, executor_link_t *link,
     if (queue->count - queue->first == queue->room) {
         queue->first = count_done(run, flow, link->link);
     }
-    if (!put(queue, time, block)) {
+    if (!executor_put(queue, time, block)) {
         return executor_fail(run->result, "there is no memory for blocks that wait");
     }
     if (flow->route->reduces && !combine(run, flow, link->to)) {
@@ -516,10 +438,10 @@ static bool move(executor_t *run)
         const double begins = fmax(link->ready, free_from(run, link));
         if (begins > link->begins) {
             link->begins = begins;
-            sift_down(run);
+            executor_heap_sink(run);
             continue;
         }
-        take_top(run);
+        executor_heap_take(run);
         link->state = EXECUTOR_WAITS;
         if (!send(run, i)) {
             return false;

@@ -86,6 +86,14 @@ typedef struct executor_t {
 bool executor_open(executor_t *run);
 void executor_close(executor_t *run);
 
+/** Adds a block to a queue; false: there is no memory. */
+bool executor_put(executor_queue_t *queue, double time, const mca_coll_pipering_block_t *block);
+
+/** Adds a link to the heap; moves the top down whose keys have grown; takes the top out. */
+void executor_heap_add(executor_t *run, int link);
+void executor_heap_sink(executor_t *run);
+void executor_heap_take(executor_t *run);
+
 /** Looks at the next block. */
 void executor_step(executor_stream_t *stream);
 

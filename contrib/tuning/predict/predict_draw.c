@@ -185,7 +185,8 @@ static void draw_rounds(const predict_t *predict, const mca_coll_pipering_plan_t
     const mca_coll_pipering_grid_t *grid = &plan->grid;
     const int me = predict->call.ranks / 2;
 
-    (void) printf("rounds of rank %d, in %d lane%s:\n", me, grid->lanes, 1 == grid->lanes ? "" : "s");
+    (void) printf("rounds of rank %d, in %d lane%s:\n", me, grid->lanes,
+                  1 == grid->lanes ? "" : "s");
     for (int k = 0; k < mca_coll_pipering_grid_rounds(grid); ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(grid, me, k);
         const size_t packed = plan->key.params.rounds_packed;

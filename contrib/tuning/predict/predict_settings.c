@@ -55,7 +55,8 @@ typedef struct {
 
 /* Variables, without coll_pipering_. */
 static const setting_t variables[] = {
-    {"block_model", CHOICE, PARAM(block_model), 1, 0, 3, "search equation2 equation2_printed fixed"},
+    {"block_model", CHOICE, PARAM(block_model), 1, 0, 3,
+     "search equation2 equation2_printed fixed"},
     {"block_split", CHOICE, PARAM(block_split), 1, 0, 1, "even full"},
     {"window", INTEGER, PARAM(window), 1, 0, 4096, "blocks"},
     {"block_size", SIZE, PARAM(block_size), 1, 0, SIZE_MOST, "bytes"},
@@ -385,7 +386,7 @@ void predict_defaults(predict_t *predict)
 {
     const mca_coll_pipering_rates_t none = {.of = {{0, 0, 0}}};
 
-    *predict = (predict_t){.call = {.ppn = 1, .type = "", .collective = MCA_COLL_PIPERING_ALLGATHERV},
+    *predict = (predict_t){.call = {.ppn = 1, .type = ""},
                            .ring_buffer = true,
                            .execute = -1,
                            .machine = {.combine = 0.2e-9, .load = 1}};
