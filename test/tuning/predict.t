@@ -164,10 +164,11 @@ def measured():
             cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
             if section == "MPI_Allgatherv" and len(cells) == 6 and "." in cells[2]:
                 rows["--dist", cells[0].split()[0]] = float(cells[2])
-            if section.startswith("Broadcast, reductions") and cells[0].startswith("`MPI_"):
+            if section.startswith("Broadcast, reductions") and cells[0].startswith("`MPI_") \
+                    and cells[0].endswith("`") and "." in cells[-1]:
                 name = cells[0].strip("`")[4:].lower()
                 volume = 2 * (nodes - 1) / nodes if name == "allreduce" else 1
-                rows["--collective", name] = total * volume / rate / float(cells[3])
+                rows["--collective", name] = total * volume / rate / float(cells[-1])
     return rows
 
 
