@@ -341,16 +341,13 @@ class Tuning:
         if proof.help:
             found["files"] = {"mpirun --tune": path, "mca-params.conf": path}
         results.write(self.directory, found)
-        try:
-            report.write(found, os.path.join(self.directory, "report.html"))
-        except report.BadResults as error:
-            raise Refusal(str(error)) from error
+        report.write(found, os.path.join(self.directory, "report.html"))
 
     def say_end(self, proof):
         if self.regret:
             worst = max(self.regret, key=lambda row: row["tuned"])
             mean = sum(row["tuned"] for row in self.regret) / len(self.regret)
-            self.say(f"regret, how much longer {count(len(self.regret), 'call')} take than with "
+            self.say(f"regret of {count(len(self.regret), 'call')}, how much longer than with "
                      f"the best found for each: {race.percent(mean)} on average, "
                      f"{race.percent(worst['tuned'])} at most ({worst['collective']}:"
                      f"{worst['distribution']}:{worst['total']}, {worst['best_arm']})")
