@@ -202,6 +202,8 @@ def test_agreement():
     assert same.help and "agree" in same.sentence, same
     other = prove.agreement(Bench(wrong(1, 1)).prove(wrong(30, 1 / 30)))
     assert not other.help and "do not agree" in other.sentence, other
+    noisy = prove.agreement(Bench(wrong(1, 1), drift=0.5).prove(wrong(1.1, 1)))
+    assert not noisy.help and "nor shown to agree" in noisy.sentence, noisy
 
 
 def test_rules():

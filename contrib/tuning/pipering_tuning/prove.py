@@ -154,13 +154,20 @@ class Prover:
         return False, f"The file is not recommended: it does not help; {gain}."
 
 
+# Two files agree only where a difference of so much would have been seen.
+AGREEMENT = 0.1
+
+
 def agreement(proof):
     """The Proof of a file against another one, read as: do they agree within noise?"""
     if proof.ratio is None:
         return proof
     middle, low, high = proof.ratio
-    alike = not proof.hurt and (low <= 1 <= high or abs(1 - middle) < LEAST_GAIN)
-    sentence = f"The two files {'agree' if alike else 'do not agree'} within noise: times with " \
-               f"the second one are {middle:.3f} times those with the first one " \
-               f"({low:.3f} to {high:.3f})."
+    unknown = low < 1 - AGREEMENT < 1 + AGREEMENT < high
+    alike = not proof.hurt and not unknown and (low <= 1 <= high or abs(1 - middle) < LEAST_GAIN)
+    how = "agree within noise" if alike else "do not agree"
+    if unknown and not proof.hurt:
+        how = "cannot be told from each other, nor shown to agree: jobs differ too much"
+    sentence = f"The two files {how}; times with this one are {middle:.3f} times those with the " \
+               f"other ({low:.3f} to {high:.3f})."
     return proof._replace(help=alike, sentence=sentence)
