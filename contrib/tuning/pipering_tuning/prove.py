@@ -163,7 +163,7 @@ def agreement(proof):
     if proof.ratio is None:
         return proof
     middle, low, high = proof.ratio
-    unknown = low < 1 - AGREEMENT < 1 + AGREEMENT < high
+    unknown = low <= 1 <= high and (low < 1 - AGREEMENT or high > 1 + AGREEMENT)
     alike = not proof.hurt and not unknown and (low <= 1 <= high or abs(1 - middle) < LEAST_GAIN)
     how = "agree within noise" if alike else "do not agree"
     if unknown and not proof.hurt:
