@@ -41,12 +41,16 @@ static void random_algorithms(dice_t *dice)
 {
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
     static const int of_line[] = {KNOB_PIPELINE, KNOB_AUTO, KNOB_OFF};
-    static const int of_both[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL, KNOB_AUTO, KNOB_OFF};
+    static const int of_mesh[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
+    static const int of_both[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL, KNOB_MESH_PATH,
+                                  KNOB_MESH_CYCLES, KNOB_AUTO, KNOB_OFF};
     char name[64];
 
     folds_forced = component && !dice_once_in(dice, 3);
     for (int i = 0; i < 4; i++) {
-        const int algorithm = folds_forced ? KNOB_PIPELINE : of_line[dice_roll(dice, 3)];
+        /* bcast has no paths, scans go along no mesh */
+        const int forced = 2 > i ? of_mesh[dice_roll(dice, 2 + i)] : KNOB_PIPELINE;
+        const int algorithm = folds_forced ? forced : of_line[dice_roll(dice, 3)];
 
         snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", lines[i]);
         if (component) {
@@ -55,7 +59,7 @@ static void random_algorithms(dice_t *dice)
     }
     if (component) {
         knob_set("coll_pipering_allreduce_algorithm",
-                 of_both[dice_roll(dice, folds_forced ? 3 : 5)]);
+                 of_both[dice_roll(dice, folds_forced ? 5 : 7)]);
     }
 }
 
@@ -65,10 +69,11 @@ static knob_setting_t random_setting(dice_t *dice)
     static const int windows[] = {0, 0, 1, 2, 3, 64};
     static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_LINEAR_RING,
                                      KNOB_DOUBLING, KNOB_DOUBLING, KNOB_DISSEMINATION,
-                                     KNOB_DISSEMINATION, KNOB_AUTO, KNOB_OFF};
+                                     KNOB_DISSEMINATION, KNOB_MESH_CYCLES, KNOB_MESH_CYCLES,
+                                     KNOB_AUTO, KNOB_OFF};
     knob_setting_t setting = {.name = "fuzz"};
 
-    setting.algorithm = algorithms[dice_roll(dice, 10)];
+    setting.algorithm = algorithms[dice_roll(dice, 12)];
     setting.model = dice_roll(dice, 6);
     if (KNOB_FIXED <= setting.model) {
         int n = dice_roll(dice, 6);

@@ -73,7 +73,7 @@ static mca_coll_pipering_key_t key_of(const predict_t *predict)
 static mca_coll_pipering_plan_t *make(const mca_coll_pipering_key_t *key,
                                       const mca_coll_pipering_facts_t *facts)
 {
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(facts->ranks, key);
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(facts->ranks, facts->ways, key);
 
     if (NULL != plan && !mca_coll_pipering_plan_make(plan, facts)) {
         mca_coll_pipering_plan_release(plan);

@@ -26,8 +26,8 @@
 
 /*
  * Open MPI 4.1 and 5.0 differ in the version of the coll interface, the headers of locks, the
- * convertor's flag for memory of a device, and the member of a nonblocking request for the arrays
- * of types that the MPI bindings keep.
+ * convertor's flag for memory of a device, the member of a nonblocking request for the arrays of
+ * types that the MPI bindings keep, and whether the name of a host is the caller's to free.
  */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    include "opal/mca/threads/mutex.h"
@@ -35,6 +35,7 @@
 #    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
 #    define MCA_COMMON_IRREGULAR_ON_DEVICE CONVERTOR_ACCELERATOR
 #    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.refcounted.vecs)
+#    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) free(name)
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
 #    include "opal/threads/thread_usage.h"
@@ -42,6 +43,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #    define MCA_COMMON_IRREGULAR_ON_DEVICE CONVERTOR_CUDA
 #    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.vecs)
+#    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) ((void) (name))
 #else
 #    error "these components support Open MPI 4.1.x and 5.0.x"
 #endif

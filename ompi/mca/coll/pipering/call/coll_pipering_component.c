@@ -87,6 +87,7 @@ static int pipering_close(void)
     mca_common_irregular_directory_remove(&component->directory);
     mca_coll_pipering_nodes_close();
     OBJ_DESTRUCT(&component->process.lock);
+    mca_coll_pipering_wiring_free(&component->process);
     opal_output_close(component->process.output);
     return OMPI_SUCCESS;
 }

@@ -33,17 +33,21 @@ static struct {
     bool ring_buffer, reorder_nodes, reorder_empties, overlap, reproducible;
     size_t ring_buffer_size;
     int ring_buffer_blocks;
-    char *backing_directory, *why;
+    char *backing_directory, *why, *mesh;
+    size_t mesh_packet;
+    int mesh_decision;
+    bool mesh_barrier;
 } vars;
 
 /* Variables that redraw a figure of a paper, or that only experts of the algorithms need. */
 static const char *const experts[]
-    = {"alltoall_in_place",  "alltoall_many",     "alltoall_many_window", "alltoall_small",
-       "alltoall_window",    "block_model",       "block_split",          "local_alpha",
-       "local_beta",         "outlier_fraction",  "outlier_min_total",    "outlier_threshold",
-       "overlap",            "reorder_empties",   "reorder_nodes",        "ring_buffer_blocks",
-       "ring_buffer_size",   "rounds_max_total",  "rounds_min_total",     "rounds_packed",
-       "window",             NULL};
+    = {"alltoall_in_place", "alltoall_many", "alltoall_many_window", "alltoall_small",
+       "alltoall_window", "block_model", "block_split", "local_alpha",
+       "local_beta", "mesh_barrier", "mesh_decision", "mesh_packet",
+       "outlier_fraction", "outlier_min_total", "outlier_threshold", "overlap",
+       "reorder_empties", "reorder_nodes", "ring_buffer_blocks", "ring_buffer_size",
+       "rounds_max_total", "rounds_min_total", "rounds_packed", "window",
+       NULL};
 
 static const mca_base_var_enum_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
@@ -55,6 +59,10 @@ static const mca_base_var_enum_value_t models[]
 static const mca_base_var_enum_value_t splits[] = {{MCA_COLL_PIPERING_SPLIT_EVEN, "even"},
                                              {MCA_COLL_PIPERING_SPLIT_FULL, "full"},
                                              {0, NULL}};
+
+static const mca_base_var_enum_value_t decisions[] = {{MCA_COLL_PIPERING_DECISION_LOCAL, "local"},
+                                                      {MCA_COLL_PIPERING_DECISION_GLOBAL, "global"},
+                                                      {0, NULL}};
 
 static const struct {
     const char *name, *help;
@@ -69,6 +77,11 @@ static const struct {
     {"block_split",
      "How a contribution is cut: even (blocks of the same size), full (full blocks and a rest)",
      splits, &vars.block_split, MCA_COLL_PIPERING_SPLIT_EVEN},
+    {"mesh_decision",
+     "Whether a call goes along a mesh: local (its bytes say it), global (ranks first tell each "
+     "other whether their buffers are contiguous, as on BlueGene/L, and go along a ring or a chain "
+     "if one is not)",
+     decisions, &vars.mesh_decision, MCA_COLL_PIPERING_DECISION_LOCAL},
 };
 
 static const struct {
@@ -108,6 +121,8 @@ static const struct {
 } sizes[] = {
     {"block_size", "Size of a block; takes the place of the model", "chosen by block_model",
      &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
+    {"mesh_packet", "Size of a block where calls go along a mesh", "as block_size says",
+     &vars.mesh_packet, MCA_COLL_PIPERING_SIZE_MOST, 0},
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced",
      "the model alone decides", &mca_coll_pipering_component.min_total,
@@ -151,6 +166,8 @@ static const struct {
      &vars.reorder_empties, true},
     {"ring_buffer", "Blocks go through ring buffers in shared memory between ranks of a node, "
                     "instead of as messages", &vars.ring_buffer, true},
+    {"mesh_barrier", "Ranks wait for each other before a call along a mesh, as on BlueGene/L, "
+                     "where no data must come early", &vars.mesh_barrier, false},
     {"overlap", "Combine a block of a reduction while the one before is sent; false to see what "
                 "that is worth", &vars.overlap, true},
     {"reproducible", "In reductions and scans of floating-point values, or with operations of the "
@@ -176,7 +193,7 @@ static void register_algorithm(mca_common_irregular_vars_t *all,
     const char *persistent = about->name[MCA_COLL_PIPERING_PERSISTENT];
     int *storage = &mca_coll_pipering_component.algorithm[collective];
     const mca_coll_pipering_row_t *row = NULL;
-    char name[64], help[1024];
+    char name[64], help[2048];
     int count = 1;
 
     size_t length = (size_t) snprintf(help, sizeof(help),
@@ -285,6 +302,21 @@ const char *mca_coll_pipering_why(void)
     return vars.why;
 }
 
+/* Not one of those that can be set at any time: what it declares is read once. */
+static void register_mesh(mca_common_irregular_vars_t *all)
+{
+    vars.mesh = "";
+    mca_common_irregular_string(all, "mesh",
+                                "Network without a switch: 4x4x2 or 4tx4t (extents, t: a closed "
+                                "dimension; nodes in the order of their lowest ranks, the last "
+                                "dimension first; or ranks, if there are as many), @FILE (a line "
+                                "\"extents 4x4t\", then \"HOST 0 3\" for each node), cartesian "
+                                "(communicators with a Cartesian topology are wired like it); "
+                                "empty: there are switches",
+                                0, MCA_BASE_VAR_SCOPE_ALL_EQ, &vars.mesh);
+    mca_coll_pipering_component.process.mesh = vars.mesh;
+}
+
 /* ---- performance variables ---- */
 
 static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
@@ -360,6 +392,7 @@ int mca_coll_pipering_params_register(void)
     register_tables(&all);
     register_directory(&all);
     register_why(&all);
+    register_mesh(&all);
     register_counters(&all);
     mca_coll_pipering_exchange_params_register(&all);
     mca_common_irregular_complain(&all);
@@ -421,6 +454,9 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .rounds_min_total = size_of(vars.rounds_min_total),
         .rounds_max_total = size_of(vars.rounds_max_total),
         .rounds_packed = size_of(vars.rounds_packed),
+        .mesh_packet = size_of(vars.mesh_packet),
+        .mesh_decision = vars.mesh_decision,
+        .mesh_barrier = vars.mesh_barrier,
         .alpha = cost_in_range(vars.alpha, 1e-6),
         .beta = cost_in_range(vars.beta, 1e-9),
         .local_alpha = cost_in_range(vars.local_alpha, 1e-6),

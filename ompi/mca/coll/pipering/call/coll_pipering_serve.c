@@ -140,7 +140,7 @@ static int find_plan(const mca_coll_pipering_call_t *call, const mca_coll_piperi
 static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pipering_plan_t *plan)
 {
     return 0 == params->block_size && MCA_COLL_PIPERING_MODEL_SEARCH == params->block_model
-           && !plan->row->whole;
+           && !plan->row->whole && (NULL == plan->row->room || 0 == params->mesh_packet);
 }
 
 /* A call that teaches takes another plan in place of *plan. */

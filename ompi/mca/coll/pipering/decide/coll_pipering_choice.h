@@ -25,6 +25,8 @@
 extern "C" {
 #endif
 
+struct mca_coll_pipering_ways_t;
+
 /** Sizes of contributions by the signature, which MPI makes equal on all ranks. */
 typedef struct mca_coll_pipering_sizes_t {
     const int *counts; /**< [parts] elements, or NULL: `count` each */
@@ -48,6 +50,7 @@ typedef struct mca_coll_pipering_key_t {
     bool must_take; /**< nobody else can serve the call any more */
     bool wanted;    /**< as a pipeline, since nothing is known of links */
     bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
+    bool off_mesh;  /**< not along a mesh, even if the communicator has one */
     bool ordered;   /**< of a reduction: the operation does not commute */
     bool reproducible; /**< likewise: values must be combined in the same order on every run */
     int root;
@@ -99,6 +102,7 @@ typedef struct mca_coll_pipering_facts_t {
     double load;        /**< most ranks per processor */
     double combine;     /**< seconds in which a rank combines a byte */
     mca_coll_pipering_cost_t cost;
+    const struct mca_coll_pipering_ways_t *ways; /**< along a mesh, wound; NULL: there is none */
 } mca_coll_pipering_facts_t;
 
 /** Whether a call about `total` bytes is left to the module below because it is small. */
@@ -127,10 +131,13 @@ mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates
                                                    const mca_coll_pipering_params_t *params);
 
 /**
- * A plan of a call of p ranks that has all memory it will need, its key with counts of its own,
- * and its sizes; the rest is to be made. It is the caller's. NULL: no memory.
+ * A plan of a call of p ranks, with a mesh (`ways`) or without (NULL), that has all memory it
+ * will need, its key with counts of its own, and its sizes; the rest is to be made. It is the
+ * caller's. NULL: no memory.
  */
-mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p, const mca_coll_pipering_key_t *key);
+mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p,
+                                                     const struct mca_coll_pipering_ways_t *ways,
+                                                     const mca_coll_pipering_key_t *key);
 
 /** Makes the rest, for rank `facts->me`. False: no memory; the plan is still to be made. */
 bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,

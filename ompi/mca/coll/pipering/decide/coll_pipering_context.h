@@ -28,6 +28,7 @@ struct mca_coll_pipering_lessons_t;
 struct mca_coll_pipering_plan_t;
 struct mca_coll_pipering_setup_t;
 struct mca_coll_pipering_verdict_t;
+struct mca_coll_pipering_wiring_t;
 
 /** Performance variables. */
 typedef struct mca_coll_pipering_counters_t {
@@ -46,8 +47,10 @@ typedef struct mca_coll_pipering_process_t {
     int output;  /**< stream of these lines */
     mca_coll_pipering_counters_t counters;
     mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
-    opal_mutex_t lock;                  /**< of the rates */
+    const char *mesh; /**< what the user declares of the machine's wiring, "" or NULL: nothing */
+    opal_mutex_t lock;                  /**< of what follows */
     mca_coll_pipering_rates_t rates;    /**< what this process has learnt last */
+    struct mca_coll_pipering_wiring_t *wiring; /**< what is declared, NULL: not read yet */
 } mca_coll_pipering_process_t;
 
 /** Calls whose plan is kept on a communicator. */

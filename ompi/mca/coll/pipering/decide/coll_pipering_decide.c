@@ -40,7 +40,9 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
            && a->outlier_threshold == b->outlier_threshold
            && a->outlier_min_total == b->outlier_min_total
            && a->rounds_min_total == b->rounds_min_total
-           && a->rounds_max_total == b->rounds_max_total && a->rounds_packed == b->rounds_packed;
+           && a->rounds_max_total == b->rounds_max_total && a->rounds_packed == b->rounds_packed
+           && a->mesh_packet == b->mesh_packet && a->mesh_decision == b->mesh_decision
+           && a->mesh_barrier == b->mesh_barrier;
 }
 
 static bool same_counts(const mca_coll_pipering_sizes_t *a, const mca_coll_pipering_sizes_t *b)
@@ -61,6 +63,7 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
     return a->collective == b->collective && a->must_take == b->must_take
            && a->wanted == b->wanted && a->varied == b->varied && a->lessons == b->lessons
            && a->ordered == b->ordered && a->reproducible == b->reproducible
+           && a->off_mesh == b->off_mesh
            && a->root == b->root && a->sizes.unit == b->sizes.unit
            && same_params(&a->params, &b->params);
 }
@@ -85,8 +88,19 @@ static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_context_t *conte
     return cost;
 }
 
+/* The mesh of a communicator, with the cycles of it that calls may go along; false: no memory. */
+static bool find_ways(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
+                      const mca_coll_pipering_ways_t **found)
+{
+    mca_coll_pipering_ways_t *ways = key->off_mesh ? NULL
+                                                   : mca_coll_pipering_setup_ways(context->setup);
+
+    *found = ways;
+    return NULL == ways || mca_coll_pipering_ways_wind(ways);
+}
+
 static bool fill_plan(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan,
-                      int *node_of)
+                      const mca_coll_pipering_ways_t *ways, int *node_of)
 {
     const mca_coll_pipering_facts_t facts
         = {.ranks = ompi_comm_size(context->comm),
@@ -95,7 +109,8 @@ static bool fill_plan(mca_coll_pipering_context_t *context, mca_coll_pipering_pl
            .node_of = node_of,
            .load = mca_coll_pipering_setup_load(context->setup),
            .combine = mca_coll_pipering_setup_combine(context->setup),
-           .cost = cost_of(context, plan)};
+           .cost = cost_of(context, plan),
+           .ways = ways};
 
     mca_coll_pipering_nodes_fill(context->comm, node_of);
     return mca_coll_pipering_plan_make(plan, &facts);
@@ -105,9 +120,15 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
                      mca_coll_pipering_plan_t **made)
 {
     const int p = ompi_comm_size(context->comm);
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(p, key);
+    const mca_coll_pipering_ways_t *ways;
+
+    if (!find_ways(context, key, &ways)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(p, ways, key);
     int *node_of = malloc((size_t) p * sizeof(int));
-    const bool filled = NULL != plan && NULL != node_of && fill_plan(context, plan, node_of);
+    const bool filled = NULL != plan && NULL != node_of
+                        && fill_plan(context, plan, ways, node_of);
 
     free(node_of);
     if (!filled) {

@@ -128,9 +128,8 @@ void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     bytes = mca_coll_pipering_bound_block(draft, bytes);
-    plan->cut.block_size = units_of(plan, 0 < plan->key.params.block_size
-                                              ? plan->key.params.block_size
-                                              : bytes);
+    const size_t given = mca_coll_pipering_given_block(plan);
+    plan->cut.block_size = units_of(plan, 0 < given ? given : bytes);
     if (wants_whole_vectors(&plan->key)) {
         align_blocks(plan);
     }
@@ -181,22 +180,31 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
                        mca_coll_pipering_blocks(plan->total, block));
 }
 
-/* Chunks of the vector, one a rank, and the ring that keeps nodes together. */
-static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
+size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
 {
-    mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t p = (size_t) draft->ranks, units = plan->largest;
+    const size_t p = (size_t) ranks, units = plan->largest;
 
     mca_coll_pipering_place(plan, &plan->all);
     for (size_t r = 0; r < p; ++r) {
         plan->bytes[r] = units / p + (r < units % p);
         plan->starts[r] = r * (units / p) + (r < units % p ? r : units % p);
+    }
+    return plan->bytes[0] * plan->key.sizes.unit;
+}
+
+/* Chunks of the vector, one a rank, and the ring that keeps nodes together. */
+static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t chunk = mca_coll_pipering_place_chunks(plan, draft->ranks);
+
+    for (int r = 0; r < draft->ranks; ++r) {
         draft->blocks[r] = 1;
     }
     mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks,
                             plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
                             draft->order_scratch);
-    return plan->bytes[0] * plan->key.sizes.unit;
+    return chunk;
 }
 
 /* Ranks of the node that has fewest. */

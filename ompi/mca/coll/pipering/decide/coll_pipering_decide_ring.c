@@ -44,8 +44,8 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
     if (plan->row->whole) {
         return plan->largest;
     }
-    if (0 < params->block_size) {
-        return params->block_size;
+    if (0 < mca_coll_pipering_given_block(plan)) {
+        return mca_coll_pipering_given_block(plan);
     }
     if (MCA_COLL_PIPERING_MODEL_EQUATION2 == params->block_model) {
         return plan->equation2;

@@ -60,6 +60,14 @@ unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *param
     return (unsigned) (window > WINDOW_MOST ? WINDOW_MOST : window);
 }
 
+size_t mca_coll_pipering_given_block(const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_params_t *params = &plan->key.params;
+
+    return 0 == params->block_size && NULL != plan->row->room ? params->mesh_packet
+                                                              : params->block_size;
+}
+
 static void add_volume(mca_coll_pipering_volume_t *sum, mca_coll_pipering_volume_t more)
 {
     sum->blocks += more.blocks;
@@ -84,20 +92,21 @@ mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipe
         .rival_time = plan->rival_time};
 }
 
-static void trim(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_stream_t *stream)
+static void trim(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_ring_t *ring,
+                 mca_coll_pipering_stream_t *stream)
 {
-    *stream = mca_coll_pipering_stream_trim(&plan->ring, plan->bytes, *stream);
+    *stream = mca_coll_pipering_stream_trim(ring, plan->bytes, *stream);
 }
 
 /* So that no call looks at ranks without data again. */
 static void trim_route(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_route_t *route)
 {
-    trim(plan, &route->own);
+    trim(plan, route->ring, &route->own);
     for (int i = 0; i < route->ins; ++i) {
-        trim(plan, &route->in[i].stream);
+        trim(plan, route->ring, &route->in[i].stream);
     }
     for (int i = 0; i < route->outs; ++i) {
-        trim(plan, &route->out[i].forward);
+        trim(plan, route->ring, &route->out[i].forward);
     }
 }
 

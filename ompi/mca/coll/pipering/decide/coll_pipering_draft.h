@@ -18,6 +18,7 @@
 
 #include "coll_pipering_choice.h"
 
+#include "coll_pipering_ways.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
@@ -31,6 +32,7 @@ typedef struct mca_coll_pipering_draft_t {
     int ranks, nodes, me;
     double load;    /**< most ranks per processor */
     double combine; /**< seconds a byte */
+    const mca_coll_pipering_ways_t *ways; /**< of its mesh, with cycles; NULL: there is none */
     mca_coll_pipering_cost_t cost;
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
@@ -61,6 +63,9 @@ bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_
 /** Blocks ahead, for blocks of so many bytes. */
 unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
                                          size_t block_bytes);
+
+/** The bytes of a block that the user wants, 0: the model is to choose. */
+size_t mca_coll_pipering_given_block(const mca_coll_pipering_plan_t *plan);
 
 /** Fills in what a plan that is made moves in and out of this rank. O(p). */
 void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft);
@@ -93,10 +98,36 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
 
+/*
+ * Along a mesh (coll_pipering_decide_mesh.c): down trees, or up; along paths; a gather, or a vector
+ * that is scattered and gathered, along cycles.
+ */
+void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_plan_mesh_path(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_may_reorder(const mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_has_cycles(const mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_scatter_along_cycles(const mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_room_for_trees(const mca_coll_pipering_ways_t *ways, int *pipes,
+                                      int *links);
+void mca_coll_pipering_room_for_paths(const mca_coll_pipering_ways_t *ways, int *pipes,
+                                      int *links);
+void mca_coll_pipering_room_for_cycles(const mca_coll_pipering_ways_t *ways, int *pipes,
+                                       int *links);
+void mca_coll_pipering_room_for_cycles_twice(const mca_coll_pipering_ways_t *ways, int *pipes,
+                                             int *links);
+
 /* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */
 
 /** The plan is one of the root alone, with all there is. */
 void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan);
+
+/**
+ * The plan is one of all ranks, with a chunk of the vector for each; its ring is to be ordered.
+ * Returns the bytes of the largest chunk. O(p).
+ */
+size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
 
 /** Cuts the vector into blocks of the bytes that a search found, or that the user wants. */
 void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes);

@@ -75,14 +75,19 @@ static size_t aligned(size_t size)
 }
 
 /* Routes of any algorithm of a collective: how many, and how many links they have. */
-static void count_routes(mca_coll_pipering_collective_t collective, int *pipes, int *links)
+static void count_routes(mca_coll_pipering_collective_t collective,
+                         const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
 {
     const mca_coll_pipering_row_t *row = NULL;
 
     *pipes = *links = 0;
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
-        *pipes = row->pipes > *pipes ? row->pipes : *pipes;
-        *links = row->links > *links ? row->links : *links;
+        int its_pipes = row->pipes, its_links = row->links;
+        if (NULL != ways && NULL != row->room) {
+            row->room(ways, &its_pipes, &its_links);
+        }
+        *pipes = its_pipes > *pipes ? its_pipes : *pipes;
+        *links = its_links > *links ? its_links : *links;
     }
 }
 
@@ -104,7 +109,8 @@ static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory
  * Memory of a plan: routes; what each rank contributes, for a gather or a vector that may be
  * scattered, or only the root; the ranks of a gather in the order of nodes too; counts of its own.
  */
-static bool take_memory(mca_coll_pipering_plan_t *plan, int p, const mca_coll_pipering_key_t *key)
+static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
+                        const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)
 {
     const mca_coll_pipering_collective_row_t *row
         = mca_coll_pipering_collective_row(key->collective);
@@ -115,7 +121,7 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p, const mca_coll_pi
 
     int pipes, links;
 
-    count_routes(key->collective, &pipes, &links);
+    count_routes(key->collective, ways, &pipes, &links);
     const size_t routes = aligned(mca_coll_pipering_routes_size(pipes, links, links));
     plan->size = routes + alone + all + by_node + counts;
     plan->memory = malloc(plan->size);
@@ -164,11 +170,12 @@ static void add_up(mca_coll_pipering_plan_t *plan)
     plan->total = units * sizes->unit;
 }
 
-mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p, const mca_coll_pipering_key_t *key)
+mca_coll_pipering_plan_t *mca_coll_pipering_plan_new(int p, const mca_coll_pipering_ways_t *ways,
+                                                     const mca_coll_pipering_key_t *key)
 {
     mca_coll_pipering_plan_t *plan = calloc(1, sizeof(*plan));
 
-    if (NULL == plan || !take_memory(plan, p, key)) {
+    if (NULL == plan || !take_memory(plan, p, ways, key)) {
         free(plan);
         return NULL;
     }
@@ -217,6 +224,7 @@ static mca_coll_pipering_draft_t draft_of(mca_coll_pipering_plan_t *plan,
                                        .me = facts->me,
                                        .load = facts->load,
                                        .combine = facts->combine,
+                                       .ways = facts->ways,
                                        .cost = facts->cost};
 }
 

@@ -42,6 +42,12 @@ typedef enum {
     MCA_COLL_PIPERING_FORMS
 } mca_coll_pipering_form_t;
 
+/** Who decides that a call goes along a mesh (Almasi et al., section 2.3). */
+typedef enum {
+    MCA_COLL_PIPERING_DECISION_LOCAL, /**< each rank, by what is equal on all */
+    MCA_COLL_PIPERING_DECISION_GLOBAL /**< all ranks, after they have told each other of buffers */
+} mca_coll_pipering_decision_t;
+
 /** What a call is decided on besides its sizes; must be equal on all ranks. */
 typedef struct mca_coll_pipering_params_t {
     int algorithm;   /**< mca_coll_pipering_algorithm_t */
@@ -60,6 +66,9 @@ typedef struct mca_coll_pipering_params_t {
     double local_alpha, local_beta; /**< the same inside a node; 0: a default */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
     int ring_buffer_blocks;  /**< blocks ahead there, 0: as many as fit */
+    size_t mesh_packet; /**< bytes of a block along a mesh, 0: as block_size and the model say */
+    int mesh_decision;  /**< mca_coll_pipering_decision_t */
+    bool mesh_barrier;  /**< ranks wait for each other before a call along a mesh */
     bool reorder_nodes;
     bool reorder_empties;
     bool overlap;

@@ -15,6 +15,7 @@
 #include "coll_pipering_registry.h"
 
 #include "coll_pipering_draft.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_two_trees.h"
 
 /*
@@ -29,26 +30,29 @@
 #define FILLS_LESS 8
 #define FILLS_LEAST 16
 
+/* Streams of a call along a mesh: there is one for each direction of each dimension at most. */
+#define MESH_STREAMS (2 * MCA_COLL_PIPERING_MESH_DIMS)
+
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
                                       .gathers = true,
                                       .learns = true,
                                       .lesson = MCA_COLL_PIPERING_LESSON_GATHER,
-                                      .rings = 1},
+                                      .rings = MESH_STREAMS},
     [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
                                      .gathers = true,
                                      .learns = true,
                                      .lesson = MCA_COLL_PIPERING_LESSON_GATHER,
-                                     .rings = 1},
+                                     .rings = MESH_STREAMS},
     [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
                                  .learns = true,
                                  .lesson = MCA_COLL_PIPERING_LESSON_UNTIMED,
-                                 .chains = 2,
+                                 .chains = MESH_STREAMS,
                                  .fills = FILLS_LESS,
                                  .fills_loaded = FILLS_LEAST},
     [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
                                   .lesson = MCA_COLL_PIPERING_LESSON_UNTIMED,
-                                  .chains = 1,
+                                  .chains = MESH_STREAMS,
                                   .fills = FILLS,
                                   .fills_loaded = FILLS},
     [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
@@ -64,8 +68,8 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
                                      .scatters = true,
                                      .lesson = MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL,
-                                     .chains = 1,
-                                     .rings = 1,
+                                     .chains = MESH_STREAMS,
+                                     .rings = MESH_STREAMS,
                                      .fills = FILLS,
                                      .fills_loaded = FILLS}};
 
@@ -95,6 +99,13 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .plan = mca_coll_pipering_plan_rounds, .can = mca_coll_pipering_can_disseminate, \
     .suits = mca_coll_pipering_suits_dissemination, .beats = mca_coll_pipering_rounds_beat
 
+#define GATHER_CYCLES                                                       \
+    .algorithm = MCA_COLL_PIPERING_MESH_CYCLES, .value = "mesh_cycles",     \
+    .help = "parts along each Hamiltonian cycle of a mesh, both ways; without one: ring", \
+    .text = "cycles of a mesh", .instead = MCA_COLL_PIPERING_RING,          \
+    .room = mca_coll_pipering_room_for_cycles,                              \
+    .plan = mca_coll_pipering_plan_gather_cycles, .can = mca_coll_pipering_has_cycles
+
 #define PIPELINE                                                            \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
     .pipes = 1, .links = 2,                                                 \
@@ -106,10 +117,12 @@ static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, LINEAR_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, DOUBLING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, DISSEMINATION},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER_CYCLES},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, LINEAR_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, DOUBLING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, DISSEMINATION},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, GATHER_CYCLES},
     {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
     {.collective = MCA_COLL_PIPERING_BCAST,
      .algorithm = MCA_COLL_PIPERING_TWO_TREES,
@@ -122,7 +135,34 @@ static const mca_coll_pipering_row_t rows[] = {
      .forced = true,
      .plan = mca_coll_pipering_plan_two_trees,
      .route = mca_coll_pipering_route_two_trees},
+    {.collective = MCA_COLL_PIPERING_BCAST,
+     .algorithm = MCA_COLL_PIPERING_MESH_TREES,
+     .value = "mesh_trees",
+     .help = "parts down spanning trees of a mesh that share no link; without one: pipeline",
+     .text = "trees of a mesh",
+     .instead = MCA_COLL_PIPERING_PIPELINE,
+     .room = mca_coll_pipering_room_for_trees,
+     .plan = mca_coll_pipering_plan_mesh_trees},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE,
+     .algorithm = MCA_COLL_PIPERING_MESH_PATH,
+     .value = "mesh_path",
+     .help = "halves along a Hamiltonian cycle of a mesh, one each way; without one, or with an "
+             "operation that does not commute: pipeline",
+     .text = "paths of a mesh",
+     .instead = MCA_COLL_PIPERING_PIPELINE,
+     .room = mca_coll_pipering_room_for_paths,
+     .plan = mca_coll_pipering_plan_mesh_path,
+     .can = mca_coll_pipering_may_reorder},
+    {.collective = MCA_COLL_PIPERING_REDUCE,
+     .algorithm = MCA_COLL_PIPERING_MESH_TREES,
+     .value = "mesh_trees",
+     .help = "parts up spanning trees of a mesh that share no link; likewise",
+     .text = "trees of a mesh",
+     .instead = MCA_COLL_PIPERING_PIPELINE,
+     .room = mca_coll_pipering_room_for_trees,
+     .plan = mca_coll_pipering_plan_mesh_trees,
+     .can = mca_coll_pipering_may_reorder},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
@@ -158,6 +198,27 @@ static const mca_coll_pipering_row_t rows[] = {
      .plan = mca_coll_pipering_plan_scatter,
      .route = mca_coll_pipering_route_around,
      .can = mca_coll_pipering_can_scatter},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     .algorithm = MCA_COLL_PIPERING_MESH_PATH,
+     .value = "mesh_path",
+     .help = "along a Hamiltonian path of a mesh to its root, and back; without one, or with an "
+             "operation that does not commute: merged",
+     .text = "path of a mesh, there and back",
+     .instead = MCA_COLL_PIPERING_MERGED,
+     .room = mca_coll_pipering_room_for_paths,
+     .plan = mca_coll_pipering_plan_mesh_path,
+     .can = mca_coll_pipering_may_reorder},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     .algorithm = MCA_COLL_PIPERING_MESH_CYCLES,
+     .value = "mesh_cycles",
+     .help = "parts of a reduce-scatter, then an allgather, along each Hamiltonian cycle of a mesh, "
+             "both ways; likewise",
+     .text = "cycles of a mesh",
+     .instead = MCA_COLL_PIPERING_MERGED,
+     .scatters = true,
+     .room = mca_coll_pipering_room_for_cycles_twice,
+     .plan = mca_coll_pipering_plan_scatter_cycles,
+     .can = mca_coll_pipering_can_scatter_along_cycles},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

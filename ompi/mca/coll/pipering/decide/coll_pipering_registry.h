@@ -26,6 +26,7 @@ extern "C" {
 
 struct mca_coll_pipering_draft_t;
 struct mca_coll_pipering_plan_t;
+struct mca_coll_pipering_ways_t;
 
 /** Values of the variables of algorithms. Tools may have stored them: none ever changes. */
 typedef enum {
@@ -38,7 +39,10 @@ typedef enum {
     MCA_COLL_PIPERING_SERIAL = 6,
     MCA_COLL_PIPERING_DOUBLING = 7,
     MCA_COLL_PIPERING_DISSEMINATION = 8,
-    MCA_COLL_PIPERING_TWO_TREES = 9
+    MCA_COLL_PIPERING_TWO_TREES = 9,
+    MCA_COLL_PIPERING_MESH_TREES = 10,
+    MCA_COLL_PIPERING_MESH_PATH = 11,
+    MCA_COLL_PIPERING_MESH_CYCLES = 12
 } mca_coll_pipering_algorithm_t;
 
 /** Collectives that show the same of the model (coll_pipering_lessons.c). */
@@ -70,6 +74,8 @@ typedef struct mca_coll_pipering_row_t {
     mca_coll_pipering_algorithm_t instead;   /**< serves calls that a forced one cannot */
     int pipes;     /**< that a call consists of at most, 0: none ... */
     int links;     /**< ... and links in, or out, that a rank has in one at most */
+    /** Sets both for an algorithm that goes along a mesh; NULL: it needs none. */
+    void (*room)(const struct mca_coll_pipering_ways_t *ways, int *pipes, int *links);
     bool whole;    /**< contributions are not cut into blocks */
     bool rounds;   /**< an exchange in rounds, else pipelines */
     bool scatters; /**< its pipelines go around the ring, one after the other */

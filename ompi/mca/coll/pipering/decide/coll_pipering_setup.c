@@ -12,7 +12,8 @@
  * Setup of a communicator: its ranks agree on all facts that their plans of a call depend on.
  *
  *     join      ranks agree on whether their data representation and their variables are equal,
- *               whether all nodes are known, and on the known rates of links
+ *               whether all nodes are known, on the known rates of links, and on whether they see
+ *               the same mesh
  *     place     if a rank does not know the node of another one, all report their nodes
  *     compare   if variables differ, all report theirs, and rank 0 names the differences
  *
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_clock.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
 #include "ompi/mca/common/irregular/common_irregular_agree.h"
@@ -42,6 +44,7 @@ typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 typedef struct {
     uint32_t arch_least, arch_most;
     uint32_t variables_least, variables_most;
+    uint32_t mesh_least, mesh_most;
     uint32_t lacks; /* 1: some rank does not know all nodes */
     float combine;  /* least seconds a byte that is combined */
     mca_coll_pipering_rates_t rates;
@@ -57,6 +60,7 @@ struct mca_coll_pipering_setup_t {
     mca_coll_pipering_nodes_t nodes;
     double combine;                  /* seconds a byte that is combined */
     mca_coll_pipering_rates_t rates; /* known before the first lesson on the communicator */
+    mca_coll_pipering_ways_t *ways;  /* NULL: the communicator has no mesh */
     mca_common_irregular_agreement_t agreement;
     join_t *join; /* NULL once the setup is ready */
     void *values; /* [p] values of a collection */
@@ -64,19 +68,22 @@ struct mca_coll_pipering_setup_t {
 
 /* ---- join ---- */
 
+/* Widens a range by another one. */
+static void widen(uint32_t *least, uint32_t *most, uint32_t its_least, uint32_t its_most)
+{
+    *least = its_least < *least ? its_least : *least;
+    *most = its_most > *most ? its_most : *most;
+}
+
 static void merge_join(void *value, const void *other)
 {
     join_t *mine = value;
     const join_t *its = other;
 
-    mine->arch_least = its->arch_least < mine->arch_least ? its->arch_least : mine->arch_least;
-    mine->arch_most = its->arch_most > mine->arch_most ? its->arch_most : mine->arch_most;
-    if (its->variables_least < mine->variables_least) {
-        mine->variables_least = its->variables_least;
-    }
-    if (its->variables_most > mine->variables_most) {
-        mine->variables_most = its->variables_most;
-    }
+    widen(&mine->arch_least, &mine->arch_most, its->arch_least, its->arch_most);
+    widen(&mine->variables_least, &mine->variables_most, its->variables_least,
+          its->variables_most);
+    widen(&mine->mesh_least, &mine->mesh_most, its->mesh_least, its->mesh_most);
     mine->lacks |= its->lacks;
     mine->combine = its->combine < mine->combine ? its->combine : mine->combine;
     mca_coll_pipering_rates_merge(&mine->rates, &its->rates);
@@ -103,12 +110,14 @@ static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
 static void begin_join(mca_coll_pipering_setup_t *setup)
 {
     const uint32_t variables = hash_of(setup, setup->process->equal.count);
-    const uint32_t arch = opal_local_arch;
+    const uint32_t arch = opal_local_arch, mesh = mca_coll_pipering_ways_hash(setup->ways);
 
     *setup->join = (join_t){.arch_least = arch,
                             .arch_most = arch,
                             .variables_least = variables,
                             .variables_most = variables,
+                            .mesh_least = mesh,
+                            .mesh_most = mesh,
                             .lacks = !mca_coll_pipering_nodes_known(setup->comm),
                             .combine = (float) mca_coll_pipering_combine_cost()};
     OPAL_THREAD_LOCK(&setup->process->lock);
@@ -206,6 +215,16 @@ static void end_compare(mca_coll_pipering_setup_t *setup)
 
 /* ---- the stages ---- */
 
+/* A mesh that some ranks see otherwise is none. */
+static void drop_mesh(mca_coll_pipering_setup_t *setup)
+{
+    mca_coll_pipering_ways_free(setup->ways);
+    setup->ways = NULL;
+    if (0 == ompi_comm_rank(setup->comm)) {
+        opal_show_help("help-coll-pipering.txt", "mesh-unlike", true, setup->comm->c_name);
+    }
+}
+
 static void end_join(mca_coll_pipering_setup_t *setup)
 {
     const join_t join = *setup->join;
@@ -214,6 +233,9 @@ static void end_join(mca_coll_pipering_setup_t *setup)
     setup->equal = join.variables_least == join.variables_most;
     setup->combine = join.combine;
     setup->rates = join.rates;
+    if (join.mesh_least != join.mesh_most) {
+        drop_mesh(setup);
+    }
     if (!setup->alike) {
         be_ready(setup);
     } else if (!setup->equal) {
@@ -265,9 +287,11 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context)
     /* once for a communicator; nonblocking calls set it up beside others */
     setup->tag = ompi_coll_base_nbc_reserve_tags(context->comm, 1);
     setup->error = OMPI_SUCCESS;
+    setup->ways = mca_coll_pipering_ways_find(context);
     begin_join(setup);
     if (OMPI_SUCCESS != setup->error) {
         const int rc = setup->error;
+        mca_coll_pipering_ways_free(setup->ways);
         free(join);
         free(setup);
         return rc;
@@ -305,6 +329,16 @@ int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup)
     return setup->nodes.count;
 }
 
+mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->ways;
+}
+
+const mca_coll_pipering_mesh_t *mca_coll_pipering_setup_mesh(const mca_coll_pipering_setup_t *setup)
+{
+    return NULL == setup->ways ? NULL : &setup->ways->mesh;
+}
+
 double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup)
 {
     return setup->combine * fmax(1, setup->nodes.load);
@@ -321,6 +355,7 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
     if (NULL == setup || mca_common_irregular_agreement_fini(&setup->agreement)) {
         return;
     }
+    mca_coll_pipering_ways_free(setup->ways);
     free(setup->join);
     free(setup->values);
     free(setup);

@@ -18,6 +18,7 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_context.h"
+#include "coll_pipering_mesh.h"
 
 BEGIN_C_DECLS
 
@@ -44,6 +45,14 @@ mca_coll_pipering_reason_t mca_coll_pipering_setup_judge(const mca_coll_pipering
 
 /** How many nodes there are. */
 int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);
+
+/**
+ * The mesh of the communicator, and with what calls go along in it; NULL: it has none. Once the
+ * setup is ready and its ranks do not differ.
+ */
+const mca_coll_pipering_mesh_t *
+mca_coll_pipering_setup_mesh(const mca_coll_pipering_setup_t *setup);
+mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup);
 
 /** Seconds in which a rank combines a byte of two vectors, all ranks being at it. */
 double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup);

@@ -47,14 +47,20 @@ static void step_back(mca_coll_pipering_walk_t *walk)
     walk->rest.position = (walk->rest.position + walk->ring->size - 1) % walk->ring->size;
 }
 
-/* Blocks [*from, *to) of the `blocks` blocks of a contribution are the stream's. */
-static void share_blocks(mca_coll_pipering_stream_t stream, uint64_t blocks, uint64_t *from,
-                         uint64_t *to)
+/*
+ * Blocks [*from, *to) of the `blocks` blocks that rank `rank` contributes are the stream's. What
+ * is left over by rounding goes to other parts from rank to rank: else contributions of fewer
+ * blocks than parts would all go with the same ones.
+ */
+static void share_blocks(mca_coll_pipering_stream_t stream, int rank, uint64_t blocks,
+                         uint64_t *from, uint64_t *to)
 {
-    const uint64_t part = (uint64_t) stream.part, parts = (uint64_t) stream.parts;
+    const uint64_t parts = 1 < stream.parts ? (uint64_t) stream.parts : 1;
+    const uint64_t part = 1 < stream.parts ? (uint64_t) stream.part : 0;
+    const uint64_t over = (uint64_t) rank % parts;
 
-    *from = 1 < stream.parts ? blocks * part / parts : 0;
-    *to = 1 < stream.parts ? blocks * (part + 1) / parts : blocks;
+    *from = (blocks * part + over) / parts;
+    *to = (blocks * (part + 1) + over) / parts;
 }
 
 /* The first origin of the rest that has blocks for the stream becomes the current one. */
@@ -64,7 +70,7 @@ static void skip_empties(mca_coll_pipering_walk_t *walk)
     walk->end = 0;
     while (walk->rest.origins > 0) {
         const int rank = walk->ring->rank[walk->rest.position];
-        share_blocks(walk->rest,
+        share_blocks(walk->rest, rank,
                      mca_coll_pipering_blocks(walk->bytes[rank], walk->cut.block_size),
                      &walk->next, &walk->end);
         if (walk->next < walk->end) {
@@ -142,11 +148,12 @@ mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_piperi
 
     for (int i = 0; i < stream.origins; ++i) {
         const int position = (stream.position - i + ring->size) % ring->size;
-        const size_t m = bytes[ring->rank[position]];
+        const int rank = ring->rank[position];
+        const size_t m = bytes[rank];
         const uint64_t blocks = mca_coll_pipering_blocks(m, cut.block_size);
         uint64_t from, to;
 
-        share_blocks(stream, blocks, &from, &to);
+        share_blocks(stream, rank, blocks, &from, &to);
         volume.blocks += to - from;
         volume.bytes += 1 < stream.parts
                             ? block_begin(m, cut, to, blocks) - block_begin(m, cut, from, blocks)

@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Where a communicator has a mesh: what the user declares of the machine's wiring.
+ */
+
+#ifndef MCA_COLL_PIPERING_MESH_H
+#define MCA_COLL_PIPERING_MESH_H
+
+#include "ompi/mca/common/irregular/common_irregular_compat.h"
+
+#include "coll_pipering_context.h"
+#include "coll_pipering_ways.h"
+
+BEGIN_C_DECLS
+
+/** The vertices of a machine at which the ranks of this job stand. */
+typedef struct mca_coll_pipering_wiring_t mca_coll_pipering_wiring_t;
+
+/** Whether coll_pipering_mesh is set; without it no call changes. Equal on all ranks. */
+static inline bool mca_coll_pipering_mesh_declared(const mca_coll_pipering_process_t *process)
+{
+    return NULL != process->mesh && '\0' != process->mesh[0];
+}
+
+/**
+ * The mesh of a communicator as this rank sees it, to be compared with those of the others by its
+ * hash; NULL: there is none. What is wrong with a declaration is said once. Local.
+ */
+mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context);
+
+/** Forgets what has been read of the declaration. */
+void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process);
+
+END_C_DECLS
+
+#endif
