@@ -219,9 +219,13 @@ void mca_common_irregular_tasks_close(void)
  * A call may need several tags: two ranks may be neighbours on both links of a pipeline, and in
  * both pipelines of MPI_Allreduce, in the same direction.
  */
+/* Tags of Open MPI's blocking collectives, from that of the first one of ours to the last. */
+#define BLOCKING_TAGS (MCA_COLL_BASE_TAG_ALLGATHER - MCA_COLL_BASE_TAG_SCATTERV + 1)
+
 int mca_common_irregular_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)
 {
-    return nonblocking ? ompi_coll_base_nbc_reserve_tags(comm, tags) : MCA_COLL_BASE_TAG_ALLGATHER;
+    return nonblocking || BLOCKING_TAGS < tags
+               ? ompi_coll_base_nbc_reserve_tags(comm, tags) : MCA_COLL_BASE_TAG_ALLGATHER;
 }
 
 void mca_common_irregular_task_activate(mca_common_irregular_task_t *task)

@@ -84,8 +84,9 @@ void mca_common_irregular_hold_type(ompi_datatype_t *type, bool hold);
 int mca_common_irregular_task_start(mca_common_irregular_task_t *task);
 
 /**
- * The first tag of a call; the others are first - 1, first - 2, ... Tags of a nonblocking call
- * are reserved, so all ranks must reserve them in the same call, even if it fails on some.
+ * The first tag of a call; the others are first - 1, first - 2, ... Tags of a nonblocking call,
+ * and of one with very many, are reserved, so all ranks must reserve them in the same call, even
+ * if it fails on some.
  */
 int mca_common_irregular_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking);
 

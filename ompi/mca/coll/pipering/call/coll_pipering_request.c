@@ -28,7 +28,8 @@ static void request_construct(mca_coll_pipering_request_t *request)
 {
     request->plan = NULL;
     request->lesson = NULL;
-    request->running = request->spreading = false;
+    request->meeting = NULL;
+    request->met = request->running = request->spreading = false;
 }
 
 static void hold(mca_coll_pipering_request_t *request, bool hold)
@@ -68,6 +69,7 @@ static void request_destruct(mca_coll_pipering_request_t *request)
     if (request->super.keeps) {
         hold(request, false);
     }
+    mca_coll_pipering_request_part(request);
     mca_coll_pipering_lesson_free(request->lesson);
     if (NULL != request->plan) {
         mca_coll_pipering_plan_release(request->plan);
@@ -88,16 +90,23 @@ static int tags_of(const mca_coll_pipering_plan_t *plan)
     return tags;
 }
 
-/* Tags that a call needs as far as all ranks know by now. */
-static int tags_wanted(const mca_coll_pipering_request_t *request)
+/* Tags that any plan of a call may have. */
+static int most_tags(const mca_coll_pipering_request_t *request)
 {
-    const mca_coll_pipering_plan_t *plan = request->plan;
     const mca_coll_pipering_collective_row_t *row
         = mca_coll_pipering_collective_row(request->call.collective);
 
-    if (NULL == plan) {
-        return row->chains
-               + row->rings * mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
+    return row->chains
+           + row->rings * mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
+}
+
+/* Tags that a call needs as far as all ranks know by now: if ranks meet, one more for that. */
+static int tags_wanted(const mca_coll_pipering_request_t *request)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+
+    if (NULL == plan || mca_coll_pipering_request_meets(request)) {
+        return most_tags(request) + mca_coll_pipering_request_may_meet(request);
     }
     return plan->row->rounds ? 1 : tags_of(plan);
 }
@@ -361,6 +370,21 @@ static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc
     return OMPI_SUCCESS == *rc ? done : give_up(request, *rc);
 }
 
+/* Begins a run if ranks need not meet any more; false: they do. */
+static bool begin_after_meeting(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    *rc = ensure_plan(request);
+    if (OMPI_SUCCESS == *rc
+        && !mca_coll_pipering_request_meet(request, request->tag - most_tags(request), steps,
+                                           rc)) {
+        return false;
+    }
+    if (OMPI_SUCCESS == *rc) {
+        *rc = begin_run(request);
+    }
+    return true;
+}
+
 /* Moves a request on; true if it is over, with its error in *rc. */
 static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 {
@@ -377,10 +401,12 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
         if (NULL == request->caller.name) {
             return true;
         }
-        *rc = MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup) ? begin_run(request)
-                                                                              : MPI_ERR_OTHER;
-        if (OMPI_SUCCESS != *rc) {
+        if (MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(setup)) {
+            *rc = MPI_ERR_OTHER;
             return true;
+        }
+        if (!begin_after_meeting(request, steps, rc) || OMPI_SUCCESS != *rc) {
+            return OMPI_SUCCESS != *rc;
         }
     }
 
@@ -396,10 +422,11 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     return true;
 }
 
-/* Begins at once if the communicator is set up. */
+/* Begins at once if the communicator is set up and ranks need not meet. */
 static int begin_now(mca_coll_pipering_request_t *request)
 {
-    if (!mca_coll_pipering_setup_ready(request->call.context->setup)) {
+    if (!mca_coll_pipering_setup_ready(request->call.context->setup)
+        || mca_coll_pipering_request_may_meet(request)) {
         return OMPI_SUCCESS;
     }
     const int rc = begin_run(request);
@@ -416,6 +443,7 @@ static int start(mca_common_irregular_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
+    request->met = false;
     if (NULL != request->caller.name) {
         const int rc = begin_now(request);
         if (OMPI_SUCCESS != rc) {

@@ -69,7 +69,13 @@ static void size_streams(mca_coll_pipering_draft_t *draft,
         mca_coll_pipering_blocks(blocks, (size_t) streams->streams));
 }
 
-/* Routes one stream of several along a branch. Within a vertex they all go along one chain. */
+/* Whether streams share links, which they do within a vertex only. */
+static bool shares_links(const mca_coll_pipering_draft_t *draft)
+{
+    return draft->ways->mesh.vertices < draft->ranks;
+}
+
+/* Routes one stream of several along a branch. */
 static void route_branch(mca_coll_pipering_draft_t *draft, int pipe,
                          const mca_coll_pipering_branch_t *branch, bool collect, int part,
                          int parts)
@@ -85,7 +91,7 @@ static void route_branch(mca_coll_pipering_draft_t *draft, int pipe,
                                        branch->downs);
     }
     mca_coll_pipering_route_part(route, part, parts);
-    mca_coll_pipering_route_shift_tags(route, part);
+    mca_coll_pipering_route_shift_tags(route, shares_links(draft) ? part : 0);
 }
 
 void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft)
@@ -222,14 +228,16 @@ void mca_coll_pipering_room_for_cycles_twice(const mca_coll_pipering_ways_t *way
     *links = MCA_COLL_PIPERING_ROUTE_LINKS;
 }
 
-/* Makes the next route of a plan, which has the first `pipes`, one with a part of all there is. */
-static void add_part(mca_coll_pipering_plan_t *plan, int part, int parts)
+/*
+ * Makes the next route of a plan, which has the first `pipes`, one with a part of all there is;
+ * with tags of its own if it shares links with those before it.
+ */
+static void add_part(mca_coll_pipering_plan_t *plan, int part, int parts, bool shares)
 {
     mca_coll_pipering_route_t *route = &plan->route[plan->pipes];
 
     mca_coll_pipering_route_part(route, part, parts);
-    if (0 < plan->pipes) {
-        /* within a vertex all rings go along the same ranks */
+    if (shares && 0 < plan->pipes) {
         mca_coll_pipering_route_shift_tags(route, plan->route[plan->pipes - 1].tags);
     }
     ++plan->pipes;
@@ -278,7 +286,7 @@ void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     plan->pipes = 0;
     for (int i = 0; i < rings; ++i) {
         mca_coll_pipering_route(&plan->route[i], &draft->ways->ring[i], draft->me);
-        add_part(plan, i, rings);
+        add_part(plan, i, rings, shares_links(draft));
     }
 }
 
@@ -307,9 +315,9 @@ void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
     plan->pipes = 0;
     for (int i = 0; i < rings; ++i) {
         mca_coll_pipering_route_scatter(&plan->route[2 * i], &draft->ways->ring[i], draft->me);
-        add_part(plan, i, rings);
+        add_part(plan, i, rings, shares_links(draft));
         mca_coll_pipering_route(&plan->route[2 * i + 1], &draft->ways->ring[i], draft->me);
-        add_part(plan, i, rings);
+        add_part(plan, i, rings, true);
         plan->route[2 * i + 1].gate = 2 * i;
     }
 }
