@@ -1,0 +1,112 @@
+#!/bin/bash
+# Calls along a mesh: results, bytes, which calls go along it, and what is said of a mesh that is
+# not there.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build mesh
+build fuzz "$here/fuzzcase.c"
+
+loud=(--mca coll_pipering_verbose 1)
+trees='trees of a mesh'
+
+# along COMMUNICATOR TEXT: calls on it that went along the mesh so.
+along() {
+    lines "pipering: [a-z_]+ on $1: $2, "
+}
+
+# goes LABEL COMMUNICATOR TEXT: some of its calls have; stays LABEL COMMUNICATOR: none has.
+goes() {
+    yes_if "$1: calls on $2 go along $3" test 0 -lt "$(along "$2" "$3")"
+}
+
+stays() {
+    is "$1: no call on $2 goes along a mesh" "$(lines "pipering: [a-z_]+ on $2: [^:]* of a mesh")" 0
+}
+
+# on_mesh P MESH: all of it on a mesh of ranks.
+on_mesh() {
+    on_one "mesh $2" "$1" 60 --mca coll_pipering_mesh "$2" "${loud[@]}" "$bin/mesh"
+    goes "$2" all "$trees"
+    goes "$2" all 'path of a mesh, there and back'
+    goes "$2" unlike "$trees"
+}
+
+# ---- on one machine ----
+
+on_mesh 8 4x2
+goes 4x2 half "$trees"
+goes 4x2 all 'paths of a mesh'
+goes 4x2 all 'cycles of a mesh'
+stays 4x2 torso
+on_mesh 9 3tx3t
+goes 3tx3t all 'cycles of a mesh'
+on_mesh 9 3x3
+goes 3x3 all 'paths of a mesh'
+is "3x3: it has no cycle" "$(along all 'cycles of a mesh')" 0
+on_mesh 8 2x2x2
+on_mesh 5 5
+goes 5 half "$trees"
+on_mesh 5 5t
+goes 5t torso "$trees"
+
+on_one "no mesh" 4 60 "${loud[@]}" "$bin/mesh"
+stays "no mesh" all
+stays "no mesh" grid
+on_one cartesian 6 60 --mca coll_pipering_mesh cartesian "${loud[@]}" "$bin/mesh"
+goes cartesian grid "$trees"
+stays cartesian all
+
+# ---- how it is decided ----
+
+on_one "after a meeting" 6 60 --mca coll_pipering_mesh 2x3 --mca coll_pipering_mesh_decision global \
+    --mca coll_pipering_mesh_barrier 1 "${loud[@]}" "$bin/mesh"
+goes "after a meeting" all "$trees"
+stays "after a meeting" unlike
+goes "after a meeting" unlike pipeline
+
+# ---- declarations that are wrong ----
+
+# wrong LABEL MESH PATTERN: one message, and right results without a mesh.
+wrong() {
+    on_one "$1" 4 60 --mca coll_pipering_mesh "$2" "${loud[@]}" -x TEST_SHORT=1 "$bin/mesh"
+    is "$1: one message" "$(lines "$3")" 1
+    stays "$1" all
+}
+
+wrong "bad extents" 2y2 'is not of the form 4x4x2'
+wrong "too many vertices" 3x3 'declares a mesh of 9 vertices, which is not there'
+wrong "no file" "@$work/none" 'cannot be read: No such file'
+echo '2x2' >"$work/mesh"
+wrong "a file without extents" "@$work/mesh" 'whose line 1 is not the line "extents"'
+printf '# nodes\nextents 2x2\nnobody 0 2\n' >"$work/mesh"
+wrong "coordinates outside" "@$work/mesh" 'whose line 3 is not a host and a coordinate'
+printf 'extents 2x2\nnobody 0 1\n' >"$work/mesh"
+wrong "a host that is missing" "@$work/mesh" 'has no line for host'
+
+# ---- on nodes ----
+
+on_nodes "mesh 2x2" 1,1,1,1 block 60 --mca coll_pipering_mesh 2x2 "${loud[@]}" "$bin/mesh"
+can_nodes && goes "four nodes" all "$trees" && goes "four nodes" half "$trees"
+on_nodes "mesh 2x2" 2,3,1,2 cyclic 60 --mca coll_pipering_mesh 2x2 "${loud[@]}" "$bin/mesh"
+can_nodes && goes "nodes of several ranks" all "$trees" &&
+    goes "nodes of several ranks" all 'cycles of a mesh'
+on_nodes "mesh 2x2x2, ranks of a node the last dimension" 2,2,2,2 block 60 \
+    --mca coll_pipering_mesh 2x2x2 "${loud[@]}" "$bin/mesh"
+can_nodes && goes "ranks as a dimension" all "$trees"
+printf 'extents 4x2 # of the machine\nn3 1 1\nn0 2 0\nn1 1 0\n\nn2 2 1\n' >"$work/mesh"
+on_nodes "mesh by a file" 1,2,1,1 block 60 --mca coll_pipering_mesh "@$work/mesh" "${loud[@]}" \
+    "$bin/mesh"
+can_nodes && goes "a box of the machine" all "$trees"
+printf 'extents 4x2\nn3 1 1\nn0 2 0\nn1 1 0\nn2 3 1\n' >"$work/mesh"
+on_nodes "no box by a file" 1,1,1,1 block 60 --mca coll_pipering_mesh "@$work/mesh" "${loud[@]}" \
+    -x TEST_SHORT=1 "$bin/mesh"
+can_nodes && stays "no box" all
+
+# ---- random calls ----
+
+on_one fuzz 8 60 --mca coll_pipering_mesh 4tx2 -x SEED=3 -x N=150 "$bin/fuzz"
+on_one fuzz 9 60 --mca coll_pipering_mesh 3x3 -x SEED=4 -x N=100 "$bin/fuzz"
+on_one fuzz 12 60 --mca coll_pipering_mesh 3tx4t -x SEED=5 -x N=60 "$bin/fuzz"
+on_nodes fuzz 2,1,1,2 block 60 --mca coll_pipering_mesh 2x2 -x SEED=6 -x N=100 "$bin/fuzz"
+finish
