@@ -11,9 +11,9 @@
 
 /**
  * @file
- * Calls along a mesh (coll_pipering_mesh), in all forms, from all roots: their results, and that every
- * rank gets each foreign byte once; on all ranks, on half of the mesh, on ranks that are no box,
- * and with a topology. A broadcast whose ranks describe the same bytes by unlike types ends.
+ * Calls along a mesh (coll_pipering_mesh), in all forms, from all roots: their results, and that
+ * every rank gets each foreign byte once; on all ranks, on half of the mesh, on ranks that are no
+ * box, and with a topology. A broadcast whose ranks describe the same bytes by unlike types ends.
  * Communicators have names, by which mesh.t finds their calls in the verbose lines.
  */
 

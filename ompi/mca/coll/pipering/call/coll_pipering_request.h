@@ -109,6 +109,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
 
 /** Counts a call that is over, and writes its verbose line (coll_pipering_request_report.c). */
 void mca_coll_pipering_request_report(const mca_coll_pipering_request_t *request);
+
 /**
  * Whether ranks tell each other something before the call: they may, by its variables alone, and
  * they do, by its plan.

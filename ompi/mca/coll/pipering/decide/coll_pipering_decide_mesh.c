@@ -244,8 +244,8 @@ static void add_part(mca_coll_pipering_plan_t *plan, int part, int parts, bool s
 }
 
 /*
- * A ring with its part of the contributions, for the model. The processor of a rank handles blocks of
- * all rings while each link sends those of one.
+ * A ring with its part of the contributions, for the model. The processor of a rank handles
+ * blocks of all rings while each link sends those of one.
  */
 static void pose_problem(mca_coll_pipering_draft_t *draft)
 {

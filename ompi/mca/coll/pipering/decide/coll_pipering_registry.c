@@ -211,8 +211,8 @@ static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_MESH_CYCLES,
      .value = "mesh_cycles",
-     .help = "parts of a reduce-scatter, then an allgather, along each Hamiltonian cycle of a mesh, "
-             "both ways; likewise",
+     .help = "parts of a reduce-scatter, then an allgather, along each Hamiltonian cycle of a "
+             "mesh, both ways; likewise",
      .text = "cycles of a mesh",
      .instead = MCA_COLL_PIPERING_MERGED,
      .scatters = true,

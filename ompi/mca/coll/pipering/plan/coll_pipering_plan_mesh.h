@@ -53,7 +53,7 @@ typedef struct mca_coll_pipering_extents_t {
     bool closed[MCA_COLL_PIPERING_MESH_DIMS]; /**< [dims] the end has a link to the beginning */
 } mca_coll_pipering_extents_t;
 
-/** The mesh of a communicator's ranks. The arrays are the caller's (mca_coll_pipering_mesh_bind). */
+/** The mesh of a communicator's ranks; arrays are the caller's (mca_coll_pipering_mesh_bind). */
 typedef struct mca_coll_pipering_mesh_t {
     mca_coll_pipering_extents_t extents; /**< all 2 or more; a closed one is 3 or more */
     int vertices;   /**< product of the extents */

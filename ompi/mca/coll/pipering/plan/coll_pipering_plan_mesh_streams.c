@@ -104,7 +104,8 @@ double mca_coll_pipering_streams_time(const void *problem, size_t block_size)
     if (0 == blocks) {
         return 0;
     }
-    const double size = (double) streams->bytes / (double) blocks, combine = size * streams->combine;
+    const double size = (double) streams->bytes / (double) blocks;
+    const double combine = size * streams->combine;
     const double far = mca_coll_pipering_stream_time(net, 1, size);
     const double near = mca_coll_pipering_stream_time(local, 1, size);
     const double work = streams->streams * (streams->passes * net->gap + combine);
