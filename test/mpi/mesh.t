@@ -84,6 +84,17 @@ wrong "coordinates outside" "@$work/mesh" 'whose line 3 is not a host and a coor
 printf 'extents 2x2\nnobody 0 1\n' >"$work/mesh"
 wrong "a host that is missing" "@$work/mesh" 'has no line for host'
 
+# One rank alone has it.
+cat >"$work/alone" <<'END'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export OMPI_MCA_coll_pipering_mesh=2x2
+exec "$@"
+END
+chmod +x "$work/alone"
+on_one "on one rank only" 4 60 "${loud[@]}" -x TEST_SHORT=1 "$work/alone" "$bin/mesh"
+yes_if "on one rank only: a message" said 'see different meshes, or some of them none'
+stays "on one rank only" all
+
 # ---- on nodes ----
 
 on_nodes "mesh 2x2" 1,1,1,1 block 60 --mca coll_pipering_mesh 2x2 "${loud[@]}" "$bin/mesh"

@@ -27,11 +27,6 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_chain.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_cost.h"
 
-static const mca_coll_pipering_extents_t *extents_of(const mca_coll_pipering_draft_t *draft)
-{
-    return &draft->ways->mesh.extents;
-}
-
 /* Between nodes, or between ranks of the only node. */
 static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_draft_t *draft)
 {

@@ -314,7 +314,7 @@ void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process)
 /* ---- communicators ---- */
 
 /* The extents that a Cartesian topology says; false: there is none, or one with too many. */
-static bool read_topology(const ompi_communicator_t *comm, mca_coll_pipering_extents_t *machine)
+static bool read_topology(ompi_communicator_t *comm, mca_coll_pipering_extents_t *machine)
 {
     if (!OMPI_COMM_IS_CART(comm) || NULL == comm->c_topo) {
         return false;

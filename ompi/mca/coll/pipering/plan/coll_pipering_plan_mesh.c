@@ -194,8 +194,7 @@ static bool find_range(const mca_coll_pipering_extents_t *machine, int dim, cons
     int from = 0, reach = 0;
 
     if (count < extent) {
-        while (!taken[from] || (taken[(from + extent - 1) % extent]
-                                && (0 < from || machine->closed[dim]))) {
+        while (!taken[from] || taken[(from + extent - 1) % extent]) {
             ++from;
         }
     }
