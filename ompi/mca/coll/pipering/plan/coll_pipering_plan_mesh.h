@@ -201,8 +201,8 @@ size_t mca_coll_pipering_cycles_scratch(const mca_coll_pipering_extents_t *exten
 
 /**
  * Fills order [count][vertices] with these cycles, the vertices of each in the order in which it
- * passes them; returns how many have been found, for all but few shapes `count`.
- * O(vertices x sum of extents).
+ * passes them; returns how many have been found: `count`, unless that takes a search which is too
+ * long, for large tori of an odd number of even dimensions. O(vertices x sum of extents).
  */
 int mca_coll_pipering_cycles(const mca_coll_pipering_extents_t *extents, int *order,
                              void *scratch);

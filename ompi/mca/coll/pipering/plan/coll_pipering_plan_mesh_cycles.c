@@ -31,19 +31,19 @@
  *   cycle of rows and the second one mends it.
  * - A torus of more dimensions is the product of two of about half as many. Their cycles span tori
  *   of two dimensions in pairs. A cycle without a partner is there once for each vertex of the
- *   other torus: these copies are joined by squares that leave the cycle that loses links for
- *   it one (Foregger; Aubert and Schneider).
+ *   other torus: these copies are joined by squares that leave the cycle that lends links for
+ *   it one (Foregger; Aubert and Schneider). That must pass two links of a square in the same
+ *   direction. Where all extents are even, squares of rows and columns give no such cycle, as
+ *   neighbours go in opposite directions; then it is one that goes in one direction only
+ *   (wind_diagonals), or has a part that does (join_skewed).
  * - Open dimensions: a cycle is there once for each of their vertices, and copies that follow
  *   each other are joined by squares whose other sides are links of no cycle.
  * - A mesh of two open dimensions has the cycle that winds through the rows but for the first
  *   column, in which it comes back.
  *
- * Cost: O(vertices x sum of extents) with a small factor, at first use. Limits: where all extents
- * of an odd number of closed dimensions are even, squares keep the parity of the number of cycles,
- * so that joining copies takes cycles which go in one direction only (wind_diagonals); these do
- * not exist for all extents. Then one cycle less is found: for 17 of the 560 tori of three
- * dimensions of up to 16, the least of which is 4 x 4 x 6. A mesh of closed and open dimensions has
- * no more cycles than closed dimensions.
+ * Cost: O(vertices x sum of extents) with a small factor, at first use; where it takes a search
+ * (join_skewed), O(vertices^2) within a bound, beyond which there is one cycle less. Limits: a mesh
+ * of closed and open dimensions has no more cycles than closed dimensions.
  *
  * A. Kotzig, "Every Cartesian product of two circuits is decomposable into two Hamiltonian
  * circuits", 1973; M. F. Foregger, "Hamiltonian decompositions of products of cycles", Discrete
@@ -333,6 +333,128 @@ static bool wind_diagonals(const torus_t *torus)
     return true;
 }
 
+/* ---- the same from a skewed start ---- */
+
+/* Steps that a search may take: visits of vertices. */
+#define SEARCH_MOST ((size_t) 1 << 28)
+
+/* Where row y goes on to the next one. */
+static int exit_of(const torus_t *torus, int y)
+{
+    return y < torus->b / 2 ? y + 1 : torus->b - 1 - y;
+}
+
+/*
+ * One cycle across: it passes each row once from the column where it has come in, the upper half
+ * of the rows in one direction and the lower half in the other one, so that it ends where it has
+ * begun. The other factor has what is left. Wants an even number of rows.
+ */
+static void lay_skewed(const torus_t *torus)
+{
+    lay_torus(torus);
+    for (int y = 0; y < torus->b; ++y) {
+        const int above = y + torus->b - 1, from = exit_of(torus, above % torus->b);
+        const int to = exit_of(torus, y);
+        const int entry = vertex_of(torus, from, y), exit = vertex_of(torus, to, y);
+        const int before = vertex_of(torus, from, above), behind = vertex_of(torus, to, y + 1);
+
+        exchange_end(torus->across, entry, exit, before);
+        exchange_end(torus->across, exit, entry, behind);
+        exchange_end(torus->down, entry, before, exit);
+        exchange_end(torus->down, exit, behind, entry);
+    }
+}
+
+static void trace_both(const torus_t *torus)
+{
+    trace_all(torus->across, torus->n, torus->trace);
+    trace_all(torus->down, torus->n, torus->other);
+}
+
+static bool joins_down(const torus_t *torus, square_t at)
+{
+    return torus->other.cycle[at.p] != torus->other.cycle[at.q];
+}
+
+static square_t square_by_number(const torus_t *torus, int i)
+{
+    return square_at(torus, i / torus->b, i % torus->b);
+}
+
+/* Joins two cycles down, that across being one before and after. */
+static bool join_any(const torus_t *torus)
+{
+    for (int i = 0; i < torus->n; ++i) {
+        const square_t at = square_by_number(torus, i);
+        if (can_switch(torus->across, torus->down, at) && joins_down(torus, at)
+            && is_parallel(torus->trace, at)) {
+            switch_square(torus->across, torus->down, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Joins the two cycles across again, and breaks none down. */
+static bool mend_any(const torus_t *torus)
+{
+    trace_both(torus);
+    for (int i = 0; i < torus->n; ++i) {
+        const square_t at = square_by_number(torus, i);
+        if (can_switch(torus->across, torus->down, at)
+            && torus->trace.cycle[at.p] != torus->trace.cycle[at.r]
+            && (joins_down(torus, at) || is_parallel(torus->other, turned(at)))) {
+            switch_square(torus->across, torus->down, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Joins two cycles down by a square that breaks the one across, and mends that. */
+static bool join_and_mend(const torus_t *torus)
+{
+    for (int i = 0; i < torus->n; ++i) {
+        const square_t at = square_by_number(torus, i);
+        trace_both(torus);
+        if (can_switch(torus->across, torus->down, at) && joins_down(torus, at)) {
+            switch_square(torus->across, torus->down, at);
+            if (mend_any(torus)) {
+                return true;
+            }
+            switch_square(torus->across, torus->down, turned(at));
+        }
+    }
+    return false;
+}
+
+static bool is_one(trace_t trace, int n)
+{
+    int v = 0;
+
+    while (v < n && 0 == trace.cycle[v]) {
+        ++v;
+    }
+    return v == n;
+}
+
+/* One cycle across, part of which goes on in the same direction, and one down. */
+static bool join_skewed(const torus_t *torus)
+{
+    if (0 != torus->b % 2 || (size_t) torus->a * (size_t) torus->n > SEARCH_MOST) {
+        return false;
+    }
+    lay_skewed(torus);
+    trace_both(torus);
+    while (!is_one(torus->other, torus->n)) {
+        if (!join_any(torus) && !join_and_mend(torus)) {
+            return false;
+        }
+        trace_both(torus);
+    }
+    return true;
+}
+
 /* ---- products ---- */
 
 /* Cycles of a graph of n vertices, as orders of these. */
@@ -364,8 +486,11 @@ static trace_t trace_of(bench_t bench, int i)
     return (trace_t){.cycle = memory, .place = memory + bench.n};
 }
 
+/* Ways to two cycles of a torus of two dimensions. */
+typedef bool way_t(const torus_t *torus);
+
 /* Two cycles of the torus that cycle i of the one and of the other graph span. */
-static bool span_torus(bench_t bench, cycles_t upper, cycles_t lower, int i, bool diagonals)
+static bool span_torus(bench_t bench, cycles_t upper, cycles_t lower, int i, way_t *way)
 {
     const bool wide = upper.n >= lower.n;
     const torus_t torus = {.a = wide ? upper.n : lower.n,
@@ -380,7 +505,7 @@ static bool span_torus(bench_t bench, cycles_t upper, cycles_t lower, int i, boo
                            .trace = trace_of(bench, 0),
                            .other = trace_of(bench, 1)};
 
-    return diagonals ? wind_diagonals(&torus) : join_torus(&torus);
+    return way(&torus);
 }
 
 /* Copies of a cycle, one for each of `layers` vertices of another graph. */
@@ -420,11 +545,11 @@ static bool join_copies(bench_t bench, factor_t copies, const int *order, int n,
 }
 
 /* Joins the copies of the last cycle of the upper graph; those of the first torus lend links. */
-static bool join_last(bench_t bench, cycles_t upper, cycles_t lower, bool diagonals)
+static bool join_last(bench_t bench, cycles_t upper, cycles_t lower, way_t *way)
 {
     const factor_t copies = factor_of(bench, bench.count - 1);
     const int *order = order_of(upper, upper.count - 1);
-    bool joined = span_torus(bench, upper, lower, 0, diagonals);
+    bool joined = span_torus(bench, upper, lower, 0, way);
 
     lay_copies(copies, order, upper.n, lower.n);
     for (int w = 0; joined && w < lower.n - 1; ++w) {
@@ -444,10 +569,12 @@ static bool multiply(cycles_t upper, cycles_t lower, cycles_t product, int *memo
     bool joined = true;
 
     if (odd) {
-        joined = join_last(bench, upper, lower, true) || join_last(bench, upper, lower, false);
+        joined = join_last(bench, upper, lower, wind_diagonals)
+                 || join_last(bench, upper, lower, join_torus)
+                 || join_last(bench, upper, lower, join_skewed);
     }
     for (int i = odd ? 1 : 0; joined && i < lower.count; ++i) {
-        joined = span_torus(bench, upper, lower, i, false);
+        joined = span_torus(bench, upper, lower, i, join_torus);
     }
     for (int i = 0; joined && i < product.count; ++i) {
         unroll(factor_of(bench, i), product.n, order_of(product, i));
