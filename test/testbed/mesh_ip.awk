@@ -7,6 +7,9 @@
 #   show=queues    limits what the node sends over each link to rate, with bursts of burst
 #   show=neighbors a line for each neighbour
 #
+# A direct network loses no packets, but holds back who sends them; hence queues of a second, for
+# TCP waits 0.2 s and longer for what is lost.
+#
 # Links are named by where they lead: in n0, to5 leads to n5. Spare routes have a higher
 # metric, so that the kernel takes them while a link is down, and what a spare route has
 # brought is told from other packets by the link it comes from. network: see net_address.
@@ -54,7 +57,7 @@ BEGIN {
         else if (show == "routes" && peer == "" && spare == "yes")
             print "rule add iif to" to " lookup " table_of(to)
         else if (show == "queues")
-            print "qdisc add dev to" to " root tbf rate " rate " burst " burst " latency 100ms"
+            print "qdisc add dev to" to " root tbf rate " rate " burst " burst " latency 1s"
         else if (show == "neighbors")
             print to
     }
