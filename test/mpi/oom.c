@@ -62,7 +62,7 @@ typedef struct form_t {
     bool last;        /**< rank 0 is the last one */
     fold_call_t call; /**< of a fold */
     bool at_root;     /**< the root of a fold gets no memory, else another rank */
-    int algorithm;    /**< of MPI_Allreduce; of a gather, 0: the ring */
+    int algorithm;    /**< of MPI_Allreduce, of an exchange; of a gather, 0: the ring */
     bool swap;        /**< an exchange ... */
     swap_call_t swap_call;
     bool in_place;
@@ -117,6 +117,7 @@ static const form_t leaders[] = {
 };
 
 /* Few messages have room in the request; copies and many messages have not. */
+#define PERMUTED 6
 #define SWAP(Name, How, Call) .name = Name, .how = How, .swap = true, .swap_call = Call
 static const form_t swaps[] = {
     {SWAP("alltoallv, in place", BLOCKING, SWAP_V), .in_place = true},
@@ -126,6 +127,9 @@ static const form_t swaps[] = {
     {SWAP("alltoallw, in place", BLOCKING, SWAP_W), .in_place = true},
     {SWAP("alltoallw, in place, nonblocking", NONBLOCKING, SWAP_W), .in_place = true},
     {SWAP("alltoallw, persistent", PERSISTENT, SWAP_W)},
+    {SWAP("alltoallv, permuted", BLOCKING, SWAP_V), .algorithm = PERMUTED},
+    {SWAP("alltoallw, permuted, nonblocking", NONBLOCKING, SWAP_W), .algorithm = PERMUTED},
+    {SWAP("alltoallv, permuted, persistent", PERSISTENT, SWAP_V), .algorithm = PERMUTED},
     {SWAP("neighbors", BLOCKING, SWAP_NEIGHBORS), .graph = true},
     {SWAP("neighbors, nonblocking", NONBLOCKING, SWAP_NEIGHBORS), .graph = true},
     {SWAP("neighbors in a ring", BLOCKING, SWAP_NEIGHBORS)},
@@ -454,6 +458,9 @@ static void prepare(const form_t *form)
     } else if (form->led) {
         leading_setup(form->segment_size, false);
         leading_use(form->variant);
+    } else if (form->swap) {
+        knob_set("coll_pipering_alltoallv_algorithm", form->algorithm);
+        knob_set("coll_pipering_alltoallw_algorithm", form->algorithm);
     } else {
         knob_set("coll_pipering_allgatherv_algorithm",
                  KNOB_AUTO == form->algorithm ? KNOB_RING : form->algorithm);

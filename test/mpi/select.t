@@ -135,9 +135,9 @@ listed() {
 }
 
 is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
-    allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_in_place alltoall_many \
-    alltoall_many_window alltoall_small \
-    alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
+    allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_algorithm \
+    alltoall_in_place alltoall_many alltoall_many_window alltoall_permute alltoall_small \
+    alltoall_visit alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
     bcast_algorithm beta block_model block_size block_split exscan_algorithm local_alpha \
     local_beta mesh mesh_barrier mesh_decision mesh_packet min_total neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
     outlier_threshold overlap priority reduce_algorithm reorder_empties reorder_nodes reproducible ring_buffer ring_buffer_blocks ring_buffer_budget ring_buffer_size \

@@ -9,15 +9,18 @@
  */
 /**
  * @file
- * Exchanges of unlike messages with many peers: MPI_Alltoallv, MPI_Alltoallw and
+ * Exchanges of unlike messages with many peers: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and
  * MPI_Neighbor_alltoallw.
  *
- *     glue      alltoallv, alltoallw, neighbor_alltoallw: arguments of MPI into two sides
+ *     glue      alltoall, alltoallv, alltoallw, neighbor_alltoallw: arguments of MPI into two
+ *               sides
  *     serve     alltoall_serve: below, or an exchange; counters
- *     make      alltoall_make: the schedule of an exchange, and all its memory
+ *     make      alltoall_make: the schedule of an exchange, and all its memory;
+ *               alltoall_permuted: the same in packets
  *     steps     alltoall_exchange: copies inside of the process
  *     engine    common_irregular_schedule: moves messages
- *     plans     plan_bins: which messages there are, in which order they start
+ *     plans     plan_bins: which messages there are, in which order they start; plan_permuted:
+ *               in which order packets do
  *
  * No rank knows all sizes. So whether a call is served rests on parameters alone, and
  * sizes change the order in which a rank starts its messages, never which ones there
@@ -43,11 +46,13 @@ typedef enum {
     MCA_COLL_PIPERING_EXCHANGE_ROTATED,     /**< without bins */
     MCA_COLL_PIPERING_EXCHANGE_ORDERED,     /**< by rank */
     MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN, /**< one peer at a time, zero bytes too */
-    MCA_COLL_PIPERING_EXCHANGE_OFF
+    MCA_COLL_PIPERING_EXCHANGE_OFF,
+    MCA_COLL_PIPERING_EXCHANGE_PERMUTED     /**< in packets, by visits in a random order */
 } mca_coll_pipering_exchange_algorithm_t;
 
 /** Calls with a variable of their own. */
 typedef enum {
+    MCA_COLL_PIPERING_CALL_ALLTOALL,
     MCA_COLL_PIPERING_CALL_ALLTOALLV,
     MCA_COLL_PIPERING_CALL_ALLTOALLW,
     MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW,
@@ -60,6 +65,8 @@ typedef struct mca_coll_pipering_exchange_params_t {
     size_t window;   /**< messages under way, 0: all ... */
     size_t many, many_window; /**< ... and from `many` messages of a rank on, 0: there are none */
     size_t in_place; /**< bytes of copies that are under way, 0: all */
+    size_t packet, visit; /**< permuted: bytes of a packet, packets of a visit ... */
+    bool permute;         /**< ... and whether visits are in a random order */
 } mca_coll_pipering_exchange_params_t;
 
 /** Bytes from which messages are large in place; elsewhere this is only a default. */
@@ -89,7 +96,8 @@ const char *mca_coll_pipering_exchange_algorithm_text(int algorithm);
 typedef struct mca_coll_pipering_side_t {
     char *buffer;
     size_t count; /**< messages */
-    const int *counts;
+    const int *counts;             /**< [count], or NULL: each has `each` elements ... */
+    int each;                      /**< ... and they lie one behind the other */
     const int *displs;             /**< in extents of `type`, or in bytes if that is NULL */
     const MPI_Aint *byte_displs;   /**< in place of displs, or NULL */
     ompi_datatype_t *type;         /**< of all messages, or NULL */
@@ -101,6 +109,11 @@ typedef struct mca_coll_pipering_side_t {
 /** Messages that an exchange has room for in itself. */
 #define MCA_COLL_PIPERING_EXCHANGE_ROOM 16
 
+/** A copy inside of the process. */
+typedef struct mca_coll_pipering_move_t {
+    mca_coll_pipering_place_t from, to;
+} mca_coll_pipering_move_t;
+
 /** An exchange on its way: a schedule, and what its steps work on. */
 typedef struct mca_coll_pipering_exchange_t {
     mca_common_irregular_schedule_t schedule;
@@ -108,7 +121,8 @@ typedef struct mca_coll_pipering_exchange_t {
     int algorithm;
     mca_coll_pipering_bins_t bins; /**< of what is sent */
     bool in_place;
-    mca_coll_pipering_place_t own_from, own_to; /**< of this rank to itself, if a step copies */
+    mca_coll_pipering_move_t *move; /**< else: [steps], what a rank has for itself, and what is
+                                         packed before it is cut or unpacked after */
     mca_common_irregular_message_t *packed; /**< in place: [steps], the data that steps pack ... */
     mca_coll_pipering_pool_t pool;          /**< ... where there is room ... */
     char *copies;                           /**< ... in [pool.size] bytes */
@@ -123,6 +137,7 @@ typedef struct mca_coll_pipering_exchange_plan_t {
     mca_coll_pipering_exchange_params_t params;
     mca_coll_pipering_side_t send, recv; /**< send.buffer is MPI_IN_PLACE: only recv counts */
     bool copies_own; /**< what a rank has for itself is no message, but copied */
+    const int *permutation; /**< permuted: [ranks], borrowed, or NULL: visits by rank */
 } mca_coll_pipering_exchange_plan_t;
 
 /**
@@ -139,8 +154,8 @@ void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange);
 
 /* Steps of the schedule, whose context is the exchange. */
 
-/** Copies this rank's data to itself. */
-mca_common_irregular_step_fn_t mca_coll_pipering_exchange_copy_own;
+/** Makes the copy `move[step]`. */
+mca_common_irregular_step_fn_t mca_coll_pipering_exchange_copy;
 
 /** Packs `packed[step]` for `send`; OMPI_ERR_WOULD_BLOCK: there is no room yet. */
 mca_common_irregular_step_fn_t mca_coll_pipering_exchange_pack;
@@ -175,6 +190,18 @@ int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
                                           ompi_request_t **request);
 
 /* ---- collectives ---- */
+
+int mca_coll_pipering_alltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
+int mca_coll_pipering_ialltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                struct ompi_communicator_t *comm, ompi_request_t **request,
+                                mca_coll_base_module_t *base);
+int mca_coll_pipering_alltoall_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                    void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                    struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                    ompi_request_t **request, mca_coll_base_module_t *base);
 
 int mca_coll_pipering_alltoallv(const void *sbuf, const int *scounts, const int *sdispls,
                                 struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,

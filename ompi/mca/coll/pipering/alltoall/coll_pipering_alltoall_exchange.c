@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * The steps of an exchange's schedule: what this rank has for itself, and the pool of data
- * that is packed in place.
+ * The steps of an exchange's schedule: copies inside of the process, and the pool of data that
+ * is packed in place.
  *
  *     pair      0 packed   1         2 packed   3 packed
  *     pool      [ 0 |      2    |    3  ]                    pair 4: no room before 0 is over
@@ -25,13 +25,13 @@
 
 #include "coll_pipering_alltoall.h"
 
-int mca_coll_pipering_exchange_copy_own(void *context, int from, int to)
+int mca_coll_pipering_exchange_copy(void *context, int step, int to)
 {
-    const mca_coll_pipering_exchange_t *exchange = context;
+    const mca_coll_pipering_move_t *move
+        = &((const mca_coll_pipering_exchange_t *) context)->move[step];
 
-    (void) from;
     (void) to;
-    return mca_coll_pipering_copy(&exchange->own_from, &exchange->own_to);
+    return mca_coll_pipering_copy(&move->from, &move->to);
 }
 
 /* The send that a step packs for. */

@@ -11,7 +11,7 @@
  * @file
  * Making an exchange: from the sides of a call to a schedule of messages in the order in
  * which they start. All memory is taken here, so that nobody fails in the midst of an
- * exchange. Three ways:
+ * exchange. Four ways:
  *
  *     together      every receive at once, sends in the order of the plan, at most a window
  *                   of them under way
@@ -20,6 +20,7 @@
  *                   one sends from its buffer, then receives there
  *     round robin   to me + i and from me - i, zero bytes too, then the next i: the order
  *                   that the paper compares with
+ *     permuted      in packets (coll_pipering_alltoall_permuted.c)
  *
  * A message that fails, or has another length than its receiver expects, does not stop the
  * others, on which ranks may wait; the first error is that of the call.
@@ -28,88 +29,25 @@
  * alone. Balaji et al. 4.2.2.
  */
 
-#include "coll_pipering_alltoall.h"
+#include "coll_pipering_alltoall_make.h"
 
 #include <stdlib.h>
-
-#define FEW 64 /* messages */
 
 typedef mca_common_irregular_message_t message_t;
 typedef mca_common_irregular_messages_t messages_t;
 typedef mca_common_irregular_schedule_t schedule_t;
+typedef mca_coll_pipering_exchange_draft_t draft_t;
 
-typedef enum { TOGETHER, PAIRS, ROUND_ROBIN } way_t;
-
-/* What is known before there is memory for the exchange. */
-typedef struct draft_t {
-    const mca_coll_pipering_exchange_plan_t *plan;
-    int ranks, me;
-    way_t way;
-    const mca_coll_pipering_side_t *send; /* in place: the receiving side */
-    size_t *bytes;                        /* [most messages of a side] */
-    uint64_t *scratch;
-    size_t *in, *out; /* messages of the sides in the order in which they start */
-    size_t ins, outs;
-    mca_coll_pipering_bins_t bins;
-    size_t steps;  /* in place: messages that are packed; else one or none */
-    size_t copies; /* bytes of their pool */
-    void *memory;
-    uint64_t room[4 * FEW]; /* in place of memory, where messages are few */
-} draft_t;
-
-/* ---- a side's messages ---- */
-
-static inline int peer_of(const mca_coll_pipering_side_t *side, size_t i)
-{
-    return NULL == side->peer ? (int) i : side->peer[i];
-}
-
-static inline ompi_datatype_t *type_of(const mca_coll_pipering_side_t *side, size_t i)
-{
-    return NULL == side->type ? side->types[i] : side->type;
-}
-
-static inline size_t bytes_of(const mca_coll_pipering_side_t *side, size_t i)
-{
-    size_t size;
-
-    if (0 == side->counts[i]) {
-        return 0;
-    }
-    ompi_datatype_type_size(type_of(side, i), &size);
-    return (size_t) side->counts[i] * size;
-}
-
-static inline char *buffer_of(const mca_coll_pipering_side_t *side, size_t i)
-{
-    const ptrdiff_t displ = NULL == side->byte_displs ? side->displs[i] : side->byte_displs[i];
-    ptrdiff_t extent = 1;
-
-    if (NULL != side->type) {
-        ompi_datatype_type_extent(side->type, &extent);
-    }
-    return side->buffer + displ * extent;
-}
-
-static mca_coll_pipering_place_t place_of(const mca_coll_pipering_side_t *side, size_t i)
-{
-    return (mca_coll_pipering_place_t){buffer_of(side, i), (size_t) side->counts[i],
-                                       type_of(side, i)};
-}
-
-/*
- * Bytes of messages, 0 where there are none to send. Returns how many there can be none of:
- * without a peer, or with this rank itself.
- */
-static size_t measure(const draft_t *draft, const mca_coll_pipering_side_t *side)
+size_t mca_coll_pipering_side_measure(const draft_t *draft, const mca_coll_pipering_side_t *side,
+                                      size_t *bytes)
 {
     const int own = draft->plan->copies_own ? draft->me : MPI_PROC_NULL;
     size_t absent = 0;
 
     for (size_t i = 0; i < side->count; ++i) {
-        const int peer = peer_of(side, i);
+        const int peer = mca_coll_pipering_side_peer(side, i);
         const bool none = MPI_PROC_NULL == peer || own == peer;
-        draft->bytes[i] = none ? 0 : bytes_of(side, i);
+        bytes[i] = none ? 0 : mca_coll_pipering_side_bytes(side, i);
         absent += none;
     }
     return absent;
@@ -119,7 +57,7 @@ static size_t measure(const draft_t *draft, const mca_coll_pipering_side_t *side
 
 static mca_coll_pipering_sequence_t sequence_of(const draft_t *draft)
 {
-    if (PAIRS == draft->way) {
+    if (MCA_COLL_PIPERING_WAY_PAIRS == draft->way) {
         return MCA_COLL_PIPERING_BY_PAIR;
     }
     return MCA_COLL_PIPERING_EXCHANGE_ORDERED == draft->plan->params.algorithm
@@ -134,7 +72,7 @@ static size_t small_of(const draft_t *draft)
     const bool bins = MCA_COLL_PIPERING_EXCHANGE_AUTO == params->algorithm
                       || MCA_COLL_PIPERING_EXCHANGE_BINS == params->algorithm;
 
-    if (PAIRS == draft->way) {
+    if (MCA_COLL_PIPERING_WAY_PAIRS == draft->way) {
         return MCA_COLL_PIPERING_EXCHANGE_SMALL;
     }
     return bins ? params->small : 0;
@@ -150,7 +88,7 @@ static void order_sends(draft_t *draft)
                                                 .bytes = draft->bytes,
                                                 .small = small_of(draft)};
 
-    const size_t absent = measure(draft, draft->send);
+    const size_t absent = mca_coll_pipering_side_measure(draft, draft->send, draft->bytes);
     draft->bins = mca_coll_pipering_bins(&plan, draft->scratch, draft->out);
     draft->bins.zero -= absent;
     draft->outs = draft->bins.small + draft->bins.large;
@@ -161,7 +99,7 @@ static void order_receives(draft_t *draft)
 {
     const mca_coll_pipering_side_t *side = &draft->plan->recv;
 
-    (void) measure(draft, side);
+    (void) mca_coll_pipering_side_measure(draft, side, draft->bytes);
     for (size_t i = 0; i < side->count; ++i) {
         const size_t k = side->flipped ? i ^ 1 : i;
         if (0 != draft->bytes[k]) {
@@ -206,30 +144,41 @@ static void count_packed(draft_t *draft)
 static void order(draft_t *draft)
 {
     switch (draft->way) {
-    case PAIRS:
+    case MCA_COLL_PIPERING_WAY_PAIRS:
         order_sends(draft);
         count_packed(draft);
         return;
-    case ROUND_ROBIN:
+    case MCA_COLL_PIPERING_WAY_ROUND_ROBIN:
         order_round_robin(draft);
+        break;
+    case MCA_COLL_PIPERING_WAY_PERMUTED:
+        mca_coll_pipering_permuted_order(draft);
         break;
     default:
         order_sends(draft);
         order_receives(draft);
         break;
     }
-    draft->steps = draft->plan->copies_own && 0 != bytes_of(draft->send, (size_t) draft->me);
+    if (draft->plan->copies_own) {
+        draft->steps += 0 != mca_coll_pipering_side_bytes(draft->send, (size_t) draft->me);
+    }
 }
 
 /* ---- memory ---- */
 
-static way_t way_of(const mca_coll_pipering_exchange_plan_t *plan)
+static mca_coll_pipering_way_t way_of(const mca_coll_pipering_exchange_plan_t *plan)
 {
     if (MPI_IN_PLACE == plan->send.buffer) {
-        return PAIRS;
+        return MCA_COLL_PIPERING_WAY_PAIRS;
     }
-    return MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN == plan->params.algorithm ? ROUND_ROBIN
-                                                                            : TOGETHER;
+    switch (plan->params.algorithm) {
+    case MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN:
+        return MCA_COLL_PIPERING_WAY_ROUND_ROBIN;
+    case MCA_COLL_PIPERING_EXCHANGE_PERMUTED:
+        return MCA_COLL_PIPERING_WAY_PERMUTED;
+    default:
+        return MCA_COLL_PIPERING_WAY_TOGETHER;
+    }
 }
 
 static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *plan,
@@ -241,7 +190,7 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
     draft->way = way_of(plan);
     draft->ins = draft->outs = draft->steps = draft->copies = 0;
     draft->bins = (mca_coll_pipering_bins_t){0, 0, 0};
-    draft->send = PAIRS == draft->way ? &plan->recv : &plan->send;
+    draft->send = MCA_COLL_PIPERING_WAY_PAIRS == draft->way ? &plan->recv : &plan->send;
 
     const size_t sent = draft->send->count, received = plan->recv.count;
     const size_t most = sent < received ? received : sent;
@@ -265,44 +214,51 @@ static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
     const mca_common_irregular_needs_t most = {.receives = (uint32_t) draft->ins,
                                                .sends = (uint32_t) draft->outs,
                                                .steps = (uint32_t) draft->steps};
-    const size_t packed = PAIRS == draft->way ? draft->steps : 0;
-    const size_t bytes = mca_common_irregular_schedule_size(most) + packed * sizeof(message_t)
+    const bool pairs = MCA_COLL_PIPERING_WAY_PAIRS == draft->way;
+    const size_t each = pairs ? sizeof(message_t) : sizeof(mca_coll_pipering_move_t);
+    const size_t bytes = mca_common_irregular_schedule_size(most) + draft->steps * each
                          + draft->copies;
 
     exchange->memory = sizeof(exchange->room) < bytes ? malloc(bytes) : NULL;
     if (sizeof(exchange->room) < bytes && NULL == exchange->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    exchange->packed = mca_common_irregular_schedule_bind(
+    void *behind = mca_common_irregular_schedule_bind(
         &exchange->schedule, most, NULL == exchange->memory ? exchange->room : exchange->memory);
-    exchange->copies = (char *) (exchange->packed + packed);
+    exchange->packed = pairs ? behind : NULL;
+    exchange->move = pairs ? NULL : behind;
+    exchange->copies = (char *) behind + draft->steps * each;
     return OMPI_SUCCESS;
 }
 
 /* ---- making ---- */
 
-static inline message_t *list(messages_t *messages, const mca_coll_pipering_side_t *side, size_t i)
+message_t *mca_coll_pipering_side_list(messages_t *list, const mca_coll_pipering_side_t *side,
+                                       size_t i)
 {
-    message_t *message = &messages->message[messages->count++];
+    message_t *message = &list->message[list->count++];
 
-    message->buffer = buffer_of(side, i);
-    message->type = type_of(side, i);
-    message->count = (size_t) side->counts[i];
-    message->bytes = bytes_of(side, i);
-    message->peer = peer_of(side, i);
+    message->buffer = mca_coll_pipering_side_buffer(side, i);
+    message->type = mca_coll_pipering_side_type(side, i);
+    message->count = mca_coll_pipering_side_count(side, i);
+    message->bytes = mca_coll_pipering_side_bytes(side, i);
+    message->peer = mca_coll_pipering_side_peer(side, i);
     message->receives_first = false;
     message->needs = (mca_common_irregular_needs_t){0, 0, 0};
     message->answer = NULL;
     return message;
 }
 
-static void list_own(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
+void mca_coll_pipering_side_list_own(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
 {
-    if (0 < draft->steps) {
-        exchange->own_from = place_of(draft->send, (size_t) draft->me);
-        exchange->own_to = place_of(&draft->plan->recv, (size_t) draft->me);
-        mca_common_irregular_schedule_step(&exchange->schedule,
-                                           mca_coll_pipering_exchange_copy_own, 0, 0,
+    const size_t me = (size_t) draft->me;
+    const uint32_t step = exchange->schedule.steps;
+
+    if (draft->plan->copies_own && 0 != mca_coll_pipering_side_bytes(draft->send, me)) {
+        exchange->move[step].from = mca_coll_pipering_side_place(draft->send, me);
+        exchange->move[step].to = mca_coll_pipering_side_place(&draft->plan->recv, me);
+        mca_common_irregular_schedule_step(&exchange->schedule, mca_coll_pipering_exchange_copy,
+                                           (int) step, 0,
                                            (mca_common_irregular_needs_t){0, 0, 0});
     }
 }
@@ -310,10 +266,10 @@ static void list_own(mca_coll_pipering_exchange_t *exchange, const draft_t *draf
 static void list_together(schedule_t *schedule, const draft_t *draft)
 {
     for (size_t i = 0; i < draft->ins; ++i) {
-        (void) list(&schedule->receives, &draft->plan->recv, draft->in[i]);
+        (void) mca_coll_pipering_side_list(&schedule->receives, &draft->plan->recv, draft->in[i]);
     }
     for (size_t i = 0; i < draft->outs; ++i) {
-        (void) list(&schedule->sends, draft->send, draft->out[i]);
+        (void) mca_coll_pipering_side_list(&schedule->sends, draft->send, draft->out[i]);
     }
 }
 
@@ -321,8 +277,9 @@ static void list_round_robin(schedule_t *schedule, const draft_t *draft)
 {
     for (size_t i = 0; i < draft->outs; ++i) {
         const mca_common_irregular_needs_t needs = {.receives = i, .sends = i};
-        list(&schedule->receives, &draft->plan->recv, draft->in[i])->needs = needs;
-        list(&schedule->sends, draft->send, draft->out[i])->needs = needs;
+        mca_coll_pipering_side_list(&schedule->receives, &draft->plan->recv, draft->in[i])->needs
+            = needs;
+        mca_coll_pipering_side_list(&schedule->sends, draft->send, draft->out[i])->needs = needs;
     }
 }
 
@@ -348,7 +305,8 @@ static void list_pairs(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
 {
     exchange->schedule.answers = true;
     for (size_t i = 0; i < draft->outs; ++i) {
-        message_t *message = list(&exchange->schedule.sends, draft->send, draft->out[i]);
+        message_t *message = mca_coll_pipering_side_list(&exchange->schedule.sends, draft->send,
+                                                         draft->out[i]);
         message->answer = message;
         if (is_packed(draft, draft->out[i])) {
             list_packed(exchange, message, (uint32_t) i);
@@ -363,6 +321,9 @@ static size_t window_of(const draft_t *draft)
     const bool many = 0 < params->many && params->many <= draft->outs;
     size_t window = draft->outs;
 
+    if (MCA_COLL_PIPERING_WAY_PERMUTED == draft->way) {
+        return mca_coll_pipering_permuted_sends(draft);
+    }
     if (0 < params->window && params->window < window) {
         window = params->window;
     }
@@ -372,24 +333,33 @@ static size_t window_of(const draft_t *draft)
     return window;
 }
 
-static void list_all(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
+static uint32_t receives_of(const draft_t *draft)
+{
+    return MCA_COLL_PIPERING_WAY_PERMUTED == draft->way ? mca_coll_pipering_permuted_window(draft)
+                                                        : (uint32_t) draft->ins;
+}
+
+static void list_all(mca_coll_pipering_exchange_t *exchange, draft_t *draft)
 {
     switch (draft->way) {
-    case PAIRS:
+    case MCA_COLL_PIPERING_WAY_PAIRS:
         list_pairs(exchange, draft);
         break;
-    case ROUND_ROBIN:
+    case MCA_COLL_PIPERING_WAY_ROUND_ROBIN:
         list_round_robin(&exchange->schedule, draft);
-        list_own(exchange, draft);
+        mca_coll_pipering_side_list_own(exchange, draft);
+        break;
+    case MCA_COLL_PIPERING_WAY_PERMUTED:
+        mca_coll_pipering_permuted_list(exchange, draft);
         break;
     default:
         list_together(&exchange->schedule, draft);
-        list_own(exchange, draft);
+        mca_coll_pipering_side_list_own(exchange, draft);
         break;
     }
 }
 
-static int fill(mca_coll_pipering_exchange_t *exchange, const draft_t *draft,
+static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
                 ompi_communicator_t *comm, int tag)
 {
     exchange->caller = (mca_common_irregular_caller_t){.owner = "pipering",
@@ -397,13 +367,13 @@ static int fill(mca_coll_pipering_exchange_t *exchange, const draft_t *draft,
                                                        .comm = comm};
     exchange->algorithm = draft->plan->params.algorithm;
     exchange->bins = draft->bins;
-    exchange->in_place = PAIRS == draft->way;
+    exchange->in_place = MCA_COLL_PIPERING_WAY_PAIRS == draft->way;
     exchange->pool.size = draft->copies;
     exchange->schedule = (schedule_t){.caller = &exchange->caller,
                                       .tag = tag,
                                       .goes_on = true,
                                       .any_length = MCA_COMMON_IRREGULAR_HETEROGENEOUS,
-                                      .receives.window = (uint32_t) draft->ins,
+                                      .receives.window = receives_of(draft),
                                       .sends.window = (uint32_t) window_of(draft),
                                       .context = exchange};
 

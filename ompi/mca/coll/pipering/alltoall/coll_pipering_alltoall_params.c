@@ -20,12 +20,16 @@
 #define IN_PLACE ((size_t) 2 << 20)
 #define MANY 32
 #define MANY_WINDOW 2
+#define PACKET ((size_t) 16384)
+#define VISIT 2
+#define VISIT_MOST 1024
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct {
     int algorithm[MCA_COLL_PIPERING_EXCHANGE_CALLS];
     size_t small, in_place;
-    int window, many, many_window;
+    int window, many, many_window, visit;
+    bool permute;
 } vars;
 
 static const mca_base_var_enum_value_t all_to_all[]
@@ -34,6 +38,7 @@ static const mca_base_var_enum_value_t all_to_all[]
        {MCA_COLL_PIPERING_EXCHANGE_ROTATED, "rotated"},
        {MCA_COLL_PIPERING_EXCHANGE_ORDERED, "ordered"},
        {MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN, "round_robin"},
+       {MCA_COLL_PIPERING_EXCHANGE_PERMUTED, "permuted"},
        {MCA_COLL_PIPERING_EXCHANGE_OFF, "off"},
        {0, NULL}};
 
@@ -48,11 +53,18 @@ static const struct {
     const mca_base_var_enum_value_t *values;
     mca_coll_pipering_exchange_call_t call;
 } choices[] = {
+    {"alltoall_algorithm",
+     "Algorithm of MPI_Alltoall and MPI_Ialltoall: auto (permuted where coll_pipering_mesh is set "
+     "and a rank sends min_total bytes or more in all, else the module below), and the others as "
+     "for alltoallw",
+     all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALL},
     {"alltoallw_algorithm",
-     "Algorithm of MPI_Alltoallw and MPI_Ialltoallw: auto (bins), bins (no message where there are "
+     "Algorithm of MPI_Alltoallw and MPI_Ialltoallw: auto (permuted where coll_pipering_mesh is "
+     "set, else bins), bins (no message where there are "
      "no bytes, then small messages, then large ones, each from the next rank on), rotated (the "
      "same without small and large), ordered (the same by rank), round_robin (one peer at a time, "
-     "empty messages too; to compare with), off (always the module below). In place ranks are met "
+     "empty messages too; to compare with), permuted (in packets, peers in a random order that "
+     "is the same on all ranks), off (always the module below). In place ranks are met "
      "in pairs, whatever is chosen but off. Must be equal on all ranks, or calls may hang",
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALLW},
     {"alltoallv_algorithm", "Algorithm of MPI_Alltoallv and MPI_Ialltoallv, as for alltoallw",
@@ -69,7 +81,8 @@ static const struct {
     const char *name, *help;
     opal_atomic_int64_t *storage;
 } counters[] = {
-    {"alltoall_calls", "Calls of MPI_Alltoallv, MPI_Alltoallw and MPI_Neighbor_alltoallw served",
+    {"alltoall_calls",
+     "Calls of MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and MPI_Neighbor_alltoallw served",
      &mca_coll_pipering_exchange_counters.calls},
     {"alltoall_messages_sent", "Messages that these sent",
      &mca_coll_pipering_exchange_counters.messages_sent},
@@ -119,6 +132,22 @@ static void register_bounds(mca_common_irregular_vars_t *all)
                              &vars.many_window);
 }
 
+static void register_packets(mca_common_irregular_vars_t *all)
+{
+    vars.visit = VISIT;
+    mca_common_irregular_int(all, "alltoall_visit",
+                             "Packets (mesh_packet) that a rank sends to another one before it "
+                             "goes on to the next, where an exchange is permuted",
+                             "packets", "2",
+                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, VISIT_MOST,
+                             &vars.visit);
+    vars.permute = true;
+    mca_common_irregular_switch(all, "alltoall_permute",
+                                "Ranks visit each other in a random order there, else by rank; to "
+                                "compare with",
+                                &vars.permute);
+}
+
 void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all)
 {
     for (size_t i = 0; i < COUNT(choices); ++i) {
@@ -127,6 +156,7 @@ void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all
                                     &vars.algorithm[choices[i].call]);
     }
     register_bounds(all);
+    register_packets(all);
     for (size_t i = 0; i < COUNT(counters); ++i) {
         mca_common_irregular_counter(all, counters[i].name, counters[i].help,
                                      counters[i].storage);
@@ -142,6 +172,8 @@ static size_t count_of(int value, int otherwise)
 mca_coll_pipering_exchange_params_t
 mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call)
 {
+    const size_t packet = mca_coll_pipering_mesh_packet();
+
     return (mca_coll_pipering_exchange_params_t){
         .algorithm = vars.algorithm[call],
         .small = vars.small <= GIBI ? vars.small : MCA_COLL_PIPERING_EXCHANGE_SMALL,
@@ -149,6 +181,9 @@ mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call)
         .many = count_of(vars.many, MANY),
         .many_window = count_of(vars.many_window, MANY_WINDOW),
         .in_place = vars.in_place <= GIBI ? vars.in_place : IN_PLACE,
+        .packet = 0 < packet ? packet : PACKET,
+        .visit = 0 < vars.visit && VISIT_MOST >= vars.visit ? (size_t) vars.visit : VISIT,
+        .permute = vars.permute,
     };
 }
 
@@ -158,6 +193,7 @@ const char *mca_coll_pipering_exchange_algorithm_text(int algorithm)
                                         [MCA_COLL_PIPERING_EXCHANGE_BINS] = "bins",
                                         [MCA_COLL_PIPERING_EXCHANGE_ROTATED] = "rotated",
                                         [MCA_COLL_PIPERING_EXCHANGE_ORDERED] = "ordered",
-                                        [MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN] = "round robin"};
+                                        [MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN] = "round robin",
+                                        [MCA_COLL_PIPERING_EXCHANGE_PERMUTED] = "permuted"};
     return texts[algorithm];
 }

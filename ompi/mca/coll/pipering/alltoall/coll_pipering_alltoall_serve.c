@@ -20,8 +20,11 @@
 #include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 #include "opal/util/output.h"
 
 static void hold_types(const mca_common_irregular_message_t *messages, size_t count, bool hold)
@@ -39,9 +42,11 @@ static void hold_all(const mca_coll_pipering_exchange_t *exchange, bool hold)
     hold_types(schedule->sends.message, schedule->sends.count, hold);
     if (exchange->in_place) {
         hold_types(exchange->packed, schedule->steps, hold);
-    } else if (0 < schedule->steps) {
-        mca_common_irregular_hold_type(exchange->own_from.type, hold);
-        mca_common_irregular_hold_type(exchange->own_to.type, hold);
+        return;
+    }
+    for (uint32_t i = 0; i < schedule->steps; ++i) {
+        mca_common_irregular_hold_type(exchange->move[i].from.type, hold);
+        mca_common_irregular_hold_type(exchange->move[i].to.type, hold);
     }
 }
 
@@ -111,9 +116,50 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
 
 /* ---- the way of a call ---- */
 
-/* Copies are packed in this rank's representation. */
-static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t *plan)
+/*
+ * What auto means: where there is a mesh visits in a random order, on any communicator of it. All
+ * ranks must cut messages alike, so nothing that they may see otherwise has a part in it. Packets
+ * have no types, so ranks must be alike in representation.
+ */
+static int resolve(int algorithm, mca_coll_pipering_exchange_call_t call)
 {
+    const bool mesh = mca_coll_pipering_mesh_declared(&mca_coll_pipering_component.process);
+
+    if (MCA_COLL_PIPERING_EXCHANGE_AUTO == algorithm
+        && MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW != call && mesh) {
+        algorithm = MCA_COLL_PIPERING_EXCHANGE_PERMUTED;
+    }
+    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS && MCA_COLL_PIPERING_EXCHANGE_PERMUTED == algorithm) {
+        algorithm = MCA_COLL_PIPERING_EXCHANGE_AUTO;
+    }
+    return algorithm;
+}
+
+/*
+ * MPI_Alltoall is left to the module below unless there is a mesh; and few bytes there too, which
+ * that one sends in rounds. All ranks have as many.
+ */
+static mca_coll_pipering_reason_t judge_equal(const mca_coll_pipering_exchange_plan_t *plan)
+{
+    const mca_coll_pipering_side_t *side = &plan->recv;
+    size_t size;
+
+    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm) {
+        return MCA_COLL_PIPERING_FALLBACK_MODEL;
+    }
+    ompi_datatype_type_size(side->type, &size);
+    return side->count * (size_t) side->each * size < mca_coll_pipering_component.min_total
+               ? MCA_COLL_PIPERING_FALLBACK_SMALL
+               : MCA_COLL_PIPERING_TAKEN;
+}
+
+/* Copies are packed in this rank's representation. */
+static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t *plan,
+                                        mca_coll_pipering_exchange_call_t call, bool forced)
+{
+    if (MCA_COLL_PIPERING_CALL_ALLTOALL == call && !forced) {
+        return judge_equal(plan);
+    }
     if (MCA_COLL_PIPERING_EXCHANGE_OFF == plan->params.algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
@@ -123,12 +169,38 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t 
     return MCA_COLL_PIPERING_TAKEN;
 }
 
+/* The permutation of a communicator, made once. */
+static int permute(mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t *comm,
+                   mca_coll_pipering_module_t *module)
+{
+    const int p = ompi_comm_size(comm);
+    int rc = OMPI_SUCCESS;
+
+    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm || !plan->params.permute) {
+        return OMPI_SUCCESS;
+    }
+    OPAL_THREAD_LOCK(&module->context.lock);
+    if (NULL == module->permutation) {
+        module->permutation = malloc((size_t) p * sizeof(int));
+        if (NULL == module->permutation) {
+            rc = OMPI_ERR_OUT_OF_RESOURCE;
+        } else {
+            mca_coll_pipering_permutation(p, module->permutation);
+        }
+    }
+    plan->permutation = module->permutation;
+    OPAL_THREAD_UNLOCK(&module->context.lock);
+    return rc;
+}
+
 /* Decides, alike on all ranks. These agree on the next tag even where one has no memory. */
 static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                  const mca_coll_pipering_module_t *module, bool nonblocking, int *tag)
+                  mca_coll_pipering_module_t *module, bool nonblocking, int *tag)
 {
     job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
-    const mca_coll_pipering_reason_t reason = judge(&job->plan);
+    const bool forced = MCA_COLL_PIPERING_EXCHANGE_AUTO != job->plan.params.algorithm;
+    job->plan.params.algorithm = resolve(job->plan.params.algorithm, job->call);
+    const mca_coll_pipering_reason_t reason = judge(&job->plan, job->call, forced);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
         *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
         mca_coll_pipering_why_taken(&module->context, mca_coll_pipering_exchange_algorithm_text(
@@ -143,7 +215,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
         mca_coll_pipering_note_fallback(job->plan.name, MCA_COLL_PIPERING_NO_TOTAL, comm, reason);
         return OMPI_ERR_NOT_SUPPORTED;
     }
-    return job->error;
+    return OMPI_SUCCESS == job->error ? permute(&job->plan, comm, module) : job->error;
 }
 
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
@@ -227,7 +299,7 @@ static int keep(mca_coll_pipering_exchange_request_t *request,
 
 /* A request that is to be started, by us or, a persistent one, by the user. */
 static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
-                        const mca_coll_pipering_module_t *module, bool persistent,
+                        mca_coll_pipering_module_t *module, bool persistent,
                         mca_common_irregular_task_t **task)
 {
     static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};

@@ -83,14 +83,20 @@ typedef struct mca_coll_pipering_previous_t {
     mca_coll_base_module_t *reduce_init_module;
     mca_coll_base_module_scan_init_fn_t scan_init;
     mca_coll_base_module_t *scan_init_module;
+    mca_coll_base_module_alltoall_fn_t alltoall;
+    mca_coll_base_module_t *alltoall_module;
     mca_coll_base_module_alltoallv_fn_t alltoallv;
     mca_coll_base_module_t *alltoallv_module;
     mca_coll_base_module_alltoallw_fn_t alltoallw;
     mca_coll_base_module_t *alltoallw_module;
+    mca_coll_base_module_ialltoall_fn_t ialltoall;
+    mca_coll_base_module_t *ialltoall_module;
     mca_coll_base_module_ialltoallv_fn_t ialltoallv;
     mca_coll_base_module_t *ialltoallv_module;
     mca_coll_base_module_ialltoallw_fn_t ialltoallw;
     mca_coll_base_module_t *ialltoallw_module;
+    mca_coll_base_module_alltoall_init_fn_t alltoall_init;
+    mca_coll_base_module_t *alltoall_init_module;
     mca_coll_base_module_alltoallv_init_fn_t alltoallv_init;
     mca_coll_base_module_t *alltoallv_init_module;
     mca_coll_base_module_alltoallw_init_fn_t alltoallw_init;
@@ -120,6 +126,7 @@ typedef struct mca_coll_pipering_module_t {
     mca_coll_base_module_t super;
     mca_coll_pipering_previous_t previous;
     mca_coll_pipering_context_t context;
+    int *permutation; /**< of the ranks, for exchanges of all with all; NULL: none has been made */
     bool out_of_memory; /**< all that it can do is say so */
 } mca_coll_pipering_module_t;
 
@@ -157,6 +164,9 @@ const char *mca_coll_pipering_why(void);
 
 /** Why a call is left to the module below, as in names of performance variables. */
 const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
+
+/** Bytes of a packet, or block, of calls along a mesh; 0: what a call thinks best. */
+size_t mca_coll_pipering_mesh_packet(void);
 
 END_C_DECLS
 

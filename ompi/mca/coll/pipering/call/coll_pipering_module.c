@@ -16,6 +16,7 @@
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "coll_pipering_calls.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Any function; a row's is called by its own type only. */
@@ -98,18 +99,27 @@ static const row_t rows[] = {
     {(function_t *) mca_coll_pipering_scan_init, MODULE(coll_scan_init),
      COMM(coll_scan_init), COMM(coll_scan_init_module),
      PREVIOUS(scan_init), PREVIOUS(scan_init_module), false},
+    {(function_t *) mca_coll_pipering_alltoall, MODULE(coll_alltoall),
+     COMM(coll_alltoall), COMM(coll_alltoall_module),
+     PREVIOUS(alltoall), PREVIOUS(alltoall_module), false},
     {(function_t *) mca_coll_pipering_alltoallv, MODULE(coll_alltoallv),
      COMM(coll_alltoallv), COMM(coll_alltoallv_module),
      PREVIOUS(alltoallv), PREVIOUS(alltoallv_module), false},
     {(function_t *) mca_coll_pipering_alltoallw, MODULE(coll_alltoallw),
      COMM(coll_alltoallw), COMM(coll_alltoallw_module),
      PREVIOUS(alltoallw), PREVIOUS(alltoallw_module), false},
+    {(function_t *) mca_coll_pipering_ialltoall, MODULE(coll_ialltoall),
+     COMM(coll_ialltoall), COMM(coll_ialltoall_module),
+     PREVIOUS(ialltoall), PREVIOUS(ialltoall_module), false},
     {(function_t *) mca_coll_pipering_ialltoallv, MODULE(coll_ialltoallv),
      COMM(coll_ialltoallv), COMM(coll_ialltoallv_module),
      PREVIOUS(ialltoallv), PREVIOUS(ialltoallv_module), false},
     {(function_t *) mca_coll_pipering_ialltoallw, MODULE(coll_ialltoallw),
      COMM(coll_ialltoallw), COMM(coll_ialltoallw_module),
      PREVIOUS(ialltoallw), PREVIOUS(ialltoallw_module), false},
+    {(function_t *) mca_coll_pipering_alltoall_init, MODULE(coll_alltoall_init),
+     COMM(coll_alltoall_init), COMM(coll_alltoall_init_module),
+     PREVIOUS(alltoall_init), PREVIOUS(alltoall_init_module), false},
     {(function_t *) mca_coll_pipering_alltoallv_init, MODULE(coll_alltoallv_init),
      COMM(coll_alltoallv_init), COMM(coll_alltoallv_init_module),
      PREVIOUS(alltoallv_init), PREVIOUS(alltoallv_init_module), false},
@@ -217,6 +227,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->context.process = &mca_coll_pipering_component.process;
     module->context.last_count = -1;
     OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
+    module->permutation = NULL;
     module->out_of_memory = false;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
@@ -234,6 +245,7 @@ static void module_destruct(mca_coll_pipering_module_t *module)
     }
     mca_coll_pipering_lessons_free(&module->context);
     mca_coll_pipering_setup_free(module->context.setup);
+    free(module->permutation);
     OBJ_DESTRUCT(&module->context.lock);
 }
 

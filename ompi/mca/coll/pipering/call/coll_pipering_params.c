@@ -41,8 +41,9 @@ static struct {
 
 /* Variables that redraw a figure of a paper, or that only experts of the algorithms need. */
 static const char *const experts[]
-    = {"alltoall_in_place", "alltoall_many", "alltoall_many_window", "alltoall_small",
-       "alltoall_window", "block_model", "block_split", "local_alpha",
+    = {"alltoall_in_place", "alltoall_many", "alltoall_many_window", "alltoall_permute",
+       "alltoall_small", "alltoall_visit", "alltoall_window", "block_model", "block_split",
+       "local_alpha",
        "local_beta", "mesh_barrier", "mesh_decision", "mesh_packet",
        "outlier_fraction", "outlier_min_total", "outlier_threshold", "overlap",
        "reorder_empties", "reorder_nodes", "ring_buffer_blocks", "ring_buffer_size",
@@ -434,6 +435,11 @@ static int ring_buffer_blocks(void)
 {
     const int blocks = (int) in_range((size_t) vars.ring_buffer_blocks, WINDOW_MOST, 0);
     return 1 == blocks ? 2 : blocks;
+}
+
+size_t mca_coll_pipering_mesh_packet(void)
+{
+    return size_of(vars.mesh_packet);
 }
 
 mca_coll_pipering_params_t

@@ -1,0 +1,81 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Alltoall, MPI_Ialltoall and MPI_Alltoall_init: one type and one count, messages one behind
+ * the other. Served only where there is a mesh, or if a variable says so.
+ */
+
+#include "coll_pipering_alltoall.h"
+
+static mca_coll_pipering_exchange_job_t job_of(const char *name, const void *sbuf, int scount,
+                                               struct ompi_datatype_t *sdtype, void *rbuf,
+                                               int rcount, struct ompi_datatype_t *rdtype,
+                                               struct ompi_communicator_t *comm)
+{
+    const size_t p = (size_t) ompi_comm_size(comm);
+
+    return (mca_coll_pipering_exchange_job_t){
+        .call = MCA_COLL_PIPERING_CALL_ALLTOALL,
+        .plan = {.name = name,
+                 .copies_own = true,
+                 .send = {.buffer = (char *) sbuf, .count = p, .each = scount, .type = sdtype},
+                 .recv = {.buffer = rbuf, .count = p, .each = rcount, .type = rdtype}}};
+}
+
+int mca_coll_pipering_alltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_exchange_job_t job = job_of("alltoall", sbuf, scount, sdtype, rbuf, rcount,
+                                                  rdtype, comm);
+
+    const int rc = mca_coll_pipering_exchange(&job, comm, module);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.alltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
+                                     module->previous.alltoall_module);
+}
+
+int mca_coll_pipering_ialltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                struct ompi_communicator_t *comm, ompi_request_t **request,
+                                mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_exchange_job_t job = job_of("ialltoall", sbuf, scount, sdtype, rbuf, rcount,
+                                                  rdtype, comm);
+
+    const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.ialltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, request,
+                                      module->previous.ialltoall_module);
+}
+
+int mca_coll_pipering_alltoall_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
+                                    void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+                                    struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                    ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_exchange_job_t job = job_of("alltoall_init", sbuf, scount, sdtype, rbuf,
+                                                  rcount, rdtype, comm);
+
+    const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.alltoall_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
+                                          request, module->previous.alltoall_init_module);
+}

@@ -1,0 +1,205 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Making an exchange in packets, which go out and come in in the order of
+ * coll_pipering_plan_permuted.c.
+ *
+ *     message of one packet         as it is, by its type
+ *     of several, contiguous        [ packet | packet | pa]    parts of the buffer
+ *     of several, with gaps         a step packs it into memory before its first packet goes
+ *                                   out, or unpacks it when its last one has come in
+ *
+ * Both ends of a message know its bytes, whatever their types are, and so its packets.
+ *
+ * Cost: a copy of what has gaps. Limits: memory as large as what has gaps and is longer than a
+ * packet.
+ */
+
+#include "coll_pipering_alltoall_make.h"
+
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
+
+#define SENDS 4 /* packets under way where no variable says it */
+
+typedef mca_common_irregular_needs_t needs_t;
+typedef mca_coll_pipering_exchange_draft_t draft_t;
+
+static mca_coll_pipering_permuted_plan_t plan_of(const draft_t *draft, bool receives)
+{
+    return (mca_coll_pipering_permuted_plan_t){.permutation = draft->plan->permutation,
+                                               .ranks = draft->ranks,
+                                               .me = draft->me,
+                                               .receives = receives,
+                                               .bytes = receives ? draft->in : draft->bytes,
+                                               .packet = draft->plan->params.packet,
+                                               .visit = draft->plan->params.visit};
+}
+
+/* Whether a message is cut, but cannot be where it lies. */
+static bool is_copied(const draft_t *draft, const mca_coll_pipering_side_t *side, size_t i,
+                      size_t bytes)
+{
+    return draft->plan->params.packet < bytes
+           && !opal_datatype_is_contiguous_memory_layout(
+               &mca_coll_pipering_side_type(side, i)->super,
+               (int32_t) mca_coll_pipering_side_count(side, i));
+}
+
+static void count_copies(draft_t *draft, const mca_coll_pipering_side_t *side, const size_t *bytes)
+{
+    for (size_t i = 0; i < side->count; ++i) {
+        if (is_copied(draft, side, i, bytes[i])) {
+            ++draft->steps;
+            draft->copies += bytes[i];
+        }
+    }
+}
+
+static void count_bins(draft_t *draft)
+{
+    for (size_t i = 0; i < draft->send->count; ++i) {
+        const size_t bytes = draft->bytes[i];
+        ++*(0 == bytes                             ? &draft->bins.zero
+            : bytes <= draft->plan->params.packet ? &draft->bins.small
+                                                  : &draft->bins.large);
+    }
+}
+
+void mca_coll_pipering_permuted_order(draft_t *draft)
+{
+    const size_t absent = mca_coll_pipering_side_measure(draft, draft->send, draft->bytes);
+    const mca_coll_pipering_permuted_plan_t out = plan_of(draft, false), in = plan_of(draft, true);
+
+    (void) mca_coll_pipering_side_measure(draft, &draft->plan->recv, draft->in);
+    count_bins(draft);
+    draft->bins.zero -= absent;
+    draft->outs = mca_coll_pipering_packets(&out);
+    draft->ins = mca_coll_pipering_packets(&in);
+    count_copies(draft, draft->send, draft->bytes);
+    count_copies(draft, &draft->plan->recv, draft->in);
+}
+
+/* Enough for all packets of two rounds: a rank that is slow does not hold up the others. */
+uint32_t mca_coll_pipering_permuted_window(const draft_t *draft)
+{
+    const size_t rounds = 2 * (size_t) draft->ranks * draft->plan->params.visit;
+
+    return (uint32_t) (rounds < draft->ins ? rounds : draft->ins);
+}
+
+size_t mca_coll_pipering_permuted_sends(const draft_t *draft)
+{
+    const size_t window = draft->plan->params.window;
+
+    return 0 < window ? window : SENDS;
+}
+
+/* ---- listing ---- */
+
+/* Where the bytes of a message that is cut lie: its copy, or where its type begins. */
+static char *bytes_at(const draft_t *draft, const mca_coll_pipering_exchange_t *exchange,
+                      const mca_coll_pipering_side_t *side, size_t i, size_t bytes)
+{
+    ptrdiff_t lower, extent;
+
+    if (is_copied(draft, side, i, bytes)) {
+        return exchange->copies + draft->out[i];
+    }
+    ompi_datatype_get_true_extent(mca_coll_pipering_side_type(side, i), &lower, &extent);
+    return mca_coll_pipering_side_buffer(side, i) + lower;
+}
+
+static void list_packet(const draft_t *draft, const mca_coll_pipering_exchange_t *exchange,
+                        mca_common_irregular_messages_t *list,
+                        const mca_coll_pipering_side_t *side, size_t bytes,
+                        const mca_coll_pipering_packet_t *packet, needs_t needs)
+{
+    const size_t i = (size_t) packet->peer;
+
+    if (packet->bytes == bytes) {
+        mca_coll_pipering_side_list(list, side, i)->needs = needs;
+    } else {
+        char *at = bytes_at(draft, exchange, side, i, bytes);
+        mca_common_irregular_schedule_bytes(list, at + packet->offset, packet->bytes, packet->peer,
+                                            needs);
+    }
+}
+
+/* Adds a step that copies between a message and its copy. */
+static void list_copy(const draft_t *draft, mca_coll_pipering_exchange_t *exchange,
+                      const mca_coll_pipering_side_t *side, size_t i, size_t bytes, bool packs,
+                      needs_t needs)
+{
+    mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    mca_coll_pipering_move_t *move = &exchange->move[schedule->steps];
+    const mca_coll_pipering_place_t place = mca_coll_pipering_side_place(side, i);
+    const mca_coll_pipering_place_t copy = {exchange->copies + draft->out[i], bytes, MPI_PACKED};
+
+    move->from = packs ? place : copy;
+    move->to = packs ? copy : place;
+    mca_common_irregular_schedule_step(schedule, mca_coll_pipering_exchange_copy,
+                                       (int) schedule->steps, 0, needs);
+}
+
+/* A message is packed when its first packet comes into the window: nothing waits for more. */
+static size_t list_sends(mca_coll_pipering_exchange_t *exchange, draft_t *draft, size_t copies)
+{
+    mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    const mca_coll_pipering_permuted_plan_t plan = plan_of(draft, false);
+    mca_coll_pipering_visits_t visits;
+    mca_coll_pipering_packet_t packet;
+
+    mca_coll_pipering_visits_begin(&visits, &plan, (int *) draft->scratch);
+    while (mca_coll_pipering_visits_next(&visits, &packet)) {
+        const size_t i = (size_t) packet.peer, bytes = draft->bytes[i];
+        if (0 == packet.offset && is_copied(draft, draft->send, i, bytes)) {
+            draft->out[i] = copies;
+            copies += bytes;
+            list_copy(draft, exchange, draft->send, i, bytes, true, (needs_t){0, 0, 0});
+        }
+        list_packet(draft, exchange, &schedule->sends, draft->send, bytes, &packet,
+                    (needs_t){.steps = schedule->steps});
+    }
+    return copies;
+}
+
+static void list_receives(mca_coll_pipering_exchange_t *exchange, draft_t *draft, size_t copies)
+{
+    mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    const mca_coll_pipering_side_t *side = &draft->plan->recv;
+    const mca_coll_pipering_permuted_plan_t plan = plan_of(draft, true);
+    mca_coll_pipering_visits_t visits;
+    mca_coll_pipering_packet_t packet;
+
+    mca_coll_pipering_visits_begin(&visits, &plan, (int *) draft->scratch);
+    while (mca_coll_pipering_visits_next(&visits, &packet)) {
+        const size_t i = (size_t) packet.peer, bytes = draft->in[i];
+        const bool copied = is_copied(draft, side, i, bytes);
+        if (0 == packet.offset && copied) {
+            draft->out[i] = copies;
+            copies += bytes;
+        }
+        list_packet(draft, exchange, &schedule->receives, side, bytes, &packet,
+                    (needs_t){0, 0, 0});
+        if (packet.last && copied) {
+            list_copy(draft, exchange, side, i, bytes, false,
+                      (needs_t){.receives = schedule->receives.count});
+        }
+    }
+}
+
+void mca_coll_pipering_permuted_list(mca_coll_pipering_exchange_t *exchange, draft_t *draft)
+{
+    const size_t copies = list_sends(exchange, draft, 0);
+
+    mca_coll_pipering_side_list_own(exchange, draft);
+    list_receives(exchange, draft, copies);
+}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# Exchanges of all with all in packets: MPI_Alltoall on one node and on meshes, and random
+# calls on a mesh; and a link that is unplugged in the midst of a call.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build alltoall_equal
+build alltoall "$here"/swap{case,,_topology}.c
+build unplugged
+
+for p in 2 3 5 8; do
+    on_one alltoall_equal "$p" 60 "$bin/alltoall_equal"
+done
+on_one "alltoall_equal, declared" 4 60 -x MESH=1 --mca coll_pipering_mesh 2x2 "$bin/alltoall_equal"
+
+# on_mesh LABEL WIRING [MPIRUN'S OPTION]... PROGRAM: a rank on each node; the mesh is declared.
+on_mesh() {
+    local label=$1 wiring=$2
+    shift 2
+    # shellcheck disable=SC2016  # for the inner shell
+    job "$label, $wiring" "$testbed" with --wiring "$wiring" -- bash -c \
+        '"$0" mpirun --timeout 60 -- --mca coll_pipering_mesh "$TESTBED_MESH" "$@"' "$testbed" "$@"
+}
+
+# unplug SPARE: n0 and n1 of a square lose their link while all send to all.
+unplug() {
+    # shellcheck disable=SC2016  # for the inner shell
+    "$testbed" with --wiring mesh:2x2 --rate 20mbit --spare "$1" -- bash -c '
+        (sleep 2.5; "$0" link n0 n1 down) &
+        "$0" mpirun --timeout 59 -- --mca coll_pipering_mesh 2x2 "$1"' "$testbed" "$bin/unplugged"
+}
+
+if ! can_nodes; then
+    skip "meshes of nodes" "$why_not"
+    finish
+fi
+for wiring in mesh:2x2 torus:3x2; do
+    on_mesh alltoall_equal "$wiring" -x MESH=1 "$bin/alltoall_equal"
+    on_mesh alltoall "$wiring" -x SEED="${SEED:-1}" -x N="${N:-60}" "$bin/alltoall"
+done
+
+is "a link is unplugged: packets go another way" "$(unplug yes 2>"$work/err")" right
+begun=$SECONDS
+out=$(unplug no 2>"$work/err")
+is "a link is unplugged, and there is no other way: the job ends within a minute" \
+    "${out##*right} $((SECONDS - begun < 59)) $(grep -c 'did not end' "$work/err")" "$out 1 0"
+finish
