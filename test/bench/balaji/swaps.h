@@ -22,7 +22,7 @@
 
 #include "bench.h"
 
-typedef enum { SWAPS_W, SWAPS_V, SWAPS_NEIGHBORS, SWAPS_CALLS } swaps_call_t;
+typedef enum { SWAPS_W, SWAPS_V, SWAPS_NEIGHBORS, SWAPS_EQUAL, SWAPS_CALLS } swaps_call_t;
 
 typedef enum {
     SWAPS_RING,  /**< a column of a matrix of doubles to both neighbours */

@@ -186,6 +186,8 @@ static void make(swaps_data_t *data, int length)
 
 static void arrange(swaps_data_t *data)
 {
+    const bool by_count = SWAPS_V == data->call || SWAPS_EQUAL == data->call;
+
     for (int i = 0; i < data->size; ++i) {
         data->out_types[i] = data->in_types[i] = MPI_DOUBLE;
     }
@@ -195,8 +197,8 @@ static void arrange(swaps_data_t *data)
         MPI_Type_commit(&data->in[i].type);
         data->out_types[k] = data->out[i].type;
         data->in_types[k] = data->in[i].type;
-        data->out_counts[k] = SWAPS_V == data->call ? data->out[i].length : 1;
-        data->in_counts[k] = SWAPS_V == data->call ? data->in[i].length : 1;
+        data->out_counts[k] = by_count ? data->out[i].length : 1;
+        data->in_counts[k] = by_count ? data->in[i].length : 1;
     }
 }
 
@@ -329,6 +331,9 @@ static int call_blocking(const swaps_data_t *d, MPI_Comm comm)
     case SWAPS_V:
         return MPI_Alltoallv(d->from, d->out_counts, d->out_displs, MPI_DOUBLE, d->to,
                              d->in_counts, d->in_displs, MPI_DOUBLE, comm);
+    case SWAPS_EQUAL:
+        return MPI_Alltoall(d->from, d->out_counts[0], MPI_DOUBLE, d->to, d->in_counts[0],
+                            MPI_DOUBLE, comm);
     default:
         return MPI_Neighbor_alltoallw(d->from, d->out_counts, d->byte_displs, d->out_types, d->to,
                                       d->in_counts, d->byte_displs, d->in_types, comm);
@@ -344,6 +349,9 @@ static int begin_call(const swaps_data_t *d, MPI_Comm comm, MPI_Request *request
     case SWAPS_V:
         return MPI_Ialltoallv(d->from, d->out_counts, d->out_displs, MPI_DOUBLE, d->to,
                               d->in_counts, d->in_displs, MPI_DOUBLE, comm, request);
+    case SWAPS_EQUAL:
+        return MPI_Ialltoall(d->from, d->out_counts[0], MPI_DOUBLE, d->to, d->in_counts[0],
+                             MPI_DOUBLE, comm, request);
     default:
         return MPI_Ineighbor_alltoallw(d->from, d->out_counts, d->byte_displs, d->out_types, d->to,
                                        d->in_counts, d->byte_displs, d->in_types, comm, request);

@@ -39,13 +39,13 @@ static struct {
 static const char *const pattern_names[SWAPS_PATTERNS] = {"ring", "late", "ghost", "dense",
                                                           "mixed"};
 static const char *const call_names[SWAPS_CALLS] = {"alltoallw", "alltoallv",
-                                                    "neighbor_alltoallw"};
+                                                    "neighbor_alltoallw", "alltoall"};
 
 /* ---- the command line */
 
 static const char own_options[]
     = "  --coll CALL        alltoallw, alltoallv (patterns dense and mixed only),\n"
-      "                     neighbor_alltoallw                  [alltoallw]\n"
+      "                     neighbor_alltoallw, alltoall (pattern dense only) [alltoallw]\n"
       "  --pattern NAME     ring (a column of doubles to both neighbours), late (the same; the\n"
       "                     last rank has no part and comes late), ghost (cube of doubles, up to\n"
       "                     26 neighbours), dense (the same to all), mixed (much to every third\n"
@@ -55,8 +55,9 @@ static const char own_options[]
 
 static const char arms[]
     = "  stock              Open MPI without our components\n"
-      "  auto, bins, rotated, ordered, round_robin\n"
-      "                     pipering's choice, and its algorithms forced\n";
+      "  auto, bins, rotated, ordered, round_robin, permuted\n"
+      "                     pipering's choice, and its algorithms forced\n"
+      "  tuned, tuned:N     coll/tuned's own choice, and its algorithm N of alltoall\n";
 
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, 0, NULL, NULL},
@@ -65,6 +66,8 @@ static const bench_kind_t kinds[]
        {"rotated", BENCH_PIPERING, 0, "%s_algorithm=rotated", NULL},
        {"ordered", BENCH_PIPERING, 0, "%s_algorithm=ordered", NULL},
        {"round_robin", BENCH_PIPERING, 0, "%s_algorithm=round_robin", NULL},
+       {"permuted", BENCH_PIPERING, 0, "%s_algorithm=permuted", NULL},
+       {"tuned", BENCH_TUNED, 0, NULL, NULL},
        {NULL, BENCH_STOCK, 0, NULL, NULL}};
 
 static const bench_option_t options[] = {{"--coll", &swaps.call_name, NULL, 0.0, NULL},
@@ -78,7 +81,8 @@ static bool prepare(bench_t *bench, char *error)
     const int pattern = bench_find(pattern_names, SWAPS_PATTERNS, swaps.pattern_name);
     const int call = bench_find(call_names, SWAPS_CALLS, swaps.call_name);
 
-    if (0 > pattern || 0 > call || (SWAPS_V == call && SWAPS_DENSE > pattern)) {
+    if (0 > pattern || 0 > call || (SWAPS_V == call && SWAPS_DENSE > pattern)
+        || (SWAPS_EQUAL == call && SWAPS_DENSE != pattern)) {
         snprintf(error, BENCH_ERROR_LENGTH, "--pattern %s --coll %s: cannot be, see --help",
                  swaps.pattern_name, swaps.call_name);
         return false;

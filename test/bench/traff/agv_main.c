@@ -54,6 +54,7 @@ static const char arms[]
       "  pipering, iall     as a user meets it; nonblocking\n"
       "  ring, iring, linear, doubling, dissemination, off\n"
       "                     pipering's algorithms forced; the ring also nonblocking\n"
+      "  mesh_cycles        forced: pipering's rings along cycles of a mesh\n"
       "  tuned:N            coll/tuned's algorithm N, without our components; needs\n"
       "                     --mca coll_tuned_allgatherv_algorithm N on mpirun's command line\n"
       "  mpich              MPICH's way: blocked ring in rank order, one MPI_Sendrecv at a time,\n"
@@ -74,6 +75,7 @@ static const bench_kind_t kinds[]
        {"linear", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=linear_ring", NULL},
        {"doubling", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=recursive_doubling", NULL},
        {"dissemination", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=dissemination", NULL},
+       {"mesh_cycles", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=mesh_cycles", NULL},
        {NULL, BENCH_STOCK, 0, NULL, NULL}};
 
 static const bench_option_t options[] = {{"--dist", &agv.dist_list, NULL, 0.0, NULL},

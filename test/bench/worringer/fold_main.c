@@ -38,8 +38,8 @@ static const char *const coll_names[FOLD_COLLS] = {"bcast",  "reduce",    "scan"
 static const char own_options[]
     = "  --coll LIST        of bcast, reduce, scan, exscan, allreduce, allgather [bcast]\n"
       "  --total LIST       bytes of a rank's contribution      [1M]\n"
-      "  --op WHICH         sum (of doubles), matrix (product of 2 x 2 uint32 matrices, which\n"
-      "                     does not commute)                   [sum]\n"
+      "  --op WHICH         sum (of doubles), isum (of ints), matrix (product of 2 x 2 uint32\n"
+      "                     matrices, which does not commute)   [sum]\n"
       "  --root WHICH       a rank, or inner: the one in the middle [0]\n"
       "  A batch of more than 1 is of allgather only.\n";
 
@@ -47,9 +47,13 @@ static const char arms[]
     = "  stock              Open MPI without our components\n"
       "  pipering           as a user without coll/mleader meets it\n"
       "  pipeline           forced: the pipeline (all but allreduce and allgather)\n"
+      "  two_trees          forced: two binary trees, of bcast\n"
       "  ring, merged, serial\n"
       "                     forced: pipering's algorithms of allreduce\n"
       "  ring, linear       forced: pipering's algorithms of allgather\n"
+      "  mesh_trees, mesh_path, mesh_cycles\n"
+      "                     forced: pipering's algorithms on a mesh, of bcast and reduce, of\n"
+      "                     reduce and allreduce, of allreduce and allgather\n"
       "  mleader            as a user meets it, with both; of allgather\n"
       "  off                forced: the module below\n"
       "  tuned              coll/tuned's own choice, without our components and coll/han\n"
@@ -71,6 +75,10 @@ static const bench_kind_t kinds[]
        {"pipeline", BENCH_PIPERING, 0, "%s_algorithm=pipeline", "bcast,reduce,scan,exscan"},
        {"merged", BENCH_PIPERING, 0, "%s_algorithm=merged", "allreduce"},
        {"serial", BENCH_PIPERING, 0, "%s_algorithm=serial", "allreduce"},
+       {"two_trees", BENCH_PIPERING, 0, "%s_algorithm=two_trees", "bcast"},
+       {"mesh_trees", BENCH_PIPERING, 0, "%s_algorithm=mesh_trees", "bcast,reduce"},
+       {"mesh_path", BENCH_PIPERING, 0, "%s_algorithm=mesh_path", "reduce,allreduce"},
+       {"mesh_cycles", BENCH_PIPERING, 0, "%s_algorithm=mesh_cycles", "allreduce,allgather"},
        {NULL, BENCH_STOCK, 0, NULL, NULL}};
 
 static const bench_option_t options[] = {{"--coll", &fold.coll_list, NULL, 0.0, NULL},
@@ -134,7 +142,9 @@ static bool prepare(bench_t *bench, char *error)
 
     fold.total_count = bench_numbers(fold.total_list, fold.totals);
     fold.root = find_root(bench->world.size);
-    fold.value = 0 == strcmp(fold.op, "matrix") ? FOLD_MATRIX : FOLD_DOUBLE;
+    fold.value = 0 == strcmp(fold.op, "matrix") ? FOLD_MATRIX
+                 : 0 == strcmp(fold.op, "isum") ? FOLD_INT
+                                                : FOLD_DOUBLE;
     if (0 > colls || FOLD_COLLS < colls) {
         snprintf(error, BENCH_ERROR_LENGTH,
                  "--coll %s: expected some of bcast, reduce, scan, exscan, allreduce, allgather",
@@ -142,8 +152,8 @@ static bool prepare(bench_t *bench, char *error)
     } else if (0 > fold.total_count) {
         snprintf(error, BENCH_ERROR_LENGTH,
                  "--total %s: expected a list like 8,64K,1M..16M below 2 GiB", fold.total_list);
-    } else if (FOLD_MATRIX != fold.value && 0 != strcmp(fold.op, "sum")) {
-        snprintf(error, BENCH_ERROR_LENGTH, "--op %s: expected sum or matrix", fold.op);
+    } else if (FOLD_DOUBLE == fold.value && 0 != strcmp(fold.op, "sum")) {
+        snprintf(error, BENCH_ERROR_LENGTH, "--op %s: expected sum, isum or matrix", fold.op);
     } else if (0 > fold.root) {
         snprintf(error, BENCH_ERROR_LENGTH, "--root %s: expected a rank or inner",
                  fold.root_word);
