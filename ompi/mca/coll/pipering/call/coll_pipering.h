@@ -12,7 +12,8 @@
  * Component and module of coll/pipering, and its variables.
  *
  *     call        component, params, module, and a file for each collective; gather and
- *                 reduction, what these share; serve, which leads all calls down
+ *                 reduction, what these share; fixed_point, sums in two calls; serve, which
+ *                 leads all calls down
  *     request     a call on its way: request, share
  *     why         which calls a program makes, and who serves them, where that is recorded
  *     decide      setup (who is where, what links cost), lessons, registry (a row for each
@@ -33,6 +34,7 @@
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_context.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_fixed_point.h"
 #include "ompi/mca/common/irregular/common_irregular_task.h"
 
 BEGIN_C_DECLS
@@ -122,11 +124,21 @@ size_t mca_coll_pipering_previous_count(void);
 mca_coll_base_module_t *
 mca_coll_pipering_previous_module(const mca_coll_pipering_previous_t *previous, size_t i);
 
+/** What sums in fixed point are made of (coll_pipering_fixed_point.c); NULL before the first. */
+typedef struct mca_coll_pipering_addend_t {
+    struct ompi_datatype_t *type;
+    struct ompi_op_t *sum;
+} mca_coll_pipering_addend_t;
+
+/** Lets go of both. */
+void mca_coll_pipering_addend_drop(mca_coll_pipering_addend_t *addend);
+
 typedef struct mca_coll_pipering_module_t {
     mca_coll_base_module_t super;
     mca_coll_pipering_previous_t previous;
     mca_coll_pipering_context_t context;
     int *permutation; /**< of the ranks, for exchanges of all with all; NULL: none has been made */
+    mca_coll_pipering_addend_t addend[MCA_COLL_PIPERING_FORMATS];
     bool out_of_memory; /**< all that it can do is say so */
 } mca_coll_pipering_module_t;
 
@@ -142,6 +154,7 @@ typedef struct mca_coll_pipering_component_t {
     int priority;
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /**< variables that small calls read, too, */
     size_t min_total;                             /**< so next to what else these look at */
+    bool fixed_point_sum; /**< so are floating-point values added; likewise */
     bool records; /**< what calls are made and why: all go the long way; likewise */
     mca_coll_pipering_process_t process;
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */

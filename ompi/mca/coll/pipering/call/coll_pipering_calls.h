@@ -47,6 +47,13 @@ static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t col
 void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_communicator_t *comm,
                                      mca_coll_pipering_reason_t reason);
 
+/** Whether sums of a collective are made in fixed point, whatever the size. */
+static inline bool mca_coll_pipering_is_fixed(mca_coll_pipering_collective_t collective)
+{
+    return mca_coll_pipering_component.fixed_point_sum
+           && (MCA_COLL_PIPERING_ALLREDUCE == collective || MCA_COLL_PIPERING_REDUCE == collective);
+}
+
 /**
  * Whether a blocking call passes through to the module below because it is small; then it is
  * counted.
@@ -56,7 +63,8 @@ static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t colle
                                             const mca_coll_pipering_module_t *module)
 {
     if (!mca_coll_pipering_is_small(collective, total) || 0 == total
-        || &mca_coll_pipering_component.spare == module || mca_coll_pipering_component.records) {
+        || &mca_coll_pipering_component.spare == module || mca_coll_pipering_component.records
+        || mca_coll_pipering_is_fixed(collective)) {
         return false;
     }
     if (0 < mca_coll_pipering_component.process.verbose) {
@@ -89,6 +97,12 @@ static inline size_t mca_coll_pipering_bytes_of(size_t count, struct ompi_dataty
 int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
                             mca_coll_pipering_module_t *module,
                             mca_coll_pipering_plan_t *recalled, ompi_request_t **request);
+
+/**
+ * Sets up the communicator of a blocking call, which all ranks make, and waits for it; then
+ * mca_coll_pipering_setup_judge says whether ranks differ.
+ */
+int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context);
 
 /** Arguments of a gather, as MPI has them. */
 typedef struct mca_coll_pipering_gather_t {
@@ -127,6 +141,15 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                 mca_coll_pipering_collective_t collective,
                                 mca_coll_pipering_form_t form,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request);
+
+/**
+ * Serves MPI_Allreduce or MPI_Reduce in fixed point (coll_pipering_fixed_point.c).
+ * OMPI_ERR_NOT_SUPPORTED, on all ranks: it is no sum, or one of another type.
+ */
+int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
+                                mca_coll_pipering_collective_t collective,
+                                mca_coll_pipering_form_t form, mca_coll_pipering_module_t *module,
+                                ompi_request_t **request);
 
 /* ---- collectives ---- */
 

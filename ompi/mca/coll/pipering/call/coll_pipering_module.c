@@ -228,6 +228,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->context.last_count = -1;
     OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
     module->permutation = NULL;
+    memset(module->addend, 0, sizeof(module->addend));
     module->out_of_memory = false;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
@@ -239,6 +240,9 @@ static void module_construct(mca_coll_pipering_module_t *module)
 static void module_destruct(mca_coll_pipering_module_t *module)
 {
     mca_coll_pipering_previous_drop(&module->previous);
+    for (int i = 0; i < MCA_COLL_PIPERING_FORMATS; ++i) {
+        mca_coll_pipering_addend_drop(&module->addend[i]);
+    }
     mca_coll_pipering_plans_drop(&module->context);
     if (module->context.joined) {
         mca_coll_pipering_arena_leave();

@@ -29,12 +29,18 @@
  * and products are rounded; MPI_MAX and its kin take one of two zeros or NaNs by their
  * place, so no operation on floating-point values or pairs of them is safe; op/avx makes
  * some sums of short integers saturate. What a user's operation does nobody knows. All
- * others are exact: integers (which wrap), logical and bitwise operations.
+ * others are exact: integers (which wrap), logical and bitwise operations, addition in fixed point.
  */
-static bool order_matters(const mca_coll_pipering_reduction_t *reduction)
+static bool order_matters(const mca_coll_pipering_reduction_t *reduction,
+                          const mca_coll_pipering_module_t *module)
 {
     const uint32_t basic = reduction->dtype->super.bdt_used;
 
+    for (int i = 0; i < MCA_COLL_PIPERING_FORMATS; ++i) {
+        if (module->addend[i].sum == reduction->op) {
+            return false;
+        }
+    }
     return !ompi_op_is_intrinsic(reduction->op) || 0 != (ROUNDED & basic)
            || (&ompi_mpi_op_sum.op == reduction->op && 0 != (SATURATED & basic));
 }
@@ -53,7 +59,7 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                                .parts = 1},
                                      .root = reduction->root,
                                      .op = reduction->op,
-                                     .order_matters = order_matters(reduction),
+                                     .order_matters = order_matters(reduction, module),
                                      .in_place = in_place,
                                      .send = {.buffer = in_place ? reduction->rbuf
                                                                  : (void *) reduction->sbuf,
@@ -63,6 +69,12 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                               .type = reduction->dtype,
                                               .single = true}};
 
+    if (mca_coll_pipering_is_fixed(collective)) {
+        const int rc = mca_coll_pipering_fixed_sum(reduction, collective, form, module, request);
+        if (OMPI_ERR_NOT_SUPPORTED != rc) {
+            return rc;
+        }
+    }
     ompi_datatype_type_size(reduction->dtype, &call.sizes.unit);
     call.total = call.sizes.count * call.sizes.unit;
     return mca_coll_pipering_serve(&call, module, NULL, request);

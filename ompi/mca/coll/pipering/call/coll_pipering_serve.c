@@ -113,6 +113,17 @@ static int wait_for_setup(mca_coll_pipering_context_t *context)
     return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
 }
 
+int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
+{
+    int rc = ensure_setup(context);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = wait_for_setup(context);
+    }
+    context->set_up = context->set_up || OMPI_SUCCESS == rc;
+    return rc;
+}
+
 /* Others are faster than this plan, or it is to be seen whether they are: they have the call. */
 static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
 {
@@ -261,14 +272,10 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
     }
 
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-    int rc = ensure_setup(context);
-    if (OMPI_SUCCESS == rc) {
-        rc = wait_for_setup(context);
-    }
+    const int rc = mca_coll_pipering_set_up(context);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    context->set_up = true;
     const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
     if (MCA_COLL_PIPERING_TAKEN != unlike) {
         return decline(call, unlike);

@@ -32,6 +32,7 @@
 #include "coll_pipering_plan_chain.h"
 #include "coll_pipering_plan_cost.h"
 #include "coll_pipering_plan_factors.h"
+#include "coll_pipering_plan_fixed_point.h"
 #include "coll_pipering_plan_grid.h"
 #include "coll_pipering_plan_model.h"
 #include "coll_pipering_plan_outliers.h"

@@ -56,6 +56,16 @@ static inline void mca_coll_pipering_why_taken(const mca_coll_pipering_context_t
     }
 }
 
+/** Says that coll/pipering serves the call by several others, which the model is not asked about. */
+static inline void mca_coll_pipering_why_whole(const mca_coll_pipering_context_t *context,
+                                               const char *algorithm)
+{
+    mca_coll_pipering_why_taken(context, algorithm);
+    if (OPAL_UNLIKELY(NULL != context->verdict)) {
+        context->verdict->foreseeable = false;
+    }
+}
+
 /** Says why coll/pipering leaves the call to the module below. */
 static inline void mca_coll_pipering_why_left(const mca_coll_pipering_context_t *context,
                                               mca_coll_pipering_reason_t reason)

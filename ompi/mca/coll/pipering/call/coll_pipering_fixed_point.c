@@ -1,0 +1,497 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Allreduce and MPI_Reduce with MPI_SUM in fixed point, where the user wants sums that do not
+ * depend on the order (coll_pipering_plan_fixed_point.h).
+ *
+ * A sum is two calls of this component, which any algorithm and any module below may serve, since
+ * both are exact:
+ *
+ *     values --> keys    --MPI_Allreduce, MPI_MAX-->      keys of the sums
+ *     values, keys --> addends --MPI_Allreduce, addition--> sums --> values
+ *                              (or MPI_Reduce)
+ *
+ * A long vector is cut into slices of the same length, one after the other, which bounds the
+ * memory and the counts of these calls; the last one is filled up with zeros. The requests of
+ * nonblocking and persistent sums start persistent ones, which have their tags from the call that
+ * made them, so that ranks may come to their second phases in different orders.
+ */
+
+#include "coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
+
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_fixed_point.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ompi/op/op.h"
+#include "opal/datatype/opal_datatype_internal.h"
+
+/* Values of a slice at most: 18 MiB of keys and addends of doubles. */
+#define SLICE_MOST ((size_t) 1 << 20)
+
+/* ---- which calls ---- */
+
+/* What a type consists of. */
+typedef struct {
+    mca_coll_pipering_format_t format;
+    size_t parts; /* values in an element: a complex number has two */
+} anatomy_t;
+
+static bool find_anatomy(const ompi_datatype_t *type, anatomy_t *anatomy)
+{
+    static const struct {
+        int basic;
+        anatomy_t anatomy;
+    } known[] = {{OPAL_DATATYPE_FLOAT4, {MCA_COLL_PIPERING_BINARY32, 1}},
+                 {OPAL_DATATYPE_FLOAT8, {MCA_COLL_PIPERING_BINARY64, 1}},
+                 {OPAL_DATATYPE_FLOAT_COMPLEX, {MCA_COLL_PIPERING_BINARY32, 2}},
+                 {OPAL_DATATYPE_DOUBLE_COMPLEX, {MCA_COLL_PIPERING_BINARY64, 2}}};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i) {
+        *anatomy = known[i].anatomy;
+        if (UINT32_C(1) << known[i].basic == type->super.bdt_used
+            && anatomy->parts * mca_coll_pipering_format_sizes(anatomy->format).value
+                   == type->super.size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- the type and operation of addends ---- */
+
+static void add_small(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) type;
+    mca_coll_pipering_fixed_add(MCA_COLL_PIPERING_BINARY32, in, inout, (size_t) *count);
+}
+
+static void add_large(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) type;
+    mca_coll_pipering_fixed_add(MCA_COLL_PIPERING_BINARY64, in, inout, (size_t) *count);
+}
+
+static MPI_User_function *const adders[] = {[MCA_COLL_PIPERING_BINARY32] = add_small,
+                                            [MCA_COLL_PIPERING_BINARY64] = add_large};
+
+static int make_addend(mca_coll_pipering_addend_t *addend, mca_coll_pipering_format_t format)
+{
+    const size_t size = mca_coll_pipering_format_sizes(format).addend;
+
+    if (NULL != addend->sum) {
+        return OMPI_SUCCESS;
+    }
+    int rc = ompi_datatype_create_contiguous((int) (size / sizeof(uint32_t)),
+                                             &ompi_mpi_uint32_t.dt, &addend->type);
+    if (OMPI_SUCCESS == rc) {
+        rc = ompi_datatype_commit(&addend->type);
+    }
+    if (OMPI_SUCCESS == rc) {
+        addend->sum = ompi_op_create_user(true, (ompi_op_fortran_handler_fn_t *) adders[format]);
+        rc = NULL == addend->sum ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    }
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_addend_drop(addend);
+    }
+    return rc;
+}
+
+void mca_coll_pipering_addend_drop(mca_coll_pipering_addend_t *addend)
+{
+    if (NULL != addend->type) {
+        ompi_datatype_destroy(&addend->type);
+    }
+    if (NULL != addend->sum) {
+        OBJ_RELEASE(addend->sum);
+    }
+    addend->type = NULL;
+    addend->sum = NULL;
+}
+
+/* ---- a sum ---- */
+
+/* A sum on one rank, in slices. */
+typedef struct {
+    mca_coll_pipering_format_t format;
+    mca_coll_pipering_format_sizes_t sizes;
+    const char *from; /* values of this rank */
+    char *to;         /* where sums are wanted, or NULL */
+    size_t count;     /* values */
+    size_t slice;     /* values of a slice, the last one filled up */
+    size_t done;      /* values whose sums are there */
+    char *keys, *addends, *values; /* [slice]; `values` are a copy of the slice's on the host */
+    bool on_device;   /* `from` or `to` is */
+} sum_t;
+
+static size_t in_slice(const sum_t *sum)
+{
+    const size_t left = sum->count - sum->done;
+
+    return left < sum->slice ? left : sum->slice;
+}
+
+static int make_sum(sum_t *sum, const mca_coll_pipering_reduction_t *reduction,
+                    const anatomy_t *anatomy, bool wanted)
+{
+    const size_t count = (size_t) reduction->count * anatomy->parts;
+    const size_t slices = (count + SLICE_MOST - 1) / SLICE_MOST;
+
+    *sum = (sum_t){.format = anatomy->format,
+                   .sizes = mca_coll_pipering_format_sizes(anatomy->format),
+                   .from = MPI_IN_PLACE == reduction->sbuf ? reduction->rbuf : reduction->sbuf,
+                   .to = wanted ? reduction->rbuf : NULL,
+                   .count = count,
+                   .slice = (count + slices - 1) / slices};
+    sum->on_device = mca_common_irregular_on_device(sum->from)
+                     || (wanted && mca_common_irregular_on_device(sum->to));
+    sum->addends = malloc(sum->slice
+                          * (sum->sizes.addend + sum->sizes.key
+                             + (sum->on_device ? sum->sizes.value : 0)));
+    if (NULL == sum->addends) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    sum->keys = sum->addends + sum->slice * sum->sizes.addend;
+    sum->values = sum->keys + sum->slice * sum->sizes.key;
+    return OMPI_SUCCESS;
+}
+
+/* The values of a slice as keys. */
+static int begin_slice(sum_t *sum)
+{
+    const char *values = sum->from + sum->done * sum->sizes.value;
+    const size_t count = in_slice(sum);
+
+    if (sum->on_device) {
+        const int rc = mca_common_irregular_copy(sum->values, values, count * sum->sizes.value,
+                                                 true);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        values = sum->values;
+    }
+    mca_coll_pipering_fixed_keys(sum->format, values, count, sum->keys);
+    memset(sum->keys + count * sum->sizes.key, 0, (sum->slice - count) * sum->sizes.key);
+    return OMPI_SUCCESS;
+}
+
+/* The values of a slice as addends, by the keys of the sums. */
+static void split_slice(sum_t *sum)
+{
+    const char *values = sum->on_device ? sum->values : sum->from + sum->done * sum->sizes.value;
+    const size_t count = in_slice(sum);
+
+    mca_coll_pipering_fixed_addends(sum->format, values, sum->keys, count, sum->addends);
+    memset(sum->addends + count * sum->sizes.addend, 0,
+           (sum->slice - count) * sum->sizes.addend);
+}
+
+/* The sums of a slice to the user, where they are wanted. */
+static int end_slice(sum_t *sum)
+{
+    const size_t count = in_slice(sum);
+    char *const to = sum->to + sum->done * sum->sizes.value;
+    int rc = OMPI_SUCCESS;
+
+    if (NULL != sum->to) {
+        mca_coll_pipering_fixed_values(sum->format, sum->addends, sum->keys, count,
+                                       sum->on_device ? sum->values : to);
+        if (sum->on_device) {
+            rc = mca_common_irregular_copy(to, sum->values, count * sum->sizes.value, true);
+        }
+    }
+    sum->done += count;
+    return rc;
+}
+
+/* ---- its two phases ---- */
+
+/* What both phases have of the call. */
+typedef struct {
+    mca_coll_pipering_module_t *module;
+    mca_coll_pipering_collective_t collective;
+    int root; /* of MPI_Reduce */
+} target_t;
+
+static bool is_wanted_here(const target_t *target)
+{
+    return MCA_COLL_PIPERING_REDUCE != target->collective
+           || ompi_comm_rank(target->module->context.comm) == target->root;
+}
+
+static ompi_datatype_t *key_type(const sum_t *sum)
+{
+    return MCA_COLL_PIPERING_BINARY32 == sum->format ? &ompi_mpi_uint8_t.dt
+                                                     : &ompi_mpi_uint16_t.dt;
+}
+
+static int run_keys(const target_t *target, const sum_t *sum)
+{
+    return mca_coll_pipering_allreduce(MPI_IN_PLACE, sum->keys, (int) sum->slice, key_type(sum),
+                                       &ompi_mpi_op_max.op, target->module->context.comm,
+                                       &target->module->super);
+}
+
+static int run_addends(const target_t *target, const sum_t *sum)
+{
+    const mca_coll_pipering_addend_t *addend = &target->module->addend[sum->format];
+    ompi_communicator_t *comm = target->module->context.comm;
+    const int count = (int) sum->slice;
+
+    if (MCA_COLL_PIPERING_ALLREDUCE == target->collective) {
+        return mca_coll_pipering_allreduce(MPI_IN_PLACE, sum->addends, count, addend->type,
+                                           addend->sum, comm, &target->module->super);
+    }
+    return is_wanted_here(target)
+               ? mca_coll_pipering_reduce(MPI_IN_PLACE, sum->addends, count, addend->type,
+                                          addend->sum, target->root, comm,
+                                          &target->module->super)
+               : mca_coll_pipering_reduce(sum->addends, NULL, count, addend->type, addend->sum,
+                                          target->root, comm, &target->module->super);
+}
+
+static int init_keys(const target_t *target, const sum_t *sum, ompi_request_t **request)
+{
+    return mca_coll_pipering_allreduce_init(MPI_IN_PLACE, sum->keys, (int) sum->slice,
+                                            key_type(sum), &ompi_mpi_op_max.op,
+                                            target->module->context.comm, MPI_INFO_NULL, request,
+                                            &target->module->super);
+}
+
+static int init_addends(const target_t *target, const sum_t *sum, ompi_request_t **request)
+{
+    const mca_coll_pipering_addend_t *addend = &target->module->addend[sum->format];
+    const bool here = is_wanted_here(target);
+    const void *from = here ? MPI_IN_PLACE : sum->addends;
+    ompi_communicator_t *comm = target->module->context.comm;
+
+    return MCA_COLL_PIPERING_ALLREDUCE == target->collective
+               ? mca_coll_pipering_allreduce_init(from, sum->addends, (int) sum->slice,
+                                                  addend->type, addend->sum, comm, MPI_INFO_NULL,
+                                                  request, &target->module->super)
+               : mca_coll_pipering_reduce_init(from, here ? sum->addends : NULL,
+                                               (int) sum->slice, addend->type, addend->sum,
+                                               target->root, comm, MPI_INFO_NULL, request,
+                                               &target->module->super);
+}
+
+static int run(const target_t *target, sum_t *sum)
+{
+    int rc = OMPI_SUCCESS;
+
+    while (OMPI_SUCCESS == rc && sum->done < sum->count) {
+        rc = begin_slice(sum);
+        if (OMPI_SUCCESS == rc) {
+            rc = run_keys(target, sum);
+        }
+        if (OMPI_SUCCESS == rc) {
+            split_slice(sum);
+            rc = run_addends(target, sum);
+        }
+        if (OMPI_SUCCESS == rc) {
+            rc = end_slice(sum);
+        }
+    }
+    return rc;
+}
+
+/* ---- requests ---- */
+
+enum { KEYS, ADDENDS, PHASES };
+
+/* A sum on its way. */
+typedef struct {
+    mca_common_irregular_task_t super;
+    sum_t sum;
+    ompi_request_t *phase[PHASES]; /* persistent */
+    int at;                        /* the phase that is under way */
+} request_t;
+
+static void construct(request_t *request)
+{
+    request->sum.addends = NULL;
+    request->phase[KEYS] = request->phase[ADDENDS] = NULL;
+}
+
+static void destruct(request_t *request)
+{
+    for (int i = 0; i < PHASES; ++i) {
+        if (NULL != request->phase[i]) {
+            (void) ompi_request_free(&request->phase[i]);
+        }
+    }
+    free(request->sum.addends);
+}
+
+static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, construct, destruct);
+
+static int start_phase(request_t *request, int phase)
+{
+    request->at = phase;
+    return request->phase[phase]->req_start(1, &request->phase[phase]);
+}
+
+static int start_slice(request_t *request)
+{
+    const int rc = begin_slice(&request->sum);
+
+    return OMPI_SUCCESS == rc ? start_phase(request, KEYS) : rc;
+}
+
+/* A phase that is over gives way to the next one; true: there is none. */
+static bool go_on(request_t *request, int *rc)
+{
+    sum_t *sum = &request->sum;
+
+    if (KEYS == request->at) {
+        split_slice(sum);
+        *rc = start_phase(request, ADDENDS);
+        return false;
+    }
+    *rc = end_slice(sum);
+    if (OMPI_SUCCESS == *rc && sum->done < sum->count) {
+        *rc = start_slice(request);
+        return false;
+    }
+    return true;
+}
+
+static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+{
+    request_t *request = (request_t *) task;
+    ompi_request_t *phase = request->phase[request->at];
+
+    *rc = OMPI_SUCCESS;
+    if (!REQUEST_COMPLETE(phase)) {
+        return false;
+    }
+    phase->req_state = OMPI_REQUEST_INACTIVE;
+    *rc = phase->req_status.MPI_ERROR;
+    ++*steps;
+    return OMPI_SUCCESS != *rc || go_on(request, rc) || OMPI_SUCCESS != *rc;
+}
+
+static int start(mca_common_irregular_task_t *task)
+{
+    request_t *request = (request_t *) task;
+
+    request->sum.done = 0;
+    const int rc = start_slice(request);
+    if (OMPI_SUCCESS == rc) {
+        mca_common_irregular_task_activate(task);
+    }
+    return rc;
+}
+
+static const mca_common_irregular_task_kind_t request_kind = {.start = start, .advance = advance};
+
+static int fill_request(request_t *request, const mca_coll_pipering_reduction_t *reduction,
+                        const anatomy_t *anatomy, const target_t *target)
+{
+    int rc = make_sum(&request->sum, reduction, anatomy, is_wanted_here(target));
+
+    if (OMPI_SUCCESS == rc) {
+        rc = init_keys(target, &request->sum, &request->phase[KEYS]);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = init_addends(target, &request->sum, &request->phase[ADDENDS]);
+    }
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_keep(&request->super, 0) : rc;
+}
+
+static int make_request(const mca_coll_pipering_reduction_t *reduction, const anatomy_t *anatomy,
+                        const target_t *target, mca_coll_pipering_form_t form,
+                        ompi_request_t **handle)
+{
+    request_t *request = OBJ_NEW(request_t);
+
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    mca_common_irregular_task_init(&request->super, &request_kind, target->module->context.comm,
+                                   MCA_COLL_PIPERING_PERSISTENT == form);
+    request->super.nonblocking = true;
+    int rc = fill_request(request, reduction, anatomy, target);
+    if (OMPI_SUCCESS != rc) {
+        mca_common_irregular_task_free(&request->super);
+        return rc;
+    }
+    if (MCA_COLL_PIPERING_NONBLOCKING == form) {
+        rc = mca_common_irregular_task_start(&request->super);
+    }
+    if (OMPI_SUCCESS == rc) {
+        *handle = &request->super.super.super;
+    }
+    return rc;
+}
+
+/* ---- all forms ---- */
+
+/* Ranks that differ in their variables make ordinary sums, which say so. */
+static int agree(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t form)
+{
+    if (MCA_COLL_PIPERING_BLOCKING == form) {
+        const int rc = mca_coll_pipering_set_up(context);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    return context->set_up
+                   && MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(context->setup)
+               ? OMPI_ERR_NOT_SUPPORTED
+               : OMPI_SUCCESS;
+}
+
+static int serve(const mca_coll_pipering_reduction_t *reduction, const anatomy_t *anatomy,
+                 const target_t *target, mca_coll_pipering_form_t form, ompi_request_t **request)
+{
+    sum_t sum;
+    int rc = agree(&target->module->context, form);
+
+    if (OMPI_SUCCESS == rc) {
+        rc = make_addend(&target->module->addend[anatomy->format], anatomy->format);
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    if (MCA_COLL_PIPERING_BLOCKING != form) {
+        return make_request(reduction, anatomy, target, form, request);
+    }
+    rc = make_sum(&sum, reduction, anatomy, is_wanted_here(target));
+    if (OMPI_SUCCESS == rc) {
+        rc = run(target, &sum);
+        free(sum.addends);
+    }
+    return rc;
+}
+
+int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
+                                mca_coll_pipering_collective_t collective,
+                                mca_coll_pipering_form_t form, mca_coll_pipering_module_t *module,
+                                ompi_request_t **request)
+{
+    const target_t target = {.module = module, .collective = collective, .root = reduction->root};
+    anatomy_t anatomy;
+
+    if (&ompi_mpi_op_sum.op != reduction->op || 0 == reduction->count || module->out_of_memory
+        || MCA_COMMON_IRREGULAR_HETEROGENEOUS || !find_anatomy(reduction->dtype, &anatomy)) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    const int rc = serve(reduction, &anatomy, &target, form, request);
+    if (OMPI_SUCCESS == rc) {
+        mca_common_irregular_count(
+            &mca_coll_pipering_component.process.counters.fixed_point_sums, 1);
+        mca_coll_pipering_why_whole(&module->context, "fixed-point sum");
+    }
+    return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_irregular_mpi_error(rc);
+}
