@@ -1,0 +1,31 @@
+#!/bin/bash
+# Sums in fixed point: the same bits for any number of ranks, order, nodes, algorithm and form.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build fixed_point "${plan_sources[@]}" -lm
+on=(--mca coll_pipering_fixed_point_sum 1)
+
+# bits: what the last job says that the bits are.
+bits() {
+    grep -a '^# bits ' "$work/out"
+}
+
+on_one "sums of 1 to 17" 17 100 "${on[@]}" "$bin/fixed_point" orders
+one=$(bits)
+yes_if "which say what they got" [ -n "$one" ]
+if can_nodes; then
+    on_nodes "sums of 1 to 17" 5,1,7,4 cyclic 100 "${on[@]}" "$bin/fixed_point" orders
+    is "the same bits on nodes" "$(bits)" "$one"
+fi
+on_one "forms and algorithms" 5 100 "${on[@]}" "$bin/fixed_point" forms
+on_nodes "forms and algorithms" 2,1,3 random:7 100 "${on[@]}" "$bin/fixed_point" forms
+on_nodes "forms and algorithms" 1,1,1,1 block 100 "${on[@]}" "$bin/fixed_point" forms
+on_nodes "long vectors" 1,2 block 100 "${on[@]}" "$bin/fixed_point" long
+on_one "switched off" 3 60 "$bin/fixed_point" off
+
+# Without the variable on one rank: the sums are right, and the user is told.
+on_nodes "a rank without the variable" 1,1 block 60 -x TEST_ALONE=1 "${on[@]}" \
+    "$bin/fixed_point" unequal
+yes_if "it is named" said 'coll_pipering_fixed_point_sum'
+finish
