@@ -66,16 +66,9 @@ typedef struct {
 static const format_t binary32 = {.fraction = 23, .special = 0xff, .window = 64};
 static const format_t binary64 = {.fraction = 52, .special = 0x7ff, .window = 96};
 
-#define LIMBS_MOST 4
-
-static inline int limbs_of(format_t format)
-{
-    return format.window / 32 + 1;
-}
-
 static inline size_t size_of_addend(format_t format)
 {
-    return (size_t) limbs_of(format) * sizeof(uint32_t);
+    return (size_t) (format.window + 32) / 8;
 }
 
 static inline bool is_small(format_t format)
@@ -157,20 +150,32 @@ typedef struct {
 
 static inline void store_addend(format_t format, void *addends, size_t i, wide_t wide)
 {
-    const uint32_t limbs[LIMBS_MOST] = {(uint32_t) wide.low, (uint32_t) (wide.low >> 32),
-                                        (uint32_t) wide.high, (uint32_t) (wide.high >> 32)};
+    char *place = (char *) addends + i * size_of_addend(format);
+    const uint32_t half = (uint32_t) wide.high;
 
-    memcpy((char *) addends + i * size_of_addend(format), limbs, size_of_addend(format));
+    memcpy(place, &wide.low, sizeof(wide.low));
+    if (is_small(format)) {
+        memcpy(place + sizeof(wide.low), &half, sizeof(half));
+    } else {
+        memcpy(place + sizeof(wide.low), &wide.high, sizeof(wide.high));
+    }
 }
 
-/* As unsigned limbs. */
+/* As bits: what is shorter than 128 has zeros in front, whatever its sign. */
 static inline wide_t load_addend(format_t format, const void *addends, size_t i)
 {
-    uint32_t limbs[LIMBS_MOST] = {0};
+    const char *place = (const char *) addends + i * size_of_addend(format);
+    uint32_t half;
+    wide_t wide;
 
-    memcpy(limbs, (const char *) addends + i * size_of_addend(format), size_of_addend(format));
-    return (wide_t){.low = limbs[0] | (uint64_t) limbs[1] << 32,
-                    .high = limbs[2] | (uint64_t) limbs[3] << 32};
+    memcpy(&wide.low, place, sizeof(wide.low));
+    if (is_small(format)) {
+        memcpy(&half, place + sizeof(wide.low), sizeof(half));
+        wide.high = half;
+    } else {
+        memcpy(&wide.high, place + sizeof(wide.low), sizeof(wide.high));
+    }
+    return wide;
 }
 
 /* ---- keys ---- */
@@ -196,9 +201,12 @@ static inline int key_of(format_t format, uint64_t bits)
 
 /* ---- addends ---- */
 
-static inline wide_t negate(wide_t wide)
+/* Without a branch, since signs follow no pattern. */
+static inline wide_t negate_if(bool negative, wide_t wide)
 {
-    return (wide_t){.low = 0 - wide.low, .high = ~wide.high + (0 == wide.low)};
+    const uint64_t mask = 0 - (uint64_t) negative, low = (wide.low ^ mask) - mask;
+
+    return (wide_t){.low = low, .high = (wide.high ^ mask) + (negative && 0 == low)};
 }
 
 /* A mantissa by so many bits to the left, or, rounded to nearest (ties away from 0), right. */
@@ -216,7 +224,7 @@ static inline wide_t shift_mantissa(format_t format, uint64_t mantissa, int left
     return (wide_t){.low = (mantissa + (UINT64_C(1) << (-left - 1))) >> -left, .high = 0};
 }
 
-/* In sums with an infinity or NaN the limbs count these: +inf, -inf, NaN. */
+/* In sums with an infinity or NaN three pieces of 32 bits count these: +inf, -inf, NaN. */
 static inline wide_t count_special(format_t format, uint64_t bits)
 {
     const uint64_t infinity = (uint64_t) format.special << format.fraction;
@@ -241,24 +249,17 @@ static inline wide_t addend_of(format_t format, uint64_t bits, int key)
     if (format.special == key) {
         return count_special(format, bits);
     }
-    const wide_t wide = shift_mantissa(format, mantissa,
-                                       format.window - 1 - format.fraction - (key - exponent));
-    return magnitude == bits ? wide : negate(wide);
+    const int left = format.window - 1 - format.fraction - (key - exponent);
+    return negate_if(magnitude != bits, shift_mantissa(format, mantissa, left));
 }
 
 static inline void add(format_t format, const void *in, void *inout, size_t i)
 {
-    uint32_t from[LIMBS_MOST], to[LIMBS_MOST];
-    char *place = (char *) inout + i * size_of_addend(format);
-    uint64_t sum = 0;
+    const wide_t a = load_addend(format, in, i), b = load_addend(format, inout, i);
+    const uint64_t low = a.low + b.low;
 
-    memcpy(from, (const char *) in + i * size_of_addend(format), size_of_addend(format));
-    memcpy(to, place, size_of_addend(format));
-    for (int limb = 0; limb < limbs_of(format); ++limb) {
-        sum = (sum >> 32) + from[limb] + to[limb];
-        to[limb] = (uint32_t) sum;
-    }
-    memcpy(place, to, size_of_addend(format));
+    store_addend(format, inout, i,
+                 (wide_t){.low = low, .high = a.high + b.high + (low < a.low)});
 }
 
 /* ---- back ---- */
@@ -281,19 +282,10 @@ static inline bool has_bits_below(wide_t wide, int bit)
     return 0 != (high | low);
 }
 
-/* The place of the leading bit; -1: there is none. */
+/* The place of the leading bit of a number that is not 0. */
 static inline int leading_bit(wide_t wide)
 {
-    uint64_t half = 0 == wide.high ? wide.low : wide.high;
-    int bit = 0 == wide.high ? -1 : 63;
-
-    for (int step = 32; 0 < step; step /= 2) {
-        if (0 != half >> step) {
-            half >>= step;
-            bit += step;
-        }
-    }
-    return bit + (0 != half);
+    return 0 == wide.high ? 63 - __builtin_clzll(wide.low) : 127 - __builtin_clzll(wide.high);
 }
 
 /* Without so many bits, at least 1: rounded to nearest, ties to even. It fits 64 bits then. */
@@ -320,12 +312,12 @@ static inline uint64_t special_value(format_t format, wide_t counts)
 static inline uint64_t magnitude_of(format_t format, wide_t wide, int key)
 {
     const uint64_t infinity = (uint64_t) format.special << format.fraction;
-    const int leading = leading_bit(wide);
-    int exponent = key - (format.window - 1) + leading, off = leading - format.fraction;
 
-    if (0 > leading) {
+    if (0 == (wide.high | wide.low)) {
         return 0;
     }
+    const int leading = leading_bit(wide);
+    int exponent = key - (format.window - 1) + leading, off = leading - format.fraction;
     if (1 > exponent) { /* subnormal: as if the leading bit had exponent 1 */
         off += 1 - exponent;
         exponent = 1;
@@ -338,7 +330,8 @@ static inline uint64_t magnitude_of(format_t format, wide_t wide, int key)
 
 static inline uint64_t value_of(format_t format, wide_t wide, int key)
 {
-    const int top = 32 * limbs_of(format) - 1;
+    const int unused = 128 - (format.window + 32);
+    const bool negative = wide.high >> (63 - unused) & 1;
 
     if (ZERO >= key) {
         return MINUS_ZERO == key ? sign_of(format) : 0;
@@ -346,13 +339,10 @@ static inline uint64_t value_of(format_t format, wide_t wide, int key)
     if (format.special == key) {
         return special_value(format, wide);
     }
-    if (0 == (shift_right(wide, top).low & 1)) {
-        return magnitude_of(format, wide, key);
+    if (negative && 0 < unused) {
+        wide.high |= ~UINT64_C(0) << (64 - unused);
     }
-    if (127 > top) {
-        wide.high |= ~UINT64_C(0) << (top - 64);
-    }
-    return magnitude_of(format, negate(wide), key) | sign_of(format);
+    return magnitude_of(format, negate_if(negative, wide), key) | (negative ? sign_of(format) : 0);
 }
 
 /* ---- arrays ---- */
