@@ -118,6 +118,10 @@ static void make_kinds(void)
     MPI_Datatype vector;
 
     plain = (kind_t){"integers", MPI_INT, 1, 1, 1, MPI_SUM};
+    if (0 != tap_number("FLOATS", 0)) {
+        /* subnormal ones, which add up as the integers do that have their bits */
+        plain = (kind_t){"floats", MPI_FLOAT, 1, 1, 1, MPI_SUM};
+    }
     blocks = (kind_t){.name = "blocks", .ints = 12, .block = 3, .step = 5};
     MPI_Type_vector(4, 3, 5, MPI_INT, &vector);
     MPI_Type_create_resized(vector, 0, 20 * sizeof(int), &blocks.type);

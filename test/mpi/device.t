@@ -65,6 +65,11 @@ on_nodes "rings, lines and leaders" 2,1,2 cyclic 100 "${algorithms[@]}" "${leade
 forced allgatherv:dissemination allgather:recursive_doubling "${lines[@]}" allreduce:ring
 on_one "rounds" 4 100 "${algorithms[@]}" "$bin/device"
 on_nodes "rounds" 2,2 block 100 "${algorithms[@]}" "$bin/device"
+forced reduce:pipeline allreduce:ring
+for call in reduce allreduce; do
+    on_one "sums in fixed point: $call" 3 100 -x CALL="$call" -x FLOATS=1 "${algorithms[@]}" \
+        --mca coll_pipering_fixed_point_sum 1 "$bin/device"
+done
 on_one "leaders and messages" 4 100 -x CALL=allgather -x FORM=0 -x SERVED=1 "${leaders[@]}" \
     "${messages[@]}" --mca coll_mleader_groups 2 "$bin/device"
 on_one "leaders and slices" 4 100 -x CALL=allgather -x FORM=0 -x SERVED=1 "${leaders[@]}" \

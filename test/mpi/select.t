@@ -138,8 +138,9 @@ is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_algorithm \
     alltoall_in_place alltoall_many alltoall_many_window alltoall_permute alltoall_small \
     alltoall_visit alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
-    bcast_algorithm beta block_model block_size block_split exscan_algorithm local_alpha \
-    local_beta mesh mesh_barrier mesh_decision mesh_packet min_total neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
+    bcast_algorithm beta block_model block_size block_split exscan_algorithm fixed_point_sum local_alpha \
+    local_beta mesh mesh_barrier mesh_decision mesh_packet min_total \
+    neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
     outlier_threshold overlap priority reduce_algorithm reorder_empties reorder_nodes reproducible ring_buffer ring_buffer_blocks ring_buffer_budget ring_buffer_size \
     rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose why window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
@@ -147,7 +148,7 @@ is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' 
     alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
     bytes_shared calls fallback_early fallback_local fallback_model fallback_off fallback_small \
-    fallback_unequal fallback_unlike lessons plans predicted_rounds predicted_time rounds)"
+    fallback_unequal fallback_unlike fixed_point_sums lessons plans predicted_rounds predicted_time rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.
 mute() {
