@@ -84,16 +84,15 @@ wrong "coordinates outside" "@$work/mesh" 'whose line 3 is not a host and a coor
 printf 'extents 2x2\nnobody 0 1\n' >"$work/mesh"
 wrong "a host that is missing" "@$work/mesh" 'has no line for host'
 
-# One rank alone has it.
+# One rank alone has it: as with any variable that differs, others serve all calls.
 cat >"$work/alone" <<'END'
 #!/bin/sh
 [ "$OMPI_COMM_WORLD_RANK" != 1 ] || export OMPI_MCA_coll_pipering_mesh=2x2
 exec "$@"
 END
 chmod +x "$work/alone"
-on_one "on one rank only" 4 60 "${loud[@]}" -x TEST_SHORT=1 "$work/alone" "$bin/mesh"
-yes_if "on one rank only: a message" said 'see different meshes, or some of them none'
-stays "on one rank only" all
+on_one "on one rank only" 4 60 -x N=20 "$work/alone" "$bin/fuzz"
+yes_if "on one rank only: a message" said 'coll_pipering_mesh: rank 1'
 
 # ---- on nodes ----
 
@@ -113,6 +112,22 @@ printf 'extents 4x2\nn3 1 1\nn0 2 0\nn1 1 0\nn2 3 1\n' >"$work/mesh"
 on_nodes "no box by a file" 1,1,1,1 block 60 --mca coll_pipering_mesh "@$work/mesh" "${loud[@]}" \
     -x TEST_SHORT=1 "$bin/mesh"
 can_nodes && stays "no box" all
+
+# One rank finds another file by the same name.
+cat >"$work/elsewhere" <<'END'
+#!/bin/sh
+cd "$1/$([ "$OMPI_COMM_WORLD_RANK" = 1 ] && echo there || echo here)" || exit 1
+shift
+exec "$@"
+END
+chmod +x "$work/elsewhere"
+mkdir "$work/here" "$work/there"
+printf 'extents 4\nn0 0\nn1 1\nn2 2\nn3 3\n' >"$work/here/wiring"
+printf 'extents 4\nn0 0\nn2 1\nn1 2\nn3 3\n' >"$work/there/wiring"
+on_nodes "files that differ" 1,1,1,1 block 60 --mca coll_pipering_mesh @wiring "${loud[@]}" \
+    -x TEST_SHORT=1 "$work/elsewhere" "$work" "$bin/mesh"
+can_nodes && yes_if "files that differ: a message" said 'see different meshes, or some of them none' &&
+    stays "files that differ" all
 
 # ---- random calls ----
 

@@ -89,6 +89,17 @@ static void route_branch(mca_coll_pipering_draft_t *draft, int pipe,
     mca_coll_pipering_route_shift_tags(route, shares_links(draft) ? part : 0);
 }
 
+void mca_coll_pipering_route_mesh_trees(mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_branch_t branch;
+
+    for (int i = 0; i < plan->pipes; ++i) {
+        mca_coll_pipering_mesh_tree(&branch, &draft->ways->mesh, i, plan->key.root, draft->me);
+        route_branch(draft, i, &branch, !spreads_only(draft), i, plan->pipes);
+    }
+}
+
 void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -104,14 +115,9 @@ void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft)
            .combine = spreads_only(draft) ? 0
                                           : draft->combine * 2 * mesh->extents.dims / trees,
            .cost = cost_of(draft)};
-    mca_coll_pipering_branch_t branch;
 
     mca_coll_pipering_place_alone(plan);
     plan->pipes = trees;
-    for (int i = 0; i < trees; ++i) {
-        mca_coll_pipering_mesh_tree(&branch, mesh, i, root, draft->me);
-        route_branch(draft, i, &branch, !spreads_only(draft), i, trees);
-    }
     size_streams(draft, &streams);
 }
 
@@ -139,22 +145,26 @@ static void find_branch(const mca_coll_pipering_draft_t *draft, int which,
     }
 }
 
-/* To the root, and back for an allreduce; pipelines of the call. */
-static int route_paths(mca_coll_pipering_draft_t *draft, int paths)
+/* An allreduce goes to the root and back. */
+static bool goes_back(const mca_coll_pipering_draft_t *draft)
+{
+    return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
+}
+
+void mca_coll_pipering_route_mesh_path(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const bool back = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective;
+    const int paths = goes_back(draft) ? 1 : plan->pipes;
     mca_coll_pipering_branch_t branch;
 
     for (int i = 0; i < paths; ++i) {
         find_branch(draft, i, &branch);
         route_branch(draft, i, &branch, true, i, paths);
     }
-    if (back) {
-        route_branch(draft, paths, &branch, false, 0, paths);
-        plan->route[paths].gate = 0;
+    if (goes_back(draft)) {
+        route_branch(draft, 1, &branch, false, 0, 1);
+        plan->route[1].gate = 0;
     }
-    return back ? paths + 1 : paths;
 }
 
 /* Both arcs of each link are taken by two paths to the root, or by one there and back. */
@@ -162,8 +172,7 @@ void mca_coll_pipering_plan_mesh_path(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_mesh_t *mesh = &draft->ways->mesh;
-    const bool back = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective;
-    const int paths = !back && has_paths(draft) ? 2 : 1;
+    const int paths = !goes_back(draft) && has_paths(draft) ? 2 : 1;
     const int hops = has_paths(draft)
                          ? mesh->vertices - 1
                          : mca_coll_pipering_trees_depth(&mesh->extents,
@@ -172,13 +181,13 @@ void mca_coll_pipering_plan_mesh_path(mca_coll_pipering_draft_t *draft)
         = {.streams = paths,
            .hops = hops,
            .inside = mca_coll_pipering_mesh_inside(mesh),
-           .passes = back ? 2 : 1,
+           .passes = goes_back(draft) ? 2 : 1,
            .bytes = plan->total,
            .combine = draft->combine,
            .cost = cost_of(draft)};
 
     mca_coll_pipering_place_alone(plan);
-    plan->pipes = route_paths(draft, paths);
+    plan->pipes = goes_back(draft) ? 2 : paths;
     size_streams(draft, &streams);
 }
 
@@ -224,18 +233,42 @@ void mca_coll_pipering_room_for_cycles_twice(const mca_coll_pipering_ways_t *way
 }
 
 /*
- * Makes the next route of a plan, which has the first `pipes`, one with a part of all there is;
- * with tags of its own if it shares links with those before it.
+ * Makes a route one with a part of all there is, with tags of its own if it shares links with the
+ * routes before it.
  */
-static void add_part(mca_coll_pipering_plan_t *plan, int part, int parts, bool shares)
+static void take_part(mca_coll_pipering_plan_t *plan, int pipe, int part, int parts, bool shares)
 {
-    mca_coll_pipering_route_t *route = &plan->route[plan->pipes];
+    mca_coll_pipering_route_t *route = &plan->route[pipe];
 
     mca_coll_pipering_route_part(route, part, parts);
-    if (shares && 0 < plan->pipes) {
-        mca_coll_pipering_route_shift_tags(route, plan->route[plan->pipes - 1].tags);
+    if (shares && 0 < pipe) {
+        mca_coll_pipering_route_shift_tags(route, plan->route[pipe - 1].tags);
     }
-    ++plan->pipes;
+}
+
+void mca_coll_pipering_route_gather_cycles(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    for (int i = 0; i < plan->pipes; ++i) {
+        mca_coll_pipering_route(&plan->route[i], &draft->ways->ring[i], draft->me);
+        take_part(plan, i, i, plan->pipes, shares_links(draft));
+    }
+}
+
+/* A part of each chunk along each ring: combined on the way to its rank, then gathered. */
+void mca_coll_pipering_route_scatter_cycles(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const int rings = plan->pipes / 2;
+
+    for (int i = 0; i < rings; ++i) {
+        mca_coll_pipering_route_scatter(&plan->route[2 * i], &draft->ways->ring[i], draft->me);
+        take_part(plan, 2 * i, i, rings, shares_links(draft));
+        mca_coll_pipering_route(&plan->route[2 * i + 1], &draft->ways->ring[i], draft->me);
+        take_part(plan, 2 * i + 1, i, rings, true);
+        plan->route[2 * i + 1].gate = 2 * i;
+    }
 }
 
 /*
@@ -262,7 +295,6 @@ static void pose_problem(mca_coll_pipering_draft_t *draft)
 void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const int rings = count_rings(draft->ways);
     const size_t given = mca_coll_pipering_given_block(plan);
 
     mca_coll_pipering_place(plan, &plan->all);
@@ -278,14 +310,9 @@ void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     draft->problem.cost = draft->cost;
     plan->equation2 = mca_coll_pipering_equation2(&draft->problem, false);
     plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
-    plan->pipes = 0;
-    for (int i = 0; i < rings; ++i) {
-        mca_coll_pipering_route(&plan->route[i], &draft->ways->ring[i], draft->me);
-        add_part(plan, i, rings, shares_links(draft));
-    }
+    plan->pipes = count_rings(draft->ways);
 }
 
-/* A part of each chunk along each ring: combined on the way to its rank, then gathered. */
 void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
@@ -307,12 +334,5 @@ void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
     plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1) * mca_coll_pipering_blocks(ring.bytes, block);
-    plan->pipes = 0;
-    for (int i = 0; i < rings; ++i) {
-        mca_coll_pipering_route_scatter(&plan->route[2 * i], &draft->ways->ring[i], draft->me);
-        add_part(plan, i, rings, shares_links(draft));
-        mca_coll_pipering_route(&plan->route[2 * i + 1], &draft->ways->ring[i], draft->me);
-        add_part(plan, i, rings, true);
-        plan->route[2 * i + 1].gate = 2 * i;
-    }
+    plan->pipes = 2 * rings;
 }

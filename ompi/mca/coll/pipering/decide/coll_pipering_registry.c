@@ -104,7 +104,8 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .help = "parts along each Hamiltonian cycle of a mesh, both ways; without one: ring", \
     .text = "cycles of a mesh", .instead = MCA_COLL_PIPERING_RING,          \
     .room = mca_coll_pipering_room_for_cycles,                              \
-    .plan = mca_coll_pipering_plan_gather_cycles, .can = mca_coll_pipering_has_cycles
+    .plan = mca_coll_pipering_plan_gather_cycles,                           \
+    .route = mca_coll_pipering_route_gather_cycles, .can = mca_coll_pipering_has_cycles
 
 #define PIPELINE                                                            \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
@@ -142,7 +143,8 @@ static const mca_coll_pipering_row_t rows[] = {
      .text = "trees of a mesh",
      .instead = MCA_COLL_PIPERING_PIPELINE,
      .room = mca_coll_pipering_room_for_trees,
-     .plan = mca_coll_pipering_plan_mesh_trees},
+     .plan = mca_coll_pipering_plan_mesh_trees,
+     .route = mca_coll_pipering_route_mesh_trees},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE,
      .algorithm = MCA_COLL_PIPERING_MESH_PATH,
@@ -153,6 +155,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .instead = MCA_COLL_PIPERING_PIPELINE,
      .room = mca_coll_pipering_room_for_paths,
      .plan = mca_coll_pipering_plan_mesh_path,
+     .route = mca_coll_pipering_route_mesh_path,
      .can = mca_coll_pipering_may_reorder},
     {.collective = MCA_COLL_PIPERING_REDUCE,
      .algorithm = MCA_COLL_PIPERING_MESH_TREES,
@@ -162,6 +165,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .instead = MCA_COLL_PIPERING_PIPELINE,
      .room = mca_coll_pipering_room_for_trees,
      .plan = mca_coll_pipering_plan_mesh_trees,
+     .route = mca_coll_pipering_route_mesh_trees,
      .can = mca_coll_pipering_may_reorder},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
@@ -207,6 +211,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .instead = MCA_COLL_PIPERING_MERGED,
      .room = mca_coll_pipering_room_for_paths,
      .plan = mca_coll_pipering_plan_mesh_path,
+     .route = mca_coll_pipering_route_mesh_path,
      .can = mca_coll_pipering_may_reorder},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_MESH_CYCLES,
@@ -218,6 +223,7 @@ static const mca_coll_pipering_row_t rows[] = {
      .scatters = true,
      .room = mca_coll_pipering_room_for_cycles_twice,
      .plan = mca_coll_pipering_plan_scatter_cycles,
+     .route = mca_coll_pipering_route_scatter_cycles,
      .can = mca_coll_pipering_can_scatter_along_cycles},
 };
 
