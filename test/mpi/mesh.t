@@ -5,6 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 build mesh
+build served
 build fuzz "$here/fuzzcase.c"
 
 loud=(--mca coll_pipering_verbose 1)
@@ -91,8 +92,9 @@ cat >"$work/alone" <<'END'
 exec "$@"
 END
 chmod +x "$work/alone"
-on_one "on one rank only" 4 60 -x N=20 "$work/alone" "$bin/fuzz"
+on_one "on one rank only" 4 60 "$work/alone" "$bin/served"
 yes_if "on one rank only: a message" said 'coll_pipering_mesh: rank 1'
+is "on one rank only: no other one" "$(lines 'see different meshes')" 0
 
 # ---- on nodes ----
 

@@ -220,7 +220,7 @@ static void drop_mesh(mca_coll_pipering_setup_t *setup)
 {
     mca_coll_pipering_ways_free(setup->ways);
     setup->ways = NULL;
-    if (0 == ompi_comm_rank(setup->comm)) {
+    if (setup->equal && 0 == ompi_comm_rank(setup->comm)) {
         opal_show_help("help-coll-pipering.txt", "mesh-unlike", true, setup->comm->c_name);
     }
 }
