@@ -92,6 +92,20 @@ function judge_fold(    list, count, part_of, aim, i, key, name, line, good) {
     }
 }
 
+# ---- sums in fixed point and in floating point
+
+function judge_price(    i, key, fixed, x) {
+    fixed = "pipering:fixed_point_sum=1"
+    printf "%-17s %9s %9s %9s %9s\n", "", "stock ms", "pipering", "fixed", "price"
+    for (i = 1; i <= rows; i++) {
+        key = order[i]
+        x = least[key, fixed] / least[key, "pipering"]
+        printf "%s %9.2f %9.2f %9.2f %9.2f  %s\n", label(key), 1e3 * least[key, "stock"],
+            1e3 * least[key, "pipering"], 1e3 * least[key, fixed], x,
+            total[key] < 65536 ? "" : verdict(x <= 3 && !((key, fixed) in wrong))
+    }
+}
+
 # ---- the same calls over several PMLs, whose time is compared with that over ob1
 
 function judge_pmls(    i, key, t, base, x, good) {
@@ -261,6 +275,8 @@ END {
         judge_fraction()
     } else if (section == "fold") {
         judge_fold()
+    } else if (section == "price") {
+        judge_price()
     } else if (section == "pmls") {
         judge_pmls()
     } else if (section == "bounds") {

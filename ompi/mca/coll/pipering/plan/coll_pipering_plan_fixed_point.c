@@ -45,7 +45,7 @@
  * (4). Limits: at most 2^31 - 1 values a sum; binary32 and binary64 of IEEE 754.
  *
  * G. Almasi et al., "Optimization of MPI collective communication on BlueGene/L systems", section
- * 5, Allreduce of doubles on the tree network: maxima of the exponents, then fixed point.
+ * 5.2: largest exponents, then sums in fixed point, on a network that adds integers only.
  */
 
 #include "coll_pipering_plan_fixed_point.h"
