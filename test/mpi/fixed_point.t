@@ -14,6 +14,8 @@ bits() {
 on_one "sums of 1 to 17" 17 100 "${on[@]}" "$bin/fixed_point" orders
 one=$(bits)
 yes_if "which say what they got" [ -n "$one" ]
+on_one "sums of 1 to 4" 4 100 "${on[@]}" "$bin/fixed_point" orders
+is "the same bits on other ranks" "$(bits)" "$one"
 if can_nodes; then
     on_nodes "sums of 1 to 17" 5,1,7,4 cyclic 100 "${on[@]}" "$bin/fixed_point" orders
     is "the same bits on nodes" "$(bits)" "$one"

@@ -16,6 +16,7 @@
  */
 
 #include "fold.h"
+#include "foldcall.h"
 #include "knob.h"
 #include "leading.h"
 #include "swap.h"
@@ -98,6 +99,30 @@ static bool fold_some(MPI_Comm comm, int algorithm, bool component)
     return right;
 }
 
+/** Sums in fixed point in all forms, of doubles that are small integers. */
+static bool sum_some(MPI_Comm comm)
+{
+    enum { COUNT = 3000 };
+    double send[COUNT], recv[COUNT];
+    bool right = true;
+
+    knob_set("coll_pipering_fixed_point_sum", 1);
+    for (int n = 0; n < 2 * FOLD_FORMS; n++) {
+        const foldcall_t c = {.call = 0 == n % 2 ? FOLD_ALLREDUCE : FOLD_REDUCE, .send = send,
+                              .recv = recv, .count = COUNT, .type = MPI_DOUBLE, .op = MPI_SUM,
+                              .comm = comm};
+        for (int i = 0; i < COUNT; i++) {
+            send[i] = recv[i] = n + i;
+        }
+        right &= MPI_SUCCESS == foldcall(&c, (fold_form_t) (n / 2));
+        for (int i = 0; i < COUNT && (0 == n % 2 || 0 == tap_rank); i++) {
+            right &= tap_size * (n + i) == recv[i];
+        }
+    }
+    knob_set("coll_pipering_fixed_point_sum", 0);
+    return right;
+}
+
 /** Gathers with leaders, in one piece and in slices, with shared memory and without. */
 static bool lead_some(size_t segment_size, bool packed)
 {
@@ -176,6 +201,7 @@ int main(int argc, char **argv)
         right &= fold_some(comm, both_ways[i % 3], component);
         MPI_Comm_free(&comm);
     }
+    right &= sum_some(MPI_COMM_WORLD);
     right &= swap_some();
     right &= lead_some(8192, true) && lead_some(1 << 20, false) && lead_some(0, false);
     tap_check(right, NULL, "right results");
