@@ -63,7 +63,7 @@ look_up() {
 look_out() {
     local file header dir=$1/ompi/mca/coll/pipering
     for file in "$dir"/{plan,alltoall}/coll_pipering_plan*.[ch] \
-        "$dir"/decide/coll_pipering_{choice,decide_*,draft,make,params,registry}.[ch] \
+        "$dir"/decide/coll_pipering_{choice,decide_*,draft,make,params,registry,ways}.[ch] \
         "$dir"/why/coll_pipering_why_table.[ch] \
         "$1"/ompi/mca/coll/mleader/coll_mleader_plan*.[ch]; do
         [[ -f $file ]] || continue
@@ -71,7 +71,7 @@ look_out() {
             case $header in
             coll_pipering_plan* | coll_pipering_why_table.h | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
             common_irregular_exchange.h) ;;
-            coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h) ;;
+            coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h | coll_pipering_ways.h) ;;
             coll_pipering_registry.h | */coll_pipering_fifo.h) ;;
             *) echo "${file#"$1/"} includes $header" ;;
             esac
