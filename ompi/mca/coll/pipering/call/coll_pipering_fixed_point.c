@@ -20,9 +20,10 @@
  *                              (or MPI_Reduce)
  *
  * A long vector is cut into slices of the same length, one after the other, which bounds the
- * memory and the counts of these calls; the last one is filled up with zeros. The requests of
- * nonblocking and persistent sums start persistent ones, which have their tags from the call that
- * made them, so that ranks may come to their second phases in different orders.
+ * memory and the counts of these calls; what the last one has too many values are those of the one
+ * before. The requests of nonblocking and persistent sums start persistent ones, which have their
+ * tags from the call that made them, so that ranks may come to their second phases in different
+ * orders.
  */
 
 #include "coll_pipering_calls.h"
@@ -128,7 +129,7 @@ typedef struct {
     const char *from; /* values of this rank */
     char *to;         /* where sums are wanted, or NULL */
     size_t count;     /* values */
-    size_t slice;     /* values of a slice, the last one filled up */
+    size_t slice;     /* values of a slice, too many for the last one */
     size_t done;      /* values whose sums are there */
     char *keys, *addends, *values; /* [slice]; `values` are a copy of the slice's on the host */
     bool on_device;   /* `from` or `to` is */
@@ -181,7 +182,6 @@ static int begin_slice(sum_t *sum)
         values = sum->values;
     }
     mca_coll_pipering_fixed_keys(sum->format, values, count, sum->keys);
-    memset(sum->keys + count * sum->sizes.key, 0, (sum->slice - count) * sum->sizes.key);
     return OMPI_SUCCESS;
 }
 
@@ -189,21 +189,18 @@ static int begin_slice(sum_t *sum)
 static void split_slice(sum_t *sum)
 {
     const char *values = sum->on_device ? sum->values : sum->from + sum->done * sum->sizes.value;
-    const size_t count = in_slice(sum);
 
-    mca_coll_pipering_fixed_addends(sum->format, values, sum->keys, count, sum->addends);
-    memset(sum->addends + count * sum->sizes.addend, 0,
-           (sum->slice - count) * sum->sizes.addend);
+    mca_coll_pipering_fixed_addends(sum->format, values, sum->keys, in_slice(sum), sum->addends);
 }
 
 /* The sums of a slice to the user, where they are wanted. */
 static int end_slice(sum_t *sum)
 {
     const size_t count = in_slice(sum);
-    char *const to = sum->to + sum->done * sum->sizes.value;
     int rc = OMPI_SUCCESS;
 
     if (NULL != sum->to) {
+        char *const to = sum->to + sum->done * sum->sizes.value;
         mca_coll_pipering_fixed_values(sum->format, sum->addends, sum->keys, count,
                                        sum->on_device ? sum->values : to);
         if (sum->on_device) {
@@ -245,18 +242,15 @@ static int run_keys(const target_t *target, const sum_t *sum)
 static int run_addends(const target_t *target, const sum_t *sum)
 {
     const mca_coll_pipering_addend_t *addend = &target->module->addend[sum->format];
+    const bool here = is_wanted_here(target);
+    const void *from = here ? MPI_IN_PLACE : sum->addends;
+    void *to = here ? sum->addends : NULL;
     ompi_communicator_t *comm = target->module->context.comm;
-    const int count = (int) sum->slice;
 
-    if (MCA_COLL_PIPERING_ALLREDUCE == target->collective) {
-        return mca_coll_pipering_allreduce(MPI_IN_PLACE, sum->addends, count, addend->type,
-                                           addend->sum, comm, &target->module->super);
-    }
-    return is_wanted_here(target)
-               ? mca_coll_pipering_reduce(MPI_IN_PLACE, sum->addends, count, addend->type,
-                                          addend->sum, target->root, comm,
-                                          &target->module->super)
-               : mca_coll_pipering_reduce(sum->addends, NULL, count, addend->type, addend->sum,
+    return MCA_COLL_PIPERING_ALLREDUCE == target->collective
+               ? mca_coll_pipering_allreduce(from, to, (int) sum->slice, addend->type,
+                                             addend->sum, comm, &target->module->super)
+               : mca_coll_pipering_reduce(from, to, (int) sum->slice, addend->type, addend->sum,
                                           target->root, comm, &target->module->super);
 }
 
@@ -273,16 +267,16 @@ static int init_addends(const target_t *target, const sum_t *sum, ompi_request_t
     const mca_coll_pipering_addend_t *addend = &target->module->addend[sum->format];
     const bool here = is_wanted_here(target);
     const void *from = here ? MPI_IN_PLACE : sum->addends;
+    void *to = here ? sum->addends : NULL;
     ompi_communicator_t *comm = target->module->context.comm;
 
     return MCA_COLL_PIPERING_ALLREDUCE == target->collective
-               ? mca_coll_pipering_allreduce_init(from, sum->addends, (int) sum->slice,
-                                                  addend->type, addend->sum, comm, MPI_INFO_NULL,
-                                                  request, &target->module->super)
-               : mca_coll_pipering_reduce_init(from, here ? sum->addends : NULL,
-                                               (int) sum->slice, addend->type, addend->sum,
-                                               target->root, comm, MPI_INFO_NULL, request,
-                                               &target->module->super);
+               ? mca_coll_pipering_allreduce_init(from, to, (int) sum->slice, addend->type,
+                                                  addend->sum, comm, MPI_INFO_NULL, request,
+                                                  &target->module->super)
+               : mca_coll_pipering_reduce_init(from, to, (int) sum->slice, addend->type,
+                                               addend->sum, target->root, comm, MPI_INFO_NULL,
+                                               request, &target->module->super);
 }
 
 static int run(const target_t *target, sum_t *sum)
@@ -378,7 +372,8 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     phase->req_state = OMPI_REQUEST_INACTIVE;
     *rc = phase->req_status.MPI_ERROR;
     ++*steps;
-    return OMPI_SUCCESS != *rc || go_on(request, rc) || OMPI_SUCCESS != *rc;
+    const bool over = OMPI_SUCCESS != *rc || go_on(request, rc);
+    return over || OMPI_SUCCESS != *rc;
 }
 
 static int start(mca_common_irregular_task_t *task)
