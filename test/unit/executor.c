@@ -217,7 +217,7 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
                     ? (int) tap_below((uint64_t) p)
                     : 0,
         .sizes = {.count = total / 8, .scale = moves ? 8 : 1, .unit = moves ? 1 : 8, .parts = 1}};
-    call->plan = mca_coll_pipering_plan_new(p, &call->key);
+    call->plan = mca_coll_pipering_plan_new(p, NULL, &call->key);
     if (NULL == call->plan || !mca_coll_pipering_plan_make(call->plan, &call->facts)) {
         printf("Bail out! no plan\n");
         exit(EXIT_FAILURE);
