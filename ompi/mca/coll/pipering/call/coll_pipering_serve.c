@@ -154,21 +154,19 @@ static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pip
            && !plan->row->whole && (NULL == plan->row->room || 0 == params->mesh_packet);
 }
 
-/* A call that teaches takes another plan in place of *plan. */
+/* A call that teaches takes, in place of *plan, one that this component serves and can clock. */
 static int replace_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
-                        size_t block_size, mca_coll_pipering_plan_t **plan)
+                        mca_coll_pipering_plan_t **plan)
 {
     mca_coll_pipering_plan_release(*plan);
-    key->varied = 0 < block_size;
-    key->must_take = true;
-    key->params.block_size = block_size;
+    key->must_take = key->clocked = true;
     return find_plan(call, key, NULL, plan);
 }
 
 /*
- * The plan of a call that teaches: some are left below to see what that takes, or taken though
- * they would be left; and some take other blocks than they would, so that the cost of a block
- * can be told from that of a byte.
+ * The plan of a call that teaches. Some calls are left below to see what that takes, or taken
+ * though they would be left. Some take another row than they would, whose streams share no
+ * link, or other blocks, so that the cost of a block can be told from that of a byte.
  */
 static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                               mca_coll_pipering_plan_t **plan)
@@ -185,8 +183,11 @@ static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
         mca_coll_pipering_plan_release(*plan);
         return rc;
     }
-    if (!taken) {
-        return replace_plan(call, key, 0, plan);
+    if (!taken || (MCA_COLL_PIPERING_AUTO == key->params.algorithm && (*plan)->row->crosses)) {
+        const int rc = replace_plan(call, key, plan);
+        if (!taken || OMPI_SUCCESS != rc) {
+            return rc;
+        }
     }
     const size_t block = (*plan)->cut.block_size * key->sizes.unit;
     const size_t varied = !is_free(&key->params, *plan)
@@ -194,7 +195,12 @@ static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
                               : mca_coll_pipering_lessons_vary(
                                     context, block, (size_t) mca_coll_pipering_plan_length(*plan),
                                     (*plan)->total);
-    return varied == block ? OMPI_SUCCESS : replace_plan(call, key, varied, plan);
+    if (varied == block) {
+        return OMPI_SUCCESS;
+    }
+    key->varied = true;
+    key->params.block_size = varied;
+    return replace_plan(call, key, plan);
 }
 
 /* The plan of a blocking call. While nothing is known of links it is a pipeline, to learn. */
