@@ -23,6 +23,12 @@ fi
 on_one "forms and algorithms" 5 100 "${on[@]}" "$bin/fixed_point" forms
 on_nodes "forms and algorithms" 2,1,3 random:7 100 "${on[@]}" "$bin/fixed_point" forms
 on_nodes "forms and algorithms" 1,1,1,1 block 100 "${on[@]}" "$bin/fixed_point" forms
+if can_nodes; then
+    job "along a torus" "$testbed" with --wiring torus:2x3 -- "$testbed" mpirun --timeout 100 -- \
+        --mca coll_pipering_mesh 2x3 "${on[@]}" "$bin/fixed_point" forms
+else
+    skip "along a torus" "$why_not"
+fi
 on_nodes "long vectors" 1,2 block 100 "${on[@]}" "$bin/fixed_point" long
 on_one "switched off" 3 60 "$bin/fixed_point" off
 
