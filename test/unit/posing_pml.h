@@ -16,6 +16,11 @@
  * Messages between two ranks are matched in their order. All else happens in a seeded random
  * order, one event at a time: whether a message is copied when it is sent or when it is
  * received, when its data moves, when the requests of both sides are complete.
+ *
+ * posing.h is another one, for what is built on messages: datatypes, threads, and clocks that
+ * see who knows what. Its messages move in one step, and a request fails only where it is
+ * posted. Here each step of a request is an event of its own, and requests end with errors of
+ * their own, which the schedule engine has to sort out; in one, each half would be idle.
  */
 
 #ifndef PIPERING_TEST_POSING_PML_H

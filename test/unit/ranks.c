@@ -14,29 +14,19 @@
 
 #include "coll_pipering_clock.h"
 #include "coll_pipering_engine_steps.h"
+#include "ranks_data.h"
 #include "ref.h"
 #include "tap.h"
 
 #define BORED 300 /* steps in which nothing happens */
 #define LEASES 512
 
-/** A buffer, its copy with what it must be in the end, and where its first element stands. */
-typedef struct buffer_t {
-    char *memory, *wanted, *begin;
-    size_t size;
-} buffer_t;
-
 /** A call on a rank. */
 typedef struct actor_t {
     enum { NEW, RUNNING, OVER } state;
     int error;
-    uint64_t key; /* of the data */
     mca_common_irregular_caller_t caller;
-    ompi_datatype_t send_type, recv_type;
-    mca_coll_pipering_layout_t send, recv;
-    int counts[POSING_RANKS], displs[POSING_RANKS];
-    bool in_place;
-    buffer_t send_buffer, recv_buffer;
+    ranks_data_t data;
     mca_coll_pipering_combine_plan_t combine;
     mca_coll_pipering_pipe_t *pipe[RANKS_PIPES];
     int pipes;
@@ -59,7 +49,7 @@ static void blame(stage_t *stage, const char *fault)
     stage->fault = NULL == stage->fault ? fault : stage->fault;
 }
 
-/* ---- the arena, and the clock, of coll_pipering_arena.h and coll_pipering_wire.h ---- */
+/* ---- the arena, and the clock, of coll_pipering_arena.h and coll_pipering_clock.h ---- */
 
 static struct {
     mca_coll_pipering_neighbour_t neighbour[POSING_RANKS][POSING_RANKS];
@@ -219,272 +209,6 @@ const char *ranks_show(const ranks_problem_t *problem)
     return text;
 }
 
-static bool reduces(const ranks_problem_t *problem)
-{
-    return RANKS_REDUCE <= problem->operation;
-}
-
-static bool is_scan(const ranks_problem_t *problem)
-{
-    return RANKS_SCAN == problem->operation || RANKS_EXSCAN == problem->operation;
-}
-
-/* ---- values ---- */
-
-static uint64_t mix(uint64_t key, int rank, size_t k)
-{
-    uint64_t x = key + (uint64_t) rank * UINT64_C(0x9e3779b97f4a7c15)
-                 + k * UINT64_C(0xd1b54a32d192ed03);
-
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    return x ^ (x >> 29);
-}
-
-/* An element of a reduction: x -> factor * x + term. One map after the other is one again. */
-typedef struct map_t {
-    uint32_t factor, term;
-} map_t;
-
-/* Those with a factor of 1 commute. */
-static map_t map_of(const ranks_problem_t *problem, uint64_t key, int rank, size_t k)
-{
-    const uint64_t x = mix(key, rank, k);
-    return (map_t){problem->commutes ? 1 : (uint32_t) x | 1, (uint32_t) (x >> 32)};
-}
-
-static map_t compose(map_t left, map_t right)
-{
-    return (map_t){left.factor * right.factor, left.term + left.factor * right.term};
-}
-
-static void combine_maps(const char *from, char *to)
-{
-    map_t left, right;
-
-    memcpy(&left, from, sizeof(left));
-    memcpy(&right, to, sizeof(right));
-    right = compose(left, right);
-    memcpy(to, &right, sizeof(right));
-}
-
-static ompi_op_t map_op = {.function = combine_maps};
-
-/* ---- buffers ---- */
-
-static ompi_datatype_t roll_type(ptrdiff_t size)
-{
-    const ptrdiff_t piece = tap_between(1, (int) size);
-    ompi_datatype_t type = {.size = size, .shift = tap_between(0, 5)};
-
-    if (tap_once_in(2)) {
-        type.hole = tap_between(1, 3);
-        type.piece = 0 == size % piece ? piece : 0;
-    }
-    return type;
-}
-
-static void open_buffer(buffer_t *buffer, const ompi_datatype_t *type, size_t elements)
-{
-    const size_t lead = tap_below(40);
-
-    buffer->size = lead + elements * (size_t) posing_extent(type) + (size_t) type->shift;
-    buffer->memory = tap_memory(buffer->size);
-    tap_garbage(buffer->memory, buffer->size);
-    buffer->wanted = tap_memory(buffer->size);
-    memcpy(buffer->wanted, buffer->memory, buffer->size);
-    buffer->begin = buffer->memory + lead;
-}
-
-static bool close_buffer(buffer_t *buffer)
-{
-    const bool right = NULL == buffer->memory
-                       || 0 == memcmp(buffer->memory, buffer->wanted, buffer->size);
-
-    free(buffer->memory);
-    free(buffer->wanted);
-    return right;
-}
-
-/* Byte k of the signature of the elements from there on: where it is, or is wanted. */
-static char *byte_at(const buffer_t *buffer, bool wanted, const ompi_datatype_t *type,
-                     ptrdiff_t element, size_t k)
-{
-    return buffer->begin + element * posing_extent(type) + posing_offset(type, k)
-           + (wanted ? buffer->wanted - buffer->memory : 0);
-}
-
-/* A contribution is there, in which case it is to stay, or is wanted. */
-static void put_bytes(const actor_t *actor, const buffer_t *buffer, const ompi_datatype_t *type,
-                      ptrdiff_t element, int rank, size_t bytes, bool there)
-{
-    for (size_t k = 0; k < bytes; k++) {
-        const char value = (char) (mix(actor->key, rank, k) >> 40);
-
-        *byte_at(buffer, true, type, element, k) = value;
-        if (there) {
-            *byte_at(buffer, false, type, element, k) = value;
-        }
-    }
-}
-
-static void put_map(const buffer_t *buffer, const ompi_datatype_t *type, size_t k, map_t map,
-                    bool wanted)
-{
-    char value[sizeof(map)];
-
-    memcpy(value, &map, sizeof(map));
-    for (size_t i = 0; i < sizeof(map); i++) {
-        *byte_at(buffer, wanted, type, (ptrdiff_t) k, i) = value[i];
-    }
-}
-
-/* ---- layouts of byte pipelines ---- */
-
-static const int type_sizes[] = {1, 2, 3, 4, 6, 12};
-
-static void open_gather(const ranks_problem_t *problem, actor_t *actor, int me)
-{
-    ompi_datatype_t *type = &actor->recv_type;
-    int next = 0;
-
-    for (int r = 0; r < problem->p; r++) {
-        actor->counts[r] = (int) problem->bytes[r] / (int) type->size;
-        actor->displs[r] = next + tap_between(0, 2);
-        next = actor->displs[r] + actor->counts[r];
-    }
-    open_buffer(&actor->recv_buffer, type, (size_t) next + 1);
-    actor->in_place = tap_once_in(3);
-    actor->recv = (mca_coll_pipering_layout_t){.buffer = actor->recv_buffer.begin,
-                                               .type = type,
-                                               .counts = actor->counts,
-                                               .displs = actor->displs};
-    for (int r = 0; r < problem->p; r++) {
-        put_bytes(actor, &actor->recv_buffer, type, actor->displs[r], r, problem->bytes[r],
-                  actor->in_place && r == me);
-    }
-    if (!actor->in_place) {
-        const size_t count = problem->bytes[me] / (size_t) actor->send_type.size;
-        open_buffer(&actor->send_buffer, &actor->send_type, count);
-        put_bytes(actor, &actor->send_buffer, &actor->send_type, 0, me, problem->bytes[me], true);
-        actor->send = (mca_coll_pipering_layout_t){.buffer = actor->send_buffer.begin,
-                                                   .type = &actor->send_type,
-                                                   .single = true,
-                                                   .count = count};
-        mca_coll_pipering_layout_init(&actor->send, problem->p);
-    }
-    mca_coll_pipering_layout_init(&actor->recv, problem->p);
-}
-
-static void open_bcast(const ranks_problem_t *problem, actor_t *actor, int me)
-{
-    ompi_datatype_t *type = &actor->recv_type;
-    const size_t count = problem->bytes[0] / (size_t) type->size;
-
-    actor->in_place = true;
-    open_buffer(&actor->recv_buffer, type, count);
-    put_bytes(actor, &actor->recv_buffer, type, 0, 0, problem->bytes[0], problem->root == me);
-    actor->recv = (mca_coll_pipering_layout_t){.buffer = actor->recv_buffer.begin,
-                                               .type = type,
-                                               .single = true,
-                                               .count = count};
-    mca_coll_pipering_layout_init(&actor->recv, 1);
-}
-
-/* ---- layouts of reductions ---- */
-
-static size_t length_of(const ranks_problem_t *problem)
-{
-    size_t length = 0;
-
-    for (int i = 0; i < problem->ring.size; i++) {
-        length += problem->bytes[i];
-    }
-    return length;
-}
-
-/* The combination of ranks [from, to), of which there is one at least. */
-static map_t reference(const ranks_problem_t *problem, uint64_t key, int from, int to, size_t k)
-{
-    map_t map = map_of(problem, key, from, k);
-
-    for (int r = from + 1; r < to; r++) {
-        map = compose(map, map_of(problem, key, r, k));
-    }
-    return map;
-}
-
-/* How many ranks' values a rank gets, 0: its buffer stays as it is. */
-static int ranks_wanted(const ranks_problem_t *problem, int me)
-{
-    switch (problem->operation) {
-    case RANKS_REDUCE:
-        return me == problem->root ? problem->p : 0;
-    case RANKS_SCAN:
-        return me + 1;
-    case RANKS_EXSCAN:
-        return me;
-    default:
-        return problem->p;
-    }
-}
-
-static mca_coll_pipering_layout_t elements(const ranks_problem_t *problem, char *begin,
-                                           ompi_datatype_t *type)
-{
-    return (mca_coll_pipering_layout_t){.buffer = begin,
-                                        .type = type,
-                                        .extent = posing_extent(type),
-                                        .single = !problem->scattered,
-                                        .starts = problem->scattered ? problem->starts : NULL,
-                                        .dense = true};
-}
-
-static void open_reduction(const ranks_problem_t *problem, actor_t *actor, int me,
-                           ompi_datatype_t *type)
-{
-    const size_t length = length_of(problem);
-    const int ranks = ranks_wanted(problem, me);
-
-    actor->in_place = 0 < ranks && tap_once_in(3);
-    open_buffer(&actor->recv_buffer, type, length);
-    open_buffer(&actor->send_buffer, type, length);
-    for (size_t k = 0; k < length; k++) {
-        const map_t own = map_of(problem, actor->key, me, k);
-
-        put_map(&actor->send_buffer, type, k, own, false);
-        put_map(&actor->send_buffer, type, k, own, true);
-        if (actor->in_place) {
-            put_map(&actor->recv_buffer, type, k, own, false);
-            put_map(&actor->recv_buffer, type, k, own, true);
-        }
-        if (0 < ranks) {
-            put_map(&actor->recv_buffer, type, k, reference(problem, actor->key, 0, ranks, k),
-                    true);
-        }
-    }
-    actor->recv = elements(problem, actor->recv_buffer.begin, type);
-    actor->send = actor->in_place ? actor->recv
-                                  : elements(problem, actor->send_buffer.begin, type);
-}
-
-static void open_actor(stage_t *stage, actor_t *actor, int me, uint64_t key)
-{
-    const ranks_problem_t *problem = stage->problem;
-
-    memset(actor, 0, sizeof(*actor));
-    actor->key = key;
-    actor->caller = (mca_common_irregular_caller_t){"pipering", "posed", &stage->comm[me]};
-    actor->recv_type = roll_type(type_sizes[tap_below(6)]);
-    actor->send_type = roll_type(type_sizes[tap_below(6)]);
-    if (RANKS_GATHER == problem->operation) {
-        open_gather(problem, actor, me);
-    } else if (RANKS_BCAST == problem->operation) {
-        open_bcast(problem, actor, me);
-    } else {
-        open_reduction(problem, actor, me, &stage->element);
-    }
-}
-
 /* ---- pipelines of a call on a rank, as coll_pipering_chain.c and _gather.c make them ---- */
 
 /* The largest contribution, and the first rank that has any. */
@@ -512,18 +236,18 @@ static mca_coll_pipering_pipe_plan_t plan_of(const stage_t *stage, actor_t *acto
                                           .window = problem->window,
                                           .ahead = problem->ahead,
                                           .overlap = problem->overlap,
-                                          .recv = &actor->recv,
+                                          .recv = &actor->data.recv,
                                           .collective = (int) problem->operation,
                                           .ring_buffer_size = problem->ring_buffer_size,
                                           .clock = 0 == i ? &actor->clock : NULL};
 
     plan.largest = largest_of(problem, plan.route->ring, &plan.some);
-    if (!reduces(problem)) {
-        plan.send = actor->in_place ? NULL : &actor->send;
+    if (!ranks_reduces(problem)) {
+        plan.send = actor->data.in_place ? NULL : &actor->data.send;
         return plan;
     }
     plan.unit = (mca_coll_pipering_unit_t){.type = (ompi_datatype_t *) &stage->element,
-                                           .size = sizeof(map_t),
+                                           .size = sizeof(ranks_map_t),
                                            .extent = posing_extent(&stage->element)};
     if (0 < stage->element.hole || 0 < stage->element.shift) {
         plan.ring_buffer_size = 0;
@@ -534,17 +258,17 @@ static mca_coll_pipering_pipe_plan_t plan_of(const stage_t *stage, actor_t *acto
 static mca_coll_pipering_combine_plan_t combine_of(const ranks_problem_t *problem,
                                                    const actor_t *actor, int me)
 {
-    const bool keeps = is_scan(problem) || problem->scattered || problem->root == me;
+    const bool keeps = ranks_is_scan(problem) || problem->scattered || problem->root == me;
     const bool both = RANKS_ALLREDUCE == problem->operation;
 
     return (mca_coll_pipering_combine_plan_t){
-        .op = &map_op,
-        .any_order = problem->commutes && !is_scan(problem),
-        .own = &actor->send,
-        .result = keeps ? &actor->recv : NULL,
-        .scratch = (both || keeps) && !actor->in_place ? &actor->recv : NULL,
+        .op = &ranks_op,
+        .any_order = problem->commutes && !ranks_is_scan(problem),
+        .own = &actor->data.send,
+        .result = keeps ? &actor->data.recv : NULL,
+        .scratch = (both || keeps) && !actor->data.in_place ? &actor->data.recv : NULL,
         .keep = problem->scattered ? me : 0,
-        .in_place = actor->in_place,
+        .in_place = actor->data.in_place,
         .exclusive = RANKS_EXSCAN == problem->operation};
 }
 
@@ -557,11 +281,11 @@ static void add_pipe(stage_t *stage, actor_t *actor, int me)
     if (plan.route->reduces) {
         const bool exclusive = RANKS_EXSCAN == problem->operation;
         const bool combines = 0 < plan.route->ins && !(0 == plan.route->outs && exclusive);
-        const bool receives = !combines && is_scan(problem)
-                              && (exclusive ? 0 < plan.route->ins : !actor->in_place);
+        const bool receives = !combines && ranks_is_scan(problem)
+                              && (exclusive ? 0 < plan.route->ins : !actor->data.in_place);
         actor->combine = combine_of(problem, actor, me);
-        plan.send = &actor->send;
-        plan.recv = receives ? &actor->recv : NULL;
+        plan.send = &actor->data.send;
+        plan.recv = receives ? &actor->data.recv : NULL;
         plan.combine = combines ? &actor->combine : NULL;
     }
     plan.gate = 0 > gate ? NULL : actor->pipe[gate];
@@ -591,7 +315,7 @@ static bool moved_all(const stage_t *stage, const actor_t *actor, int me, int i)
 {
     const mca_coll_pipering_route_t *route = &stage->problem->route[i][me];
     const mca_coll_pipering_traffic_t *traffic = &actor->pipe[i]->traffic;
-    const size_t unit = reduces(stage->problem) ? sizeof(map_t) : 1;
+    const size_t unit = ranks_reduces(stage->problem) ? sizeof(ranks_map_t) : 1;
     mca_coll_pipering_volume_t in = {0, 0}, out = {0, 0};
 
     for (int link = 0; link < route->ins; link++) {
@@ -802,7 +526,7 @@ static void check(stage_t *stage, bool may_fail)
 
     for (int i = 0; i < stage->problem->p * stage->problem->calls; i++) {
         actor_t *actor = &stage->actor[i];
-        const bool right = close_buffer(&actor->recv_buffer) & close_buffer(&actor->send_buffer);
+        const bool right = ranks_data_close(&actor->data);
 
         if (!right && OVER == actor->state && OMPI_SUCCESS == actor->error) {
             blame(stage, "wrong data");
@@ -820,7 +544,7 @@ const char *ranks_run(const ranks_problem_t *problem, unsigned long fails)
     const int actors = problem->p * problem->calls;
 
     posing_lenient = true;
-    stage.element = (ompi_datatype_t){.size = sizeof(map_t)};
+    stage.element = (ompi_datatype_t){.size = sizeof(ranks_map_t)};
     if (tap_once_in(2)) {
         stage.element.hole = tap_between(0, 3);
         stage.element.shift = tap_between(0, 5);
@@ -837,7 +561,11 @@ const char *ranks_run(const ranks_problem_t *problem, unsigned long fails)
         const uint64_t key = tap_random();
 
         for (int r = 0; r < problem->p; r++) {
-            open_actor(&stage, &stage.actor[call * problem->p + r], r, key);
+            actor_t *actor = &stage.actor[call * problem->p + r];
+
+            memset(actor, 0, sizeof(*actor));
+            actor->caller = (mca_common_irregular_caller_t){"pipering", "posed", &stage.comm[r]};
+            ranks_data_open(&actor->data, problem, &stage.element, r, key);
         }
     }
     act(&stage);
