@@ -25,7 +25,7 @@ static inline size_t sum_of(const int *counts, ompi_communicator_t *comm)
     return sum;
 }
 
-/* What is not small, or must be changed for the module below. */
+/* Serves calls that are not small, or whose arguments must be changed for the module below. */
 __opal_attribute_noinline__
 static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf,
                           const int *rcounts, const int *displs, struct ompi_datatype_t *rdtype,

@@ -47,7 +47,7 @@ static size_t total_of(const mca_coll_pipering_sizes_t *sizes)
     return elements * sizes->scale;
 }
 
-/* The plan of the call before, where that had the same counts: the one look at all of these. */
+/* The plan of the last call, if that had the same counts. No other pass over counts is made. */
 static mca_coll_pipering_plan_t *recall(const mca_coll_pipering_call_t *call)
 {
     const int *counts = call->sizes.counts;

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Any function; a row's is called by its own type only. */
+/* Any function. It is called by its own type only. */
 typedef void function_t(void);
 
 /* A function that the module serves, and where it stands. */

@@ -100,7 +100,7 @@ static int most_tags(const mca_coll_pipering_request_t *request)
            + row->rings * mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
 }
 
-/* Tags that a call needs as far as all ranks know by now: if ranks meet, one more for that. */
+/* Tags that a call needs, by what all ranks know when it is made: if they meet, one more. */
 static int tags_wanted(const mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
@@ -324,7 +324,7 @@ static int begin_run(mca_coll_pipering_request_t *request)
     return OMPI_SUCCESS;
 }
 
-/* A run that is over: its memory goes, its figures stay. */
+/* Ends a run that is over: frees its memory and keeps its figures. */
 static int end_run(mca_coll_pipering_request_t *request, int rc)
 {
     mca_coll_pipering_request_report(request);
@@ -344,7 +344,7 @@ static bool move_rounds(mca_coll_pipering_request_t *request, int *steps, int *r
     return over;
 }
 
-/* Ends all pipelines, since one has failed; true if neighbours know it. */
+/* Gives up all pipelines, since one has failed; true once all neighbours have been told. */
 static bool give_up(mca_coll_pipering_request_t *request, int error)
 {
     bool known = true;

@@ -75,7 +75,7 @@ static mca_coll_pipering_pipe_plan_t spreading(const mca_coll_pipering_request_t
     return (mca_coll_pipering_pipe_plan_t){.unit = request->unit, .recv = &request->call.recv};
 }
 
-/* The receive buffer of this rank means something; that of an exscan's first one does not. */
+/* Whether this rank receives results; rank 0 of an exscan does not. */
 static bool has_result(const mca_coll_pipering_request_t *request)
 {
     return is_exclusive(request) ? 0 < ompi_comm_rank(request->super.comm)
@@ -83,7 +83,7 @@ static bool has_result(const mca_coll_pipering_request_t *request)
                                        || keeps_results(request);
 }
 
-/* Facts of the type; blocks are of whole elements, so that these lie as they do for the user. */
+/* Size and extent of the type. Blocks have whole elements, laid out as in the user's buffer. */
 static void measure_elements(mca_coll_pipering_request_t *request)
 {
     mca_coll_pipering_layout_t *send = &request->call.send, *recv = &request->call.recv;

@@ -57,7 +57,7 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                      .sizes = call->sizes};
 }
 
-/* For the record: what the model, which is one of links between nodes, is asked about the call. */
+/* The question of the record of calls to the model, which has links between nodes only. */
 static void explain(const mca_coll_pipering_call_t *call)
 {
     const mca_coll_pipering_context_t *context = call->context;
@@ -80,7 +80,7 @@ static int decline(const mca_coll_pipering_call_t *call, mca_coll_pipering_reaso
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
-/* What can be said of a call without knowing the communicator. */
+/* Judges a call by variables and size, before the communicator is looked at. */
 static mca_coll_pipering_reason_t judge_size(const mca_coll_pipering_call_t *call)
 {
     if (MCA_COLL_PIPERING_OFF == mca_coll_pipering_component.algorithm[call->collective]) {
@@ -91,7 +91,7 @@ static mca_coll_pipering_reason_t judge_size(const mca_coll_pipering_call_t *cal
                : MCA_COLL_PIPERING_TAKEN;
 }
 
-/* All ranks come by here with the same call, so the setup is the same for all. */
+/* All ranks set up in the same call, so their messages match. */
 static int ensure_setup(mca_coll_pipering_context_t *context)
 {
     return NULL == context->setup ? mca_coll_pipering_setup_start(context)
@@ -124,7 +124,7 @@ int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
     return rc;
 }
 
-/* Others are faster than this plan, or it is to be seen whether they are: they have the call. */
+/* Leaves a call to the module below, which is faster than the plan, or is timed to see. */
 static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
 {
     const int rc =
@@ -135,7 +135,7 @@ static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t 
     return rc;
 }
 
-/* The plan of a call whose communicator is set up, unless it says that others are faster. */
+/* Finds the plan of a call on a communicator that is set up; leaves a call that does not pay. */
 static int find_plan(const mca_coll_pipering_call_t *call, const mca_coll_pipering_key_t *key,
                      mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan)
 {
@@ -147,7 +147,7 @@ static int find_plan(const mca_coll_pipering_call_t *call, const mca_coll_piperi
 
 /* ---- blocking calls ---- */
 
-/* The block size is the component's to choose. */
+/* Whether the component may choose the block size. */
 static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pipering_plan_t *plan)
 {
     return 0 == params->block_size && MCA_COLL_PIPERING_MODEL_SEARCH == params->block_model
@@ -203,7 +203,7 @@ static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
     return replace_plan(call, key, plan);
 }
 
-/* The plan of a blocking call. While nothing is known of links it is a pipeline, to learn. */
+/* The plan of a blocking call: a pipeline, to learn from, while nothing is known of links. */
 static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                               mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan,
                               bool *teaches)
@@ -295,15 +295,15 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
 
 /* ---- nonblocking and persistent calls ---- */
 
-/* Bytes from which a pipeline that knows nothing of links beats trees that pass all on whole. */
+/* Bytes from which a pipeline planned with default costs beats trees that pass on whole vectors. */
 #define EARLY_LEAST ((size_t) 128 * 1024)
 
 /*
- * What can be said of a nonblocking call at once. It must not wait for the setup, and
- * once it has returned it cannot be left to others any more. After a blocking call
- * has waited for the setup, on all ranks at the same place in their sequence of
- * calls, it is decided like any other. Before that a gather is taken, whatever the
- * model will say, and of the rest, where Open MPI has pipelines of its own, what is large.
+ * Judges a nonblocking call at once: it must not wait for the setup, and once it has returned
+ * the module below cannot serve it any more. After a blocking call has waited for the setup, on
+ * all ranks at the same place in their sequence of calls, the model judges it as any other.
+ * Before that, gathers are taken whatever their size; of the other calls, for which Open MPI has
+ * pipelines of its own, large ones are.
  * A reproducible call must not depend on what was called before, so its size alone
  * decides: the vector must be long enough for a chain of all ranks.
  */
@@ -397,7 +397,7 @@ static int serve_nonblocking(const mca_coll_pipering_call_t *call,
     return rc;
 }
 
-/* A call without data goes below, where its request can be started like any other. */
+/* The module below serves a call without data: its request can be started like any other. */
 static int serve_persistent(const mca_coll_pipering_call_t *call,
                             mca_coll_pipering_plan_t *recalled, ompi_request_t **handle)
 {

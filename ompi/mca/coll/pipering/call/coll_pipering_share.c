@@ -20,7 +20,7 @@
 #include "coll_pipering_request.h"
 
 
-/* Elements are their bytes, so that a copy of these is a copy of them. */
+/* Whether copying the bytes of elements, which have no gaps, copies the elements. */
 static bool is_plain(const mca_coll_pipering_unit_t *unit)
 {
     ptrdiff_t true_lb, true_extent;
@@ -33,7 +33,7 @@ static bool is_plain(const mca_coll_pipering_unit_t *unit)
            && opal_datatype_is_contiguous_memory_layout(&unit->type->super, 2);
 }
 
-/* From now on the memory of ring buffers is kept until the communicator is freed. */
+/* Keeps the memory of ring buffers until the communicator is freed. */
 static void join(mca_coll_pipering_context_t *context)
 {
     OPAL_THREAD_LOCK(&context->lock);
