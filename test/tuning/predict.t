@@ -97,6 +97,73 @@ def test_choice():
         assert forced["served"]
 
 
+# Links of which the data alone counts, nearly: 154 MB/s, 1 us a hop.
+IDEAL = [word for cost in ("net_alpha=0.1", "net_gap=0", "net_latency=1", "net_beta=6.494",
+                           "net_overlap=true", "net_envelope=0", "net_packet=0", "net_frame=0",
+                           "net_handshake=0", "combine=0") for word in ("--cost", cost)]
+
+
+def along(answer):
+    """Its algorithms that go along the mesh, by their names."""
+    return {name: one for name, one in by_name(answer).items() if one["along_mesh"]}
+
+
+def test_mesh_bounds():
+    """long data comes near to the links that trees, paths and cycles fill, and never above them"""
+    torus, cube, square, odd = "8tx8tx8t", "2x2x2", "4x4", "3tx3tx3t"
+    cases = (("bcast", torus, "64M", {"mesh_trees": 6}),
+             ("allgatherv", torus, "64M", {"mesh_cycles": 6}),
+             ("allgatherv", odd, "16M", {"mesh_cycles": 6}),
+             ("bcast", cube, "16M", {"mesh_trees": 3}),
+             ("bcast", square, "16M", {"mesh_trees": 2}),
+             ("reduce", square, "16M", {"mesh_path": 2, "mesh_trees": 2}),
+             ("reduce", odd, "16M", {"mesh_path": 2, "mesh_trees": 6}),
+             ("allreduce", square, "16M", {"mesh_path": 1, "mesh_cycles": 1}),
+             ("allreduce", "4tx4t", "16M", {"mesh_path": 1, "mesh_cycles": 2}))
+    for collective, mesh, total, links in cases:
+        answer = predict("--collective", collective, "--mesh", mesh, "--total", total,
+                         "--execute", "yes", *IDEAL)
+        n, found = answer["vertices"], along(answer)
+        assert found.keys() == links.keys(), (mesh, found)
+        for name, most in links.items():
+            rate = answer["bytes"] * 6.494e-9 / found[name]["executed_seconds"]
+            bound = most * (n / (n - 1) if name == "mesh_cycles" else 1)
+            assert 0.9 * most <= rate <= bound * 1.0001, (collective, mesh, name, rate)
+            assert abs(found[name]["links"] / rate - 1) < 1e-4, found
+            assert answer["limit_seconds"] <= found[name]["executed_seconds"], (mesh, found)
+
+
+def test_mesh_model():
+    """along any mesh, with several ranks at a vertex too, execution agrees with the model"""
+    dice = random.Random(15)
+    for _ in range(24):
+        mesh = "x".join(str(dice.randrange(2, 5)) + dice.choice(("", "t"))
+                        for _ in range(dice.randrange(1, 4)))
+        collective = dice.choice(("allgatherv", "bcast", "reduce", "allreduce"))
+        words = ["--collective", collective, "--mesh", mesh, "--ppn", dice.choice((1, 1, 2)),
+                 "--total", 8 * dice.randrange(1 << 17, 1 << 19), "--type", "int", *IDEAL]
+        if collective in ("bcast", "reduce"):
+            words += ["--root", dice.randrange(2)]
+        answer = predict(*words)
+        assert answer["mesh_memory"] > 0
+        for one in answer["algorithms"]:
+            assert one["along_mesh"] or one["executed_seconds"] is None, one
+            if one["along_mesh"]:
+                ratio = one["model_seconds"] / one["executed_seconds"]
+                assert 0.8 < ratio < 1.25 and one["memory"] > 0, (words, one)
+
+
+def test_mesh_large():
+    """65536 vertices are predicted by closed forms within a minute"""
+    for collective, name, links in (("bcast", "mesh_trees", 6), ("reduce", "mesh_trees", 6),
+                                    ("allreduce", "mesh_cycles", 3),
+                                    ("allgatherv", "mesh_cycles", 6)):
+        answer = predict("--collective", collective, "--mesh", "32tx32tx64t", "--total", "4G",
+                         "--type", "int", *IDEAL)
+        assert answer["ranks"] == 65536 and answer["planning_seconds"] < 60
+        assert 0.9 * links <= by_name(answer)[name]["links"] <= links * 1.0001, answer
+
+
 def test_order():
     """the order holds every rank once, those of a node together"""
     answer = predict("--ranks", 24, "--ppn", 4, "--map", "node", "--dist", "half", "--total", "1M")
@@ -194,7 +261,11 @@ def test_explain():
              (["--collective", "bcast", "--ranks", 6, "--set",
                "coll_pipering_bcast_algorithm=two_trees"], "pipeline 2 of 2"),
              (["--ranks", 6, "--set", "coll_pipering_allgatherv_algorithm=dissemination"],
-              "round  3"))
+              "round  3"),
+             (["--collective", "bcast", "--mesh", "2x3"], "pipeline 2 of 2"),
+             (["--collective", "reduce", "--mesh", "2x3"], "pipeline 2 of 2, to rank 0"),
+             (["--mesh", "6t", "--set", "coll_pipering_allgatherv_algorithm=mesh_cycles"],
+              "cycle 1 of 1"))
     for words, drawn in cases:
         status, out, _ = run(*words, "--total", "1M", "--explain")
         assert status == 0 and drawn in out and "where the time goes" in out, out
@@ -259,10 +330,16 @@ def test_bad_input():
                  (["--set", "coll_pipering_window=5000"], "4096"),
                  (["--set", "coll_pipering_bcast_algorithm=ring"], "pipeline"),
                  (["--set", "coll_pipering_overlap=perhaps"], "true or false"),
+                 (["--mesh", "4x0", "--total", "1M"], "4x0"),
+                 (["--mesh", "1", "--total", "1M"], "expected 2 to 65536"),
+                 (["--mesh", "300x300", "--total", "1M"], "90000"),
+                 (["--mesh", "4x4", "--ppn", 5000, "--total", "1M"], "65536 ranks"),
+                 (["--mesh", "4x4", "--ranks", 7, "--total", "1M"], "16 vertices"),
+                 (["--mesh", "4x4", "--counts", "-", "--total", "1M"], "0 counts"),
                  (["--frobnicate", "1"], "--frobnicate"),
                  (["--total"], "--total"))
         for words, named in cases:
-            status, out, error = run(*words)
+            status, out, error = run(*words, stdin="")
             assert status == 2 and not out, (words, status, out)
             assert error.count("\n") == 1 and named in error, (words, error)
             assert error.endswith("; nothing was predicted\n"), error

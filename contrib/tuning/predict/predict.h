@@ -19,6 +19,7 @@
 
 #include "executor.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_choice.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_ways.h"
 
 #include <stdio.h>
 
@@ -49,6 +50,9 @@ typedef struct predict_call_t {
     int *counts;    /**< [ranks] elements, of a gather */
     int *node_of;   /**< [ranks] the lowest rank on the node of each rank */
     int nodes;
+    const char *mesh;                    /**< as --mesh says it, NULL: there are switches */
+    mca_coll_pipering_extents_t extents; /**< of it */
+    mca_coll_pipering_ways_t *ways;      /**< along it, NULL: there is none */
 } predict_call_t;
 
 /** All that the command line says. */
@@ -128,6 +132,23 @@ void predict_forget(predict_call_t *call);
 /** Name of a collective, without MPI_; its value, or -1. */
 const char *predict_collective_name(mca_coll_pipering_collective_t collective);
 int predict_find_collective(const char *name);
+
+/* ---- predict_mesh.c ---- */
+
+/** Reads the extents of a call's mesh, if it has one; they say how many ranks there are. */
+bool predict_size_mesh(predict_call_t *call);
+
+/** Finds what calls go along in the mesh of a call whose ranks are placed, if it has one. */
+bool predict_lay_mesh(predict_call_t *call);
+
+/** Whether an outcome goes along the mesh of its call. */
+bool predict_goes_along_mesh(const predict_t *predict, const predict_outcome_t *outcome);
+
+/** Links between nodes into a corner, the vertex with the fewest; 1: there are switches. */
+int predict_corner_links(const predict_call_t *call);
+
+/** Bytes of the call per second, in links: as executed, or else as modelled. */
+double predict_links(const predict_t *predict, const predict_outcome_t *outcome);
 
 /* ---- predict_plan.c ---- */
 

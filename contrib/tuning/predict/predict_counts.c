@@ -253,7 +253,7 @@ static void add_up(predict_call_t *call)
 
 bool predict_deal(predict_call_t *call)
 {
-    if (!check(call) || !find_type(call)) {
+    if (!predict_size_mesh(call) || !check(call) || !find_type(call)) {
         return false;
     }
     if (NULL != call->counts_file) {
@@ -263,7 +263,7 @@ bool predict_deal(predict_call_t *call)
         add_up(call);
     }
     round_up(call);
-    return check_sizes(call) && place_ranks(call)
+    return check_sizes(call) && place_ranks(call) && predict_lay_mesh(call)
            && (!gathers(call) || NULL != call->counts || deal_out(call));
 }
 
@@ -271,4 +271,5 @@ void predict_forget(predict_call_t *call)
 {
     free(call->counts);
     free(call->node_of);
+    mca_coll_pipering_ways_free(call->ways);
 }

@@ -24,6 +24,9 @@
 #define LINE_MOST 10
 #define LINES_MOST 24
 
+/* Ranks behind one, in a tree or on a path of a mesh or of switches. */
+#define DOWNS_MOST MCA_COLL_PIPERING_MESH_DOWNS
+
 /* ---- ring ---- */
 
 static void draw_node(const mca_coll_pipering_ring_t *ring, int node)
@@ -88,6 +91,31 @@ static void draw_ring(const mca_coll_pipering_plan_t *plan)
     draw_contributions(plan);
 }
 
+/* ---- cycles of a mesh ---- */
+
+static bool goes_along_cycles(const predict_t *predict, const predict_outcome_t *outcome)
+{
+    return predict_goes_along_mesh(predict, outcome) && 1 < outcome->plan->ring.size;
+}
+
+static void draw_cycles(const predict_t *predict)
+{
+    const mca_coll_pipering_ways_t *ways = predict->call.ways;
+
+    for (int i = 0; i < ways->cycles; ++i) {
+        const mca_coll_pipering_ring_t *ring = &ways->ring[2 * i];
+        (void) printf("cycle %d of %d, taken both ways:\n ", i + 1, ways->cycles);
+        for (int x = 0; x < ring->size; ++x) {
+            if (LINE_MOST < x && x + LINE_MOST < ring->size) {
+                (void) printf(" ... %d more ->", ring->size - 2 * LINE_MOST - 1);
+                x = ring->size - LINE_MOST;
+            }
+            (void) printf(" %d ->", ring->rank[x]);
+        }
+        (void) printf(" %d\n", ring->rank[0]);
+    }
+}
+
 /* ---- chains and trees ---- */
 
 typedef struct {
@@ -125,7 +153,7 @@ static void draw_branches(drawing_t *drawing, const int *branch, int count, int 
 /* A line from a rank along the first branches; other branches get lines of their own. */
 static void draw_line(drawing_t *drawing, int from, int first, int indent)
 {
-    int behind[MCA_COLL_PIPERING_TREE_DOWNS], ranks[LINE_MOST], count = 0, more = 1, rank = first;
+    int behind[DOWNS_MOST], ranks[LINE_MOST], count = 0, more = 1, rank = first;
 
     if (0 >= drawing->lines) {
         return;
@@ -165,7 +193,7 @@ static int find_end(drawing_t *drawing)
 
 static void draw_tree(drawing_t *drawing)
 {
-    int behind[MCA_COLL_PIPERING_TREE_DOWNS];
+    int behind[DOWNS_MOST];
     const int end = find_end(drawing), count = find_behind(drawing, end, behind);
     const bool reduces = drawing->plan->route[drawing->pipe].reduces;
 
@@ -206,6 +234,10 @@ void predict_draw(const predict_t *predict, const predict_outcome_t *outcome)
 
     if (outcome->row->rounds) {
         draw_rounds(predict, outcome->plan);
+        return;
+    }
+    if (goes_along_cycles(predict, outcome)) {
+        draw_cycles(predict);
         return;
     }
     if (1 < outcome->plan->ring.size) {

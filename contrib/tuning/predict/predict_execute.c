@@ -20,16 +20,21 @@
 /* Most messages that are followed unasked. */
 #define MESSAGES_MOST 2000000
 
-/* Messages of all ranks, if all receive all blocks. */
+/* Messages of all ranks, if all receive all blocks of each pipe, or its part of them. */
 static double count_messages(const predict_t *predict, const predict_outcome_t *outcome)
 {
     const mca_coll_pipering_plan_t *plan = outcome->plan;
     const double ranks = predict->call.ranks;
+    double streams = 0;
 
     if (plan->row->rounds) {
         return ranks * (double) plan->rounds;
     }
-    return ranks * (double) plan->total / mca_coll_pipering_plan_length(plan) * plan->pipes;
+    for (int i = 0; i < plan->pipes; ++i) {
+        const int parts = plan->route[i].own.parts;
+        streams += 1.0 / (1 < parts ? parts : 1);
+    }
+    return ranks * (double) plan->total / mca_coll_pipering_plan_length(plan) * streams;
 }
 
 static executor_machine_t machine_of(const predict_t *predict)
@@ -37,7 +42,9 @@ static executor_machine_t machine_of(const predict_t *predict)
     return (executor_machine_t){.cost = predict_facts(predict).cost,
                                 .combine = predict->machine.combine,
                                 .handling = predict->machine.handling,
-                                .wiring = (executor_wiring_t) predict->machine.wiring};
+                                .wiring = NULL == predict->call.ways
+                                              ? (executor_wiring_t) predict->machine.wiring
+                                              : EXECUTOR_WIRES};
 }
 
 /* ---- pipelines ---- */
@@ -58,13 +65,24 @@ static void copy_route(mca_coll_pipering_route_t *to, const mca_coll_pipering_ro
     }
 }
 
+/* Links in, or out, that a rank has in a pipe at most. */
+static int most_links(const predict_t *predict, const mca_coll_pipering_row_t *row)
+{
+    int pipes, links = row->links;
+
+    if (NULL != predict->call.ways && NULL != row->room) {
+        row->room(predict->call.ways, &pipes, &links);
+    }
+    return links;
+}
+
 /* Routes of all ranks, pipe by pipe; NULL: there is no memory. */
 static mca_coll_pipering_route_t *route_all(const predict_t *predict,
                                             const predict_outcome_t *outcome)
 {
     mca_coll_pipering_plan_t *plan = outcome->plan;
     mca_coll_pipering_facts_t facts = predict_facts(predict);
-    const int links = outcome->row->links, count = plan->pipes * facts.ranks;
+    const int links = most_links(predict, outcome->row), count = plan->pipes * facts.ranks;
     void *memory = malloc(mca_coll_pipering_routes_size(count, links, links));
 
     if (NULL == memory) {
@@ -117,6 +135,7 @@ static bool execute_rounds(const predict_t *predict, predict_outcome_t *outcome)
 bool predict_execute(const predict_t *predict, predict_outcome_t *outcome)
 {
     if (0 == predict->execute
+        || (NULL != predict->call.ways && !predict_goes_along_mesh(predict, outcome))
         || (0 > predict->execute && MESSAGES_MOST < count_messages(predict, outcome))) {
         return true;
     }

@@ -33,6 +33,8 @@ void predict_usage(FILE *out)
         "                       exscan\n"
         "  --ranks P            1 to 65536; with --counts: as many as there are counts\n"
         "  --ppn K              ranks of a node (1)\n"
+        "  --mesh EXTENTS       nodes are wired as a mesh, such as 4x4 or 8tx8tx8t (t: a closed\n"
+        "                       dimension); without --ranks as many nodes as it has vertices\n"
         "  --map core|node      neighbouring ranks are on the same node (core), or on different\n"
         "                       ones\n"
         "  --counts FILE        counts of allgatherv, in elements, one a rank (-: standard input)\n"
@@ -180,6 +182,8 @@ static bool take_call(predict_call_t *call, const char *option, const char *valu
         call->dist = value;
     } else if (0 == strcmp(option, "--counts")) {
         call->counts_file = value;
+    } else if (0 == strcmp(option, "--mesh")) {
+        call->mesh = value;
     } else if (0 == strcmp(option, "--type")) {
         call->type = value;
     } else {

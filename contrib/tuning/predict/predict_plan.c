@@ -43,6 +43,7 @@ mca_coll_pipering_facts_t predict_facts(const predict_t *predict)
         .node_of = call->node_of,
         .load = predict->machine.load,
         .combine = predict->machine.combine,
+        .ways = call->ways,
         .cost = mca_coll_pipering_cost_given(predict->machine.cost, &predict->params)};
 }
 
@@ -206,7 +207,7 @@ bool predict_run(const predict_t *predict, predict_outcomes_t *outcomes)
     const double begun = now();
 
     *outcomes = (predict_outcomes_t){.chosen = -1};
-    outcomes->limit = limit_of(predict, &facts);
+    outcomes->limit = limit_of(predict, &facts) / predict_corner_links(&predict->call);
     add_all(&key, &facts, outcomes);
     if (!find_chosen(predict, &key, &facts, outcomes)) {
         return false;

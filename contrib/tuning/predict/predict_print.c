@@ -44,6 +44,16 @@ static void print_link(const char *name, const mca_coll_pipering_link_cost_t *li
                   1e6 * link->alpha, 1e9 * link->beta, 1e6 * link->latency);
 }
 
+static void print_mesh(const predict_call_t *call)
+{
+    const mca_coll_pipering_mesh_t *mesh = &call->ways->mesh;
+
+    (void) printf("mesh: %s, %d vertices, %d trees, %d cycle%s; a mesh takes %zu bytes of each "
+                  "rank\n", call->mesh, mesh->vertices,
+                  mca_coll_pipering_trees_count(&mesh->extents), call->ways->cycles,
+                  1 == call->ways->cycles ? "" : "s", call->ways->size);
+}
+
 static void print_machine(const predict_t *predict)
 {
     const mca_coll_pipering_cost_t cost = predict_facts(predict).cost;
@@ -55,9 +65,19 @@ static void print_machine(const predict_t *predict)
     if (predict->call.nodes < predict->call.ranks) {
         print_link("inside a node", &cost.local);
     }
+    if (NULL != predict->call.ways) {
+        print_mesh(&predict->call);
+    }
 }
 
-static void print_outcome(const predict_outcome_t *outcome, bool chosen, double limit)
+/* Bytes of the call per second in links, and the memory of the plan: of a mesh. */
+static void print_rate(const predict_t *predict, const predict_outcome_t *outcome)
+{
+    (void) printf(" %8.3f %10zu", predict_links(predict, outcome), outcome->plan->size);
+}
+
+static void print_outcome(const predict_t *predict, const predict_outcome_t *outcome, bool chosen,
+                          double limit)
 {
     const mca_coll_pipering_plan_t *plan = outcome->plan;
 
@@ -74,18 +94,28 @@ static void print_outcome(const predict_outcome_t *outcome, bool chosen, double 
         (void) printf("%12s ", "-");
     }
     if (0 < limit && 0 < plan->time) {
-        (void) printf("%8.2f\n", limit / plan->time);
+        (void) printf("%8.2f", limit / plan->time);
     } else {
-        (void) printf("%8s\n", "-");
+        (void) printf("%8s", "-");
     }
+    if (NULL != predict->call.ways) {
+        print_rate(predict, outcome);
+    }
+    (void) printf("\n");
 }
 
-static void print_table(const predict_outcomes_t *outcomes)
+static void print_table(const predict_t *predict, const predict_outcomes_t *outcomes)
 {
-    (void) printf("\n  %-20s %10s %10s %12s %12s %8s\n", "algorithm", "block", "rounds",
-                  "model ms", "executed ms", "of limit");
+    (void) printf("\n  %-20s %10s %10s %12s %12s %8s%s\n", "algorithm", "block", "rounds",
+                  "model ms", "executed ms", "of limit",
+                  NULL == predict->call.ways ? "" : "    links     memory");
     for (int i = 0; i < outcomes->count; ++i) {
-        print_outcome(&outcomes->of[i], i == outcomes->chosen, outcomes->limit);
+        print_outcome(predict, &outcomes->of[i], i == outcomes->chosen, outcomes->limit);
+    }
+    if (NULL != predict->call.ways) {
+        (void) printf("links: bytes of the call per second, a link's in one direction being 1; "
+                      "memory: bytes of the\nplan on a rank. Algorithms that do not go along the "
+                      "mesh are modelled as on a switch.\n");
     }
 }
 
@@ -152,7 +182,7 @@ void predict_print(const predict_t *predict, const predict_outcomes_t *outcomes)
 {
     print_call(predict);
     print_machine(predict);
-    print_table(outcomes);
+    print_table(predict, outcomes);
     if (0 > outcomes->chosen) {
         return;
     }
@@ -202,6 +232,11 @@ static void put_outcome(const predict_t *predict, const predict_outcomes_t *outc
     } else {
         (void) printf("\"executed_seconds\": null, \"messages\": null, ");
     }
+    if (NULL != predict->call.ways) {
+        (void) printf("\"along_mesh\": %s, \"links\": %.6g, \"memory\": %zu,\n     ",
+                      predict_goes_along_mesh(predict, outcome) ? "true" : "false",
+                      predict_links(predict, outcome), plan->size);
+    }
     (void) printf("\"parts\": {");
     const int count = predict_split(predict, outcomes, outcome, parts);
     for (int k = 0; k < count; ++k) {
@@ -222,6 +257,16 @@ static void put_order(const predict_outcomes_t *outcomes)
     (void) printf("],\n");
 }
 
+static void put_mesh(const predict_call_t *call)
+{
+    (void) printf(",\n  \"mesh\": ");
+    put_string(call->mesh);
+    (void) printf(", \"vertices\": %d, \"trees\": %d, \"cycles\": %d, \"mesh_memory\": %zu",
+                  call->ways->mesh.vertices,
+                  mca_coll_pipering_trees_count(&call->ways->mesh.extents), call->ways->cycles,
+                  call->ways->size);
+}
+
 void predict_print_json(const predict_t *predict, const predict_outcomes_t *outcomes)
 {
     const predict_call_t *call = &predict->call;
@@ -235,6 +280,9 @@ void predict_print_json(const predict_t *predict, const predict_outcomes_t *outc
                                          : call->dist);
     (void) printf(",\n  \"machine\": ");
     put_string(predict->machine.name);
+    if (NULL != call->ways) {
+        put_mesh(call);
+    }
     (void) printf(",\n  \"served\": %s,\n  \"reason\": ",
                   MCA_COLL_PIPERING_TAKEN == outcomes->reason ? "true" : "false");
     put_string(mca_coll_pipering_reason_text(outcomes->reason));

@@ -60,6 +60,7 @@ static const setting_t variables[] = {
     {"block_split", CHOICE, PARAM(block_split), 1, 0, 1, "even full"},
     {"window", INTEGER, PARAM(window), 1, 0, 4096, "blocks"},
     {"block_size", SIZE, PARAM(block_size), 1, 0, SIZE_MOST, "bytes"},
+    {"mesh_packet", SIZE, PARAM(mesh_packet), 1, 0, SIZE_MOST, "bytes"},
     {"min_total", SIZE, PARAM(min_total), 1, 0, SIZE_MOST, "bytes"},
     {"outlier_fraction", NUMBER, PARAM(outlier_fraction), 1, 0, 1, "of the ranks"},
     {"outlier_threshold", NUMBER, PARAM(outlier_threshold), 1, 0, 1e6, "times"},

@@ -30,6 +30,7 @@ mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p)
     }
     ways->cycles = -1;
     ways->memory = memory;
+    ways->size = sizeof(*ways) + mca_coll_pipering_mesh_size(p);
     mca_coll_pipering_mesh_bind(&ways->mesh, p, memory);
     return ways;
 }
@@ -96,7 +97,8 @@ bool mca_coll_pipering_ways_wind(mca_coll_pipering_ways_t *ways)
         return true;
     }
     void *scratch = malloc(mca_coll_pipering_cycles_scratch(&mesh->extents));
-    char *memory = malloc(orders + aligned(n * sizeof(int)) + 2 * most * ring);
+    const size_t size = orders + aligned(n * sizeof(int)) + 2 * most * ring;
+    char *memory = malloc(size);
     if (NULL == scratch || NULL == memory) {
         free(scratch);
         free(memory);
@@ -104,6 +106,7 @@ bool mca_coll_pipering_ways_wind(mca_coll_pipering_ways_t *ways)
     }
     int *order = (int *) memory, *place = (int *) (memory + orders);
     ways->found = memory;
+    ways->size += size;
     ways->cycles = mca_coll_pipering_cycles(&mesh->extents, order, scratch);
     find_path(ways, order, place, scratch);
     memory += orders + aligned(n * sizeof(int));

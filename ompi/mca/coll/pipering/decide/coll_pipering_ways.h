@@ -30,6 +30,7 @@ typedef struct mca_coll_pipering_ways_t {
                                                                          and against it */
     void *memory; /**< of mesh */
     void *found;  /**< of the rest */
+    size_t size;  /**< bytes of all that */
 } mca_coll_pipering_ways_t;
 
 /** Ways of p ranks, whose mesh is to be filled (mca_coll_pipering_mesh_fill); NULL: no memory. */
