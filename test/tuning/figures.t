@@ -53,6 +53,8 @@ class Tree:
         for part in ("test/bench", "contrib/tuning"):
             shutil.copytree(os.path.join(tap.ROOT, part), os.path.join(directory, part))
         os.symlink(os.path.join(tap.ROOT, "ompi"), os.path.join(directory, "ompi"))
+        with open(os.path.join(tap.ROOT, "test/testbed/mesh.awk"), encoding="utf-8") as file:
+            self.put("test/testbed/mesh.awk", file.read())
         self.put("test/testbed/testbed", open(os.path.join(tap.HERE, "posing_testbed"),
                                               encoding="utf-8").read())
         self.put("ompi-prefix/bin/ompi_info", INFO)
@@ -244,6 +246,20 @@ def test_values():
         bench = table(place, "alltoallw-ring-4", "pattern arm min_s median_s",
                       ("ring", "auto", 1, 2.0), ("ring", "round_robin", 1, 8.0))
         assert value("balaji-ring", bench) == "75%"
+        columns = "mesh coll total arm chosen seconds links memory"
+        bench = table(place, "almasi-predicted", columns,
+                      ("8tx8tx8t", "bcast", 4096, "mesh_trees", "yes", 1, 2.4, 9),
+                      ("8tx8tx8t", "bcast", 65536, "mesh_trees", "yes", 1, 2.5, 9),
+                      ("8tx8tx8t", "bcast", 4194304, "mesh_trees", "yes", 1, 5.0, 9))
+        assert value("almasi-bcast", bench) == "predicted: 770 MB/s (5 links)"
+        assert value("almasi-bcast-half", bench) == "predicted: 64 KiB"
+        # 16 nodes send 15 times 1 MB in 12 s: 1.25 MB/s of the 15/16 of 2.5 MB/s, or of 2 x 1.25
+        for name in drawings.ALMASI_WIRINGS:
+            bench = table(place, f"almasi-alltoall-{name}", "coll total p arm min_s",
+                          ("alltoall", 1000000, 16, "auto", 12.0))
+        said = dict(part.split(": ") for part in value("almasi-alltoall", bench).split("; "))
+        assert said["4x4 mesh"] == said["4x4 torus"] == "53%", said
+        assert said["2x2x2 mesh"] == "27%", said
 
 
 def test_reading():

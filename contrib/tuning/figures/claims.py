@@ -9,13 +9,14 @@
 from dataclasses import dataclass
 from typing import List
 
+import values_almasi
 import values_balaji
 import values_kandalla
 import values_traff
 import values_worringer
 
 MODULES = {"traff": values_traff, "worringer": values_worringer, "kandalla": values_kandalla,
-           "balaji": values_balaji}
+           "balaji": values_balaji, "almasi": values_almasi}
 VALUES = {name: value for paper, module in MODULES.items()
           for name, value in vars(module).items() if name.startswith(paper + "_")}
 

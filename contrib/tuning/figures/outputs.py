@@ -35,7 +35,7 @@ others differ. [results.md](results.md) has the figures of the components themse
 `OMPI_PREFIX` in their environment, as [all benchmarks](results.md#all-benchmarks).
 
 "Ours" comes from **one machine of two processors that poses as the cluster**, or, where it says
-modelled, from the components' own model. "-": it cannot be had, or the paper gives no value.
+modelled, from the components' own model; predicted: each message of their plans was followed. "-": it cannot be had, or the paper gives no value.
 """
 
 

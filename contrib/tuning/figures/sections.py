@@ -43,7 +43,14 @@ def _places(name, ranks=(2, 4, 8, 16, 32)):
     return tuple(f"applications-{name}-{p}" for p in ranks)
 
 
+def _wirings(name, *wirings):
+    """Tables of calls on each wiring, and of all sizes."""
+    return tuple(f"almasi-{name}-{wiring}{sizes}" for wiring in wirings
+                 for sizes in ("", "-sizes"))
+
+
 TRAFF, FOLDS, LEADERS = "traff/traff", "worringer/worringer", "kandalla/leaders"
+ALMASI = "almasi/almasi"
 
 SECTIONS = [
     Section("traff-predicted", TRAFF, "predicted", 0.1, ("traff-predicted",),
@@ -104,6 +111,18 @@ SECTIONS = [
     Section("datatypes-search", "datatypes/datatypes", "search", 1,
             ("datatypes-search-research", "datatypes-search-dual", "datatypes-search-net"),
             "Balaji Fig. 13"),
+    Section("almasi-predicted", ALMASI, "predicted", 0.2, ("almasi-predicted",),
+            "Almási Figs. 5, 6, 7", ""),
+    Section("almasi-bcast", ALMASI, "bcast", 12,
+            _wirings("bcast-sum", "mesh4x4", "torus4x4", "mesh2x2x2"), "Almási Fig. 5"),
+    Section("almasi-allreduce", ALMASI, "allreduce", 9,
+            _wirings("allreduce-isum", "mesh4x4")
+            + _wirings("allreduce-sum", "mesh4x4", "torus4x4"), "Almási Figs. 6, 7"),
+    Section("almasi-alltoall", ALMASI, "alltoall", 9,
+            tuple(f"almasi-alltoall-{wiring}" for wiring in
+                  ("mesh4x4", "torus4x4", "mesh2x2x2", "mesh4x2x2", "mesh4x4x2")),
+            "Almási Fig. 8, Table 2"),
+    Section("almasi-small", ALMASI, "small", 1, ("almasi-small",), "Almási Fig. 9"),
 ]
 
 BY_NAME = {section.name: section for section in SECTIONS}

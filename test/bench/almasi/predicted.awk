@@ -1,0 +1,18 @@
+# Rows of almasi-predicted.tsv from what pipering-predict says of algorithms along a mesh.
+#   awk -v mesh=EXTENTS -v coll=NAME -v bytes=N -f predicted.awk
+
+BEGIN {
+    OFS = "\t"
+}
+
+# The mesh takes so many bytes of a rank; plans have theirs besides.
+$1 == "mesh:" {
+    held = $(NF - 4)
+}
+
+/^[* ] mesh_/ {
+    chosen = substr($0, 1, 1) == "*" ? "yes" : "no"
+    $0 = substr($0, 3)
+    ms = $5 == "-" ? $4 : $5
+    print mesh, coll, bytes, $1, chosen, ms / 1000, $7, held + $8
+}
