@@ -43,7 +43,7 @@ static void random_algorithms(dice_t *dice)
     static const int of_line[] = {KNOB_PIPELINE, KNOB_AUTO, KNOB_OFF};
     static const int of_mesh[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
     static const int of_both[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL, KNOB_MESH_PATH,
-                                  KNOB_MESH_CYCLES, KNOB_AUTO, KNOB_OFF};
+                                  KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_AUTO, KNOB_OFF};
     char name[64];
 
     folds_forced = component && !dice_once_in(dice, 3);
@@ -59,7 +59,7 @@ static void random_algorithms(dice_t *dice)
     }
     if (component) {
         knob_set("coll_pipering_allreduce_algorithm",
-                 of_both[dice_roll(dice, folds_forced ? 5 : 7)]);
+                 of_both[dice_roll(dice, folds_forced ? 6 : 8)]);
     }
 }
 

@@ -49,6 +49,12 @@ typedef struct mca_coll_pipering_previous_t {
     mca_coll_base_module_t *allgatherv_module;
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_t *allreduce_module;
+    mca_coll_base_module_barrier_fn_t barrier;
+    mca_coll_base_module_t *barrier_module;
+    mca_coll_base_module_ibarrier_fn_t ibarrier;
+    mca_coll_base_module_t *ibarrier_module;
+    mca_coll_base_module_barrier_init_fn_t barrier_init;
+    mca_coll_base_module_t *barrier_init_module;
     mca_coll_base_module_bcast_fn_t bcast;
     mca_coll_base_module_t *bcast_module;
     mca_coll_base_module_exscan_fn_t exscan;
@@ -154,6 +160,7 @@ typedef struct mca_coll_pipering_component_t {
     int priority;
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /**< variables that small calls read, too, */
     size_t min_total;                             /**< so next to what else these look at */
+    int barrier; /**< algorithm of MPI_Barrier: auto, mesh_lines or off */
     bool fixed_point_sum; /**< so are floating-point values added; likewise */
     bool records; /**< what calls are made and why: all go the long way; likewise */
     mca_coll_pipering_process_t process;

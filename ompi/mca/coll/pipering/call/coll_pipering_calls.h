@@ -205,6 +205,13 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                  struct ompi_communicator_t *comm, ompi_request_t **request,
                                  mca_coll_base_module_t *module);
 
+/* Where a mesh is declared (coll_pipering_barrier.c). */
+int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
+int mca_coll_pipering_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
+                               mca_coll_base_module_t *module);
+int mca_coll_pipering_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                   ompi_request_t **request, mca_coll_base_module_t *module);
+
 /* Persistent calls start again and again with the plan of their first start; `info` is not read. */
 int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                      void *rbuf, int rcount, struct ompi_datatype_t *rdtype,

@@ -15,6 +15,7 @@
 #include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,16 @@
 /* Any function. It is called by its own type only. */
 typedef void function_t(void);
 
-/* A function that the module serves, and where it stands. */
+/*
+ * A function that the module serves, and where it stands. When: always; OPTIONAL, others need not
+ * serve it, since it wants a topology; ON_MESH, where a mesh is declared.
+ */
 typedef struct {
     function_t *serve;
     size_t in_module;
     size_t in_comm, in_comm_module;   /* who serves it on a communicator */
     size_t previous, previous_module; /* who served it before */
-    bool optional; /* others need not serve it: it wants a topology */
+    enum { ALWAYS, OPTIONAL, ON_MESH } when;
 } row_t;
 
 #define MODULE(member) offsetof(mca_coll_base_module_t, member)
@@ -38,103 +42,112 @@ typedef struct {
 static const row_t rows[] = {
     {(function_t *) mca_coll_pipering_allgather, MODULE(coll_allgather),
      COMM(coll_allgather), COMM(coll_allgather_module),
-     PREVIOUS(allgather), PREVIOUS(allgather_module), false},
+     PREVIOUS(allgather), PREVIOUS(allgather_module), ALWAYS},
     {(function_t *) mca_coll_pipering_allgatherv, MODULE(coll_allgatherv),
      COMM(coll_allgatherv), COMM(coll_allgatherv_module),
-     PREVIOUS(allgatherv), PREVIOUS(allgatherv_module), false},
+     PREVIOUS(allgatherv), PREVIOUS(allgatherv_module), ALWAYS},
     {(function_t *) mca_coll_pipering_allreduce, MODULE(coll_allreduce),
      COMM(coll_allreduce), COMM(coll_allreduce_module),
-     PREVIOUS(allreduce), PREVIOUS(allreduce_module), false},
+     PREVIOUS(allreduce), PREVIOUS(allreduce_module), ALWAYS},
+    {(function_t *) mca_coll_pipering_barrier, MODULE(coll_barrier),
+     COMM(coll_barrier), COMM(coll_barrier_module),
+     PREVIOUS(barrier), PREVIOUS(barrier_module), ON_MESH},
+    {(function_t *) mca_coll_pipering_ibarrier, MODULE(coll_ibarrier),
+     COMM(coll_ibarrier), COMM(coll_ibarrier_module),
+     PREVIOUS(ibarrier), PREVIOUS(ibarrier_module), ON_MESH},
+    {(function_t *) mca_coll_pipering_barrier_init, MODULE(coll_barrier_init),
+     COMM(coll_barrier_init), COMM(coll_barrier_init_module),
+     PREVIOUS(barrier_init), PREVIOUS(barrier_init_module), ON_MESH},
     {(function_t *) mca_coll_pipering_bcast, MODULE(coll_bcast),
      COMM(coll_bcast), COMM(coll_bcast_module),
-     PREVIOUS(bcast), PREVIOUS(bcast_module), false},
+     PREVIOUS(bcast), PREVIOUS(bcast_module), ALWAYS},
     {(function_t *) mca_coll_pipering_exscan, MODULE(coll_exscan),
      COMM(coll_exscan), COMM(coll_exscan_module),
-     PREVIOUS(exscan), PREVIOUS(exscan_module), false},
+     PREVIOUS(exscan), PREVIOUS(exscan_module), ALWAYS},
     {(function_t *) mca_coll_pipering_reduce, MODULE(coll_reduce),
      COMM(coll_reduce), COMM(coll_reduce_module),
-     PREVIOUS(reduce), PREVIOUS(reduce_module), false},
+     PREVIOUS(reduce), PREVIOUS(reduce_module), ALWAYS},
     {(function_t *) mca_coll_pipering_scan, MODULE(coll_scan),
      COMM(coll_scan), COMM(coll_scan_module),
-     PREVIOUS(scan), PREVIOUS(scan_module), false},
+     PREVIOUS(scan), PREVIOUS(scan_module), ALWAYS},
     {(function_t *) mca_coll_pipering_iallgather, MODULE(coll_iallgather),
      COMM(coll_iallgather), COMM(coll_iallgather_module),
-     PREVIOUS(iallgather), PREVIOUS(iallgather_module), false},
+     PREVIOUS(iallgather), PREVIOUS(iallgather_module), ALWAYS},
     {(function_t *) mca_coll_pipering_iallgatherv, MODULE(coll_iallgatherv),
      COMM(coll_iallgatherv), COMM(coll_iallgatherv_module),
-     PREVIOUS(iallgatherv), PREVIOUS(iallgatherv_module), false},
+     PREVIOUS(iallgatherv), PREVIOUS(iallgatherv_module), ALWAYS},
     {(function_t *) mca_coll_pipering_iallreduce, MODULE(coll_iallreduce),
      COMM(coll_iallreduce), COMM(coll_iallreduce_module),
-     PREVIOUS(iallreduce), PREVIOUS(iallreduce_module), false},
+     PREVIOUS(iallreduce), PREVIOUS(iallreduce_module), ALWAYS},
     {(function_t *) mca_coll_pipering_ibcast, MODULE(coll_ibcast),
      COMM(coll_ibcast), COMM(coll_ibcast_module),
-     PREVIOUS(ibcast), PREVIOUS(ibcast_module), false},
+     PREVIOUS(ibcast), PREVIOUS(ibcast_module), ALWAYS},
     {(function_t *) mca_coll_pipering_iexscan, MODULE(coll_iexscan),
      COMM(coll_iexscan), COMM(coll_iexscan_module),
-     PREVIOUS(iexscan), PREVIOUS(iexscan_module), false},
+     PREVIOUS(iexscan), PREVIOUS(iexscan_module), ALWAYS},
     {(function_t *) mca_coll_pipering_ireduce, MODULE(coll_ireduce),
      COMM(coll_ireduce), COMM(coll_ireduce_module),
-     PREVIOUS(ireduce), PREVIOUS(ireduce_module), false},
+     PREVIOUS(ireduce), PREVIOUS(ireduce_module), ALWAYS},
     {(function_t *) mca_coll_pipering_iscan, MODULE(coll_iscan),
      COMM(coll_iscan), COMM(coll_iscan_module),
-     PREVIOUS(iscan), PREVIOUS(iscan_module), false},
+     PREVIOUS(iscan), PREVIOUS(iscan_module), ALWAYS},
     {(function_t *) mca_coll_pipering_allgather_init, MODULE(coll_allgather_init),
      COMM(coll_allgather_init), COMM(coll_allgather_init_module),
-     PREVIOUS(allgather_init), PREVIOUS(allgather_init_module), false},
+     PREVIOUS(allgather_init), PREVIOUS(allgather_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_allgatherv_init, MODULE(coll_allgatherv_init),
      COMM(coll_allgatherv_init), COMM(coll_allgatherv_init_module),
-     PREVIOUS(allgatherv_init), PREVIOUS(allgatherv_init_module), false},
+     PREVIOUS(allgatherv_init), PREVIOUS(allgatherv_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_allreduce_init, MODULE(coll_allreduce_init),
      COMM(coll_allreduce_init), COMM(coll_allreduce_init_module),
-     PREVIOUS(allreduce_init), PREVIOUS(allreduce_init_module), false},
+     PREVIOUS(allreduce_init), PREVIOUS(allreduce_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_bcast_init, MODULE(coll_bcast_init),
      COMM(coll_bcast_init), COMM(coll_bcast_init_module),
-     PREVIOUS(bcast_init), PREVIOUS(bcast_init_module), false},
+     PREVIOUS(bcast_init), PREVIOUS(bcast_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_exscan_init, MODULE(coll_exscan_init),
      COMM(coll_exscan_init), COMM(coll_exscan_init_module),
-     PREVIOUS(exscan_init), PREVIOUS(exscan_init_module), false},
+     PREVIOUS(exscan_init), PREVIOUS(exscan_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_reduce_init, MODULE(coll_reduce_init),
      COMM(coll_reduce_init), COMM(coll_reduce_init_module),
-     PREVIOUS(reduce_init), PREVIOUS(reduce_init_module), false},
+     PREVIOUS(reduce_init), PREVIOUS(reduce_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_scan_init, MODULE(coll_scan_init),
      COMM(coll_scan_init), COMM(coll_scan_init_module),
-     PREVIOUS(scan_init), PREVIOUS(scan_init_module), false},
+     PREVIOUS(scan_init), PREVIOUS(scan_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_alltoall, MODULE(coll_alltoall),
      COMM(coll_alltoall), COMM(coll_alltoall_module),
-     PREVIOUS(alltoall), PREVIOUS(alltoall_module), false},
+     PREVIOUS(alltoall), PREVIOUS(alltoall_module), ALWAYS},
     {(function_t *) mca_coll_pipering_alltoallv, MODULE(coll_alltoallv),
      COMM(coll_alltoallv), COMM(coll_alltoallv_module),
-     PREVIOUS(alltoallv), PREVIOUS(alltoallv_module), false},
+     PREVIOUS(alltoallv), PREVIOUS(alltoallv_module), ALWAYS},
     {(function_t *) mca_coll_pipering_alltoallw, MODULE(coll_alltoallw),
      COMM(coll_alltoallw), COMM(coll_alltoallw_module),
-     PREVIOUS(alltoallw), PREVIOUS(alltoallw_module), false},
+     PREVIOUS(alltoallw), PREVIOUS(alltoallw_module), ALWAYS},
     {(function_t *) mca_coll_pipering_ialltoall, MODULE(coll_ialltoall),
      COMM(coll_ialltoall), COMM(coll_ialltoall_module),
-     PREVIOUS(ialltoall), PREVIOUS(ialltoall_module), false},
+     PREVIOUS(ialltoall), PREVIOUS(ialltoall_module), ALWAYS},
     {(function_t *) mca_coll_pipering_ialltoallv, MODULE(coll_ialltoallv),
      COMM(coll_ialltoallv), COMM(coll_ialltoallv_module),
-     PREVIOUS(ialltoallv), PREVIOUS(ialltoallv_module), false},
+     PREVIOUS(ialltoallv), PREVIOUS(ialltoallv_module), ALWAYS},
     {(function_t *) mca_coll_pipering_ialltoallw, MODULE(coll_ialltoallw),
      COMM(coll_ialltoallw), COMM(coll_ialltoallw_module),
-     PREVIOUS(ialltoallw), PREVIOUS(ialltoallw_module), false},
+     PREVIOUS(ialltoallw), PREVIOUS(ialltoallw_module), ALWAYS},
     {(function_t *) mca_coll_pipering_alltoall_init, MODULE(coll_alltoall_init),
      COMM(coll_alltoall_init), COMM(coll_alltoall_init_module),
-     PREVIOUS(alltoall_init), PREVIOUS(alltoall_init_module), false},
+     PREVIOUS(alltoall_init), PREVIOUS(alltoall_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_alltoallv_init, MODULE(coll_alltoallv_init),
      COMM(coll_alltoallv_init), COMM(coll_alltoallv_init_module),
-     PREVIOUS(alltoallv_init), PREVIOUS(alltoallv_init_module), false},
+     PREVIOUS(alltoallv_init), PREVIOUS(alltoallv_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_alltoallw_init, MODULE(coll_alltoallw_init),
      COMM(coll_alltoallw_init), COMM(coll_alltoallw_init_module),
-     PREVIOUS(alltoallw_init), PREVIOUS(alltoallw_init_module), false},
+     PREVIOUS(alltoallw_init), PREVIOUS(alltoallw_init_module), ALWAYS},
     {(function_t *) mca_coll_pipering_neighbor_alltoallw, MODULE(coll_neighbor_alltoallw),
      COMM(coll_neighbor_alltoallw), COMM(coll_neighbor_alltoallw_module),
-     PREVIOUS(neighbor_alltoallw), PREVIOUS(neighbor_alltoallw_module), true},
+     PREVIOUS(neighbor_alltoallw), PREVIOUS(neighbor_alltoallw_module), OPTIONAL},
     {(function_t *) mca_coll_pipering_ineighbor_alltoallw, MODULE(coll_ineighbor_alltoallw),
      COMM(coll_ineighbor_alltoallw), COMM(coll_ineighbor_alltoallw_module),
-     PREVIOUS(ineighbor_alltoallw), PREVIOUS(ineighbor_alltoallw_module), true},
+     PREVIOUS(ineighbor_alltoallw), PREVIOUS(ineighbor_alltoallw_module), OPTIONAL},
     {(function_t *) mca_coll_pipering_neighbor_alltoallw_init, MODULE(coll_neighbor_alltoallw_init),
      COMM(coll_neighbor_alltoallw_init), COMM(coll_neighbor_alltoallw_init_module),
-     PREVIOUS(neighbor_alltoallw_init), PREVIOUS(neighbor_alltoallw_init_module), true},
+     PREVIOUS(neighbor_alltoallw_init), PREVIOUS(neighbor_alltoallw_init_module), OPTIONAL},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -168,7 +181,7 @@ int mca_coll_pipering_previous_save(mca_coll_pipering_previous_t *previous,
             set_function(previous, rows[i].previous, function);
             *module_at(previous, rows[i].previous_module) = module;
             OBJ_RETAIN(module);
-        } else if (!rows[i].optional) {
+        } else if (OPTIONAL != rows[i].when) {
             return OMPI_ERR_NOT_FOUND;
         }
     }
@@ -232,8 +245,11 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->out_of_memory = false;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
+    const bool mesh = mca_coll_pipering_mesh_declared(module->context.process);
     for (size_t i = 0; i < ROWS; ++i) {
-        set_function(&module->super, rows[i].in_module, rows[i].serve);
+        if (mesh || ON_MESH != rows[i].when) {
+            set_function(&module->super, rows[i].in_module, rows[i].serve);
+        }
     }
 }
 

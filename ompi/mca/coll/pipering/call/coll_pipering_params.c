@@ -65,12 +65,22 @@ static const mca_base_var_enum_value_t decisions[] = {{MCA_COLL_PIPERING_DECISIO
                                                       {MCA_COLL_PIPERING_DECISION_GLOBAL, "global"},
                                                       {0, NULL}};
 
+static const mca_base_var_enum_value_t barriers[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
+                                                     {MCA_COLL_PIPERING_MESH_LINES, "mesh_lines"},
+                                                     {MCA_COLL_PIPERING_OFF, "off"},
+                                                     {0, NULL}};
+
 static const struct {
     const char *name, *help;
     const mca_base_var_enum_value_t *values;
     int *storage;
     int preset;
 } choices[] = {
+    {"barrier_algorithm",
+     "Algorithm of MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init where coll_pipering_mesh is set: "
+     "auto (the module below), mesh_lines (to all of a line of the mesh, one dimension after the "
+     "other; without a mesh: the module below), off (likewise)",
+     barriers, &mca_coll_pipering_component.barrier, MCA_COLL_PIPERING_AUTO},
     {"block_model",
      "How the block size is chosen: search (least modelled time), equation2 (closed form of the "
      "paper, corrected), equation2_printed (the same as printed), fixed (block_size)",

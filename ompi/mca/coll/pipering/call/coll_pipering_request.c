@@ -257,6 +257,10 @@ static void drop_pipes(mca_coll_pipering_request_t *request)
         mca_coll_pipering_rounds_fini(&request->rounds);
         request->in_rounds = false;
     }
+    if (request->in_lines) {
+        pending |= mca_coll_pipering_along_lines_fini(&request->lines);
+        request->in_lines = false;
+    }
     while (NULL != request->first) {
         mca_coll_pipering_pipe_t *pipe = request->first;
         request->first = pipe->next;
@@ -344,6 +348,14 @@ static bool move_rounds(mca_coll_pipering_request_t *request, int *steps, int *r
     return over;
 }
 
+static bool move_lines(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    const bool over = mca_coll_pipering_along_lines_move(&request->lines, steps);
+
+    *rc = request->lines.schedule.error;
+    return over;
+}
+
 /* Gives up all pipelines, since one has failed; true once all neighbours have been told. */
 static bool give_up(mca_coll_pipering_request_t *request, int error)
 {
@@ -368,6 +380,14 @@ static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc
         done = done && mca_coll_pipering_pipe_done(pipe);
     }
     return OMPI_SUCCESS == *rc ? done : give_up(request, *rc);
+}
+
+/* Moves what the call goes by; true if that is done or failed. */
+static bool move(mca_coll_pipering_request_t *request, int *steps, int *rc)
+{
+    return request->in_rounds  ? move_rounds(request, steps, rc)
+           : request->in_lines ? move_lines(request, steps, rc)
+                               : move_pipes(request, steps, rc);
 }
 
 /* Begins a run if ranks need not meet any more; false: they do. */
@@ -410,9 +430,7 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
         }
     }
 
-    if (!request->spreading
-        && (request->in_rounds ? !move_rounds(request, steps, rc)
-                               : !move_pipes(request, steps, rc))) {
+    if (!request->spreading && !move(request, steps, rc)) {
         return false;
     }
     if (NULL != request->lesson && OMPI_SUCCESS == *rc && !spread(request, rc)) {
@@ -430,9 +448,11 @@ static int begin_now(mca_coll_pipering_request_t *request)
         return OMPI_SUCCESS;
     }
     const int rc = begin_run(request);
+    int progress = 0;
     if (OMPI_SUCCESS == rc && request->in_rounds) {
-        int progress = 0;
         (void) mca_coll_pipering_rounds_move(&request->rounds, &progress);
+    } else if (OMPI_SUCCESS == rc && request->in_lines) {
+        (void) mca_coll_pipering_along_lines_move(&request->lines, &progress);
     } else if (OMPI_SUCCESS == rc) {
         (void) mca_coll_pipering_pipe_progress(request->first);
     }
@@ -478,7 +498,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_piperi
     request->unit = MCA_COLL_PIPERING_BYTES;
     request->pipes = 0;
     request->first = NULL;
-    request->in_rounds = false;
+    request->in_rounds = request->in_lines = false;
     mca_common_irregular_task_init(&request->super, &request_kind, comm,
                                 MCA_COLL_PIPERING_PERSISTENT == call->form);
     request->super.nonblocking = MCA_COLL_PIPERING_BLOCKING != call->form;

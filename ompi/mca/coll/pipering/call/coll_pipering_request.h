@@ -21,6 +21,7 @@
 #include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_engine.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_gather_rounds.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_staging.h"
 #include "ompi/mca/common/irregular/common_irregular_task.h"
 
@@ -63,6 +64,8 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */
     bool in_rounds; /**< a gather in rounds in place of pipelines */
     mca_coll_pipering_rounds_t rounds;
+    bool in_lines; /**< a reduction along lines in place of pipelines */
+    mca_coll_pipering_along_lines_t lines;
     mca_coll_pipering_clock_t clock;
     struct mca_coll_pipering_lesson_record_t *lesson; /**< of a call that teaches, owned; or NULL */
     double began; /**< when such a call did, seconds */
@@ -127,7 +130,7 @@ bool mca_coll_pipering_request_meet(mca_coll_pipering_request_t *request, int ta
 /** Ends it, wherever it stands. */
 void mca_coll_pipering_request_part(mca_coll_pipering_request_t *request);
 
-/** Makes the pipelines of a reduction that begins (coll_pipering_request_reduce.c). */
+/** Makes the pipelines, or the exchange along lines, of a reduction that begins (coll_pipering_request_reduce.c). */
 int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
 
 /**

@@ -29,6 +29,9 @@ static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t 
     if (request->in_rounds) {
         return request->rounds.traffic;
     }
+    if (request->in_lines) {
+        return request->lines.traffic;
+    }
     for (const mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
         sum.blocks_in += pipe->traffic.blocks_in;
         sum.bytes_in += pipe->traffic.bytes_in;

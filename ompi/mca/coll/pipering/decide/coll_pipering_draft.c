@@ -153,7 +153,11 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
     plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
     plan->in_from_network = 0;
     if (plan->row->rounds) {
-        count_rounds(draft);
+        if (mca_coll_pipering_collective_row(plan->key.collective)->gathers) {
+            count_rounds(draft);
+        } else {
+            mca_coll_pipering_count_lines(draft);
+        }
         return;
     }
     for (int i = 0; i < plan->pipes; ++i) {

@@ -125,6 +125,15 @@ void mca_coll_pipering_room_for_cycles(const mca_coll_pipering_ways_t *ways, int
 void mca_coll_pipering_room_for_cycles_twice(const mca_coll_pipering_ways_t *ways, int *pipes,
                                              int *links);
 
+/** A short vector along the lines of a mesh (coll_pipering_decide_lines.c). */
+void mca_coll_pipering_plan_mesh_lines(mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_go_along_lines(const mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_room_for_lines(const mca_coll_pipering_ways_t *ways, int *pipes,
+                                      int *links);
+
+/** Adds up what moves along lines in and out of this rank, for mca_coll_pipering_count_volumes. */
+void mca_coll_pipering_count_lines(mca_coll_pipering_draft_t *draft);
+
 /* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */
 
 /** The plan is one of the root alone, with all there is. */

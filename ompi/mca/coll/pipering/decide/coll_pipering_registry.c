@@ -226,6 +226,17 @@ static const mca_coll_pipering_row_t rows[] = {
      .plan = mca_coll_pipering_plan_scatter_cycles,
      .route = mca_coll_pipering_route_scatter_cycles,
      .can = mca_coll_pipering_can_scatter_along_cycles},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     .algorithm = MCA_COLL_PIPERING_MESH_LINES,
+     .value = "mesh_lines",
+     .help = "up to 64 KiB to all of a line of a mesh, one dimension after the other; likewise",
+     .text = "lines of a mesh",
+     .instead = MCA_COLL_PIPERING_MERGED,
+     .rounds = true,
+     .forced = true,
+     .room = mca_coll_pipering_room_for_lines,
+     .plan = mca_coll_pipering_plan_mesh_lines,
+     .can = mca_coll_pipering_can_go_along_lines},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

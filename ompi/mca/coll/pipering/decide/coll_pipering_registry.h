@@ -42,7 +42,8 @@ typedef enum {
     MCA_COLL_PIPERING_TWO_TREES = 9,
     MCA_COLL_PIPERING_MESH_TREES = 10,
     MCA_COLL_PIPERING_MESH_PATH = 11,
-    MCA_COLL_PIPERING_MESH_CYCLES = 12
+    MCA_COLL_PIPERING_MESH_CYCLES = 12,
+    MCA_COLL_PIPERING_MESH_LINES = 13
 } mca_coll_pipering_algorithm_t;
 
 /** Collectives that show the same of the model (coll_pipering_lessons.c). */

@@ -1,0 +1,234 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init where a mesh is declared: along whole lines, one
+ * dimension after the other. Elsewhere the component does not serve them, and is not asked.
+ *
+ * Almasi et al., section 3.2.
+ */
+
+#include "coll_pipering_calls.h"
+
+#include <string.h>
+
+#include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
+#include "opal/util/output.h"
+
+static const char *const names[MCA_COLL_PIPERING_FORMS] = {"barrier", "ibarrier", "barrier_init"};
+
+/* A barrier on its way. */
+typedef struct {
+    mca_common_irregular_task_t super;
+    mca_common_irregular_caller_t caller;
+    mca_coll_pipering_along_lines_t lines;
+} request_t;
+
+static void construct(request_t *request)
+{
+    memset(&request->lines, 0, sizeof(request->lines));
+}
+
+static void destruct(request_t *request)
+{
+    (void) mca_coll_pipering_along_lines_fini(&request->lines);
+}
+
+static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, construct, destruct);
+
+/* ---- which calls ---- */
+
+/* Whether lines of the mesh can serve a communicator that is set up. */
+static mca_coll_pipering_reason_t judge_mesh(const mca_coll_pipering_context_t *context)
+{
+    const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
+
+    if (MCA_COLL_PIPERING_TAKEN != unlike) {
+        return unlike;
+    }
+    const mca_coll_pipering_mesh_t *mesh = mca_coll_pipering_setup_mesh(context->setup);
+    return NULL != mesh && mca_coll_pipering_lines_fit(mesh) ? MCA_COLL_PIPERING_TAKEN
+                                                             : MCA_COLL_PIPERING_FALLBACK_MODEL;
+}
+
+/* A call that returns at once must not wait for the setup. */
+static int judge(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t form,
+                 mca_coll_pipering_reason_t *reason)
+{
+    const int algorithm = mca_coll_pipering_component.barrier;
+
+    if (MCA_COLL_PIPERING_MESH_LINES != algorithm) {
+        *reason = MCA_COLL_PIPERING_OFF == algorithm ? MCA_COLL_PIPERING_FALLBACK_OFF
+                                                     : MCA_COLL_PIPERING_FALLBACK_MODEL;
+        return OMPI_SUCCESS;
+    }
+    if (MCA_COLL_PIPERING_BLOCKING == form) {
+        const int rc = mca_coll_pipering_set_up(context);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+    }
+    *reason = context->set_up ? judge_mesh(context) : MCA_COLL_PIPERING_FALLBACK_EARLY;
+    return OMPI_SUCCESS;
+}
+
+/* OMPI_ERR_NOT_SUPPORTED: the call is for the module below, on all ranks. */
+static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t form)
+{
+    mca_coll_pipering_reason_t reason;
+
+    if (module->out_of_memory) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    const int rc = judge(&module->context, form, &reason);
+    if (OMPI_SUCCESS != rc || MCA_COLL_PIPERING_TAKEN == reason) {
+        return rc;
+    }
+    mca_coll_pipering_note_fallback(names[form], MCA_COLL_PIPERING_NO_TOTAL, module->context.comm,
+                                    reason);
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
+/* ---- calls ---- */
+
+static void report(const request_t *request)
+{
+    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
+    const mca_coll_pipering_traffic_t *traffic = &request->lines.traffic;
+
+    mca_common_irregular_count(&process->counters.calls, 1);
+    if (mca_coll_pipering_is_verbose(process, request->caller.comm)) {
+        opal_output(process->output,
+                    "coll/pipering: %s on %s: lines of a mesh, %d phases; this rank: %llu messages "
+                    "in, %llu out",
+                    request->caller.name, request->caller.comm->c_name, request->lines.phases,
+                    (unsigned long long) traffic->blocks_in,
+                    (unsigned long long) traffic->blocks_out);
+    }
+}
+
+static int start(mca_common_irregular_task_t *task)
+{
+    mca_coll_pipering_along_lines_begin(&((request_t *) task)->lines);
+    mca_common_irregular_task_activate(task);
+    return OMPI_SUCCESS;
+}
+
+static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+{
+    request_t *request = (request_t *) task;
+
+    if (!mca_coll_pipering_along_lines_move(&request->lines, steps)) {
+        return false;
+    }
+    *rc = request->lines.schedule.error;
+    report(request);
+    return true;
+}
+
+static int fill(request_t *request, mca_coll_pipering_module_t *module,
+                mca_coll_pipering_form_t form, int tag)
+{
+    ompi_communicator_t *comm = module->context.comm;
+
+    request->caller = (mca_common_irregular_caller_t){.owner = "pipering",
+                                                      .name = names[form],
+                                                      .comm = comm};
+    const mca_coll_pipering_along_lines_plan_t plan
+        = {.caller = &request->caller,
+           .lines = {.mesh = mca_coll_pipering_setup_mesh(module->context.setup),
+                     .group = MCA_COLL_PIPERING_LINES_WHOLE,
+                     .me = ompi_comm_rank(comm)},
+           .tag = tag};
+    return mca_coll_pipering_along_lines_init(&request->lines, &plan);
+}
+
+/* A request that is to be started. All ranks agree on the next tag even where one has no memory. */
+static int make_request(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t form,
+                        request_t **made)
+{
+    static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
+    ompi_communicator_t *comm = module->context.comm;
+    const bool nonblocking = MCA_COLL_PIPERING_BLOCKING != form;
+    const int tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
+    request_t *request = OBJ_NEW(request_t);
+
+    if (NULL == request) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    mca_common_irregular_task_init(&request->super, &kind, comm,
+                                   MCA_COLL_PIPERING_PERSISTENT == form);
+    request->super.nonblocking = nonblocking;
+    int rc = fill(request, module, form, tag);
+    if (OMPI_SUCCESS == rc && nonblocking) {
+        rc = mca_common_irregular_task_keep(&request->super, 0);
+    }
+    if (OMPI_SUCCESS != rc) {
+        mca_common_irregular_task_free(&request->super);
+        return rc;
+    }
+    *made = request;
+    return OMPI_SUCCESS;
+}
+
+static int serve(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t form,
+                 ompi_request_t **handle)
+{
+    request_t *request;
+
+    int rc = decide(module, form);
+    if (OMPI_SUCCESS == rc) {
+        rc = make_request(module, form, &request);
+    }
+    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_PERSISTENT != form) {
+        rc = mca_common_irregular_task_start(&request->super);
+    }
+    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_BLOCKING == form) {
+        rc = mca_common_irregular_task_wait(&request->super);
+    } else if (OMPI_SUCCESS == rc) {
+        *handle = &request->super.super.super;
+    }
+    return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_irregular_mpi_error(rc);
+}
+
+int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    int rc = serve(module, MCA_COLL_PIPERING_BLOCKING, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED == rc) {
+        MCA_COMMON_IRREGULAR_BELOW(rc, comm, barrier, module->previous.barrier,
+                                   module->previous.barrier_module, (comm, module_below));
+    }
+    return rc;
+}
+
+int mca_coll_pipering_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
+                               mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    const int rc = serve(module, MCA_COLL_PIPERING_NONBLOCKING, request);
+    return OMPI_ERR_NOT_SUPPORTED == rc
+               ? module->previous.ibarrier(comm, request, module->previous.ibarrier_module)
+               : rc;
+}
+
+int mca_coll_pipering_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                                   ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+
+    const int rc = serve(module, MCA_COLL_PIPERING_PERSISTENT, request);
+    return OMPI_ERR_NOT_SUPPORTED == rc
+               ? module->previous.barrier_init(comm, info, request,
+                                               module->previous.barrier_init_module)
+               : rc;
+}

@@ -1,0 +1,238 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Calls along the lines of a mesh (coll_pipering_lines.h).
+ */
+
+#include "coll_pipering_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef mca_coll_pipering_along_lines_t along_t;
+typedef mca_coll_pipering_along_lines_phase_t phase_t;
+
+/* ---- steps ---- */
+
+/* This rank's value goes to where results are. */
+static int put_own(void *context, int from, int to)
+{
+    const along_t *along = context;
+    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+
+    (void) from;
+    (void) to;
+    return 0 == ompi_datatype_copy_content_same_ddt(plan->type, (int32_t) plan->count, plan->recv,
+                                                    (char *) plan->send)
+               ? OMPI_SUCCESS
+               : OMPI_ERROR;
+}
+
+/* The parts of a phase become its last one. */
+static int combine(void *context, int which, int to)
+{
+    const along_t *along = context;
+    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    const phase_t *phase = &along->phase[which];
+    const int last = phase->plan.parts - 1;
+
+    (void) to;
+    for (int i = last - 1; 0 <= i; --i) {
+        ompi_op_reduce(plan->op, phase->part[i], phase->part[last], (int) plan->count, plan->type);
+    }
+    return OMPI_SUCCESS;
+}
+
+/* The last value, unless it is there already, goes to where results are. */
+static int put_result(void *context, int which, int to)
+{
+    const along_t *along = context;
+    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    const phase_t *phase = &along->phase[which];
+    char *result = phase->part[phase->plan.parts - 1];
+
+    (void) to;
+    if (plan->recv == result) {
+        return OMPI_SUCCESS;
+    }
+    return 0 == ompi_datatype_copy_content_same_ddt(plan->type, (int32_t) plan->count, plan->recv,
+                                                    result)
+               ? OMPI_SUCCESS
+               : OMPI_ERROR;
+}
+
+/* ---- memory ---- */
+
+/* Messages in and out, steps, and parts of all phases. */
+static mca_common_irregular_needs_t count_entries(const along_t *along, size_t *parts)
+{
+    mca_common_irregular_needs_t most = {0, 0, (uint32_t) along->phases + 2};
+
+    *parts = 0;
+    for (int i = 0; i < along->phases; ++i) {
+        most.receives += (uint32_t) along->phase[i].plan.parts - 1;
+        most.sends += (uint32_t) along->phase[i].plan.sends;
+        *parts += (size_t) along->phase[i].plan.parts;
+    }
+    return most;
+}
+
+/* Places for values that are received; each is that of the user's type, with its gaps. */
+static void place_parts(along_t *along, char **part, char *values, size_t stride)
+{
+    char *own = along->plan.recv;
+
+    for (int i = 0; i < along->phases; ++i) {
+        phase_t *phase = &along->phase[i];
+        phase->part = part;
+        part += phase->plan.parts;
+        for (int j = 0; j < phase->plan.parts; ++j) {
+            phase->part[j] = j == phase->plan.own ? own : values;
+            values += j == phase->plan.own ? 0 : stride;
+        }
+        own = phase->part[phase->plan.parts - 1];
+    }
+}
+
+static int take_memory(along_t *along)
+{
+    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    size_t parts;
+    const mca_common_irregular_needs_t most = count_entries(along, &parts);
+    ptrdiff_t gap = 0;
+    size_t stride = 0;
+
+    if (NULL != plan->op) {
+        const size_t span = (size_t) opal_datatype_span(&plan->type->super, (int64_t) plan->count,
+                                                        &gap);
+        stride = (span + 15) & ~(size_t) 15;
+    }
+    along->memory = malloc(mca_common_irregular_schedule_size(most) + parts * sizeof(char *));
+    along->values = malloc(most.receives * stride + 1);
+    if (NULL == along->memory || NULL == along->values) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    char **part = mca_common_irregular_schedule_bind(&along->schedule, most, along->memory);
+    place_parts(along, part, along->values - gap, stride);
+    return OMPI_SUCCESS;
+}
+
+/* ---- listing ---- */
+
+static void list_message(const along_t *along, mca_common_irregular_messages_t *list, char *value,
+                         int peer, mca_common_irregular_needs_t needs)
+{
+    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    const bool barrier = NULL == plan->op;
+
+    list->message[list->count++]
+        = (mca_common_irregular_message_t){.buffer = barrier ? NULL : value,
+                                           .type = barrier ? MPI_BYTE : plan->type,
+                                           .count = plan->count,
+                                           .bytes = plan->bytes,
+                                           .peer = peer,
+                                           .needs = needs};
+}
+
+/* A phase begins when the one before is over. */
+static void list_phase(along_t *along, int which)
+{
+    mca_common_irregular_schedule_t *schedule = &along->schedule;
+    const phase_t *phase = &along->phase[which];
+    const mca_common_irregular_needs_t none = {0, 0, 0};
+    const mca_common_irregular_needs_t before = mca_common_irregular_schedule_so_far(schedule);
+
+    for (int i = 0; i < phase->plan.parts; ++i) {
+        if (i != phase->plan.own) {
+            list_message(along, &schedule->receives, phase->part[i],
+                         mca_coll_pipering_lines_from(&along->plan.lines, &phase->plan, i), none);
+        }
+    }
+    for (int i = 0; i < phase->plan.sends; ++i) {
+        list_message(along, &schedule->sends, phase->part[phase->plan.own],
+                     mca_coll_pipering_lines_to(&along->plan.lines, &phase->plan, i), before);
+    }
+    if (NULL != along->plan.op) {
+        mca_common_irregular_schedule_step(schedule, combine, which, 0,
+                                           mca_common_irregular_schedule_so_far(schedule));
+    }
+}
+
+static void list_all(along_t *along)
+{
+    mca_common_irregular_schedule_t *schedule = &along->schedule;
+    const bool barrier = NULL == along->plan.op;
+
+    if (!barrier && NULL != along->plan.send) {
+        mca_common_irregular_schedule_step(schedule, put_own, 0, 0,
+                                           mca_common_irregular_schedule_so_far(schedule));
+    }
+    for (int i = 0; i < along->phases; ++i) {
+        list_phase(along, i);
+    }
+    if (!barrier) {
+        mca_common_irregular_schedule_step(schedule, put_result, along->phases - 1, 0,
+                                           mca_common_irregular_schedule_so_far(schedule));
+    }
+    schedule->receives.window = schedule->receives.count;
+    schedule->sends.window = schedule->sends.count;
+}
+
+/* ---- the life of a call ---- */
+
+int mca_coll_pipering_along_lines_init(along_t *along,
+                                       const mca_coll_pipering_along_lines_plan_t *plan)
+{
+    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
+
+    memset(along, 0, sizeof(*along));
+    along->plan = *plan;
+    along->schedule.caller = plan->caller;
+    along->schedule.tag = plan->tag;
+    along->schedule.context = along;
+    along->phases = mca_coll_pipering_lines_phases(&plan->lines, phase);
+    for (int i = 0; i < along->phases; ++i) {
+        along->phase[i].plan = phase[i];
+    }
+    const int rc = take_memory(along);
+    if (OMPI_SUCCESS != rc) {
+        (void) mca_coll_pipering_along_lines_fini(along);
+        return rc;
+    }
+    list_all(along);
+    along->traffic.blocks_in = along->schedule.receives.count;
+    along->traffic.blocks_out = along->schedule.sends.count;
+    along->traffic.bytes_in = along->traffic.blocks_in * plan->bytes;
+    along->traffic.bytes_out = along->traffic.blocks_out * plan->bytes;
+    return OMPI_SUCCESS;
+}
+
+void mca_coll_pipering_along_lines_begin(along_t *along)
+{
+    mca_common_irregular_schedule_begin(&along->schedule);
+}
+
+bool mca_coll_pipering_along_lines_move(along_t *along, int *progress)
+{
+    return mca_common_irregular_schedule_move(&along->schedule, progress);
+}
+
+bool mca_coll_pipering_along_lines_fini(along_t *along)
+{
+    const bool pending = mca_common_irregular_schedule_fini(&along->schedule);
+
+    if (!pending) {
+        free(along->values);
+        free(along->memory);
+    }
+    along->values = along->memory = NULL;
+    return pending;
+}
