@@ -54,6 +54,7 @@ static const char arms[]
       "  mesh_trees, mesh_path, mesh_cycles\n"
       "                     forced: pipering's algorithms on a mesh, of bcast and reduce, of\n"
       "                     reduce and allreduce, of allreduce and allgather\n"
+      "  mesh_lines         forced: pipering's allreduce of short vectors on a mesh\n"
       "  mleader            as a user meets it, with both; of allgather\n"
       "  off                forced: the module below\n"
       "  tuned              coll/tuned's own choice, without our components and coll/han\n"
@@ -79,6 +80,7 @@ static const bench_kind_t kinds[]
        {"mesh_trees", BENCH_PIPERING, 0, "%s_algorithm=mesh_trees", "bcast,reduce"},
        {"mesh_path", BENCH_PIPERING, 0, "%s_algorithm=mesh_path", "reduce,allreduce"},
        {"mesh_cycles", BENCH_PIPERING, 0, "%s_algorithm=mesh_cycles", "allreduce,allgather"},
+       {"mesh_lines", BENCH_PIPERING, 0, "%s_algorithm=mesh_lines", "allreduce"},
        {NULL, BENCH_STOCK, 0, NULL, NULL}};
 
 static const bench_option_t options[] = {{"--coll", &fold.coll_list, NULL, 0.0, NULL},

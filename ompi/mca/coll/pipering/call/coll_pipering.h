@@ -18,9 +18,10 @@
  *     why         which calls a program makes, and who serves them, where that is recorded
  *     decide      setup (who is where, what links cost), lessons, registry (a row for each
  *                 algorithm), choice, and a plan of each: ring, rounds, chain
- *     engine      the one pipeline, gathers in rounds (a plan of the schedule engine); staging
+ *     engine      the one pipeline; gathers in rounds, and calls along lines of a mesh (plans of the
+ *                 schedule engine); staging
  *     transport   arena and fifo (ring buffers), copy, nodes, clock
- *     plans       pure C: blocks, rounds, order, route, chain, grid, outliers, model
+ *     plans       pure C: blocks, rounds, order, route, chain, grid, mesh, outliers, model
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
  * an argument, or in a context (coll_pipering_context.h). Exchanges of all with all have a
