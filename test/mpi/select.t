@@ -138,6 +138,7 @@ is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_algorithm \
     alltoall_in_place alltoall_many alltoall_many_window alltoall_permute alltoall_small \
     alltoall_visit alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
+    barrier_algorithm \
     bcast_algorithm beta block_model block_size block_split exscan_algorithm fixed_point_sum local_alpha \
     local_beta mesh mesh_barrier mesh_decision mesh_packet min_total \
     neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
