@@ -135,7 +135,8 @@ static bool execute_rounds(const predict_t *predict, predict_outcome_t *outcome)
 bool predict_execute(const predict_t *predict, predict_outcome_t *outcome)
 {
     if (0 == predict->execute
-        || (NULL != predict->call.ways && !predict_goes_along_mesh(predict, outcome))
+        || (NULL != predict->call.ways
+            && (outcome->row->rounds || !predict_goes_along_mesh(predict, outcome)))
         || (0 > predict->execute && MESSAGES_MOST < count_messages(predict, outcome))) {
         return true;
     }
