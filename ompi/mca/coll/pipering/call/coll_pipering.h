@@ -18,8 +18,8 @@
  *     why         which calls a program makes, and who serves them, where that is recorded
  *     decide      setup (who is where, what links cost), lessons, registry (a row for each
  *                 algorithm), choice, and a plan of each: ring, rounds, chain
- *     engine      the one pipeline; gathers in rounds, and calls along lines of a mesh (plans of the
- *                 schedule engine); staging
+ *     engine      the one pipeline; gathers in rounds, and calls along lines of a mesh (plans of
+ *                 the schedule engine); staging
  *     transport   arena and fifo (ring buffers), copy, nodes, clock
  *     plans       pure C: blocks, rounds, order, route, chain, grid, mesh, outliers, model
  *

@@ -130,7 +130,10 @@ bool mca_coll_pipering_request_meet(mca_coll_pipering_request_t *request, int ta
 /** Ends it, wherever it stands. */
 void mca_coll_pipering_request_part(mca_coll_pipering_request_t *request);
 
-/** Makes the pipelines, or the exchange along lines, of a reduction that begins (coll_pipering_request_reduce.c). */
+/**
+ * Makes the pipelines, or the exchange along lines, of a reduction that begins
+ * (coll_pipering_request_reduce.c).
+ */
 int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
 
 /**

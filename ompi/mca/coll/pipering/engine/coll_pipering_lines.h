@@ -39,7 +39,7 @@ BEGIN_C_DECLS
 typedef struct mca_coll_pipering_along_lines_plan_t {
     const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_lines_t lines;
-    ompi_op_t *op;         /**< one that commutes; NULL: a barrier, which has nothing below but tag */
+    ompi_op_t *op;         /**< one that commutes; NULL: a barrier, with nothing below but tag */
     ompi_datatype_t *type;
     size_t count, bytes;   /**< of the vector: elements of the type, and bytes of the signature */
     const char *send;      /**< NULL: this rank's value is in `recv` */
@@ -50,7 +50,7 @@ typedef struct mca_coll_pipering_along_lines_plan_t {
 /** A phase that is under way. */
 typedef struct mca_coll_pipering_along_lines_phase_t {
     mca_coll_pipering_lines_phase_t plan;
-    char **part; /**< [plan.parts] values; the own one before they are combined, the last one then */
+    char **part; /**< [plan.parts] values; the last one becomes the result */
 } mca_coll_pipering_along_lines_phase_t;
 
 /** A call along lines that is under way. */
