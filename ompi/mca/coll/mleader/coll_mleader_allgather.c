@@ -41,12 +41,18 @@ static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_
 }
 
 /*
- * Whether it has been found that leaders are of no use to the communicator, or, where the user
- * wants them in any case, that they are not possible.
+ * Whether a call has the wrong size, or it has been found that leaders are of no use to the
+ * communicator, or, where the user wants them in any case, that they are not possible.
  */
-static mca_coll_mleader_reason_t judge_module(const mca_coll_mleader_params_t *params,
-                                              const mca_coll_mleader_module_t *module)
+static mca_coll_mleader_reason_t judge_call(const mca_coll_mleader_params_t *params,
+                                            const mca_coll_mleader_call_t *call,
+                                            const mca_coll_mleader_module_t *module)
 {
+    const mca_coll_mleader_reason_t reason = mca_coll_mleader_judge_size(params, call->bytes);
+
+    if (MCA_COLL_MLEADER_TAKEN != reason) {
+        return reason;
+    }
     return MCA_COLL_MLEADER_AUTO == params->algorithm
                    || MCA_COLL_MLEADER_FALLBACK_UNLIKE == module->reason
                    || MCA_COLL_MLEADER_FALLBACK_UNEQUAL == module->reason
@@ -188,13 +194,10 @@ call_of(const char *name, const void *sbuf, int scount, ompi_datatype_t *sdtype,
 static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module)
 {
     const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
-    mca_coll_mleader_reason_t reason = mca_coll_mleader_judge_size(&params, call->bytes);
+    mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
 
     if (0 == call->bytes) {
         return OMPI_SUCCESS;
-    }
-    if (MCA_COLL_MLEADER_TAKEN == reason) {
-        reason = judge_module(&params, module);
     }
     if (MCA_COLL_MLEADER_TAKEN == reason) {
         reason = judge_calls(&params, module);
@@ -265,14 +268,11 @@ static int iserve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modu
 {
     const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
     mca_coll_mleader_topology_t *topology = module->topology;
-    mca_coll_mleader_reason_t reason = mca_coll_mleader_judge_size(&params, call->bytes);
+    mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
 
     if (0 == call->bytes) {
         *request = &ompi_request_empty;
         return OMPI_SUCCESS;
-    }
-    if (MCA_COLL_MLEADER_TAKEN == reason) {
-        reason = judge_module(&params, module);
     }
     if (MCA_COLL_MLEADER_TAKEN == reason) {
         reason = NULL != topology && topology->joined
@@ -310,13 +310,10 @@ static int serve_again(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t 
                        ompi_request_t **request)
 {
     const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
-    mca_coll_mleader_reason_t reason = mca_coll_mleader_judge_size(&params, call->bytes);
+    mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
 
     if (0 == call->bytes) {
         return OMPI_ERR_NOT_SUPPORTED;
-    }
-    if (MCA_COLL_MLEADER_TAKEN == reason) {
-        reason = judge_module(&params, module);
     }
     if (MCA_COLL_MLEADER_TAKEN == reason) {
         const int rc = set_up(&params, module, call->comm);
