@@ -10,9 +10,9 @@
 
 /**
  * @file
- * The choice between a chain and two trees for a broadcast, on random machines: two trees are
- * chosen where they take less time than the chain and the module below by more than their model
- * may be wrong, never on two nodes or on one, and never by calls that must show a link's rate.
+ * The choice among the algorithms of a broadcast, a reduction or a scan, on random machines:
+ * without one forced, the plan is that of the algorithm whose forced plan takes the least modelled
+ * time, but never of one that only users choose.
  */
 
 #include <string.h>
@@ -44,15 +44,15 @@ static void open_machine(machine_t *machine, int nodes, int per_node,
                                                  .cost = {.net = net, .local = local}};
 }
 
-static mca_coll_pipering_plan_t *plan_bcast(const machine_t *machine, size_t bytes, int algorithm,
-                                            bool clocked)
+static mca_coll_pipering_plan_t *plan_call(const machine_t *machine,
+                                           mca_coll_pipering_collective_t collective, size_t bytes,
+                                           int algorithm)
 {
     const mca_coll_pipering_key_t key = {
-        .collective = MCA_COLL_PIPERING_BCAST,
+        .collective = collective,
         .params = {.algorithm = algorithm,
                    .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
                    .reorder_nodes = true},
-        .clocked = clocked,
         .sizes = {.count = bytes, .scale = 1, .unit = 1, .parts = 1}};
     mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(machine->facts.ranks, NULL, &key);
 
@@ -63,55 +63,53 @@ static mca_coll_pipering_plan_t *plan_bcast(const machine_t *machine, size_t byt
     return plan;
 }
 
-static bool is_two_trees(const mca_coll_pipering_plan_t *plan)
+/* The algorithms that may be chosen, by the manual (docs/tuning.md), without a mesh. */
+static const struct {
+    mca_coll_pipering_collective_t collective;
+    int algorithm[3]; /* 0: there are no more */
+} chosen[] = {
+    {MCA_COLL_PIPERING_BCAST, {MCA_COLL_PIPERING_PIPELINE}},
+    {MCA_COLL_PIPERING_REDUCE, {MCA_COLL_PIPERING_PIPELINE}},
+    {MCA_COLL_PIPERING_SCAN, {MCA_COLL_PIPERING_PIPELINE}},
+    {MCA_COLL_PIPERING_EXSCAN, {MCA_COLL_PIPERING_PIPELINE}},
+    {MCA_COLL_PIPERING_ALLREDUCE, {MCA_COLL_PIPERING_MERGED, MCA_COLL_PIPERING_RING}},
+};
+#define COLLECTIVES (sizeof(chosen) / sizeof(chosen[0]))
+
+static bool is_same(const mca_coll_pipering_plan_t *a, const mca_coll_pipering_plan_t *b)
 {
-    return MCA_COLL_PIPERING_TWO_TREES == plan->row->algorithm;
+    return a->row == b->row && a->time == b->time && a->pipes == b->pipes
+           && a->cut.block_size == b->cut.block_size && a->out.blocks == b->out.blocks
+           && a->in.blocks == b->in.blocks;
 }
 
-/* The plan of a chain, block by block. */
-static bool is_chain(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_plan_t *chain)
+/* Where two algorithms take the same time either may be chosen. */
+static void try_call(tap_tally_t *best, int *wins, const machine_t *machine, size_t bytes, size_t c)
 {
-    return MCA_COLL_PIPERING_PIPELINE == plan->row->algorithm && chain->pipes == plan->pipes
-           && chain->cut.block_size == plan->cut.block_size && chain->time == plan->time
-           && chain->out.blocks == plan->out.blocks && chain->in.blocks == plan->in.blocks;
-}
+    mca_coll_pipering_plan_t *plan = plan_call(machine, chosen[c].collective, bytes,
+                                               MCA_COLL_PIPERING_AUTO);
+    bool found = false, beaten = false;
 
-typedef struct tallies_t {
-    tap_tally_t trees, chain, clocked, few;
-} tallies_t;
-
-static void try_bcast(tallies_t *tallies, const machine_t *machine, size_t bytes)
-{
-    mca_coll_pipering_plan_t *chain = plan_bcast(machine, bytes, MCA_COLL_PIPERING_PIPELINE, false),
-                             *trees = plan_bcast(machine, bytes, MCA_COLL_PIPERING_TWO_TREES, false),
-                             *plan = plan_bcast(machine, bytes, MCA_COLL_PIPERING_AUTO, false),
-                             *clocked = plan_bcast(machine, bytes, MCA_COLL_PIPERING_AUTO, true);
-    const double rival = chain->time < chain->rival_time ? chain->time : chain->rival_time;
-    const int nodes = machine->facts.nodes;
-
-    if (3 > nodes) {
-        tap_try(&tallies->few, is_chain(plan, chain), "%d nodes, %zu bytes", nodes, bytes);
-    } else if (4 * trees->time < 3 * rival) {
-        tap_try(&tallies->trees,
-                is_two_trees(plan) && MCA_COLL_PIPERING_TAKEN == plan->reason
-                    && trees->time == plan->time
-                    && trees->cut.block_size == plan->cut.block_size,
-                "%d nodes, %zu bytes: %g s, others %g s", nodes, bytes, trees->time, rival);
-    } else {
-        tap_try(&tallies->chain, is_chain(plan, chain), "%d nodes, %zu bytes: %g s, others %g s",
-                nodes, bytes, trees->time, rival);
+    for (int i = 0; i < 3 && 0 != chosen[c].algorithm[i]; i++) {
+        mca_coll_pipering_plan_t *forced = plan_call(machine, chosen[c].collective, bytes,
+                                                     chosen[c].algorithm[i]);
+        found = found || is_same(plan, forced);
+        beaten = beaten || forced->time < plan->time;
+        mca_coll_pipering_plan_release(forced);
     }
-    tap_try(&tallies->clocked, is_chain(clocked, chain), "%d nodes, %zu bytes", nodes, bytes);
-    mca_coll_pipering_plan_release(chain);
-    mca_coll_pipering_plan_release(trees);
+    wins[plan->row->algorithm]++;
+    tap_try(best, found && !beaten, "collective %d, %d ranks on %d nodes, %zu bytes: %s, %g s",
+            (int) chosen[c].collective, machine->facts.ranks, machine->facts.nodes, bytes,
+            plan->row->text, plan->time);
     mca_coll_pipering_plan_release(plan);
-    mca_coll_pipering_plan_release(clocked);
 }
 
-static void try_machines(void)
+int main(void)
 {
-    tallies_t tallies = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+    int wins[MCA_COLL_PIPERING_MESH_LINES + 1] = {0};
+    tap_tally_t best = {0, 0};
 
+    tap_start();
     for (int i = 0; i < 3000; i++) {
         static machine_t machine;
         const int per_node = tap_between(1, 4);
@@ -124,35 +122,12 @@ static void try_machines(void)
                                                      .gap = alpha / 2,
                                                      .beta = 1e-11 * (double) (1 << tap_below(14)),
                                                      .overlap = tap_once_in(2)});
-        try_bcast(&tallies, &machine, (size_t) tap_between(8192, 65536) << tap_below(8));
+        try_call(&best, wins, &machine, (size_t) tap_between(8192, 65536) << tap_below(8),
+                 (size_t) i % COLLECTIVES);
     }
-    tally_ok(&tallies.trees, 300, "two trees are chosen where they win by a third");
-    tally_ok(&tallies.chain, 300, "a chain is chosen elsewhere");
-    tally_ok(&tallies.clocked, 3000, "a call that must show a link's rate goes along a chain");
-    tally_ok(&tallies.few, 100, "so do calls on one node or on two");
-}
-
-/* As measured on 32 nodes of 20 Mbit/s (docs/results.md). */
-static void try_measured(void)
-{
-    static machine_t machine;
-
-    open_machine(&machine, 32, 1,
-                 (mca_coll_pipering_link_cost_t){
-                     .alpha = 60e-6, .beta = 4.17e-7, .latency = 60e-6, .overlap = true});
-    for (size_t bytes = 8192; bytes <= 65536; bytes *= 2) {
-        mca_coll_pipering_plan_t *plan = plan_bcast(&machine, bytes, MCA_COLL_PIPERING_AUTO, false);
-
-        ok(is_two_trees(plan) == (8192 == bytes), "32 nodes of 20 Mbit/s, %zu bytes: %s", bytes,
-           plan->row->text);
-        mca_coll_pipering_plan_release(plan);
-    }
-}
-
-int main(void)
-{
-    tap_start();
-    try_machines();
-    try_measured();
+    tally_ok(&best, 3000, "the plan is that of the fastest algorithm");
+    ok(0 < wins[MCA_COLL_PIPERING_MERGED] && 0 < wins[MCA_COLL_PIPERING_RING],
+       "vectors are reduced to all in two ways: %d merged, %d by the ring",
+       wins[MCA_COLL_PIPERING_MERGED], wins[MCA_COLL_PIPERING_RING]);
     return tap_end();
 }

@@ -154,19 +154,19 @@ static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pip
            && !plan->row->whole && (NULL == plan->row->room || 0 == params->mesh_packet);
 }
 
-/* A call that teaches takes, in place of *plan, one that this component serves and can clock. */
+/* A call that teaches takes, in place of *plan, one that this component serves. */
 static int replace_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                         mca_coll_pipering_plan_t **plan)
 {
     mca_coll_pipering_plan_release(*plan);
-    key->must_take = key->clocked = true;
+    key->must_take = true;
     return find_plan(call, key, NULL, plan);
 }
 
 /*
  * The plan of a call that teaches. Some calls are left below to see what that takes, or taken
- * though they would be left. Some take another row than they would, whose streams share no
- * link, or other blocks, so that the cost of a block can be told from that of a byte.
+ * though they would be left. Some take other blocks than they would, so that the cost of a block
+ * can be told from that of a byte.
  */
 static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                               mca_coll_pipering_plan_t **plan)
@@ -183,11 +183,8 @@ static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
         mca_coll_pipering_plan_release(*plan);
         return rc;
     }
-    if (!taken || (MCA_COLL_PIPERING_AUTO == key->params.algorithm && (*plan)->row->crosses)) {
-        const int rc = replace_plan(call, key, plan);
-        if (!taken || OMPI_SUCCESS != rc) {
-            return rc;
-        }
+    if (!taken) {
+        return replace_plan(call, key, plan);
     }
     const size_t block = (*plan)->cut.block_size * key->sizes.unit;
     const size_t varied = !is_free(&key->params, *plan)

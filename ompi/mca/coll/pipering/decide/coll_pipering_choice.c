@@ -109,8 +109,7 @@ static const mca_coll_pipering_row_t *forced_row(const mca_coll_pipering_draft_t
 
 static bool is_weighed(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    return !row->forced && !(row->crosses && draft->plan->key.clocked) && can_serve(draft, row)
-           && (NULL == row->suits || row->suits(draft));
+    return !row->forced && can_serve(draft, row) && (NULL == row->suits || row->suits(draft));
 }
 
 static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *other)

@@ -51,7 +51,6 @@ typedef struct mca_coll_pipering_key_t {
     bool wanted;    /**< as a pipeline, since nothing is known of links */
     bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
     bool off_mesh;  /**< not along a mesh, even if the communicator has one */
-    bool clocked;   /**< its streams must show the rate of a link: no row that crosses is weighed */
     bool ordered;   /**< of a reduction: the operation does not commute */
     bool reproducible; /**< likewise: values must be combined in the same order on every run */
     int root;

@@ -63,8 +63,7 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
     return a->collective == b->collective && a->must_take == b->must_take
            && a->wanted == b->wanted && a->varied == b->varied && a->lessons == b->lessons
            && a->ordered == b->ordered && a->reproducible == b->reproducible
-           && a->off_mesh == b->off_mesh && a->clocked == b->clocked
-           && a->root == b->root && a->sizes.unit == b->sizes.unit
+           && a->off_mesh == b->off_mesh && a->root == b->root && a->sizes.unit == b->sizes.unit
            && same_params(&a->params, &b->params);
 }
 

@@ -52,27 +52,3 @@ void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft)
     plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
     plan->rounds = mca_coll_pipering_blocks(plan->total, block);
 }
-
-/*
- * Two nodes are a chain, and on one node both trees go along the same chain. On a mesh the trees'
- * links share wires, which the model knows nothing of.
- */
-bool mca_coll_pipering_suits_two_trees(const mca_coll_pipering_draft_t *draft)
-{
-    return 2 < draft->nodes && NULL == draft->ways;
-}
-
-/*
- * An execution takes up to 4/3 of the modelled time, as the order of sends has it
- * (test/unit/two_trees.c), and no lesson corrects the model. So two trees must win even then, and
- * over the module below, too.
- */
-#define EXECUTION_SLACK (4.0 / 3)
-
-bool mca_coll_pipering_two_trees_beat(const mca_coll_pipering_draft_t *draft,
-                                      const mca_coll_pipering_plan_t *other)
-{
-    const double most = EXECUTION_SLACK * draft->plan->time;
-
-    return most < other->time && most < draft->plan->rival_time;
-}

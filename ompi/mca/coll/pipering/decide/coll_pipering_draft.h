@@ -92,9 +92,6 @@ void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);
 /** A broadcast down two trees (coll_pipering_decide_two_trees.c). */
 void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_two_trees(mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_suits_two_trees(const mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_two_trees_beat(const mca_coll_pipering_draft_t *draft,
-                                      const mca_coll_pipering_plan_t *other);
 
 /** A vector that is scattered and gathered along a ring; likewise. */
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
