@@ -12,14 +12,13 @@
 
 #include <string.h>
 
-#include "coll_pipering_clock.h"
 #include "coll_pipering_engine_steps.h"
+#include "ranks_arena.h"
 #include "ranks_data.h"
 #include "ref.h"
 #include "tap.h"
 
 #define BORED 300 /* steps in which nothing happens */
-#define LEASES 512
 
 /** A call on a rank. */
 typedef struct actor_t {
@@ -47,98 +46,6 @@ typedef struct stage_t {
 static void blame(stage_t *stage, const char *fault)
 {
     stage->fault = NULL == stage->fault ? fault : stage->fault;
-}
-
-/* ---- the arena, and the clock, of coll_pipering_arena.h and coll_pipering_clock.h ---- */
-
-static struct {
-    mca_coll_pipering_neighbour_t neighbour[POSING_RANKS][POSING_RANKS];
-    mca_coll_pipering_fifo_t *lease[LEASES];
-    double time;
-} world;
-
-mca_coll_pipering_neighbour_t *mca_coll_pipering_arena_neighbour(ompi_communicator_t *comm,
-                                                                 int rank)
-{
-    return &world.neighbour[comm->rank][rank];
-}
-
-static mca_coll_pipering_fifo_t **find_lease(const mca_coll_pipering_fifo_t *fifo)
-{
-    for (int i = 0; i < LEASES; i++) {
-        if (fifo == world.lease[i]) {
-            return &world.lease[i];
-        }
-    }
-    return NULL;
-}
-
-mca_coll_pipering_fifo_t *mca_coll_pipering_arena_lease(size_t block_bytes, size_t *size)
-{
-    mca_coll_pipering_fifo_t **lease = find_lease(NULL);
-
-    while (tap_once_in(3)) {
-        *size /= 2;
-    }
-    if (NULL == lease || tap_once_in(8) || !mca_coll_pipering_fifo_carries(*size, block_bytes)) {
-        return NULL;
-    }
-    *lease = tap_memory(sizeof(**lease) + *size);
-    mca_coll_pipering_fifo_clear(*lease);
-    return *lease;
-}
-
-void mca_coll_pipering_arena_release(const mca_coll_pipering_fifo_t *fifo)
-{
-    mca_coll_pipering_fifo_t **lease = find_lease(fifo);
-
-    free(*lease);
-    *lease = NULL;
-}
-
-const mca_common_irregular_segment_t *mca_coll_pipering_arena_segment(void)
-{
-    static const mca_common_irregular_segment_t segment = 1;
-    return &segment;
-}
-
-size_t mca_coll_pipering_arena_place(const mca_coll_pipering_fifo_t *fifo)
-{
-    return (size_t) fifo;
-}
-
-void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool attached)
-{
-    neighbour->has_mine = attached ? MCA_COLL_PIPERING_ATTACHED : MCA_COLL_PIPERING_UNABLE;
-}
-
-mca_coll_pipering_fifo_t *
-mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
-                               const mca_common_irregular_segment_t *segment, size_t place)
-{
-    if (!neighbour->tried && NULL != segment) {
-        neighbour->tried = true;
-        neighbour->segment = tap_once_in(6) ? 0 : *segment;
-    }
-    return 0 == neighbour->segment ? NULL : (mca_coll_pipering_fifo_t *) place;
-}
-
-double mca_coll_pipering_now(void)
-{
-    return world.time += 1e-6;
-}
-
-/* True if nothing was leased any more; it is given back in any case. */
-static bool close_world(void)
-{
-    bool empty = true;
-
-    for (int i = 0; i < LEASES; i++) {
-        empty &= NULL == world.lease[i];
-        free(world.lease[i]);
-    }
-    memset(&world, 0, sizeof(world));
-    return empty;
 }
 
 /* ---- problems ---- */
@@ -571,7 +478,7 @@ const char *ranks_run(const ranks_problem_t *problem, unsigned long fails)
     act(&stage);
     clean_up(&stage);
     check(&stage, 0 < fails);
-    const bool empty = posing_close(stage.comm), unleased = close_world();
+    const bool empty = posing_close(stage.comm), unleased = ranks_arena_close();
     if (0 == fails && !(empty && unleased)) {
         blame(&stage, empty ? "a ring buffer is leased still" : "messages are left");
     }
