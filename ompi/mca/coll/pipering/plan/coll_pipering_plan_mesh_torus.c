@@ -26,7 +26,8 @@
  *   are joined by two squares, the first of which breaks the cycle of rows and the second one
  *   mends it.
  * - wind: the cycles never go up or to the left (g is the greatest common divisor of a and b).
- *   That takes an i such that i and g - i are prime to a and b (Trotter and Erdos).
+ *   That takes an i such that i and g - i are prime to a and b, so that both cycles pass all
+ *   vertices (Trotter and Erdos).
  * - skew: the cycle across passes each row once, the upper half of the rows in one direction and
  *   the lower half in the other one. What it leaves is joined by squares.
  *
