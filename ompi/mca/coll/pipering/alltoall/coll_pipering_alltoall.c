@@ -9,8 +9,10 @@
  */
 /**
  * @file
- * MPI_Alltoall, MPI_Ialltoall and MPI_Alltoall_init: one type and one count, messages one behind
- * the other. Served only where there is a mesh, or if a variable says so.
+ * MPI_Alltoall, MPI_Ialltoall and MPI_Alltoall_init: all messages of a side have one type and one
+ * count, and lie one behind the other. coll/pipering serves such a call only on a declared mesh,
+ * from min_total bytes on, or if the variable alltoall_algorithm names an algorithm; the module
+ * below serves all others.
  */
 
 #include "coll_pipering_alltoall.h"

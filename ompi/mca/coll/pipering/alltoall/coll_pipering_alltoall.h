@@ -9,22 +9,22 @@
  */
 /**
  * @file
- * Exchanges of unlike messages with many peers: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and
- * MPI_Neighbor_alltoallw.
+ * The all-to-all family: MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and MPI_Neighbor_alltoallw. An
+ * exchange is one call of the family: each rank sends a message of any size to each of its peers.
  *
- *     glue      alltoall, alltoallv, alltoallw, neighbor_alltoallw: arguments of MPI into two
- *               sides
- *     serve     alltoall_serve: below, or an exchange; counters
- *     make      alltoall_make: the schedule of an exchange, and all its memory;
- *               alltoall_permuted: the same in packets
- *     steps     alltoall_exchange: copies inside of the process
- *     engine    common_irregular_schedule: moves messages
- *     plans     plan_bins: which messages there are, in which order they start; plan_permuted:
- *               in which order packets do
+ *     MPI calls   alltoall, alltoallv, alltoallw, neighbor_alltoallw: describe the arguments of a
+ *                 call as a sending and a receiving side
+ *     serve       alltoall_serve: serves the call or returns it to the module below; counters
+ *     make        alltoall_make: allocates an exchange and fills in its schedule;
+ *                 alltoall_permuted: the same for messages in packets
+ *     steps       alltoall_exchange: copies inside the process
+ *     engine      common_irregular_schedule: sends and receives the messages of a schedule
+ *     plans       plan_bins: order in which messages start; plan_permuted: order of packets
  *
- * No rank knows all sizes. So whether a call is served rests on parameters alone, and
- * sizes change the order in which a rank starts its messages, never which ones there
- * are: a message is left out if it has no bytes, which both its ends see.
+ * A rank knows only the sizes of its own messages, so sizes do not decide which algorithm serves a
+ * call; the variables do, which all ranks have in common. (MPI_Alltoall may use its size, which is
+ * equal on all ranks.) Sizes decide the order in which a rank starts its messages. Only messages
+ * without bytes are left out: both their sender and their receiver see that there are none.
  */
 
 #ifndef MCA_COLL_PIPERING_ALLTOALL_H
@@ -40,17 +40,18 @@ BEGIN_C_DECLS
 
 /* ---- variables and counters (coll_pipering_alltoall_params.c) ---- */
 
+/** Algorithms of an exchange, as the variables ..._algorithm name them. */
 typedef enum {
     MCA_COLL_PIPERING_EXCHANGE_AUTO,
-    MCA_COLL_PIPERING_EXCHANGE_BINS,
-    MCA_COLL_PIPERING_EXCHANGE_ROTATED,     /**< without bins */
-    MCA_COLL_PIPERING_EXCHANGE_ORDERED,     /**< by rank */
-    MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN, /**< one peer at a time, zero bytes too */
+    MCA_COLL_PIPERING_EXCHANGE_BINS,        /**< small messages first, then large ones */
+    MCA_COLL_PIPERING_EXCHANGE_ROTATED,     /**< from the next rank on, whatever the sizes */
+    MCA_COLL_PIPERING_EXCHANGE_ORDERED,     /**< from rank 0 on, whatever the sizes */
+    MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN, /**< one peer at a time, with empty messages */
     MCA_COLL_PIPERING_EXCHANGE_OFF,
-    MCA_COLL_PIPERING_EXCHANGE_PERMUTED     /**< in packets, by visits in a random order */
+    MCA_COLL_PIPERING_EXCHANGE_PERMUTED     /**< in packets, peers in a random order */
 } mca_coll_pipering_exchange_algorithm_t;
 
-/** Calls with a variable of their own. */
+/** MPI calls that have a variable ..._algorithm. */
 typedef enum {
     MCA_COLL_PIPERING_CALL_ALLTOALL,
     MCA_COLL_PIPERING_CALL_ALLTOALLV,
@@ -59,20 +60,23 @@ typedef enum {
     MCA_COLL_PIPERING_EXCHANGE_CALLS
 } mca_coll_pipering_exchange_call_t;
 
+/** The values of the variables for one call. */
 typedef struct mca_coll_pipering_exchange_params_t {
-    int algorithm;   /**< mca_coll_pipering_exchange_algorithm_t */
-    size_t small;    /**< messages of fewer bytes are small */
-    size_t window;   /**< messages under way, 0: all ... */
-    size_t many, many_window; /**< ... and from `many` messages of a rank on, 0: there are none */
-    size_t in_place; /**< bytes of copies that are under way, 0: all */
-    size_t packet, visit; /**< permuted: bytes of a packet, packets of a visit ... */
-    bool permute;         /**< ... and whether visits are in a random order */
+    int algorithm;      /**< mca_coll_pipering_exchange_algorithm_t */
+    size_t small;       /**< messages of fewer bytes are small */
+    size_t window;      /**< most sends (in place: pairs) under way, 0: all, permuted: 4 */
+    size_t many;        /**< a rank with so many sends also obeys many_window, 0: no rank does */
+    size_t many_window; /**< likewise for such a rank, 0: only `window` limits it */
+    size_t in_place;    /**< most bytes of packed messages in place, 0: no limit */
+    size_t packet;      /**< permuted: most bytes of a packet */
+    size_t visit;       /**< permuted: packets to one peer before those to the next */
+    bool permute;       /**< permuted: peers come in a random order, else by rank */
 } mca_coll_pipering_exchange_params_t;
 
-/** Bytes from which messages are large in place; elsewhere this is only a default. */
+/** Bytes from which on a message is large: fixed in place, the default of `small` elsewhere. */
 #define MCA_COLL_PIPERING_EXCHANGE_SMALL ((size_t) 4096)
 
-/** Performance variables. */
+/** The performance variables alltoall_... */
 typedef struct mca_coll_pipering_exchange_counters_t {
     opal_atomic_int64_t calls;
     opal_atomic_int64_t messages_sent, messages_received;
@@ -83,103 +87,116 @@ typedef struct mca_coll_pipering_exchange_counters_t {
 
 extern mca_coll_pipering_exchange_counters_t mca_coll_pipering_exchange_counters;
 
+/** Registers the variables and performance variables of this file. */
 void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all);
 
+/** The values of the variables now, for a call of this kind; each is in its legal range. */
 mca_coll_pipering_exchange_params_t
 mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call);
 
+/** The name of an algorithm other than OFF in verbose lines; AUTO stands for bins. */
 const char *mca_coll_pipering_exchange_algorithm_text(int algorithm);
 
 /* ---- exchanges (coll_pipering_alltoall_make.c, coll_pipering_alltoall_exchange.c) ---- */
 
-/** What a rank sends or receives, as MPI has it; arrays are borrowed. */
+/** The messages that a rank sends, or receives, in the arguments of its MPI call; borrowed. */
 typedef struct mca_coll_pipering_side_t {
     char *buffer;
-    size_t count; /**< messages */
-    const int *counts;             /**< [count], or NULL: each has `each` elements ... */
-    int each;                      /**< ... and they lie one behind the other */
-    const int *displs;             /**< in extents of `type`, or in bytes if that is NULL */
-    const MPI_Aint *byte_displs;   /**< in place of displs, or NULL */
+    size_t count;                  /**< messages */
+    const int *counts;             /**< [count] elements of each message; NULL: all have `each` */
+    int each;                      /**< such messages lie one behind the other */
+    const int *displs;             /**< [count] in extents of `type`, in bytes if that is NULL */
+    const MPI_Aint *byte_displs;   /**< [count] instead of displs, or NULL */
     ompi_datatype_t *type;         /**< of all messages, or NULL */
-    ompi_datatype_t *const *types; /**< [count] in place of type */
-    const int *peer; /**< [count] whom with, or MPI_PROC_NULL; NULL: message i with rank i */
-    bool flipped;    /**< of two messages with one peer, 2k + 1 stands before 2k */
+    ompi_datatype_t *const *types; /**< [count] where `type` is NULL */
+    const int *peer; /**< [count] rank or MPI_PROC_NULL, or NULL: message i has the peer i */
+    bool flipped;    /**< the receives of messages 2k and 2k + 1 start in the opposite order */
 } mca_coll_pipering_side_t;
 
-/** Messages that an exchange has room for in itself. */
+/** Entries of mca_coll_pipering_exchange_t.room: small exchanges allocate nothing. */
 #define MCA_COLL_PIPERING_EXCHANGE_ROOM 16
 
-/** A copy inside of the process. */
+/** A copy inside the process. */
 typedef struct mca_coll_pipering_move_t {
     mca_coll_pipering_place_t from, to;
 } mca_coll_pipering_move_t;
 
-/** An exchange on its way: a schedule, and what its steps work on. */
+/** An exchange: a schedule, and the data that its steps copy. */
 typedef struct mca_coll_pipering_exchange_t {
     mca_common_irregular_schedule_t schedule;
     mca_common_irregular_caller_t caller;
     int algorithm;
-    mca_coll_pipering_bins_t bins; /**< of what is sent */
+    mca_coll_pipering_bins_t bins; /**< number of sends in each bin */
     bool in_place;
-    mca_coll_pipering_move_t *move; /**< else: [steps], what a rank has for itself, and what is
-                                         packed before it is cut or unpacked after */
-    mca_common_irregular_message_t *packed; /**< in place: [steps], the data that steps pack ... */
-    mca_coll_pipering_pool_t pool;          /**< ... where there is room ... */
-    char *copies;                           /**< ... in [pool.size] bytes */
-    uint32_t given; /**< the first so many packed messages have given their room back */
-    void *memory;   /**< of all arrays, NULL: they are few, and have room here */
+    mca_coll_pipering_move_t *move; /**< not in place: [steps] copies of a rank's message to
+                                         itself, and between a message with gaps and `copies` */
+    mca_common_irregular_message_t *packed; /**< in place: [steps] messages that steps pack ... */
+    mca_coll_pipering_pool_t pool;          /**< ... into the room that this pool gives ... */
+    char *copies;                           /**< ... in this buffer of [pool.size] bytes */
+    uint32_t given; /**< number of packed messages that have given their room back, in order */
+    void *memory;   /**< of all arrays, NULL: they fit into `room` */
     mca_common_irregular_message_t room[MCA_COLL_PIPERING_EXCHANGE_ROOM];
 } mca_coll_pipering_exchange_t;
 
-/** What an exchange is to do. */
+/** The input of an exchange. */
 typedef struct mca_coll_pipering_exchange_plan_t {
-    const char *name;
+    const char *name; /**< of the MPI call, for messages to the user */
     mca_coll_pipering_exchange_params_t params;
-    mca_coll_pipering_side_t send, recv; /**< send.buffer is MPI_IN_PLACE: only recv counts */
-    bool copies_own; /**< what a rank has for itself is no message, but copied */
-    const int *permutation; /**< permuted: [ranks], borrowed, or NULL: visits by rank */
+    mca_coll_pipering_side_t send, recv; /**< send.buffer is MPI_IN_PLACE: only recv is used */
+    bool copies_own;        /**< a rank's message to itself is a copy, no message */
+    const int *permutation; /**< permuted: [ranks] order of visits, borrowed; NULL: by rank */
 } mca_coll_pipering_exchange_plan_t;
 
 /**
- * Makes an exchange and takes all memory it will ever want; nothing is sent yet. On
- * OMPI_ERR_OUT_OF_RESOURCE nothing is held.
+ * Makes an exchange and allocates all of its memory, so that it cannot run out of memory while
+ * peers wait for its messages; sends nothing. Afterwards it refers to the buffers and types of the
+ * plan, but to no array. On OMPI_ERR_OUT_OF_RESOURCE nothing is held.
  */
 int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
                                     const mca_coll_pipering_exchange_plan_t *plan,
                                     ompi_communicator_t *comm, int tag);
 void mca_coll_pipering_exchange_fini(mca_coll_pipering_exchange_t *exchange);
 
-/** Begins, also again after the end. Then schedule_move, or schedule_wait, of its schedule. */
+/**
+ * Begins an exchange for the first time, or again after it is over. The caller then drives its
+ * schedule by mca_common_irregular_schedule_move or mca_common_irregular_schedule_wait.
+ */
 void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange);
 
 /* Steps of the schedule, whose context is the exchange. */
 
-/** Makes the copy `move[step]`. */
+/** Copies move[from]. */
 mca_common_irregular_step_fn_t mca_coll_pipering_exchange_copy;
 
-/** Packs `packed[step]` for `send`; OMPI_ERR_WOULD_BLOCK: there is no room yet. */
+/**
+ * Packs packed[from] into the pool and makes the result the buffer of send `to`.
+ * OMPI_ERR_WOULD_BLOCK: the pool has no room yet.
+ */
 mca_common_irregular_step_fn_t mca_coll_pipering_exchange_pack;
 
-/* ---- the way of a call (coll_pipering_alltoall_serve.c) ---- */
+/* ---- serving a call (coll_pipering_alltoall_serve.c) ---- */
 
-/** An exchange that a request stands for. */
+/** The request of a nonblocking or persistent exchange. */
 typedef struct mca_coll_pipering_exchange_request_t {
     mca_common_irregular_task_t super;
     mca_coll_pipering_exchange_t exchange;
-    ompi_datatype_t *const *types[2]; /**< copies of the caller's arrays, sending and receiving;
-                                           NULL: there is none */
+    ompi_datatype_t *const *types[2]; /**< copies of the caller's arrays of types: sending side,
+                                           receiving side; NULL: there is none */
 } mca_coll_pipering_exchange_request_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_exchange_request_t);
 
-/** A call; its plan lacks params. */
+/** A call to be served. */
 typedef struct mca_coll_pipering_exchange_job_t {
     mca_coll_pipering_exchange_call_t call;
-    int error; /**< why this rank has no plan; its part in the call is to fail */
-    mca_coll_pipering_exchange_plan_t plan;
+    int error; /**< OMPI_SUCCESS, or why the sides could not be found: the call then fails */
+    mca_coll_pipering_exchange_plan_t plan; /**< without params and permutation */
 } mca_coll_pipering_exchange_job_t;
 
-/** Serve a call; OMPI_ERR_NOT_SUPPORTED: it is for the module below, on all ranks. */
+/**
+ * Serve a blocking, nonblocking or persistent call. Return an error code of MPI, or
+ * OMPI_ERR_NOT_SUPPORTED: the caller passes the call to the module below, on all ranks.
+ */
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                mca_coll_pipering_module_t *module);
 int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
@@ -189,7 +206,7 @@ int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
                                           mca_coll_pipering_module_t *module,
                                           ompi_request_t **request);
 
-/* ---- collectives ---- */
+/* ---- MPI calls: functions of the module, with the arguments of Open MPI's interface ---- */
 
 int mca_coll_pipering_alltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,

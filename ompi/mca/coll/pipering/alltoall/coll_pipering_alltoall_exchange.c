@@ -9,18 +9,22 @@
  */
 /**
  * @file
- * The steps of an exchange's schedule: copies inside of the process, and the pool of data that
- * is packed in place.
+ * The steps of an exchange's schedule: copies inside the process, and the pool of messages that
+ * are packed in an exchange with MPI_IN_PLACE.
  *
  *     pair      0 packed   1         2 packed   3 packed
- *     pool      [ 0 |      2    |    3  ]                    pair 4: no room before 0 is over
+ *     pool      [ 0 |      2    |    3  ]                    pair 4 waits for the room of pair 0
  *
- * Of two ranks that exchange in place one packs what it sends, so that the other's data can
- * come in. Room is taken and given back in the order of pairs, which all ranks have in
- * common, so the oldest pair can always go on, however small the pool is.
+ * Each pair of ranks exchanges two messages, which share one buffer on either rank. One of the two
+ * ranks packs its message into the pool first, so that the message of the other rank can overwrite
+ * the buffer. Messages take and give back room in the order of pairs. All ranks have this order in
+ * common and the pool holds the largest message, so the oldest pair can always proceed and no
+ * ranks wait for each other in a circle, however small the pool is.
  *
- * Cost: a copy of half of what is sent in place. Balaji et al. 4.2.2; the pool is not in the
- * paper.
+ * Cost: one of the two messages of each pair is copied once more. Limits: a rank may wait for room
+ * in its pool, while its later pairs cannot start.
+ *
+ * Neither MPI_IN_PLACE nor the pool is in the paper (Balaji et al., section 4.2.2).
  */
 
 #include "coll_pipering_alltoall.h"
@@ -34,14 +38,14 @@ int mca_coll_pipering_exchange_copy(void *context, int step, int to)
     return mca_coll_pipering_copy(&move->from, &move->to);
 }
 
-/* The send that a step packs for. */
+/* The send whose message a step packs. */
 static mca_common_irregular_message_t *send_of(const mca_coll_pipering_exchange_t *exchange,
                                                uint32_t step)
 {
     return &exchange->schedule.sends.message[exchange->schedule.step[step].to];
 }
 
-/* Gives back the room of pairs that are over. */
+/* Gives the room of completed pairs back, oldest first. */
 static void give_back(mca_coll_pipering_exchange_t *exchange)
 {
     const mca_common_irregular_schedule_t *schedule = &exchange->schedule;

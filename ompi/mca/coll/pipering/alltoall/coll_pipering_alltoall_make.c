@@ -9,24 +9,30 @@
  */
 /**
  * @file
- * Making an exchange: from the sides of a call to a schedule of messages in the order in
- * which they start. All memory is taken here, so that nobody fails in the midst of an
- * exchange. Four ways:
+ * Makes an exchange: turns the sides of a call into a schedule of messages, in the order in which
+ * they start, and allocates all memory. There are four ways:
  *
- *     together      every receive at once, sends in the order of the plan, at most a window
- *                   of them under way
- *     pairs         in place: sends with an answer. One of the two ranks packs what it sends
- *                   (coll_pipering_alltoall_exchange.c), receives, then sends it; the other
- *                   one sends from its buffer, then receives there
- *     round robin   to me + i and from me - i, zero bytes too, then the next i: the order
- *                   that the paper compares with
- *     permuted      in packets (coll_pipering_alltoall_permuted.c)
+ *     together      posts all receives at once; starts sends in the order of the bins
+ *                   (coll_pipering_plan_bins.c), with at most a window of them under way
+ *     pairs         MPI_IN_PLACE: each send has an answer. One rank of a pair packs its message
+ *                   (coll_pipering_alltoall_exchange.c), receives the other one, then sends the
+ *                   packed one; the other rank sends from its buffer, then receives there
+ *     round robin   sends to me + 1 and receives from me - 1, empty messages too; when both are
+ *                   over, the same at distance 2, 3, ...: the algorithm that the paper improves
+ *     permuted      sends and receives packets (coll_pipering_alltoall_permuted.c)
  *
- * A message that fails, or has another length than its receiver expects, does not stop the
- * others, on which ranks may wait; the first error is that of the call.
+ *     rank 2 of 4              sends to       receives from
+ *     together, one bin        3, 0, 1        0, 1, 3 at once
+ *     round robin              3 | 0 | 1      1 | 0 | 3
  *
- * Cost: linear in the messages. Limits: messages with one peer are told apart by their order
- * alone. Balaji et al. 4.2.2.
+ * A message that fails, or whose length is not what its receiver expects, does not stop the other
+ * messages, since their peers may wait for them. The first error is the error of the call.
+ *
+ * Cost: time and memory linear in the number of messages; n log n for a list of n peers in any
+ * order. Limits: all messages of an exchange have the same tag, so several messages with one peer
+ * are matched by their order.
+ *
+ * Balaji et al., section 4.2.2; round robin: section 3.2.
  */
 
 #include "coll_pipering_alltoall_make.h"
@@ -65,7 +71,10 @@ static mca_coll_pipering_sequence_t sequence_of(const draft_t *draft)
                : MCA_COLL_PIPERING_BY_DISTANCE;
 }
 
-/* In place all ranks must order their pairs alike, whatever their variables say. */
+/*
+ * In place all ranks must put their pairs into one order or they may wait for each other in a
+ * circle, so there the threshold is a constant, no variable.
+ */
 static size_t small_of(const draft_t *draft)
 {
     const mca_coll_pipering_exchange_params_t *params = &draft->plan->params;
@@ -94,7 +103,7 @@ static void order_sends(draft_t *draft)
     draft->outs = draft->bins.small + draft->bins.large;
 }
 
-/* Receives of one peer must be posted in the order in which it sends. */
+/* Receives from one peer start in the order in which it starts its sends, which may be flipped. */
 static void order_receives(draft_t *draft)
 {
     const mca_coll_pipering_side_t *side = &draft->plan->recv;
@@ -124,7 +133,10 @@ static bool is_packed(const draft_t *draft, size_t message)
     return mca_coll_pipering_begins_pair(draft->ranks, draft->me, (int) message);
 }
 
-/* Steps, and the bytes of the pool, that must hold the largest message. */
+/*
+ * Counts the messages to be packed, and the bytes of the pool: room for all of them or, if that is
+ * less, the limit, but always for the largest one.
+ */
 static void count_packed(draft_t *draft)
 {
     const size_t limit = draft->plan->params.in_place;
@@ -208,7 +220,7 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
     return OMPI_SUCCESS;
 }
 
-/* Lists with room for all entries. */
+/* Lays the lists of the schedule, `move` or `packed`, and `copies` into one piece of memory. */
 static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
 {
     const mca_common_irregular_needs_t most = {.receives = (uint32_t) draft->ins,
@@ -231,7 +243,7 @@ static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
     return OMPI_SUCCESS;
 }
 
-/* ---- making ---- */
+/* ---- the schedule ---- */
 
 message_t *mca_coll_pipering_side_list(messages_t *list, const mca_coll_pipering_side_t *side,
                                        size_t i)
@@ -283,7 +295,10 @@ static void list_round_robin(schedule_t *schedule, const draft_t *draft)
     }
 }
 
-/* Data is not packed before its pair is in the window, as data that waits would fill the pool. */
+/*
+ * Lists a pair whose send is packed. The step that packs waits until the pair is in the window:
+ * messages packed earlier would only fill the pool.
+ */
 static void list_packed(mca_coll_pipering_exchange_t *exchange, message_t *message, uint32_t pair)
 {
     schedule_t *schedule = &exchange->schedule;
@@ -314,7 +329,7 @@ static void list_pairs(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
     }
 }
 
-/* Messages or pairs under way. */
+/* Most sends, or pairs, under way. */
 static size_t window_of(const draft_t *draft)
 {
     const mca_coll_pipering_exchange_params_t *params = &draft->plan->params;
@@ -333,7 +348,8 @@ static size_t window_of(const draft_t *draft)
     return window;
 }
 
-static uint32_t receives_of(const draft_t *draft)
+/* Most receives under way. */
+static uint32_t receive_window_of(const draft_t *draft)
 {
     return MCA_COLL_PIPERING_WAY_PERMUTED == draft->way ? mca_coll_pipering_permuted_window(draft)
                                                         : (uint32_t) draft->ins;
@@ -373,7 +389,7 @@ static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
                                       .tag = tag,
                                       .goes_on = true,
                                       .any_length = MCA_COMMON_IRREGULAR_HETEROGENEOUS,
-                                      .receives.window = receives_of(draft),
+                                      .receives.window = receive_window_of(draft),
                                       .sends.window = (uint32_t) window_of(draft),
                                       .context = exchange};
 

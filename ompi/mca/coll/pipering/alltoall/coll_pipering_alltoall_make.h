@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * What the ways to make an exchange share (coll_pipering_alltoall_make.c): the sides of a call,
- * and what is known before there is memory.
+ * Declarations that coll_pipering_alltoall_make.c and coll_pipering_alltoall_permuted.c share: the
+ * draft of an exchange, and the messages of a side.
  */
 
 #ifndef MCA_COLL_PIPERING_ALLTOALL_MAKE_H
@@ -20,10 +20,10 @@
 
 BEGIN_C_DECLS
 
-/** Messages that a draft has room for in itself. */
+/** The number of messages whose arrays fit into mca_coll_pipering_exchange_draft_t.room. */
 #define MCA_COLL_PIPERING_EXCHANGE_FEW 64
 
-/** How messages of an exchange begin. */
+/** The ways in which the messages of an exchange start (coll_pipering_alltoall_make.c). */
 typedef enum {
     MCA_COLL_PIPERING_WAY_TOGETHER,
     MCA_COLL_PIPERING_WAY_PAIRS,
@@ -31,25 +31,26 @@ typedef enum {
     MCA_COLL_PIPERING_WAY_PERMUTED
 } mca_coll_pipering_way_t;
 
-/** What is known before there is memory for the exchange. */
+/** The order and number of messages, found before the exchange has memory for its lists. */
 typedef struct mca_coll_pipering_exchange_draft_t {
-    const mca_coll_pipering_exchange_plan_t *plan;
+    const mca_coll_pipering_exchange_plan_t *plan; /**< borrowed */
     int ranks, me;
     mca_coll_pipering_way_t way;
-    const mca_coll_pipering_side_t *send; /**< in place: the receiving side */
-    size_t *bytes;                        /**< [most messages of a side] */
-    uint64_t *scratch;
-    size_t *in, *out; /**< messages of the sides in the order in which they start; permuted: bytes
-                           that come in, and for each peer where its copy is */
-    size_t ins, outs;
+    const mca_coll_pipering_side_t *send; /**< &plan->send; in place: &plan->recv */
+    size_t *bytes;     /**< [messages] of the side that was measured last; permuted: of `send` */
+    uint64_t *scratch; /**< for the plan */
+    size_t *in, *out;  /**< [ins], [outs] messages in the order in which they start. Permuted: in[i]
+                            is the number of bytes from rank i, out[i] the offset in `copies` of
+                            the message to, then of the one from, rank i */
+    size_t ins, outs;  /**< receives and sends */
     mca_coll_pipering_bins_t bins;
-    size_t steps;  /**< in place: messages that are packed; else copies inside of the process */
-    size_t copies; /**< bytes of memory for what is packed */
-    void *memory;
-    uint64_t room[4 * MCA_COLL_PIPERING_EXCHANGE_FEW]; /**< in place of memory, for few messages */
+    size_t steps;  /**< in place: messages to be packed; else copies inside the process */
+    size_t copies; /**< bytes of memory for packed messages */
+    void *memory;  /**< of the arrays, NULL: they fit into `room` */
+    uint64_t room[4 * MCA_COLL_PIPERING_EXCHANGE_FEW];
 } mca_coll_pipering_exchange_draft_t;
 
-/* ---- a side's messages ---- */
+/* ---- message i of a side: peer, type, elements, bytes of the signature, buffer ---- */
 
 static inline int mca_coll_pipering_side_peer(const mca_coll_pipering_side_t *side, size_t i)
 {
@@ -100,34 +101,35 @@ mca_coll_pipering_side_place(const mca_coll_pipering_side_t *side, size_t i)
                                        mca_coll_pipering_side_type(side, i)};
 }
 
-/* ---- listing (coll_pipering_alltoall_make.c) ---- */
+/* ---- entries of the schedule (coll_pipering_alltoall_make.c) ---- */
 
-/** Adds message i of a side to a list. */
+/** Adds message i of a side to a list that has room for it; it needs nothing. Returns the entry. */
 mca_common_irregular_message_t *mca_coll_pipering_side_list(mca_common_irregular_messages_t *list,
                                                             const mca_coll_pipering_side_t *side,
                                                             size_t i);
 
-/** Adds what this rank has for itself, if there is any, as the next copy. */
+/** Adds the copy of this rank's message to itself as a step, if the message has any bytes. */
 void mca_coll_pipering_side_list_own(mca_coll_pipering_exchange_t *exchange,
                                      const mca_coll_pipering_exchange_draft_t *draft);
 
 /**
- * Bytes of messages to `bytes`, 0 where there are none to send. Returns how many there can be
- * none of: without a peer, or with this rank itself.
+ * Writes the bytes of each message of a side to bytes[side->count]: 0 for a message without a peer
+ * (MPI_PROC_NULL), and for this rank's message to itself if that is copied. Returns the number of
+ * these.
  */
 size_t mca_coll_pipering_side_measure(const mca_coll_pipering_exchange_draft_t *draft,
                                       const mca_coll_pipering_side_t *side, size_t *bytes);
 
 /* ---- exchanges in packets (coll_pipering_alltoall_permuted.c) ---- */
 
-/** Counts packets and copies. */
+/** Counts packets and copies: fills in ins, outs, bins, steps and copies of the draft. */
 void mca_coll_pipering_permuted_order(mca_coll_pipering_exchange_draft_t *draft);
 
-/** Lists them; there is memory for all. */
+/** Adds packets and copies to the schedule, whose lists have room for all. */
 void mca_coll_pipering_permuted_list(mca_coll_pipering_exchange_t *exchange,
                                      mca_coll_pipering_exchange_draft_t *draft);
 
-/** Receives, and sends, under way. */
+/** Most receives under way, and most sends. */
 uint32_t mca_coll_pipering_permuted_window(const mca_coll_pipering_exchange_draft_t *draft);
 size_t mca_coll_pipering_permuted_sends(const mca_coll_pipering_exchange_draft_t *draft);
 

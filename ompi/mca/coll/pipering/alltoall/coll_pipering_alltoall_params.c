@@ -9,8 +9,7 @@
  */
 /**
  * @file
- * Variables and performance variables of exchanges (coll_pipering_alltoall.h), as in
- * coll_pipering_params.c.
+ * Variables and performance variables of the all-to-all family.
  */
 
 #include "coll_pipering_alltoall.h"
@@ -168,7 +167,7 @@ static size_t count_of(int value, int otherwise)
     return (size_t) (0 <= value && WINDOW_MOST >= value ? value : otherwise);
 }
 
-/* A tool may have written anything since the variables were registered. */
+/* A tool may set a variable to any value at any time; the default replaces an illegal one. */
 mca_coll_pipering_exchange_params_t
 mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call)
 {

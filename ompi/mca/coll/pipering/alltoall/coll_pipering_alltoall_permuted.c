@@ -9,25 +9,29 @@
  */
 /**
  * @file
- * Making an exchange in packets, which go out and come in in the order of
+ * Makes an exchange in packets. Packets are sent and received in the order of
  * coll_pipering_plan_permuted.c.
  *
- *     message of one packet         as it is, by its type
+ *     message of one packet         is sent and received with its own type
  *     of several, contiguous        [ packet | packet | pa]    parts of the buffer
- *     of several, with gaps         a step packs it into memory before its first packet goes
- *                                   out, or unpacks it when its last one has come in
+ *     of several, with gaps         a step packs it into a copy before its first packet is sent,
+ *                                   or unpacks the copy when its last packet has been received
  *
- * Both ends of a message know its bytes, whatever their types are, and so its packets.
+ * Sender and receiver may use different types, but both know the bytes of the signature, and so
+ * cut the message into the same packets.
  *
- * Cost: a copy of what has gaps. Limits: memory as large as what has gaps and is longer than a
- * packet.
+ * Cost: one copy more, on either side, of a message that has gaps there and is longer than a
+ * packet. Limits: memory for these copies, all at the same time.
+ *
+ * Almasi et al., section 3.1, MPI_Alltoall and MPI_Alltoallv; they have no such copies.
  */
 
 #include "coll_pipering_alltoall_make.h"
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 
-#define SENDS 4 /* packets under way where no variable says it */
+/* Most sends under way if the variable alltoall_window is 0. */
+#define DEFAULT_WINDOW 4
 
 typedef mca_common_irregular_needs_t needs_t;
 typedef mca_coll_pipering_exchange_draft_t draft_t;
@@ -43,7 +47,7 @@ static mca_coll_pipering_permuted_plan_t plan_of(const draft_t *draft, bool rece
                                                .visit = draft->plan->params.visit};
 }
 
-/* Whether a message is cut, but cannot be where it lies. */
+/* Whether a message needs a copy: it has several packets, and gaps. */
 static bool is_copied(const draft_t *draft, const mca_coll_pipering_side_t *side, size_t i,
                       size_t bytes)
 {
@@ -63,6 +67,7 @@ static void count_copies(draft_t *draft, const mca_coll_pipering_side_t *side, c
     }
 }
 
+/* For the counters: a message is large if it has several packets. */
 static void count_bins(draft_t *draft)
 {
     for (size_t i = 0; i < draft->send->count; ++i) {
@@ -87,24 +92,24 @@ void mca_coll_pipering_permuted_order(draft_t *draft)
     count_copies(draft, &draft->plan->recv, draft->in);
 }
 
-/* Enough for all packets of two rounds: a rank that is slow does not hold up the others. */
+/* The packets of two rounds of visits, so that one slow sender does not hold up the others. */
 uint32_t mca_coll_pipering_permuted_window(const draft_t *draft)
 {
-    const size_t rounds = 2 * (size_t) draft->ranks * draft->plan->params.visit;
+    const size_t packets = 2 * (size_t) draft->ranks * draft->plan->params.visit;
 
-    return (uint32_t) (rounds < draft->ins ? rounds : draft->ins);
+    return (uint32_t) (packets < draft->ins ? packets : draft->ins);
 }
 
 size_t mca_coll_pipering_permuted_sends(const draft_t *draft)
 {
     const size_t window = draft->plan->params.window;
 
-    return 0 < window ? window : SENDS;
+    return 0 < window ? window : DEFAULT_WINDOW;
 }
 
-/* ---- listing ---- */
+/* ---- the schedule ---- */
 
-/* Where the bytes of a message that is cut lie: its copy, or where its type begins. */
+/* The bytes of a message of several packets: its copy, or its place in the user's buffer. */
 static char *bytes_at(const draft_t *draft, const mca_coll_pipering_exchange_t *exchange,
                       const mca_coll_pipering_side_t *side, size_t i, size_t bytes)
 {
@@ -133,7 +138,7 @@ static void list_packet(const draft_t *draft, const mca_coll_pipering_exchange_t
     }
 }
 
-/* Adds a step that copies between a message and its copy. */
+/* Adds a step that packs a message into its copy, or unpacks it from there. */
 static void list_copy(const draft_t *draft, mca_coll_pipering_exchange_t *exchange,
                       const mca_coll_pipering_side_t *side, size_t i, size_t bytes, bool packs,
                       needs_t needs)
@@ -149,7 +154,11 @@ static void list_copy(const draft_t *draft, mca_coll_pipering_exchange_t *exchan
                                        (int) schedule->steps, 0, needs);
 }
 
-/* A message is packed when its first packet comes into the window: nothing waits for more. */
+/*
+ * Lists the packets to be sent, in the order of visits, and for each message with a copy a step
+ * that packs it. These steps run one after the other while messages move; a packet needs those
+ * listed before it. Returns the bytes of copies so far.
+ */
 static size_t list_sends(mca_coll_pipering_exchange_t *exchange, draft_t *draft, size_t copies)
 {
     mca_common_irregular_schedule_t *schedule = &exchange->schedule;
@@ -171,6 +180,7 @@ static size_t list_sends(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
     return copies;
 }
 
+/* Lists the packets to be received, and steps that unpack messages behind their last packets. */
 static void list_receives(mca_coll_pipering_exchange_t *exchange, draft_t *draft, size_t copies)
 {
     mca_common_irregular_schedule_t *schedule = &exchange->schedule;

@@ -9,11 +9,16 @@
  */
 /**
  * @file
- * The way of an exchange from a call to a request, or to the module below; counters and
- * the verbose line.
+ * Serves a call of the all-to-all family by an exchange, or returns it to the module below; fills
+ * in counters and writes the verbose line.
  *
- * The choice rests on parameters and on MPI_IN_PLACE, which MPI makes equal on all
- * ranks. There is no setup, and so nobody to wait for who has no part in the exchange.
+ *     call --> decide --> exchange_init --> blocking: begin, wait
+ *                |                     \-> request: begin at once, or at MPI_Start; advance
+ *                +--> the module below
+ *
+ * All ranks decide alike, by what is equal on all of them: the variables, MPI_IN_PLACE, and for
+ * MPI_Alltoall the size. An exchange needs no collective set-up, so a rank never waits for a rank
+ * with which it exchanges no data.
  */
 
 #include "coll_pipering_alltoall.h"
@@ -27,6 +32,9 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 #include "opal/util/output.h"
 
+/* ---- requests ---- */
+
+/* Retains the types of messages, or releases them. */
 static void hold_types(const mca_common_irregular_message_t *messages, size_t count, bool hold)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -67,7 +75,7 @@ static void request_construct(mca_coll_pipering_exchange_request_t *request)
 OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_common_irregular_task_t,
                    request_construct, request_destruct);
 
-/* ---- what has been moved ---- */
+/* ---- counters and the verbose line ---- */
 
 static uint64_t bytes_of(const mca_common_irregular_messages_t *messages)
 {
@@ -79,7 +87,6 @@ static uint64_t bytes_of(const mca_common_irregular_messages_t *messages)
     return bytes;
 }
 
-/* The verbose line. */
 static void print_exchange(const mca_coll_pipering_exchange_t *exchange, uint32_t ins, uint64_t in,
                            uint64_t out)
 {
@@ -114,12 +121,13 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
     }
 }
 
-/* ---- the way of a call ---- */
+/* ---- the decision ---- */
 
 /*
- * What auto means: where there is a mesh visits in a random order, on any communicator of it. All
- * ranks must cut messages alike, so nothing that they may see otherwise has a part in it. Packets
- * have no types, so ranks must be alike in representation.
+ * Replaces AUTO by PERMUTED if a mesh is declared, on any communicator, but not for neighbours. All
+ * ranks must cut messages into the same packets, so the choice uses the variables alone. Packets
+ * are bytes without a type, so a heterogeneous build of Open MPI, which may have to convert data,
+ * never uses them.
  */
 static int resolve(int algorithm, mca_coll_pipering_exchange_call_t call)
 {
@@ -136,8 +144,9 @@ static int resolve(int algorithm, mca_coll_pipering_exchange_call_t call)
 }
 
 /*
- * MPI_Alltoall is left to the module below unless there is a mesh; and few bytes there too, which
- * that one sends in rounds. All ranks have as many.
+ * Judges an MPI_Alltoall with algorithm AUTO: the module below serves it unless a mesh is declared,
+ * and small calls even then, since it sends them in rounds, with fewer messages. The size is equal
+ * on all ranks.
  */
 static mca_coll_pipering_reason_t judge_equal(const mca_coll_pipering_exchange_plan_t *plan)
 {
@@ -153,7 +162,10 @@ static mca_coll_pipering_reason_t judge_equal(const mca_coll_pipering_exchange_p
                : MCA_COLL_PIPERING_TAKEN;
 }
 
-/* Copies are packed in this rank's representation. */
+/*
+ * Whether an exchange serves the call, or why not. `forced`: the variable is not auto. In place a
+ * message may be packed in the sender's data representation, so a heterogeneous build cannot.
+ */
 static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t *plan,
                                         mca_coll_pipering_exchange_call_t call, bool forced)
 {
@@ -169,7 +181,7 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t 
     return MCA_COLL_PIPERING_TAKEN;
 }
 
-/* The permutation of a communicator, made once. */
+/* Gives the plan the permutation of its communicator, which the first call that needs it makes. */
 static int permute(mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t *comm,
                    mca_coll_pipering_module_t *module)
 {
@@ -193,7 +205,11 @@ static int permute(mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t 
     return rc;
 }
 
-/* Decides, alike on all ranks. These agree on the next tag even where one has no memory. */
+/*
+ * Completes the plan of a job and reserves its tag, or returns OMPI_ERR_NOT_SUPPORTED on all ranks.
+ * A rank that has no memory reserves the tag too, so that later calls have the same tags on all
+ * ranks.
+ */
 static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                   mca_coll_pipering_module_t *module, bool nonblocking, int *tag)
 {
@@ -217,6 +233,8 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     }
     return OMPI_SUCCESS == job->error ? permute(&job->plan, comm, module) : job->error;
 }
+
+/* ---- calls ---- */
 
 int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                mca_coll_pipering_module_t *module)
@@ -246,8 +264,9 @@ static int start(mca_common_irregular_task_t *task)
 }
 
 /*
- * MPI_Ialltoallw and its like in Open MPI hold types until a request is complete, and then
- * find them by the caller's arrays, which the caller may have freed.
+ * Open MPI's MPI_Ialltoallw and MPI_Ineighbor_alltoallw retain the types of a call. When the
+ * request is complete they release the types that the caller's arrays contain, but the caller may
+ * have freed these arrays. So they are given the copies.
  */
 static void point_binding_at_copies(mca_coll_pipering_exchange_request_t *request)
 {
@@ -276,8 +295,8 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 }
 
 /*
- * The exchange has all that it wants of the caller's arrays. In place those of the sending
- * side are nothing.
+ * Makes a request independent of objects that the caller may free: retains the types, and copies
+ * the arrays of types for Open MPI's binding. In place MPI ignores the array of the sending side.
  */
 static int keep(mca_coll_pipering_exchange_request_t *request,
                 const mca_coll_pipering_exchange_plan_t *plan)
@@ -297,7 +316,7 @@ static int keep(mca_coll_pipering_exchange_request_t *request,
     return rc;
 }
 
-/* A request that is to be started, by us or, a persistent one, by the user. */
+/* Makes a request that is not started yet; the user starts a persistent one. */
 static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                         mca_coll_pipering_module_t *module, bool persistent,
                         mca_common_irregular_task_t **task)

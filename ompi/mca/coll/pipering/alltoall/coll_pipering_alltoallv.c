@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * MPI_Alltoallv, MPI_Ialltoallv and MPI_Alltoallv_init: one type, displacements in its
- * extents.
+ * MPI_Alltoallv, MPI_Ialltoallv and MPI_Alltoallv_init: all messages of a side have one type, and
+ * displacements count extents of this type.
  */
 
 #include "coll_pipering_alltoall.h"

@@ -9,8 +9,8 @@
  */
 /**
  * @file
- * MPI_Alltoallw, MPI_Ialltoallw and MPI_Alltoallw_init: a type for each peer, displacements
- * in bytes.
+ * MPI_Alltoallw, MPI_Ialltoallw and MPI_Alltoallw_init: the message of each peer has a type of its
+ * own, and displacements count bytes.
  */
 
 #include "coll_pipering_alltoall.h"

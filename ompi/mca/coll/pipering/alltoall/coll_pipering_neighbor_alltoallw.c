@@ -11,15 +11,17 @@
  * @file
  * MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw and MPI_Neighbor_alltoallw_init.
  *
- * Two ranks may be neighbours more than once. Then messages are told apart by their
- * order: the first one that a rank sends to another is the first one that the other
- * expects from it. Along a dimension of a Cartesian topology a rank sends down, then up, and
- * so expects first what comes from above:
+ * Two ranks may be neighbours more than once. Their messages then have the same source, tag and
+ * communicator, so MPI matches them by order alone: a rank must post its receives from a neighbour
+ * in the order in which the neighbour sends. Along a dimension of a Cartesian topology each rank
+ * sends to its lower neighbour first. The receiver of that message is the sender's lower
+ * neighbour, so it posts the receive from its upper neighbour first:
  *
- *     2 ranks, periodic        rank 0 sends   down to 1, up to 1
- *                              rank 1 expects from above (0), from below (0)
+ *     2 ranks, periodic        rank 0 sends      to its lower, then to its upper neighbour
+ *                              rank 1 receives   from its upper, then from its lower neighbour
  *
- * Open MPI's coll/libnbc does not, and mixes them up.
+ * coll/libnbc posts the receive from the lower neighbour first, and so exchanges the contents of
+ * the two messages.
  */
 
 #include "coll_pipering_alltoall.h"
@@ -28,15 +30,15 @@
 
 #include "ompi/mca/topo/base/base.h"
 
-/* The neighbours of a rank; *list is what must be freed, NULL if nothing. */
+/* The neighbours of a rank. */
 typedef struct neighbors_t {
-    const int *in, *out;
-    int ins, outs;
-    bool flipped;
-    int *list;
+    const int *in, *out; /* sources, destinations */
+    int ins, outs;       /* number of each */
+    bool flipped;        /* as in mca_coll_pipering_side_t, for the receiving side */
+    int *list;           /* the memory of `in` and `out`, to be freed; NULL: the topology's */
 } neighbors_t;
 
-/* Below and above along each dimension. */
+/* Sources and destinations: the lower and the upper neighbour along each dimension. */
 static int find_cart(ompi_communicator_t *comm, neighbors_t *neighbors)
 {
     const mca_topo_base_comm_cart_t *cart = comm->c_topo->mtc.cart;
@@ -85,7 +87,7 @@ static int find_neighbors(ompi_communicator_t *comm, neighbors_t *neighbors)
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
-/* *peers is to be freed once the call has been served. */
+/* The caller frees *peers after the call has been served; the job refers to it. */
 static mca_coll_pipering_exchange_job_t
 job_of(int **peers, const char *name, const void *sbuf, const int *scounts,
        const MPI_Aint *sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,

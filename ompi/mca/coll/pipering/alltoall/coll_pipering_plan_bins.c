@@ -9,27 +9,34 @@
  */
 /**
  * @file
- * Bins: the messages of an exchange in the order in which they start.
+ * Bins: sorts the messages that a rank sends into zero, small and large ones. This is the order in
+ * which they start.
  *
  *     rank 2 of 6, messages to     0   1   2   3   4   5
  *     bytes                       900  8   -   0  900  8     small below 100
  *
- *     zero   [3]                  no message at all
- *     small  [5] [1]              first, from rank 3 on
- *     large  [4] [0]              then these, likewise
+ *     zero   [3]                  not sent
+ *     small  [5] [1]              sent first, from rank 3 on
+ *     large  [4] [0]              sent last, from rank 3 on
  *
- * Whoever waits for a small message need not wait until large ones are packed, and
- * whoever has nothing to say to a rank does not wait for it. Cost: linear in the
- * messages, with a list of peers in any order n log n. Balaji et al. 4.2.2; the
- * rotation is not in the paper.
+ * A rank that waits for a small message does not wait until the sender has packed large ones, and
+ * two ranks that have no data for each other do not wait for each other.
+ *
+ * Cost: linear in the number of messages; n log n for a list of n peers in any order. Limits: fewer
+ * than 2^32 messages; only a rank's own sizes count, so large messages of several ranks may still
+ * meet at one receiver.
+ *
+ * Balaji et al., section 4.2.2. The paper does not say in which order the messages of a bin start;
+ * here each rank begins with the next one, so that no rank is the first target of all.
  */
 
 #include "coll_pipering_plan_bins.h"
 
 /*
- * All pairs of ranks in one order: those that are 1 apart, those 2 apart, ..., around the
- * end; of two that have a rank in common and are as far apart, first the one that begins,
- * going up, at the lower rank. So each rank is at work with both sides at once.
+ * BY_PAIR puts all pairs of ranks into one order: by their distance on the closed ring of ranks,
+ * then by the rank from which the pair goes up. (5 1) of 6 ranks goes up from 5, past the end. One
+ * of the two pairs of rank `me` at distance `apart` goes up from me, the other one goes up from
+ * me - apart or, past the end, from me - apart + ranks.
  *
  *     rank 1 of 6     1 apart: (0 1) (1 2)    2 apart: (1 3) (5 1)    3 apart: (1 4)
  */
@@ -38,7 +45,7 @@ static bool upper_first(int me, int apart)
     return me < apart;
 }
 
-/* Steps from this rank up to another one, around the end. */
+/* The distance from this rank up to another one, past the end if that is lower. */
 static int steps_up(int ranks, int me, int peer)
 {
     return me <= peer ? peer - me : peer - me + ranks;
@@ -51,7 +58,7 @@ bool mca_coll_pipering_begins_pair(int ranks, int me, int peer)
     return up < down || (up == down && me < peer);
 }
 
-/* Place of a peer in the sequence, 0 .. ranks - 1; each peer has one of its own. */
+/* The place of a peer in the sequence, 0 .. ranks - 1; each peer has another place. */
 static uint64_t place_of(const mca_coll_pipering_bins_plan_t *plan, int peer)
 {
     const int p = plan->ranks, up = steps_up(p, plan->me, peer), down = p - up;
@@ -70,7 +77,7 @@ static uint64_t place_of(const mca_coll_pipering_bins_plan_t *plan, int peer)
     }
 }
 
-/* The rank at a place. */
+/* The rank at a place: the inverse of place_of. */
 static size_t rank_at(const mca_coll_pipering_bins_plan_t *plan, int place)
 {
     const int p = plan->ranks, me = plan->me, apart = place / 2 + 1;
@@ -87,7 +94,7 @@ static size_t rank_at(const mca_coll_pipering_bins_plan_t *plan, int place)
     return (size_t) (me + up < p ? me + up : me + up - p);
 }
 
-/* ---- keys: place in the upper half, message in the lower ---- */
+/* ---- sort keys: the place in the upper 32 bits, the number of the message in the lower ---- */
 
 static uint64_t key_of(uint64_t place, size_t message)
 {
@@ -118,6 +125,7 @@ static void sift_down(uint64_t *keys, size_t root, size_t count)
     }
 }
 
+/* Heapsort: needs no memory. */
 static void sort(uint64_t *keys, size_t count)
 {
     for (size_t root = count / 2; 0 < root--;) {
@@ -131,7 +139,7 @@ static void sort(uint64_t *keys, size_t count)
     }
 }
 
-/* Keys of all messages that have bytes, by place; how many. */
+/* Writes the keys of all messages that have bytes, in order; returns their number. */
 static size_t make_keys(const mca_coll_pipering_bins_plan_t *plan, uint64_t *keys)
 {
     size_t count = 0;
@@ -145,7 +153,7 @@ static size_t make_keys(const mca_coll_pipering_bins_plan_t *plan, uint64_t *key
     return count;
 }
 
-/* The same for a message with each rank, where nothing is left to be sorted. */
+/* The same where message i has the peer i: the keys need no sorting. */
 static size_t make_keys_of_all(const mca_coll_pipering_bins_plan_t *plan, uint64_t *keys)
 {
     size_t count = 0;
@@ -161,7 +169,7 @@ static size_t make_keys_of_all(const mca_coll_pipering_bins_plan_t *plan, uint64
 
 /* ---- bins ---- */
 
-/* The messages from `first` on that go to the same peer; true in *large if one of them is. */
+/* Finds the end of the messages from `first` on that have the same peer; is one of them large? */
 static size_t end_of_peer(const mca_coll_pipering_bins_plan_t *plan, const uint64_t *keys,
                           size_t first, size_t count, bool *large)
 {
@@ -173,16 +181,16 @@ static size_t end_of_peer(const mca_coll_pipering_bins_plan_t *plan, const uint6
     return end;
 }
 
-/* Puts the messages of one of the two bins into order; how many. */
+/* Writes the messages of the small or the large bin to `order`; returns their number. */
 static size_t put_bin(const mca_coll_pipering_bins_plan_t *plan, const uint64_t *keys,
-                      size_t count, bool wanted, size_t *order)
+                      size_t count, bool large_bin, size_t *order)
 {
     size_t put = 0, end;
     bool large;
 
     for (size_t i = 0; i < count; i = end) {
         end = end_of_peer(plan, keys, i, count, &large);
-        for (size_t k = i; k < end && large == wanted; ++k) {
+        for (size_t k = i; k < end && large == large_bin; ++k) {
             order[put++] = message_of(keys[k]);
         }
     }
@@ -208,7 +216,7 @@ mca_coll_pipering_bins_t mca_coll_pipering_bins(const mca_coll_pipering_bins_pla
 /*
  *     [....head#######tail....]     or, wrapped     [###tail....head#####]
  *
- * Messages are not split, so the end of the buffer may stay unused.
+ * A message has one contiguous piece of the buffer, so the end of the buffer may stay unused.
  */
 bool mca_coll_pipering_pool_take(mca_coll_pipering_pool_t *pool, size_t bytes, size_t *offset)
 {
