@@ -9,22 +9,36 @@
  */
 /**
  * @file
- * Component, module and calls of coll/mleader: MPI_Allgather with leaders, and its nonblocking
- * and persistent forms.
+ * Component, module and calls of coll/mleader: MPI_Allgather, MPI_Iallgather and
+ * MPI_Allgather_init with several leaders on each node. A call has three phases:
  *
- *     1. aggregate    a group's contributions come to its leader
- *     2. exchange     leaders, of all nodes, gather what all of them have
- *     3. distribute   what a group did not have goes to its ranks
+ *     1. aggregation    the leader of a group collects the contributions of its ranks
+ *     2. exchange       the leaders of all nodes gather the contributions of all groups
+ *     3. distribution   the ranks of a group get the contributions of the other groups
  *
- *     glue        component, params, module, allgather (the three forms), request
- *     decide      decide (variant, slices), topology (groups, once for a communicator)
- *     phases      call (slices), phases (1 to 3, as a schedule), steps (of the schedule), room
- *                 (of its lists), area (where data lies, deliveries), segment (of a node),
- *                 shared (its use: order of slices, counters)
- *     plans       pure C: groups, exchange; turns (of the halves of a segment)
+ *     node 0                          node 1
+ *     +------------+------------+    +------------+------------+
+ *     | L <- 1 2 3 | L <- 5 6 7 |    | L <- 9 a b | L <- d e f |     L: leader of a group
+ *     +-|----------+-|----------+    +-|----------+-|----------+
+ *       +------------|-----------------+            |                lane 0
+ *                    +------------------------------+                lane 1
  *
- * Kandalla et al., "Designing Multi-Leader-Based Allgather Algorithms for Multi-Core
- * Clusters".
+ * Words: a lane is the leaders of one number, one on each node. Positions number the ranks in the
+ * order of their groups. An area holds contributions in the order of positions. A slice is the part
+ * of each contribution that the phases move at once: a call has one slice or several. A variant is
+ * a choice of algorithms for the phases. The segment is shared memory of a node.
+ *
+ * Files:
+ *
+ *     MPI calls   component, params, module, allgather (the three forms), request
+ *     decision    decide (variant, slices), topology (groups, made once for a communicator)
+ *     phases      call (slices), phases (the schedule of a slice), steps (of this schedule), room
+ *                 (memory of its lists), area (copies from and to the user's buffers), segment
+ *                 (makes it), shared (order of calls in a segment, counters)
+ *     plans       pure C: plan_groups, plan_leaders; turns (of the halves of a segment)
+ *
+ * Kandalla, Subramoni, Santhanaraman, Koop, Panda, "Designing Multi-Leader-Based Allgather
+ * Algorithms for Multi-Core Clusters", section 4.
  */
 
 #ifndef MCA_COLL_MLEADER_H
@@ -48,195 +62,216 @@ BEGIN_C_DECLS
 
 /* ---- variables and counters (coll_mleader_params.c) ---- */
 
+/** The values of the variable allgather_algorithm. */
 typedef enum {
     MCA_COLL_MLEADER_AUTO,
-    MCA_COLL_MLEADER_LEADERS, /**< whatever the size */
-    MCA_COLL_MLEADER_OFF
+    MCA_COLL_MLEADER_LEADERS, /**< leaders, whatever the size */
+    MCA_COLL_MLEADER_OFF      /**< the module below, always */
 } mca_coll_mleader_algorithm_t;
 
-/** How data moves inside a group. */
+/**
+ * Aggregation in a group. After GROUP_DOUBLING and GROUP_RING all ranks of the group have its
+ * contributions, so distribution by messages sends only those of other groups.
+ */
 typedef enum {
-    MCA_COLL_MLEADER_SHM,            /**< written to and read from shared memory */
-    MCA_COLL_MLEADER_GATHER,         /**< messages: to the leader; from it all there is */
-    MCA_COLL_MLEADER_GROUP_DOUBLING, /**< messages: among all; from the leader what is new */
-    MCA_COLL_MLEADER_GROUP_RING      /**< likewise */
+    MCA_COLL_MLEADER_SHM,            /**< ranks write to the segment */
+    MCA_COLL_MLEADER_GATHER,         /**< ranks send messages to their leader */
+    MCA_COLL_MLEADER_GROUP_DOUBLING, /**< recursive doubling among the ranks of the group */
+    MCA_COLL_MLEADER_GROUP_RING      /**< a ring of the ranks of the group */
 } mca_coll_mleader_inside_t;
 
-/** What ranks decide on; equal on all of them. */
+/** The values of the variables for one call; equal on all ranks. */
 typedef struct mca_coll_mleader_params_t {
-    int algorithm;
+    int algorithm;      /**< mca_coll_mleader_algorithm_t */
     int aggregation;    /**< mca_coll_mleader_inside_t */
     bool shm_out;       /**< distribution through shared memory, else by messages */
-    int exchange;       /**< mca_common_irregular_algorithm_t, -1: chosen */
-    int lanes;          /**< 0: all leaders exchange all, 1: lanes, -1: chosen */
-    size_t large;       /**< bytes of a contribution from which the module below is called */
-    size_t ring_from;   /**< bytes of the result from which leaders exchange in a ring */
-    size_t scratch;     /**< bytes of private memory that a slice may take */
-    size_t message;     /**< bytes that take a leader as long as a message */
+    int exchange;       /**< mca_common_irregular_algorithm_t, -1: auto */
+    int lanes;          /**< 0: all leaders exchange with all, 1: in lanes, -1: auto */
+    size_t large;       /**< contributions of so many bytes or more: the module below */
+    size_t ring_from;   /**< results of so many bytes or more: the leaders form a ring */
+    size_t scratch;     /**< most bytes of private memory for a slice without a segment */
+    size_t message;     /**< fixed cost of a message, in bytes that a leader moves meanwhile */
 } mca_coll_mleader_params_t;
 
-/** What groups are made of, read when a communicator is first used. */
+/** The values of the variables for the topology of a communicator, read when it is made. */
 typedef struct mca_coll_mleader_topology_params_t {
-    const char *groups;
-    int placement; /**< mca_coll_mleader_placement_t */
-    size_t segment_size; /**< bytes on each node */
+    const char *groups;  /**< as mca_coll_mleader_parse_groups reads it; borrowed */
+    int placement;       /**< mca_coll_mleader_placement_t */
+    size_t segment_size; /**< bytes on each node, a multiple of two lines */
 } mca_coll_mleader_topology_params_t;
 
-/** Why a call went to the module below. */
+/** Whether leaders serve a call, or why the module below does. */
 typedef enum {
     MCA_COLL_MLEADER_TAKEN,
     MCA_COLL_MLEADER_FALLBACK_OFF,
     MCA_COLL_MLEADER_FALLBACK_LARGE,
-    MCA_COLL_MLEADER_FALLBACK_NEW,    /**< the communicator has hardly been used */
-    MCA_COLL_MLEADER_FALLBACK_EARLY,  /**< a nonblocking call, and the communicator is not set up */
-    MCA_COLL_MLEADER_FALLBACK_LOCAL,  /**< all ranks are on one node */
-    MCA_COLL_MLEADER_FALLBACK_ALONE,  /**< there is one rank a node */
-    MCA_COLL_MLEADER_FALLBACK_UNLIKE, /**< ranks differ in data representation ... */
-    MCA_COLL_MLEADER_FALLBACK_UNEQUAL, /**< ... or in variables */
+    MCA_COLL_MLEADER_FALLBACK_NEW,     /**< one of the first calls on the communicator */
+    MCA_COLL_MLEADER_FALLBACK_EARLY,   /**< nonblocking, before a blocking call made segments */
+    MCA_COLL_MLEADER_FALLBACK_LOCAL,   /**< all ranks are on one node */
+    MCA_COLL_MLEADER_FALLBACK_ALONE,   /**< each node has one rank */
+    MCA_COLL_MLEADER_FALLBACK_UNLIKE,  /**< ranks differ in data representation */
+    MCA_COLL_MLEADER_FALLBACK_UNEQUAL, /**< ranks differ in variables */
     MCA_COLL_MLEADER_REASONS
 } mca_coll_mleader_reason_t;
 
-/** Performance variables. */
+/** The performance variables. */
 typedef struct mca_coll_mleader_counters_t {
-    opal_atomic_int64_t calls_shared, calls_messages, calls_mixed;
-    opal_atomic_int64_t bytes_between, bytes_within; /**< sent in messages */
+    opal_atomic_int64_t calls_shared, calls_messages, calls_mixed; /**< inside a node */
+    opal_atomic_int64_t bytes_between, bytes_within; /**< sent in messages between, in, nodes */
     opal_atomic_int64_t messages_between, messages_within;
-    opal_atomic_int64_t bytes_copied; /**< to and from shared memory */
+    opal_atomic_int64_t bytes_copied; /**< read from shared memory */
     opal_atomic_int64_t fallback[MCA_COLL_MLEADER_REASONS];
 } mca_coll_mleader_counters_t;
 
+/** Registers all variables and performance variables. */
 int mca_coll_mleader_params_register(void);
-mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
 
-/** Nobody asks for leaders where they are of no use, or for a line about each call. */
-bool mca_coll_mleader_is_left_alone(void);
+/** The values of the variables now; each is in its legal range. */
+mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
 mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void);
+
+/** Whether the algorithm is auto and no verbose line is wanted. */
+bool mca_coll_mleader_is_left_alone(void);
 
 /** Whether this rank writes the verbose line of a call. */
 bool mca_coll_mleader_is_verbose(ompi_communicator_t *comm);
 const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason);
 
-/** Reads what groups are, "socket" or "0-3,4-7"; false: it cannot be understood. */
+/**
+ * Reads a value of the variable groups: a word ("socket"), which becomes *domain; a number of
+ * groups on each node, which becomes *count, at most `ranks`; or lists of ranks ("0-3,4-7"), which
+ * make list_of[rank] the number of the rank's list, or -1. *domain is NULL and *count is 0 where
+ * they do not apply. False: the value is illegal.
+ */
 bool mca_coll_mleader_parse_groups(const char *text, int ranks, const char **domain, int *count,
                                    int *list_of);
 
 /* ---- topology (coll_mleader_topology.c) ---- */
 
-/** Groups, and where this rank is among them. */
+/** The groups of a communicator, and the place of this rank in them. */
 typedef struct mca_coll_mleader_grouping_t {
     mca_coll_mleader_groups_t groups; /**< in the order of lanes */
-    int *lane_first; /**< [lanes][nodes + 1] positions of the members of a lane */
-    int node, group; /**< mine */
+    int *lane_first; /**< [lanes][nodes + 1] first positions (mca_coll_mleader_lanes) */
+    int node, group; /**< of this rank */
     int largest;     /**< ranks in the largest group */
-    int counter;     /**< of progress in its first lane; the others' are behind it */
-    bool leader;
+    int counter;     /**< index in shared->progress of the counter of lane 0; the others follow */
+    bool leader;     /**< this rank is one */
 } mca_coll_mleader_grouping_t;
 
-/** Groupings of a communicator that calls may choose from. */
+/** Most groupings of a communicator, from which each call chooses one. */
 #define MCA_COLL_MLEADER_GROUPINGS 2
 
-/** The variant that serves a call. */
+/** The algorithms of the phases of a call. */
 typedef struct mca_coll_mleader_variant_t {
     mca_coll_mleader_inside_t aggregation;
-    bool shm_out;
+    bool shm_out; /**< distribution through shared memory, else by messages */
     mca_common_irregular_algorithm_t exchange;
-    bool lanes;
+    bool lanes; /**< leaders exchange in lanes, else all with all */
 } mca_coll_mleader_variant_t;
 
-/** The lists of a slice, which serve again for the next one of its size in its place. */
+/**
+ * The entries of a slice's schedule in one half of a room. A later slice of the same length, with
+ * its area at the same address, uses them again.
+ */
 typedef struct mca_coll_mleader_listing_t {
-    size_t length; /**< of the slice; 0: there is none */
+    size_t length; /**< of the slice; 0: nothing is listed */
     const char *area;
-    mca_common_irregular_needs_t entries; /**< of each list */
-    uint64_t messages[2], bytes[2];       /**< sent to other nodes, and within the node */
+    mca_common_irregular_needs_t entries; /**< number in each list */
+    uint64_t messages[2], bytes[2];       /**< sent [0]: to other nodes, [1]: within the node */
 } mca_coll_mleader_listing_t;
 
-/** Memory for the lists of slices, and the calls that it is laid out for. */
+/** Memory for the schedules of slices. Calls with the same parameters use its entries again. */
 typedef struct mca_coll_mleader_room_t {
-    char *memory;
+    char *memory; /**< [size] */
     size_t size;
-    const mca_coll_mleader_grouping_t *grouping;
-    mca_coll_mleader_variant_t variant;
+    const mca_coll_mleader_grouping_t *grouping; /**< parameters: of the last call ... */
+    mca_coll_mleader_variant_t variant;          /**< ... that used the room */
     size_t slice_size, message_size;
-    mca_common_irregular_needs_t most;     /**< entries of each list */
-    mca_coll_mleader_listing_t listing[2]; /**< of slices by the half that they lie in */
+    mca_common_irregular_needs_t most;     /**< entries that fit into each list */
+    mca_coll_mleader_listing_t listing[2]; /**< by the half of the segment (coll_mleader_turns.h) */
 } mca_coll_mleader_room_t;
 
 /**
- * What calls that follow each other share: the numbers of their slices and, where `there`, a
- * segment on each node. Calls take slices in an order that is the same on all ranks, and
- * move them in this order, one call at a time.
+ * State that successive calls share: numbers of slices and, if `there`, a segment on each node.
+ * Calls take their slices in the same order on all ranks, and move them in this order, one call
+ * after the other.
+ *
+ *     segment   | written [ranks of the node] | progress [lanes] | half 0 | half 1 |
  */
 typedef struct mca_coll_mleader_shared_t {
-    bool there;                           /**< all nodes have their segment */
+    bool there;                           /**< all nodes have their segments */
     mca_common_irregular_segment_t segment;
-    size_t held;                          /**< this rank's part of its bytes */
-    mca_coll_mleader_counter_t *written;  /**< by index */
-    mca_coll_mleader_counter_t *progress; /**< [lanes] each with a writer of its own */
-    char *half[2];                        /**< where slices lie, in turns */
-    size_t half_size;                     /**< equal on all nodes */
-    uint64_t taken; /**< number of the next slice that a call takes */
-    uint64_t last;  /**< behind the slices of the last call that has begun */
-    uint64_t moved; /**< behind those of the last call that is over; atomic */
-    int error;      /**< of a call, for those that had begun behind it */
-    bool pending;   /**< a call failed, and a message may still touch the segment */
+    size_t held;                          /**< this rank's share of the segment's bytes */
+    mca_coll_mleader_counter_t *written;  /**< by topology->index: set by this rank of the node */
+    mca_coll_mleader_counter_t *progress; /**< [topology->lanes] set by the leader in the lane */
+    char *half[2];                        /**< slices use them in turns */
+    size_t half_size;                     /**< bytes, equal on all nodes */
+    uint64_t taken; /**< number of the first slice of the next call */
+    uint64_t last;  /**< number behind the slices of the last call that began */
+    uint64_t moved; /**< number behind the slices of the last call that ended; atomic */
+    int error;      /**< of a failed call: calls that began before it ended fail too */
+    bool pending;   /**< a call failed, and a message may still access the segment */
     mca_coll_mleader_room_t room; /**< of blocking calls */
 } mca_coll_mleader_shared_t;
 
-/** What is known of a communicator once it is set up. */
+/** The nodes and groups of a communicator, and its shared memory. */
 typedef struct mca_coll_mleader_topology_t {
     mca_coll_mleader_grouping_t grouping[MCA_COLL_MLEADER_GROUPINGS];
-    int groupings; /**< 1: as the user wants; 2: one leader a node, and one a socket */
+    int groupings;   /**< 1: as the variable says; 2 (auto): one leader a node, one a socket */
     int ranks, nodes;
     int lanes;       /**< of all groupings together */
-    int *identity;   /**< [ranks + 1] 0, 1, 2 ... */
+    int *identity;   /**< [ranks + 1] 0, 1, 2, ... */
     int *index;      /**< [ranks] number of a rank on its node */
-    bool alike;      /**< all ranks have the same data representation ... */
-    bool equal;      /**< ... and the same variables */
-    int most_here;   /**< ranks on the fullest node */
-    int processors;  /**< of the node where they are fewest for its ranks ... */
-    int crowd;       /**< ... and these */
-    bool crowded;    /**< there are more ranks than processors on some node */
-    bool joined;     /**< `shared` has its segments, or it is agreed that there are none */
-    bool kept;       /**< calls refer to it: it stays as long as the communicator */
+    bool alike;      /**< all ranks have the same data representation */
+    bool equal;      /**< all ranks have the same variables */
+    int most_here;   /**< ranks of the node with the most ranks */
+    int processors;  /**< processors of the node with the fewest processors for each rank ... */
+    int crowd;       /**< ... and ranks of this node */
+    bool crowded;    /**< some node has more ranks than processors */
+    bool joined;     /**< all ranks know whether `shared` has segments */
+    bool kept;       /**< calls refer to the topology, so it lives as long as the communicator */
     mca_coll_mleader_shared_t shared; /**< of blocking and nonblocking calls */
-    void *memory;
+    void *memory;    /**< of the arrays */
 } mca_coll_mleader_topology_t;
 
 struct mca_coll_mleader_module_t;
 
 /**
- * Makes the topology of a communicator, by a small collective call of the module below.
- * All ranks must come here in the same call. After an error there is no topology.
+ * Makes module->topology by a small MPI_Allgather of the module below, without segments. All ranks
+ * of the communicator must call this in the same MPI call. On an error module->topology is NULL.
  */
 int mca_coll_mleader_topology_make(struct mca_coll_mleader_module_t *module,
                                    ompi_communicator_t *comm);
+
+/** Frees a topology and its shared memory; NULL: nothing. */
 void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology);
 
 /* ---- shared memory (coll_mleader_segment.c, coll_mleader_shared.c) ---- */
 
 /**
- * Makes segments with two halves of so many bytes, by another small collective call of the
- * module below; `shared` is all zero. All ranks must come here in the same call. Where one of
- * them cannot have its segment nobody has one. After an error nothing is held.
+ * Makes a segment on each node, with two halves of `half_size` bytes; 0: makes none. `shared` is
+ * all zero. All ranks must call this in the same MPI call, since it sends messages and calls an
+ * MPI_Allgather of the module below. If a rank cannot have its segment, no rank has one: this is
+ * no error, and shared->there is false. On an error nothing is held.
  */
 int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
                                  const struct mca_coll_mleader_module_t *module,
                                  ompi_communicator_t *comm, size_t half_size);
 
-/** Gives all back, but a segment that a message may still touch. */
+/** Gives all memory back, except a segment that a message may still access. */
 void mca_coll_mleader_shared_free(mca_coll_mleader_shared_t *shared);
 
 /**
- * Takes slices for a call that begins; the number of the first one. It is the call's turn
- * when all those that have begun before are over, with the slices up to *turn.
+ * Takes slices for a call that begins; returns the number of the first one. Its turn comes
+ * when all calls that began before it have ended: mca_coll_mleader_shared_is_turn(shared, *turn).
  */
 uint64_t mca_coll_mleader_shared_take(mca_coll_mleader_shared_t *shared, uint64_t slices,
                                       uint64_t *turn);
 
-/** Counts the slices of a call that fails before it begins. */
+/** Takes the slices of a call that fails before it begins: other ranks take them too. */
 void mca_coll_mleader_shared_skip(mca_coll_mleader_shared_t *shared, uint64_t slices);
 
+/** Whether all calls before the one with this `turn` have ended. */
 static inline bool mca_coll_mleader_shared_is_turn(const mca_coll_mleader_shared_t *shared,
                                                    uint64_t turn)
 {
@@ -244,19 +279,21 @@ static inline bool mca_coll_mleader_shared_is_turn(const mca_coll_mleader_shared
 }
 
 /**
- * A call is over, whose last slice is before `end`. After an error those fail, too, that have
- * begun behind it: shared->error is theirs.
+ * Ends a call whose slices end before number `end`. If `error` is one, the calls that have begun
+ * behind it fail with the same error, shared->error.
  */
 void mca_coll_mleader_shared_pass(mca_coll_mleader_shared_t *shared, uint64_t end, int error);
 
 struct mca_coll_mleader_call_t;
 
 /**
- * Looks whether a counter has come to a value, a few times in a call that may wait:
- * OMPI_SUCCESS, OMPI_ERR_WOULD_BLOCK, or the error by which the call must end.
+ * Polls whether a counter has reached a value: once, or several times for a blocking call. Returns
+ * OMPI_SUCCESS, OMPI_ERR_WOULD_BLOCK, or an error with which the call must end.
  */
 int mca_coll_mleader_look(const struct mca_coll_mleader_call_t *call,
                           const mca_coll_mleader_counter_t *counter, uint64_t value);
+
+/** Sets a counter; a rank that sees the value sees all that was written before. */
 void mca_coll_mleader_set(mca_coll_mleader_counter_t *counter, uint64_t value);
 
 /* ---- module and component ---- */
@@ -269,15 +306,16 @@ typedef struct mca_coll_mleader_module_t {
     mca_coll_base_module_t *previous_iallgather_module;
     mca_coll_base_module_allgather_init_fn_t previous_allgather_init;
     mca_coll_base_module_t *previous_allgather_init_module;
-    mca_coll_mleader_topology_t *topology; /**< NULL before the first call that wants it, and
-                                                where leaders are of no use */
-    mca_coll_mleader_reason_t reason; /**< why they are not; TAKEN: they are, or it is open */
-    int calls;          /**< that it could have served, up to a few */
-    bool out_of_memory; /**< all that it can do is say so */
+    mca_coll_mleader_topology_t *topology; /**< NULL: not made yet, or leaders serve no call */
+    mca_coll_mleader_reason_t reason; /**< why leaders serve no call on this communicator; TAKEN:
+                                           they serve calls, or there is no topology yet */
+    int calls;          /**< blocking calls that leaders could have served, until one was */
+    bool out_of_memory; /**< every call fails with MPI_ERR_NO_MEM */
 } mca_coll_mleader_module_t;
 
 OBJ_CLASS_DECLARATION(mca_coll_mleader_module_t);
 
+/** The module for a communicator, or NULL: none; decided alike on all ranks. */
 mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
                                                     int *priority);
 
@@ -287,14 +325,16 @@ typedef struct mca_coll_mleader_component_t {
     int verbose;
     int output; /**< stream of the verbose lines */
     bool opened;
-    mca_coll_mleader_module_t spare; /**< of a communicator that there was no memory for */
+    mca_coll_mleader_module_t spare; /**< of communicators without memory for a module */
     mca_common_irregular_directory_t directory; /**< of segments */
-    opal_mutex_t lock;                          /**< of the directory */
+    opal_mutex_t lock;                          /**< protects the directory */
     mca_coll_mleader_counters_t counters;
-    mca_common_irregular_equal_t equal; /**< variables that must be */
+    mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
 } mca_coll_mleader_component_t;
 
 OMPI_DECLSPEC extern mca_coll_mleader_component_t mca_coll_mleader_component;
+
+/* Functions of the module, with the arguments of Open MPI's interface. */
 
 int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
@@ -310,33 +350,33 @@ int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_da
 
 /* ---- a call (coll_mleader_call.c) ---- */
 
-/** Messages that a round may go in, at least the pieces of a range. */
+/** Most messages of a round of the leaders' ring; at least MCA_COMMON_IRREGULAR_PIECES. */
 #define MCA_COLL_MLEADER_MESSAGES 8
 
-/** Where a call is. */
+/** The state of a call. */
 typedef enum {
-    MCA_COLL_MLEADER_WAITING, /**< for the calls before it */
+    MCA_COLL_MLEADER_WAITING, /**< until the calls before it have ended */
     MCA_COLL_MLEADER_MOVING,
     MCA_COLL_MLEADER_OVER
 } mca_coll_mleader_state_t;
 
-/** A step that brings what a round brought to the user. */
+/** A delivery: a step that copies contributions from an area to the user's buffer. */
 typedef struct mca_coll_mleader_delivery_t {
-    mca_coll_mleader_counter_t *counter; /**< to be set, or waited for; NULL: none */
-    int rounds;                          /**< its value: so many are over */
+    mca_coll_mleader_counter_t *counter; /**< the step sets it, or waits for it; NULL: none */
+    int rounds;                          /**< value of the counter: rounds that are over */
     const char *area;
-    mca_common_irregular_range_t piece[MCA_COMMON_IRREGULAR_PIECES];
+    mca_common_irregular_range_t piece[MCA_COMMON_IRREGULAR_PIECES]; /**< positions */
 } mca_coll_mleader_delivery_t;
 
-/** A call of MPI_Allgather on its way, and the slice of it that is being moved. */
+/** A call of MPI_Allgather, and the slice of it that is being moved. */
 typedef struct mca_coll_mleader_call_t {
     ompi_communicator_t *comm;
-    mca_common_irregular_caller_t caller; /**< for what is said of its messages */
+    mca_common_irregular_caller_t caller; /**< for error messages */
     mca_coll_mleader_topology_t *topology;
     mca_coll_mleader_shared_t *memory;
     const mca_coll_mleader_grouping_t *grouping; /**< of the topology */
     mca_coll_mleader_variant_t variant;
-    const void *sbuf; /**< the contribution, wherever it is */
+    const void *sbuf; /**< the contribution; in place: in rbuf */
     size_t scount;
     ompi_datatype_t *stype;
     char *rbuf;
@@ -344,113 +384,121 @@ typedef struct mca_coll_mleader_call_t {
     ompi_datatype_t *rtype;
     ptrdiff_t stride;  /**< bytes from a contribution to the next in rbuf */
     ptrdiff_t true_lb; /**< of rtype */
-    bool in_place;     /**< the contribution is in rbuf */
-    bool sdense, rdense;
-    bool on_device;    /**< a buffer of the user is */
-    bool waits;        /**< a blocking one */
+    bool in_place;
+    bool sdense, rdense;   /**< the contribution is contiguous; each one in rbuf is */
+    bool on_device;        /**< a buffer of the user is in memory of a device */
+    bool waits;            /**< blocking */
     int tag;
-    size_t bytes;      /**< of a contribution */
-    size_t slice_size; /**< most of them that are moved at once */
-    size_t message_size; /**< most bytes of a message, at least a contribution's slice */
-    char *scratch; /**< private memory for a slice, or NULL */
-    char *packed;  /**< the whole contribution, where it is not dense and comes in slices */
-    opal_convertor_t *unpackers; /**< [ranks] likewise for what is delivered */
-    bool unpacking;              /**< they are prepared */
-    bool direct;   /**< the scratch is rbuf */
-    bool pending;  /**< the call failed, and a message may still touch its memory */
+    size_t bytes;          /**< of a contribution */
+    size_t slice_size;     /**< most bytes of a contribution in a slice */
+    size_t message_size;   /**< most bytes of a message; a contribution's slice fits */
+    char *scratch;         /**< private area, or NULL */
+    char *packed;          /**< the whole contribution, packed for several slices, or NULL */
+    opal_convertor_t *unpackers; /**< [ranks] for rbuf in several slices, or NULL */
+    bool unpacking;        /**< the unpackers are prepared */
+    bool direct;           /**< `scratch` is rbuf */
+    bool pending;          /**< the call failed, and a message may still access its memory */
     mca_coll_mleader_state_t state;
-    int error;
-    uint64_t turn;       /**< slices behind which it begins */
-    uint64_t slice, end; /**< number of the slice, and behind the last one */
-    size_t offset, length; /**< of the slice */
-    char *area;    /**< what this rank has of the slice, by positions */
-    char *shared;  /**< what its group's leader has, in the segment; NULL: nothing is there */
-    int gathered;  /**< positions of its group that a leader has found written */
+    int error;             /**< once the call is over */
+    uint64_t turn;         /**< as mca_coll_mleader_shared_take has it */
+    uint64_t slice, end;   /**< number of the slice; number behind the call's last slice */
+    size_t offset, length; /**< bytes of each contribution that the slice holds */
+    char *area;            /**< where this rank sends from, and receives */
+    char *shared;          /**< area in the segment that this rank's group uses, or NULL */
+    int gathered;          /**< leader: ranks of its group found to have written, in order */
     mca_common_irregular_schedule_t schedule; /**< of the slice */
-    mca_coll_mleader_delivery_t *delivery;    /**< of its steps, in the room */
+    mca_coll_mleader_delivery_t *delivery;    /**< of the steps of the schedule, in `room` */
     mca_coll_mleader_room_t *room;            /**< borrowed */
 } mca_coll_mleader_call_t;
 
-/** Slices of a call whose variant is chosen. */
+/** The number of slices of a call whose variant is chosen. */
 static inline uint64_t mca_coll_mleader_slices(const mca_coll_mleader_call_t *call)
 {
     return (call->bytes + call->slice_size - 1) / call->slice_size;
 }
 
-/** Runs a call that waits; MPI's error. */
+/** Runs a blocking call with its variant chosen; returns an error code of MPI. */
 int mca_coll_mleader_call_run(mca_coll_mleader_call_t *call);
 
-/* A call that does not wait: all its memory, which may be used for many runs ... */
+/** Allocates, and frees, the memory of a call that does not wait, for any number of runs. */
 int mca_coll_mleader_call_init(mca_coll_mleader_call_t *call);
 void mca_coll_mleader_call_fini(mca_coll_mleader_call_t *call);
 
-/** ... a run, which takes its slices in the order of calls ... */
+/** Begins a run: takes its slices. All ranks begin calls that share memory in the same order. */
 void mca_coll_mleader_call_begin(mca_coll_mleader_call_t *call);
 
-/** ... and moves on without waiting; adds steps to *progress. True: it is over, see call->error. */
+/** Moves a run on without waiting; adds to *progress. True: it is over, with call->error. */
 bool mca_coll_mleader_call_move(mca_coll_mleader_call_t *call, int *progress);
 
 /* ---- requests (coll_mleader_request.c) ---- */
 
-/** Starts a nonblocking call, which is copied; on an error its slices count all the same. */
+/**
+ * Starts a nonblocking call; copies *call. On an error the call has taken its slices all the same,
+ * as it has on the other ranks.
+ */
 int mca_coll_mleader_request_start(const mca_coll_mleader_call_t *call, ompi_request_t **handle);
 
 /**
- * Makes a persistent request of a call, which is copied, and its shared memory: all ranks come
- * here in the same call.
+ * Makes a persistent request and its segments; copies *call. All ranks must call this in the same
+ * MPI call (mca_coll_mleader_shared_make).
  */
 int mca_coll_mleader_request_make(const mca_coll_mleader_call_t *call,
                                   const mca_coll_mleader_params_t *params,
                                   const mca_coll_mleader_module_t *module,
                                   ompi_request_t **handle);
 
-/* ---- which variant (coll_mleader_decide.c) ---- */
+/* ---- the decision (coll_mleader_decide.c) ---- */
 
-/** Whether a call with so many bytes in each contribution is left to the module below. */
+/** Whether leaders serve a call with contributions of `bytes`. */
 mca_coll_mleader_reason_t mca_coll_mleader_judge_size(const mca_coll_mleader_params_t *params,
                                                       size_t bytes);
+
+/** Whether leaders serve calls on a communicator with this topology. */
 mca_coll_mleader_reason_t
 mca_coll_mleader_judge_topology(const mca_coll_mleader_params_t *params,
                                 const mca_coll_mleader_topology_t *topology);
 
-/** Chooses grouping, variant and slices for halves of so many bytes, 0: without shared memory. */
+/**
+ * Chooses grouping, variant, slice_size and message_size of a call, if a segment has halves of
+ * `half_size` bytes; 0: there is no segment.
+ */
 void mca_coll_mleader_decide(mca_coll_mleader_call_t *call,
                              const mca_coll_mleader_params_t *params, size_t half_size);
 
-/** Bytes of a half that the call fills, 0: it does without. */
+/** Bytes of a half that the largest slice of a call needs; 0: its variant uses no segment. */
 size_t mca_coll_mleader_half_wanted(const mca_coll_mleader_call_t *call);
 
-/** The verbose line about a call. */
+/** Writes the verbose line about a call, if one is wanted. */
 void mca_coll_mleader_report(const mca_coll_mleader_call_t *call);
 
-/* ---- where data lies (coll_mleader_area.c) ---- */
+/* ---- areas and the user's buffers (coll_mleader_area.c) ---- */
 
-/** Memory for slices of types that are not dense. */
+/** Allocates, and frees, `packed` and `unpackers` if the call needs them. */
 int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call);
 void mca_coll_mleader_area_fini(mca_coll_mleader_call_t *call);
 
-/** Makes ready for the slices of a run of the call, and the end of that. */
+/** Begins a run of the call: fills `packed` and prepares `unpackers`. area_end undoes this. */
 int mca_coll_mleader_area_begin(mca_coll_mleader_call_t *call);
 void mca_coll_mleader_area_end(mca_coll_mleader_call_t *call);
 
-/** Puts this rank's part of the slice where it stands in an area. */
+/** Copies the slice of this rank's contribution to its position in an area. */
 int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area);
 
-/** Brings positions [from, to) from an area to the user's buffer. */
+/** Copies the slices at positions [from, to) from an area to the user's buffer. */
 int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, int from, int to);
 
 /* ---- phases (coll_mleader_room.c, coll_mleader_phases.c) ---- */
 
-/** Makes room for the lists of any slice of the call. OMPI_ERR_OUT_OF_RESOURCE. */
+/** Makes call->room large enough for the schedule of any slice, or OMPI_ERR_OUT_OF_RESOURCE. */
 int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call);
 
-/** Lists the slice in the room: call->schedule can begin. */
+/** Fills in call->schedule for the slice; it can begin then. */
 void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call);
 
-/** Most entries of each list, whatever this rank does in the call. */
+/** The most entries that any slice of the call has in each list of its schedule. */
 mca_common_irregular_needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call);
 
-/** Lists the slice, and counts what it sends. */
+/** Adds the entries of the slice to call->schedule; counts messages and bytes sent. */
 void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listing_t *listing);
 
 END_C_DECLS

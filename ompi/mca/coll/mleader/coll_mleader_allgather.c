@@ -9,11 +9,18 @@
  */
 /**
  * @file
- * MPI_Allgather and its nonblocking and persistent forms: to leaders, or to the module below.
+ * MPI_Allgather, MPI_Iallgather and MPI_Allgather_init: each call is served by leaders or by the
+ * module below.
  *
- * A communicator is set up in a blocking call, or when a persistent request is made, since that
- * takes messages which are waited for. Until a blocking call has done so nonblocking ones are
- * left to the module below.
+ *     call                 leaders serve it, by default            the first such call makes
+ *     MPI_Allgather        from the third one on                   topology, segments
+ *     MPI_Iallgather       once there are these segments
+ *     MPI_Allgather_init   from the first one on                   topology
+ *
+ * Each persistent request also has segments of its own (coll_mleader_request.c).
+ *
+ * To make a topology or segments, ranks exchange messages and wait for them, which a nonblocking
+ * call must not do.
  */
 
 #include "coll_mleader.h"
@@ -21,11 +28,12 @@
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "opal/util/output.h"
 
-/* Calls on a communicator that are left to the module below, whatever they are. */
+/* The first blocking calls on a communicator go to the module below if the algorithm is auto. */
 #define FIRST_CALLS 2
 
-/* ---- who serves a call ---- */
+/* ---- the decision ---- */
 
+/* Counts and reports a call that the module below serves. */
 static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_t reason)
 {
     mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
@@ -41,8 +49,8 @@ static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_
 }
 
 /*
- * Whether a call has the wrong size, or it has been found that leaders are of no use to the
- * communicator, or, where the user wants them in any case, that they are not possible.
+ * Judges a call by its size, and by what its communicator is known to be. If the algorithm is not
+ * auto, leaders serve calls on all communicators on which they can.
  */
 static mca_coll_mleader_reason_t judge_call(const mca_coll_mleader_params_t *params,
                                             const mca_coll_mleader_call_t *call,
@@ -61,8 +69,8 @@ static mca_coll_mleader_reason_t judge_call(const mca_coll_mleader_params_t *par
 }
 
 /*
- * Many communicators see an Allgather or two, of Open MPI's own when others are made from
- * them: these do not pay for a topology and a segment.
+ * Judges a blocking call by its number. Many communicators see only one or two calls, some of them
+ * of Open MPI itself while it makes other communicators: topology and segment would not pay.
  */
 static mca_coll_mleader_reason_t judge_calls(const mca_coll_mleader_params_t *params,
                                              mca_coll_mleader_module_t *module)
@@ -73,11 +81,11 @@ static mca_coll_mleader_reason_t judge_calls(const mca_coll_mleader_params_t *pa
                : MCA_COLL_MLEADER_FALLBACK_NEW;
 }
 
-/* ---- what leaders have to know ---- */
+/* ---- topology and segments ---- */
 
 /*
- * Unless calls refer to it. Where there was no memory others have a topology: this rank must not
- * ask them for another in a later call.
+ * Frees a topology to which no call refers. A rank that ran out of memory fails all later calls:
+ * other ranks may have the topology, so this rank must not try to make it again with them.
  */
 static int drop_topology(mca_coll_mleader_module_t *module, int rc)
 {
@@ -90,8 +98,8 @@ static int drop_topology(mca_coll_mleader_module_t *module, int rc)
 }
 
 /*
- * Sets the topology up, and looks whether leaders are of any use in it. If not, nothing is kept
- * of it but the reason.
+ * Makes the topology if there is none, and judges it. If leaders serve no call in it, frees it and
+ * keeps the reason.
  */
 static int set_up(const mca_coll_mleader_params_t *params, mca_coll_mleader_module_t *module,
                   ompi_communicator_t *comm)
@@ -140,7 +148,7 @@ static bool is_on_device(const mca_coll_mleader_call_t *call)
                && mca_common_irregular_on_device((const char *) call->sbuf + true_lb));
 }
 
-/* What its buffers are like. */
+/* Fills in the fields of a call that describe its buffers. */
 static void describe(mca_coll_mleader_call_t *call)
 {
     ptrdiff_t extent;
@@ -158,7 +166,7 @@ static void describe(mca_coll_mleader_call_t *call)
     call->on_device = is_on_device(call);
 }
 
-/* Chooses the variant of a call that shares memory with the others of its communicator. */
+/* Chooses the variant of a call that uses the segments of its communicator. */
 static void prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
                     mca_coll_mleader_topology_t *topology)
 {
@@ -169,7 +177,7 @@ static void prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params
     mca_coll_mleader_report(call);
 }
 
-/* A call as MPI has it. */
+/* Fills in the fields of a call that are the arguments of the MPI call. */
 static inline mca_coll_mleader_call_t
 call_of(const char *name, const void *sbuf, int scount, ompi_datatype_t *sdtype, void *rbuf,
         int rcount, ompi_datatype_t *rdtype, ompi_communicator_t *comm)
@@ -222,7 +230,7 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
     return mca_coll_mleader_call_run(call);
 }
 
-/* Not a part of mca_coll_mleader_allgather: what it needs of the stack would be set up there. */
+/* Not inlined, so that mca_coll_mleader_allgather needs no stack frame of this size. */
 static __opal_attribute_noinline__ int
 allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf, int rcount,
           struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
@@ -243,9 +251,8 @@ allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rb
 }
 
 /*
- * Where a communicator has turned out to have no use for leaders, a call passes through in
- * a few instructions. By then the module below has settled in the first calls
- * (MCA_COMMON_IRREGULAR_BELOW).
+ * On a communicator on which leaders serve no call, a call goes to the module below after a few
+ * instructions, without MCA_COMMON_IRREGULAR_BELOW, which only the first calls need.
  */
 int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
@@ -305,8 +312,8 @@ int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_dataty
 
 /* ---- MPI_Allgather_init ---- */
 
-/* A call without data goes below, where its request can be started like any other. */
-static int serve_again(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module,
+/* A call without data goes to the module below, which makes a request that can be started. */
+static int serve_persistent(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module,
                        ompi_request_t **request)
 {
     const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
@@ -341,7 +348,8 @@ int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_da
     mca_coll_mleader_call_t call = call_of("allgather_init", sbuf, scount, sdtype, rbuf, rcount,
                                            rdtype, comm);
 
-    const int rc = module->out_of_memory ? MPI_ERR_NO_MEM : serve_again(&call, module, request);
+    const int rc = module->out_of_memory ? MPI_ERR_NO_MEM
+                                         : serve_persistent(&call, module, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -9,8 +9,19 @@
  */
 /**
  * @file
- * The area: contributions in the order of positions, without gaps. Data is copied from the
- * user's contribution to the area, and from the area to the user's buffer.
+ * Areas: slices of all contributions in the order of positions, packed, without gaps. This file
+ * copies a slice of the user's contribution to an area, and slices from an area to the user's
+ * buffer.
+ *
+ *     contribution   [ ....|slice|..... ]             of rank 5, at position 2
+ *                             |
+ *     area           | pos 0 | pos 1 | pos 2 | ...    each `length` bytes
+ *                        |
+ *     rbuf           [ rank 0 | rank 1 | ...          each with its slice at `offset`
+ *
+ * Cost: a copy of each slice in, and of each slice out; positions that follow each other in rbuf
+ * too are copied out at once. Limits: in a call of several slices, a contribution with gaps is
+ * packed as a whole first, and an rbuf with gaps needs a convertor for each rank.
  */
 
 #include "coll_mleader.h"
@@ -23,9 +34,9 @@ static int rank_of(const mca_coll_mleader_call_t *call)
     return ompi_comm_rank(call->comm);
 }
 
-/* ---- data that is not dense ---- */
+/* ---- types with gaps ---- */
 
-/* Packs the whole contribution; `on_device`: `to` may be memory of a device. */
+/* Packs the whole contribution; `on_device`: `to` may be in memory of a device. */
 static int pack_all(const mca_coll_mleader_call_t *call, char *to, bool on_device)
 {
     opal_convertor_t packer;
@@ -56,7 +67,7 @@ static int unpack(opal_convertor_t *unpacker, const char *from, size_t length)
                                                                                 : OMPI_ERROR;
 }
 
-/* In a sliced call the convertor of each rank keeps its position between slices. */
+/* In a call of several slices, the convertor of each rank keeps its position between them. */
 static int unpack_rank(mca_coll_mleader_call_t *call, int rank, const char *from)
 {
     opal_convertor_t unpacker;
@@ -115,8 +126,9 @@ void mca_coll_mleader_area_end(mca_coll_mleader_call_t *call)
     call->unpacking = false;
 }
 
-/* ---- in and out ---- */
+/* ---- copies into and out of an area ---- */
 
+/* Copies the contribution to its place in rbuf, which is the area. */
 static int put_in_place(const mca_coll_mleader_call_t *call)
 {
     if (call->in_place) {
@@ -153,7 +165,7 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
                                      call->length, call->on_device);
 }
 
-/* The number of positions from `from` on that can be copied at once. */
+/* The number of positions from `from` on that have the same order in rbuf, without gaps. */
 static int count_run(const mca_coll_mleader_call_t *call, int from, int to)
 {
     const int *rank = call->grouping->groups.rank, me = rank_of(call);

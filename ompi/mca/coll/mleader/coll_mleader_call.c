@@ -9,15 +9,19 @@
  */
 /**
  * @file
- * A call: its variant at work, slice by slice.
+ * A call: moves its slices, one after the other.
  *
- *     begin     the call takes the numbers of its slices
- *     move      behind the calls before it: a schedule for each slice, one after the other
- *     run       the same in a blocking call, which also has its memory only so long
+ *     begin     takes the numbers of the slices
+ *     move      waits for the calls before this one, then runs a schedule for each slice
+ *     run       begin and move of a blocking call; allocates and frees its memory, too
  *
- * Slices bound what is needed of shared and private memory, whatever the size of the
- * result. They lie in two halves of the segment in turns (coll_mleader_turns.h), so that
- * nobody waits for readers, within a call or from one to the next.
+ *     slice     n            n + 1        n + 2        n + 3
+ *     half      0            1            0            1
+ *               |-- call A -----------|   |-- call B ----------...
+ *
+ * Slices bound the shared and private memory of a call, whatever the size of its result. They use
+ * the two halves of the segment in turns (coll_mleader_turns.h), so no rank waits until others have
+ * read a slice, within a call or between calls.
  */
 
 #include "coll_mleader.h"
@@ -28,7 +32,7 @@
 
 /* ---- memory ---- */
 
-/* Contributions already stand in rbuf as they would in an area. */
+/* Whether rbuf has the layout of an area: one slice, and positions are ranks. */
 static bool can_be_direct(const mca_coll_mleader_call_t *call)
 {
     const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
@@ -41,6 +45,7 @@ static bool can_be_direct(const mca_coll_mleader_call_t *call)
     return in_order;
 }
 
+/* Finds the private area, if the variant needs one. */
 static int take_scratch(mca_coll_mleader_call_t *call)
 {
     const mca_coll_mleader_variant_t *variant = &call->variant;
@@ -82,6 +87,7 @@ void mca_coll_mleader_call_fini(mca_coll_mleader_call_t *call)
 
 /* ---- slices ---- */
 
+/* The area of the slice in the segment: in lanes one for the node, else one for each group. */
 static char *find_shared(const mca_coll_mleader_call_t *call)
 {
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
@@ -92,8 +98,11 @@ static char *find_shared(const mca_coll_mleader_call_t *call)
            + lane * (size_t) call->topology->ranks * call->length;
 }
 
-/* A leader works where its group, or the leaders of its node, can see it. */
-static void aim(mca_coll_mleader_call_t *call)
+/*
+ * Finds the areas of the slice. A leader sends from the segment and receives there if its group, or
+ * other leaders of the node, read or write the same area.
+ */
+static void find_areas(mca_coll_mleader_call_t *call)
 {
     const mca_coll_mleader_variant_t *variant = &call->variant;
     const bool in = MCA_COLL_MLEADER_SHM == variant->aggregation;
@@ -109,12 +118,12 @@ static void begin_slice(mca_coll_mleader_call_t *call)
     const size_t left = call->bytes - call->offset;
 
     call->length = left < call->slice_size ? left : call->slice_size;
-    aim(call);
+    find_areas(call);
     mca_coll_mleader_room_list(call);
     mca_common_irregular_schedule_begin(&call->schedule);
 }
 
-/* All ranks count the same slices, those included that one of them fails in. */
+/* Ends a call; after an error, too, with all of its slices, as on the other ranks. */
 static void end_call(mca_coll_mleader_call_t *call, int rc)
 {
     mca_coll_mleader_area_end(call);
@@ -124,7 +133,7 @@ static void end_call(mca_coll_mleader_call_t *call, int rc)
     mca_coll_mleader_shared_pass(call->memory, call->end, rc);
 }
 
-/* It is the call's turn. */
+/* Begins the first slice when the calls before this one have ended. */
 static void enter(mca_coll_mleader_call_t *call)
 {
     int rc = call->memory->error;
@@ -143,7 +152,7 @@ static void enter(mca_coll_mleader_call_t *call)
     }
 }
 
-/* The slice is over. */
+/* Ends a slice; begins the next one, or ends the call. */
 static void go_on(mca_coll_mleader_call_t *call)
 {
     const int rc = call->schedule.error;

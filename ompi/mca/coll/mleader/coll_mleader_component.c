@@ -66,7 +66,7 @@ static int mleader_open(void)
     return OMPI_SUCCESS;
 }
 
-/* Called for a component that refused to open, too. */
+/* Open MPI also closes a component that has refused to open. */
 static int mleader_close(void)
 {
     mca_coll_mleader_component_t *component = &mca_coll_mleader_component;

@@ -9,22 +9,30 @@
  */
 /**
  * @file
- * Whether leaders serve a call of MPI_Allgather, and by which variant.
+ * Decides whether leaders serve an MPI_Allgather, by which variant, and in which slices.
  *
- * The choice rests on what is equal on all ranks: bytes of a contribution, groups,
- * variables. Table 1 of the paper (recursive doubling up to some size, a ring of all
- * ranks for large messages) is the default, its bounds are variables; what is large goes
- * to the module below.
+ *     result               < ring_from             >= ring_from       any
+ *     contribution         < large                 < large            >= large
+ *     aggregation          segment                 segment
+ *     leaders exchange     by recursive doubling   in a ring          module below
+ *                          (Bruck)
+ *     distribution         segment                 segment
+ *
+ * These are the defaults; large, ring_from and each phase are variables. All ranks decide alike, by
+ * what is equal on all of them: bytes of a contribution, groups and variables.
+ *
+ * Kandalla et al., section 4.3.2 and table 1. There small contributions go by messages inside a
+ * node, too, and large ones in a ring of all ranks, without leaders.
  */
 
 #include "coll_mleader.h"
 
 #include "opal/util/output.h"
 
-/* Bytes of a message in a ring, which goes without a handshake: below eager limits. */
+/* Most bytes of a message in a ring: below usual eager limits, so that it needs no handshake. */
 #define RING_MESSAGE ((size_t) 32 * 1024)
 
-/* Bytes of a contribution that are worth moving. */
+/* Fewest bytes of a contribution in a slice, unless a small segment demands fewer. */
 #define LEAST_SLICE 64
 
 mca_coll_mleader_reason_t mca_coll_mleader_judge_size(const mca_coll_mleader_params_t *params,
@@ -64,8 +72,8 @@ static bool uses_segment(const mca_coll_mleader_variant_t *variant)
 }
 
 /*
- * More leaders pay where they share what comes into a node, in lanes. The fullest node
- * has the fewest processors to spare.
+ * Chooses the grouping of least cost. Only in lanes do the leaders of a node share the bytes that
+ * it receives. The node with the fewest processors for each rank stands for all.
  */
 static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader_params_t *params,
                                                           const mca_coll_mleader_call_t *call,
@@ -90,7 +98,7 @@ static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader
     return &topology->grouping[best];
 }
 
-/* Without shared memory messages do everything, and lanes are not possible. */
+/* Chooses grouping and variant. Without a segment all phases use messages, and no lanes. */
 static void choose(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
                    bool shared)
 {
@@ -116,26 +124,27 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Contributions in a message of a ring, so that those of a group fit into a round. */
+/* Fewest contributions in a message of a ring if a round of it has MCA_COLL_MLEADER_MESSAGES. */
 static size_t least_in_message(const mca_coll_mleader_grouping_t *grouping)
 {
     return ((size_t) grouping->largest + MCA_COLL_MLEADER_MESSAGES - 1)
            / MCA_COLL_MLEADER_MESSAGES;
 }
 
+/* Most bytes of a contribution in a slice that goes around a ring. */
 static size_t ring_slice(const mca_coll_mleader_grouping_t *grouping)
 {
     const size_t slice = RING_MESSAGE / least_in_message(grouping);
     return LEAST_SLICE < slice ? slice : LEAST_SLICE;
 }
 
-/* Areas of a slice in a half: one of each leader, or in lanes one of all of them. */
+/* Areas of a slice in a half of the segment: one for each leader or, in lanes, one for all. */
 static size_t count_areas(const mca_coll_mleader_call_t *call)
 {
     return call->variant.lanes ? 1 : (size_t) call->grouping->groups.lanes;
 }
 
-/* Bytes of a contribution that are moved at once, 0: the segment is too small for any. */
+/* Bytes of a contribution in a slice; 0: the segment has too little room for one byte of each. */
 static size_t find_slice(const mca_coll_mleader_call_t *call,
                          const mca_coll_mleader_params_t *params, size_t half_size)
 {

@@ -9,14 +9,14 @@
  */
 /**
  * @file
- * The module: a communicator's share of the component.
+ * The module of a communicator: when it exists, and the functions of the module below.
  */
 
 #include "coll_mleader.h"
 
 #include "ompi/group/group.h"
 
-/* The functions of the modules below, kept for what this one does not serve. */
+/* Saves a function of the module below; if there is none, this module does not have it either. */
 #define SAVE_PREVIOUS(module, comm, name)                                                    \
     do {                                                                                     \
         if (NULL != (comm)->c_coll->coll_##name                                              \
@@ -45,7 +45,7 @@ static void drop_previous(mca_coll_mleader_module_t *module)
     DROP_PREVIOUS(module, allgather_init);
 }
 
-/* Segments are agreed on by the blocking call below. */
+/* Without MPI_Allgather of the module below the ranks could not agree on groups and segments. */
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
@@ -99,9 +99,9 @@ OBJ_CLASS_INSTANCE(mca_coll_mleader_module_t, mca_coll_base_module_t, module_con
                    module_destruct);
 
 /*
- * Whether all ranks are on this node, and all of them know it. Processes that one launch
- * has started agree about who is on a node with whom. Those of several jobs, spawned or
- * connected, need not: Open MPI leaves it open for some of them whether they are local.
+ * Whether all ranks are on this node, and all of them know that. The processes of one job agree on
+ * who shares a node with whom. Those of several jobs, spawned or connected, may not: some of them
+ * do not know of others whether they are local.
  */
 static bool is_on_one_node(ompi_communicator_t *comm)
 {
@@ -119,9 +119,9 @@ static bool is_on_one_node(ompi_communicator_t *comm)
 }
 
 /*
- * Decided alike on all ranks; nothing is sent. Ranks of one node have nothing to exchange
- * between nodes, and keep out of the way unless they are told to. A rank without memory
- * must not leave the others alone: it takes a module that fails every call.
+ * All ranks decide alike, without messages. Inside one node there is a module only if the algorithm
+ * is not auto. A rank without memory takes the spare module, which fails every call: without a
+ * module it would call others than the other ranks do, and they would wait for it.
  */
 mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
                                                     int *priority)

@@ -29,7 +29,7 @@ static struct {
     char *groups, *backing_directory;
 } vars;
 
-/* Variables that redraw a figure of the paper, or that only experts of the algorithms need. */
+/* Variables for experts (MCA level 9): to repeat the paper's comparisons, or tune the decision. */
 static const char *const experts[] = {"aggregation", "distribution", "exchange",  "message_cost",
                                       "placement",   "ring_from",    "scope",     NULL};
 
@@ -239,7 +239,7 @@ int mca_coll_mleader_params_register(void)
     return OMPI_SUCCESS;
 }
 
-/* A tool may have written anything since the variables were registered. */
+/* A tool may set a variable to any value at any time; `otherwise` replaces an illegal one. */
 static size_t in_range(size_t value, size_t otherwise)
 {
     return value <= GIBI ? value : otherwise;
@@ -283,9 +283,9 @@ mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)
     };
 }
 
-/* ---- groups ---- */
+/* ---- the variable groups ---- */
 
-/* A list "0-3,4-7": list_of[rank] is the number of its part. */
+/* Reads lists of ranks, "0-3,4-7": list_of[rank] becomes the number of the rank's list, or -1. */
 static bool parse_list(const char *text, int ranks, int *list_of)
 {
     for (int r = 0; r < ranks; ++r) {

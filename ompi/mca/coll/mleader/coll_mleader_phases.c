@@ -9,32 +9,37 @@
  */
 /**
  * @file
- * The phases of a slice, with all their variants, as a schedule.
+ * The phases of a slice as a schedule of messages and steps, in all variants.
  *
- *     aggregate    shared memory: every rank writes, the leader waits for all
- *                  gather: every rank sends to the leader
- *                  recursive doubling, ring: an exchange among the ranks of the group
- *     exchange     recursive doubling, Bruck or ring among leaders, of all groups, or in
- *                  lanes: each leader among those of its number, so that a byte enters a
- *                  node once; a counter tells the ranks of the node which rounds are over
- *     distribute   shared memory: ranks copy what a round brought while the next one is
- *                  under way; messages: from the leader down a binomial tree, only
- *                  what is new where the group has its own data
+ *     aggregation    segment: each rank writes its contribution, the leader waits for all
+ *                    gather: each rank sends its contribution to the leader
+ *                    recursive doubling, ring: the ranks of the group exchange contributions
+ *     exchange       recursive doubling, Bruck or ring, among the leaders of all groups, or in
+ *                    lanes: each leader exchanges with those of its number on other nodes, so
+ *                    each byte enters a node once. A counter in the segment shows the ranks of
+ *                    the node which rounds are over
+ *     distribution   segment: ranks copy the data of a round while the next round is under way
+ *                    messages: down a binomial tree from the leader; only the contributions of
+ *                    other groups if the ranks have those of their own group
  *
- * A leader of a group of two, by shared memory, with two rounds:
+ * The schedule of the leader of a group of two, by the segment, with two rounds. Lines lead from an
+ * entry to one that needs it:
  *
- *     steps       own   group     deliver own   tell, deliver 0   tell, deliver 1
- *                          |                      |                 |
- *     receives             |      r0 -------------+      r1 --------+
- *     sends                +----> s0              +----> s1
+ *     steps       write own, await group   deliver own   deliver round 0   deliver round 1
+ *                                    |                    |                  |
+ *     receives                       |     r0 ------------+        r1 -------+
+ *     sends                          +---> s0             +------> s1
  *
- * Messages of a round are as many as the size of a message asks for. Receives are posted
- * some rounds ahead. What a rank waits for in shared memory is a step that comes again.
+ * A round has as many messages as message_size demands. Receives are posted up to AHEAD rounds
+ * before their sends may start. A step that waits for a counter is run again until it has come.
  *
- * Cost of the exchange: see common_irregular_exchange.c. Limits: lanes want shared
- * memory.
+ * Cost for p ranks with m bytes each on N nodes with L leaders: the exchange has ceil(log2 M) rounds
+ * (ring: M - 1), where M is N in lanes, else N L. A leader receives about p m / L bytes in lanes, else
+ * p m (common_irregular_exchange.c). With a segment, a rank copies m bytes into it and p m bytes out
+ * of it. Limits: lanes need a segment.
  *
- * Kandalla et al. 4.3.
+ * Kandalla et al., section 4.3: 4.3.1 aggregation, 4.3.2 exchange, 4.3.3 distribution. Lanes, Bruck,
+ * and copies during the exchange are not in the paper.
  */
 
 #include "coll_mleader_steps.h"
@@ -44,29 +49,29 @@ typedef mca_common_irregular_range_t range_t;
 
 enum { PIECES = MCA_COMMON_IRREGULAR_PIECES };
 
-/* Rounds that receives are posted ahead, and that sends may be pending. */
+/* Rounds whose receives are posted, or whose sends are pending, at the same time. */
 #define AHEAD 8
 
-/* Children of a rank in a binomial tree, at most. */
+/* Most children of a rank in a binomial tree. */
 #define CHILDREN ((uint32_t) sizeof(int) * 8)
 
-/* A slice that is being listed. */
+/* A slice whose schedule is being filled in. */
 typedef struct list_t {
     mca_coll_mleader_call_t *call;
-    mca_common_irregular_schedule_t *schedule; /* the call's */
+    mca_common_irregular_schedule_t *schedule; /* of the call */
     mca_coll_mleader_listing_t *listing;
     int together;   /* contributions in a message */
-    uint32_t ready; /* steps after which this rank has put its own into its area */
+    uint32_t ready; /* number of steps after which the area has what this rank sends first */
     int deliveries;
 } list_t;
 
-/* An exchange of one rank: with whom, and for whom it counts the rounds that are over. */
+/* An exchange in rounds in which this rank takes part. */
 typedef struct rounds_t {
     mca_common_irregular_exchange_t plan;
-    int member; /* which of them this rank is */
-    int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member);
-    int which;  /* lane, or group: for peer_of */
-    mca_coll_mleader_counter_t *rounds_over; /* read by ranks of the node; NULL: by none */
+    int member; /* number of this rank among the members */
+    int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member); /* its rank */
+    int which;  /* lane or group, for peer_of */
+    mca_coll_mleader_counter_t *rounds_over; /* read by other ranks of the node; NULL: none */
 } rounds_t;
 
 static int group_begin(const mca_coll_mleader_call_t *call)
@@ -90,7 +95,7 @@ static int contributions_in_message(const mca_coll_mleader_call_t *call, size_t 
     return fit < (size_t) call->topology->ranks ? (int) fit : call->topology->ranks;
 }
 
-/* ---- exchanges that a rank takes part in ---- */
+/* ---- exchanges in which a rank takes part ---- */
 
 static int rank_in_group(const mca_coll_mleader_call_t *call, int group, int member)
 {
@@ -109,7 +114,7 @@ static int leader_in_lane(const mca_coll_mleader_call_t *call, int lane, int mem
     return mca_coll_mleader_leader(groups, mca_coll_mleader_group_at(groups, member, lane));
 }
 
-/* Members of a group are its positions, one after the other. */
+/* The exchange of the ranks of a group: each member holds one position. */
 static rounds_t rounds_in_group(const mca_coll_mleader_call_t *call)
 {
     const bool ring = MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
@@ -123,7 +128,7 @@ static rounds_t rounds_in_group(const mca_coll_mleader_call_t *call)
                       .which = call->grouping->group};
 }
 
-/* The exchange of a lane, or the one of all leaders, which is followed as the group's own. */
+/* The exchange of the leaders in a lane, or of all leaders: `lane` is then the group's own. */
 static rounds_t rounds_of(const mca_coll_mleader_call_t *call, int lane)
 {
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
@@ -147,7 +152,7 @@ static bool has_group_data(const mca_coll_mleader_call_t *call)
            || MCA_COLL_MLEADER_GROUP_RING == call->variant.aggregation;
 }
 
-/* ---- listing ---- */
+/* ---- entries of the schedule ---- */
 
 static void list_step(const list_t *list, mca_common_irregular_step_fn_t *run, int from, int to,
                       needs_t needs)
@@ -155,7 +160,10 @@ static void list_step(const list_t *list, mca_common_irregular_step_fn_t *run, i
     mca_common_irregular_schedule_step(list->schedule, run, from, to, needs);
 }
 
-/* Of so many rounds, which the counter is to show, or shows, as `run` has it. */
+/*
+ * Adds a delivery of the positions `piece` of an area. Its step `run` sets the counter to `rounds`,
+ * or waits until the counter shows them.
+ */
 static void list_delivery(list_t *list, mca_common_irregular_step_fn_t *run,
                           mca_coll_mleader_counter_t *counter, int rounds, const char *area,
                           const range_t *piece, needs_t needs)
@@ -171,7 +179,7 @@ static void list_delivery(list_t *list, mca_common_irregular_step_fn_t *run,
     list_step(list, run, list->deliveries++, 0, needs);
 }
 
-/* A piece goes in messages of whole contributions. */
+/* Adds the messages of a range of positions; each message has whole contributions of the slice. */
 static void list_piece(const list_t *list, mca_common_irregular_messages_t *messages,
                        range_t piece, int peer, needs_t needs)
 {
@@ -216,15 +224,16 @@ static void list_sends(const list_t *list, const range_t *piece, int peer, needs
 }
 
 /*
- * The messages of an exchange, with what each round brings to the user if it is one of leaders.
- * What this rank has at first is there after the steps list->ready and all receives so far.
+ * Adds the messages of an exchange. `deliver`: an exchange of leaders, which delivers the data of
+ * each round. This rank has the data that it sends first after list->ready steps and all receives
+ * listed so far.
  */
 static void list_rounds(list_t *list, const rounds_t *rounds, bool deliver)
 {
     const mca_coll_mleader_call_t *call = list->call;
     mca_common_irregular_schedule_t *schedule = list->schedule;
     const int total = mca_common_irregular_exchange_rounds(&rounds->plan);
-    uint32_t received[AHEAD] = {0}, sent[AHEAD] = {0}; /* behind the rounds so far before */
+    uint32_t received[AHEAD] = {0}, sent[AHEAD] = {0}; /* entries up to each of the last rounds */
     needs_t needs = {.receives = schedule->receives.count, .steps = list->ready};
 
     if (deliver) {
@@ -310,7 +319,10 @@ static void list_exchange(list_t *list)
 
 /* ---- distribution ---- */
 
-/* What a lane's leader has got is copied out, round by round. */
+/*
+ * Adds the deliveries of the rounds of another leader's exchange, from the segment. `with_own`: the
+ * first one is of the data that this leader had before the exchange.
+ */
 static void list_following(list_t *list, int lane, bool with_own)
 {
     const mca_coll_mleader_call_t *call = list->call;
@@ -330,7 +342,10 @@ static void list_following(list_t *list, int lane, bool with_own)
     }
 }
 
-/* What the group has itself is where its ranks put it. */
+/*
+ * Adds distribution by the segment. Ranks that have the data of their group by messages deliver it
+ * from their own areas.
+ */
 static void list_reading(list_t *list)
 {
     const mca_coll_mleader_call_t *call = list->call;
@@ -352,7 +367,7 @@ static void list_reading(list_t *list)
     }
 }
 
-/* What goes down the tree: all, or what is not the group's. */
+/* The positions that go down the tree: all, or those of other groups. */
 static void find_news(const mca_coll_mleader_call_t *call, range_t *piece)
 {
     const int ranks = call->grouping->groups.ranks;
@@ -363,9 +378,10 @@ static void find_news(const mca_coll_mleader_call_t *call, range_t *piece)
 }
 
 /*
- * Member i of a binomial tree has children i + 1, i + 2, i + 4 ... below its lowest bit. What
- * comes down may lie where a contribution is sent from. In lanes the other leaders of a node put
- * their part of it into the area.
+ * Adds distribution by messages down a binomial tree: member i has the children i + 1, i + 2,
+ * i + 4, ..., below the lowest bit of i. Data from the parent may overwrite data that this rank
+ * sends, so it is received when all sends so far are over. In lanes other leaders of the node write
+ * to the same area, so a leader sends when the steps that wait for them are over.
  */
 static void list_tree(list_t *list)
 {
@@ -416,9 +432,9 @@ void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listi
     }
 }
 
-/* ---- how much there is to list ---- */
+/* ---- the most entries of a schedule ---- */
 
-/* Most messages in one direction of an exchange about so many positions. */
+/* The most messages that a member of an exchange of so many positions sends, or receives. */
 static uint32_t most_messages(const mca_common_irregular_exchange_t *plan, int positions,
                               int together)
 {

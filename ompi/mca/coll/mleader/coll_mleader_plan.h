@@ -9,10 +9,9 @@
  */
 /**
  * @file
- * Plans of coll/mleader: groups of ranks with a leader each, and the best number of
- * leaders; common_irregular_exchange.h has the rounds of the leaders' exchange. Pure C, no
- * Open MPI, no hidden allocation. All ranks find the same groups, since all inputs are
- * equal on all ranks.
+ * Plans of coll/mleader: the groups of ranks, each with a leader, and the cost of a number of
+ * leaders. common_irregular_exchange.h has the rounds of the leaders' exchange. Pure C, no Open
+ * MPI, no hidden allocation. All ranks find the same groups, since all inputs are equal on them.
  *
  *     node 0                       node 1
  *     +-----------+-----------+    +-----------+-----------+
@@ -20,8 +19,8 @@
  *     +-----------+-----------+    +-----------+-----------+
  *       group 0     group 1          group 2     group 3
  *
- * Positions number the ranks in the order of their groups, so that a group is a range of
- * positions, and so are the contributions of consecutive groups.
+ * Positions number the ranks in the order of their groups. So the ranks of a group, or of
+ * consecutive groups, are a range of positions, and their contributions one piece of an area.
  */
 
 #ifndef MCA_COLL_MLEADER_PLAN_H
@@ -39,13 +38,13 @@ typedef enum {
     MCA_COLL_MLEADER_BY_LIST    /**< by the lists that the user gives */
 } mca_coll_mleader_division_t;
 
-/** The places of the leaders on a node. */
+/** The ranks of a node that are leaders. */
 typedef enum {
-    MCA_COLL_MLEADER_SPREAD, /**< each in its own part of the node */
-    MCA_COLL_MLEADER_PACKED  /**< all in the first part */
+    MCA_COLL_MLEADER_SPREAD, /**< the first one of each part */
+    MCA_COLL_MLEADER_PACKED  /**< the first ones of the node */
 } mca_coll_mleader_placement_t;
 
-/** The inputs of groups. Arrays are borrowed. */
+/** The inputs of mca_coll_mleader_groups. Arrays are borrowed. */
 typedef struct mca_coll_mleader_layout_t {
     int ranks;
     const int *node_of;   /**< [ranks] the lowest rank on the node of each rank */
@@ -57,18 +56,18 @@ typedef struct mca_coll_mleader_layout_t {
     bool lanes; /**< order groups by their number on the node, then by node */
 } mca_coll_mleader_layout_t;
 
-/** Groups. All arrays belong to the caller (mca_coll_mleader_groups_bind). */
+/** Groups. The arrays are in memory of the caller (mca_coll_mleader_groups_bind). */
 typedef struct mca_coll_mleader_groups_t {
     int ranks, nodes, groups;
     int lanes;       /**< most groups on a node */
     int *rank;       /**< [ranks] rank at a position; a group's leader is at its first position */
     int *position;   /**< [ranks] position of a rank */
     int *group;      /**< [ranks] group of a position */
-    int *first;      /**< [ranks + 1] first position of a group; first[groups] is ranks */
-    int *node;       /**< [ranks] node of a group; nodes are numbered by their lowest ranks */
-    int *lane;       /**< [ranks] number of a group on its node */
-    int *of_node;    /**< [ranks] groups in the order of nodes */
-    int *node_first; /**< [ranks + 1] index in of_node of a node's first group */
+    int *first;      /**< [groups + 1] first position of a group; first[groups] is ranks */
+    int *node;       /**< [groups] node of a group; nodes are numbered by their lowest ranks */
+    int *lane;       /**< [groups] number of a group on its node */
+    int *of_node;    /**< [groups] groups in the order of nodes */
+    int *node_first; /**< [nodes + 1] index in of_node of a node's first group */
     int *scratch;    /**< [3 (ranks + 1)] */
 } mca_coll_mleader_groups_t;
 
@@ -79,9 +78,9 @@ size_t mca_coll_mleader_groups_size(int ranks);
 void mca_coll_mleader_groups_bind(mca_coll_mleader_groups_t *groups, int ranks, void *memory);
 
 /**
- * Fills bound groups. domain_of need not be symmetric or transitive, as unbound processes
- * may report it: the domain of rank r is domain_of[domain_of[r]]. The ranks of a node that
- * are in no list form a group. O(ranks log ranks).
+ * Fills in groups whose arrays are bound. Processes that are not bound to a domain may report a
+ * domain_of that is neither symmetric nor transitive; the domain of rank r is
+ * domain_of[domain_of[r]]. The ranks of a node that are in no list form a group.
  */
 void mca_coll_mleader_groups(mca_coll_mleader_groups_t *groups,
                              const mca_coll_mleader_layout_t *layout);
@@ -98,7 +97,10 @@ static inline int mca_coll_mleader_node_groups(const mca_coll_mleader_groups_t *
     return groups->node_first[node + 1] - groups->node_first[node];
 }
 
-/** The group whose leader exchanges for a node in a lane, also in a lane without a group of it. */
+/**
+ * The group whose leader exchanges for a node in a lane: the node's group of this lane or, if it
+ * has fewer groups, another one of them.
+ */
 static inline int mca_coll_mleader_group_at(const mca_coll_mleader_groups_t *groups, int node,
                                             int lane)
 {
@@ -106,22 +108,26 @@ static inline int mca_coll_mleader_group_at(const mca_coll_mleader_groups_t *gro
                            + lane % mca_coll_mleader_node_groups(groups, node)];
 }
 
+/** The rank that leads a group. */
 static inline int mca_coll_mleader_leader(const mca_coll_mleader_groups_t *groups, int group)
 {
     return groups->rank[groups->first[group]];
 }
 
-/* ---- how many leaders (coll_mleader_plan_leaders.c) ---- */
+/* ---- the number of leaders (coll_mleader_plan_leaders.c) ---- */
 
-/** The work of all leaders of a node together in a call. */
+/** The work of all leaders of a node together in a call, and the node's processors. */
 typedef struct mca_coll_mleader_load_t {
     int nodes;
     int ranks, processors; /**< of the node; at least 1 */
     size_t bytes;   /**< that the node receives */
-    size_t message; /**< fixed cost of a message, in bytes that take as long */
+    size_t message; /**< fixed cost of a message, in bytes that a leader moves meanwhile */
 } mca_coll_mleader_load_t;
 
-/** Cost of an exchange in lanes with `leaders` leaders a node, at least 1; in bytes. */
+/**
+ * The time of an exchange in lanes with `leaders` leaders on each node, at least 1, as the number
+ * of bytes that one leader moves in this time.
+ */
 double mca_coll_mleader_leading_cost(const mca_coll_mleader_load_t *load, int leaders);
 
 #endif

@@ -9,13 +9,20 @@
  */
 /**
  * @file
- * Groups: the leader of each rank, and the order of ranks.
+ * Groups: divides the ranks of each node into groups with a leader each, and orders them.
  *
- * Ranks are sorted by node, then by domain, then by rank, and cut into groups. Packed
- * leaders are the first ranks of a node; the other ranks follow them in the groups. At last
- * the groups are put in the order of the layout.
+ *     node 0, ranks in sockets   {0 1 4}  {2 3 5}
+ *     spread leaders             {0 1 4}  {2 3 5}    leaders 0 and 2, one on each socket
+ *     packed leaders             {0 4 2}  {1 3 5}    leaders 0 and 1, on the first socket
  *
- * Kandalla et al. 4.1, 4.2; figure 7.
+ * 1. The ranks are sorted by node, then by domain, then by rank, and cut into groups.
+ * 2. Packed: the first ranks of a node become leaders; the others fill the groups in their order.
+ * 3. The groups are put into the order of the layout: by node, or by number on the node (lanes).
+ *
+ * Cost: linear in the number of ranks, and in that of lanes times nodes; BY_COUNT also in the square
+ * of the groups on a node. Limits: a group is on one node.
+ *
+ * Kandalla et al., sections 4.1 and 4.2; packed leaders: figure 7.
  */
 
 #include "coll_mleader_plan.h"
@@ -48,7 +55,7 @@ static int node_of(const mca_coll_mleader_layout_t *layout, int rank)
     return layout->node_of[layout->node_of[rank]];
 }
 
-/* The sort key of a rank within its node, 0 to ranks. */
+/* The domain or list of a rank, as a sort key within its node, 0 to ranks. */
 static int part_of(const mca_coll_mleader_layout_t *layout, int rank)
 {
     if (MCA_COLL_MLEADER_BY_LIST == layout->division) {
@@ -60,7 +67,7 @@ static int part_of(const mca_coll_mleader_layout_t *layout, int rank)
 
 typedef int key_fn_t(const mca_coll_mleader_layout_t *layout, int rank);
 
-/* Sorts ranks by a key of 0 to ranks; the sort is stable. */
+/* Sorts ranks by a key of 0 to ranks, stably: counting sort. */
 static void sort_by(key_fn_t *key_of, const mca_coll_mleader_layout_t *layout, const int *from,
                     int *to, int *count)
 {
@@ -156,6 +163,7 @@ static void lay_group(mca_coll_mleader_groups_t *groups, const int *order, const
     groups->first[++*laid] = first + size;
 }
 
+/* Appends all groups in the order of lanes, or of nodes. */
 static void lay_out(mca_coll_mleader_groups_t *groups, bool lanes, const int *order,
                     const int *start)
 {

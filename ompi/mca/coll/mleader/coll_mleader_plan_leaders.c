@@ -9,24 +9,25 @@
  */
 /**
  * @file
- * The cost of a number of leaders a node.
+ * The modelled time of the leaders' exchange in lanes, for a number of leaders on each node.
  *
- *     one      |=m=|=m=|========= bytes =========|      m: the fixed cost of a message
- *     two      |=m=|   |=m=|   |==== bytes ====|
- *                  |=m=|   |=m=|==== bytes ====|
+ *     1 leader     |=m=|=m=|========= bytes =========|      m: fixed cost of a message
+ *     2 leaders    |=m=|   |=m=|   |==== bytes ====|
+ *                      |=m=|   |=m=|==== bytes ====|
  *
- * Leaders in lanes share the bytes that the node receives, but each of them sends and
- * receives as many messages as a single leader would, through one network interface:
+ * L leaders in lanes share the bytes that the node receives. But each of them sends and receives as
+ * many messages as a single leader would, and all of these pass the same network interface:
  *
  *     T(L) = ceil(log2 nodes) L m + bytes / K
  *
- * in bytes that a leader moves in this time. K is the number of processors that L leaders
- * have, at least 1: L, or their part of the processors if there are more ranks than
- * processors, since all ranks of a node are busy in the call. So one leader is best for
- * small messages and on crowded nodes. Kandalla et al. leave this choice as future work
- * (section 7).
+ * The unit of m and T is the time in which a leader moves one byte. K is the number of processors
+ * on which the L leaders run, at least 1: min(L, L processors / ranks), since all ranks of a node
+ * are busy during the call. So one leader is best for small messages and on crowded nodes.
  *
- * Limits: the exchange alone; aggregation and distribution cost the same for any L.
+ * Limits: the model has the exchange alone, as aggregation and distribution cost the same for any
+ * L; it counts the rounds of recursive doubling for a ring, too.
+ *
+ * Kandalla et al., section 7, leave the choice of the number of leaders as future work.
  */
 
 #include "coll_mleader_plan.h"

@@ -9,11 +9,12 @@
  */
 /**
  * @file
- * Requests: nonblocking and persistent calls by leaders.
+ * Requests of nonblocking and persistent calls that leaders serve.
  *
- * Nonblocking calls share the memory of their communicator with blocking ones, and take
- * slices when they are started, which is in the same order on all ranks. Persistent requests
- * are started in any order, so each has memory of its own.
+ *     MPI_Iallgather       uses the segments of its communicator, as blocking calls do: MPI makes
+ *                          all ranks start these calls in the same order
+ *     MPI_Allgather_init   makes segments of its own: each rank may start its persistent requests
+ *                          in another order
  */
 
 #include "coll_mleader.h"
@@ -27,7 +28,7 @@ typedef struct request_t {
     mca_common_irregular_task_t super;
     mca_coll_mleader_call_t call;
     mca_coll_mleader_room_t room;
-    mca_coll_mleader_shared_t memory; /* of a persistent one */
+    mca_coll_mleader_shared_t memory; /* segments of a persistent request */
 } request_t;
 
 static void hold_types(const mca_coll_mleader_call_t *call, bool hold)
@@ -58,7 +59,7 @@ static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, request_constr
 
 /* ---- the life of a request ---- */
 
-/* Its first messages go at once, if no other call is before it. */
+/* Starts the first messages at once, if the calls before this one have ended. */
 static int start(mca_common_irregular_task_t *task)
 {
     mca_coll_mleader_call_t *call = &((request_t *) task)->call;
@@ -83,7 +84,7 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 
 static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
 
-/* All ranks agree on the next tag even where one has no memory. */
+/* Reserves a tag first, so that a rank without memory reserves as many as the others. */
 static request_t *new_request(const mca_coll_mleader_call_t *call, bool persistent)
 {
     const int tag = mca_common_irregular_task_tags(call->comm, 1, true);
@@ -99,7 +100,7 @@ static request_t *new_request(const mca_coll_mleader_call_t *call, bool persiste
     return request;
 }
 
-/* Takes all memory that runs need, and holds on to what the user may free. */
+/* Allocates the memory of all runs, and retains the objects that the user may free. */
 static int keep(request_t *request)
 {
     int rc = mca_coll_mleader_call_init(&request->call);
@@ -113,6 +114,7 @@ static int keep(request_t *request)
     return rc;
 }
 
+/* Returns the request to the user or, after an error, frees it. */
 static int hand_out(request_t *request, int rc, ompi_request_t **handle)
 {
     if (OMPI_SUCCESS == rc) {
@@ -138,10 +140,10 @@ int mca_coll_mleader_request_start(const mca_coll_mleader_call_t *call, ompi_req
     return hand_out(request, rc, handle);
 }
 
-/* ---- persistent ones ---- */
+/* ---- persistent requests ---- */
 
-/* Chooses the variant, and makes the memory that it wants. */
-static int take_memory(request_t *request, const mca_coll_mleader_params_t *params,
+/* Chooses the variant and makes its segments; if there are none, chooses a variant without. */
+static int make_segments(request_t *request, const mca_coll_mleader_params_t *params,
                        const mca_coll_mleader_module_t *module)
 {
     const size_t segment = mca_coll_mleader_topology_params_now().segment_size;
@@ -163,7 +165,7 @@ int mca_coll_mleader_request_make(const mca_coll_mleader_call_t *call,
                                   ompi_request_t **handle)
 {
     request_t *request = new_request(call, true);
-    int rc = NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : take_memory(request, params, module);
+    int rc = NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : make_segments(request, params, module);
 
     if (OMPI_SUCCESS == rc) {
         mca_coll_mleader_report(&request->call);

@@ -9,17 +9,20 @@
  */
 /**
  * @file
- * Room for the lists of slices: calls that are alike, one behind the other, list a slice only
- * where data lies elsewhere than before.
+ * Rooms: memory for the schedules of slices, one for each half of the segment.
  *
  *     half 0   receives | sends | their requests | steps | deliveries
  *     half 1   the same
+ *
+ * Successive calls with the same parameters use the schedule of a half again. It is filled in anew
+ * only if its slice has another length or another area.
  */
 
 #include "coll_mleader.h"
 
 #include <stdlib.h>
 
+/* Bytes of one half of a room. */
 static size_t size_of(const mca_common_irregular_needs_t *most)
 {
     return mca_common_irregular_schedule_size(*most)
@@ -27,8 +30,8 @@ static size_t size_of(const mca_common_irregular_needs_t *most)
 }
 
 /*
- * Lists depend on nothing else but how long the slice is, and where its area is: what is shared
- * lies where length, grouping and half have it.
+ * Whether the schedules in a room are those of the call, for slices of the same length and area.
+ * Other addresses need no comparison: length, grouping, variant and half determine `shared`.
  */
 static bool is_laid_out(const mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call)
 {
@@ -40,6 +43,7 @@ static bool is_laid_out(const mca_coll_mleader_room_t *room, const mca_coll_mlea
            && had->shm_out == has->shm_out && had->lanes == has->lanes;
 }
 
+/* Empties a room and makes it large enough for the schedules of a call. */
 static void lay_out(mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call)
 {
     room->grouping = call->grouping;
@@ -65,7 +69,7 @@ int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call)
     return NULL == call->room->memory ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-/* Empty lists in a half of the room. */
+/* Gives the call an empty schedule, whose lists are in a half of the room. */
 static void point_at(mca_coll_mleader_call_t *call, int half)
 {
     const mca_common_irregular_needs_t *most = &call->room->most;

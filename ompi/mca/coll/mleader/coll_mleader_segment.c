@@ -9,8 +9,13 @@
  */
 /**
  * @file
- * The segment of a node: the first rank of a node makes it, the others attach it, and an
- * exchange by the module below tells all whether all have theirs.
+ * Makes the segments of a communicator, one on each node:
+ *
+ *     1. the first rank of a node makes its segment, and sends its description to the others
+ *     2. the others attach the segment
+ *     3. an MPI_Allgather of the module below shows all ranks whether every rank has its segment
+ *
+ * Only if every rank has one are segments used.
  */
 
 #include "coll_mleader.h"
@@ -20,7 +25,7 @@
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 
-/* The first rank of a node tells the others where its segment is, or that there is none. */
+/* The first rank of a node sends the others its segment's description, empty if there is none. */
 static int tell_segment(mca_common_irregular_segment_t *segment,
                         const mca_coll_mleader_grouping_t *grouping, ompi_communicator_t *comm)
 {
@@ -50,6 +55,7 @@ static size_t header_size(const mca_coll_mleader_topology_t *topology)
     return (size_t) (topology->most_here + topology->lanes) * MCA_COLL_MLEADER_LINE;
 }
 
+/* Finds the counters and halves in the segment (mca_coll_mleader_shared_t). */
 static void lay_segment(mca_coll_mleader_shared_t *shared,
                         const mca_coll_mleader_topology_t *topology)
 {
@@ -61,7 +67,7 @@ static void lay_segment(mca_coll_mleader_shared_t *shared,
     shared->half[1] = shared->half[0] + shared->half_size;
 }
 
-/* True in shared->there if all ranks of all nodes have their segment. */
+/* Sets shared->there to whether all ranks of all nodes have their segments. */
 static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_module_t *module,
                  ompi_communicator_t *comm)
 {
@@ -81,7 +87,7 @@ static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_modul
     return rc;
 }
 
-/* Threads may set up communicators of their own at the same time. */
+/* Makes or attaches the segment; other threads may do so for other communicators. */
 static void open_segment(mca_common_irregular_segment_t *segment, bool mine, size_t size)
 {
     mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
@@ -110,9 +116,9 @@ static int count_neighbours(const mca_coll_mleader_topology_t *topology)
 }
 
 /*
- * A segment counts as that of all who share it, each an equal part, so that what a node has for
- * all communicators is bounded though nobody knows them all. One rank without room is enough
- * for there to be no segment.
+ * Charges an equal share of the segment to this rank's budget of shared memory; false: it is
+ * exceeded, and the segment is not made. Each rank keeps its own budget, so the segments of a node
+ * are bounded though no rank knows all communicators of the node.
  */
 static bool hold_part(mca_coll_mleader_shared_t *shared,
                       const mca_coll_mleader_topology_t *topology, size_t size)

@@ -9,19 +9,19 @@
  */
 /**
  * @file
- * Shared memory in use: the order of slices, and counters.
+ * The order of calls that share a segment, and the counters in it.
  *
- * Calls take their slices when they begin, and move them when those before them are over:
+ * A call takes its slices when it begins, and moves them when the calls before it have ended:
  *
- *     slices     | call 0 |  call 1  |call 2|     taken: behind call 2
- *     state        over     moving    waiting     moved: behind call 0, which is call 1's turn
+ *     slices     | call 0 |  call 1  | call 2  |     `taken` and `last` are behind call 2,
+ *     state        ended    moving     waiting       `moved` is behind call 0: the turn of call 1
  */
 
 #include "coll_mleader.h"
 
 #include <sched.h>
 
-/* Looks at a counter of a call that waits for each call of Open MPI's progress. */
+/* Looks at a counter in a blocking call before it calls Open MPI's progress function again. */
 #define LOOKS 16
 
 /* ---- the order of slices ---- */
@@ -44,7 +44,7 @@ uint64_t mca_coll_mleader_shared_take(mca_coll_mleader_shared_t *shared, uint64_
     return first;
 }
 
-/* What a call has done is seen by the next one, which another thread may move. */
+/* Another thread may move the next call: release and acquire show it what this call has done. */
 void mca_coll_mleader_shared_pass(mca_coll_mleader_shared_t *shared, uint64_t end, int error)
 {
     if (OMPI_SUCCESS != error) {
@@ -56,8 +56,9 @@ void mca_coll_mleader_shared_pass(mca_coll_mleader_shared_t *shared, uint64_t en
 /* ---- counters ---- */
 
 /*
- * Looks at the counter are much cheaper than Open MPI's progress, which polls the network
- * too, and where ranks share a processor those who wait should leave it to the leader.
+ * A blocking call looks several times, since a look is much cheaper than Open MPI's progress
+ * function, which also polls the network. If ranks share processors, a rank that waits yields its
+ * processor, as its leader may need it.
  */
 int mca_coll_mleader_look(const mca_coll_mleader_call_t *call,
                           const mca_coll_mleader_counter_t *counter, uint64_t value)

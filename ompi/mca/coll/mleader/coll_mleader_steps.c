@@ -9,8 +9,9 @@
  */
 /**
  * @file
- * Steps of a slice: what a rank does besides messages (coll_mleader_phases.c). One whose counter
- * has not come asks to be called again.
+ * The steps of a slice's schedule (coll_mleader_phases.c): copies into and out of areas, and
+ * counters in the segment. A step whose counter has not reached its value returns
+ * OMPI_ERR_WOULD_BLOCK, and the schedule engine runs it again.
  */
 
 #include "coll_mleader_steps.h"

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * What the phases of a slice and their steps have in common: lanes and their counters.
+ * The steps of a slice's schedule, and the lanes and counters that the steps and the phases use.
  */
 
 #ifndef MCA_COLL_MLEADER_STEPS_H
@@ -19,19 +19,23 @@
 
 BEGIN_C_DECLS
 
-/** Whether ranks wait for counters of lanes. */
+/** Whether other ranks of the node wait for the counters of lanes. */
 static inline bool mca_coll_mleader_is_followed(const mca_coll_mleader_call_t *call)
 {
     return call->variant.shm_out || call->variant.lanes;
 }
 
+/** The counter of the rounds that are over in a lane. */
 static inline mca_coll_mleader_counter_t *
 mca_coll_mleader_counter_of(const mca_coll_mleader_call_t *call, int lane)
 {
     return &call->memory->progress[call->grouping->counter + lane];
 }
 
-/** Lanes that this rank takes part in: its own, or some of a node with fewer leaders. */
+/**
+ * Whether this rank is the leader in a lane. On a node with fewer groups than there are lanes, a
+ * leader may have several. If leaders do not exchange in lanes, a leader has the one of its group.
+ */
 static inline bool mca_coll_mleader_is_mine(const mca_coll_mleader_call_t *call, int lane)
 {
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
@@ -43,21 +47,24 @@ static inline bool mca_coll_mleader_is_mine(const mca_coll_mleader_call_t *call,
                    : lane == grouping->groups.lane[grouping->group]);
 }
 
-/* Steps of a schedule whose context is the call. */
+/* Steps; the context of the schedule is the call. */
 
-/** Puts this rank's contribution where its leader will see it, or where it is sent from. */
+/**
+ * Copies the slice of this rank's contribution to the segment and sets this rank's counter, or to
+ * the area from which it is sent.
+ */
 mca_common_irregular_step_fn_t mca_coll_mleader_contribute;
 
-/** Waits until others have written positions [from, to) of the group, and opens the lanes. */
+/** Waits until the ranks at positions [from, to) have written to the segment; opens the lanes. */
 mca_common_irregular_step_fn_t mca_coll_mleader_await_group;
 
-/** What its group has is there: those who follow the lanes of this rank may read it. */
+/** Sets the counters of this rank's lanes to 0 rounds: others may read the group's data. */
 mca_common_irregular_step_fn_t mca_coll_mleader_open_lanes;
 
-/** Round `from` of the deliveries is over: this rank uses it, and says so to others. */
+/** Sets the counter of delivery `from`, if it has one, and delivers. */
 mca_common_irregular_step_fn_t mca_coll_mleader_end_round;
 
-/** Waits for round `from` of the deliveries, of another leader, and has its use of it. */
+/** Waits for the counter of delivery `from`, which another leader sets, and delivers. */
 mca_common_irregular_step_fn_t mca_coll_mleader_follow_round;
 
 END_C_DECLS

@@ -9,11 +9,17 @@
  */
 /**
  * @file
- * Topology: the nodes and domains that ranks share, and the segment of the node.
+ * Topology: the nodes and groups of a communicator.
  *
- * Each rank reports what it sees of its node, and a hash of its variables, in one allgather by the
- * module below, and all ranks compute the same groups. If these are used, the first rank of a node makes a segment,
- * the others attach it, and a second allgather shows whether all ranks have their segment.
+ *     rank   record: lowest rank on my   node  socket  NUMA  L3 | architecture  processors  hash
+ *     5                                    4      4      5    5 | ...           8           ...
+ *
+ * Each rank describes its place on its node, and its variables by a hash, in a record. One
+ * MPI_Allgather of the module below brings all records to all ranks, which compute the same groups.
+ * If variables differ, a second one finds out which.
+ *
+ * Cost: p records of 7 integers for p ranks, once for a communicator. Limits: a communicator whose
+ * ranks differ in architecture or variables has no leaders.
  */
 
 #include "coll_mleader.h"
@@ -28,7 +34,7 @@
 #include "opal/util/arch.h"
 #include "opal/util/show_help.h"
 
-/* A rank's record: the lowest rank with which it shares each domain, and more. */
+/* The record of a rank; up to SHARES: the lowest rank with which it shares each domain. */
 enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, VARIABLES, RECORD };
 
 static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_NODE,
@@ -36,7 +42,7 @@ static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_N
                                                          [NUMA] = OPAL_PROC_ON_NUMA,
                                                          [CACHE] = OPAL_PROC_ON_L3CACHE};
 
-/* ---- what this rank sees ---- */
+/* ---- the record of this rank ---- */
 
 static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
 {
@@ -50,8 +56,11 @@ static uint32_t hash_of(int i)
     return mca_common_irregular_equal_hash(&mca_coll_mleader_component.equal, i);
 }
 
-/* A rank shares a domain if all bits of its locality are set: they include the levels above. */
-static void look_around(ompi_communicator_t *comm, int record[RECORD])
+/*
+ * Fills in the record of this rank. Two ranks share a domain if their locality has all bits of the
+ * domain, which include those of the larger domains around it.
+ */
+static void fill_record(ompi_communicator_t *comm, int record[RECORD])
 {
     const int me = ompi_comm_rank(comm);
 
@@ -74,7 +83,7 @@ static void look_around(ompi_communicator_t *comm, int record[RECORD])
 
 /* ---- groups ---- */
 
-/* Copies one column of the records, by rank. */
+/* Copies one field of all records. */
 static void pick(const int *records, int ranks, int column, int *to)
 {
     for (int r = 0; r < ranks; ++r) {
@@ -82,7 +91,7 @@ static void pick(const int *records, int ranks, int column, int *to)
     }
 }
 
-/* Finds the node with the most ranks a processor. */
+/* Finds the node with the most ranks for each processor. */
 static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records,
                        const int *node_of, int *count)
 {
@@ -101,7 +110,7 @@ static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records
 
 /*
  * Reads the variable `groups`. Rank 0 reports an illegal value, and sockets are used instead. True
- * for "auto": one leader a socket is one of two groupings.
+ * for "auto": `layout` is then the second of two groupings, one leader on each socket.
  */
 static bool read_groups(ompi_communicator_t *comm, const char *text,
                         mca_coll_mleader_layout_t *layout, const int *records, int *domain_of,
@@ -177,7 +186,7 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
     return OMPI_SUCCESS;
 }
 
-/* Adds two groupings: one leader a node, and one a socket. */
+/* Adds the two groupings of "auto": one leader on each node, and one on each socket. */
 static int add_both(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layout_t *layout,
                     int me)
 {
@@ -219,7 +228,7 @@ static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicat
     return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the topology ---- */
 
 static mca_coll_mleader_topology_t *new_topology(int ranks)
 {
@@ -256,12 +265,13 @@ void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
     }
 }
 
+/* Gathers the records of all ranks, and compares architectures and variables. */
 static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
                             int *records)
 {
     int mine[RECORD];
 
-    look_around(comm, mine);
+    fill_record(comm, mine);
     const int rc = module->previous_allgather(mine, RECORD, MPI_INT, records, RECORD, MPI_INT,
                                               comm, module->previous_allgather_module);
     module->topology->alike = module->topology->equal = true;
@@ -272,7 +282,7 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
     return rc;
 }
 
-/* Variables differ, as all ranks know by now: rank 0 names them, and the ranks. */
+/* All ranks know that variables differ; finds out which, and rank 0 reports them. */
 static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
     const int count = mca_coll_mleader_component.equal.count, ranks = ompi_comm_size(comm);

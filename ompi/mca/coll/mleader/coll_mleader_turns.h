@@ -9,25 +9,28 @@
  */
 /**
  * @file
- * Turns: how the ranks of a node share the two halves of a segment. Pure C.
+ * Turns: slices use the two halves of a segment in turns. Pure C.
  *
- *     slice     0  1  2  3  4 ...     numbered on a communicator, through all of its calls
+ *     slice     0  1  2  3  4 ...     numbered through all calls that share the segment
  *     half      0  1  0  1  0
  *
- * A rank moves its slices one after the other, also those of calls that do not wait
- * (coll_mleader_shared.c).
+ * A rank moves its slices one after the other, in nonblocking calls too (coll_mleader_shared.c).
+ * Counters show the content of a half: each rank has one for the slice to which it has written its
+ * contribution, and each lane has one for the slice and the number of its rounds that are over. A
+ * counter has a single writer. A slice whose variant needs no counters takes a number all the same.
  *
- * What is in a half is shown by counters with a single writer each: a rank has written
- * its part of a slice, and a lane has come so many rounds far with one. A slice that does
- * without them takes its number all the same.
+ * No rank waits until others have read a half:
  *
- * Nobody waits for readers. Who is done with slice n - 1 has something of each rank for
- * it, from a message or behind a counter; so each rank has begun with n - 1, and is done
- * with n - 2, whose half n takes. This holds for any variants one behind the other, and
- * any sizes of slices, as long as a rank ends no slice without having all of it.
+ *     - a rank that has finished slice n - 1 has data of every rank for this slice, which it has
+ *       received in a message or read behind a counter;
+ *     - so every rank has begun slice n - 1, and has finished slice n - 2;
+ *     - so no rank reads slice n - 2 any more, and slice n may overwrite its half.
  *
- * Limits: 2^24 rounds in a slice. Counters wrap around: one that is waited for has been
- * set within the last 2^38 slices.
+ * This holds for any sequence of variants and sizes of slices, as long as each rank finishes a
+ * slice only when it has all of its data.
+ *
+ * Limits: fewer than 2^24 rounds in a slice. Counters wrap around, so a counter for which a rank
+ * waits must have been set within the last 2^38 slices.
  */
 
 #ifndef MCA_COLL_MLEADER_TURNS_H
@@ -36,6 +39,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Bytes between counters, so that no two writers share a cache line. */
 #define MCA_COLL_MLEADER_LINE 128
 
 /** A counter with a single writer, in shared memory. */
@@ -44,28 +48,28 @@ typedef struct mca_coll_mleader_counter_t {
     char pad[MCA_COLL_MLEADER_LINE - sizeof(uint64_t)];
 } mca_coll_mleader_counter_t;
 
-/* Of a counter of progress; the bits above them are the slice's. */
+/* Low bits of a lane's counter, for the number of rounds; the slice is in the bits above. */
 #define MCA_COLL_MLEADER_ROUNDS_BITS 24
 
-/** The half that a slice lies in. */
+/** The half that a slice uses. */
 static inline int mca_coll_mleader_turn(uint64_t slice)
 {
     return (int) (slice % 2);
 }
 
-/** A rank's counter once it has written its part of a slice. */
+/** The value of a rank's counter when it has written its contribution to a slice. */
 static inline uint64_t mca_coll_mleader_written(uint64_t slice)
 {
     return slice + 1;
 }
 
-/** A lane's counter once so many rounds of a slice are over; 0: what its group has is there. */
+/** The value of a lane's counter after so many rounds; 0: the data of the leader's group is there. */
 static inline uint64_t mca_coll_mleader_progress(uint64_t slice, int rounds)
 {
     return ((slice + 1) << MCA_COLL_MLEADER_ROUNDS_BITS) + (uint64_t) rounds;
 }
 
-/** Whether a counter has come to a value. */
+/** Whether a counter has reached a value, or passed it. */
 static inline bool mca_coll_mleader_has_come(uint64_t counter, uint64_t value)
 {
     return counter - value <= UINT64_MAX / 2;
