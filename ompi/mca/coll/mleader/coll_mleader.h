@@ -16,7 +16,7 @@
  *     2. exchange       the leaders of all nodes gather the contributions of all groups
  *     3. distribution   the ranks of a group get the contributions of the other groups
  *
- *     node 0                          node 1
+ *     node 0                         node 1
  *     +------------+------------+    +------------+------------+
  *     | L <- 1 2 3 | L <- 5 6 7 |    | L <- 9 a b | L <- d e f |     L: leader of a group
  *     +-|----------+-|----------+    +-|----------+-|----------+
@@ -217,7 +217,7 @@ typedef struct mca_coll_mleader_shared_t {
 /** The nodes and groups of a communicator, and its shared memory. */
 typedef struct mca_coll_mleader_topology_t {
     mca_coll_mleader_grouping_t grouping[MCA_COLL_MLEADER_GROUPINGS];
-    int groupings;   /**< 1: as the variable says; 2 (auto): one leader a node, one a socket */
+    int groupings;   /**< 1: as the variable says; 2 (auto): by node, by socket */
     int ranks, nodes;
     int lanes;       /**< of all groupings together */
     int *identity;   /**< [ranks + 1] 0, 1, 2, ... */

@@ -12,7 +12,7 @@
  * MPI_Allgather, MPI_Iallgather and MPI_Allgather_init: each call is served by leaders or by the
  * module below.
  *
- *     call                 leaders serve it, by default            the first such call makes
+ *     call                 leaders serve it, by default            the first one served makes
  *     MPI_Allgather        from the third one on                   topology, segments
  *     MPI_Iallgather       once there are these segments
  *     MPI_Allgather_init   from the first one on                   topology

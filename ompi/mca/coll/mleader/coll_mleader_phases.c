@@ -33,13 +33,13 @@
  * A round has as many messages as message_size demands. Receives are posted up to AHEAD rounds
  * before their sends may start. A step that waits for a counter is run again until it has come.
  *
- * Cost for p ranks with m bytes each on N nodes with L leaders: the exchange has ceil(log2 M) rounds
- * (ring: M - 1), where M is N in lanes, else N L. A leader receives about p m / L bytes in lanes, else
- * p m (common_irregular_exchange.c). With a segment, a rank copies m bytes into it and p m bytes out
- * of it. Limits: lanes need a segment.
+ * Cost for p ranks with m bytes each, on N nodes with L leaders each: the exchange has
+ * ceil(log2 M) rounds (ring: M - 1), where M is N in lanes, else N L. A leader receives about
+ * p m / L bytes in lanes, else p m (common_irregular_exchange.c). With a segment, a rank copies
+ * m bytes into it and p m bytes out of it. Limits: lanes need a segment.
  *
- * Kandalla et al., section 4.3: 4.3.1 aggregation, 4.3.2 exchange, 4.3.3 distribution. Lanes, Bruck,
- * and copies during the exchange are not in the paper.
+ * Kandalla et al., section 4.3: 4.3.1 aggregation, 4.3.2 exchange, 4.3.3 distribution. Lanes,
+ * Bruck, and copies during the exchange are not in the paper.
  */
 
 #include "coll_mleader_steps.h"
@@ -69,7 +69,7 @@ typedef struct list_t {
 typedef struct rounds_t {
     mca_common_irregular_exchange_t plan;
     int member; /* number of this rank among the members */
-    int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member); /* its rank */
+    int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member); /* a rank */
     int which;  /* lane or group, for peer_of */
     mca_coll_mleader_counter_t *rounds_over; /* read by other ranks of the node; NULL: none */
 } rounds_t;

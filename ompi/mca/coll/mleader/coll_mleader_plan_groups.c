@@ -19,8 +19,8 @@
  * 2. Packed: the first ranks of a node become leaders; the others fill the groups in their order.
  * 3. The groups are put into the order of the layout: by node, or by number on the node (lanes).
  *
- * Cost: linear in the number of ranks, and in that of lanes times nodes; BY_COUNT also in the square
- * of the groups on a node. Limits: a group is on one node.
+ * Cost: linear in the number of ranks, and in that of lanes times nodes; BY_COUNT also in the
+ * square of the groups on a node. Limits: a group is on one node.
  *
  * Kandalla et al., sections 4.1 and 4.2; packed leaders: figure 7.
  */

@@ -63,7 +63,7 @@ static inline uint64_t mca_coll_mleader_written(uint64_t slice)
     return slice + 1;
 }
 
-/** The value of a lane's counter after so many rounds; 0: the data of the leader's group is there. */
+/** The value of a lane's counter after so many rounds; 0: the data of its group is there. */
 static inline uint64_t mca_coll_mleader_progress(uint64_t slice, int rounds)
 {
     return ((slice + 1) << MCA_COLL_MLEADER_ROUNDS_BITS) + (uint64_t) rounds;
