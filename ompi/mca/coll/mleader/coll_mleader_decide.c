@@ -32,7 +32,7 @@
 /* Most bytes of a message in a ring: below usual eager limits, so that it needs no handshake. */
 #define RING_MESSAGE ((size_t) 32 * 1024)
 
-/* Fewest bytes of a contribution in a slice, unless a small segment demands fewer. */
+/* Fewest bytes of a contribution in a slice, unless it has fewer or a small segment demands it. */
 #define LEAST_SLICE 64
 
 mca_coll_mleader_reason_t mca_coll_mleader_judge_size(const mca_coll_mleader_params_t *params,

@@ -169,7 +169,7 @@ static size_t make_keys_of_all(const mca_coll_pipering_bins_plan_t *plan, uint64
 
 /* ---- bins ---- */
 
-/* Finds the end of the messages from `first` on that have the same peer; is one of them large? */
+/* The end of the messages from `first` on with the same peer; *large: one of them is large. */
 static size_t end_of_peer(const mca_coll_pipering_bins_plan_t *plan, const uint64_t *keys,
                           size_t first, size_t count, bool *large)
 {
