@@ -147,21 +147,21 @@ def changes_section(found):
 # ---- times, blocks, model, map
 
 
+def _charts_section(words, lay_out, drawn):
+    """Words and charts below them, as lay_out has them; "" without charts."""
+    return paragraph(words, "soft") + lay_out(drawn) if drawn else ""
+
+
 def sizes_section(results):
-    stacks = views.size_charts(results)
-    if not stacks:
-        return ""
-    return (paragraph("The wire limit is the least time in which a network can move the data of a "
-                      "call. Bars: the middle half of the samples.", "soft")
-            + page.chart_stacks(stacks))
+    return _charts_section(
+        "The wire limit is the least time in which a network can move the data of a call. Bars: "
+        "the middle half of the samples.", page.chart_stacks, views.size_charts(results))
 
 
 def blocks_section(results):
-    panels = views.block_charts(results)
-    if not panels:
-        return ""
-    return (paragraph("Where a bar is long, the block size hardly matters; a choice inside of it "
-                      "is as good as the best.", "soft") + page.chart_grid(panels))
+    return _charts_section(
+        "Where a bar is long, the block size hardly matters; a choice inside of it is as good as "
+        "the best.", page.chart_grid, views.block_charts(results))
 
 
 def _fit_rows(results):
@@ -186,12 +186,10 @@ def model_section(results):
 
 
 def map_section(results):
-    panels = views.algorithm_maps(results)
-    if not panels:
-        return ""
-    return (paragraph("Who serves a call, by its size and by how much of it comes from one rank. "
-                      "below: the component that Open MPI would use without this one.", "soft")
-            + page.chart_grid(panels))
+    return _charts_section(
+        "Who serves a call, by its size and by how much of it comes from one rank. below: the "
+        "component that Open MPI would use without this one.", page.chart_grid,
+        views.algorithm_maps(results))
 
 
 def _regret_rows(results):
