@@ -221,15 +221,13 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
         *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
         mca_coll_pipering_why_taken(&module->context, mca_coll_pipering_exchange_algorithm_text(
                                                           job->plan.params.algorithm));
-    } else {
-        mca_coll_pipering_why_left(&module->context, reason);
     }
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
-        mca_coll_pipering_note_fallback(job->plan.name, MCA_COLL_PIPERING_NO_TOTAL, comm, reason);
-        return OMPI_ERR_NOT_SUPPORTED;
+        return mca_coll_pipering_decline(&module->context, job->plan.name,
+                                         MCA_COLL_PIPERING_NO_TOTAL, reason);
     }
     return OMPI_SUCCESS == job->error ? permute(&job->plan, comm, module) : job->error;
 }

@@ -47,6 +47,13 @@ static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t col
 void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_communicator_t *comm,
                                      mca_coll_pipering_reason_t reason);
 
+/**
+ * Leaves a call to the module below: notes it as mca_coll_pipering_note_fallback does, and tells
+ * the record of calls why, if there is one. OMPI_ERR_NOT_SUPPORTED.
+ */
+int mca_coll_pipering_decline(const mca_coll_pipering_context_t *context, const char *name,
+                              size_t total, mca_coll_pipering_reason_t reason);
+
 /** Whether sums of a collective are made in fixed point, whatever the size. */
 static inline bool mca_coll_pipering_is_fixed(mca_coll_pipering_collective_t collective)
 {

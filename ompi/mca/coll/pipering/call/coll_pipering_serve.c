@@ -40,6 +40,14 @@ void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_commun
     }
 }
 
+int mca_coll_pipering_decline(const mca_coll_pipering_context_t *context, const char *name,
+                              size_t total, mca_coll_pipering_reason_t reason)
+{
+    mca_coll_pipering_note_fallback(name, total, context->comm, reason);
+    mca_coll_pipering_why_left(context, reason);
+    return OMPI_ERR_NOT_SUPPORTED;
+}
+
 static bool is_reproducible(const mca_coll_pipering_call_t *call,
                             const mca_coll_pipering_params_t *params)
 {
@@ -73,11 +81,9 @@ static void explain(const mca_coll_pipering_call_t *call)
 
 static int decline(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
 {
-    mca_coll_pipering_note_fallback(
-        mca_coll_pipering_collective_row(call->collective)->name[call->form], call->total,
-        call->context->comm, reason);
-    mca_coll_pipering_why_left(call->context, reason);
-    return OMPI_ERR_NOT_SUPPORTED;
+    return mca_coll_pipering_decline(
+        call->context, mca_coll_pipering_collective_row(call->collective)->name[call->form],
+        call->total, reason);
 }
 
 /* Judges a call by variables and size, before the communicator is looked at. */
