@@ -118,8 +118,9 @@ static int keep(request_t *request)
 static int hand_out(request_t *request, int rc, ompi_request_t **handle)
 {
     if (OMPI_SUCCESS == rc) {
-        *handle = &request->super.super.super;
-    } else if (NULL != request) {
+        return mca_common_irregular_task_hand_out(&request->super, handle);
+    }
+    if (NULL != request) {
         mca_common_irregular_task_free(&request->super);
     }
     return rc;
@@ -132,9 +133,7 @@ int mca_coll_mleader_request_start(const mca_coll_mleader_call_t *call, ompi_req
     request_t *request = new_request(call, false);
     const int rc = NULL == request ? OMPI_ERR_OUT_OF_RESOURCE : keep(request);
 
-    if (OMPI_SUCCESS == rc) {
-        (void) mca_common_irregular_task_start(&request->super);
-    } else {
+    if (OMPI_SUCCESS != rc) {
         mca_coll_mleader_shared_skip(call->memory, mca_coll_mleader_slices(call));
     }
     return hand_out(request, rc, handle);

@@ -56,6 +56,29 @@ static int task_cancel(ompi_request_t *request, int complete)
     return MPI_ERR_REQUEST;
 }
 
+/* Completes or frees a task that could not be started; a persistent one belongs to the user. */
+static void drop(mca_common_irregular_task_t *task, int rc)
+{
+    task->super.super.req_complete = REQUEST_COMPLETED;
+    if (task->super.super.req_persistent) {
+        task->super.super.req_status.MPI_ERROR = mca_common_irregular_mpi_error(rc);
+        return;
+    }
+    mca_common_irregular_task_free(task);
+}
+
+/* On an error the task is freed, unless it is persistent. */
+static int start(mca_common_irregular_task_t *task)
+{
+    task->super.super.req_state = OMPI_REQUEST_ACTIVE;
+    task->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
+    const int rc = task->kind->start(task);
+    if (OMPI_SUCCESS != rc) {
+        drop(task, rc);
+    }
+    return rc;
+}
+
 /* MPI_Start and MPI_Startall; a request that cannot be started is complete, with its error. */
 static int start_all(size_t count, ompi_request_t **handles)
 {
@@ -63,7 +86,7 @@ static int start_all(size_t count, ompi_request_t **handles)
 
     for (size_t i = 0; i < count; ++i) {
         handles[i]->req_complete = REQUEST_PENDING;
-        const int rc = mca_common_irregular_task_start((mca_common_irregular_task_t *) handles[i]);
+        const int rc = start((mca_common_irregular_task_t *) handles[i]);
         if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
             first = mca_common_irregular_mpi_error(rc);
         }
@@ -242,34 +265,26 @@ void mca_common_irregular_task_activate(mca_common_irregular_task_t *task)
     }
 }
 
-/* Completes or frees a task that could not be started; a persistent one belongs to the user. */
-static void drop(mca_common_irregular_task_t *task, int rc)
+int mca_common_irregular_task_run(mca_common_irregular_task_t *task)
 {
-    task->super.super.req_complete = REQUEST_COMPLETED;
-    if (task->super.super.req_persistent) {
-        task->super.super.req_status.MPI_ERROR = mca_common_irregular_mpi_error(rc);
-        return;
-    }
-    mca_common_irregular_task_free(task);
-}
+    ompi_request_t *handle = &task->super.super;
 
-int mca_common_irregular_task_start(mca_common_irregular_task_t *task)
-{
-    task->super.super.req_state = OMPI_REQUEST_ACTIVE;
-    task->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
-    const int rc = task->kind->start(task);
-    if (OMPI_SUCCESS != rc) {
-        drop(task, rc);
+    int rc = start(task);
+    if (OMPI_SUCCESS == rc) {
+        ompi_request_wait_completion(handle);
+        rc = handle->req_status.MPI_ERROR;
+        ompi_request_free(&handle);
     }
     return rc;
 }
 
-int mca_common_irregular_task_wait(mca_common_irregular_task_t *task)
+int mca_common_irregular_task_hand_out(mca_common_irregular_task_t *task,
+                                       ompi_request_t **request)
 {
-    ompi_request_t *handle = &task->super.super;
+    const int rc = task->super.super.req_persistent ? OMPI_SUCCESS : start(task);
 
-    ompi_request_wait_completion(handle);
-    const int rc = handle->req_status.MPI_ERROR;
-    ompi_request_free(&handle);
+    if (OMPI_SUCCESS == rc) {
+        *request = &task->super.super;
+    }
     return rc;
 }

@@ -80,8 +80,15 @@ const void *mca_common_irregular_task_copy(mca_common_irregular_task_t *task, co
 /** Retains or releases a type; NULL: nothing. */
 void mca_common_irregular_hold_type(ompi_datatype_t *type, bool hold);
 
-/** Starts a task; on an error it is freed, unless it is persistent. */
-int mca_common_irregular_task_start(mca_common_irregular_task_t *task);
+/** Starts a task, waits for it, and frees it, also on an error, which is returned. */
+int mca_common_irregular_task_run(mca_common_irregular_task_t *task);
+
+/**
+ * Makes a task the caller's request, started unless it is persistent; on an error it is freed, and
+ * *request is as before.
+ */
+int mca_common_irregular_task_hand_out(mca_common_irregular_task_t *task,
+                                       ompi_request_t **request);
 
 /**
  * The first tag of a call; the others are first - 1, first - 2, ... Tags of a nonblocking call,
@@ -95,9 +102,6 @@ void mca_common_irregular_task_activate(mca_common_irregular_task_t *task);
 
 /** Moves all active tasks; returns the number of steps. */
 int mca_common_irregular_task_progress(void);
-
-/** Waits for a started task, frees it, and returns its error. */
-int mca_common_irregular_task_wait(mca_common_irregular_task_t *task);
 
 /** For a component with tasks, when it is opened, and closed; then none of its tasks is active. */
 void mca_common_irregular_tasks_open(void);

@@ -314,10 +314,10 @@ static int keep(mca_coll_pipering_exchange_request_t *request,
     return rc;
 }
 
-/* Makes a request that is not started yet; the user starts a persistent one. */
+/* Makes a request and starts it; the user starts a persistent one. */
 static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                         mca_coll_pipering_module_t *module, bool persistent,
-                        mca_common_irregular_task_t **task)
+                        ompi_request_t **handle)
 {
     static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
     mca_coll_pipering_exchange_request_t *request;
@@ -343,23 +343,13 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
         mca_common_irregular_task_free(&request->super);
         return rc;
     }
-    *task = &request->super;
-    return OMPI_SUCCESS;
+    return mca_common_irregular_task_hand_out(&request->super, handle);
 }
 
 int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    mca_common_irregular_task_t *task;
-
-    int rc = make_request(job, comm, module, false, &task);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_task_start(task);
-    }
-    if (OMPI_SUCCESS == rc) {
-        *request = &task->super.super;
-    }
-    return mca_common_irregular_mpi_error(rc);
+    return mca_common_irregular_mpi_error(make_request(job, comm, module, false, request));
 }
 
 int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
@@ -367,11 +357,5 @@ int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
                                           mca_coll_pipering_module_t *module,
                                           ompi_request_t **request)
 {
-    mca_common_irregular_task_t *task;
-
-    const int rc = make_request(job, comm, module, true, &task);
-    if (OMPI_SUCCESS == rc) {
-        *request = &task->super.super;
-    }
-    return mca_common_irregular_mpi_error(rc);
+    return mca_common_irregular_mpi_error(make_request(job, comm, module, true, request));
 }

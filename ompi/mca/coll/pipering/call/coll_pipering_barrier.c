@@ -187,15 +187,12 @@ static int serve(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t fo
     if (OMPI_SUCCESS == rc) {
         rc = make_request(module, form, &request);
     }
-    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_PERSISTENT != form) {
-        rc = mca_common_irregular_task_start(&request->super);
+    if (OMPI_SUCCESS == rc) {
+        rc = MCA_COLL_PIPERING_BLOCKING == form
+                 ? mca_common_irregular_task_run(&request->super)
+                 : mca_common_irregular_task_hand_out(&request->super, handle);
     }
-    if (OMPI_SUCCESS == rc && MCA_COLL_PIPERING_BLOCKING == form) {
-        rc = mca_common_irregular_task_wait(&request->super);
-    } else if (OMPI_SUCCESS == rc) {
-        *handle = &request->super.super.super;
-    }
-    return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_irregular_mpi_error(rc);
+    return mca_common_irregular_mpi_error(rc);
 }
 
 int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *base)

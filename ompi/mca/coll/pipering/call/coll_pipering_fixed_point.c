@@ -416,18 +416,12 @@ static int make_request(const mca_coll_pipering_reduction_t *reduction, const an
     mca_common_irregular_task_init(&request->super, &request_kind, target->module->context.comm,
                                    MCA_COLL_PIPERING_PERSISTENT == form);
     request->super.nonblocking = true;
-    int rc = fill_request(request, reduction, anatomy, target);
+    const int rc = fill_request(request, reduction, anatomy, target);
     if (OMPI_SUCCESS != rc) {
         mca_common_irregular_task_free(&request->super);
         return rc;
     }
-    if (MCA_COLL_PIPERING_NONBLOCKING == form) {
-        rc = mca_common_irregular_task_start(&request->super);
-    }
-    if (OMPI_SUCCESS == rc) {
-        *handle = &request->super.super.super;
-    }
-    return rc;
+    return mca_common_irregular_task_hand_out(&request->super, handle);
 }
 
 /* ---- all forms ---- */

@@ -115,8 +115,7 @@ static int wait_for_setup(mca_coll_pipering_context_t *context)
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    const int rc = mca_common_irregular_task_start(&request->super);
-    return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
+    return mca_common_irregular_task_run(&request->super);
 }
 
 int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
@@ -263,8 +262,7 @@ static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_par
         mca_common_irregular_task_free(&request->super);
         return rc;
     }
-    rc = mca_common_irregular_task_start(&request->super);
-    return OMPI_SUCCESS == rc ? mca_common_irregular_task_wait(&request->super) : rc;
+    return mca_common_irregular_task_run(&request->super);
 }
 
 static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled)
@@ -390,14 +388,8 @@ static int serve_nonblocking(const mca_coll_pipering_call_t *call,
         *handle = &ompi_request_empty;
         return OMPI_SUCCESS;
     }
-    int rc = make_request(call, recalled, &request);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_task_start(&request->super);
-    }
-    if (OMPI_SUCCESS == rc) {
-        *handle = &request->super.super.super;
-    }
-    return rc;
+    const int rc = make_request(call, recalled, &request);
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_hand_out(&request->super, handle) : rc;
 }
 
 /* The module below serves a call without data: its request can be started like any other. */
@@ -410,10 +402,7 @@ static int serve_persistent(const mca_coll_pipering_call_t *call,
         return OMPI_ERR_NOT_SUPPORTED;
     }
     const int rc = make_request(call, recalled, &request);
-    if (OMPI_SUCCESS == rc) {
-        *handle = &request->super.super.super;
-    }
-    return rc;
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_hand_out(&request->super, handle) : rc;
 }
 
 /* ---- all forms ---- */

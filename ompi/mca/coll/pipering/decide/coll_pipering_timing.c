@@ -85,11 +85,8 @@ int mca_coll_pipering_timing_agree(mca_coll_pipering_timing_t *timing, double *t
 {
     timing->time = *time;
     OBJ_RETAIN(timing);
-    int rc = mca_common_irregular_task_start(&timing->super);
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_task_wait(&timing->super);
-        *time = timing->time;
-    }
+    const int rc = mca_common_irregular_task_run(&timing->super);
+    *time = timing->time;
     OBJ_RELEASE(timing);
     return rc;
 }
