@@ -292,7 +292,5 @@ END {
     } else if (section == "planning") {
         judge_planning()
     }
-    if (wrongs > 0) {
-        printf "%d results were wrong  MISS\n", wrongs
-    }
+    judge_wrongs(wrongs)
 }

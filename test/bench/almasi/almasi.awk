@@ -171,6 +171,6 @@ END {
     }
     for (i in wrong)
         wrongs += wrong[i] && i !~ /tuned/
-    if (section != "points" && wrongs > 0)
-        printf "%d results were wrong  MISS\n", wrongs
+    if (section != "points")
+        judge_wrongs(wrongs)
 }

@@ -10,10 +10,7 @@
         bytes[key] = get("total")
         place[key] = by
     }
-    if (!(arm in known)) {
-        known[arm] = 1
-        arm_at[++arms] = arm
-    }
+    list_arm(arm)
     time[key, arm] = 1e6 * get("median_s")
     ratio[key, arm] = get("to_stock")
     wrongs += get("verified") == "no"
@@ -80,7 +77,5 @@ END {
     } else if (section == "noise") {
         judge_noise()
     }
-    if (wrongs > 0) {
-        printf "%d results were wrong  MISS\n", wrongs
-    }
+    judge_wrongs(wrongs)
 }

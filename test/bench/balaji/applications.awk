@@ -14,10 +14,7 @@
         known_p[p] = 1
         p_at[++ps] = p
     }
-    if (!(arm in known)) {
-        known[arm] = 1
-        arm_at[++arms] = arm
-    }
+    list_arm(arm)
     time[row, p, arm] = 1e6 * get("median_s")
     ratio[row, p, arm] = get("to_hand")
     wrongs += get("verified") == "no"
@@ -146,7 +143,5 @@ END {
         at_most(sprintf("answers of the solver with other bits than the first (of %d)", answers),
             others, 0)
     }
-    if (wrongs > 0) {
-        printf "%d results were wrong  MISS\n", wrongs
-    }
+    judge_wrongs(wrongs)
 }

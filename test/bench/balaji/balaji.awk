@@ -59,7 +59,5 @@ END {
     if (section == "outliers") {
         judge_outliers()
     }
-    if (wrongs > 0) {
-        printf "%d results were wrong  MISS\n", wrongs
-    }
+    judge_wrongs(wrongs)
 }

@@ -52,6 +52,22 @@ function at_most(text, figure, aim) {
     printf "%-66s %6.2f  target at most  %-4s  %s\n", text, figure, aim, verdict(figure <= aim)
 }
 
+# A line about so many results that were wrong, if there are any.
+function judge_wrongs(count) {
+    if (count > 0) {
+        printf "%d results were wrong  MISS\n", count
+    }
+}
+
+# Adds an arm to arm_at[1 .. arms], where they are in the order of their first lines, and to the
+# keys of known[].
+function list_arm(arm) {
+    if (!(arm in known)) {
+        known[arm] = 1
+        arm_at[++arms] = arm
+    }
+}
+
 # 1048576 -> 1M
 function size(bytes) {
     if (bytes % 1048576 == 0) {

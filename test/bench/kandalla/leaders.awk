@@ -11,10 +11,7 @@
         batch[key] = get("batch")
         place[key] = by
     }
-    if (!(arm in known)) {
-        known[arm] = 1
-        arm_at[++arms] = arm
-    }
+    list_arm(arm)
     time[key, arm] = 1e6 * get("median_s")
     limit[key] = 1e3 * get("limit_s")
     fraction[key, arm] = get("frac_min")
@@ -207,7 +204,5 @@ END {
     } else if (section == "cyclic") {
         judge_cyclic()
     }
-    if (wrongs > 0) {
-        printf "%d results were wrong  MISS\n", wrongs
-    }
+    judge_wrongs(wrongs)
 }

@@ -20,10 +20,7 @@
         seen[key] = 1
         order[++rows] = key
     }
-    if (!(arm in known)) {
-        known[arm] = 1
-        arm_at[++arms] = arm
-    }
+    list_arm(arm)
     ms[key, arm, get("comm")] = 1e3 * get("min_s")
     comm = get("comm")
     wrongs += get("verified") != "yes"
@@ -111,7 +108,7 @@ END {
     } else if (section == "permuted") {
         permuted()
     }
-    if (wrongs && section !~ /points/) {
-        print wrongs " results were wrong  MISS"
+    if (section !~ /points/) {
+        judge_wrongs(wrongs)
     }
 }

@@ -316,7 +316,7 @@ END {
     } else if (section == "ranks") {
         points_over_ranks()
     }
-    if (wrongs > 0 && section != "points" && section != "ranks") {
-        printf "%d results were wrong  MISS\n", wrongs
+    if (section != "points" && section != "ranks") {
+        judge_wrongs(wrongs)
     }
 }
