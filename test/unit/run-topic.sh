@@ -8,10 +8,12 @@
 #
 # $HEADER$
 #
-# Builds the test program of a topic and runs it: run-topic.sh TOPIC.
+# Builds the test program of a topic of this folder, by its GNUmakefile, and runs it:
+# run-topic.sh TOPIC. test/opal has a link to this.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+folder=$(basename "$here")
 root=$(cd "$here/../.." && pwd)
 case ${BUILD_DIR:=build} in
 /*) ;;
@@ -19,8 +21,8 @@ case ${BUILD_DIR:=build} in
 esac
 export BUILD_DIR
 
-if ! make -s -f "$here/GNUmakefile" "$BUILD_DIR/unit/$1" >&2; then
+if ! make -s -f "$here/GNUmakefile" "$BUILD_DIR/$folder/$1" >&2; then
     echo "Bail out! $1 does not build"
     exit 1
 fi
-exec "$BUILD_DIR/unit/$1"
+exec "$BUILD_DIR/$folder/$1"
