@@ -21,42 +21,13 @@
 
 #include "knob.h"
 #include "tap.h"
+#include "usage.h"
 
 #include <dirent.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST_RANKS 32
-
-static long resident(void)
-{
-    char line[200];
-    long kib = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-
-    while (NULL != file && NULL != fgets(line, sizeof(line), file)) {
-        if (1 == sscanf(line, "VmRSS: %ld kB", &kib)) {
-            break;
-        }
-    }
-    if (NULL != file) {
-        fclose(file);
-    }
-    return kib;
-}
-
-/** Bytes that malloc has given out: exact, where VmRSS goes by pages and arenas. */
-static long allocated(void)
-{
-#if defined(__GLIBC_PREREQ)
-#    if __GLIBC_PREREQ(2, 33)
-    return (long) mallinfo2().uordblks;
-#    endif
-#endif
-    return 0;
-}
 
 static int shared_files(void)
 {
@@ -130,8 +101,8 @@ int main(int argc, char **argv)
     comm = tap_memory((size_t) rounds * sizeof(MPI_Comm));
     for (int n = 0; n < rounds; n++) {
         if (n == rounds / 4) {
-            before[0] = resident();
-            before[1] = allocated();
+            before[0] = usage_resident("VmRSS");
+            before[1] = usage_allocated();
             MPI_Barrier(MPI_COMM_WORLD);
             files = shared_files();
         }
@@ -141,8 +112,8 @@ int main(int argc, char **argv)
         }
     }
     files = shared_files() - files;
-    growth[0] = resident() - before[0];
-    growth[1] = allocated() - before[1];
+    growth[0] = usage_resident("VmRSS") - before[0];
+    growth[1] = usage_allocated() - before[1];
     MPI_Allreduce(MPI_IN_PLACE, growth, 2, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
     tap_check(right, NULL, "right results on %d communicators", rounds);
     tap_note("growth %ld KiB, allocated %ld bytes, shared memory files %d", growth[0], growth[1],

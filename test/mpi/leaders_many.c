@@ -19,9 +19,9 @@
 #include "knob.h"
 #include "leading.h"
 #include "tap.h"
+#include "usage.h"
 
 #include <glob.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,17 +37,6 @@ static int names(void)
 
     globfree(&found);
     return 0 == code ? count : 0;
-}
-
-/** Bytes that malloc has given out; 0 where that cannot be told. */
-static long allocated(void)
-{
-#if defined(__GLIBC_PREREQ)
-#    if __GLIBC_PREREQ(2, 33)
-    return (long) mallinfo2().uordblks;
-#    endif
-#endif
-    return 0;
 }
 
 static bool gather(MPI_Comm comm, int bytes)
@@ -120,11 +109,11 @@ int main(int argc, char **argv)
         fault = round_of(alive, n);
         if (n == rounds / 4) {
             growth[0] = -leading_mappings("");
-            growth[1] = -allocated();
+            growth[1] = -usage_allocated();
         }
     }
     growth[0] += leading_mappings("");
-    growth[1] += allocated();
+    growth[1] += usage_allocated();
     free_all(alive);
     tap_check(NULL == fault, fault, "%d communicators, %d at a time", rounds, ALIVE);
     tap_check(others == leading_mappings(LEADING_SEGMENT), "segments are mapped",

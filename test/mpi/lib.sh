@@ -86,7 +86,7 @@ finish() {
     exit
 }
 
-common=("$here"/{tap,knob,layout,layout_tree,exchange,foldcall,fold,trial,leading,cases}.c)
+common=("$here"/{tap,usage,knob,layout,layout_tree,exchange,foldcall,fold,trial,leading,cases}.c)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
 plan_sources=("-I$plans" "-I$root" "$plans"/coll_pipering_plan_*.c
     "$common_plans/common_irregular_exchange.c")

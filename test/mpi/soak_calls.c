@@ -20,6 +20,7 @@
 #include "cases.h"
 #include "soak_memory.h"
 #include "tap.h"
+#include "usage.h"
 
 #include <dirent.h>
 #include <malloc.h>
@@ -46,39 +47,6 @@ static const struct {
                      {"bytes of the components' malloc", 0, 4096},
                      {"open files", 0, 4},
                      {"segments of shared memory", 0, 8}};
-
-/* KiB, of a line of /proc/self/status; what malloc only keeps for later is given back first. */
-static long resident(const char *name)
-{
-    char line[200];
-    long kib = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-
-    malloc_trim(0);
-    while (0 > kib && NULL != file && NULL != fgets(line, sizeof(line), file)) {
-        if (0 == strncmp(line, name, strlen(name))) {
-            kib = strtol(line + strlen(name) + 1, NULL, 10);
-        }
-    }
-    if (0 > kib) {
-        tap_bail("/proc/self/status does not tell %s", name);
-    }
-    fclose(file);
-    return kib;
-}
-
-/* Bytes that malloc has given out: exact, where resident memory goes by pages and arenas. */
-static long allocated(void)
-{
-#if defined(__GLIBC_PREREQ)
-#    if __GLIBC_PREREQ(2, 33)
-    const struct mallinfo2 now = mallinfo2();
-
-    return (long) ((now.uordblks + now.hblkhd) / 1024);
-#    endif
-#endif
-    return 0;
-}
 
 static long open_files(void)
 {
@@ -129,9 +97,10 @@ static void watch(void)
             tap_bail("no memory for %d samples", room);
         }
     }
-    sample[samples][RESIDENT] = resident("RssAnon");
-    sample[samples][SHARED] = resident("RssShmem");
-    sample[samples][ALLOCATED] = allocated();
+    malloc_trim(0); /* what malloc only keeps for later is given back */
+    sample[samples][RESIDENT] = usage_resident("RssAnon");
+    sample[samples][SHARED] = usage_resident("RssShmem");
+    sample[samples][ALLOCATED] = (usage_allocated() + usage_mapped()) / 1024;
     sample[samples][COMPONENTS] = soak_memory_held();
     sample[samples][FILES] = open_files();
     sample[samples][SEGMENTS] = segments();

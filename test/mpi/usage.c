@@ -1,0 +1,55 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+#include "usage.h"
+
+#include "tap.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+long usage_resident(const char *name)
+{
+    char line[200];
+    long kib = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+
+    while (0 > kib && NULL != file && NULL != fgets(line, sizeof(line), file)) {
+        if (0 == strncmp(line, name, strlen(name))) {
+            kib = strtol(line + strlen(name) + 1, NULL, 10);
+        }
+    }
+    if (0 > kib) {
+        tap_bail("/proc/self/status does not tell %s", name);
+    }
+    fclose(file);
+    return kib;
+}
+
+#if defined(__GLIBC_PREREQ)
+#    if __GLIBC_PREREQ(2, 33)
+#        define MALLOC_SAYS(member) ((long) mallinfo2().member)
+#    endif
+#endif
+#ifndef MALLOC_SAYS
+#    define MALLOC_SAYS(member) 0
+#endif
+
+long usage_allocated(void)
+{
+    return MALLOC_SAYS(uordblks);
+}
+
+long usage_mapped(void)
+{
+    return MALLOC_SAYS(hblkhd);
+}
