@@ -152,11 +152,16 @@ static int find_plan(const mca_coll_pipering_call_t *call, const mca_coll_piperi
 
 /* ---- blocking calls ---- */
 
-/* Whether the component may choose the block size. */
+/*
+ * Whether the component may try another block size. Along a mesh the size sets the order in which
+ * a reproducible call combines.
+ */
 static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pipering_plan_t *plan)
 {
+    const bool fixed = 0 != params->mesh_packet || plan->key.reproducible;
+
     return 0 == params->block_size && MCA_COLL_PIPERING_MODEL_SEARCH == params->block_model
-           && !plan->row->whole && (NULL == plan->row->room || 0 == params->mesh_packet);
+           && !plan->row->whole && !(NULL != plan->row->room && fixed);
 }
 
 /* A call that teaches takes, in place of *plan, one that this component serves. */

@@ -170,7 +170,10 @@ static bool is_short(const mca_coll_pipering_draft_t *draft)
            && draft->plan->total < (size_t) (draft->nodes - 1) * key->params.min_total;
 }
 
-/* The choice by nominal costs, cut into blocks by measured ones. */
+/*
+ * The choice by nominal costs, cut into blocks by measured ones; but streams along a mesh combine in
+ * orders of their own, and the size of a block says which elements go along which stream.
+ */
 static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_draft_t nominal = *draft;
@@ -178,6 +181,9 @@ static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
     nominal.cost = nominal_cost;
     nominal.combine = NOMINAL_COMBINE;
     choose(&nominal);
+    if (NULL != draft->plan->row->room) {
+        draft->nominal_block = draft->plan->cut.block_size * draft->plan->key.sizes.unit;
+    }
     plan_by(draft, draft->plan->row);
     if (is_short(draft)) {
         draft->plan->reason = MCA_COLL_PIPERING_FALLBACK_MODEL;

@@ -127,7 +127,8 @@ void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    bytes = mca_coll_pipering_bound_block(draft, bytes);
+    bytes = mca_coll_pipering_bound_block(draft, 0 < draft->nominal_block ? draft->nominal_block
+                                                                          : bytes);
     const size_t given = mca_coll_pipering_given_block(plan);
     plan->cut.block_size = units_of(plan, 0 < given ? given : bytes);
     if (wants_whole_vectors(&plan->key)) {

@@ -35,6 +35,7 @@ typedef struct mca_coll_pipering_draft_t {
     const mca_coll_pipering_ways_t *ways; /**< of its mesh, with cycles; NULL: there is none */
     mca_coll_pipering_cost_t cost;
     mca_coll_pipering_problem_t problem; /**< of a gather */
+    size_t nominal_block; /**< bytes of a block by nominal costs, whatever is measured; 0: any */
     uint64_t *blocks;                    /**< [p] */
     void *order_scratch;
 } mca_coll_pipering_draft_t;
