@@ -41,6 +41,7 @@ static int put_copy(mca_coll_pipering_staged_t *staged, size_t count,
     if (NULL == staged->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    staged->used = true;
     staged->buffer = layout->buffer;
     layout->buffer = (char *) staged->memory - gap;
     return OMPI_SUCCESS;
@@ -60,6 +61,7 @@ int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging, size_t
             rc = copy(send, count, send->buffer, staging->send.buffer);
         }
         if (OMPI_SUCCESS == rc && in_place) {
+            staging->recv.used = true;
             staging->recv.buffer = recv->buffer;
             recv->buffer = send->buffer;
         }
@@ -76,17 +78,17 @@ int mca_coll_pipering_staging_begin(mca_coll_pipering_staging_t *staging, size_t
 int mca_coll_pipering_staging_bring(const mca_coll_pipering_staging_t *staging,
                                     const mca_coll_pipering_layout_t *recv)
 {
-    return NULL == staging->recv.buffer
-               ? OMPI_SUCCESS
-               : copy(recv, staging->count, staging->recv.buffer, recv->buffer);
+    return staging->recv.used
+               ? copy(recv, staging->count, staging->recv.buffer, recv->buffer)
+               : OMPI_SUCCESS;
 }
 
 static void drop_copy(mca_coll_pipering_staged_t *staged, mca_coll_pipering_layout_t *layout,
                       bool pending)
 {
-    if (NULL != staged->buffer) {
+    if (staged->used) {
         layout->buffer = staged->buffer;
-        staged->buffer = NULL;
+        staged->used = false;
     }
     if (!pending) {
         free(staged->memory);

@@ -31,7 +31,8 @@ BEGIN_C_DECLS
 
 /** A buffer of the user that a copy stands in for. */
 typedef struct mca_coll_pipering_staged_t {
-    char *buffer; /**< NULL: it is used itself */
+    bool used;    /**< there is a copy, else the buffer is used itself */
+    char *buffer; /**< where the copy's data belongs; MPI_BOTTOM is NULL */
     void *memory; /**< of the copy, NULL: it has that of another buffer */
 } mca_coll_pipering_staged_t;
 
