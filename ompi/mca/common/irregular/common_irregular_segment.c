@@ -177,7 +177,10 @@ static int reserve(int file, size_t from, size_t size)
     return error;
 }
 
-/* Retries, since another thread may remove the empty directory before the file is in it. */
+/*
+ * Retries, since another thread may remove the empty directory before the file is in it, and a
+ * process that was killed may have left a file of that name.
+ */
 static int create_file(mca_common_irregular_directory_t *directory,
                        mca_common_irregular_segment_t *segment)
 {
@@ -196,7 +199,7 @@ static int create_file(mca_common_irregular_directory_t *directory,
         if (0 <= segment->file) {
             return OMPI_SUCCESS;
         }
-        if (ENOENT != error) {
+        if (ENOENT != error && EEXIST != error) {
             break;
         }
     }
