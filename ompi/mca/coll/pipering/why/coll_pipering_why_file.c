@@ -89,14 +89,24 @@ static mca_coll_pipering_why_table_t *map_file(const char *path)
     return MAP_FAILED == address ? NULL : address;
 }
 
+/* A process may have several records, one for each of its sessions that follow each other. */
+static int name_file(char *path, const char *directory, const mca_coll_pipering_why_owner_t *me)
+{
+    static unsigned records;
+    const unsigned before = records++;
+
+    return 0 == before ? snprintf(path, PATH_MOST, "%s/why-%08x-%u", directory, me->job, me->rank)
+                       : snprintf(path, PATH_MOST, "%s/why-%08x-%u-%u", directory, me->job,
+                                  me->rank, before);
+}
+
 mca_coll_pipering_why_table_t *mca_coll_pipering_why_map(const char *directory)
 {
     const mca_coll_pipering_why_owner_t me = owner();
     mca_coll_pipering_why_table_t *table = NULL;
     char path[PATH_MOST];
 
-    const int length = snprintf(path, sizeof(path), "%s/why-%08x-%u", directory, me.job, me.rank);
-    if ((int) sizeof(path) <= length) {
+    if (PATH_MOST <= name_file(path, directory, &me)) {
         report(directory, ENAMETOOLONG);
         return NULL;
     }
