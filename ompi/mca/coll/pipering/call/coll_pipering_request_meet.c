@@ -90,6 +90,12 @@ static int leave_mesh(mca_coll_pipering_request_t *request)
     mca_coll_pipering_plan_release(request->plan);
     request->plan = NULL;
     request->key.off_mesh = request->key.must_take = true;
+    /* all ranks teach or none does, and an exchange in rounds shows no rate */
+    request->key.wanted = request->key.wanted || NULL != request->lesson;
+    if (request->super.nonblocking) {
+        /* ranks come here at different times, when they know different lessons: none counts */
+        request->key.lessons = 0;
+    }
     return mca_coll_pipering_plan_get(request->call.context, &request->key, NULL, &request->plan);
 }
 
