@@ -29,6 +29,9 @@
 #define FIRST_RESERVED (-33)
 #define LAST_TAG (-400)
 
+/* Most tags of a call that is not planned yet. */
+#define EARLY_TAGS 3
+
 /* Bytes that each rank has for another. */
 #define PART 4096
 
@@ -41,64 +44,66 @@ static int words(void)
     return PART / (int) sizeof(int);
 }
 
+static MPI_Comm comm = MPI_COMM_NULL; /* of the calls that are looked at */
+
 static void allgatherv(void)
 {
-    MPI_Allgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Allgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, comm);
 }
 
 static void bcast(void)
 {
-    MPI_Bcast(to, words(), MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(to, words(), MPI_INT, 0, comm);
 }
 
 static void reduce(void)
 {
-    MPI_Reduce(from, to, words(), MPI_INT, MPI_SUM, tap_size - 1, MPI_COMM_WORLD);
+    MPI_Reduce(from, to, words(), MPI_INT, MPI_SUM, tap_size - 1, comm);
 }
 
 static void scan(void)
 {
-    MPI_Scan(from, to, words(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Scan(from, to, words(), MPI_INT, MPI_SUM, comm);
 }
 
 static void allreduce(void)
 {
-    MPI_Allreduce(from, to, words(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(from, to, words(), MPI_INT, MPI_SUM, comm);
 }
 
 static void alltoallv(void)
 {
-    MPI_Alltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Alltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, comm);
 }
 
 static void alltoallw_in_place(void)
 {
-    MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, to, counts, displs, types, MPI_COMM_WORLD);
+    MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, to, counts, displs, types, comm);
 }
 
 static MPI_Request request;
 
 static void ibcast(void)
 {
-    MPI_Ibcast(to, words(), MPI_INT, 0, MPI_COMM_WORLD, &request);
+    MPI_Ibcast(to, words(), MPI_INT, 0, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void iallgatherv(void)
 {
-    MPI_Iallgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD, &request);
+    MPI_Iallgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void iallreduce(void)
 {
-    MPI_Iallreduce(from, to, words(), MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Iallreduce(from, to, words(), MPI_INT, MPI_SUM, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void ialltoallv(void)
 {
-    MPI_Ialltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD,
+    MPI_Ialltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, comm,
                    &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
@@ -131,7 +136,7 @@ static int look(void)
     for (int tag = FIRST_TAG; tag >= LAST_TAG; tag--) {
         for (int r = 0; r < tap_size - 1; r++) {
             int found = 0;
-            MPI_Iprobe(r, tag, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+            MPI_Iprobe(r, tag, comm, &found, MPI_STATUS_IGNORE);
             if (found) {
                 return tag;
             }
@@ -158,10 +163,29 @@ static int tag_of(int form)
     return tag;
 }
 
-static void check(int form)
+static void force(int form)
 {
     knob_set("coll_pipering_allgatherv_algorithm", forms[form].gathers);
     knob_folds(KNOB_PIPELINE, KNOB_RING);
+}
+
+/* Of a nonblocking call that no blocking one has come before: it is planned when it has begun. */
+static void check_early(int form)
+{
+    force(form);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    forms[form].run();
+    const int first = tag_of(form), second = tag_of(form);
+    tap_check(FIRST_RESERVED >= first && 0 < first - second && EARLY_TAGS >= first - second, NULL,
+              "%s before any blocking call: %d and %d are tags of two calls", forms[form].name, first,
+              second);
+    MPI_Comm_free(&comm);
+}
+
+static void check(int form)
+{
+    force(form);
+    comm = MPI_COMM_WORLD;
     forms[form].run(); /* the communicator is set up */
 
     const uint64_t served = knob_counters("coll_pipering_calls")
@@ -255,6 +279,9 @@ int main(int argc, char **argv)
         types[i] = MPI_BYTE;
     }
     for (int form = 0; form < FORMS; form++) {
+        if (0 < forms[form].tags) {
+            check_early(form);
+        }
         /* in place the last of two ranks is the first to send */
         if (2 < tap_size || alltoallw_in_place != forms[form].run) {
             check(form);

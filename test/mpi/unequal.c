@@ -62,6 +62,31 @@ static bool gather_is_right(unsigned char *data, int part)
     return right;
 }
 
+/* A nonblocking call has returned when the set-up finds the difference: nobody can serve it then. */
+static bool fails_later(unsigned char *data, MPI_Comm comm)
+{
+    MPI_Request request;
+    int rc = MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, BYTES / tap_size, MPI_BYTE,
+                            comm, &request);
+
+    if (MPI_SUCCESS == rc) {
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    return MPI_SUCCESS != rc;
+}
+
+static void call_nonblocking(unsigned char *data)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 3; i++) {
+        tap_check(fails_later(data, comm), "no error", "MPI_Iallgather %d fails", i);
+    }
+    MPI_Comm_free(&comm);
+}
+
 static void call_pipering(unsigned char *data)
 {
     knob_set("coll_pipering_bcast_algorithm", KNOB_PIPELINE);
@@ -72,6 +97,7 @@ static void call_pipering(unsigned char *data)
     }
     tap_check(6 == knob_counter("coll_pipering_fallback_unequal"), "", "all calls went below");
     tap_check(0 == knob_counter("coll_pipering_calls"), "", "and none was served");
+    call_nonblocking(data);
 }
 
 static void call_mleader(unsigned char *data)

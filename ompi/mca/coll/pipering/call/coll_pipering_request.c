@@ -90,14 +90,19 @@ static int tags_of(const mca_coll_pipering_plan_t *plan)
     return tags;
 }
 
-/* Tags that any plan of a call may have. */
+/*
+ * Tags that any plan of a call may have: of two trees, or of a reduce-scatter and a ring; along a
+ * mesh, of each stream. No more, since tags are few with some transports.
+ */
 static int most_tags(const mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_collective_row_t *row
         = mca_coll_pipering_collective_row(request->call.collective);
+    const int ring = mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
 
-    return row->chains
-           + row->rings * mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
+    return mca_coll_pipering_mesh_declared(request->call.context->process)
+               ? row->chains + row->rings * ring
+               : 1 + ring;
 }
 
 /* Tags that a call needs, by what all ranks know when it is made: if they meet, one more. */
@@ -440,10 +445,13 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     return true;
 }
 
-/* Begins at once if the communicator is set up and ranks need not meet. */
+/* Begins at once if the communicator is set up, its ranks are alike and they need not meet. */
 static int begin_now(mca_coll_pipering_request_t *request)
 {
-    if (!mca_coll_pipering_setup_ready(request->call.context->setup)
+    const mca_coll_pipering_setup_t *setup = request->call.context->setup;
+
+    if (!mca_coll_pipering_setup_ready(setup)
+        || MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(setup)
         || mca_coll_pipering_request_may_meet(request)) {
         return OMPI_SUCCESS;
     }
