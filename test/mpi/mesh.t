@@ -78,6 +78,9 @@ wrong() {
 wrong "bad extents" 2y2 'is not of the form 4x4x2'
 wrong "too many vertices" 3x3 'declares a mesh of 9 vertices, which is not there'
 wrong "no file" "@$work/none" 'cannot be read: No such file'
+wrong "a directory" "@$work" 'whose line 0 is the last one that can be read'
+printf 'extents 2x2\n#%01100d\n' 0 >"$work/mesh"
+wrong "a long line" "@$work/mesh" 'whose line 2 is longer than 1022 characters'
 echo '2x2' >"$work/mesh"
 wrong "a file without extents" "@$work/mesh" 'whose line 1 is not the line "extents"'
 printf '# nodes\nextents 2x2\nnobody 0 2\n' >"$work/mesh"

@@ -13,6 +13,7 @@ export PRTE_MCA_hwloc_default_binding_policy=none
 launch=(--host localhost:4 --mca btl "tcp,sm,self" --mca btl_tcp_if_include lo --mca coll ^han)
 
 on_one "as it is" 1 100 "${launch[@]}" "$bin/spawned"
+on_one "a mesh" 1 100 "${launch[@]}" --mca coll_pipering_mesh 2x2 "$bin/spawned"
 
 forced=(--mca coll_mleader_allgather_algorithm leaders)
 for call in allgatherv:ring bcast:pipeline reduce:pipeline scan:pipeline exscan:pipeline \

@@ -248,7 +248,14 @@ static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, FILE *f
     memset(wiring->at, -1, (size_t) wiring->size * sizeof(int));
     while (NULL == reader->fault && NULL != fgets(reader->text, sizeof(reader->text), file)) {
         ++reader->line;
-        read_line(wiring, hosts, reader);
+        if (NULL == strchr(reader->text, '\n') && !feof(file)) {
+            reader->fault = "is longer than 1022 characters";
+        } else {
+            read_line(wiring, hosts, reader);
+        }
+    }
+    if (NULL == reader->fault && ferror(file)) {
+        reader->fault = "is the last one that can be read";
     }
     if (NULL == reader->fault && 0 == wiring->machine.dims) {
         reader->fault = "is the last one, and there is no line \"extents\"";
@@ -281,7 +288,7 @@ static void read_declaration(mca_coll_pipering_wiring_t *wiring, const char *tex
 {
     wiring->cartesian = 0 == strcmp(text, "cartesian");
     if (!wiring->cartesian) {
-        wiring->size = ompi_comm_size(&ompi_mpi_comm_world.comm);
+        wiring->size = MCA_COMMON_IRREGULAR_JOB_SIZE;
         wiring->at = malloc((size_t) wiring->size * sizeof(int));
         wiring->found = NULL != wiring->at
                         && ('@' == text[0] ? read_file(wiring, text + 1)
@@ -331,18 +338,28 @@ static bool read_topology(ompi_communicator_t *comm, mca_coll_pipering_extents_t
     return ompi_comm_size(comm) == mca_coll_pipering_extents_product(machine);
 }
 
+bool mca_coll_pipering_is_of_one_job(ompi_communicator_t *comm)
+{
+    for (int r = 0; r < ompi_comm_size(comm); ++r) {
+        if (ompi_group_get_proc_name(comm->c_local_group, r).jobid
+            != ompi_proc_local()->super.proc_name.jobid) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The vertices of the ranks of a communicator; false: one of them is of another job. */
 static bool find_ranks(ompi_communicator_t *comm, const mca_coll_pipering_wiring_t *wiring, int *at)
 {
     for (int r = 0; r < ompi_comm_size(comm); ++r) {
         const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, r);
-        if (name.jobid != ompi_proc_local()->super.proc_name.jobid
-            || name.vpid >= (opal_vpid_t) wiring->size) {
+        if (name.vpid >= (opal_vpid_t) wiring->size) {
             return false;
         }
         at[r] = wiring->at[name.vpid];
     }
-    return true;
+    return mca_coll_pipering_is_of_one_job(comm);
 }
 
 /* The machine that a communicator stands in, and where its ranks do; false: in none. */

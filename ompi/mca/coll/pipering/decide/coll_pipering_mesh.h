@@ -37,6 +37,12 @@ static inline bool mca_coll_pipering_mesh_declared(const mca_coll_pipering_proce
  */
 mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context);
 
+/**
+ * Whether all ranks were started by one mpirun, so that they have the same coll_pipering_mesh.
+ * Equal on all ranks. O(p).
+ */
+bool mca_coll_pipering_is_of_one_job(ompi_communicator_t *comm);
+
 /** Forgets what has been read of the declaration. */
 void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process);
 

@@ -1,0 +1,23 @@
+#!/bin/bash
+# Programs of sessions, which have no MPI_COMM_WORLD, and may open one session after the other.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+compile "$bin/sessions" "$here/sessions.c" >"$work/cc" 2>&1 || {
+    sed 's/^/# /' "$work/cc"
+    echo "Bail out! sessions.c does not compile"
+    exit 1
+}
+forced=()
+for call in allgatherv:ring bcast:pipeline allreduce:merged alltoall:bins; do
+    forced+=(--mca "coll_pipering_${call%:*}_algorithm" "${call#*:}")
+done
+
+on_one "as it is" 4 60 "$bin/sessions"
+on_nodes "forced" 1,1,2 block 60 "${forced[@]}" "$bin/sessions"
+on_nodes "on a mesh" 1,1,1,1 block 60 --mca coll_pipering_mesh 2x2 "$bin/sessions"
+
+# A record for each session.
+on_one "recorded" 2 60 --mca coll_pipering_why "$work/why" "$bin/sessions"
+is "recorded: records of 2 ranks and 2 sessions" "$(find "$work/why" -name 'why-*' | wc -l)" 4
+finish
