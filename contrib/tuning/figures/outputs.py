@@ -25,17 +25,22 @@ UNMEASURED = "not measured"
 
 HEAD = """# Claims
 
-This page is for anyone who wants to know which results of the papers can be had here, and why
+This page is for anyone who wants to know which results of the papers can be repeated here, and why
 others differ. [results.md](results.md) has the figures of the components themselves.
 
-`make figures` measures what has not been measured, redraws the papers' figures as SVG in
-`build/figures/` (`index.html` shows all of them), and writes this table. All of it takes about
-%d minutes on two processors; `make figures FIGURES="--list"` names the sections, and
-`make figures FIGURES="traff-blocks traff-ranks"` measures two of them. The commands want
-`OMPI_PREFIX` in their environment, as [all benchmarks](results.md#all-benchmarks).
+`make figures` measures the sections that are not measured yet, redraws the papers' figures as SVG
+in `build/figures/` (`index.html` shows all of them), and writes these tables. All sections take
+about %d minutes on two processors. `make figures FIGURES="--list"` names the sections, and
+`make figures FIGURES="traff-blocks traff-ranks"` measures two of them. The commands in the tables
+need `OMPI_PREFIX` in their environment, as [all benchmarks](results.md#all-benchmarks) do.
 
-"Ours" comes from **one machine of two processors that poses as the cluster**, or, where it says
-modelled, from the components' own model; predicted: each message of their plans was followed. "-": it cannot be had, or the paper gives no value.
+Values in the column "ours" come from **one machine of two processors that poses as the cluster**,
+except where the cell says otherwise:
+
+- modelled: from the components' own model;
+- predicted: each message of the components' plans was followed through a described machine;
+- not measured: the command in the cell measures it;
+- "-": no value, and the last column says why. In the column "paper": the paper gives no value.
 """
 
 
