@@ -9,7 +9,8 @@
  */
 /**
  * @file
- * A program of sessions: no MPI_Init, so no MPI_COMM_WORLD, and one session after the other.
+ * A program of sessions: no MPI_Init, so no MPI_COMM_WORLD, and as many sessions one after the
+ * other as the argument says.
  * Results are those of TAP (tap.h), by rank 0 of the session's communicator.
  */
 
@@ -20,7 +21,6 @@
 #include <string.h>
 
 #define COUNT 65536
-#define SESSIONS 2
 
 static int rank, size;
 static int *send, *recv, *counts, *displs;
@@ -153,9 +153,11 @@ static void run(int number)
     MPI_Session_finalize(&session);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    for (int i = 1; i <= SESSIONS; i++) {
+    const int sessions = 1 < argc ? atoi(argv[1]) : 1;
+
+    for (int i = 1; i <= sessions; i++) {
         run(i);
     }
     return EXIT_SUCCESS;

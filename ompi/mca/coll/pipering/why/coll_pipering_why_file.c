@@ -30,6 +30,7 @@
 
 #define SIZE sizeof(mca_coll_pipering_why_table_t)
 #define PATH_MOST 4096
+#define RECORDS_MOST 1000 /* of a process */
 
 /* OMPI_VERSION is "4" in Debian's Open MPI 4.1.4. */
 #define AS_TEXT(number) #number
@@ -41,10 +42,10 @@ static void report(const char *path, int error)
                    strerror(error));
 }
 
-/* Makes a file with all of its space; -1, and errno. */
+/* Makes a file with all of its space, unless there is one; -1, and errno. */
 static int make_file(const char *path)
 {
-    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
     if (0 > file) {
         return -1;
@@ -89,15 +90,30 @@ static mca_coll_pipering_why_table_t *map_file(const char *path)
     return MAP_FAILED == address ? NULL : address;
 }
 
-/* A process may have several records, one for each of its sessions that follow each other. */
-static int name_file(char *path, const char *directory, const mca_coll_pipering_why_owner_t *me)
+/*
+ * Maps a file of a name that no other record of this process has: sessions may follow each other,
+ * each with a record. NULL, and errno; `path` [PATH_MOST] says which file.
+ */
+static mca_coll_pipering_why_table_t *map_new(char *path, const char *directory,
+                                              const mca_coll_pipering_why_owner_t *me)
 {
-    static unsigned records;
-    const unsigned before = records++;
+    mca_coll_pipering_why_table_t *table = NULL;
 
-    return 0 == before ? snprintf(path, PATH_MOST, "%s/why-%08x-%u", directory, me->job, me->rank)
-                       : snprintf(path, PATH_MOST, "%s/why-%08x-%u-%u", directory, me->job,
-                                  me->rank, before);
+    for (int before = 0; NULL == table && before < RECORDS_MOST; ++before) {
+        int length = snprintf(path, PATH_MOST, "%s/why-%08x-%u", directory, me->job, me->rank);
+        if (0 < before && PATH_MOST > length) {
+            length += snprintf(path + length, (size_t) (PATH_MOST - length), "-%d", before);
+        }
+        if (PATH_MOST <= length) {
+            errno = ENAMETOOLONG;
+            return NULL;
+        }
+        table = map_file(path);
+        if (NULL == table && EEXIST != errno) {
+            return NULL;
+        }
+    }
+    return table;
 }
 
 mca_coll_pipering_why_table_t *mca_coll_pipering_why_map(const char *directory)
@@ -106,15 +122,12 @@ mca_coll_pipering_why_table_t *mca_coll_pipering_why_map(const char *directory)
     mca_coll_pipering_why_table_t *table = NULL;
     char path[PATH_MOST];
 
-    if (PATH_MOST <= name_file(path, directory, &me)) {
-        report(directory, ENAMETOOLONG);
-        return NULL;
-    }
+    (void) snprintf(path, sizeof(path), "%s", directory);
     if (0 == mkdir(directory, 0777) || EEXIST == errno) {
-        table = map_file(path);
+        table = map_new(path, directory, &me);
     }
     if (NULL == table) {
-        report(path, errno);
+        report(ENAMETOOLONG == errno ? directory : path, errno);
         return NULL;
     }
     mca_coll_pipering_why_table_begin(table, &me);
