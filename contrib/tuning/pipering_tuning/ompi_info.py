@@ -9,6 +9,7 @@ defaults, ranges and values. Ranges of numbers stand at the end of the help text
 `[LOW..HIGH UNIT; 0: MEANING]`; enumerations are Open MPI's own."""
 
 import difflib
+import math
 import re
 import subprocess
 
@@ -18,6 +19,25 @@ CLAUSE = re.compile(r"\[(?P<low>[-+.\de]+)\.\.(?P<high>[-+.\de]+)(?: (?P<unit>[a
                     r"(?:; 0: (?P<zero>[^\[\]]*))?\]$")
 LINE = re.compile(r'"?mca:([^:]*:[^:]*):param:([^:]+):([a-z_]+):(.*?)"?$')
 NEEDED = "coll_pipering_min_total"
+
+# What Open MPI reads as a whole number: C's bases, and units of 1024.
+WHOLE = re.compile(r"([-+]?)(0[xX][\da-fA-F]+|0[0-7]*|[1-9]\d*)(?:([kKmMgG])(?:i?[bB])?)?$")
+UNITS = {None: 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+# Ranges that types have by themselves; the largest ones take a -1 too, as their largest value.
+TYPES = {"int": (-2.0 ** 31, 2.0 ** 31 - 1), "int32_t": (-2.0 ** 31, 2.0 ** 31 - 1),
+         "unsigned_int": (0, 2.0 ** 32 - 1), "uint32_t": (0, 2.0 ** 32 - 1),
+         "long": (-math.inf, math.inf), "unsigned_long": (-math.inf, math.inf),
+         "unsigned_long_long": (-math.inf, math.inf), "size_t": (-math.inf, math.inf),
+         "int64_t": (-math.inf, math.inf), "uint64_t": (-math.inf, math.inf),
+         "double": (-math.inf, math.inf)}
+
+# ompi_info prints doubles with six decimals.
+ROUNDED = 1e-6
+
+# Other words that Open MPI reads as the values of a switch.
+SWITCH = {"t": "true", "yes": "true", "y": "true", "enabled": "true",
+          "f": "false", "no": "false", "n": "false", "disabled": "false"}
 
 
 class Variable:
@@ -72,50 +92,90 @@ class Variable:
     @property
     def value(self):
         """The value in force, a number without idle digits."""
-        return tidy(self.text) if self.is_number else self.text
+        return self.plain(self.text)
 
     @property
     def is_number(self):
-        return self.type in ("int", "unsigned_int", "long", "unsigned_long", "size_t", "double") \
-            and not self.values
+        return self.type in TYPES and not self.values
+
+    def number(self, text):
+        """The number that Open MPI reads; ValueError: it is none."""
+        if "double" == self.type:
+            return float(text.replace("_", "?"))
+        found = WHOLE.match(text)
+        if found is None:
+            raise ValueError(f"{text} is no whole number")
+        sign, digits, unit = found.groups()
+        base = 16 if digits[:2] in ("0x", "0X") else 8 if "0" == digits[0] else 10
+        return int(sign + digits, base) * UNITS[unit and unit.lower()]
+
+    def plain(self, text):
+        """The same value, a number without unit and idle digits, a name where a number of the
+        enumeration may stand for it; text that is not legal stays as it is."""
+        if self.is_number:
+            try:
+                return tidy(self.number(text))
+            except ValueError:
+                return text
+        return self.word(text)
 
     def same(self, one, other):
         """Whether two texts are the same value."""
         if self.is_number:
             try:
-                return float(one) == float(other)
+                one, other = self.number(one), self.number(other)
             except ValueError:
                 return False
-        return _word(one) == _word(other)
+            return one == other or "double" == self.type and abs(one - other) <= ROUNDED
+        return self.word(one) == self.word(other)
+
+    def word(self, text):
+        """A name of the enumeration for whatever Open MPI reads as it; of a list of flags, the
+        names. Other text stays as it is."""
+        if not self.values:
+            return text
+        return ",".join(self._name(word.strip()) for word in text.split(","))
+
+    def _name(self, text):
+        if set(self.values) == {"false", "true"}:
+            text = SWITCH.get(text.lower(), text)
+        for name in self.values:
+            if text.lower() == name.lower() or text == str(self.numbers.get(name)):
+                return name
+        return text
 
     def complaint(self, value):
         """Why a value is not legal, None if it is."""
         if self.values:
-            legal = [_word(name) for name in self.values]
-            return None if _word(value) in legal else "legal are " + ", ".join(self.values)
+            good = all(name in self.values for name in self.word(value).split(","))
+            return None if good else "legal are " + ", ".join(self.values)
         if self.is_number:
             return self.complaint_of_number(value)
         return None
 
     def complaint_of_number(self, value):
-        low = 0 if self.low is None else self.low
-        high = float("inf") if self.high is None else self.high
+        low, high = TYPES[self.type]
+        low = low if self.low is None else self.low
+        high = high if self.high is None else self.high
         try:
-            good = low <= float(value) <= high or (self.zero is not None and 0 == float(value))
+            number = self.number(value)
         except ValueError:
-            good = False
-        return None if good else f"legal are {tidy(low)} to {tidy(high)}"
-
-
-def _word(text):
-    """Open MPI prints switches as true and false, and reads 1 and 0 too."""
-    return {"1": "true", "0": "false", "t": "true", "f": "false"}.get(text, text).lower()
+            number = math.nan
+        if low <= number <= high or (self.zero is not None and 0 == number):
+            return None
+        kind = "numbers" if "double" == self.type else "whole numbers"
+        if math.isinf(high):
+            return f"legal are {kind}"
+        return f"legal are {tidy(low)} to {tidy(high)}" \
+               + ("" if "double" == self.type or number == number else f", {kind}")
 
 
 def tidy(number):
     """A number as Open MPI reads it, without idle digits."""
+    if isinstance(number, int):
+        return str(number)
     number = float(number)
-    return str(int(number)) if number == int(number) else f"{number:.6g}"
+    return str(int(number)) if number.is_integer() else f"{number:.6g}"
 
 
 class Table:

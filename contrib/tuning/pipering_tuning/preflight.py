@@ -7,6 +7,7 @@
 """Preflight: which machine, what will disturb the measurement, whether files reach all ranks."""
 
 import re
+import shlex
 import subprocess
 
 from .files import Refusal
@@ -27,6 +28,13 @@ CHANGING = {"powersave", "ondemand", "schedutil", "conservative"}
 
 ROOT = "attempt to run as root"
 
+# Seconds: hundreds of ranks of a node start ompi_info at the same time.
+FILES_LIMIT = 600
+
+# How a sentence ends whose failure comes before, and behind, the measuring.
+NOT_BEGUN = "nothing was measured"
+KEPT = "what was measured is kept, and nothing is recommended"
+
 
 class Node:
     """A node as its ranks see it."""
@@ -38,22 +46,23 @@ class Node:
         self.ranks = 0
 
 
-def run_plainly(launcher, program, settings_file=None, limit=120):
-    """Runs a program that is no MPI program once for each rank; its output. Refuses if it fails."""
+def run_plainly(launcher, program, settings_file=None, limit=120, so=NOT_BEGUN):
+    """Runs a program that is no MPI program once for each rank; its output. Refuses if it fails;
+    `so` says what happens then."""
     words = launcher.argv(program, settings_file)
     try:
         run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                              env=launcher.environment(), timeout=limit, check=False,
                              errors="replace")
     except subprocess.TimeoutExpired as error:
-        raise Refusal(f"`{launcher}` did not start a job within {limit} s; nothing was measured") \
+        raise Refusal(f"`{launcher}` did not start a job within {limit} s; {so}") \
             from error
     except OSError as error:
-        raise Refusal(f"`{launcher}` cannot be run: {error.strerror}; nothing was measured") \
+        raise Refusal(f"`{launcher}` cannot be run: {error.strerror}; {so}") \
             from error
     if 0 != run.returncode:
         raise Refusal(f"`{launcher}` failed with status {run.returncode}: "
-                      f"{reason(run.stderr or run.stdout)}; nothing was measured")
+                      f"{reason(run.stderr or run.stdout)}; {so}")
     return run.stdout
 
 
@@ -83,20 +92,34 @@ def probe(launcher):
     return nodes
 
 
+def _asking(table, settings):
+    """A script of sh that prints the lines of these variables' values alone. ompi_info prints the
+    first component only that one --param after the other asks for, so each has an ompi_info."""
+    owners = {}
+    for name in sorted(settings):
+        owners.setdefault(table.get(name).owner, []).append(f":param:{name}:value:")
+    program = shlex.quote(f"{table.prefix}/bin/ompi_info")
+    lines = []
+    for owner, marks in sorted(owners.items()):
+        component = " ".join(map(shlex.quote, owner.split(":")))
+        lines.append(f"shown=$({program} --parsable --level 9 --param {component}) || exit")
+        lines.append("printf '%s\\n' \"$shown\" | grep -F "
+                     + " ".join(f"-e {shlex.quote(mark)}" for mark in marks))
+    return "\n".join(lines + ["exit 0"])
+
+
 def check_files(launcher, table, settings_file, settings):
     """Starts ompi_info in every rank with a parameter file, as a job would be; refuses unless
     each rank has taken all its settings."""
-    words = [f"{table.prefix}/bin/ompi_info", "--parsable", "--level", "9"]
-    for owner in sorted({table.get(name).owner for name in settings}):
-        words += ["--param"] + owner.split(":")
-    lines = run_plainly(launcher, words, settings_file).splitlines()
+    lines = run_plainly(launcher, ["/bin/sh", "-c", _asking(table, settings)], settings_file,
+                        FILES_LIMIT, KEPT).splitlines()
     for name, wanted in settings.items():
         mark = f":param:{name}:value:"
         found = [line.rpartition(mark)[2].strip('"') for line in lines if mark in line]
         if not found or not all(table.get(name).same(value, wanted) for value in found):
             raise Refusal(f"a job that is given {settings_file} has {name} {_shown(found)}, not "
                           f"{wanted}: the file must lie where all nodes see it, and nothing else "
-                          "may set that variable; nothing is recommended")
+                          f"may set that variable; {KEPT}")
 
 
 def _shown(values):

@@ -143,6 +143,8 @@ class Tuning:
         self.table = ompi_info.read([info])
         self.start = start_settings(options)
         self.table.check(self.start, "--start")
+        self.start = {name: self.table.get(name).plain(value)
+                      for name, value in self.start.items()}
         self.launcher = launch.make(options, preflight.value_of(self.table,
                                                                 "mca_base_param_files"))
         self.check_names()
