@@ -102,6 +102,17 @@ def test_wrong_costs():
         assert worst({**start, **chooser.chosen}) < 1.05, (alpha, beta, chooser.chosen)
 
 
+def test_block_size():
+    """a block size that the model misses is found, and none is given where the model is right"""
+    chooser = Bench(knee=5000).choose(variables=["coll_pipering_block_size"])
+    assert 4000 < int(chooser.chosen["coll_pipering_block_size"]) <= 5000, chooser.chosen
+    row = rows(chooser)["coll_pipering_block_size"]
+    assert row["default"] == "0" and row["gain"] > 0.2, row
+    chooser = Bench().choose(variables=["coll_pipering_block_size"])
+    row = rows(chooser)["coll_pipering_block_size"]
+    assert not chooser.chosen and row["chosen"] == "0" and row["reason"], row
+
+
 def test_agree():
     """two tunings of the same machine agree"""
     start = wrong(30, 1 / 30)

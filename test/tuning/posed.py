@@ -13,6 +13,8 @@ size that the true ALPHA and BETA give. What else is posed:
     coll_pipering_alltoall_small     8192 saves a tenth of every all-to-all
     coll_pipering_rounds_packed      larger ones speed up outliers and slow down broadcasts
     coll_pipering_window             does nothing
+    coll_pipering_block_size         a machine with a knee has a handshake for each larger block,
+                                     which the library's model does not know
     coll_tuned_*_algorithm           the second one is a third faster below 3000 bytes
 """
 
@@ -22,6 +24,7 @@ from types import SimpleNamespace
 
 RANKS, ALPHA, BETA = 8, 80e-6, 85e-9
 JOB_SECONDS = 1.0
+HANDSHAKE = 40 * ALPHA
 
 PARAMETERS = """
 ompi:version:full:5.0.7
@@ -96,8 +99,9 @@ class Machine:
     cells; bad: tells of a cell, as the kernel gets it, with the parameter file of its job, how it
     fails, None if it does not."""
 
-    def __init__(self, seed=1, noise=0.02, drift=0.02, bad=None):
+    def __init__(self, seed=1, noise=0.02, drift=0.02, bad=None, knee=math.inf):
         self.dice = random.Random(seed)
+        self.knee = knee
         self.noise = noise
         self.drift = drift
         self.bad = bad or (lambda cell, path: None)
@@ -126,7 +130,7 @@ class Machine:
             take(cell["cell"], result)
 
     def result(self, cell, settings, factor):
-        time, block = true_time(cell, settings)
+        time, block = true_time(cell, settings, self.knee)
         seconds = [time * factor * math.exp(self.dice.gauss(0, self.noise))
                    for _ in range(cell["reps"])]
         self.now += sum(seconds) * (cell["reps"] + cell["warmup"]) / cell["reps"]
@@ -135,19 +139,20 @@ class Machine:
                 "largest": cell["total"] // RANKS, "contributors": RANKS, "note": ""}
 
 
-def true_time(cell, settings):
+def true_time(cell, settings, knee=math.inf):
     """(seconds, block size) of a call without noise."""
     total = cell["total"]
     if cell.get("stock") or total < float(settings.get("coll_pipering_min_total", 8192)):
         return below(cell, settings), None
-    return served(cell, settings)
+    return served(cell, settings, knee)
 
 
-def served(cell, settings):
+def served(cell, settings, knee=math.inf):
     """The same of a call that this component serves."""
     total = cell["total"]
     block = block_size(total, settings)
-    time = (RANKS - 2 + total / block) * (ALPHA + BETA * block)
+    time = (RANKS - 2 + total / block) * (ALPHA + BETA * block
+                                          + (HANDSHAKE if block > knee else 0))
     algorithm = settings.get(f"coll_pipering_{cell['collective']}_algorithm", "auto")
     if algorithm in ("linear_ring", "off"):
         time *= 1.5

@@ -10,7 +10,7 @@ around the winner, until neighbours gain nothing or the group's share of the tim
 import fnmatch
 
 from . import knobs, stats
-from .race import Race, text_of
+from .race import CURRENT, Race, text_of
 
 STEPS = 4
 # Seconds: where time is short, few groups are decided rather than none.
@@ -35,7 +35,6 @@ class Chooser:
         self.options = options
         self.chosen = {}
         self.choices = []
-        self.blocks = []
         self.races = []
 
     def current(self, name):
@@ -74,14 +73,16 @@ class Chooser:
     def choose(self, group, largest, until, end):
         """One group. until: its share of the time; end: that of all groups."""
         calls = knobs.calls_of(group, largest, self.options.collectives)
-        candidates = knobs.first_candidates(group, self.table, self.in_force(group), self.costs,
-                                            self.blocks)
-        if not calls or not candidates:
+        if not calls:
             return
         if self.measurer.spent >= end:
             self.leave(group, NO_TIME)
             return
         before = self.in_force(group)
+        candidates = knobs.first_candidates(group, self.table, before, self.costs,
+                                            self.blocks(group, calls))
+        if not candidates:
+            return
         tried, verdicts = [], []
         while candidates and len(verdicts) < STEPS:
             tried += candidates
@@ -92,6 +93,19 @@ class Chooser:
             self.chosen.update(verdict.settings)
             candidates = knobs.next_candidates(group, self.table, self.in_force(group), tried)
         self.record(group, before, verdicts)
+
+    def blocks(self, group, calls):
+        """Block sizes that the library chooses in these calls, by the model and by what calls have
+        taught it: measured where a group begins with them, else []."""
+        if not knobs.begins_with_blocks(group, self.in_force(group)):
+            return []
+        effort = self.options.effort
+        cells = [{"cell": f"blocks/{call}", **call.cell(), "reps": effort.reps,
+                  "warmup": effort.warmup, "arm": CURRENT, "set": dict(self.chosen)}
+                 for call in calls]
+        results = self.measurer.measure(cells, "block sizes", self.options.seed)
+        return [result["block"] for result in results.values()
+                if "ok" == result["status"] and result["block"]]
 
     def race(self, group, calls, candidates, step, until):
         name = f"{group.variables[0]}/{step}"

@@ -98,6 +98,11 @@ def is_costs(group):
     return group.variables[0].endswith("alpha")
 
 
+def begins_with_blocks(group, current):
+    """Whether its first values are found around the block sizes that the library chooses."""
+    return "block" in group.seeds and 0 == float(current[group.variables[0]])
+
+
 def first_candidates(group, table, current, costs, blocks):
     """Settings to race at first. current: {variable: value in force}; costs: {variable: value}
     of the fitted tasks; blocks: block sizes that the library chose, in bytes."""
@@ -155,7 +160,7 @@ def _costs(group, costs):
 def _seeds(group, blocks):
     if "block" not in group.seeds:
         return list(group.seeds)
-    if not blocks:
+    if not blocks:  # no call of the group is served by a pipeline
         return []
     middle = sorted(blocks)[len(blocks) // 2]
     return [tidy(round(middle * factor)) for factor in (0.5, 1, 2)]

@@ -62,12 +62,6 @@ class Measurer:
             self._run(fresh, results, text, len(cells), path, form)
         return results
 
-    def blocks(self):
-        """Block sizes that the library has chosen so far, where it had the choice."""
-        return [record["result"]["block"] for record in self.used.values()
-                if record["result"].get("block")
-                and "coll_pipering_block_size" not in record["asked"].get("set", {})]
-
     def records(self):
         """What was measured and used, in that order."""
         return list(self.used.values())
