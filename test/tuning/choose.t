@@ -284,6 +284,17 @@ def test_intervals():
     assert 368 <= held(found, 0.9) <= 394, held(found, 0.9)
 
 
+def test_unequal():
+    """a block that lacks on one side is no error, and the others count"""
+    old, new = [[1.0, 1.1, 0.9], [1.2, 1.0, 1.1], [1.0, 1.0, 1.1]], [[0.5, 0.6, 0.5], [0.6, 0.5]]
+    for one, other, factor in ((old, new, 0.5), (new, old, 2.0)):
+        for interval in (stats.ratio([(one, other)]), stats.ratio_of_jobs([(one, other)]),
+                         stats.ratio_of_jobs([(one, one), (one, other), (other, one)])):
+            assert interval.low <= interval.middle <= interval.high, interval
+        assert abs(stats.ratio([(one, other)]).middle / factor - 1) < 0.1
+        assert abs(stats.ratio_of_jobs([(one, other)]).middle / factor - 1) < 0.15
+
+
 def test_student():
     """Student's quantiles are those of the tables"""
     for freedom, level, t in ((1, 0.95, 12.706), (2, 0.95, 4.303), (3, 0.95, 3.182),

@@ -17,7 +17,8 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from pipering_tuning import files, journal, launch, ompi_info, preflight  # noqa: E402
+from pipering_tuning import (files, journal, launch, ompi_info, preflight,  # noqa: E402
+                             prove, tune)
 
 DOOR = os.path.join(tap.TUNING, "pipering-tune")
 HEAD = {"machine": {"library": "Open MPI v5.0.7", "hosts": ["n0", "n1"]},
@@ -230,6 +231,22 @@ def test_full_disk():
         book.stream = open("/dev/full", "wb", buffering=0)
         refused(lambda: book.add({"cell": "c9"}, {}, 0.1), "No space left", "--resume")
         assert len(journal.Journal.resume(path, HEAD).records) == 3
+
+
+def test_verdict_first():
+    """what was found is said before it is written, so that a full disk does not hide it"""
+    def full(*_):
+        raise files.Refusal("results.json cannot be written")
+
+    proof = prove.Proof(True, "The file helps.", [], None, 3)
+    for words, step in ((["out"], "tune"), (["out", "--prove", "x"], "prove_only")):
+        said = []
+        run = tune.Tuning(tune.parse(words), words)
+        run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
+        run.measure_tasks = run.choose = run.choose_rules = run.measure_regret = lambda: None
+        run.write_files, run.write_results = lambda: "out/tuned.conf", full
+        refused(getattr(run, step), "cannot be written")
+        assert "The file helps." in said, said
 
 
 def test_table():

@@ -39,7 +39,8 @@ def _resampled_log(pairs, dice):
     all calls that have as many, then repetitions of each."""
     total, drawn = 0.0, {}
     for old, new in pairs:
-        blocks = drawn.setdefault(len(old), dice.choices(range(len(old)), k=len(old)))
+        jobs = min(len(old), len(new))
+        blocks = drawn.setdefault(jobs, dice.choices(range(jobs), k=jobs))
         total += math.log(median(_redrawn(new, blocks, dice)) / median(_redrawn(old, blocks, dice)))
     return total / len(pairs)
 
@@ -52,8 +53,8 @@ def _redrawn(blocks, drawn, dice):
 def ratio(pairs, level=0.95, seed=1, resamples=RESAMPLES):
     """The geometric mean over calls of new time by old time, with its interval.
 
-    pairs: for each call (old, new), each a list of blocks of seconds; old and new have the same
-    number of blocks, and block i of both was measured in turns in the same job."""
+    pairs: for each call (old, new), each a list of blocks of seconds; block i of both was measured
+    in turns in the same job. Where one has fewer, since a cell failed, only as many are drawn."""
     dice = random.Random(seed)
     draws = sorted(_resampled_log(pairs, dice) for _ in range(resamples))
     tail = (1 - level) / 2 * (resamples - 1)
@@ -66,7 +67,7 @@ def ratio_of_jobs(pairs, level=0.95):
     """The same where block i of old and new are two jobs that followed each other: Student's
     interval of the logarithms, a value for each pair of jobs. One pair alone tells nothing."""
     logs = [sum(math.log(median(new[i]) / median(old[i])) for old, new in pairs) / len(pairs)
-            for i in range(min(len(old) for old, _ in pairs))]
+            for i in range(min(len(blocks) for pair in pairs for blocks in pair))]
     if len(logs) < 2:
         return Interval(math.exp(fmean(logs)), 0.0, math.inf)
     width = student(len(logs) - 1, level) * stdev(logs) / math.sqrt(len(logs))

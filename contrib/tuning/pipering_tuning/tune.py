@@ -378,8 +378,8 @@ class Tuning:
         self.measure_regret()
         if path is not None and not proof.help:
             self.refuse(path, proof)
-        self.write_results(proof, path)
         self.say_end(proof)
+        self.write_results(proof, path)
         if proof.help:
             self.say(f"use: mpirun --tune {path} ..., or its lines in mca-params.conf")
         return GOOD if proof.help or path is None else REFUSED
@@ -394,8 +394,8 @@ class Tuning:
                            before and os.path.abspath(before))
         if self.options.against:
             proof = prove.agreement(proof)
-        self.write_results(proof, self.options.prove)
         self.say_end(proof)
+        self.write_results(proof, self.options.prove)
         return GOOD if proof.help else REFUSED
 
     def run(self):
