@@ -201,10 +201,28 @@ def test_proof_of_a_bad_file():
         proof = Bench(seed=seed).prove({"coll_pipering_rounds_packed": "16384"}, seed)
         assert not proof.help and len(proof.hurt) == 2, proof
         assert all("broadcast" in sentence for sentence in proof.hurt), proof.hurt
-    proof = Bench(bad=lambda cell, path: "wrong" if path and "half" == cell["dist"]
-                  else None).prove(
-        {"coll_pipering_alltoall_small": "8192"})
-    assert not proof.help and "allgatherv:half" in proof.hurt[0], proof
+
+
+def halves(status, always):
+    """Fails that distribution, with a file or always."""
+    return lambda cell, path: status if (path or always) and "half" == cell["dist"] else None
+
+
+def test_proof_of_failures():
+    """a call that fails with the file alone counts against it, other failures do not"""
+    good = {"coll_pipering_alltoall_small": "8192"}
+    for status, word in (("wrong", "gives a wrong result"), ("failed", "fails"),
+                         ("timeout", "fails")):
+        proof = Bench(bad=halves(status, False)).prove(good)
+        assert not proof.help and not proof.hurt and 1 == len(proof.broken), proof
+        assert "allgatherv:half" in proof.broken[0] and word in proof.broken[0], proof.broken
+        assert "slower" not in proof.sentence and "breaks 1 held-out call" in proof.sentence
+        proof = Bench(bad=halves(status, True)).prove(good)
+        assert proof.help and not proof.hurt and not proof.broken, proof
+    proof = Bench(bad=halves("refused", False)).prove(good)
+    assert proof.help and not proof.broken, proof
+    proof = Bench(bad=lambda cell, path: "refused").prove(good)
+    assert not proof.help and "posed to be refused" in proof.sentence, proof
 
 
 def test_agreement():

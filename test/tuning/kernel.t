@@ -258,6 +258,7 @@ REFUSED = {"no variable": "collective=bcast total=8 set=coll_pipering_nonsense:1
            "no such distribution": "collective=allgatherv total=8 dist=dance",
            "more than the job has": "collective=bcast total=8 ranks=99",
            "type=": "collective=bcast total=800 type=list",
+           "at least 3 ranks": "collective=alltoallw total=800 dist=ring ranks=2",
            "root": "collective=bcast total=800 root=44"}
 
 

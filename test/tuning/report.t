@@ -80,6 +80,15 @@ def test_verdict_first():
         assert ("bcast broadcast 65536" in words) == (kind == "hurts")
 
 
+def test_broken():
+    """calls that a file breaks are not called slower"""
+    results = example_results.make("useless")
+    results["verdict"]["broken"] = ["alltoallw:ring:800 gives a wrong result with the file: rank 2"]
+    words = "".join(Page(report.make(results)).text)
+    assert "Do not use this file" in words and "alltoallw:ring:800 gives a wrong" in words
+    assert "Slower beyond noise:" not in words
+
+
 def test_every_section():
     """a full run shows every section, an empty one only where it ran"""
     ids = Page(report.make(example_results.make())).ids

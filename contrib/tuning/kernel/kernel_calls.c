@@ -205,6 +205,15 @@ static bool fold_verify(kernel_work_t *work, uint64_t sample, char *error)
 
 /* ---- exchanges of all with all */
 
+/* A ring of two ranks is none for MPI_Alltoallw: each would be the other's neighbour on both
+ * sides, and there is one message for each pair. */
+static bool has_ring(swaps_call_t call, swaps_pattern_t pattern, const bench_world_t *world)
+{
+    const int ranks = SWAPS_LATE == pattern ? world->size - 1 : world->size;
+
+    return SWAPS_W != call || (SWAPS_RING != pattern && SWAPS_LATE != pattern) || 3 <= ranks;
+}
+
 static bool swaps_create(kernel_work_t *work, char *error)
 {
     static const char *const patterns[SWAPS_PATTERNS] = {"ring", "late", "ghost", "dense", "mixed"};
@@ -217,6 +226,10 @@ static bool swaps_create(kernel_work_t *work, char *error)
         || work->problem.bytes < sizeof(double)) {
         snprintf(error, KERNEL_NOTE, "dist=%s total=%zu: expected ring, ghost, dense or mixed (of "
                  "alltoallv: dense or mixed), and 8 bytes at least", dist, work->problem.bytes);
+        return false;
+    }
+    if (!has_ring(call, (swaps_pattern_t) pattern, work->world)) {
+        snprintf(error, KERNEL_NOTE, "dist=%s: a ring needs at least 3 ranks", dist);
         return false;
     }
     data = work->data = calloc(1, sizeof(*data));

@@ -9,7 +9,8 @@
 A job without the file and a job with it follow each other, in random order, several times; every
 other pair takes files as mca-params.conf, the rest by --tune. Pairs of jobs are the sample of the
 statistics. A call that seems slower is measured again in new jobs, and those alone judge it: among
-many calls some always look slower by chance.
+many calls some always look slower by chance. A call that fails without the file too says nothing
+about the file, and one that the kernel refuses is none of the proof's.
 """
 
 import random
@@ -21,9 +22,10 @@ from .race import LEAST_GAIN, change, percent
 
 BEFORE, AFTER = "before", "after"
 
-Proof = namedtuple("Proof", "help sentence hurt ratio jobs")
+Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken", defaults=((),))
 """help: the file may be recommended; hurt: sentences about calls that it makes slower; ratio:
-Interval of new time by old over all calls; jobs: pairs of them."""
+Interval of new time by old over all calls; jobs: pairs of them; broken: sentences about calls that
+fail or are wrong with the file alone."""
 
 
 class Files(namedtuple("Files", "before after forms")):
@@ -41,7 +43,8 @@ class Prover:
         self.effort = effort
         self.seed = seed
         self.pairs = 0
-        self.failed = {}
+        self.failed = {}   # {(call, arm): (status, note)}
+        self.refused = {}  # {call: note}
         self.blocks = {}
 
     def cell(self, call, arm):
@@ -63,12 +66,14 @@ class Prover:
         self.pairs += 1
 
     def take(self, call, arm, result):
-        if result is not None and "ok" == result["status"] and result["seconds"]:
-            self.blocks.setdefault((call, arm), []).append(result["seconds"])
+        if result is None:
+            self.failed[call, arm] = "failed", "it was not measured"
+        elif "refused" == result["status"]:
+            self.refused[call] = result.get("note") or "refused"
+        elif "ok" != result["status"] or not result["seconds"]:
+            self.failed[call, arm] = result["status"], result.get("note") or result["status"]
         else:
-            note = "it was not measured" if result is None else \
-                result.get("note") or result["status"]
-            self.failed[call, arm] = note
+            self.blocks.setdefault((call, arm), []).append(result["seconds"])
 
     def run(self, until, least=3, most=12):
         """Pairs of jobs as long as there is time, at least `least`; then those calls again that
@@ -83,23 +88,37 @@ class Prover:
 
     def judge(self, again):
         """again: pairs of jobs in which calls that seem slower, or faster, are measured anew."""
-        good = [call for call in self.calls if not self.failures(call)]
-        broken = [f"{call}: {note}" for (call, arm), note in self.failed.items() if AFTER == arm]
+        good = [call for call in self.calls if self.is_whole(call)]
         if not good:
-            return Proof(False, "No held-out call could be measured: "
-                         f"{next(iter(self.failed.values()))}.", broken, None, self.pairs)
+            notes = list(self.refused.values()) + [note for _, note in self.failed.values()]
+            return Proof(False, f"No held-out call could be measured: {notes[0]}.", [], None,
+                         self.pairs, self.broken())
         whole = stats.ratio_of_jobs([self.of(call) for call in good])
         slower = [call for call in good if self.seems(call, 1 + LEAST_GAIN)]
-        faster = [] if self.gains(whole) or broken else \
+        faster = [] if self.gains(whole) or self.broken() else \
             [call for call in good if self.seems(call, 1 - 2 * LEAST_GAIN)]
         self.measure_again(slower + faster, again)
         harms = [self.harm(call, len(slower)) for call in slower]
-        hurt = broken + [sentence for sentence in harms if sentence]
+        hurt = [sentence for sentence in harms if sentence]
         faster = [call for call in faster if self.is_faster(call, len(faster))]
-        return Proof(*self.verdict(whole, faster, hurt, len(good)), hurt, whole, self.pairs)
+        broken = self.broken()
+        return Proof(*self.verdict(whole, faster, len(hurt), len(broken), len(good)), hurt, whole,
+                     self.pairs, broken)
 
-    def failures(self, call):
-        return (call, BEFORE) in self.failed or (call, AFTER) in self.failed
+    def is_whole(self, call):
+        """Whether a call was measured in all jobs, before and after."""
+        return call not in self.refused and (call, BEFORE) not in self.failed \
+            and (call, AFTER) not in self.failed
+
+    def broken(self):
+        """Sentences about calls that fail with the file, and do not without it."""
+        found = []
+        for call in self.calls:
+            if (call, AFTER) in self.failed and (call, BEFORE) not in self.failed:
+                status, note = self.failed[call, AFTER]
+                what = "gives a wrong result" if "wrong" == status else "fails"
+                found.append(f"{call} {what} with the file: {note}")
+        return found
 
     def of(self, call):
         """(blocks before, blocks after)."""
@@ -123,8 +142,8 @@ class Prover:
     def harm(self, call, calls):
         """A sentence about a call that is slower, None if it is not. calls: how many are asked
         about, which the interval allows for."""
-        if self.failures(call):
-            return f"{call}: {self.failed.get((call, AFTER), 'failed')}"
+        if not self.is_whole(call):
+            return None
         interval = stats.ratio_of_jobs([self.of(call)], 1 - 0.05 / calls)
         if interval.low <= 1 or interval.middle <= 1 + LEAST_GAIN:
             return None
@@ -133,19 +152,20 @@ class Prover:
 
     def is_faster(self, call, calls):
         """calls: how many are asked about, which the interval allows for."""
-        return not self.failures(call) and self.gains(
+        return self.is_whole(call) and self.gains(
             stats.ratio_of_jobs([self.of(call)], 1 - 0.05 / calls))
 
     @staticmethod
     def gains(interval):
         return interval.high < 1 and interval.middle <= 1 - LEAST_GAIN
 
-    def verdict(self, whole, faster, hurt, calls):
-        """(help, sentence)."""
+    def verdict(self, whole, faster, hurt, broken, calls):
+        """(help, sentence). hurt, broken, calls: how many."""
         gain = f"{count(calls, 'held-out call')} took {change(whole)} time"
-        if hurt:
-            return False, f"The file is not recommended: it makes " \
-                          f"{count(len(hurt), 'held-out call')} slower beyond noise; {gain}."
+        if hurt or broken:
+            harm = [f"makes {count(hurt, 'held-out call')} slower beyond noise"] if hurt else []
+            harm += [f"breaks {count(broken, 'held-out call')}"] if broken else []
+            return False, f"The file is not recommended: it {' and '.join(harm)}; {gain}."
         if self.gains(whole):
             return True, f"The file helps: {gain}, and none is slower beyond noise."
         if faster:
@@ -164,9 +184,10 @@ def agreement(proof):
         return proof
     middle, low, high = proof.ratio
     unknown = low <= 1 <= high and (low < 1 - AGREEMENT or high > 1 + AGREEMENT)
-    alike = not proof.hurt and not unknown and (low <= 1 <= high or abs(1 - middle) < LEAST_GAIN)
+    worse = proof.hurt or proof.broken
+    alike = not worse and not unknown and (low <= 1 <= high or abs(1 - middle) < LEAST_GAIN)
     how = "agree within noise" if alike else "do not agree"
-    if unknown and not proof.hurt:
+    if unknown and not worse:
         how = "cannot be told from each other, nor shown to agree: jobs differ too much"
     sentence = f"The two files {how}; times with this one are {middle:.3f} times those with the " \
                f"other ({low:.3f} to {high:.3f})."

@@ -30,7 +30,7 @@ def _state(results):
     verdict = results["verdict"]
     if verdict["help"]:
         return "Use this file", "good"
-    if verdict.get("hurt"):
+    if verdict.get("hurt") or verdict.get("broken"):
         return "Do not use this file", "bad"
     return "Keep the defaults", "still"
 
@@ -81,9 +81,12 @@ def _how_to_use(results):
 
 
 def _hurt(results):
-    hurt = results["verdict"].get("hurt") or []
-    return page.tag("div", paragraph("Slower beyond noise:") + page.tag("ul", "".join(
-        page.tag("li", text(line)) for line in hurt)), "warn") if hurt else ""
+    """What the file makes worse."""
+    lists = [(title, results["verdict"].get(key) or [])
+             for title, key in (("Slower beyond noise:", "hurt"),
+                                ("Not right with the file, and right without it:", "broken"))]
+    return "".join(page.tag("div", paragraph(title) + page.tag("ul", "".join(
+        page.tag("li", text(line)) for line in lines)), "warn") for title, lines in lists if lines)
 
 
 # ---- choices

@@ -339,7 +339,8 @@ class Tuning:
                  "fits": self.fits, "calls": results.calls(records, self.machine, self.beta),
                  "choices": self.choices, "regret": self.regret,
                  "failures": results.failures(records),
-                 "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt}}
+                 "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
+                             "broken": list(proof.broken)}}
         if proof.help:
             found["files"] = {"mpirun --tune": path, "mca-params.conf": path}
         results.write(self.directory, found)
@@ -356,6 +357,8 @@ class Tuning:
         self.say(proof.sentence)
         for sentence in proof.hurt:
             self.say(f"slower: {sentence}")
+        for sentence in proof.broken:
+            self.say(f"broken: {sentence}")
 
     def refuse(self, path, proof):
         """A file that was not proven gets another name, and says so."""
