@@ -50,14 +50,14 @@ class Bench:
         files.write(path, files.settings_text({**self.start, **settings}))
         before = self.measurer._settings_file(tuple(self.start.items()))
         prover = prove.Prover(self.measurer, prove.Files(before, path, ["tune", "conf"]),
-                              calls.held_out(LARGEST, [], False), race.FULL, seed)
+                              calls.held_out(LARGEST, posed.RANKS, [], False), race.FULL, seed)
         return prover.run(others.get("until", 0))
 
 
 def worst(settings):
     """The largest ratio of the time with these settings to the least, over held-out calls."""
     ratios = []
-    for call in calls.held_out(LARGEST, ["allgatherv", "bcast", "allreduce"], False):
+    for call in calls.held_out(LARGEST, posed.RANKS, ["allgatherv", "bcast", "allreduce"], False):
         if call.total >= 8192:
             best = posed.true_time(call.cell(), {})[0]
             ratios.append(posed.true_time(call.cell(), settings)[0] / best)
@@ -252,7 +252,7 @@ def test_rules():
 def test_regret():
     """regret is that against the best, and small where the settings are right"""
     bench = Bench()
-    held = calls.held_out(LARGEST, ["allgatherv"], True)
+    held = calls.held_out(LARGEST, posed.RANKS, ["allgatherv"], True)
     found = regret.measure(bench.measurer, bench.table, held, {}, {call: 4096 for call in held},
                            race.FULL, 1, 1e9)
     assert len(found) == len(held) and all(0 <= row["default"] < 0.06 for row in found), found

@@ -13,12 +13,14 @@ import random
 import subprocess
 import sys
 import tempfile
+from types import SimpleNamespace
+from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from pipering_tuning import (files, journal, launch, ompi_info, preflight,  # noqa: E402
-                             prove, tune)
+from pipering_tuning import (calls, files, journal, knobs, launch, ompi_info,  # noqa: E402
+                             preflight, prove, tune)
 
 DOOR = os.path.join(tap.TUNING, "pipering-tune")
 HEAD = {"machine": {"library": "Open MPI v5.0.7", "hosts": ["n0", "n1"]},
@@ -57,20 +59,22 @@ class Place:
         script(self.path, "ompi_info", f"cat {self.path}/info\n")
         self.mpirun = script(self.path, "mpirun", mpirun + "\n")
 
-    def tune(self, *arguments):
-        """(status, messages) of pipering-tune there."""
+    def tune(self, *arguments, **more):
+        """(status, messages) of pipering-tune there, with more in its environment."""
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("SLURM_", "OMPI_"))}
+        environment.update(more)
         run = subprocess.run([sys.executable, DOOR, "--mpirun", self.mpirun, *arguments],
                              capture_output=True, text=True, timeout=60, check=False,
                              cwd=self.path, env=environment)
         assert "Traceback" not in run.stderr, run.stderr
+        self.output = run.stdout
         return run.returncode, run.stderr.strip()
 
 
-def tuned(place, *arguments, status=1, words=()):
+def tuned(place, *arguments, status=1, words=(), **more):
     """pipering-tune must end so, with one sentence that has these words."""
-    code, text = place.tune(*arguments)
+    code, text = place.tune(*arguments, **more)
     assert code == status, (code, text)
     assert all(word in text for word in words), text
     if 1 == status:
@@ -81,7 +85,8 @@ def test_options():
     """options that are not legal are refused before anything is run"""
     place = Place()
     for words in (["out", "--budget", "0"], ["out", "-n", "1"], [], ["out", "--against", "x"],
-                  ["out", "--nonsense"]):
+                  ["out", "--nonsense"], ["out", "--launch", "true", "-n", "4"],
+                  ["out", "--launch", "true", "--hostfile", "hosts"]):
         tuned(place, *words, status=2, words=["pipering-tune"])
     tuned(place, "out", "--variables", "coll_pipering_gamma", words=["coll_pipering_gamma"])
     tuned(place, "out", "--collectives", "gather", words=["gather", "legal are", "bcast"])
@@ -101,6 +106,54 @@ def test_settings():
         stream.write("# mine\ncoll_pipering_alpha = 4\nnothing\n")
     tuned(place, "out", "--start-file", "start.conf", words=["start.conf, line 3"])
     tuned(place, "out", "--start-file", "other.conf", words=["other.conf", "No such file"])
+
+
+def test_files_of_settings():
+    """files to prove, and to prove against, are checked before anything is run"""
+    place = Place()
+    for name, text in (("good", "coll_pipering_alpha=4"), ("bad", "coll_pipering_alfa=4"),
+                       ("high", "coll_pipering_alpha=1e9")):
+        files.write(os.path.join(place.path, name), text + "\n")
+    tuned(place, "out", "--prove", "bad", words=["bad: Open MPI 5.0.7 has no variable"])
+    tuned(place, "out", "--prove", "good", "--against", "bad", words=["bad: Open MPI 5.0.7 has"])
+    tuned(place, "out", "--prove", "good", "--against", "high", words=["high: ", "0 to 1000000"])
+    tuned(place, "out", "--prove", "good", "--against", "none", words=["none cannot be read"])
+
+
+def test_environment():
+    """where the environment wins over a form of files, that form is not used"""
+    place = Place()
+    srun = script(place.path, "srun", "exit 1\n")
+    word = "OMPI_MCA_coll_pipering_window"
+    tuned(place, "out", "--launch", srun, words=[word + " is set", "unset it"], **{word: "8"})
+    for more in (["--variables", "coll_pipering_alpha,coll_pipering_beta"], ["--prove", "conf"]):
+        files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
+        tuned(place, "out", "--launch", srun, *more, words=["failed with status 1"], **{word: "8"})
+    tuned(place, "out", words=["failed with status 1"], **{word: "8"})
+    by_tune = launch.Launcher(["mpirun"])
+    with mock.patch.dict(os.environ, {word: "8"}):
+        assert preflight.forms(by_tune, ["coll_pipering_window", "x"]) == ["tune"]
+        assert preflight.forms(by_tune, ["coll_pipering_alpha"]) == ["tune", "conf"]
+        assert preflight.forms(by_tune.through("conf"), ["coll_pipering_alpha"]) == ["conf"]
+
+
+# An mpirun that starts two ranks of what is no MPI program.
+PLAIN = 'while [ /bin/sh != "$1" ]; do shift; done; "$@" && "$@"'
+
+
+def test_dry_run():
+    """a dry run names what would be raced, and nothing else"""
+    place = Place(PLAIN)
+    for words, names in (([], {"coll_pipering_alltoall_small", "coll_pipering_bcast_algorithm"}),
+                         (["--variables", "*_small"], {"coll_pipering_alltoall_small"}),
+                         (["--collectives", "bcast"], {"coll_pipering_bcast_algorithm"}),
+                         (["--prove", "conf"], set())):
+        files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
+        tuned(place, "out", "-n", "2", "--dry-run", *words, status=0)
+        raced = {line.split()[2].rstrip(":") for line in place.output.splitlines()
+                 if line.startswith("would race")}
+        assert raced == names if words else raced > names, (words, place.output)
+        assert "would prove" in place.output and os.listdir(os.path.join(place.path, "out")) == []
 
 
 def test_installation():
@@ -205,6 +258,7 @@ def test_journal_refused():
         refused(lambda: journal.Journal.create(path, HEAD), "--resume")
         for part, key, value, words in (("machine", "library", "Open MPI v5.0.8", "library"),
                                         ("machine", "hosts", ["n0", "n2"], "hosts"),
+                                        ("machine", "pml", "ucx", "another pml (none; now ucx)"),
                                         ("options", "seed", 2, "seed")):
             other = json.loads(json.dumps(HEAD))
             other[part][key] = value
@@ -221,6 +275,101 @@ def test_journal_refused():
         assert files.read(path) == damaged
         files.write(path, '{"format":9}\n')
         refused(lambda: journal.Journal.resume(path, HEAD), "no journal")
+
+
+def begun(place, *words):
+    """The words of a run, whose journal stands in the directory out."""
+    out = os.path.join(place.path, "out")
+    words = ["--mpirun", place.mpirun, out, *words]
+    run = tune.Tuning(tune.parse(words), words)
+    run.directory = files.make_directory(out)
+    run.read_installation()
+    head = {**run.asked_for(), "machine": {"library": "x", "hosts": ["n0"], "pml": "ob1"}}
+    journal.Journal.create(os.path.join(out, "journal.jsonl"), head).close()
+    return words
+
+
+def replace(path, old, new):
+    files.write(path, files.read(path).replace(old, new))
+
+
+def test_resume_refused():
+    """a run goes on only where files, settings in force, prefix and components are as they were"""
+    for what, name, old, new, words in (
+            ("nothing", "start.conf", "4", "4", ["failed with status 1"]),
+            ("start", "start.conf", "4", "5", ["other contents of --start-file"]),
+            ("proven", "good.conf", "5", "6", ["other contents of --prove", "good.conf"]),
+            ("against", "bad.conf", "6", "7", ["other contents of --against", "bad.conf"]),
+            ("pipering", "mca_coll_pipering.so", "a", "b", ["another coll/pipering"]),
+            ("mleader", "mca_coll_mleader.so", "a", "b", ["another coll/mleader"]),
+            ("prefix", "info", "prefix:/posed", "prefix:/other", ["another prefix", "/other"]),
+            ("setting", "info", "window:value:0", "window:value:8",
+             ["coll_pipering_window 0 in force (now 8)"]),
+            ("new setting", "info", "min_total:source:default", "min_total:source:environment",
+             ["coll_pipering_min_total the default in force (now 8192)"])):
+        place = Place()
+        replace(os.path.join(place.path, "info"), "path:prefix",
+                f"path:pkglibdir:{place.path}\npath:prefix")
+        replace(os.path.join(place.path, "info"), "window:source:default",
+                "window:source:file (/etc/conf)")
+        for file, text in (("start.conf", "4"), ("good.conf", "5"), ("bad.conf", "6")):
+            files.write(os.path.join(place.path, file), f"coll_pipering_alpha={text}\n")
+        for file in ("mca_coll_pipering.so", "mca_coll_mleader.so"):
+            files.write(os.path.join(place.path, file), "a")
+        paths = [os.path.join(place.path, f"{file}.conf") for file in ("start", "good", "bad")]
+        more = ["--start-file", paths[0]]
+        if what in ("proven", "against"):
+            more += ["--prove", paths[1], "--against", paths[2]]
+        run = begun(place, *more)
+        replace(os.path.join(place.path, name), old, new)
+        tuned(place, *run[2:], "--resume", words=words)
+
+
+def test_old_directory():
+    """a directory with a journal is refused before anything in it is touched"""
+    place = Place()
+    begun(place)
+    start = os.path.join(place.path, "out", "start.conf")
+    files.write(start, "coll_pipering_alpha=3\n")
+    before = sorted(os.listdir(os.path.dirname(start)))
+    tuned(place, "out", "--start", "coll_pipering_alpha=4", words=["is there already: --resume"])
+    tuned(place, "out", "--start", "coll_pipering_alpha=4", "--resume", words=["begun with start"])
+    assert files.read(start) == "coll_pipering_alpha=3\n"
+    assert before == sorted(os.listdir(os.path.dirname(start)))
+
+
+def test_another_budget():
+    """a resumed run has the sizes and costs of the budget that it was begun with"""
+    def measure(cells, text, seed, until):
+        limits.append(until)
+        return {cell["cell"]: {"status": "ok", "seconds": [1e-5 + 8e-8 * cell["bytes"]] * 3}
+                for cell in cells}
+
+    limits, found = [], []
+    for begun_with, now in ((30, 30), (30, 90), (90, 90)):
+        run = tune.Tuning(tune.parse(["out", "--budget", str(now)]), [])
+        run.say, run.machine = lambda _: None, {"nodes": 2, "ranks": 2}
+        run.journal = SimpleNamespace(head={"budget": begun_with})
+        run.measurer = SimpleNamespace(measure=measure)
+        run.measure_tasks()
+        found.append((run.largest, run.costs))
+    assert found[0] == found[1] != found[2] and limits[0] == limits[1] < limits[2], found
+
+
+def test_sizes_of_exchanges():
+    """what a rank sends in an exchange of all with all does not grow with the number of ranks"""
+    for largest in (1 << 20, 64 << 20):
+        for text in calls.HELD_OUT + tuple(t for group in knobs.GROUPS for t in group.calls):
+            few = calls.call(text, largest, 2)
+            assert few == calls.call(text, largest, 8)
+            for ranks in (9, 64, 1000, 100000):
+                many = calls.call(text, largest, ranks)
+                if few.dist not in ("dense", "mixed"):
+                    assert many == few, (text, ranks)
+                    continue
+                assert many.total % 8 == 0 and 64 <= many.total <= few.total, (text, ranks)
+                assert many.total * ranks <= 8 * few.total or many.total == 64, (text, ranks)
+                assert (many.total + 8) * ranks > 8 * few.total, (text, ranks)
 
 
 def test_full_disk():

@@ -9,7 +9,8 @@
 What makes a call's time is its collective, the number of ranks, ranks a node, bytes in all, the
 part that the largest contribution has of them, and how many ranks contribute. Sizes lie on a
 logarithmic scale from SMALLEST to a largest that the machine can move in the time at hand; both
-sets have powers of two and others, and share no size.
+sets have powers of two and others, and share no size. Of exchanges where everyone sends to everyone
+the size is that of a message, which gets smaller where ranks are many: their sum must fit.
 """
 
 from collections import namedtuple
@@ -17,6 +18,11 @@ from collections import namedtuple
 SMALLEST = 10_000
 LARGEST = 64 << 20
 SMALL_CALLS = (600, 2_400, 4_800)
+
+# Patterns in which a rank has a message for each other one, whose size is that of a message; how
+# many ranks that size is for, and the least that is left of it on more.
+ALL_TO_ALL = ("dense", "mixed")
+SIZED_FOR, LEAST_MESSAGE = 8, 64
 
 
 class Call(namedtuple("Call", "collective dist total type")):
@@ -50,11 +56,19 @@ def largest_size(beta, budget):
     return int(min(LARGEST, max(128 << 10, budget / 5000 / beta)))
 
 
-def call(text, largest):
-    """The Call of COLLECTIVE:DIST:PLACE[:TYPE]."""
+def message_size(size, ranks):
+    """Bytes to each rank of an exchange where everyone sends to everyone: on up to eight ranks the
+    size itself, on more so much less that a rank sends as much in all as it would to eight."""
+    return max(LEAST_MESSAGE, size * SIZED_FOR // max(SIZED_FOR, ranks) // 8 * 8)
+
+
+def call(text, largest, ranks):
+    """The Call of COLLECTIVE:DIST:PLACE[:TYPE] on so many ranks."""
     words = text.split(":")
-    return Call(words[0], words[1], size_at(float(words[2]), largest),
-                words[3] if 4 == len(words) else "auto")
+    size = size_at(float(words[2]), largest)
+    if words[1] in ALL_TO_ALL:
+        size = message_size(size, ranks)
+    return Call(words[0], words[1], size, words[3] if 4 == len(words) else "auto")
 
 
 # Held out from the choosing: places between those that the choosing has, and shapes that it
@@ -81,16 +95,17 @@ def kind(text):
     return words[3] if 4 == len(words) else words[0]
 
 
-def held_out(largest, collectives, short, affected=(), small=()):
-    """The calls that files are proven with. collectives: names, or () for all; affected: kinds of
-    calls that must be there, since what was chosen is for them; small: collectives whose small
-    calls were given rules."""
+def held_out(largest, ranks, collectives, short, affected=(), small=()):
+    """The calls that files are proven with, on so many ranks. collectives: names, or () for all;
+    affected: kinds of calls that must be there, since what was chosen is for them; small:
+    collectives whose small calls were given rules."""
     texts = list(HELD_OUT)
     if short:
         there = {kind(text) for text in HELD_OUT_SHORT}
         texts = list(HELD_OUT_SHORT) + [text for text in HELD_OUT
                                         if kind(text) in set(affected) - there]
-    rows = [call(text, largest) for text in texts]
+    rows = [call(text, largest, ranks) for text in texts]
     small = set(small) if short else set(small) | {"allgatherv", "bcast", "allreduce"}
-    rows += [Call(name, "regular", total, "auto") for total in SMALL_CALLS for name in sorted(small)]
+    rows += [Call(name, "regular", total, "auto")
+             for total in SMALL_CALLS for name in sorted(small)]
     return [row for row in rows if not collectives or row.collective in collectives]

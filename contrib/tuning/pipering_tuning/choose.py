@@ -7,8 +7,6 @@
 """Choosing: groups of variables one after the other, each raced from what the model says, then
 around the winner, until neighbours gain nothing or the group's share of the time is used up."""
 
-import fnmatch
-
 from . import knobs, stats
 from .race import CURRENT, Race, text_of
 
@@ -48,9 +46,7 @@ class Chooser:
         """Those that this release has, this machine can show and the user wants."""
         kept = []
         for group in knobs.GROUPS:
-            if self.options.variables and not any(
-                    fnmatch.fnmatch(name, pattern) for name in group.variables
-                    for pattern in self.options.variables):
+            if not knobs.is_wanted(group, self.options.variables):
                 continue
             missing = [name for name in group.variables if self.table.get(name) is None]
             if missing:
@@ -72,7 +68,7 @@ class Chooser:
 
     def choose(self, group, largest, until, end):
         """One group. until: its share of the time; end: that of all groups."""
-        calls = knobs.calls_of(group, largest, self.options.collectives)
+        calls = knobs.calls_of(group, largest, self.machine["ranks"], self.options.collectives)
         if not calls:
             return
         if self.measurer.spent >= end:

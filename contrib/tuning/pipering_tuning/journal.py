@@ -6,10 +6,11 @@
 # $HEADER$
 """The journal: a line of JSON for each cell, on the disk before the next cell is measured.
 
-The first line says what was asked and of which machine; each later one has the id of a cell, its
-result, and the seconds of wall time that it took. A tuning is a function of what it has measured:
---resume runs it again from the beginning, takes from the journal whatever stands there, the time
-spent too, and so comes to where it was stopped.
+The first line says what was asked, and of what: machine, installation, settings in force, contents
+of files. Each later line has the id of a cell, its result, and the seconds of wall time that it
+took. A tuning is a function of what it has measured: --resume runs it again from the beginning,
+takes from the journal whatever stands there, the time spent too, and so comes to where it was
+stopped.
 """
 
 import json
@@ -19,9 +20,21 @@ from .files import Refusal
 
 FORMAT = 1
 
+# Parts of the first line that must be the same when a run goes on, and how it is said that they
+# are not.
+ANOTHER = "was begun with another {key} ({old}; now {new}), so its times cannot be used"
+PARTS = {
+    "options": "was begun with {key} {old}, not {new}; give --resume the same options",
+    "files": "was begun with other contents of {key}, so its times cannot be used",
+    "installation": ANOTHER,
+    "machine": ANOTHER,
+    "settings": "was begun with {key} {old} in force (now {new}), so its times cannot be used",
+}
+
 
 class Journal:
-    """Cells by id. head: {"machine": {...}, "options": {...}}."""
+    """Cells by id. head: what the journal was begun with, {"machine": {...}, "options": {...}};
+    what is none of PARTS may differ when it is opened again."""
 
     def __init__(self, path, head):
         self.path = path
@@ -32,9 +45,7 @@ class Journal:
     @classmethod
     def create(cls, path, head):
         """A new journal; refuses to replace one that is there."""
-        if os.path.exists(path):
-            raise Refusal(f"{path} is there already: --resume goes on with it, or choose another "
-                          "output directory; nothing was run")
+        refuse_old(path)
         journal = cls(path, head)
         journal._open()
         journal._append({"format": FORMAT, **head})
@@ -42,21 +53,21 @@ class Journal:
 
     @classmethod
     def resume(cls, path, head, free=()):
-        """Opens a journal again. What stood behind the last whole line is lost; options but for
-        those in `free`, the library and the hosts must be the same as then."""
+        """Opens a journal again. What stood behind the last whole line is lost; all PARTS of the
+        head must be the same as then, but for options in `free`."""
         whole, lines = _read_lines(path)
-        first = lines[0]
-        if FORMAT != first.get("format") or "machine" not in first or "options" not in first:
-            raise Refusal(f"{path} is no journal that this pipering-tune can read; nothing was "
-                          "run, and the file stays as it is")
-        _compare(path, first, head, free)
-        journal = cls(path, head)
+        _compare(path, lines[0], head, free)
+        journal = cls(path, lines[0])
         for number, line in enumerate(lines[1:], 2):
             if "cell" not in line or "result" not in line:
                 raise Refusal(f"{path}, line {number} is no cell; nothing was run, and the file "
                               "stays as it is")
             journal.records[line["cell"]] = line
-        os.truncate(path, whole)
+        try:
+            os.truncate(path, whole)
+        except OSError as error:
+            raise Refusal(f"{path} cannot be written: {error.strerror}; nothing was run, and the "
+                          "file stays as it is") from error
         journal._open()
         return journal
 
@@ -85,6 +96,18 @@ class Journal:
 
     def close(self):
         self.stream.close()
+
+
+def refuse_old(path):
+    """Refuses where there is a journal."""
+    if os.path.exists(path):
+        raise Refusal(f"{path} is there already: --resume goes on with it, or choose another "
+                      "output directory; nothing was run")
+
+
+def check(path, head):
+    """Refuses where the journal was begun with another head, as far as that is known already."""
+    _compare(path, _read_lines(path)[1][0], head, ())
 
 
 def _read_lines(path):
@@ -118,18 +141,20 @@ def _parse(line):
 
 
 def _compare(path, then, now, free):
-    for key, name in (("library", "library"), ("hosts", "hosts")):
-        old, new = then["machine"].get(key), now["machine"].get(key)
-        if old != new:
-            raise Refusal(f"{path} was begun with another {name} ({_short(old)}; now "
-                          f"{_short(new)}), so its times cannot be used; nothing was run")
-    for key, old in then["options"].items():
-        new = now["options"].get(key)
-        if old != new and key not in free:
-            raise Refusal(f"{path} was begun with {key} {_short(old)}, not {_short(new)}; give "
-                          "--resume the same options; nothing was run")
+    if FORMAT != then.get("format") or "machine" not in then or "options" not in then:
+        raise Refusal(f"{path} is no journal that this pipering-tune can read; nothing was run, "
+                      "and the file stays as it is")
+    for part in (part for part in PARTS if part in now):
+        old, new = then.get(part, {}), now[part]
+        for key in {**old, **new}:
+            if old.get(key) != new.get(key) and not ("options" == part and key in free):
+                how = PARTS[part].format(key=key, old=_short(old.get(key), part),
+                                         new=_short(new.get(key), part))
+                raise Refusal(f"{path} {how}; nothing was run")
 
 
-def _short(value):
+def _short(value, part):
+    if value is None or [] == value:
+        return "the default" if "settings" == part else "none"
     text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -9,6 +9,7 @@ effect, and the values to begin with. Names, defaults, ranges and enumerations c
 a variable that this release does not have is left out, and the user is told.
 """
 
+import fnmatch
 from collections import namedtuple
 
 from . import calls as call_sets
@@ -79,6 +80,12 @@ GROUPS = (
 )
 
 
+def is_wanted(group, patterns):
+    """Whether a user who names variables by these patterns means a group; without any, all."""
+    return not patterns or any(fnmatch.fnmatch(name, pattern) for name in group.variables
+                               for pattern in patterns)
+
+
 def fits_machine(group, machine):
     """Whether a group can show an effect on this machine."""
     nodes, ranks = machine["nodes"] > 1, machine["ppn"] > 1
@@ -86,9 +93,9 @@ def fits_machine(group, machine):
             "both": nodes and ranks}[group.needs]
 
 
-def calls_of(group, largest, collectives=()):
+def calls_of(group, largest, ranks, collectives=()):
     """The calls of a group; collectives: names, or () for all."""
-    rows = [call_sets.call(text, largest) for text in group.calls]
+    rows = [call_sets.call(text, largest, ranks) for text in group.calls]
     return [row for row in dict.fromkeys(rows)
             if not collectives or row.collective in collectives]
 

@@ -179,11 +179,11 @@ def tidy(number):
 
 
 class Table:
-    """All variables of an Open MPI: version, prefix, {name: Variable}."""
+    """All variables of an Open MPI: version, prefix, directory of components, {name: Variable}."""
 
     def __init__(self, text):
         self.variables = {}
-        self.version = self.prefix = ""
+        self.version = self.prefix = self.components = ""
         for line in text.splitlines():
             self.take(line)
 
@@ -198,10 +198,17 @@ class Table:
             self.version = line.rpartition(":")[2]
         elif line.startswith("path:prefix:"):
             self.prefix = line[len("path:prefix:"):]
+        elif line.startswith("path:pkglibdir:"):
+            self.components = line[len("path:pkglibdir:"):]
 
     def get(self, name):
         """A Variable; None if this release has none of this name."""
         return self.variables.get(name)
+
+    def given(self):
+        """What files and the environment of this site set, {name: value}."""
+        return {name: variable.value for name, variable in self.variables.items()
+                if variable.source not in ("default", "")}
 
     def check(self, settings, where):
         """Refuses settings of variables that are not there, or of values that are not legal."""

@@ -6,6 +6,8 @@
 # $HEADER$
 """Preflight: which machine, what will disturb the measurement, whether files reach all ranks."""
 
+import hashlib
+import os
 import re
 import shlex
 import subprocess
@@ -187,9 +189,36 @@ def warnings(machine, nodes):
 
 def site_settings(table, names):
     """What files and the environment of this site already set, of the variables that are tuned."""
-    settings = {}
-    for name in names:
-        variable = table.get(name)
-        if variable is not None and variable.source not in ("default", ""):
-            settings[name] = variable.value
-    return settings
+    return {name: value for name, value in table.given().items() if name in names}
+
+
+def installation(table):
+    """What of an Open MPI must not change while a run is resumed: {what it is: where, or which}."""
+    found = {"prefix": table.prefix}
+    directory = table.components or os.path.join(table.prefix, "lib", "openmpi")
+    for name in ("coll/pipering", "coll/mleader"):
+        file = os.path.join(directory, f"mca_{name.replace('/', '_')}.so")
+        found[name] = digest(file) or digest(os.path.join(table.prefix, "lib", "libmpi.so"))
+    return found
+
+
+def digest(path):
+    """A few digits that differ where contents of a file do; None if it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.sha256(stream.read()).hexdigest()[:12]
+    except OSError:
+        return None
+
+
+def from_environment(names):
+    """Those of some variables that are set in the environment."""
+    return [name for name in names if f"OMPI_MCA_{name}" in os.environ]
+
+
+def forms(launcher, names):
+    """The forms in which a file with these variables can be handed to jobs. What the environment
+    sets wins over mca-params.conf, and not over --tune."""
+    if "tune" != launcher.form:
+        return ["conf"]
+    return ["tune"] if from_environment(names) else ["tune", "conf"]

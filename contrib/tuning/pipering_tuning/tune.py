@@ -79,6 +79,8 @@ def parse(arguments):
         parser.error(f"-n is {options.ranks}, but at least 2 ranks are needed")
     if options.against and not options.prove:
         parser.error("--against needs --prove")
+    if options.launch and (options.ranks or options.hostfile):
+        parser.error("-n and --hostfile are for mpirun; with --launch, COMMAND places the ranks")
     options.variables = [name for name in options.variables.split(",") if name]
     options.collectives = [name for name in options.collectives.split(",") if name]
     options.short = options.budget < SHORT_MINUTES
@@ -98,12 +100,20 @@ def with_words(arguments):
     return joined
 
 
-def start_settings(options):
+def start_settings(options, table):
     """Settings that the user names as in force."""
-    settings = files.read_settings(options.start_file) if options.start_file else {}
+    settings = checked(options.start_file, table)
     for text in options.start:
         name, value = files.setting(text, "--start")
         settings[name] = value
+    table.check(settings, "--start")
+    return {name: table.get(name).plain(value) for name, value in settings.items()}
+
+
+def checked(path, table):
+    """The settings of a parameter file that the user names; {} if there is none."""
+    settings = files.read_settings(path) if path else {}
+    table.check(settings, path)
     return settings
 
 
@@ -136,18 +146,13 @@ class Tuning:
         """Open MPI, its variables, the machine. Returns False after a dry run."""
         options = self.options
         self.directory = files.make_directory(options.out)
-        info = options.ompi_info or launch.beside(
-            launch.find_mpirun(options.mpirun) if not options.launch else
-            options.mpirun or os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun"),
-            "ompi_info")
-        self.table = ompi_info.read([info])
-        self.start = start_settings(options)
-        self.table.check(self.start, "--start")
-        self.start = {name: self.table.get(name).plain(value)
-                      for name, value in self.start.items()}
+        self.read_installation()
         self.launcher = launch.make(options, preflight.value_of(self.table,
                                                                 "mca_base_param_files"))
         self.check_names()
+        self.check_environment()
+        if not options.dry_run:
+            self.check_journal()
         begun = time.monotonic()
         self.nodes = preflight.probe(self.launcher)
         self.start_time = time.monotonic() - begun
@@ -166,6 +171,39 @@ class Tuning:
         self.open_journal(asked)
         return True
 
+    def read_installation(self):
+        """Variables of Open MPI, and all settings that the user names."""
+        options = self.options
+        info = options.ompi_info or launch.beside(
+            launch.find_mpirun(options.mpirun) if not options.launch else
+            options.mpirun or os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun"),
+            "ompi_info")
+        self.table = ompi_info.read([info])
+        self.start = start_settings(options, self.table)
+        self.proven = checked(options.prove, self.table)
+        self.against = checked(options.against, self.table)
+
+    def tunable(self):
+        """Groups of variables that this release has and the user wants, as far as is known before
+        the machine is."""
+        return [group for group in knobs.GROUPS
+                if knobs.is_wanted(group, self.options.variables)
+                and all(self.table.get(name) is not None for name in group.variables)]
+
+    def check_environment(self):
+        """Refuses where jobs get files in a form over which the environment wins."""
+        if "tune" == self.launcher.form:
+            return
+        names = {**self.start, **self.proven, **self.against}
+        if not self.options.prove:
+            names.update({name: None for group in self.tunable() for name in group.variables})
+        if not self.options.prove and not self.options.variables:
+            names.update({rules.USE: None, rules.FILE: None})
+        for name in preflight.from_environment(names):
+            raise Refusal(f"OMPI_MCA_{name} is set in the environment, which wins over the files "
+                          f"that `{self.launcher}` can hand to jobs: unset it, and if it is to "
+                          f"stay in force, give --start {name}=VALUE; nothing was run")
+
     def check_names(self):
         """Refuses patterns that match no variable that can be tuned."""
         known = [name for group in knobs.GROUPS for name in group.variables]
@@ -173,7 +211,7 @@ class Tuning:
             if not fnmatch.filter(known, pattern):
                 raise Refusal(f"--variables: {pattern} is no variable that can be tuned; those "
                               f"are {', '.join(known)}; nothing was run")
-        known = sorted({calls.call(text, 1 << 20).collective for text in calls.HELD_OUT})
+        known = sorted({text.split(":")[0] for text in calls.HELD_OUT})
         for name in self.options.collectives:
             if name not in known:
                 raise Refusal(f"--collectives: {name} is not known; legal are {', '.join(known)}; "
@@ -198,13 +236,16 @@ class Tuning:
 
     def say_plan(self, machine):
         """What would be done, for --dry-run."""
+        options, ranks = self.options, machine["ranks"]
         self.say(f"a job: {self.launcher} [--tune FILE] KERNEL")
-        for group in knobs.GROUPS:
-            if knobs.fits_machine(group, machine):
+        for group in self.tunable() if not options.prove else ():
+            if knobs.fits_machine(group, machine) \
+                    and knobs.calls_of(group, 1 << 20, ranks, options.collectives):
                 self.say(f"would race {', '.join(group.variables)}: {group.title}")
-        self.say(f"then would prove the file on "
-                 f"{len(calls.held_out(1 << 20, self.options.collectives, self.options.short))} "
-                 f"calls; all in at most {self.options.budget:g} minutes, and one job more")
+        held = calls.held_out(1 << 20, ranks, options.collectives, options.short)
+        self.say(f"{'' if options.prove else 'then '}would prove "
+                 f"{options.prove or 'the file'} on {count(len(held), 'call')}; all in at most "
+                 f"{options.budget:g} minutes, and one job more")
 
     def start_path(self):
         """The parameter file of what is in force, None if --start says nothing."""
@@ -214,11 +255,30 @@ class Tuning:
         files.write(path, files.settings_text(self.start, ["What --start says is in force."]))
         return path
 
+    def asked_for(self):
+        """What a resumed run must have in common with the one that began, before any job is
+        run."""
+        named = {"--start-file": self.options.start_file, "--prove": self.options.prove,
+                 "--against": self.options.against}
+        return {"options": repeatable(self.options),
+                "files": {f"{option} {path}": preflight.digest(path)
+                          for option, path in named.items() if path},
+                "installation": preflight.installation(self.table),
+                "settings": self.table.given()}
+
+    def check_journal(self):
+        """Refuses a journal that cannot be used, before anything is run or written."""
+        path = os.path.join(self.directory, JOURNAL)
+        if self.options.resume:
+            journal.check(path, self.asked_for())
+        else:
+            journal.refuse_old(path)
+
     def open_journal(self, asked):
         path = os.path.join(self.directory, JOURNAL)
-        head = {"machine": {"library": self.machine["library"],
-                            "hosts": asked.get("hosts") or self.machine["hosts"]},
-                "options": repeatable(self.options), "command": self.command}
+        head = {**self.asked_for(), "command": self.command, "budget": self.options.budget,
+                "machine": {"library": self.machine["library"], "pml": self.machine["pml"],
+                            "hosts": asked.get("hosts") or self.machine["hosts"]}}
         self.journal = (journal.Journal.resume(path, head) if self.options.resume
                         else journal.Journal.create(path, head))
         self.measurer = measure.Measurer(
@@ -236,13 +296,16 @@ class Tuning:
         return 60 * self.options.budget * part
 
     def measure_tasks(self):
+        # Costs and sizes are those of the budget that the journal was begun with: with others,
+        # a resumed run would measure all calls anew.
+        budget = 60 * self.journal.head["budget"]
         cells = tasks.cells(self.machine, quick=self.options.short)
-        found = self.measurer.measure(cells, "tasks", self.options.seed, self.until(TASKS))
+        found = self.measurer.measure(cells, "tasks", self.options.seed, budget * TASKS)
         self.tasks = tasks.collect(cells, found)
         self.fits = tasks.fits(self.tasks)
         self.costs = tasks.costs(self.fits)
         self.beta = results.wire(self.fits)
-        self.largest = calls.largest_size(self.beta, 60 * self.options.budget)
+        self.largest = calls.largest_size(self.beta, budget)
         for name, value in self.costs.items():
             self.say(f"tasks: {name} {value:.4g}")
         for one in self.fits:
@@ -277,7 +340,7 @@ class Tuning:
         if not self.chosen and not self.rules:
             return None
         path = os.path.join(self.directory, "tuned.conf")
-        files.write(path, files.settings_text(settings, self.provenance()))
+        files.write(path, files.settings_text(settings, self.provenance(settings)))
         return path
 
     def write_rules(self):
@@ -291,12 +354,13 @@ class Tuning:
             settings["coll_tuned_dynamic_rules_fileformat"] = "json"
         return settings
 
-    def provenance(self):
+    def provenance(self, settings):
         """Comments of the parameter file."""
         machine = self.machine
+        ways = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
         lines = [f"Made by `{self.command}`",
                  f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
-                 "Use: mpirun --tune THIS-FILE, or these lines in mca-params.conf.", ""]
+                 f"Use: {', or '.join(self.ways(settings, ways))}.", ""]
         for row in self.choices:
             if row["variable"] in self.chosen:
                 lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
@@ -304,10 +368,11 @@ class Tuning:
 
     def prove(self, path, before):
         """A Proof of a parameter file against another (None: what is in force)."""
-        forms = ["tune", "conf"] if "tune" == self.launcher.form else ["conf"]
-        settings = files.read_settings(path)
+        given = {file: files.read_settings(file) for file in (before, path) if file}
+        forms = preflight.forms(self.launcher, [name for names in given.values() for name in names])
         for form in forms:
-            preflight.check_files(self.launcher.through(form), self.table, path, settings)
+            for file, settings in given.items():
+                preflight.check_files(self.launcher.through(form), self.table, file, settings)
         prover = prove.Prover(self.measurer, prove.Files(before, path, forms), self.held_out(),
                               self.options.effort, self.options.seed)
         return prover.run(self.until(PROOF))
@@ -316,8 +381,13 @@ class Tuning:
         """Calls for the proof, those among them that the choices are for."""
         affected = {calls.kind(text) for group in knobs.GROUPS for text in group.calls
                     if set(group.variables) & set(self.chosen)}
-        return calls.held_out(self.largest, self.options.collectives, self.options.short, affected,
+        return calls.held_out(self.largest, self.machine["ranks"], self.options.collectives,
+                              self.options.short, affected,
                               {rule.call.collective for rule in self.rules})
+
+    def ways(self, settings, words):
+        """How a file with these settings can be used; words: {form: how it is said}."""
+        return [words[form] for form in preflight.forms(self.launcher, settings)]
 
     def measure_regret(self):
         blocks = {}
@@ -342,7 +412,8 @@ class Tuning:
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
                              "broken": list(proof.broken)}}
         if proof.help:
-            found["files"] = {"mpirun --tune": path, "mca-params.conf": path}
+            ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
+            found["files"] = dict.fromkeys(self.ways(files.read_settings(path), ways), path)
         results.write(self.directory, found)
         report.write(found, os.path.join(self.directory, "report.html"))
 
@@ -384,13 +455,13 @@ class Tuning:
         self.say_end(proof)
         self.write_results(proof, path)
         if proof.help:
-            self.say(f"use: mpirun --tune {path} ..., or its lines in mca-params.conf")
+            ways = {"tune": f"mpirun --tune {path} ...",
+                    "conf": f"the lines of {path} in mca-params.conf"}
+            self.say("use: " + ", or ".join(self.ways(files.read_settings(path), ways)))
         return GOOD if proof.help or path is None else REFUSED
 
     def prove_only(self):
         """--prove; the exit status."""
-        settings = files.read_settings(self.options.prove)
-        self.table.check(settings, self.options.prove)
         self.measure_tasks()
         before = self.options.against or self.start_path()
         proof = self.prove(os.path.abspath(self.options.prove),
