@@ -68,6 +68,9 @@ def ompi_info(alpha="0", beta="0"):
     for name in ("allgatherv", "bcast"):
         text += parameter(f"coll_tuned_{name}_algorithm", "ignore", "int", writable=False,
                           values=("ignore", "linear", "quick", "two_proc"))
+    text += parameter("coll_tuned_bcast_algorithm_chain_fanout", 4, "int")
+    text += parameter("coll_tuned_bcast_algorithm_segmentsize", 1024, "int")
+    text += parameter("coll_tuned_allgatherv_algorithm_tree_fanout", 3, "int")
     return text
 
 

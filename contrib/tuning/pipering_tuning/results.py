@@ -39,12 +39,12 @@ def _phase(asked):
 
 
 def _arm(asked):
-    """default, tuned, stock, or the settings."""
+    """default, tuned, stock, or the settings, those of the job too."""
     known = {"before": "default", "after": "tuned", "default": "default", "tuned": "tuned",
              "stock": "stock"}
     if asked["arm"] in known:
         return known[asked["arm"]]
-    return race.text_of(asked["set"]) or "default"
+    return race.text_of({**asked.get("job", {}), **asked["set"]}) or "default"
 
 
 def _row(asked, result, machine, beta):

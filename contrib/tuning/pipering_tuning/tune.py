@@ -326,8 +326,7 @@ class Tuning:
     def choose_rules(self):
         if self.options.variables:
             return
-        racer = rules.Rules(self.measurer, self.table, self.machine["ranks"], self.chosen,
-                            self.options)
+        racer = rules.Rules(self.measurer, self.table, self.machine, self.chosen, self.options)
         self.rules = racer.run(self.until(RULES))
         for rule in self.rules:
             self.say(f"coll/tuned: {rules.describe(rule)}")
