@@ -178,19 +178,54 @@ def test_mpirun():
           words=["--allow-run-as-root"])
 
 
+PARSING = """cat >&2 <<'END'
+--------------------------------------------------------------------------
+PRTE detected a parse error in the hostfile:
+
+   /posed/hosts
+
+It occured on line number 2 on token 5:
+
+   corse
+--------------------------------------------------------------------------
+END
+exit 213"""
+
+
 def test_hosts():
-    """host files and Slurm's allocations are understood, or refused with the line"""
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "hosts")
-        for text, words in (("", "names no host"), ("n0 slots=2\nn1 cores=4\n", "line 2"),
-                            (None, "No such file")):
-            if text is not None:
-                files.write(path, text)
-            refused(lambda: launch.read_hosts(path if text is not None else path + "x"), words)
-        files.write(path, "# mine\nn0 slots=2 # first\n\nn1 slots=4 max_slots=8\nn2\n")
-        assert launch.read_hosts(path) == [("n0", 2), ("n1", 4), ("n2", 1)]
+    """host files are left to mpirun, but for one without hosts; Slurm's tasks are understood"""
+    place = Place(PARSING)
+    path = os.path.join(place.path, "hosts")
+    for text in ("", "# n0\n\n", "// n0 slots=4\n/* n1\nn2 */\n"):
+        files.write(path, text)
+        tuned(place, "out", "--hostfile", "hosts", words=["names no host"])
+    tuned(place, "out", "--hostfile", "hostsx", words=["No such file"])
+    files.write(path, "n0\nn1 slots = 4 max_slots=8 // second\n^n2\n/* all */")
+    tuned(place, "out", "--hostfile", "hosts", words=["parse error", "line number 2", "corse"])
+    options = SimpleNamespace(hostfile=path, ranks=None, mpirun=place.mpirun, mpirun_args="--x y",
+                              launch=None)
+    assert launch.make(options, "").words == [place.mpirun, "--hostfile", path, "--x", "y"]
+    options.ranks = 6
+    assert launch.make(options, "").words[1:5] == ["--hostfile", path, "-n", "6"]
     assert launch.slurm_tasks("16(x3),8") == 56 and launch.slurm_tasks("4") == 4
     refused(lambda: launch.slurm_tasks("many"), "many", "-n")
+
+
+def test_cores():
+    """one machine has a rank for each core, not for each of its hardware threads"""
+    options = SimpleNamespace(hostfile=None, ranks=None, mpirun="/bin/true", mpirun_args="",
+                              launch=None)
+    with tempfile.TemporaryDirectory() as directory:
+        for number in range(8):
+            files.write(os.path.join(directory, str(number)), f"{number % 4},{number % 4 + 4}\n")
+        for allowed, words in (({0, 1, 2, 3, 4, 5, 6, 7}, ["-n", "4"]), ({1, 2, 5}, ["-n", "2"]),
+                               ({1, 5}, ["-n", "2", "--oversubscribe"]),
+                               ({8, 9, 10}, ["-n", "3"])):
+            with mock.patch.object(launch, "SIBLINGS", os.path.join(directory, "{}")), \
+                    mock.patch.object(os, "sched_getaffinity", lambda _, found=allowed: found), \
+                    mock.patch.dict(os.environ):
+                os.environ.pop("SLURM_JOB_ID", None)
+                assert launch.make(options, "").words == ["/bin/true"] + words, allowed
 
 
 def test_launcher():

@@ -15,6 +15,10 @@ import shutil
 from .files import Refusal, read
 
 SLURM_TASKS = re.compile(r"(\d+)(?:\(x(\d+)\))?$")
+# What may stand in a host file beside hosts.
+COMMENT = re.compile(r"(#|//)[^\n]*|/\*.*?\*/", re.DOTALL)
+# The hardware threads of a processor's core.
+SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 
 
 class Launcher:
@@ -71,25 +75,27 @@ def beside(mpirun, name):
     return path if os.access(path, os.X_OK) else (shutil.which(name) or path)
 
 
-def read_hosts(path):
-    """[(host, slots)] of a host file."""
-    hosts = []
-    for number, line in enumerate(read(path).splitlines(), 1):
-        words = line.split("#", 1)[0].split()
-        if not words:
-            continue
-        slots = 1
-        for word in words[1:]:
-            found = re.match(r"slots=(\d+)$", word)
-            if found is None and not word.startswith("max"):
-                raise Refusal(f"{path}, line {number}: '{word}' is not understood; expected a "
-                              "line like `node1 slots=16`; nothing was run")
-            slots = int(found.group(1)) if found else slots
-        hosts.append((words[0], slots))
-    if not hosts:
+def check_hosts(path):
+    """Refuses a host file that names no host, which mpirun would leave aside. All else in it is
+    for mpirun to understand: its slots, and which hosts have as many as they have cores."""
+    if not COMMENT.sub("", read(path)).strip():
         raise Refusal(f"{path} names no host; expected lines like `node1 slots=16`; nothing was "
                       "run")
-    return hosts
+
+
+def cores():
+    """Cores of this machine that this process may run on. Open MPI has a slot for each of them,
+    not for each of their hardware threads."""
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count()
+    found = set()
+    for number in os.sched_getaffinity(0):
+        try:
+            with open(SIBLINGS.format(number), encoding="ascii") as stream:
+                found.add(stream.read().strip())
+        except OSError:
+            found.add(str(number))
+    return len(found)
 
 
 def slurm_tasks(text):
@@ -107,18 +113,17 @@ def slurm_tasks(text):
 def _place(options):
     """(mpirun's options that place ranks, words that say where)."""
     if options.hostfile:
-        hosts = read_hosts(options.hostfile)
-        slots = sum(count for _, count in hosts)
-        return (["--hostfile", os.path.abspath(options.hostfile), "-n",
-                 str(options.ranks or slots)],
-                f"{len(hosts)} hosts of {options.hostfile}")
+        check_hosts(options.hostfile)
+        ranks = ["-n", str(options.ranks)] if options.ranks else []
+        return (["--hostfile", os.path.abspath(options.hostfile)] + ranks,
+                f"hosts of {options.hostfile}")
     if "SLURM_JOB_ID" in os.environ:
         per_node = os.environ.get("SLURM_TASKS_PER_NODE", "1")
         return (["-n", str(options.ranks or slurm_tasks(per_node))],
                 f"Slurm's allocation {os.environ['SLURM_JOB_ID']}")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    ranks = options.ranks or max(2, cores)
-    crowd = ["--oversubscribe"] if ranks > cores else []
+    slots = cores()
+    ranks = options.ranks or max(2, slots)
+    crowd = ["--oversubscribe"] if ranks > slots else []
     return ["-n", str(ranks)] + crowd, "this machine alone"
 
 

@@ -69,15 +69,16 @@ def run_plainly(launcher, program, settings_file=None, limit=120, so=NOT_BEGUN):
 
 
 def reason(text):
-    """The line of mpirun's messages that says most."""
+    """The line of mpirun's messages that says most, with the next ones if it is their heading."""
     if ROOT in text.replace("\n", " "):
         return ("mpirun does not run as root without --allow-run-as-root, which --mpirun-args may "
                 "give it")
     lines = [line.strip() for line in text.splitlines() if line.strip(" -\n")]
-    for line in lines:
+    for number, line in enumerate(lines):
         if any(word in line.lower() for word in ("could not", "unknown host", "not found",
                                                  "not resolve", "not enough slots", "error")):
-            return line.rstrip(".")
+            more = lines[number + 1:number + 4] if line.endswith(":") else []
+            return " ".join([line] + more).rstrip(".")
     return lines[-1].rstrip(".") if lines else "it says nothing"
 
 

@@ -51,7 +51,7 @@ def parse(arguments):
         help="time that the tuning may take (30)")
     add("--hostfile", metavar="FILE", help="a line `node1 slots=16` for each node")
     add("-n", "--ranks", type=int, metavar="N",
-        help="ranks (all slots; on one machine as many as processors)")
+        help="ranks (all slots; on one machine as many as cores)")
     add("--mpirun", metavar="PATH", help="the mpirun of the Open MPI to tune (that on PATH)")
     add("--mpirun-args", metavar="ARGS", help="more options of mpirun, in one word")
     add("--launch", metavar="COMMAND",
