@@ -7,12 +7,16 @@
 # $HEADER$
 """Bad input and failing machines: one clear sentence, an exit status not 0, nothing lost."""
 
+import contextlib
+import io
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from types import SimpleNamespace
 from unittest import mock
 
@@ -431,6 +435,55 @@ def test_verdict_first():
         run.write_files, run.write_results = lambda: "out/tuned.conf", full
         refused(getattr(run, step), "cannot be written")
         assert "The file helps." in said, said
+
+
+def test_unwritable():
+    """files that cannot be cut, removed or opened are one sentence, and nothing is lost"""
+    denied = OSError(30, "Read-only file system")
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        with mock.patch.object(os, "truncate", side_effect=denied):
+            refused(lambda: journal.Journal.resume(path, HEAD), "journal.jsonl", "Read-only")
+        with mock.patch.object(os, "unlink", side_effect=denied):
+            refused(lambda: files.remove(path), "journal.jsonl", "Read-only")
+        assert len(journal.Journal.resume(path, HEAD).records) == 3
+        said = io.StringIO()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        try:
+            with mock.patch.object(tune.Tuning, "run", side_effect=denied), \
+                    contextlib.redirect_stderr(said):
+                assert tune.main([os.path.join(directory, "out")]) == 1
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        assert "Read-only" in said.getvalue() and "--resume" in said.getvalue(), said.getvalue()
+
+
+def hung_up(ignored):
+    """The exit status of pipering-tune whose terminal ends while a job starts; None: it goes on.
+    ignored: as nohup has it."""
+    place = Place(f"echo >started; exec sleep {60 if not ignored else 2}")
+    words = [sys.executable, DOOR, "--mpirun", place.mpirun, "out"]
+    run = subprocess.Popen(
+        ["sh", "-c", 'trap "" HUP; exec "$@"', "sh"][:4 if ignored else 0] + words,
+        cwd=place.path, stderr=subprocess.PIPE, text=True)
+    try:
+        while not os.path.exists(os.path.join(place.path, "started")):
+            assert run.poll() is None, run.stderr.read()
+            time.sleep(0.01)
+        run.send_signal(signal.SIGHUP)
+        return run.wait(30), run.stderr.read()
+    finally:
+        run.kill()
+        run.wait()
+
+
+def test_hung_up():
+    """the end of the terminal is an interrupt, unless nohup says otherwise"""
+    status, said = hung_up(False)
+    assert status == 130 and "--resume" in said, (status, said)
+    status, said = hung_up(True)
+    assert status == 1 and "no rank answered" in said, (status, said)
 
 
 def test_table():

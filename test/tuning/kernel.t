@@ -9,6 +9,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -159,6 +160,24 @@ def test_dies():
         assert "status 4" in world.results["d"]["note"], world.results["d"]
 
 
+def test_dies_between():
+    """a job that dies behind a group costs none of the next group's cells their time"""
+    with posed() as world:
+        world.run([cell("a", "leave"), cell("b"), cell("c", "leave", group="g"),
+                   cell("d", group="g"), cell("e")])
+        assert ["ok"] * 5 == [world.results[name]["status"] for name in "abcde"], world.results
+        assert 3 == len(world.jobs())
+
+
+def test_dies_early():
+    """a cell with which two jobs die before they are at it fails, and the others are timed"""
+    with posed() as world:
+        world.run([cell("a"), cell("b", "early"), cell("c")])
+        assert {"a": "ok", "b": "failed", "c": "ok"} == {
+            name: result["status"] for name, result in world.results.items()}
+        assert "status 6" in world.results["b"]["note"] and 3 == len(world.jobs())
+
+
 def test_never_begins():
     """two jobs that do not begin are enough: one sentence says why"""
     with posed(POSED_START="die") as world:
@@ -201,6 +220,44 @@ def test_interrupted():
                 assert False, "nothing was raised"
             except error:
                 pass
+
+
+def test_interrupted_twice():
+    """a second interrupt, while a job is asked to end that does not, ends it by force"""
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def take(name, result):
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with posed() as world:
+            try:
+                kernel.run(POSED, world.launcher, [cell("a", "deaf"), cell("b")], take,
+                           cell_timeout=TIMEOUT)
+                assert False, "was not interrupted"
+            except KeyboardInterrupt:
+                assert 1 == len(world.jobs())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_log():
+    """a log that cannot be written is one sentence, and no job is left"""
+    with tempfile.TemporaryDirectory() as directory:
+        log = os.path.join(directory, "kernel.log")
+        for make in (lambda: os.mkdir(log), lambda: os.symlink("/dev/full", log)):
+            make()
+            with posed() as world:
+                try:
+                    world.run([cell("a", "garbage"), cell("b")], directory=directory)
+                    assert False, "no Refusal"
+                except Refusal as refusal:
+                    assert log in str(refusal) and "--resume" in str(refusal), refusal
+            (os.rmdir if os.path.isdir(log) else os.unlink)(log)
 
 
 def test_lines():

@@ -9,11 +9,13 @@
 
 POSED_STATE names a directory, where each start leaves a file with the process id. What a cell's
 `set` says: hang, die (with a word on stderr), mute (dies without one), garbage (lines that are
-none), wrong, spawn (leaves a child that sleeps), defer (the result comes behind those of the rest
-of the group). POSED_START=die: no job begins.
+none), wrong, spawn (leaves a child that sleeps), deaf (hears no SIGTERM from then on), defer (the
+result comes behind those of the rest of the group), leave (dies behind the group), early (dies
+before it says which cell it is at). POSED_START=die: no job begins.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -38,14 +40,19 @@ def misbehave(what):
         sys.exit(4)
     elif "garbage" == what:
         sys.stdout.write("mpirun says something\n\0cell\ncell\tnobody\tok\t1\nat\n")
+    elif "deaf" == what:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
     elif "spawn" == what:
         subprocess.Popen(["sleep", "1000"])
 
 
 def run(line, deferred):
-    """A cell: where it is at, and its result in two halves, or to the lines for later."""
+    """A cell: where it is at, and its result in two halves, or to the lines for later. What it
+    asked for."""
     words = dict(word.split("=", 1) for word in line.split())
     what = words.get("set", "do:nothing").split(":")[1]
+    if "early" == what:
+        sys.exit(6)
     say(f"at\t{words['cell']}")
     misbehave(what)
     status = "wrong" if "wrong" == what else "ok"
@@ -53,11 +60,12 @@ def run(line, deferred):
               "contributors=3\tenters=1000\talgorithm=ring\tblock=512\tpredicted=0.125\tnote=")
     if "defer" == what:
         deferred.append(result)
-        return
+        return what
     sys.stdout.write(result[:20])
     sys.stdout.flush()
     time.sleep(0.02)
     say(result[20:])
+    return what
 
 
 def main():
@@ -68,14 +76,16 @@ def main():
         print("posed: the daemon could not be started", file=sys.stderr)
         sys.exit(1)
     say(MACHINE)
-    deferred = []
+    deferred, asked = [], set()
     for line in sys.stdin:
         if line.strip():
-            run(line, deferred)
+            asked.add(run(line, deferred))
             continue
         for result in deferred:
             say(result)
         deferred.clear()
+        if "leave" in asked:
+            sys.exit(5)
 
 
 main()

@@ -42,6 +42,15 @@ def write(path, text):
                       "the journal, and --resume goes on from there") from error
 
 
+def remove(path):
+    """Removes a file that is not recommended after all."""
+    try:
+        os.unlink(path)
+    except OSError as error:
+        raise Refusal(f"{path} cannot be removed: {error.strerror}; remove it by hand, since it "
+                      "is not recommended") from error
+
+
 def read(path):
     """The text of a file that the user named."""
     try:

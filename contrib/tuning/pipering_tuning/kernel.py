@@ -196,6 +196,38 @@ def _last_line(lines):
     return ""
 
 
+# ---- what jobs say besides
+
+class _Log:
+    """A file that takes lines; None as its path: there is none."""
+
+    def __init__(self, path):
+        self.path = path
+        self.stream = None
+        if path is not None:
+            self._try(self._open)
+
+    def _open(self):
+        # Not buffered: a line that a full disk does not take is not tried again by close.
+        self.stream = open(self.path, "ab", buffering=0)
+
+    def _try(self, act, *arguments):
+        try:
+            act(*arguments)
+        except OSError as error:
+            raise Refusal(f"{self.path} cannot be written: {error.strerror}; what was measured "
+                          "before stands in the journal, and --resume goes on from there") \
+                from error
+
+    def write(self, text):
+        if self.stream is not None:
+            self._try(self.stream.write, text.encode() + b"\n")
+
+    def close(self):
+        if self.stream is not None:
+            self.stream.close()
+
+
 # ---- a job
 
 class _Ended(Exception):
@@ -242,8 +274,7 @@ class _Job:
             self.lines.append(words)
             return
         self.said.append(text)
-        if self.log is not None:
-            self.log.write(text + "\n")
+        self.log.write(text)
 
     def _read(self, pipe):
         data = pipe.read()
@@ -294,14 +325,21 @@ class _Job:
             pass
 
     def kill(self):
-        """Ends the job by force, with all processes of its group, if it has not ended."""
-        if self.process.poll() is None:
-            self._signal(signal.SIGTERM)
-            try:
+        """Ends the job by force, with all processes of its group, if it has not ended. Whatever is
+        raised meanwhile, a second Ctrl-C too, nothing is left running."""
+        try:
+            if self.process.poll() is None:
+                self._signal(signal.SIGTERM)
                 self.process.wait(KILL_TIMEOUT)
-            except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            if self.process.poll() is None:
                 self._signal(signal.SIGKILL)
                 self.process.wait()
+            self._close()
+
+    def _close(self):
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             try:
                 pipe.close()
@@ -363,16 +401,23 @@ class _Runner:
                 self.on_result(name, result)
 
     def run(self, group):
-        """All cells of a group get a result."""
+        """All cells of a group get a result. A job that ends before it is at one of them may have
+        ended after the group before, so the first cell is not blamed until that happens again."""
         left = {str(cell["cell"]): cell for cell in group}
+        unheard = 0
         while left:
             self.ready()
             self.job.send("".join(cell_line(cell) + "\n" for cell in left.values()) + "\n")
             try:
                 self.collect(left)
             except _Ended as end:
-                name = self.at if self.at in left else next(iter(left))
+                name = self.at
                 self.lose(end)
+                if name not in left:
+                    unheard += 1
+                    if 2 > unheard:
+                        continue
+                    name = next(iter(left))
                 del left[name]
                 self.on_result(name, _without_result(end.status, end.note))
 
@@ -401,9 +446,7 @@ def run(program, launcher, cells, on_result, settings=None, cell_timeout=60.0, d
 
     Raises Refusal where jobs do not begin. Whatever is raised, no job is left running.
     """
-    log = None
-    if directory is not None:
-        log = open(os.path.join(directory, "kernel.log"), "a", encoding="utf-8", buffering=1)
+    log = _Log(directory and os.path.join(directory, "kernel.log"))
 
     def start():
         return _Job(launcher.argv([program], settings), launcher.environment(), log)
@@ -418,5 +461,4 @@ def run(program, launcher, cells, on_result, settings=None, cell_timeout=60.0, d
         return runner.machine
     finally:
         runner.kill()
-        if log is not None:
-            log.close()
+        log.close()

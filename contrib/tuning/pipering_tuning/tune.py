@@ -434,7 +434,7 @@ class Tuning:
         """A file that was not proven gets another name, and says so."""
         refused = os.path.join(self.directory, "refused.conf")
         files.write(refused, f"# {proof.sentence}\n" + files.read(path))
-        os.unlink(path)
+        files.remove(path)
         self.say(f"what was tried is in {refused}")
 
     def tune(self):
@@ -483,12 +483,21 @@ class Tuning:
 def main(arguments):
     """Exit status of pipering-tune with these arguments."""
     options = parse(arguments)
-    # What Slurm sends when an allocation ends is an interrupt too.
+    # What Slurm sends when an allocation ends is an interrupt too, and so is the end of a terminal,
+    # unless nohup was told that the run shall outlive it.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
         return Tuning(options, arguments).run()
     except Refusal as refusal:
         print(f"\npipering-tune: {refusal}.", file=sys.stderr)
+        return FAILED
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        print(f"\npipering-tune: {name}{error.strerror or error}; what was measured stands in "
+              f"{os.path.join(options.out, JOURNAL)}, and --resume goes on from there.",
+              file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         print(f"\npipering-tune: interrupted; what was measured stands in "
