@@ -15,7 +15,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 from html.parser import HTMLParser
+from unittest import mock
 from xml.etree import ElementTree
 
 import tap
@@ -261,6 +263,21 @@ def test_png():
         if png.available():
             with open(path, "rb") as file:
                 assert file.read(4) == b"\x89PNG"
+
+
+def test_old_matplotlib():
+    """a matplotlib that cannot draw the charts counts as none"""
+    def posed(**attributes):
+        module = types.ModuleType("matplotlib")
+        module.__dict__.update(attributes)
+        with mock.patch.dict(sys.modules, matplotlib=module):
+            return png.available()
+
+    assert not posed(__version__="3.3.4")
+    assert not posed(__version_info__=(3, 4, 3))
+    assert posed(__version_info__=(3, 5, 0)) and posed(__version_info__=(3, 10, 1))
+    with mock.patch.dict(sys.modules, matplotlib=None):
+        assert not png.available()
 
 
 def run_report(content, directory, out="report.html"):

@@ -4,7 +4,8 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Draws the charts of lines and rows as PNG, for slides and papers, where matplotlib is installed.
+"""Draws the charts of lines and rows as PNG, for slides and papers, where matplotlib is installed
+(3.5 or later).
 
 SVG is always there (svg.py), from the same data.
 """
@@ -13,15 +14,17 @@ from . import charts, svg
 
 MARKERS = "os^DvP_|"
 INCHES = (5.0, 3.6)
+# That a figure takes a layout and ticks their labels; earlier ones do not say their version so.
+LEAST_VERSION = (3, 5)
 
 
 def available():
-    """Is matplotlib installed?"""
+    """Is a matplotlib installed that can draw the charts?"""
     try:
-        import matplotlib  # pylint: disable=import-outside-toplevel,unused-import
+        import matplotlib  # pylint: disable=import-outside-toplevel
     except ImportError:
         return False
-    return True
+    return LEAST_VERSION <= tuple(getattr(matplotlib, "__version_info__", ()))
 
 
 def write(chart, path):
