@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from pipering_tuning import (calls, choose, files, journal, measure, ompi_info,  # noqa: E402
-                             prove, race, regret, results, rules, stats)
+                             knobs, prove, race, regret, results, rules, stats)
 
 LARGEST = 2 << 20
 SOME = ["coll_pipering_alpha", "coll_pipering_window", "coll_pipering_alltoall_small"]
@@ -130,6 +130,25 @@ def test_budget():
     assert bench.measurer.spent < 90, bench.measurer.spent
     reasons = [row["reason"] for row in chooser.choices]
     assert any("--budget" in reason for reason in reasons), reasons
+
+
+def test_whole_time():
+    """the time in which jobs end and begin counts too"""
+    bench = Bench(teardown=5.0)
+    bench.choose(variables=["coll_pipering_alltoall_small"])
+    assert bench.measurer.jobs > 1
+    assert abs(bench.measurer.spent + 5.0 - bench.machine.now) < 0.01, bench.measurer.spent
+
+
+def test_one_round():
+    """one job decides nothing; a race that has begun may take the time for a second one"""
+    group = next(g for g in knobs.GROUPS if "coll_pipering_alltoall_small" in g.variables)
+    for end, rounds in ((0.1, 1), (1e9, 2)):
+        bench = Bench()
+        racer = race.Race(bench.measurer, "x", knobs.calls_of(group, LARGEST, posed.RANKS), {},
+                          [{"coll_pipering_alltoall_small": "8192"}], race.FULL, 1)
+        verdict = racer.run(0.1, end)
+        assert racer.rounds == rounds and bool(verdict.settings) == (2 == rounds), verdict
 
 
 def test_failing_arm():
@@ -326,11 +345,25 @@ def test_regret():
     held = calls.held_out(LARGEST, posed.RANKS, ["allgatherv"], True)
     found = regret.measure(bench.measurer, bench.table, held, {}, {call: 4096 for call in held},
                            race.FULL, 1, 1e9)
-    assert len(found) == len(held) and all(0 <= row["default"] < 0.06 for row in found), found
+    assert len(found) == len(held) and all(abs(row["default"]) < 0.08 for row in found), found
     start = wrong(30, 1 / 30)
     bench = Bench(start)
     found = regret.measure(bench.measurer, bench.table, held, wrong(1, 1), {}, race.FULL, 1, 1e9)
-    assert all(row["default"] > 0.2 and row["tuned"] < 0.06 for row in found), found
+    assert all(row["default"] > 0.2 and row["tuned"] < 0.08 for row in found), found
+
+
+def test_regret_of_nothing():
+    """where all settings are alike, regret is none on average"""
+    dice = random.Random(8)
+    call = calls.Call("bcast", "regular", 65536, "auto")
+    arms = ["default", "tuned", "stock"] + [str(number) for number in range(8)]
+    found = [regret._row(call, {arm: {"status": "ok", "seconds": [
+        dice.lognormvariate(0, 0.05) for _ in range(8)]} for arm in arms}) for _ in range(400)]
+    for arm in ("default", "tuned"):
+        mean = sum(row[arm] for row in found) / len(found)
+        assert abs(mean) < 0.01, (arm, mean)
+    assert len({row["best_arm"] for row in found}) == len(arms)
+    assert regret._row(call, {"default": {"status": "ok", "seconds": [1.0]}}) is None
 
 
 def test_results():

@@ -102,8 +102,10 @@ class Machine:
     cells; bad: tells of a cell, as the kernel gets it, with the parameter file of its job, how it
     fails, None if it does not."""
 
-    def __init__(self, seed=1, noise=0.02, drift=0.02, bad=None, knee=math.inf):
+    def __init__(self, seed=1, noise=0.02, drift=0.02, bad=None, knee=math.inf,
+                 teardown=0.0):
         self.dice = random.Random(seed)
+        self.teardown = teardown
         self.knee = knee
         self.noise = noise
         self.drift = drift
@@ -131,6 +133,7 @@ class Machine:
             else:
                 result = {"status": status, "seconds": [], "note": f"posed to be {status}"}
             take(cell["cell"], result)
+        self.now += self.teardown
 
     def result(self, cell, settings, factor):
         time, block = true_time(cell, settings, self.knee)

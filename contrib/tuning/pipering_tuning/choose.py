@@ -82,7 +82,7 @@ class Chooser:
         tried, verdicts = [], []
         while candidates and len(verdicts) < STEPS:
             tried += candidates
-            verdict = self.race(group, calls, candidates, len(verdicts), until)
+            verdict = self.race(group, calls, candidates, len(verdicts), until, end)
             verdicts.append(verdict)
             if verdict.settings is None or self.measurer.spent >= until:
                 break
@@ -103,11 +103,11 @@ class Chooser:
         return [result["block"] for result in results.values()
                 if "ok" == result["status"] and result["block"]]
 
-    def race(self, group, calls, candidates, step, until):
+    def race(self, group, calls, candidates, step, until, end):
         name = f"{group.variables[0]}/{step}"
         race = Race(self.measurer, name, calls, dict(self.chosen), candidates,
                     self.options.effort, self.options.seed)
-        verdict = race.run(until)
+        verdict = race.run(until, end)
         self.races.append(race)
         if verdict.settings is not None:
             self.measurer.progress.say(f"{text_of(verdict.settings)}: {verdict.reason}")

@@ -21,7 +21,8 @@ from . import files
 
 
 class Measurer:
-    """Counts the time spent, that of cells in the journal too.
+    """Counts the time spent, that of cells in the journal too: from the end of a cell to that of
+    the next one, so what is between them belongs to it, the end and begin of jobs too.
 
     run      run(cells, on_result, settings_file, form) measures: jobs of the kernel, or a posed
              machine of a test
@@ -39,6 +40,7 @@ class Measurer:
         self.directory = directory
         self.clock = clock
         self.spent = 0.0
+        self.mark = clock()
         self.used = {}
         self.jobs = 0
 
@@ -107,15 +109,12 @@ class Measurer:
     def _run(self, pairs, results, text, total, path, form, until=math.inf):
         asked = {str(number): cell for number, (cell, _) in enumerate(pairs)}
         self.jobs += 1
-        last = self.clock()
 
         def take(number, result):
-            nonlocal last
-            now = self.clock()
+            begun, self.mark = self.mark, self.clock()
             name = asked[number]["cell"]
-            self.journal.add(asked[number], result, now - last)
+            self.journal.add(asked[number], result, self.mark - begun)
             self._use(self.journal.records[name])
-            last = now
             results[name] = result
             self.progress.cell(f"{text}: {_label(asked[number])}", len(results), total, self.spent)
 

@@ -8,7 +8,8 @@
 
 Every race has the settings in force twice, as the arms `current` and `again`: by what these two
 seem to differ is noise. Rounds go on, each in a job of its own, until one candidate is left and
-known well enough, or the time is used up; arms that are clearly slower than the best drop out.
+known well enough, or the time is used up; arms that are clearly slower than the best drop out. One
+round decides nothing, since jobs differ.
 """
 
 import random
@@ -20,7 +21,7 @@ from .progress import count
 CURRENT, AGAIN = "current", "again"
 LEAST_GAIN = 0.02
 TIGHT = 0.02
-MOST_ROUNDS = 8
+LEAST_ROUNDS, MOST_ROUNDS = 2, 8
 
 Verdict = namedtuple("Verdict", "settings interval noise reason rounds")
 """settings: of the winner, None if the current ones stay; interval: new time by old, of the
@@ -155,15 +156,17 @@ class Race:
         interval = self.ratio(self.candidates[0])
         return interval.low > 1 or interval.high - interval.low < 2 * TIGHT
 
-    def run(self, until):
-        """Races until it is over, or until the measurer has spent `until` seconds. A round is
-        begun only where the last one's time is left."""
+    def run(self, until, end=None):
+        """Races until it is over, or until the measurer has spent `until` seconds; up to `end`
+        (until, if None) where fewer rounds than a verdict needs are over. A round is begun only
+        where the last one's time is left."""
         last = 0.0
         while self.calls and not self.is_over():
             before = self.measurer.spent
-            if 0 < self.rounds and before + last > until:
+            limit = until if end is None or LEAST_ROUNDS <= self.rounds else max(until, end)
+            if 0 < self.rounds and before + last > limit:
                 break
-            self.round(until)
+            self.round(limit)
             last = self.measurer.spent - before
             if self.calls:
                 self.drop_slower()
@@ -179,6 +182,9 @@ class Race:
         if not ranked:
             reasons = {arm.out for arm in self.arms[2:]}
             return Verdict(None, None, noise, "; ".join(sorted(reasons)), self.rounds)
+        if LEAST_ROUNDS > self.rounds:
+            return Verdict(None, None, noise, "there was time for one round only, and one job "
+                           "decides nothing", self.rounds)
         reason = None
         for interval, arm in ranked:
             if interval.high >= 1 or 1 - interval.middle < noise:

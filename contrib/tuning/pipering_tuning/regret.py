@@ -65,12 +65,16 @@ def measure(measurer, table, calls, chosen, blocks, effort, seed, until):
 
 
 def _row(call, results):
-    times = {arm: median(result["seconds"]) for arm, result in results.items()
-             if result is not None and "ok" == result["status"] and result["seconds"]}
-    if "default" not in times:
+    """Every other repetition says which arm is best, the rest how much longer others take: the
+    least of many medians is too small by chance, and would be so in its own samples. A regret may
+    thus be below 0 where arms are alike."""
+    halves = {arm: (median(result["seconds"][::2]), median(result["seconds"][1::2]))
+              for arm, result in results.items() if result is not None
+              and "ok" == result["status"] and 2 <= len(result["seconds"])}
+    if "default" not in halves:
         return None
-    best = min(times, key=times.get)
-    tuned = times.get("tuned", times["default"])
+    best = min(halves, key=lambda arm: halves[arm][0])
+    regret = {arm: times[1] / halves[best][1] - 1 for arm, times in halves.items()}
     return {"collective": call.collective, "distribution": call.dist, "total": call.total,
-            "default": times["default"] / times[best] - 1, "tuned": tuned / times[best] - 1,
+            "default": regret["default"], "tuned": regret.get("tuned", regret["default"]),
             "best_arm": best}
