@@ -545,15 +545,16 @@ def test_doubles():
 
 
 # As Open MPI 5.0: of several --param only the first one's component is shown, with all that it
-# has. Values are those of the parameter file, but of what SET sets.
+# has, and nothing of "base". Values are those of the parameter file, changed by SET.
 SHOWING = r"""
 while [ $# -gt 1 ] && [ --param != "$1" ]; do shift; done
 echo "mca:$2:$3:version:5.0"
 for number in 1 2 3 4 5 6 7 8 9; do
     echo "mca:$2:$3:param:$2_$3_other_$number:value:1"
 done
+case $3 in all) names=$2_ ;; base) names=none ;; *) names=$2_$3_ ;; esac
 for file in $(echo "$OMPI_MCA_mca_base_param_files" | tr , ' '); do
-    sed -n "/^$2_$3_/s/^\([^=]*\)=\(.*\)/mca:$2:$3:param:\1:value:\2/p" "$file"
+    sed -n "/^$names/s/^\([^=]*\)=\(.*\)/mca:$2:$3:param:\1:value:\2/p" "$file"
 done | sed "$SET"
 """
 
@@ -569,12 +570,13 @@ class Taking:
         script(self.place.path, "bin/ompi_info", SHOWING)
         lines = [f"path:prefix:{self.place.path}"]
         for name, kind in (("coll_pipering_alpha", "double"), ("coll_mleader_large", "size_t"),
-                           ("coll_tuned_use_dynamic_rules", "string")):
-            owner = ":".join(name.split("_")[:2])
+                           ("coll_tuned_use_dynamic_rules", "string"),
+                           ("mpi_yield_when_idle", "string")):
+            owner = "mpi:base" if name.startswith("mpi") else ":".join(name.split("_")[:2])
             lines += [f"mca:{owner}:param:{name}:value:0", f"mca:{owner}:param:{name}:type:{kind}"]
         self.table = ompi_info.Table("\n".join(lines))
         self.settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_large": "64k",
-                         "coll_tuned_use_dynamic_rules": "true"}
+                         "coll_tuned_use_dynamic_rules": "true", "mpi_yield_when_idle": "1"}
         self.file = os.path.join(self.place.path, "tuned.conf")
         files.write(self.file, files.settings_text(self.settings))
         self.launcher = launch.Launcher(["env", f"SET={change}", "sh", "-c", TWO_RANKS, "job"],

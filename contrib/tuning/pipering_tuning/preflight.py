@@ -97,17 +97,18 @@ def probe(launcher):
 
 def _asking(table, settings):
     """A script of sh that prints the lines of these variables' values alone. ompi_info prints the
-    first component only that one --param after the other asks for, so each has an ompi_info."""
+    first component only that one --param after the other asks for, so each has an ompi_info; it
+    calls variables of a framework itself those of "base", and shows them as those of "all"."""
     owners = {}
     for name in sorted(settings):
-        owners.setdefault(table.get(name).owner, []).append(f":param:{name}:value:")
-    program = shlex.quote(f"{table.prefix}/bin/ompi_info")
+        framework, component = table.get(name).owner.split(":")
+        owner = framework, "all" if "base" == component else component
+        owners.setdefault(owner, []).append(shlex.quote(f":param:{name}:value:"))
+    program = shlex.quote(f"{table.prefix}/bin/ompi_info") + " --parsable --level 9 --param"
     lines = []
     for owner, marks in sorted(owners.items()):
-        component = " ".join(map(shlex.quote, owner.split(":")))
-        lines.append(f"shown=$({program} --parsable --level 9 --param {component}) || exit")
-        lines.append("printf '%s\\n' \"$shown\" | grep -F "
-                     + " ".join(f"-e {shlex.quote(mark)}" for mark in marks))
+        lines.append(f"shown=$({program} {shlex.join(owner)}) || exit")
+        lines.append(f"printf '%s\\n' \"$shown\" | grep -F -e {' -e '.join(marks)}")
     return "\n".join(lines + ["exit 0"])
 
 
