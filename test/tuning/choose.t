@@ -114,6 +114,22 @@ def test_block_size():
     assert not chooser.chosen and row["chosen"] == "0" and row["reason"], row
 
 
+def test_sizes_of_exchanges():
+    """what a rank sends in an exchange of all with all does not grow with the number of ranks"""
+    for largest in (1 << 20, 64 << 20):
+        for text in calls.HELD_OUT + tuple(t for group in knobs.GROUPS for t in group.calls):
+            few = calls.call(text, largest, 2)
+            assert few == calls.call(text, largest, 8)
+            for ranks in (9, 64, 1000, 100000):
+                many = calls.call(text, largest, ranks)
+                if few.dist not in ("dense", "mixed"):
+                    assert many == few, (text, ranks)
+                    continue
+                assert many.total % 8 == 0 and 64 <= many.total <= few.total, (text, ranks)
+                assert many.total * ranks <= 8 * few.total or many.total == 64, (text, ranks)
+                assert (many.total + 8) * ranks > 8 * few.total, (text, ranks)
+
+
 def test_agree():
     """two tunings of the same machine agree"""
     start = wrong(30, 1 / 30)

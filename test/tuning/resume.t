@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Going on, and ending early: the journal, what --resume wants, interrupts, full disks."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from types import SimpleNamespace
+from unittest import mock
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+from posed_place import DOOR, Place, refused, tuned  # noqa: E402
+from pipering_tuning import files, journal, prove, tune  # noqa: E402
+
+
+HEAD = {"machine": {"library": "Open MPI v5.0.7", "hosts": ["n0", "n1"]},
+        "options": {"seed": 1, "budget": 30}}
+
+
+def written(directory, cells=3):
+    """The path of a journal with so many cells."""
+    path = os.path.join(directory, "journal.jsonl")
+    book = journal.Journal.create(path, HEAD)
+    for number in range(cells):
+        book.add({"cell": f"c{number}", "kind": "call"}, {"status": "ok", "seconds": [1.0]}, 0.5)
+    book.close()
+    return path
+
+
+def test_journal():
+    """a journal that was cut anywhere loses its last line at most, and goes on from there"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        with open(path, "rb") as stream:
+            whole = stream.read()
+        first = whole.index(b"\n") + 1
+        for cut in range(first, len(whole) + 1):
+            with open(path, "wb") as stream:
+                stream.write(whole[:cut])
+            book = journal.Journal.resume(path, HEAD)
+            assert len(book.records) == whole[first:cut].count(b"\n"), cut
+            book.add({"cell": "new"}, {"status": "ok"}, 0.1)
+            book.close()
+            assert "new" in journal.Journal.resume(path, HEAD).records
+        with open(path, "wb") as stream:
+            stream.write(whole[:first - 1])
+        refused(lambda: journal.Journal.resume(path, HEAD), "no whole line")
+
+
+def test_journal_refused():
+    """a journal of another machine, of other options, or damaged is refused and stays as it is"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        refused(lambda: journal.Journal.create(path, HEAD), "--resume")
+        for part, key, value, words in (("machine", "library", "Open MPI v5.0.8", "library"),
+                                        ("machine", "hosts", ["n0", "n2"], "hosts"),
+                                        ("machine", "pml", "ucx", "another pml (none; now ucx)"),
+                                        ("options", "seed", 2, "seed")):
+            other = json.loads(json.dumps(HEAD))
+            other[part][key] = value
+            refused(lambda: journal.Journal.resume(path, other), words, str(path))
+        other = json.loads(json.dumps(HEAD))
+        other["options"]["budget"] = 60
+        assert len(journal.Journal.resume(path, other, free=("budget",)).records) == 3
+        refused(lambda: journal.Journal.resume(path + "x", HEAD), "without --resume")
+        with open(path, encoding="utf-8") as stream:
+            lines = stream.read().splitlines(keepends=True)
+        damaged = "".join(lines[:1] + ["{nonsense\n"] + lines[2:])
+        files.write(path, damaged)
+        refused(lambda: journal.Journal.resume(path, HEAD), "line 2")
+        assert files.read(path) == damaged
+        files.write(path, '{"format":9}\n')
+        refused(lambda: journal.Journal.resume(path, HEAD), "no journal")
+
+
+def begun(place, *words):
+    """The words of a run, whose journal stands in the directory out."""
+    out = os.path.join(place.path, "out")
+    words = ["--mpirun", place.mpirun, out, *words]
+    run = tune.Tuning(tune.parse(words), words)
+    run.directory = files.make_directory(out)
+    run.read_installation()
+    head = {**run.asked_for(), "machine": {"library": "x", "hosts": ["n0"], "pml": "ob1"}}
+    journal.Journal.create(os.path.join(out, "journal.jsonl"), head).close()
+    return words
+
+
+def replace(path, old, new):
+    files.write(path, files.read(path).replace(old, new))
+
+
+def test_resume_refused():
+    """a run goes on only where files, settings in force, prefix and components are as they were"""
+    for what, name, old, new, words in (
+            ("nothing", "start.conf", "4", "4", ["failed with status 1"]),
+            ("start", "start.conf", "4", "5", ["other contents of --start-file"]),
+            ("proven", "good.conf", "5", "6", ["other contents of --prove", "good.conf"]),
+            ("against", "bad.conf", "6", "7", ["other contents of --against", "bad.conf"]),
+            ("pipering", "mca_coll_pipering.so", "a", "b", ["another coll/pipering"]),
+            ("mleader", "mca_coll_mleader.so", "a", "b", ["another coll/mleader"]),
+            ("prefix", "info", "prefix:/posed", "prefix:/other", ["another prefix", "/other"]),
+            ("setting", "info", "window:value:0", "window:value:8",
+             ["coll_pipering_window 0 in force (now 8)"]),
+            ("new setting", "info", "min_total:source:default", "min_total:source:environment",
+             ["coll_pipering_min_total the default in force (now 8192)"])):
+        place = Place()
+        replace(os.path.join(place.path, "info"), "path:prefix",
+                f"path:pkglibdir:{place.path}\npath:prefix")
+        replace(os.path.join(place.path, "info"), "window:source:default",
+                "window:source:file (/etc/conf)")
+        for file, text in (("start.conf", "4"), ("good.conf", "5"), ("bad.conf", "6")):
+            files.write(os.path.join(place.path, file), f"coll_pipering_alpha={text}\n")
+        for file in ("mca_coll_pipering.so", "mca_coll_mleader.so"):
+            files.write(os.path.join(place.path, file), "a")
+        paths = [os.path.join(place.path, f"{file}.conf") for file in ("start", "good", "bad")]
+        more = ["--start-file", paths[0]]
+        if what in ("proven", "against"):
+            more += ["--prove", paths[1], "--against", paths[2]]
+        run = begun(place, *more)
+        replace(os.path.join(place.path, name), old, new)
+        tuned(place, *run[2:], "--resume", words=words)
+
+
+def test_old_directory():
+    """a directory with a journal is refused before anything in it is touched"""
+    place = Place()
+    begun(place)
+    start = os.path.join(place.path, "out", "start.conf")
+    files.write(start, "coll_pipering_alpha=3\n")
+    before = sorted(os.listdir(os.path.dirname(start)))
+    tuned(place, "out", "--start", "coll_pipering_alpha=4", words=["is there already: --resume"])
+    tuned(place, "out", "--start", "coll_pipering_alpha=4", "--resume", words=["begun with start"])
+    assert files.read(start) == "coll_pipering_alpha=3\n"
+    assert before == sorted(os.listdir(os.path.dirname(start)))
+
+
+def test_another_budget():
+    """a resumed run has the sizes and costs of the budget that it was begun with"""
+    def measure(cells, text, seed, until):
+        limits.append(until)
+        return {cell["cell"]: {"status": "ok", "seconds": [1e-5 + 8e-8 * cell["bytes"]] * 3}
+                for cell in cells}
+
+    limits, found = [], []
+    for begun_with, now in ((30, 30), (30, 90), (90, 90)):
+        run = tune.Tuning(tune.parse(["out", "--budget", str(now)]), [])
+        run.say, run.machine = lambda _: None, {"nodes": 2, "ranks": 2}
+        run.journal = SimpleNamespace(head={"budget": begun_with})
+        run.measurer = SimpleNamespace(measure=measure)
+        run.measure_tasks()
+        found.append((run.largest, run.costs))
+    assert found[0] == found[1] != found[2] and limits[0] == limits[1] < limits[2], found
+
+
+def test_full_disk():
+    """a full disk ends the run with a sentence, and what was measured stands"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        book = journal.Journal.resume(path, HEAD)
+        book.stream = open("/dev/full", "wb", buffering=0)
+        refused(lambda: book.add({"cell": "c9"}, {}, 0.1), "No space left", "--resume")
+        assert len(journal.Journal.resume(path, HEAD).records) == 3
+
+
+def test_verdict_first():
+    """what was found is said before it is written, so that a full disk does not hide it"""
+    def full(*_):
+        raise files.Refusal("results.json cannot be written")
+
+    proof = prove.Proof(True, "The file helps.", [], None, 3)
+    for words, step in ((["out"], "tune"), (["out", "--prove", "x"], "prove_only")):
+        said = []
+        run = tune.Tuning(tune.parse(words), words)
+        run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
+        run.measure_tasks = run.choose = run.choose_rules = run.measure_regret = lambda: None
+        run.write_files, run.write_results = lambda: "out/tuned.conf", full
+        refused(getattr(run, step), "cannot be written")
+        assert "The file helps." in said, said
+
+
+def test_unwritable():
+    """files that cannot be cut, removed or opened are one sentence, and nothing is lost"""
+    denied = OSError(30, "Read-only file system")
+    with tempfile.TemporaryDirectory() as directory:
+        path = written(directory)
+        with mock.patch.object(os, "truncate", side_effect=denied):
+            refused(lambda: journal.Journal.resume(path, HEAD), "journal.jsonl", "Read-only")
+        with mock.patch.object(os, "unlink", side_effect=denied):
+            refused(lambda: files.remove(path), "journal.jsonl", "Read-only")
+        assert len(journal.Journal.resume(path, HEAD).records) == 3
+        said = io.StringIO()
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        try:
+            with mock.patch.object(tune.Tuning, "run", side_effect=denied), \
+                    contextlib.redirect_stderr(said):
+                assert tune.main([os.path.join(directory, "out")]) == 1
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        assert "Read-only" in said.getvalue() and "--resume" in said.getvalue(), said.getvalue()
+
+
+def hung_up(ignored):
+    """The exit status of pipering-tune whose terminal ends while a job starts; None: it goes on.
+    ignored: as nohup has it."""
+    place = Place(f"echo >started; exec sleep {60 if not ignored else 2}")
+    words = [sys.executable, DOOR, "--mpirun", place.mpirun, "out"]
+    run = subprocess.Popen(
+        ["sh", "-c", 'trap "" HUP; exec "$@"', "sh"][:4 if ignored else 0] + words,
+        cwd=place.path, stderr=subprocess.PIPE, text=True)
+    try:
+        while not os.path.exists(os.path.join(place.path, "started")):
+            assert run.poll() is None, run.stderr.read()
+            time.sleep(0.01)
+        run.send_signal(signal.SIGHUP)
+        return run.wait(30), run.stderr.read()
+    finally:
+        run.kill()
+        run.wait()
+
+
+def test_hung_up():
+    """the end of the terminal is an interrupt, unless nohup says otherwise"""
+    status, said = hung_up(False)
+    assert status == 130 and "--resume" in said, (status, said)
+    status, said = hung_up(True)
+    assert status == 1 and "no rank answered" in said, (status, said)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))
