@@ -22,7 +22,7 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 from posed_place import DOOR, Place, refused, tuned  # noqa: E402
-from pipering_tuning import files, journal, prove, tune  # noqa: E402
+from pipering_tuning import command_line, files, journal, prove, tune  # noqa: E402
 
 
 HEAD = {"machine": {"library": "Open MPI v5.0.7", "hosts": ["n0", "n1"]},
@@ -89,7 +89,7 @@ def begun(place, *words):
     """The words of a run, whose journal stands in the directory out."""
     out = os.path.join(place.path, "out")
     words = ["--mpirun", place.mpirun, out, *words]
-    run = tune.Tuning(tune.parse(words), words)
+    run = tune.Tuning(command_line.parse(words), words)
     run.directory = files.make_directory(out)
     run.read_installation()
     head = {**run.asked_for(), "machine": {"library": "x", "hosts": ["n0"], "pml": "ob1"}}
@@ -155,7 +155,7 @@ def test_another_budget():
 
     limits, found = [], []
     for begun_with, now in ((30, 30), (30, 90), (90, 90)):
-        run = tune.Tuning(tune.parse(["out", "--budget", str(now)]), [])
+        run = tune.Tuning(command_line.parse(["out", "--budget", str(now)]), [])
         run.say, run.machine = lambda _: None, {"nodes": 2, "ranks": 2}
         run.journal = SimpleNamespace(head={"budget": begun_with})
         run.measurer = SimpleNamespace(measure=measure)
@@ -182,7 +182,7 @@ def test_verdict_first():
     proof = prove.Proof(True, "The file helps.", [], None, 3)
     for words, step in ((["out"], "tune"), (["out", "--prove", "x"], "prove_only")):
         said = []
-        run = tune.Tuning(tune.parse(words), words)
+        run = tune.Tuning(command_line.parse(words), words)
         run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
         run.measure_tasks = run.choose = run.choose_rules = run.measure_regret = lambda: None
         run.write_files, run.write_results = lambda: "out/tuned.conf", full

@@ -6,7 +6,6 @@
 # $HEADER$
 """pipering-tune: preflight, tasks, choosing, rules for coll/tuned, proof, results."""
 
-import argparse
 import fnmatch
 import os
 import shlex
@@ -14,8 +13,8 @@ import signal
 import sys
 import time
 
-from . import (calls, choose, files, journal, kernel, knobs, launch, measure, ompi_info,
-               preflight, progress, prove, race, regret, report, results, rules, tasks)
+from . import (calls, choose, command_line, files, journal, kernel, knobs, launch, measure,
+               ompi_info, preflight, progress, prove, race, regret, report, results, rules, tasks)
 from .files import Refusal
 from .progress import count
 
@@ -25,79 +24,7 @@ GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 # Parts of the budget that are over when each step ends.
 TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
 
-SHORT_MINUTES = 5.0
 JOURNAL = "journal.jsonl"
-
-DESCRIPTION = """\
-Measures this machine, chooses variables of coll/pipering and coll/mleader for it, and proves on
-calls that had no part in the choosing that the parameter file helps. Everything goes to the
-directory OUT: tuned.conf (the file, if it helps), report.html, results.json, calls.tsv, tasks.tsv,
-and journal.jsonl, from which --resume goes on."""
-
-EPILOG = """\
-Ranks are placed by --hostfile, by Slurm's allocation, or on this machine alone. Exit status: 0 the
-file helps, or the settings in force are right as they are; 3 the file was refused, since it does
-not help or makes a call slower; 1 something failed, one sentence says what; 2 wrong usage; 130
-interrupted, with all that was measured kept."""
-
-
-def parse(arguments):
-    """The options. effort, short and start are worked out of others."""
-    parser = argparse.ArgumentParser(prog="pipering-tune", description=DESCRIPTION, epilog=EPILOG,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
-    add("out", metavar="OUT", help="directory for everything that is written; all nodes see it")
-    add("--budget", type=float, default=30.0, metavar="MINUTES",
-        help="time that the tuning may take (30)")
-    add("--hostfile", metavar="FILE", help="a line `node1 slots=16` for each node")
-    add("-n", "--ranks", type=int, metavar="N",
-        help="ranks (all slots; on one machine as many as cores)")
-    add("--mpirun", metavar="PATH", help="the mpirun of the Open MPI to tune (that on PATH)")
-    add("--mpirun-args", metavar="ARGS", help="more options of mpirun, in one word")
-    add("--launch", metavar="COMMAND",
-        help="starts a job in place of mpirun and its options: takes --tune FILE and the program "
-             "behind it; srun gets its settings through the environment")
-    add("--ompi-info", metavar="PATH", help="the ompi_info beside it")
-    add("--start", action="append", default=[], metavar="VAR=VALUE",
-        help="a setting in force today, to be bettered; may be repeated")
-    add("--start-file", metavar="FILE", help="a parameter file with such settings")
-    add("--variables", default="", metavar="NAMES",
-        help="tune these alone: names or patterns (coll_mleader_*), separated by commas")
-    add("--collectives", default="", metavar="NAMES",
-        help="tune for these alone: allgatherv, bcast, ..., separated by commas")
-    add("--prove", metavar="FILE", help="chooses nothing: proves this parameter file")
-    add("--against", metavar="FILE", help="with --prove: against this one, not the settings in "
-                                          "force; tells whether two tunings agree")
-    add("--seed", type=int, default=1, metavar="N", help="of all that is random (1)")
-    add("--resume", action="store_true", help="go on where a run was stopped")
-    add("--dry-run", action="store_true",
-        help="ask the nodes who they are, say what would be done, measure nothing")
-    options = parser.parse_args(with_words(arguments))
-    if not 0.1 <= options.budget <= 10000:
-        parser.error(f"--budget is {options.budget:g}, but must be from 0.1 to 10000 minutes")
-    if options.ranks is not None and options.ranks < 2:
-        parser.error(f"-n is {options.ranks}, but at least 2 ranks are needed")
-    if options.against and not options.prove:
-        parser.error("--against needs --prove")
-    if options.launch and (options.ranks or options.hostfile):
-        parser.error("-n and --hostfile are for mpirun; with --launch, COMMAND places the ranks")
-    options.variables = [name for name in options.variables.split(",") if name]
-    options.collectives = [name for name in options.collectives.split(",") if name]
-    options.short = options.budget < SHORT_MINUTES
-    options.effort = race.SHORT if options.short else race.FULL
-    return options
-
-
-def with_words(arguments):
-    """Arguments where an option of mpirun may follow as a word of its own: argparse would take it
-    for an option of this program."""
-    joined = []
-    for word in arguments:
-        if joined and joined[-1] in ("--mpirun-args", "--launch"):
-            joined[-1] += "=" + word
-        else:
-            joined.append(word)
-    return joined
 
 
 def start_settings(options, table):
@@ -115,13 +42,6 @@ def checked(path, table):
     settings = files.read_settings(path) if path else {}
     table.check(settings, path)
     return settings
-
-
-def repeatable(options):
-    """Options that a resumed run must have too."""
-    names = ("hostfile", "ranks", "mpirun_args", "launch", "start", "start_file", "variables",
-             "collectives", "prove", "against", "seed", "short")
-    return {name: getattr(options, name) for name in names}
 
 
 def where(machine):
@@ -260,7 +180,7 @@ class Tuning:
         run."""
         named = {"--start-file": self.options.start_file, "--prove": self.options.prove,
                  "--against": self.options.against}
-        return {"options": repeatable(self.options),
+        return {"options": command_line.repeatable(self.options),
                 "files": {f"{option} {path}": preflight.digest(path)
                           for option, path in named.items() if path},
                 "installation": preflight.installation(self.table),
@@ -482,7 +402,7 @@ class Tuning:
 
 def main(arguments):
     """Exit status of pipering-tune with these arguments."""
-    options = parse(arguments)
+    options = command_line.parse(arguments)
     # What Slurm sends when an allocation ends is an interrupt too, and so is the end of a terminal,
     # unless nohup was told that the run shall outlive it.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
