@@ -133,6 +133,12 @@ def test_resume_refused():
         tuned(place, *run[2:], "--resume", words=words)
 
 
+def test_other_budget():
+    """a run goes on with another budget"""
+    place = Place()
+    tuned(place, *begun(place)[2:], "--resume", "--budget", "90", words=["failed with status 1"])
+
+
 def test_old_directory():
     """a directory with a journal is refused before anything in it is touched"""
     place = Place()
@@ -142,6 +148,7 @@ def test_old_directory():
     before = sorted(os.listdir(os.path.dirname(start)))
     tuned(place, "out", "--start", "coll_pipering_alpha=4", words=["is there already: --resume"])
     tuned(place, "out", "--start", "coll_pipering_alpha=4", "--resume", words=["begun with start"])
+    tuned(place, "out", "--resume", "--budget", "3", words=["budget of at least 5", "not of less"])
     assert files.read(start) == "coll_pipering_alpha=3\n"
     assert before == sorted(os.listdir(os.path.dirname(start)))
 

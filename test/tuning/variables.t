@@ -40,14 +40,19 @@ def test_numbers():
         + posed.parameter("x_size", 0, "size_t") + posed.parameter("x_unsigned", 0, "unsigned_int")
         + posed.size("x_limited", 8)
         + posed.parameter("x_word", "linear", "int", values=("ignore", "linear"))
-        + posed.parameter("x_switch", "false", "bool", values=("false", "true")))
+        + posed.parameter("x_switch", "false", "bool", values=("false", "true"))
+        + posed.parameter("x_flags", "send", "int")
+        + "".join(f"mca:coll:posed:param:x_flags:enumerator:value:{bit}:{name}\n"
+                  for bit, name in ((1, "send"), (2, "put"), (4, "get"))))
     legal = {"x_double": ("-4", "1e300", "0.5", "inf"), "x_limited": ("1G", "0"),
              "x_int": ("-1", "64k", "0x10", "2147483647"), "x_unsigned": ("4294967295",),
              "x_size": ("-1", "4G", "64KiB", "18446744073709551615"),
-             "x_word": ("1", "Linear", "ignore"), "x_switch": ("yes", "0", "t", "disabled")}
+             "x_word": ("1", "Linear", "ignore"), "x_switch": ("yes", "0", "t", "disabled"),
+             "x_flags": ("put", "send,get", "2,Send")}
     wrong = {"x_double": ("fast", "64k", "1_0", "nan", ""), "x_limited": ("2G", "-1"),
              "x_int": ("2147483648", "1e5", "4.5", "09"), "x_unsigned": ("-1", "4g"),
-             "x_size": ("big", "4T"), "x_word": ("2", "lin"), "x_switch": ("maybe",)}
+             "x_size": ("big", "4T"), "x_word": ("2", "lin", "ignore,linear"),
+             "x_switch": ("maybe",), "x_flags": ("send,fly", "")}
     for name, values in legal.items():
         assert not any(table.get(name).complaint(value) for value in values), (name, values)
         table.check({name: values[0]}, "here")

@@ -87,5 +87,7 @@ def with_words(arguments):
 def repeatable(options):
     """Options that a resumed run must have too."""
     names = ("hostfile", "ranks", "mpirun_args", "launch", "start", "start_file", "variables",
-             "collectives", "prove", "against", "seed", "short")
-    return {name: getattr(options, name) for name in names}
+             "collectives", "prove", "against", "seed")
+    size = "less than" if options.short else "at least"
+    return {**{name: getattr(options, name) for name in names},
+            "budget": f"of {size} {SHORT_MINUTES:g} minutes"}

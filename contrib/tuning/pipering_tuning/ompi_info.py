@@ -129,12 +129,18 @@ class Variable:
             return one == other or "double" == self.type and abs(one - other) <= ROUNDED
         return self.word(one) == self.word(other)
 
+    @property
+    def has_flags(self):
+        """Whether a value is a list of the names: each stands for a bit of its own."""
+        return all(number > 0 and 0 == number & number - 1 for number in self.numbers.values())
+
     def word(self, text):
         """A name of the enumeration for whatever Open MPI reads as it; of a list of flags, the
         names. Other text stays as it is."""
         if not self.values:
             return text
-        return ",".join(self._name(word.strip()) for word in text.split(","))
+        return ",".join(self._name(word.strip())
+                        for word in (text.split(",") if self.has_flags else [text]))
 
     def _name(self, text):
         if set(self.values) == {"false", "true"}:
@@ -147,7 +153,9 @@ class Variable:
     def complaint(self, value):
         """Why a value is not legal, None if it is."""
         if self.values:
-            good = all(name in self.values for name in self.word(value).split(","))
+            word = self.word(value)
+            good = all(name in self.values for name in (word.split(",") if self.has_flags
+                                                        else [word]))
             return None if good else "legal are " + ", ".join(self.values)
         if self.is_number:
             return self.complaint_of_number(value)
