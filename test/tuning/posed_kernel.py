@@ -9,9 +9,10 @@
 
 POSED_STATE names a directory, where each start leaves a file with the process id. What a cell's
 `set` says: hang, die (with a word on stderr), mute (dies without one), garbage (lines that are
-none), wrong, spawn (leaves a child that sleeps), deaf (hears no SIGTERM from then on), defer (the
-result comes behind those of the rest of the group), leave (dies behind the group), early (dies
-before it says which cell it is at). POSED_START=die: no job begins.
+none), wrong, spawn (leaves a child that sleeps), deaf (from then on SIGTERM does not end it, nor
+does the end of its input), defer (the result comes behind those of the rest of the group), leave
+(dies behind the group), early (dies before it says which cell it is at). POSED_START=die: no job
+begins.
 """
 
 import os
@@ -86,6 +87,8 @@ def main():
         deferred.clear()
         if "leave" in asked:
             sys.exit(5)
+    if "deaf" in asked:
+        time.sleep(1000)
 
 
 main()
