@@ -16,7 +16,7 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 from posed_place import Place, refused, script, tuned  # noqa: E402
-from pipering_tuning import files, launch, preflight  # noqa: E402
+from pipering_tuning import files, launch  # noqa: E402
 
 
 def test_options():
@@ -59,20 +59,19 @@ def test_files_of_settings():
 
 
 def test_environment():
-    """where the environment wins over a form of files, that form is not used"""
+    """variables that files are to set, but the environment does, are refused at the beginning"""
     place = Place()
     srun = script(place.path, "srun", "exit 1\n")
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
+    files.write(os.path.join(place.path, "other"), "coll_pipering_window=4\n")
     word = "OMPI_MCA_coll_pipering_window"
-    tuned(place, "out", "--launch", srun, words=[word + " is set", "unset it"], **{word: "8"})
-    for more in (["--variables", "coll_pipering_alpha,coll_pipering_beta"], ["--prove", "conf"]):
-        files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
-        tuned(place, "out", "--launch", srun, *more, words=["failed with status 1"], **{word: "8"})
-    tuned(place, "out", words=["failed with status 1"], **{word: "8"})
-    by_tune = launch.Launcher(["mpirun"])
-    with mock.patch.dict(os.environ, {word: "8"}):
-        assert preflight.forms(by_tune, ["coll_pipering_window", "x"]) == ["tune"]
-        assert preflight.forms(by_tune, ["coll_pipering_alpha"]) == ["tune", "conf"]
-        assert preflight.forms(by_tune.through("conf"), ["coll_pipering_alpha"]) == ["conf"]
+    for more in ([], ["--launch", srun], ["--prove", "other"], ["--start", word[9:] + "=4"],
+                 ["--prove", "conf", "--against", "other"], ["--variables", "*_window"]):
+        tuned(place, "out", *more, words=[word + " is set", "unset it"], **{word: "8"})
+    for more in (["--variables", "coll_pipering_alpha"], ["--prove", "conf"]):
+        tuned(place, "out", *more, words=["failed with status 1"], **{word: "8"})
+    rules = "OMPI_MCA_coll_tuned_use_dynamic_rules"
+    tuned(place, "out", words=[rules + " is set"], **{rules: "1"})
 
 
 # An mpirun that starts two ranks of what is no MPI program.

@@ -40,6 +40,11 @@ class Launcher:
         """The same with another form."""
         return Launcher(self.words, form, self.conf_files, self.where)
 
+    @property
+    def forms(self):
+        """Those in which jobs can be given a file: mca-params.conf is always one."""
+        return ["tune", "conf"] if "tune" == self.form else ["conf"]
+
     def argv(self, program, settings_file=None):
         """The words of a job: program is a list."""
         options = []

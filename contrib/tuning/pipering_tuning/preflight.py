@@ -213,14 +213,11 @@ def digest(path):
         return None
 
 
-def from_environment(names):
-    """Those of some variables that are set in the environment."""
-    return [name for name in names if f"OMPI_MCA_{name}" in os.environ]
-
-
-def forms(launcher, names):
-    """The forms in which a file with these variables can be handed to jobs. What the environment
-    sets wins over mca-params.conf, and not over --tune."""
-    if "tune" != launcher.form:
-        return ["conf"]
-    return ["tune"] if from_environment(names) else ["tune", "conf"]
+def check_environment(names):
+    """Refuses variables that the environment sets: it wins over mca-params.conf, and in Open MPI
+    5.0 over `mpirun --tune` too, so that no file could change them."""
+    for name in names:
+        if f"OMPI_MCA_{name}" in os.environ:
+            raise Refusal(f"OMPI_MCA_{name} is set in the environment, which wins over any "
+                          f"parameter file: unset it, and if it is to stay in force, give --start "
+                          f"{name}=VALUE, or leave it out by --variables; nothing was run")

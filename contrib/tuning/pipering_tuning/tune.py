@@ -111,18 +111,13 @@ class Tuning:
                 and all(self.table.get(name) is not None for name in group.variables)]
 
     def check_environment(self):
-        """Refuses where jobs get files in a form over which the environment wins."""
-        if "tune" == self.launcher.form:
-            return
-        names = {**self.start, **self.proven, **self.against}
+        """Refuses where the environment sets what files are to set."""
+        names = [*self.start, *self.proven, *self.against]
         if not self.options.prove:
-            names.update({name: None for group in self.tunable() for name in group.variables})
+            names += [name for group in self.tunable() for name in group.variables]
         if not self.options.prove and not self.options.variables:
-            names.update({rules.USE: None, rules.FILE: None})
-        for name in preflight.from_environment(names):
-            raise Refusal(f"OMPI_MCA_{name} is set in the environment, which wins over the files "
-                          f"that `{self.launcher}` can hand to jobs: unset it, and if it is to "
-                          f"stay in force, give --start {name}=VALUE; nothing was run")
+            names += [rules.USE, rules.FILE]
+        preflight.check_environment(names)
 
     def check_names(self):
         """Refuses patterns that match no variable that can be tuned."""
@@ -259,7 +254,7 @@ class Tuning:
         if not self.chosen and not self.rules:
             return None
         path = os.path.join(self.directory, "tuned.conf")
-        files.write(path, files.settings_text(settings, self.provenance(settings)))
+        files.write(path, files.settings_text(settings, self.provenance()))
         return path
 
     def write_rules(self):
@@ -273,13 +268,13 @@ class Tuning:
             settings["coll_tuned_dynamic_rules_fileformat"] = "json"
         return settings
 
-    def provenance(self, settings):
+    def provenance(self):
         """Comments of the parameter file."""
         machine = self.machine
         ways = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
         lines = [f"Made by `{self.command}`",
                  f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
-                 f"Use: {', or '.join(self.ways(settings, ways))}.", ""]
+                 f"Use: {', or '.join(self.ways(ways))}.", ""]
         for row in self.choices:
             if row["variable"] in self.chosen:
                 lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
@@ -288,7 +283,7 @@ class Tuning:
     def prove(self, path, before):
         """A Proof of a parameter file against another (None: what is in force)."""
         given = {file: files.read_settings(file) for file in (before, path) if file}
-        forms = preflight.forms(self.launcher, [name for names in given.values() for name in names])
+        forms = self.launcher.forms
         for form in forms:
             for file, settings in given.items():
                 preflight.check_files(self.launcher.through(form), self.table, file, settings)
@@ -304,9 +299,9 @@ class Tuning:
                               self.options.short, affected,
                               {rule.call.collective for rule in self.rules})
 
-    def ways(self, settings, words):
-        """How a file with these settings can be used; words: {form: how it is said}."""
-        return [words[form] for form in preflight.forms(self.launcher, settings)]
+    def ways(self, words):
+        """How a file can be used; words: {form: how it is said}."""
+        return [words[form] for form in self.launcher.forms]
 
     def measure_regret(self):
         blocks = {}
@@ -332,7 +327,7 @@ class Tuning:
                              "broken": list(proof.broken)}}
         if proof.help:
             ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
-            found["files"] = dict.fromkeys(self.ways(files.read_settings(path), ways), path)
+            found["files"] = dict.fromkeys(self.ways(ways), path)
         results.write(self.directory, found)
         report.write(found, os.path.join(self.directory, "report.html"))
 
@@ -376,7 +371,7 @@ class Tuning:
         if proof.help:
             ways = {"tune": f"mpirun --tune {path} ...",
                     "conf": f"the lines of {path} in mca-params.conf"}
-            self.say("use: " + ", or ".join(self.ways(files.read_settings(path), ways)))
+            self.say("use: " + ", or ".join(self.ways(ways)))
         return GOOD if proof.help or path is None else REFUSED
 
     def prove_only(self):
