@@ -167,6 +167,25 @@ def test_one_round():
         assert racer.rounds == rounds and bool(verdict.settings) == (2 == rounds), verdict
 
 
+def test_little_time():
+    """where one round would take all the time, fewer calls are raced, in two rounds"""
+    group = next(g for g in knobs.GROUPS if "coll_pipering_alltoall_small" in g.variables)
+    held = knobs.calls_of(group, LARGEST, posed.RANKS)
+
+    def made():
+        bench = Bench()
+        return bench, race.Race(bench.measurer, "x", held, {},
+                                [{"coll_pipering_alltoall_small": "8192"}], race.FULL, 1)
+
+    bench, racer = made()
+    racer.round(1e9)
+    time = 1.2 * bench.measurer.spent
+    bench, racer = made()
+    verdict = racer.run(time)
+    assert racer.rounds == 2 and verdict.settings, verdict
+    assert 0 < len(racer.calls) < len(held) and bench.measurer.spent < 1.6 * time, racer.calls
+
+
 def test_failing_arm():
     """an arm that fails is left out, the others race on"""
     bench = Bench(bad=lambda cell, path: "wrong" if cell["set"] else None)

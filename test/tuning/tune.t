@@ -82,7 +82,8 @@ yes_if "and the sentence names --resume" grep -q 'is there already: --resume' "$
 
 # As ompi_info of this release shows them: doubles with six decimals, units, names of switches.
 taken() {
-    python3 - "$root/contrib/tuning" "$OMPI_PREFIX/bin/ompi_info" "$testbed" "$work/several" <<'TAKEN'
+    python3 - "$root/contrib/tuning" "$OMPI_PREFIX/bin/ompi_info" "$testbed" "$work/several" \
+        <<'TAKEN'
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])

@@ -22,6 +22,8 @@ CURRENT, AGAIN = "current", "again"
 LEAST_GAIN = 0.02
 TIGHT = 0.02
 LEAST_ROUNDS, MOST_ROUNDS = 2, 8
+# The part of its time that the first round of a race may take, so that there is a second one.
+FIRST = 0.45
 
 Verdict = namedtuple("Verdict", "settings interval noise reason rounds")
 """settings: of the winner, None if the current ones stay; interval: new time by old, of the
@@ -157,16 +159,17 @@ class Race:
         return interval.low > 1 or interval.high - interval.low < 2 * TIGHT
 
     def run(self, until, end=None):
-        """Races until it is over, or until the measurer has spent `until` seconds; up to `end`
-        (until, if None) where fewer rounds than a verdict needs are over. A round is begun only
-        where the last one's time is left."""
+        """Races until it is over, or until the measurer has spent `until` seconds; a second round
+        may go on up to `end` (until, if None). The first one leaves calls out for which there is
+        no time, later ones are begun only where the last one's time is left."""
         last = 0.0
         while self.calls and not self.is_over():
             before = self.measurer.spent
             limit = until if end is None or LEAST_ROUNDS <= self.rounds else max(until, end)
-            if 0 < self.rounds and before + last > limit:
+            late = before >= limit if LEAST_ROUNDS > self.rounds else before + last > limit
+            if 0 < self.rounds and late:
                 break
-            self.round(limit)
+            self.round(limit if self.rounds else before + FIRST * (until - before))
             last = self.measurer.spent - before
             if self.calls:
                 self.drop_slower()
@@ -176,15 +179,17 @@ class Race:
         """The fastest candidate that gains more than noise and hurts no call."""
         if not self.calls or 0 == self.rounds:
             return Verdict(None, None, None, "no call could be measured", self.rounds)
+        known = [call for call in self.calls if LEAST_ROUNDS <= len(self.arms[0].blocks[call])]
+        self.calls = known or self.calls
         noise = max(self.noise(), LEAST_GAIN)
+        if not known and self.candidates:
+            return Verdict(None, None, noise, "there was time for one round only, and one job "
+                           "decides nothing", self.rounds)
         ranked = sorted(((self.ratio(arm), arm) for arm in self.candidates),
                         key=lambda pair: pair[0].middle)
         if not ranked:
             reasons = {arm.out for arm in self.arms[2:]}
             return Verdict(None, None, noise, "; ".join(sorted(reasons)), self.rounds)
-        if LEAST_ROUNDS > self.rounds:
-            return Verdict(None, None, noise, "there was time for one round only, and one job "
-                           "decides nothing", self.rounds)
         reason = None
         for interval, arm in ranked:
             if interval.high >= 1 or 1 - interval.middle < noise:
