@@ -113,6 +113,21 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
     .plan = mca_coll_pipering_plan_chain, .route = mca_coll_pipering_route_chain
 
+/* Of a broadcast and a reduction. */
+#define MESH_TREES                                                          \
+    .algorithm = MCA_COLL_PIPERING_MESH_TREES, .value = "mesh_trees",       \
+    .text = "trees of a mesh", .instead = MCA_COLL_PIPERING_PIPELINE,       \
+    .room = mca_coll_pipering_room_for_trees,                               \
+    .plan = mca_coll_pipering_plan_mesh_trees,                              \
+    .route = mca_coll_pipering_route_mesh_trees
+
+/* Of a reduction, and of one to all. */
+#define MESH_PATH                                                           \
+    .algorithm = MCA_COLL_PIPERING_MESH_PATH, .value = "mesh_path",         \
+    .room = mca_coll_pipering_room_for_paths,                               \
+    .plan = mca_coll_pipering_plan_mesh_path,                               \
+    .route = mca_coll_pipering_route_mesh_path, .can = mca_coll_pipering_may_reorder
+
 static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, LINEAR_RING},
@@ -137,35 +152,18 @@ static const mca_coll_pipering_row_t rows[] = {
      .plan = mca_coll_pipering_plan_two_trees,
      .route = mca_coll_pipering_route_two_trees},
     {.collective = MCA_COLL_PIPERING_BCAST,
-     .algorithm = MCA_COLL_PIPERING_MESH_TREES,
-     .value = "mesh_trees",
-     .help = "parts down spanning trees of a mesh that share no link; without one: pipeline",
-     .text = "trees of a mesh",
-     .instead = MCA_COLL_PIPERING_PIPELINE,
-     .room = mca_coll_pipering_room_for_trees,
-     .plan = mca_coll_pipering_plan_mesh_trees,
-     .route = mca_coll_pipering_route_mesh_trees},
+     MESH_TREES,
+     .help = "parts down spanning trees of a mesh that share no link; without one: pipeline"},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE,
-     .algorithm = MCA_COLL_PIPERING_MESH_PATH,
-     .value = "mesh_path",
+     MESH_PATH,
      .help = "halves along a Hamiltonian cycle of a mesh, one each way; without one, or with an "
              "operation that does not commute: pipeline",
      .text = "paths of a mesh",
-     .instead = MCA_COLL_PIPERING_PIPELINE,
-     .room = mca_coll_pipering_room_for_paths,
-     .plan = mca_coll_pipering_plan_mesh_path,
-     .route = mca_coll_pipering_route_mesh_path,
-     .can = mca_coll_pipering_may_reorder},
+     .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE,
-     .algorithm = MCA_COLL_PIPERING_MESH_TREES,
-     .value = "mesh_trees",
+     MESH_TREES,
      .help = "parts up spanning trees of a mesh that share no link; likewise",
-     .text = "trees of a mesh",
-     .instead = MCA_COLL_PIPERING_PIPELINE,
-     .room = mca_coll_pipering_room_for_trees,
-     .plan = mca_coll_pipering_plan_mesh_trees,
-     .route = mca_coll_pipering_route_mesh_trees,
      .can = mca_coll_pipering_may_reorder},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
@@ -203,16 +201,11 @@ static const mca_coll_pipering_row_t rows[] = {
      .route = mca_coll_pipering_route_around,
      .can = mca_coll_pipering_can_scatter},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
-     .algorithm = MCA_COLL_PIPERING_MESH_PATH,
-     .value = "mesh_path",
+     MESH_PATH,
      .help = "along a Hamiltonian path of a mesh to its root, and back; without one, or with an "
              "operation that does not commute: merged",
      .text = "path of a mesh, there and back",
-     .instead = MCA_COLL_PIPERING_MERGED,
-     .room = mca_coll_pipering_room_for_paths,
-     .plan = mca_coll_pipering_plan_mesh_path,
-     .route = mca_coll_pipering_route_mesh_path,
-     .can = mca_coll_pipering_may_reorder},
+     .instead = MCA_COLL_PIPERING_MERGED},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_MESH_CYCLES,
      .value = "mesh_cycles",
