@@ -3,11 +3,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-compile "$bin/sessions" "$here/sessions.c" >"$work/cc" 2>&1 || {
-    sed 's/^/# /' "$work/cc"
-    echo "Bail out! sessions.c does not compile"
-    exit 1
-}
+build sessions
 forced=()
 for call in allgatherv:ring bcast:pipeline allreduce:merged alltoall:bins; do
     forced+=(--mca "coll_pipering_${call%:*}_algorithm" "${call#*:}")
