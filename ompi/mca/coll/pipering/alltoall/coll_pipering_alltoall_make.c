@@ -388,6 +388,9 @@ static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
     exchange->schedule = (schedule_t){.caller = &exchange->caller,
                                       .tag = tag,
                                       .goes_on = true,
+                                      .synchronous = MCA_COLL_PIPERING_WAY_PERMUTED == draft->way
+                                                     && mca_coll_pipering_permuted_synchronous(
+                                                         draft),
                                       .any_length = MCA_COMMON_IRREGULAR_HETEROGENEOUS,
                                       .receives.window = receive_window_of(draft),
                                       .sends.window = (uint32_t) window_of(draft),

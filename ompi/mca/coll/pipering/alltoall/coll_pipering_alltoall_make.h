@@ -133,6 +133,9 @@ void mca_coll_pipering_permuted_list(mca_coll_pipering_exchange_t *exchange,
 uint32_t mca_coll_pipering_permuted_window(const mca_coll_pipering_exchange_draft_t *draft);
 size_t mca_coll_pipering_permuted_sends(const mca_coll_pipering_exchange_draft_t *draft);
 
+/** Whether sends end when their packets are received. Ranks may differ. */
+bool mca_coll_pipering_permuted_synchronous(const mca_coll_pipering_exchange_draft_t *draft);
+
 END_C_DECLS
 
 #endif

@@ -30,8 +30,11 @@
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 
-/* Most sends under way if the variable alltoall_window is 0. */
-#define DEFAULT_WINDOW 4
+/*
+ * Most sends under way if the variable alltoall_window is 0: with two packets a visit these go to 8
+ * ranks, few enough for short queues in the network, and so many that hardly a link is without any.
+ */
+#define DEFAULT_WINDOW 16
 
 typedef mca_common_irregular_needs_t needs_t;
 typedef mca_coll_pipering_exchange_draft_t draft_t;
@@ -105,6 +108,17 @@ size_t mca_coll_pipering_permuted_sends(const draft_t *draft)
     const size_t window = draft->plan->params.window;
 
     return 0 < window ? window : DEFAULT_WINDOW;
+}
+
+/*
+ * The window counts packets that have not arrived. A transport may say that a short message is sent
+ * when it has only taken it; then all packets would be in the network's queues at once, and those
+ * that go far behind those that do not. A rank all of whose messages are single packets has so few
+ * bytes under way that the answers would cost more than they bring.
+ */
+bool mca_coll_pipering_permuted_synchronous(const draft_t *draft)
+{
+    return 0 < draft->bins.large;
 }
 
 /* ---- the schedule ---- */
