@@ -50,6 +50,8 @@ static struct {
     opal_list_t jobs;
     node_t *nodes;
     int count, room;
+    mca_coll_pipering_node_key_t own; /* found once: all reports of a process name the same node,
+                                         also if it is bound to other processors between them */
 } table;
 
 static void job_construct(job_t *job)
@@ -65,21 +67,6 @@ static void job_destruct(job_t *job)
 
 static OBJ_CLASS_INSTANCE(job_t, opal_list_item_t, job_construct, job_destruct);
 
-void mca_coll_pipering_nodes_open(void)
-{
-    OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
-    OBJ_CONSTRUCT(&table.jobs, opal_list_t);
-    table.nodes = NULL;
-    table.count = table.room = 0;
-}
-
-void mca_coll_pipering_nodes_close(void)
-{
-    OPAL_LIST_DESTRUCT(&table.jobs);
-    free(table.nodes);
-    OBJ_DESTRUCT(&table.lock);
-}
-
 /* FNV-1a */
 static uint64_t hash_name(const char *name)
 {
@@ -91,7 +78,7 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
+static mca_coll_pipering_node_key_t find_own_key(void)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     char name[NAME_MOST] = "";
@@ -99,6 +86,27 @@ mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
     (void) gethostname(name, sizeof(name) - 1);
     return (mca_coll_pipering_node_key_t){.name = hash_name(name),
                                           .processors = 0 < processors ? (int32_t) processors : 1};
+}
+
+void mca_coll_pipering_nodes_open(void)
+{
+    OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
+    OBJ_CONSTRUCT(&table.jobs, opal_list_t);
+    table.nodes = NULL;
+    table.count = table.room = 0;
+    table.own = find_own_key();
+}
+
+void mca_coll_pipering_nodes_close(void)
+{
+    OPAL_LIST_DESTRUCT(&table.jobs);
+    free(table.nodes);
+    OBJ_DESTRUCT(&table.lock);
+}
+
+mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
+{
+    return table.own;
 }
 
 static job_t *find_job(uint32_t id)
