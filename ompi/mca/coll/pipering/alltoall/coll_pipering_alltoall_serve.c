@@ -123,19 +123,6 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
 
 /* ---- the decision ---- */
 
-/* Whether a mesh is declared for all ranks: a connected job may run on another machine. */
-static bool has_mesh(ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
-{
-    if (!mca_coll_pipering_mesh_declared(&mca_coll_pipering_component.process)) {
-        return false;
-    }
-    if (MCA_COLL_PIPERING_JOBS_UNKNOWN == module->jobs) {
-        module->jobs = mca_coll_pipering_is_of_one_job(comm) ? MCA_COLL_PIPERING_JOBS_ONE
-                                                             : MCA_COLL_PIPERING_JOBS_SEVERAL;
-    }
-    return MCA_COLL_PIPERING_JOBS_ONE == module->jobs;
-}
-
 /*
  * Replaces AUTO by PERMUTED if a mesh is declared, but not for neighbours. All ranks must cut
  * messages into the same packets, so the choice uses the variables of one job alone. Packets are
@@ -143,10 +130,11 @@ static bool has_mesh(ompi_communicator_t *comm, mca_coll_pipering_module_t *modu
  * uses them.
  */
 static int resolve(int algorithm, mca_coll_pipering_exchange_call_t call,
-                   ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
+                   mca_coll_pipering_module_t *module)
 {
     if (MCA_COLL_PIPERING_EXCHANGE_AUTO == algorithm
-        && MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW != call && has_mesh(comm, module)) {
+        && MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW != call
+        && mca_coll_pipering_mesh_common(&module->context)) {
         algorithm = MCA_COLL_PIPERING_EXCHANGE_PERMUTED;
     }
     if (MCA_COMMON_IRREGULAR_HETEROGENEOUS && MCA_COLL_PIPERING_EXCHANGE_PERMUTED == algorithm) {
@@ -227,7 +215,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
 {
     job->plan.params = mca_coll_pipering_exchange_params_now(job->call);
     const bool forced = MCA_COLL_PIPERING_EXCHANGE_AUTO != job->plan.params.algorithm;
-    job->plan.params.algorithm = resolve(job->plan.params.algorithm, job->call, comm, module);
+    job->plan.params.algorithm = resolve(job->plan.params.algorithm, job->call, module);
     const mca_coll_pipering_reason_t reason = judge(&job->plan, job->call, forced);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
         *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);

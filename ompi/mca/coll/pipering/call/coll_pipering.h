@@ -145,11 +145,6 @@ typedef struct mca_coll_pipering_module_t {
     mca_coll_pipering_previous_t previous;
     mca_coll_pipering_context_t context;
     int *permutation; /**< of the ranks, for exchanges of all with all; NULL: none has been made */
-    enum {
-        MCA_COLL_PIPERING_JOBS_UNKNOWN,
-        MCA_COLL_PIPERING_JOBS_ONE,
-        MCA_COLL_PIPERING_JOBS_SEVERAL
-    } jobs; /**< that the ranks are of */
     mca_coll_pipering_addend_t addend[MCA_COLL_PIPERING_FORMATS];
     bool out_of_memory; /**< all that it can do is say so */
 } mca_coll_pipering_module_t;

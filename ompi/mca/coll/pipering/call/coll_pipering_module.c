@@ -241,7 +241,6 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->context.last_count = -1;
     OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
     module->permutation = NULL;
-    module->jobs = MCA_COLL_PIPERING_JOBS_UNKNOWN;
     memset(module->addend, 0, sizeof(module->addend));
     module->out_of_memory = false;
     module->super.coll_module_enable = module_enable;

@@ -92,7 +92,8 @@ static int tags_of(const mca_coll_pipering_plan_t *plan)
 
 /*
  * Tags that any plan of a call may have: of two trees, or of a reduce-scatter and a ring; along a
- * mesh, of each stream. No more, since tags are few with some transports.
+ * mesh, of each stream. No more, since tags are few with some transports. Equal on all ranks: a mesh
+ * of some of them does not count.
  */
 static int most_tags(const mca_coll_pipering_request_t *request)
 {
@@ -100,9 +101,8 @@ static int most_tags(const mca_coll_pipering_request_t *request)
         = mca_coll_pipering_collective_row(request->call.collective);
     const int ring = mca_coll_pipering_most_tags(ompi_comm_size(request->super.comm));
 
-    return mca_coll_pipering_mesh_declared(request->call.context->process)
-               ? row->chains + row->rings * ring
-               : 1 + ring;
+    return mca_coll_pipering_mesh_common(request->call.context) ? row->chains + row->rings * ring
+                                                                : 1 + ring;
 }
 
 /* Tags that a call needs, by what all ranks know when it is made: if they meet, one more. */

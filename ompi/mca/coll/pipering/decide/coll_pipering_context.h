@@ -63,7 +63,12 @@ typedef struct mca_coll_pipering_context_t {
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
     struct mca_coll_pipering_lessons_t *lessons; /**< NULL before a call that could teach */
     opal_atomic_int64_t exchanges; /**< in rounds, that have begun */
-    bool joined;                   /**< calls have used ring buffers */
+    enum {
+        MCA_COLL_PIPERING_JOBS_UNKNOWN,
+        MCA_COLL_PIPERING_JOBS_ONE,
+        MCA_COLL_PIPERING_JOBS_SEVERAL
+    } jobs;      /**< that the ranks are of */
+    bool joined; /**< calls have used ring buffers */
     bool set_up; /**< a blocking call has waited for the setup, so on all ranks */
     struct mca_coll_pipering_verdict_t *verdict; /**< on a call that is recorded, or NULL */
     opal_mutex_t lock; /**< of what follows */

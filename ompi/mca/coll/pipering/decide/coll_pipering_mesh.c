@@ -338,7 +338,8 @@ static bool read_topology(ompi_communicator_t *comm, mca_coll_pipering_extents_t
     return ompi_comm_size(comm) == mca_coll_pipering_extents_product(machine);
 }
 
-bool mca_coll_pipering_is_of_one_job(ompi_communicator_t *comm)
+/* Whether all ranks were started by one mpirun, so that they have the same coll_pipering_mesh. */
+static bool is_of_one_job(ompi_communicator_t *comm)
 {
     for (int r = 0; r < ompi_comm_size(comm); ++r) {
         if (ompi_group_get_proc_name(comm->c_local_group, r).jobid
@@ -349,7 +350,19 @@ bool mca_coll_pipering_is_of_one_job(ompi_communicator_t *comm)
     return true;
 }
 
-/* The vertices of the ranks of a communicator; false: one of them is of another job. */
+bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context)
+{
+    if (!mca_coll_pipering_mesh_declared(context->process)) {
+        return false;
+    }
+    if (MCA_COLL_PIPERING_JOBS_UNKNOWN == context->jobs) {
+        context->jobs = is_of_one_job(context->comm) ? MCA_COLL_PIPERING_JOBS_ONE
+                                                     : MCA_COLL_PIPERING_JOBS_SEVERAL;
+    }
+    return MCA_COLL_PIPERING_JOBS_ONE == context->jobs;
+}
+
+/* The vertices of the ranks of a communicator; false: the mesh does not have one of them. */
 static bool find_ranks(ompi_communicator_t *comm, const mca_coll_pipering_wiring_t *wiring, int *at)
 {
     for (int r = 0; r < ompi_comm_size(comm); ++r) {
@@ -359,7 +372,7 @@ static bool find_ranks(ompi_communicator_t *comm, const mca_coll_pipering_wiring
         }
         at[r] = wiring->at[name.vpid];
     }
-    return mca_coll_pipering_is_of_one_job(comm);
+    return true;
 }
 
 /* The machine that a communicator stands in, and where its ranks do; false: in none. */
@@ -419,6 +432,7 @@ mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_
     mca_coll_pipering_ways_t *ways = mca_coll_pipering_ways_new(p);
     int *at = malloc((size_t) p * sizeof(int));
     const bool found = NULL != wiring && NULL != ways && NULL != at
+                       && mca_coll_pipering_mesh_common(context)
                        && find_machine(context->comm, wiring, &machine, at)
                        && fill_mesh(ways, context->comm, &machine, at);
     free(at);

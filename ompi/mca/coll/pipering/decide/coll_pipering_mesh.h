@@ -25,7 +25,7 @@ BEGIN_C_DECLS
 /** The vertices of a machine at which the ranks of this job stand. */
 typedef struct mca_coll_pipering_wiring_t mca_coll_pipering_wiring_t;
 
-/** Whether coll_pipering_mesh is set; without it no call changes. Equal on all ranks. */
+/** Whether coll_pipering_mesh is set; without it no call changes. Equal on all ranks of a job. */
 static inline bool mca_coll_pipering_mesh_declared(const mca_coll_pipering_process_t *process)
 {
     return NULL != process->mesh && '\0' != process->mesh[0];
@@ -38,10 +38,10 @@ static inline bool mca_coll_pipering_mesh_declared(const mca_coll_pipering_proce
 mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_t *context);
 
 /**
- * Whether all ranks were started by one mpirun, so that they have the same coll_pipering_mesh.
- * Equal on all ranks. O(p).
+ * Whether a mesh is declared for all ranks of a communicator: a connected job may have declared
+ * another one, or none. Equal on all ranks of a job. O(p) the first time.
  */
-bool mca_coll_pipering_is_of_one_job(ompi_communicator_t *comm);
+bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context);
 
 /** Forgets what has been read of the declaration. */
 void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process);
