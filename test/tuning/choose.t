@@ -130,6 +130,22 @@ def test_sizes_of_exchanges():
                 assert (many.total + 8) * ranks > 8 * few.total, (text, ranks)
 
 
+def test_held_out():
+    """what an algorithm gains on small calls can be proven: each collective has held-out calls
+    below and above the middle of those that its algorithms are raced on"""
+    for ranks in (2, 8, 100):
+        for largest in (128 << 10, 1 << 20, 64 << 20):
+            held = calls.held_out(largest, ranks, [], False)
+            for name in knobs.ALGORITHMS:
+                group = next(one for one in knobs.GROUPS
+                             if one.variables == (f"coll_pipering_{name}_algorithm",))
+                raced = [call.total for call in knobs.calls_of(group, largest, ranks)]
+                sizes = [call.total for call in held
+                         if call.collective == name and call.total >= calls.SMALLEST]
+                middle = sorted(raced)[len(raced) // 2]
+                assert min(sizes) < middle < max(sizes), (name, largest, sizes, raced)
+
+
 def test_agree():
     """two tunings of the same machine agree"""
     start = wrong(30, 1 / 30)
@@ -194,6 +210,55 @@ def test_failing_arm():
     bench = Bench(bad=lambda cell, path: None if cell["set"] else "timeout")
     chooser = bench.choose(variables=["coll_pipering_alltoall_small"])
     assert rows(chooser)["coll_pipering_alltoall_small"]["reason"] == "no call could be measured"
+
+
+def exchanges(bench, effort=race.SHORT):
+    """A race of sizes of exchanges, not run yet."""
+    group = next(one for one in knobs.GROUPS if "coll_pipering_alltoall_small" in one.variables)
+    return race.Race(bench.measurer, "exchanges", knobs.calls_of(group, LARGEST, posed.RANKS), {},
+                     [{"coll_pipering_alltoall_small": "8192"}], effort, 1)
+
+
+def test_meshes():
+    """algorithms along a mesh are raced where one is declared, and nowhere else"""
+    group = next(one for one in knobs.GROUPS
+                 if "coll_pipering_bcast_algorithm" in one.variables)
+    text = posed.ompi_info() + posed.parameter("coll_pipering_mesh", "", "string")
+    table = ompi_info.Table(text)
+    current = {"coll_pipering_bcast_algorithm": "auto"}
+    for settings, raced in (({}, False), ({"coll_pipering_mesh": "4x2"}, True)):
+        meshes = knobs.has_mesh(table, settings)
+        found = knobs.first_candidates(group, table, current, COSTS, [], meshes)
+        assert raced == ({"coll_pipering_bcast_algorithm": "mesh_trees"} in found), found
+        assert {"coll_pipering_bcast_algorithm": "off"} in found, found
+        arms = regret.arms_of(calls.Call("bcast", "regular", 65536, "int"), table, None, meshes)
+        assert raced == ("coll_pipering_bcast_algorithm=mesh_trees" in arms), arms
+
+
+def test_failing_call():
+    """a call that fails with all settings is left out, and the arms race on the others"""
+    bench = Bench(bad=lambda cell, path: "refused" if "ring" == cell["dist"] else None)
+    racing = exchanges(bench)
+    assert any("ring" == call.dist for call in racing.calls)
+    found = racing.run(1e9)
+    assert found.settings and all("ring" != call.dist for call in racing.calls), found
+
+
+def test_half_a_call():
+    """a journal that ends within the arms of a call is gone on from, beyond the time too"""
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench(directory=directory)
+        exchanges(bench).run(1e9)
+        path = os.path.join(directory, "journal.jsonl")
+        bench.journal.close()
+        with open(path, encoding="utf-8") as file:
+            lines = file.readlines()
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(lines[:6])  # its head, the three arms of a call, two of the next
+        bench = Bench(directory=directory)
+        spent = sum(record["spent"] for record in bench.journal.records.values())
+        found = exchanges(bench).run(0.9 * spent / race.FIRST, 10 * spent)
+        assert found.rounds, found
 
 
 def choose_resumed(cut):

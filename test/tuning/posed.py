@@ -48,7 +48,8 @@ def size(name, value, zero="the library chooses"):
 
 
 ALGORITHMS = {"allgatherv": ("auto", "ring", "linear_ring", "recursive_doubling", "off"),
-              "allgather": ("auto", "ring", "off"), "bcast": ("auto", "pipeline", "off"),
+              "allgather": ("auto", "ring", "off"),
+              "bcast": ("auto", "pipeline", "mesh_trees", "off"),
               "allreduce": ("auto", "ring", "merged", "off")}
 
 

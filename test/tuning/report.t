@@ -127,6 +127,22 @@ def test_svg_is_whole():
                 assert top < float(text.get("y")) < top + height, text.text
 
 
+def test_rows_by_size():
+    """calls before and after stand by kind and size, in whatever order they were run"""
+    results = example_results.make("helps")
+    random.Random(3).shuffle(results["calls"])
+    places = [views.place(change.after) for change in views.changes(results)]
+    assert len(places) > 5 and places == sorted(places)
+
+
+def test_no_regret():
+    """a run in which nothing could have been better is drawn"""
+    row = {"collective": "bcast", "distribution": "regular", "total": 65536, "default": 0.0,
+           "tuned": 0.0, "best_arm": "default"}
+    for chart in views.regret_charts({"regret": [row]}):
+        assert "NaN" not in svg.render(chart)
+
+
 def heights(chart):
     """Vertical places of the marks of a chart's first series."""
     root = ElementTree.fromstring(svg.render(chart))

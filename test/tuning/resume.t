@@ -223,10 +223,11 @@ def hung_up(ignored):
     """The exit status of pipering-tune whose terminal ends while a job starts; None: it goes on.
     ignored: as nohup has it."""
     place = Place(f"echo >started; exec sleep {60 if not ignored else 2}")
-    words = [sys.executable, DOOR, "--mpirun", place.mpirun, "out"]
+    hangs_up = signal.SIG_IGN if ignored else signal.SIG_DFL
     run = subprocess.Popen(
-        ["sh", "-c", 'trap "" HUP; exec "$@"', "sh"][:4 if ignored else 0] + words,
-        cwd=place.path, stderr=subprocess.PIPE, text=True)
+        [sys.executable, DOOR, "--mpirun", place.mpirun, "out"], cwd=place.path,
+        stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, hangs_up))
     try:
         while not os.path.exists(os.path.join(place.path, "started")):
             assert run.poll() is None, run.stderr.read()

@@ -239,4 +239,15 @@ def test_report():
     assert "and 1 classes more, 100 ms together" in Job(table(records)).run("--top", "1").stdout
 
 
+def test_sessions():
+    """records of several sessions of a rank are of one rank, and their times add up"""
+    once = Job(*(table([record()], rank=rank, world=3) for rank in range(2))).json()
+    twice = Job(*(table([record()], rank=rank, world=3) for rank in range(2) for _ in range(2)))
+    found = twice.json()
+    assert found["ranks"] == once["ranks"] == 2
+    assert found["time"] == 2 * once["time"] and found["elapsed"] == 2 * once["elapsed"], found
+    assert "2 ranks on 1 node" in twice.run().stdout, twice.run().stdout
+    assert any("1 of 3 ranks have no readable record" in note for note in found["notes"]), found
+
+
 sys.exit(tap.run(globals()))

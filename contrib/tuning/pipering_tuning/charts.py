@@ -168,6 +168,8 @@ def extent(axis, values):
     low, high = (min(values), max(values)) if values else (1.0, 10.0)
     if not axis.log:
         pad = (high - low or abs(high) or 1.0) * 0.06
+        if low == high:
+            return low - pad, high + pad
         return (axis.low if axis.low is not None else low - pad,
                 axis.high if axis.high is not None else high + pad)
     if high / low < 1.5:

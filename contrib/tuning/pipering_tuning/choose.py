@@ -75,8 +75,9 @@ class Chooser:
             self.leave(group, NO_TIME)
             return
         before = self.in_force(group)
+        meshes = knobs.has_mesh(self.table, {**self.start, **self.chosen})
         candidates = knobs.first_candidates(group, self.table, before, self.costs,
-                                            self.blocks(group, calls))
+                                            self.blocks(group, calls), meshes)
         if not candidates:
             return
         tried, verdicts = [], []

@@ -100,6 +100,18 @@ def calls_of(group, largest, ranks, collectives=()):
             if not collectives or row.collective in collectives]
 
 
+def has_mesh(table, settings):
+    """Whether a mesh is declared, by these settings or beside them."""
+    mesh = table.get("coll_pipering_mesh")
+    return mesh is not None and "" != settings.get(mesh.name, mesh.value)
+
+
+def algorithms(variable, meshes):
+    """The values of a variable but those that another algorithm serves, as those along a mesh
+    where none is declared."""
+    return [value for value in variable.values if meshes or not value.startswith("mesh_")]
+
+
 def is_costs(group):
     """Whether a group is one of alpha and beta, which tasks measure."""
     return group.variables[0].endswith("alpha")
@@ -110,15 +122,16 @@ def begins_with_blocks(group, current):
     return "block" in group.seeds and 0 == float(current[group.variables[0]])
 
 
-def first_candidates(group, table, current, costs, blocks):
+def first_candidates(group, table, current, costs, blocks, meshes=False):
     """Settings to race at first. current: {variable: value in force}; costs: {variable: value}
-    of the fitted tasks; blocks: block sizes that the library chose, in bytes."""
+    of the fitted tasks; blocks: block sizes that the library chose, in bytes; meshes: one is
+    declared."""
     if is_costs(group):
         return _distinct(_costs(group, costs), group, table, current)
     name = group.variables[0]
     variable = table.get(name)
     if variable.values:
-        values = [value for value in variable.values if value != current[name]]
+        values = [value for value in algorithms(variable, meshes) if value != current[name]]
     elif not variable.is_number:
         values = list(group.seeds)
     elif 0 == float(current[name]) and group.seeds:

@@ -94,9 +94,16 @@ class Race:
         results = self.measurer.measure(cells, f"race of {self.name.split('/')[0]}",
                                         f"{self.seed}/{self.name}/{self.rounds}", until)
         by_id = {cell["cell"]: cell for cell in cells}
+        # Of a call that a journal has with some arms only, nothing counts.
+        lacking = {cell["group"] for cell in cells if cell["cell"] not in results}
+        results = {name: result for name, result in results.items()
+                   if by_id[name]["group"] not in lacking}
+        # A call that fails with the settings in force says nothing about the others.
+        lost = {by_id[name]["group"] for name, result in results.items()
+                if "ok" != result["status"] and by_id[name]["arm"] in (CURRENT, AGAIN)}
         failed = {}
         for name, result in results.items():
-            if "ok" != result["status"]:
+            if "ok" != result["status"] and by_id[name]["group"] not in lost:
                 failed.setdefault(by_id[name]["arm"], result.get("note") or result["status"])
         for arm in arms:
             if arm.name in failed and arm.name not in (CURRENT, AGAIN):

@@ -14,15 +14,18 @@ import random
 
 from statistics import median
 
+from . import knobs
+
 BELOW = "stock"
 
 
-def arms_of(call, table, block):
-    """{arm: settings} beside default, tuned and stock. block: the size chosen, None if unknown."""
+def arms_of(call, table, block, meshes):
+    """{arm: settings} beside default, tuned and stock. block: the size chosen, None if unknown;
+    meshes: one is declared."""
     arms = {}
     variable = table.get(f"coll_pipering_{call.collective}_algorithm")
     if variable is not None:
-        for value in variable.values:
+        for value in knobs.algorithms(variable, meshes):
             if value not in ("auto", "off"):
                 arms[f"{variable.name}={value}"] = {variable.name: value}
     if block and table.get("coll_pipering_block_size") is not None:
@@ -50,12 +53,13 @@ def measure(measurer, table, calls, chosen, blocks, effort, seed, until):
     """Rows of results.json's "regret": {collective, distribution, total, default, tuned,
     best_arm}; default and tuned are parts of the best time. Calls that the time does not allow
     are left out. blocks: {call: block size chosen}."""
+    meshes = knobs.has_mesh(table, {**measurer.start, **chosen})
     rows, last = [], 0.0
     for call in random.Random(f"{seed}/regret").sample(calls, len(calls)):
         before = measurer.spent
         if rows and before + last > until:
             break
-        cells = cells_of(call, arms_of(call, table, blocks.get(call)), chosen, effort, seed)
+        cells = cells_of(call, arms_of(call, table, blocks.get(call), meshes), chosen, effort, seed)
         results = measurer.measure(cells, "regret", seed)
         last = measurer.spent - before
         row = _row(call, {cell["arm"]: results.get(cell["cell"]) for cell in cells})

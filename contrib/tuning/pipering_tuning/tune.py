@@ -108,6 +108,7 @@ class Tuning:
         the machine is."""
         return [group for group in knobs.GROUPS
                 if knobs.is_wanted(group, self.options.variables)
+                and knobs.calls_of(group, 1 << 20, 2, self.options.collectives)
                 and all(self.table.get(name) is not None for name in group.variables)]
 
     def check_environment(self):
@@ -116,7 +117,7 @@ class Tuning:
         if not self.options.prove:
             names += [name for group in self.tunable() for name in group.variables]
         if not self.options.prove and not self.options.variables:
-            names += [rules.USE, rules.FILE]
+            names += [rules.USE, rules.FILE, *map(rules.variable_of, rules.NUMBERS)]
         preflight.check_environment(names)
 
     def check_names(self):
@@ -225,7 +226,8 @@ class Tuning:
             self.say(f"tasks: {name} {value:.4g}")
         for one in self.fits:
             if not one["linear"]:
-                self.say(f"tasks: {one['task']} {one['scope']} {one['direction']}: {one['note']}")
+                words = filter(None, (one["task"], one["type"], one["scope"], one["direction"]))
+                self.say(f"tasks: {' '.join(words)}: {one['note']}")
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,

@@ -98,10 +98,10 @@ class Change:
 
 
 def changes(results):
-    """A Change for each call that was run before and after."""
+    """A Change for each call that was run before and after, calls of a kind by their sizes."""
     before = {place(c): c for c in measured(results) if c["phase"] == "before"
               and c["arm"] == "default"}
-    return [Change(before[place(c)], c) for c in measured(results)
+    return [Change(before[place(c)], c) for c in sorted(measured(results), key=place)
             if c["phase"] == "after" and place(c) in before]
 
 

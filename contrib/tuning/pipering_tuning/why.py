@@ -81,6 +81,14 @@ def columns(rows, left):
 
 # ---- the report ----
 
+def elapsed_of(tables):
+    """Seconds of a rank's sessions together, the most."""
+    sums = {}
+    for table in tables:
+        sums[table.rank] = sums.get(table.rank, 0) + table.elapsed
+    return max(sums.values())
+
+
 def is_vector(one):
     """Whether a call has one vector, and not a part of each rank."""
     collective = why_classes.collective_of(one.call)[0]
@@ -183,8 +191,9 @@ def histograms(classes):
 
 def note_lines(tables, others, complaints):
     world = max(table.world for table in tables)
-    if len(tables) < world:
-        yield f"{world - len(tables)} of {world} ranks have no readable record"
+    ranks = why_classes.ranks_of(tables)
+    if ranks < world:
+        yield f"{world - ranks} of {world} ranks have no readable record"
     running = sum(not table.ended for table in tables)
     if running:
         yield (f"{running} of {len(tables)} processes have not reached MPI_Finalize: the program "
@@ -203,7 +212,7 @@ def head_lines(tables, classes, elapsed):
     hosts = len({table.host for table in tables})
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(min(table.began for table in tables)))
     total = sum(one.time for one in classes)
-    yield (f"Job {first.job:08x} of {when}: {len(tables)} ranks on {hosts} "
+    yield (f"Job {first.job:08x} of {when}: {why_classes.ranks_of(tables)} ranks on {hosts} "
            f"node{'s' if hosts > 1 else ''}, Open MPI {first.release}, {seconds(elapsed)} up to "
            "the last call")
     yield (f"A process spent {seconds(total)} ({percent(total, elapsed)}) in these calls on "
@@ -213,7 +222,7 @@ def head_lines(tables, classes, elapsed):
 
 def report(tables, others, complaints, top):
     classes = why_classes.classes_of(tables)
-    elapsed = max(table.elapsed for table in tables)
+    elapsed = elapsed_of(tables)
     yield from head_lines(tables, classes, elapsed)
     for note in note_lines(tables, others, complaints):
         yield f"Note: {note}"
@@ -232,10 +241,10 @@ def report(tables, others, complaints, top):
 
 def as_json(tables, others, complaints):
     classes = why_classes.classes_of(tables)
-    return {"job": f"{tables[0].job:08x}", "ranks": len(tables),
+    return {"job": f"{tables[0].job:08x}", "ranks": why_classes.ranks_of(tables),
             "nodes": len({table.host for table in tables}), "release": tables[0].release,
             "began": min(table.began for table in tables),
-            "elapsed": max(table.elapsed for table in tables),
+            "elapsed": elapsed_of(tables),
             "time": sum(one.time for one in classes),
             "waiting": why_classes.waiting(classes, tables),
             "notes": list(note_lines(tables, others, complaints)),

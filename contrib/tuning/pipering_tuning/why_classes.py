@@ -84,8 +84,13 @@ def remedy(record):
     return REMEDIES[name](record.call, record) if name in REMEDIES else ""
 
 
+def ranks_of(tables):
+    """How many ranks have tables: one for each of their sessions."""
+    return len({table.rank for table in tables})
+
+
 def merge(records, processes):
-    """The class that records of several processes are of."""
+    """The class that records of so many processes are of."""
     calls = sum(record.calls for record in records)
     total = sum(record.time for record in records) * 1e-9
     own = min(record.time / record.calls for record in records) * 1e-9
@@ -114,11 +119,11 @@ def classes_of(tables):
     for table in tables:
         for record in table.records:
             found.setdefault(tuple(getattr(record, name) for name in key), []).append(record)
-    classes = [merge(records, len(tables)) for records in found.values()]
+    classes = [merge(records, ranks_of(tables)) for records in found.values()]
     return sorted(classes, key=lambda one: -one.time)
 
 
 def waiting(classes, tables):
     """Seconds of a process that are waiting for other ranks, in blocking calls."""
-    return sum((one.each - one.own) * one.calls * one.ranks / len(tables) for one in classes
+    return sum((one.each - one.own) * one.calls * one.ranks / ranks_of(tables) for one in classes
                if collective_of(one.call)[1] == "blocking")
