@@ -33,11 +33,11 @@ function heads(unit,    k, line) {
     print line
 }
 
-# tuned:3:seg=8192 -> t3/8192
+# tuned:3:seg=8192 -> t3/8192, permuted:alltoall_visit=1 -> visit=1
 function short(arm) {
     sub(/^tuned:/, "t", arm)
     sub(/:seg=/, "/", arm)
-    sub(/^permuted:(alltoall_|mesh_)?/, "", arm)
+    sub(/^(permuted|mesh_trees):(alltoall_|mesh_)?/, "", arm)
     return arm
 }
 

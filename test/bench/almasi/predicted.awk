@@ -1,4 +1,5 @@
-# Rows of almasi-predicted.tsv from what pipering-predict says of algorithms along a mesh.
+# Rows of almasi-predicted.tsv from what pipering-predict says of algorithms along a mesh: followed
+# message by message (predicted), or where these are too many by the closed form (modelled).
 #   awk -v mesh=EXTENTS -v coll=NAME -v bytes=N -f predicted.awk
 
 BEGIN {
@@ -13,6 +14,7 @@ $1 == "mesh:" {
 /^[* ] mesh_/ {
     chosen = substr($0, 1, 1) == "*" ? "yes" : "no"
     $0 = substr($0, 3)
-    ms = $5 == "-" ? $4 : $5
-    print mesh, coll, bytes, $1, chosen, ms / 1000, $7, held + $8
+    followed = $5 != "-"
+    print mesh, coll, bytes, $1, chosen, (followed ? $5 : $4) / 1000, $7, held + $8, $3,
+        followed ? "predicted" : "modelled"
 }

@@ -110,6 +110,7 @@ static void warm_up(bench_t *bench, const bench_arm_t *arm)
     if (0.0 < budget && agree(bench, seconds >= budget)) {
         result->seconds[0] = seconds;
         result->reps = 1;
+        result->spent = seconds;
     }
 }
 

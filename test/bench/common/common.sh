@@ -361,6 +361,12 @@ judge() {
     stock_note
 }
 
+# whole NAME: build/bench/NAME.new, which is complete, becomes NAME.tsv: half a table would be taken
+# for a measured one.
+whole() {
+    mv "$BENCH_OUT/$1.new" "$BENCH_OUT/$1.tsv"
+}
+
 # draw NAME TITLE XLABEL YLABEL: PREFIX-NAME.points as .svg, the LEGEND at the top if not set
 draw() {
     local name=$PREFIX$1
