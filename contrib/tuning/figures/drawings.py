@@ -9,61 +9,11 @@
 Times are the least of the slowest rank, as in the papers; the bar above a point ends at the median.
 """
 
-from dataclasses import dataclass
-from typing import Callable, List
-
+import drawings_almasi
 from measured import Missing, select, values
-from pipering_tuning.charts import Axis, Bar, BarChart, LineChart, Point, Series
-
-SECONDS = Axis("time of the slowest rank, least", "seconds", 10)
-CALL = Axis("time of a call, median", "seconds", 10)
-COUNT = Axis("base count c", "bytes", 2)
-TOTAL = Axis("bytes in all", "bytes", 2)
-PART = Axis("bytes of a rank", "bytes", 2)
-RANKS = Axis("ranks", "number", 2)
-BLOCK = Axis("block size", "bytes", 2)
-RATE = Axis("bandwidth of each rank, MB/s", "number", 10)
-
-# Arms under the names and in the tones of all figures.
-TWO_RINGS = [("standard ring", "linear", 0), ("pipelined ring", "pipering", 1)]
-RINGS = TWO_RINGS + [("Open MPI", "stock", 2)]
-
-
-@dataclass
-class Figure:
-    """A figure of a paper. draw: charts of what is in a Bench; it raises Missing."""
-
-    name: str
-    paper: str
-    place: str
-    caption: str
-    draw: Callable[..., List]
-
-
-def timed(row, x, column="min_s"):
-    """The row as a point: its least time with a bar to the median, or the median with a bar from
-    the least time to it."""
-    return Point(x, row[column], row["min_s"], row["median_s"])
-
-
-def line(name, tone, rows, x, column="min_s", **more):
-    """A series of rows; x: a row's place."""
-    points = sorted((timed(row, x(row), column) for row in rows), key=lambda point: point.x)
-    return Series(name, points, tone, **more)
-
-
-def chart(title, series, x, y):
-    """A chart of the series; Missing if one of them has no points."""
-    for each in series:
-        if not each.points:
-            raise Missing(f"{each.name} of {title}")
-    return LineChart(title, series, x, y)
-
-
-def by_arm(rows, arms, x, column="min_s"):
-    """A series for each (name, arm, tone)."""
-    return [line(name, tone, select(rows, arm=arm), x, column) for name, arm, tone in arms]
-
+from pipering_tuning.charts import Axis, Bar, BarChart, Point, Series
+from series import (BLOCK, CALL, COUNT, PART, RANKS, RATE, RINGS, SECONDS, TOTAL, TWO_RINGS, Figure,
+                    bandwidth_line, by_arm, chart, line)
 
 # ---- Träff
 
@@ -142,13 +92,6 @@ def modelled(title, rows, x, axis):
 
 
 # ---- Worringer
-
-
-def bandwidth_line(name, tone, rows, x):
-    """MB/s of each rank, from the median up to that of the least time."""
-    points = [Point(x(row), row["total"] / row["min_s"] / 1e6, row["total"] / row["median_s"] / 1e6,
-                    row["total"] / row["min_s"] / 1e6) for row in rows]
-    return Series(name, sorted(points, key=lambda point: point.x), tone)
 
 
 def worringer_rows(bench, call):
@@ -371,81 +314,6 @@ def breakdowns(bench):
     return charts
 
 
-# ---- Almási
-
-
-@dataclass(frozen=True)
-class Wiring:
-    """A wiring of test/bench/almasi. rate: bytes per second of a link in one direction; bound:
-    what a node of an all-to-all may send, in links, by the cross-section."""
-
-    words: str
-    rate: float
-    bound: float
-
-
-ALMASI_WIRINGS = {"mesh4x4": Wiring("4x4 mesh", 2.5e6, 1),
-                  "torus4x4": Wiring("4x4 torus", 1.25e6, 2),
-                  "mesh2x2x2": Wiring("2x2x2 mesh", 2.5e6, 2),
-                  "mesh4x2x2": Wiring("4x2x2 mesh", 1.25e6, 1),
-                  "mesh4x4x2": Wiring("4x4x2 mesh", 1e6, 1)}
-VECTOR = Axis("vector", "bytes", 2)
-ALONG_A_MESH = [("Open MPI", "stock", 2), ("one chain", "pipeline", 0), ("pipering", "pipering", 1)]
-AROUND_A_MESH = [("Open MPI", "stock", 2), ("one ring", "ring", 0), ("pipering", "pipering", 1)]
-
-
-def foreseen(bench, coll, arms):
-    """Predicted bandwidth over the vector's size for each (name, arm, tone), 512 nodes."""
-    rows = select(bench.rows("almasi-predicted"), mesh="8tx8tx8t", coll=coll)
-    return chart(f"{coll}, predicted, torus of 512 nodes", [
-        Series(name, [Point(row["total"], row["total"] / row["seconds"] / 1e6)
-                      for row in select(rows, arm=arm)], tone) for name, arm, tone in arms],
-        VECTOR, RATE)
-
-
-def on_wirings(bench, call, names, arms):
-    """Measured bandwidth over the vector's size, a chart for each wiring."""
-    return [chart(f"{call.replace('-', ', ')}, {ALMASI_WIRINGS[name].words}", [
-        bandwidth_line(words, tone, select(bench.rows(f"almasi-{call}-{name}-sizes"), arm=arm),
-                       lambda row: row["total"]) for words, arm, tone in arms], VECTOR, RATE)
-            for name in names]
-
-
-def mesh_bcast(bench):
-    """Figure 5."""
-    return [foreseen(bench, "bcast", [("trees", "mesh_trees", 1)])] + \
-        on_wirings(bench, "bcast-sum", ("mesh4x4", "torus4x4", "mesh2x2x2"), ALONG_A_MESH)
-
-
-def mesh_allreduce(bench):
-    """Figures 6 and 7."""
-    return [foreseen(bench, "allreduce", [("path", "mesh_path", 0), ("cycles", "mesh_cycles", 1)])] \
-        + on_wirings(bench, "allreduce-isum", ("mesh4x4",), AROUND_A_MESH) \
-        + on_wirings(bench, "allreduce-sum", ("mesh4x4", "torus4x4"), AROUND_A_MESH)
-
-
-def mesh_alltoall(bench):
-    """Figure 8: what a node sends."""
-    def sent(row):
-        return {**row, "total": row["total"] * (row["p"] - 1)}
-    charts = []
-    for name, wiring in ALMASI_WIRINGS.items():
-        rows = [sent(row) for row in bench.rows(f"almasi-alltoall-{name}")]
-        charts.append(chart(f"alltoall, {wiring.words}", [
-            bandwidth_line(words, tone, select(rows, arm=arm), lambda row: row["total"])
-            for words, arm, tone in (("Open MPI", "stock", 2), ("pipering", "auto", 1))],
-            Axis("what a node sends", "bytes", 2), RATE))
-    return charts
-
-
-def short_vectors(bench):
-    """Figure 9."""
-    rows = select(bench.rows("almasi-small"), coll="allreduce")
-    return [chart("allreduce, 4x4 mesh, links without a limit", by_arm(
-        rows, [("Open MPI", "stock", 2), ("pipering", "pipering", 1)], lambda row: row["total"]),
-        VECTOR, SECONDS)]
-
-
 FIGURES = [
     Figure("traff-4-8nodes", "Träff", "Figs. 4, 6", "Time over the base count, 8 nodes.",
            rings_by_count("traff-counts", "8 nodes, 100 Mbit/s")),
@@ -490,9 +358,13 @@ FIGURES = [
            application("laplacian")),
     Figure("almasi-5", "Almási", "Fig. 5",
            "MPI_Bcast: predicted with links of 154 MB/s, and measured on small wirings.",
-           mesh_bcast),
-    Figure("almasi-6-7", "Almási", "Figs. 6, 7", "MPI_Allreduce likewise.", mesh_allreduce),
-    Figure("almasi-8", "Almási", "Fig. 8", "MPI_Alltoall.", mesh_alltoall),
+           drawings_almasi.mesh_bcast),
+    Figure("almasi-5b", "Almási", "Fig. 5 (b)",
+           "What a decision of all ranks costs short MPI_Bcast.", drawings_almasi.decisions),
+    Figure("almasi-6-7", "Almási", "Figs. 6, 7", "MPI_Allreduce likewise.",
+           drawings_almasi.mesh_allreduce),
+    Figure("almasi-8", "Almási", "Fig. 8", "MPI_Alltoall.", drawings_almasi.mesh_alltoall),
     Figure("almasi-9", "Almási", "Fig. 9", "Short MPI_Allreduce: the module below serves it.",
-           short_vectors),
+           drawings_almasi.short_vectors),
+    Figure("almasi-10", "Almási", "Fig. 10", "MPI_Barrier.", drawings_almasi.barriers),
 ]

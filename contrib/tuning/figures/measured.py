@@ -24,7 +24,13 @@ class Bench:
         return os.path.join(self.directory, name)
 
     def has(self, name):
-        return os.path.isfile(self.path(name))
+        """Is the file there, and not empty, and if it is a table, with a row?"""
+        if not name.endswith(".tsv"):
+            return os.path.isfile(self.path(name)) and 0 < os.path.getsize(self.path(name))
+        try:
+            return bool(read(self.path(name)))
+        except Missing:
+            return False
 
     def rows(self, *names):
         """The rows of NAME.tsv, of all of the names together; Missing if there is no such file."""
@@ -61,7 +67,8 @@ def number(word):
 
 def read(path):
     """Rows as dictionaries. A line that begins with # and no blank names the columns of those
-    below; a line that is not whole is left out. Raises Missing if there is no file or no row."""
+    below; a line that is not whole, or whose results were wrong, is left out. Raises Missing if
+    there is no file or no row."""
     rows, columns = [], []
     try:
         with open(path, encoding="utf-8") as file:
@@ -70,7 +77,8 @@ def read(path):
                 if line.startswith("#"):
                     columns = columns if line.startswith("# ") else [words[0][1:]] + words[1:]
                 elif len(words) == len(columns):
-                    rows.append({name: number(word) for name, word in zip(columns, words)})
+                    row = {name: number(word) for name, word in zip(columns, words)}
+                    rows += [row] if row.get("verified") != "no" else []
     except OSError as error:
         raise Missing(os.path.basename(path)) from error
     if not rows:

@@ -74,7 +74,7 @@ def our_words(claim, bench):
         return "-"
     try:
         return claim.ours(bench)
-    except Missing:
+    except (Missing, ValueError):  # a greatest or least of no rows is a ValueError
         return UNMEASURED
 
 

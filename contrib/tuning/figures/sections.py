@@ -113,16 +113,19 @@ SECTIONS = [
             "Balaji Fig. 13"),
     Section("almasi-predicted", ALMASI, "predicted", 0.2, ("almasi-predicted",),
             "Almási Figs. 5, 6, 7", ""),
-    Section("almasi-bcast", ALMASI, "bcast", 12,
+    Section("almasi-bcast", ALMASI, "bcast", 26,
             _wirings("bcast-sum", "mesh4x4", "torus4x4", "mesh2x2x2"), "Almási Fig. 5"),
-    Section("almasi-allreduce", ALMASI, "allreduce", 9,
+    Section("almasi-allreduce", ALMASI, "allreduce", 27,
             _wirings("allreduce-isum", "mesh4x4")
             + _wirings("allreduce-sum", "mesh4x4", "torus4x4"), "Almási Figs. 6, 7"),
     Section("almasi-alltoall", ALMASI, "alltoall", 9,
             tuple(f"almasi-alltoall-{wiring}" for wiring in
                   ("mesh4x4", "torus4x4", "mesh2x2x2", "mesh4x2x2", "mesh4x4x2")),
             "Almási Fig. 8, Table 2"),
-    Section("almasi-small", ALMASI, "small", 1, ("almasi-small",), "Almási Fig. 9"),
+    Section("almasi-visits", ALMASI, "visits", 1, ("almasi-visits",), "Almási sec. 3.1"),
+    Section("almasi-small", ALMASI, "small", 1,
+            ("almasi-small", "almasi-small-allreduce", "almasi-barriers"), "Almási Figs. 9, 10"),
+    Section("almasi-decision", ALMASI, "decision", 1, ("almasi-decision",), "Almási Fig. 5 (b)"),
 ]
 
 BY_NAME = {section.name: section for section in SECTIONS}

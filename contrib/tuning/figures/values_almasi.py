@@ -10,8 +10,8 @@ A function has the name of its claim with _ for -, takes a Bench and returns the
 table; it raises Missing where a file or a row has not been measured.
 """
 
-from drawings import ALMASI_WIRINGS
-from measured import least, one, select
+from drawings_almasi import ALMASI_WIRINGS
+from measured import least, median, one, select, values
 from pipering_tuning.charts import number, size
 from words import MIB, share, span
 
@@ -32,6 +32,11 @@ def _rate(row):
     return f"{number(row['links'] * LINK / 1e6)} MB/s ({number(row['links'])} links)"
 
 
+def _how(row):
+    """The row's bandwidth, after whether messages were followed or the model asked."""
+    return f"{row['how']}: {_rate(row)}"
+
+
 def _half(rows):
     """The least bytes with half of the bandwidth of the most."""
     most = max(row["links"] for row in rows)
@@ -39,18 +44,25 @@ def _half(rows):
 
 
 def almasi_bcast(bench):
-    rows = _predicted(bench, "bcast", "mesh_trees")
-    return f"predicted: {_rate(one(rows, total=4 * MIB))}"
+    return _how(one(_predicted(bench, "bcast", "mesh_trees"), total=4 * MIB))
 
 
 def almasi_bcast_half(bench):
     return f"predicted: {_half(_predicted(bench, 'bcast', 'mesh_trees'))}"
 
 
+def _each_way(bench, coll, *ways):
+    """Bandwidth of a vector of 4 MiB by each of these algorithms along a mesh."""
+    return "; ".join(f"{way}, {_how(one(_predicted(bench, coll, 'mesh_' + way), total=4 * MIB))}"
+                     for way in ways)
+
+
+def almasi_reduce(bench):
+    return _each_way(bench, "reduce", "path", "trees")
+
+
 def almasi_allreduce(bench):
-    found = {words: one(_predicted(bench, "allreduce", arm), total=4 * MIB)
-             for words, arm in (("path", "mesh_path"), ("cycles", "mesh_cycles"))}
-    return "predicted: " + "; ".join(f"{words}: {_rate(row)}" for words, row in found.items())
+    return _each_way(bench, "allreduce", "path", "cycles")
 
 
 def almasi_allreduce_half(bench):
@@ -58,8 +70,7 @@ def almasi_allreduce_half(bench):
 
 
 def almasi_allgatherv(bench):
-    row = one(_predicted(bench, "allgatherv", "mesh_cycles"), total=64 * MIB)
-    return f"predicted: {_rate(row)}"
+    return _how(one(_predicted(bench, "allgatherv", "mesh_cycles"), total=64 * MIB))
 
 
 def almasi_largest(bench):
@@ -69,6 +80,18 @@ def almasi_largest(bench):
     links = ", ".join(f"{row['coll']} {number(row['links'])}" for row in rows)
     memory = span([row["memory"] / MIB for row in rows])
     return f"modelled: {links} links; {memory} MiB of memory a rank"
+
+
+def _lines(bench, mesh, total):
+    """Time of a short MPI_Allreduce along whole lines of a mesh, and how it was found."""
+    row = one(_predicted(bench, "allreduce", "mesh_lines", mesh), total=float(total))
+    return f"{number(1e6 * row['seconds'])} µs ({row['how']})"
+
+
+def almasi_scaling(bench):
+    shapes = (("32", "4x4x2"), ("256", "8x8x4"), ("512", TORUS), ("4096", "8tx32tx16t"))
+    return ", ".join(f"{nodes} nodes {_lines(bench, mesh, 16 if mesh == TORUS else 8)}"
+                     for nodes, mesh in shapes)
 
 
 # ---- measured on nodes of one machine
@@ -100,6 +123,11 @@ def _part_of_bound(wiring, row):
     return (row["p"] - 1) * row["total"] / row["min_s"] / bound
 
 
+def _most_of_bound(wiring, rows):
+    """The largest part of the bound among the sizes of an arm."""
+    return max(_part_of_bound(wiring, row) for row in rows)
+
+
 def _exchanges(bench):
     """Rows of an exchange along meshes, by wiring."""
     return {wiring: select(bench.rows(f"almasi-alltoall-{name}"), arm="auto")
@@ -107,21 +135,68 @@ def _exchanges(bench):
 
 
 def almasi_alltoall(bench):
-    return "; ".join(f"{wiring.words}: {share(max(_part_of_bound(wiring, row) for row in rows))}"
+    return "; ".join(f"{wiring.words}: {share(_most_of_bound(wiring, rows))}"
                      for wiring, rows in _exchanges(bench).items())
 
 
 def almasi_alltoall_half(bench):
     found = []
     for wiring, rows in _exchanges(bench).items():
-        most = max(_part_of_bound(wiring, row) for row in rows)
+        most = _most_of_bound(wiring, rows)
         found.append(min(row["total"] for row in rows if _part_of_bound(wiring, row) >= most / 2))
     return span(found, size)
 
 
+def almasi_alltoall_same(bench):
+    rows = bench.rows("almasi-alltoall-mesh4x4x2")
+    auto, stock = (_most_of_bound(ALMASI_WIRINGS["mesh4x4x2"], select(rows, arm=arm))
+                   for arm in ("auto", "stock"))
+    return f"{share(auto)}, without pipering {share(stock)}"
+
+
+def almasi_visits(bench):
+    rows = select(bench.rows("almasi-visits"), total=65536.0)
+    two = least(rows, arm="permuted")
+    return ", ".join(
+        f"{count}: {number(least(rows, arm=f'permuted:alltoall_visit={count}') / two)}"
+        for count in (1, 4)) + " times the time of 2"
+
+
+def almasi_decision(bench):
+    rows = bench.rows("almasi-decision")
+    def loses(arm):
+        lost = [total for total in values(rows, "total")
+                if median(rows, arm=arm, total=total) > median(rows, arm="stock", total=total)]
+        return f"up to {size(max(lost))}" if lost else "nowhere"
+    return f"by all ranks: {loses('mesh_trees:mesh_decision=global')}; trees without it: " \
+           f"{loses('mesh_trees')}"
+
+
+BOTH = (("pipering", "pipering"), ("without it", "stock"))
+
+
+def _short(rows, arms):
+    """Least times of 16 and 256 bytes; arms: (words, arm)."""
+    return "; ".join(f"{total} bytes: " + ", ".join(
+        f"{words} {number(1e6 * least(rows, arm=arm, total=float(total)))} µs"
+        for words, arm in arms) for total in (16, 256))
+
+
+def almasi_short_bcast(bench):
+    return _short(select(bench.rows("almasi-small"), coll="bcast"), BOTH)
+
+
 def almasi_short(bench):
-    rows = select(bench.rows("almasi-small"), coll="allreduce")
-    return "; ".join(
-        f"{bytes_} bytes: {number(1e6 * least(rows, arm='pipering', total=float(bytes_)))} µs, "
-        f"without pipering {number(1e6 * least(rows, arm='stock', total=float(bytes_)))} µs"
-        for bytes_ in (16, 256))
+    return _short(bench.rows("almasi-small-allreduce"), BOTH)
+
+
+def almasi_short_lines(bench):
+    here = _short(bench.rows("almasi-small-allreduce"), (("lines", "mesh_lines"),))
+    return f"16 nodes: {here}; 512 nodes: {_lines(bench, TORUS, 16)}, " \
+           f"{_lines(bench, TORUS, 256)}"
+
+
+def almasi_barrier(bench):
+    rows = bench.rows("almasi-barriers")
+    return ", ".join(f"{words} {number(1e6 * one(rows, arm=arm)['least_s'])} µs"
+                     for words, arm in (("Open MPI", "stock"), ("lines", "pipering")))

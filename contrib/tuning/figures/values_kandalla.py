@@ -77,8 +77,11 @@ def _groups(rows, counts):
 
 def kandalla_several(bench):
     rows = drawings.batched(bench.rows("leaders-leaders"))
-    return "best of 2 and 4 over best of 1: " + _at_sizes(rows, _groups(rows, (2, 4)),
-                                                         _groups(rows, (1,)))
+    kinds = ("shm", "gather", "ring", "recursive_doubling")
+    def arms(count, how=""):
+        return [drawings.leader(count, f"{how}:aggregation={kind}") for kind in kinds]
+    return "; ".join(f"{count} over 1: " + _at_sizes(rows, arms(count, ":placement=spread"),
+                                                     arms(1)) for count in (2, 4))
 
 
 def kandalla_eight(bench):
