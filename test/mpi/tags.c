@@ -32,6 +32,9 @@
 /* Most tags of a call that is not planned yet. */
 #define EARLY_TAGS 3
 
+/* Seconds after which a message that must come is missing; on a loaded machine it may take some. */
+#define PATIENCE 20.0
+
 /* Bytes that each rank has for another. */
 #define PART 4096
 
@@ -148,10 +151,10 @@ static int look(void)
 /** Runs a call to which the last rank comes late: the tag that it finds, on all ranks. */
 static int tag_of(int form)
 {
-    const double end = MPI_Wtime() + 2;
     int tag = 0;
 
     MPI_Barrier(MPI_COMM_WORLD);
+    const double end = MPI_Wtime() + PATIENCE;
     while (tap_rank == tap_size - 1 && 0 == tag && MPI_Wtime() < end) {
         tag = look();
     }
@@ -209,14 +212,61 @@ static void check(int form)
 
 #define LARGE (1 << 20) /* bytes, of messages that wait for their receivers */
 
-/** Rank 0 has a large message for each other rank, which comes late: who finds one waiting? */
-static int count_waiting(MPI_Comm quiet)
+#define FOUND 1
+#define ENOUGH 2
+
+/** Whether another rank has said so; its message is received then. */
+static bool heard(int what, MPI_Comm quiet)
+{
+    MPI_Status status;
+    int is_there;
+
+    MPI_Iprobe(MPI_ANY_SOURCE, what, quiet, &is_there, &status);
+    if (is_there) {
+        MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, what, quiet, MPI_STATUS_IGNORE);
+    }
+    return is_there;
+}
+
+/** Of rank 0, while its call is under way: how many other ranks find a message that waits for them.
+ * Not more than wanted may do so within a second, so all of it is waited. */
+static int count_found(int wanted, MPI_Comm quiet)
+{
+    const double begin = MPI_Wtime();
+    double passed = 0;
+    int found = 0, over;
+
+    while (1 > passed || (found < wanted && PATIENCE > passed)) {
+        MPI_Test(&request, &over, MPI_STATUS_IGNORE);
+        found += heard(FOUND, quiet);
+        passed = MPI_Wtime() - begin;
+    }
+    for (int i = 1; i < tap_size; i++) {
+        MPI_Send(NULL, 0, MPI_BYTE, i, ENOUGH, quiet);
+    }
+    return found;
+}
+
+/** Of the other ranks. */
+static void look_until_enough(MPI_Comm quiet)
+{
+    bool found = false;
+
+    while (!heard(ENOUGH, quiet)) {
+        if (!found && 0 != look()) {
+            found = true;
+            MPI_Send(NULL, 0, MPI_BYTE, 0, FOUND, quiet);
+        }
+    }
+}
+
+/** Rank 0 has a large message for each other rank, which comes late: how many find one waiting? */
+static int count_waiting(int wanted, MPI_Comm quiet)
 {
     int *none = calloc((size_t) tap_size, sizeof(int)), *some = tap_memory(sizeof(int)
                                                                            * (size_t) tap_size);
     char *out = calloc((size_t) tap_size, LARGE), *in = calloc(1, LARGE);
-    const double end = MPI_Wtime() + 1;
-    int found = 0, all = 0;
+    int found = 0;
 
     for (int i = 0; i < tap_size; i++) {
         some[i] = 0 == tap_rank ? (0 == i ? 0 : LARGE) : (0 == i ? LARGE : 0);
@@ -224,27 +274,22 @@ static int count_waiting(MPI_Comm quiet)
     if (0 == tap_rank) {
         MPI_Ialltoallv(out, some, none, MPI_BYTE, in, none, none, MPI_BYTE, MPI_COMM_WORLD,
                        &request);
-    }
-    while (MPI_Wtime() < end) {
-        if (0 == tap_rank) {
-            int over;
-            MPI_Test(&request, &over, MPI_STATUS_IGNORE);
-        } else {
-            found = found || 0 != look();
-        }
-    }
-    MPI_Barrier(quiet);
-    if (0 != tap_rank) {
+        found = count_found(wanted, quiet);
+    } else {
+        look_until_enough(quiet);
         MPI_Ialltoallv(out, none, none, MPI_BYTE, in, some, none, MPI_BYTE, MPI_COMM_WORLD,
                        &request);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, quiet);
+    while (0 == tap_rank && heard(FOUND, quiet)) {
+        found++;
+    }
+    MPI_Bcast(&found, 1, MPI_INT, 0, quiet);
     free(none);
     free(some);
     free(out);
     free(in);
-    return all;
+    return found;
 }
 
 static void check_many(int many, int wanted)
@@ -254,7 +299,7 @@ static void check_many(int many, int wanted)
     MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
     knob_set("coll_pipering_alltoall_many", many);
     knob_set("coll_pipering_alltoall_many_window", 1);
-    const int waiting = count_waiting(quiet);
+    const int waiting = count_waiting(wanted, quiet);
     tap_note("from %d messages on: %d of %d under way", many, waiting, tap_size - 1);
     tap_check(wanted == waiting, "another number",
               "%d messages, many from %d on: %d under way", tap_size - 1, many, wanted);

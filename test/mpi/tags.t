@@ -5,7 +5,7 @@
 
 build tags
 for p in 2 4; do
-    on_one tags "$p" 60 --mca mpi_param_check 0 "$bin/tags"
+    on_one tags "$p" 180 --mca mpi_param_check 0 "$bin/tags"
 done
 
 finish
