@@ -232,11 +232,11 @@ void predict_draw(const predict_t *predict, const predict_outcome_t *outcome)
 {
     drawing_t drawing = {.plan = outcome->plan, .facts = predict_facts(predict)};
 
-    if (outcome->row->rounds && predict_goes_along_mesh(predict, outcome)) {
+    if (mca_coll_pipering_in_rounds(outcome->row) && predict_goes_along_mesh(predict, outcome)) {
         (void) printf("along each line of the mesh, one dimension after the other\n");
         return;
     }
-    if (outcome->row->rounds) {
+    if (mca_coll_pipering_in_rounds(outcome->row)) {
         draw_rounds(predict, outcome->plan);
         return;
     }

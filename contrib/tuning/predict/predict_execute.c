@@ -27,7 +27,7 @@ static double count_messages(const predict_t *predict, const predict_outcome_t *
     const double ranks = predict->call.ranks;
     double streams = 0;
 
-    if (plan->row->rounds) {
+    if (mca_coll_pipering_in_rounds(plan->row)) {
         return ranks * (double) plan->rounds;
     }
     for (int i = 0; i < plan->pipes; ++i) {
@@ -136,11 +136,11 @@ bool predict_execute(const predict_t *predict, predict_outcome_t *outcome)
 {
     if (0 == predict->execute
         || (NULL != predict->call.ways
-            && (outcome->row->rounds || !predict_goes_along_mesh(predict, outcome)))
+            && (mca_coll_pipering_in_rounds(outcome->row) || !predict_goes_along_mesh(predict, outcome)))
         || (0 > predict->execute && MESSAGES_MOST < count_messages(predict, outcome))) {
         return true;
     }
-    outcome->executed = outcome->plan->row->rounds ? execute_rounds(predict, outcome)
+    outcome->executed = mca_coll_pipering_in_rounds(outcome->plan->row) ? execute_rounds(predict, outcome)
                                                    : execute_pipes(predict, outcome);
     return outcome->executed
            || predict_refuse("%s cannot be executed: %s", outcome->row->text,

@@ -17,8 +17,6 @@
 
 #include "coll_pipering_calls.h"
 
-#include <string.h>
-
 #include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
 #include "opal/util/output.h"
 
@@ -28,17 +26,20 @@ static const char *const names[MCA_COLL_PIPERING_FORMS] = {"barrier", "ibarrier"
 typedef struct {
     mca_common_irregular_task_t super;
     mca_common_irregular_caller_t caller;
-    mca_coll_pipering_along_lines_t lines;
+    mca_coll_pipering_scheduled_t *scheduled; /* NULL: none has been made */
+    int phases;
 } request_t;
 
 static void construct(request_t *request)
 {
-    memset(&request->lines, 0, sizeof(request->lines));
+    request->scheduled = NULL;
 }
 
 static void destruct(request_t *request)
 {
-    (void) mca_coll_pipering_along_lines_fini(&request->lines);
+    if (NULL != request->scheduled) {
+        (void) request->scheduled->free(request->scheduled);
+    }
 }
 
 static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, construct, destruct);
@@ -101,14 +102,14 @@ static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t f
 static void report(const request_t *request)
 {
     mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
-    const mca_coll_pipering_traffic_t *traffic = &request->lines.traffic;
+    const mca_coll_pipering_traffic_t *traffic = &request->scheduled->traffic;
 
     mca_common_irregular_count(&process->counters.calls, 1);
     if (mca_coll_pipering_is_verbose(process, request->caller.comm)) {
         opal_output(process->output,
                     "coll/pipering: %s on %s: lines of a mesh, %d phases; this rank: %llu messages "
                     "in, %llu out",
-                    request->caller.name, request->caller.comm->c_name, request->lines.phases,
+                    request->caller.name, request->caller.comm->c_name, request->phases,
                     (unsigned long long) traffic->blocks_in,
                     (unsigned long long) traffic->blocks_out);
     }
@@ -116,7 +117,7 @@ static void report(const request_t *request)
 
 static int start(mca_common_irregular_task_t *task)
 {
-    mca_coll_pipering_along_lines_begin(&((request_t *) task)->lines);
+    mca_common_irregular_schedule_begin(&((request_t *) task)->scheduled->schedule);
     mca_common_irregular_task_activate(task);
     return OMPI_SUCCESS;
 }
@@ -125,10 +126,10 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 {
     request_t *request = (request_t *) task;
 
-    if (!mca_coll_pipering_along_lines_move(&request->lines, steps)) {
+    if (!mca_common_irregular_schedule_move(&request->scheduled->schedule, steps)) {
         return false;
     }
-    *rc = request->lines.schedule.error;
+    *rc = request->scheduled->schedule.error;
     report(request);
     return true;
 }
@@ -147,7 +148,9 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
                      .group = MCA_COLL_PIPERING_LINES_WHOLE,
                      .me = ompi_comm_rank(comm)},
            .tag = tag};
-    return mca_coll_pipering_along_lines_init(&request->lines, &plan);
+    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
+    request->phases = mca_coll_pipering_lines_phases(&plan.lines, phase);
+    return mca_coll_pipering_along_lines_new(&plan, &request->scheduled);
 }
 
 /* A request that is to be started. All ranks agree on the next tag even where one has no memory. */

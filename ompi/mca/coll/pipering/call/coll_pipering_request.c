@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * Requests: calls by pipelines on their way. Their progress looks at the heads of
+ * Requests: calls on their way, by pipelines or by a schedule. Their progress looks at the heads of
  * queues only.
  */
 
@@ -113,7 +113,7 @@ static int tags_wanted(const mca_coll_pipering_request_t *request)
     if (NULL == plan || mca_coll_pipering_request_meets(request)) {
         return most_tags(request) + mca_coll_pipering_request_may_meet(request);
     }
-    return plan->row->rounds ? 1 : tags_of(plan);
+    return mca_coll_pipering_in_rounds(plan->row) ? 1 : tags_of(plan);
 }
 
 void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
@@ -226,46 +226,12 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     return rc;
 }
 
-/* At times sends wait for their receives, so that no rank is far ahead of others that it
- * hears nothing from. */
-#define SYNCHRONOUS_EVERY 16
-
-/* Makes the gather in rounds of a call. */
-static int begin_rounds(mca_coll_pipering_request_t *request)
+/* Drops the schedule, or the pipelines, of a run. */
+static void drop_run(mca_coll_pipering_request_t *request)
 {
-    const mca_coll_pipering_plan_t *plan = request->plan;
-    opal_atomic_int64_t *begun = &request->call.context->exchanges;
-    const mca_coll_pipering_rounds_plan_t rounds
-        = {.caller = &request->caller,
-           .grid = plan->grid,
-           .bytes = plan->bytes,
-           .some = plan->some,
-           .packed = plan->key.params.rounds_packed,
-           .in = plan->in.blocks,
-           .out = plan->out.blocks,
-           .send = request->call.in_place ? NULL : &request->call.send,
-           .recv = &request->call.recv,
-           .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
-           .tag = request->tag};
-    const int rc = mca_coll_pipering_rounds_init(&request->rounds, &rounds);
+    bool pending = NULL != request->scheduled && request->scheduled->free(request->scheduled);
 
-    mca_common_irregular_count(begun, 1);
-    request->in_rounds = OMPI_SUCCESS == rc;
-    return rc;
-}
-
-static void drop_pipes(mca_coll_pipering_request_t *request)
-{
-    bool pending = false;
-
-    if (request->in_rounds) {
-        mca_coll_pipering_rounds_fini(&request->rounds);
-        request->in_rounds = false;
-    }
-    if (request->in_lines) {
-        pending |= mca_coll_pipering_along_lines_fini(&request->lines);
-        request->in_lines = false;
-    }
+    request->scheduled = NULL;
     while (NULL != request->first) {
         mca_coll_pipering_pipe_t *pipe = request->first;
         request->first = pipe->next;
@@ -309,7 +275,9 @@ static int begin(mca_coll_pipering_request_t *request)
     if (!call->in_place) {
         mca_coll_pipering_layout_init(&call->send, call->send.count);
     }
-    return request->plan->row->rounds ? begin_rounds(request) : begin_copies(request);
+    return mca_coll_pipering_in_rounds(request->plan->row)
+               ? mca_coll_pipering_request_schedule(request)
+               : begin_copies(request);
 }
 
 static int begin_run(mca_coll_pipering_request_t *request)
@@ -320,7 +288,7 @@ static int begin_run(mca_coll_pipering_request_t *request)
         rc = begin(request);
     }
     if (OMPI_SUCCESS != rc) {
-        drop_pipes(request);
+        drop_run(request);
         return rc;
     }
     request->running = true;
@@ -340,24 +308,17 @@ static int end_run(mca_coll_pipering_request_t *request, int rc)
     if (OMPI_SUCCESS == rc) {
         rc = mca_coll_pipering_staging_bring(&request->staging, &request->call.recv);
     }
-    drop_pipes(request);
+    drop_run(request);
     request->running = false;
     return rc;
 }
 
-static bool move_rounds(mca_coll_pipering_request_t *request, int *steps, int *rc)
+static bool move_scheduled(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
-    const bool over = mca_coll_pipering_rounds_move(&request->rounds, steps);
+    mca_common_irregular_schedule_t *schedule = &request->scheduled->schedule;
+    const bool over = mca_common_irregular_schedule_move(schedule, steps);
 
-    *rc = request->rounds.schedule.error;
-    return over;
-}
-
-static bool move_lines(mca_coll_pipering_request_t *request, int *steps, int *rc)
-{
-    const bool over = mca_coll_pipering_along_lines_move(&request->lines, steps);
-
-    *rc = request->lines.schedule.error;
+    *rc = schedule->error;
     return over;
 }
 
@@ -390,9 +351,8 @@ static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc
 /* Moves what the call goes by; true if that is done or failed. */
 static bool move(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
-    return request->in_rounds  ? move_rounds(request, steps, rc)
-           : request->in_lines ? move_lines(request, steps, rc)
-                               : move_pipes(request, steps, rc);
+    return NULL != request->scheduled ? move_scheduled(request, steps, rc)
+                                      : move_pipes(request, steps, rc);
 }
 
 /* Begins a run if ranks need not meet any more; false: they do. */
@@ -457,10 +417,8 @@ static int begin_now(mca_coll_pipering_request_t *request)
     }
     const int rc = begin_run(request);
     int progress = 0;
-    if (OMPI_SUCCESS == rc && request->in_rounds) {
-        (void) mca_coll_pipering_rounds_move(&request->rounds, &progress);
-    } else if (OMPI_SUCCESS == rc && request->in_lines) {
-        (void) mca_coll_pipering_along_lines_move(&request->lines, &progress);
+    if (OMPI_SUCCESS == rc && NULL != request->scheduled) {
+        (void) mca_common_irregular_schedule_move(&request->scheduled->schedule, &progress);
     } else if (OMPI_SUCCESS == rc) {
         (void) mca_coll_pipering_pipe_progress(request->first);
     }
@@ -506,7 +464,7 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_piperi
     request->unit = MCA_COLL_PIPERING_BYTES;
     request->pipes = 0;
     request->first = NULL;
-    request->in_rounds = request->in_lines = false;
+    request->scheduled = NULL;
     mca_common_irregular_task_init(&request->super, &request_kind, comm,
                                 MCA_COLL_PIPERING_PERSISTENT == call->form);
     request->super.nonblocking = MCA_COLL_PIPERING_BLOCKING != call->form;

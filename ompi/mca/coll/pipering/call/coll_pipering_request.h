@@ -20,8 +20,7 @@
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_engine.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_gather_rounds.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_staging.h"
 #include "ompi/mca/common/irregular/common_irregular_task.h"
 
@@ -62,10 +61,7 @@ typedef struct mca_coll_pipering_request_t {
     int tag;      /**< the first one; of a persistent request for all its starts */
     int pipes;    /**< that have been made */
     mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */
-    bool in_rounds; /**< a gather in rounds in place of pipelines */
-    mca_coll_pipering_rounds_t rounds;
-    bool in_lines; /**< a reduction along lines in place of pipelines */
-    mca_coll_pipering_along_lines_t lines;
+    mca_coll_pipering_scheduled_t *scheduled; /**< in place of pipelines, owned; or NULL */
     mca_coll_pipering_clock_t clock;
     struct mca_coll_pipering_lesson_record_t *lesson; /**< of a call that teaches, owned; or NULL */
     double began; /**< when such a call did, seconds */
@@ -130,11 +126,14 @@ bool mca_coll_pipering_request_meet(mca_coll_pipering_request_t *request, int ta
 /** Ends it, wherever it stands. */
 void mca_coll_pipering_request_part(mca_coll_pipering_request_t *request);
 
-/**
- * Makes the pipelines, or the exchange along lines, of a reduction that begins
- * (coll_pipering_request_reduce.c).
- */
+/** Makes the pipelines, or the schedule, of a reduction (coll_pipering_request_reduce.c). */
 int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
+
+/**
+ * Makes the schedule of a call whose algorithm goes in rounds, and begins it
+ * (coll_pipering_request_schedule.c). OMPI_ERR_OUT_OF_RESOURCE, or the error of a copy.
+ */
+int mca_coll_pipering_request_schedule(mca_coll_pipering_request_t *request);
 
 /**
  * Says in `plan` whether links inside the node of the request's next pipeline may go through

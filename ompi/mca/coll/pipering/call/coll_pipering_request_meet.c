@@ -90,7 +90,7 @@ static int leave_mesh(mca_coll_pipering_request_t *request)
     mca_coll_pipering_plan_release(request->plan);
     request->plan = NULL;
     request->key.off_mesh = request->key.must_take = true;
-    /* all ranks teach or none does, and an exchange in rounds shows no rate */
+    /* all ranks teach or none does, and a schedule shows no rate */
     request->key.wanted = request->key.wanted || NULL != request->lesson;
     if (request->super.nonblocking) {
         /* ranks come here at different times, when they know different lessons: none counts */

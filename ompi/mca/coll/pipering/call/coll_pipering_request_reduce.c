@@ -14,12 +14,12 @@
  *     reduce         elements towards the root, combined at every rank
  *     scan, exscan   the same along the chain of ranks, results kept everywhere
  *     allreduce      two pipelines: a reduction, and what spreads its results, each
- *                    block as soon as it is there; or an exchange along lines of a mesh
+ *                    block as soon as it is there
+ *
+ * An algorithm in rounds has a schedule in place of pipelines (coll_pipering_request_schedule.c).
  */
 
 #include "coll_pipering_request.h"
-
-#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 
 static bool is_exclusive(const mca_coll_pipering_request_t *request)
 {
@@ -98,31 +98,6 @@ static void measure_elements(mca_coll_pipering_request_t *request)
     send->dense = recv->dense = true;
 }
 
-/* Makes the exchange along lines of a short vector. */
-static int begin_lines(mca_coll_pipering_request_t *request)
-{
-    const mca_coll_pipering_call_t *call = &request->call;
-    const mca_coll_pipering_along_lines_plan_t plan
-        = {.caller = &request->caller,
-           .lines = {.mesh = mca_coll_pipering_setup_mesh(call->context->setup),
-                     .group = MCA_COLL_PIPERING_LINES_GROUP,
-                     .me = ompi_comm_rank(request->super.comm)},
-           .op = call->op,
-           .type = request->unit.type,
-           .count = call->sizes.count,
-           .bytes = request->plan->total,
-           .send = call->in_place ? NULL : call->send.buffer,
-           .recv = call->recv.buffer,
-           .tag = request->tag};
-    const int rc = mca_coll_pipering_along_lines_init(&request->lines, &plan);
-
-    request->in_lines = OMPI_SUCCESS == rc;
-    if (request->in_lines) {
-        mca_coll_pipering_along_lines_begin(&request->lines);
-    }
-    return rc;
-}
-
 int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
@@ -134,8 +109,8 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    if (plan->row->rounds) {
-        return begin_lines(request);
+    if (mca_coll_pipering_in_rounds(plan->row)) {
+        return mca_coll_pipering_request_schedule(request);
     }
     aim_combine(request);
     if (plan->row->scatters) {

@@ -21,16 +21,13 @@
 
 #include "opal/util/output.h"
 
-/* Of all pipelines, or the exchange. */
+/* Of all pipelines, or of the schedule. */
 static mca_coll_pipering_traffic_t traffic_of(const mca_coll_pipering_request_t *request)
 {
     mca_coll_pipering_traffic_t sum = {0, 0, 0, 0, 0};
 
-    if (request->in_rounds) {
-        return request->rounds.traffic;
-    }
-    if (request->in_lines) {
-        return request->lines.traffic;
+    if (NULL != request->scheduled) {
+        return request->scheduled->traffic;
     }
     for (const mca_coll_pipering_pipe_t *pipe = request->first; NULL != pipe; pipe = pipe->next) {
         sum.blocks_in += pipe->traffic.blocks_in;

@@ -225,7 +225,7 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    if (!(*plan)->row->rounds) {
+    if (!mca_coll_pipering_in_rounds((*plan)->row)) {
         rc = mca_coll_pipering_lessons_count(context, *plan, teaches);
     }
     if (OMPI_SUCCESS != rc) {
@@ -234,7 +234,7 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
     }
     if (*teaches) {
         rc = find_teaching_plan(call, key, plan);
-        *teaches = OMPI_SUCCESS == rc && !(*plan)->row->rounds;
+        *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_in_rounds((*plan)->row);
         return rc;
     }
     return MCA_COLL_PIPERING_TAKEN == (*plan)->reason ? OMPI_SUCCESS : leave(call, *plan);

@@ -74,7 +74,7 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft)
     }
     /* rounds are chosen only where they pay, and factors are those of pipelines */
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-    return plan->row->rounds
+    return mca_coll_pipering_in_rounds(plan->row)
                    || mca_coll_pipering_factors_pay(draft->cost.net.factors, &forecast,
                                                     MCA_COLL_PIPERING_RIVAL_SLACK)
                ? MCA_COLL_PIPERING_TAKEN
@@ -122,7 +122,7 @@ static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_piperin
 /* The plan that was the best so far again, whose places another one's pipelines may have taken. */
 static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
 {
-    if (draft->plan->row->rounds) {
+    if (mca_coll_pipering_in_rounds(draft->plan->row)) {
         *draft->plan = *best;
     } else {
         plan_by(draft, best->row);

@@ -83,7 +83,7 @@ typedef struct mca_coll_pipering_plan_t {
     int pipes;
     mca_coll_pipering_cut_t cut; /**< in units */
     unsigned window;
-    mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of an exchange in rounds */
+    mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of a gather in rounds */
     mca_coll_pipering_grid_t grid;
     bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */

@@ -62,7 +62,7 @@ typedef struct mca_coll_pipering_context_t {
     mca_coll_pipering_process_t *process;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
     struct mca_coll_pipering_lessons_t *lessons; /**< NULL before a call that could teach */
-    opal_atomic_int64_t exchanges; /**< in rounds, that have begun */
+    opal_atomic_int64_t gathers; /**< in rounds, that have begun */
     enum {
         MCA_COLL_PIPERING_JOBS_UNKNOWN,
         MCA_COLL_PIPERING_JOBS_ONE,

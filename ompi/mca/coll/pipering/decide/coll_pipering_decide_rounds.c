@@ -155,3 +155,23 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     plan->window = 0;
     plan->cut.block_size = plan->largest;
 }
+
+void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const size_t packed = plan->key.params.rounds_packed;
+
+    for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
+        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
+                                                                                  draft->me, k);
+        const mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
+            &plan->grid, draft->me, plan->bytes, packed, round.recv);
+        const mca_coll_pipering_volume_t out = mca_coll_pipering_grid_volume(
+            &plan->grid, draft->me, plan->bytes, packed, round.send);
+        mca_coll_pipering_add_volume(&plan->in, in);
+        mca_coll_pipering_add_volume(&plan->out, out);
+        if (draft->node_of[round.from] != draft->node_of[draft->me]) {
+            plan->in_from_network += in.bytes;
+        }
+    }
+}

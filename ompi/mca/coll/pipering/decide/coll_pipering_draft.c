@@ -68,12 +68,6 @@ size_t mca_coll_pipering_given_block(const mca_coll_pipering_plan_t *plan)
                                                               : params->block_size;
 }
 
-static void add_volume(mca_coll_pipering_volume_t *sum, mca_coll_pipering_volume_t more)
-{
-    sum->blocks += more.blocks;
-    sum->bytes += more.bytes;
-}
-
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
@@ -119,30 +113,11 @@ static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_rout
     mca_coll_pipering_route_measure(route, plan->bytes, plan->cut, draft->node_of, draft->me);
     for (int i = 0; i < route->ins; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
-        add_volume(&plan->in, in->volume);
+        mca_coll_pipering_add_volume(&plan->in, in->volume);
         plan->in_from_network += in->local ? 0 : in->volume.bytes * plan->key.sizes.unit;
     }
     for (int i = 0; i < route->outs; ++i) {
-        add_volume(&plan->out, route->out[i].volume);
-    }
-}
-
-static void count_rounds(mca_coll_pipering_draft_t *draft)
-{
-    mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t packed = plan->key.params.rounds_packed;
-
-    for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
-        const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
-                                                                                  draft->me, k);
-        const mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
-            &plan->grid, draft->me, plan->bytes, packed, round.recv);
-        add_volume(&plan->in, in);
-        add_volume(&plan->out, mca_coll_pipering_grid_volume(&plan->grid, draft->me, plan->bytes,
-                                                             packed, round.send));
-        if (draft->node_of[round.from] != draft->node_of[draft->me]) {
-            plan->in_from_network += in.bytes;
-        }
+        mca_coll_pipering_add_volume(&plan->out, route->out[i].volume);
     }
 }
 
@@ -152,12 +127,8 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
 
     plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
     plan->in_from_network = 0;
-    if (plan->row->rounds) {
-        if (mca_coll_pipering_collective_row(plan->key.collective)->gathers) {
-            count_rounds(draft);
-        } else {
-            mca_coll_pipering_count_lines(draft);
-        }
+    if (mca_coll_pipering_in_rounds(plan->row)) {
+        plan->row->volumes(draft);
         return;
     }
     for (int i = 0; i < plan->pipes; ++i) {

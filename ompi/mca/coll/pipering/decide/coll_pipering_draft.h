@@ -71,6 +71,13 @@ size_t mca_coll_pipering_given_block(const mca_coll_pipering_plan_t *plan);
 /** Fills in what a plan that is made moves in and out of this rank. O(p). */
 void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft);
 
+static inline void mca_coll_pipering_add_volume(mca_coll_pipering_volume_t *sum,
+                                                mca_coll_pipering_volume_t more)
+{
+    sum->blocks += more.blocks;
+    sum->bytes += more.bytes;
+}
+
 /* ---- plans of algorithms ---- */
 
 /** A gather along the ring, pipelined or in whole contributions (coll_pipering_decide_ring.c). */
@@ -79,6 +86,7 @@ void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft);
 
 /** A gather in log2 p rounds (coll_pipering_decide_rounds.c). */
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
+void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft);
@@ -94,7 +102,7 @@ void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_two_trees(mca_coll_pipering_draft_t *draft);
 
-/** A vector that is scattered and gathered along a ring; likewise. */
+/** A vector that is scattered and gathered along a ring (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
@@ -128,8 +136,6 @@ void mca_coll_pipering_plan_mesh_lines(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_go_along_lines(const mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_room_for_lines(const mca_coll_pipering_ways_t *ways, int *pipes,
                                       int *links);
-
-/** Adds up what moves along lines in and out of this rank, for mca_coll_pipering_count_volumes. */
 void mca_coll_pipering_count_lines(mca_coll_pipering_draft_t *draft);
 
 /* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */

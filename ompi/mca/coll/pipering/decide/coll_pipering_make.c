@@ -252,7 +252,7 @@ bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
     plan->equation2 = 0;
     mca_coll_pipering_choose(&draft);
     mca_coll_pipering_plan_route(plan, facts);
-    plan->shared = facts->nodes < facts->ranks && !plan->row->rounds
+    plan->shared = facts->nodes < facts->ranks && !mca_coll_pipering_in_rounds(plan->row)
                    && mca_coll_pipering_can_share(&key->params,
                                                   plan->cut.block_size * key->sizes.unit);
     free(draft.blocks);

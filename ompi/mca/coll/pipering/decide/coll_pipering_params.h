@@ -59,7 +59,7 @@ typedef struct mca_coll_pipering_params_t {
     double outlier_fraction;  /**< of the processes, 0 to 1 */
     double outlier_threshold; /**< ratio */
     size_t outlier_min_total; /**< bytes */
-    size_t rounds_min_total;  /**< bytes from which exchanges in rounds need no outliers */
+    size_t rounds_min_total;  /**< bytes from which gathers in rounds need no outliers */
     size_t rounds_max_total;  /**< bytes that they may be about */
     size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
     double alpha, beta;             /**< seconds, seconds a byte; 0: learnt */

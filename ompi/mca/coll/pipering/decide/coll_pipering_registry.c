@@ -89,14 +89,18 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .algorithm = MCA_COLL_PIPERING_DOUBLING, .value = "recursive_doubling", \
     .help = "in rounds; dissemination if the ranks are no power of two",    \
     .text = "recursive doubling",                                           \
-    .instead = MCA_COLL_PIPERING_DISSEMINATION, .rounds = true,             \
-    .plan = mca_coll_pipering_plan_rounds, .can = mca_coll_pipering_can_double, \
+    .instead = MCA_COLL_PIPERING_DISSEMINATION,                             \
+    .plan = mca_coll_pipering_plan_rounds,                                  \
+    .volumes = mca_coll_pipering_count_rounds,                              \
+    .can = mca_coll_pipering_can_double,                                    \
     .suits = mca_coll_pipering_suits_doubling, .beats = mca_coll_pipering_rounds_beat
 #define DISSEMINATION                                                       \
     .algorithm = MCA_COLL_PIPERING_DISSEMINATION, .value = "dissemination", \
     .help = "in rounds", .text = "dissemination",                           \
-    .instead = MCA_COLL_PIPERING_RING, .rounds = true,                      \
-    .plan = mca_coll_pipering_plan_rounds, .can = mca_coll_pipering_can_disseminate, \
+    .instead = MCA_COLL_PIPERING_RING,                                      \
+    .plan = mca_coll_pipering_plan_rounds,                                  \
+    .volumes = mca_coll_pipering_count_rounds,                              \
+    .can = mca_coll_pipering_can_disseminate,                               \
     .suits = mca_coll_pipering_suits_dissemination, .beats = mca_coll_pipering_rounds_beat
 
 #define GATHER_CYCLES                                                       \
@@ -224,10 +228,10 @@ static const mca_coll_pipering_row_t rows[] = {
      .help = "up to 64 KiB to all of a line of a mesh, one dimension after the other; likewise",
      .text = "lines of a mesh",
      .instead = MCA_COLL_PIPERING_MERGED,
-     .rounds = true,
      .forced = true,
      .room = mca_coll_pipering_room_for_lines,
      .plan = mca_coll_pipering_plan_mesh_lines,
+     .volumes = mca_coll_pipering_count_lines,
      .can = mca_coll_pipering_can_go_along_lines},
 };
 

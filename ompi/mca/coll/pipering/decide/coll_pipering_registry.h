@@ -78,13 +78,14 @@ typedef struct mca_coll_pipering_row_t {
     /** Sets both for an algorithm that goes along a mesh; NULL: it needs none. */
     void (*room)(const struct mca_coll_pipering_ways_t *ways, int *pipes, int *links);
     bool whole;    /**< contributions are not cut into blocks */
-    bool rounds;   /**< an exchange in rounds, else pipelines */
     bool scatters; /**< its pipelines go around the ring, one after the other */
     bool serial;   /**< a pipeline begins when the one before is over */
     bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
     void (*route)(struct mca_coll_pipering_draft_t *draft);
+    /** In rounds: adds up what its schedule moves in and out of a rank. NULL: it has pipelines. */
+    void (*volumes)(struct mca_coll_pipering_draft_t *draft);
     /** Whether it can serve a call; NULL: any. */
     bool (*can)(const struct mca_coll_pipering_draft_t *draft);
     /** Whether it is weighed where none is forced; NULL: where it can serve the call. */
@@ -94,6 +95,12 @@ typedef struct mca_coll_pipering_row_t {
                   const struct mca_coll_pipering_plan_t *other);
     bool forced; /**< it is never weighed */
 } mca_coll_pipering_row_t;
+
+/** Whether calls go by the schedule engine, in rounds; else by pipelines. */
+static inline bool mca_coll_pipering_in_rounds(const mca_coll_pipering_row_t *row)
+{
+    return NULL != row->volumes;
+}
 
 const mca_coll_pipering_collective_row_t *
 mca_coll_pipering_collective_row(mca_coll_pipering_collective_t collective);

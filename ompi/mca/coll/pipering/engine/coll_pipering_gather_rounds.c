@@ -18,7 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef mca_coll_pipering_rounds_t rounds_t;
+/* A gather in rounds that is under way; its lists and tables follow in the same memory. */
+typedef struct {
+    mca_coll_pipering_scheduled_t super;
+    mca_coll_pipering_rounds_plan_t plan;
+    int me, own;    /* this rank, and the slot of its contribution */
+    bool on_device; /* one of the user's buffers is memory of a device */
+    int *rank;      /* [p] the rank whose contribution is in a slot */
+    size_t *offset; /* [p + 1] offset of a slot in the area, if its contribution is packed */
+    char **place;   /* [p] address of the contribution of a slot */
+    char *area;
+    int delivery;         /* the slot that is being delivered, -1: none */
+    size_t delivery_done; /* bytes of this slot that have been delivered */
+    opal_convertor_t unpacker;
+} rounds_t;
 
 static size_t bytes_at(const rounds_t *rounds, int slot)
 {
@@ -94,26 +107,32 @@ static void find_places(rounds_t *rounds, size_t packed)
     }
 }
 
-/* The tables first, in the order of their alignment; then the area. */
-static int take_memory(rounds_t *rounds, int count)
+/* A gather with its lists and its tables, these in the order of their alignment. */
+static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_plan_t *plan)
 {
-    const size_t p = (size_t) rounds->plan.grid.ring->size;
-    const mca_common_irregular_needs_t most = {.receives = (uint32_t) rounds->plan.in,
-                                               .sends = (uint32_t) rounds->plan.out,
-                                               .steps = (uint32_t) count + 1};
-    size_t size = mca_common_irregular_schedule_size(most) + p * sizeof(char *)
-                  + (p + 1) * sizeof(size_t) + p * sizeof(int);
+    const size_t p = (size_t) plan->grid.ring->size;
+    const mca_common_irregular_needs_t most
+        = {.receives = (uint32_t) plan->in,
+           .sends = (uint32_t) plan->out,
+           .steps = (uint32_t) mca_coll_pipering_grid_rounds(&plan->grid) + 1};
+    rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_irregular_schedule_size(most)
+                              + p * sizeof(char *) + (p + 1) * sizeof(size_t) + p * sizeof(int));
 
-    rounds->memory = malloc(size);
-    if (NULL == rounds->memory) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
+    if (NULL != rounds) {
+        memset(rounds, 0, sizeof(*rounds));
+        rounds->place = mca_common_irregular_schedule_bind(&rounds->super.schedule, most,
+                                                           rounds + 1);
+        rounds->offset = (size_t *) (rounds->place + p);
+        rounds->rank = (int *) (rounds->offset + p + 1);
     }
-    rounds->place = mca_common_irregular_schedule_bind(&rounds->schedule, most, rounds->memory);
-    rounds->offset = (size_t *) (rounds->place + p);
-    rounds->rank = (int *) (rounds->offset + p + 1);
+    return rounds;
+}
 
-    const size_t packed = fill_slots(rounds);
-    size = packed + count_room(rounds);
+/* Memory for packed contributions, and large ones that the user's buffers cannot hold. */
+static int take_area(rounds_t *rounds)
+{
+    const size_t packed = fill_slots(rounds), size = packed + count_room(rounds);
+
     rounds->area = 0 == size ? NULL : malloc(size);
     if (0 < size && NULL == rounds->area) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -257,9 +276,10 @@ static size_t list_messages(const rounds_t *rounds, mca_common_irregular_message
  * Messages of a round wait for those of the rounds before, even where their bytes are there: others
  * pass these on, so they should have the link alone. All receives are there from the beginning.
  */
-static void list_rounds(rounds_t *rounds, int count)
+static void list_rounds(rounds_t *rounds)
 {
-    mca_common_irregular_schedule_t *schedule = &rounds->schedule;
+    const int count = mca_coll_pipering_grid_rounds(&rounds->plan.grid);
+    mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
     mca_common_irregular_needs_t none = {0, 0, 0}, come = none;
 
     mca_common_irregular_schedule_step(schedule, deliver, rounds->own,
@@ -267,67 +287,70 @@ static void list_rounds(rounds_t *rounds, int count)
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round
             = mca_coll_pipering_grid_round(&rounds->plan.grid, rounds->me, k);
-        rounds->traffic.bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to,
+        rounds->super.traffic.bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to,
                                                    come);
-        rounds->traffic.bytes_in += list_messages(rounds, &schedule->receives, round.recv,
+        rounds->super.traffic.bytes_in += list_messages(rounds, &schedule->receives, round.recv,
                                                   round.from, none);
         come.receives = schedule->receives.count;
         come.sends = schedule->sends.count;
         mca_common_irregular_schedule_step(schedule, deliver, round.recv.first, round.recv.count,
                                            come);
     }
-    rounds->traffic.blocks_in = schedule->receives.window = schedule->receives.count;
-    rounds->traffic.blocks_out = schedule->sends.window = schedule->sends.count;
+    rounds->super.traffic.blocks_in = schedule->receives.window = schedule->receives.count;
+    rounds->super.traffic.blocks_out = schedule->sends.window = schedule->sends.count;
 }
 
 /* ---- the life of a gather ---- */
 
-int mca_coll_pipering_rounds_init(rounds_t *rounds, const mca_coll_pipering_rounds_plan_t *plan)
+static bool rounds_free(mca_coll_pipering_scheduled_t *scheduled)
 {
-    const int count = mca_coll_pipering_grid_rounds(&plan->grid);
+    rounds_t *rounds = (rounds_t *) scheduled;
+    const bool pending = mca_common_irregular_schedule_fini(&scheduled->schedule);
 
-    memset(rounds, 0, sizeof(*rounds));
+    OBJ_DESTRUCT(&rounds->unpacker);
+    if (!pending) {
+        free(rounds->area);
+        free(rounds);
+    }
+    return pending;
+}
+
+static void fill(rounds_t *rounds, const mca_coll_pipering_rounds_plan_t *plan)
+{
+    mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
+
+    rounds->super.free = rounds_free;
     rounds->plan = *plan;
     rounds->me = ompi_comm_rank(plan->caller->comm);
     rounds->on_device = mca_coll_pipering_is_on_device(plan->recv, plan->some)
                         || (NULL != plan->send
                             && mca_coll_pipering_is_on_device(plan->send, plan->some));
     rounds->delivery = -1;
-    rounds->schedule.caller = plan->caller;
-    rounds->schedule.tag = plan->tag;
-    rounds->schedule.synchronous = plan->synchronous;
-    rounds->schedule.context = rounds;
+    schedule->caller = plan->caller;
+    schedule->tag = plan->tag;
+    schedule->synchronous = plan->synchronous;
+    schedule->context = rounds;
     OBJ_CONSTRUCT(&rounds->unpacker, opal_convertor_t);
+}
 
-    int rc = take_memory(rounds, count);
+int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_plan_t *plan,
+                                 mca_coll_pipering_scheduled_t **made)
+{
+    rounds_t *rounds = rounds_alloc(plan);
+
+    if (NULL == rounds) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    fill(rounds, plan);
+    int rc = take_area(rounds);
     if (OMPI_SUCCESS == rc) {
         rc = put_own(rounds);
     }
     if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_rounds_fini(rounds);
+        (void) rounds_free(&rounds->super);
         return rc;
     }
-    list_rounds(rounds, count);
+    list_rounds(rounds);
+    *made = &rounds->super;
     return OMPI_SUCCESS;
-}
-
-bool mca_coll_pipering_rounds_move(rounds_t *rounds, int *progress)
-{
-    if (!rounds->begun) {
-        rounds->begun = true;
-        mca_common_irregular_schedule_begin(&rounds->schedule);
-    }
-    return mca_common_irregular_schedule_move(&rounds->schedule, progress);
-}
-
-void mca_coll_pipering_rounds_fini(rounds_t *rounds)
-{
-    const bool pending = rounds->begun && mca_common_irregular_schedule_fini(&rounds->schedule);
-
-    OBJ_DESTRUCT(&rounds->unpacker);
-    if (!pending) {
-        free(rounds->area);
-        free(rounds->memory);
-    }
-    rounds->memory = rounds->area = NULL;
 }

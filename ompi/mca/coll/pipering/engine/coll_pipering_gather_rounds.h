@@ -34,13 +34,12 @@
 
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
-#include "coll_pipering_engine.h"
+#include "coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
 
 BEGIN_C_DECLS
 
-/** The arguments of a gather in rounds, borrowed until mca_coll_pipering_rounds_fini. */
+/** The arguments of a gather in rounds; what they point at is borrowed until it is freed. */
 typedef struct mca_coll_pipering_rounds_plan_t {
     const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_grid_t grid;
@@ -54,33 +53,12 @@ typedef struct mca_coll_pipering_rounds_plan_t {
     int tag;
 } mca_coll_pipering_rounds_plan_t;
 
-/** A gather in rounds that is under way. */
-typedef struct mca_coll_pipering_rounds_t {
-    mca_coll_pipering_rounds_plan_t plan;
-    mca_common_irregular_schedule_t schedule;
-    int me, own;    /**< this rank, and the slot of its contribution */
-    bool begun;
-    bool on_device; /**< one of the user's buffers is memory of a device */
-    int *rank;      /**< [p] the rank whose contribution is in a slot */
-    size_t *offset; /**< [p + 1] offset of a slot in the area, if its contribution is packed */
-    char **place;   /**< [p] address of the contribution of a slot */
-    void *memory;
-    char *area;
-    int delivery;         /**< the slot that is being delivered, -1: none */
-    size_t delivery_done; /**< bytes of this slot that have been delivered */
-    opal_convertor_t unpacker;
-    mca_coll_pipering_traffic_t traffic;
-} mca_coll_pipering_rounds_t;
-
-/** Allocates all memory, and copies this rank's contribution to the place that it is sent from. */
-int mca_coll_pipering_rounds_init(mca_coll_pipering_rounds_t *rounds,
-                                  const mca_coll_pipering_rounds_plan_t *plan);
-
-/** Moves the gather on without waiting; true: it is over, rounds->schedule.error is its error. */
-bool mca_coll_pipering_rounds_move(mca_coll_pipering_rounds_t *rounds, int *progress);
-
-/** Frees all but the memory into which a message may still come. */
-void mca_coll_pipering_rounds_fini(mca_coll_pipering_rounds_t *rounds);
+/**
+ * Makes a gather in rounds: takes all memory, and copies this rank's contribution to the place that
+ * it is sent from. OMPI_ERR_OUT_OF_RESOURCE, or the error of that copy: nothing is made.
+ */
+int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_plan_t *plan,
+                                 mca_coll_pipering_scheduled_t **made);
 
 END_C_DECLS
 

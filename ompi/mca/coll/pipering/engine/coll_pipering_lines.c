@@ -15,10 +15,22 @@
 #include "coll_pipering_lines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-typedef mca_coll_pipering_along_lines_t along_t;
-typedef mca_coll_pipering_along_lines_phase_t phase_t;
+/* A phase that is under way. */
+typedef struct {
+    mca_coll_pipering_lines_phase_t plan;
+    char **part; /* [plan.parts] values; the last one becomes the result */
+} phase_t;
+
+/* A call along lines that is under way. */
+typedef struct {
+    mca_coll_pipering_scheduled_t super;
+    mca_coll_pipering_along_lines_plan_t plan;
+    phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
+    int phases;
+    void *memory; /* of lists */
+    char *values; /* received ones */
+} along_t;
 
 /* ---- steps ---- */
 
@@ -120,7 +132,7 @@ static int take_memory(along_t *along)
     if (NULL == along->memory || NULL == along->values) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    char **part = mca_common_irregular_schedule_bind(&along->schedule, most, along->memory);
+    char **part = mca_common_irregular_schedule_bind(&along->super.schedule, most, along->memory);
     place_parts(along, part, along->values - gap, stride);
     return OMPI_SUCCESS;
 }
@@ -145,7 +157,7 @@ static void list_message(const along_t *along, mca_common_irregular_messages_t *
 /* A phase begins when the one before is over. */
 static void list_phase(along_t *along, int which)
 {
-    mca_common_irregular_schedule_t *schedule = &along->schedule;
+    mca_common_irregular_schedule_t *schedule = &along->super.schedule;
     const phase_t *phase = &along->phase[which];
     const mca_common_irregular_needs_t none = {0, 0, 0};
     const mca_common_irregular_needs_t before = mca_common_irregular_schedule_so_far(schedule);
@@ -168,7 +180,7 @@ static void list_phase(along_t *along, int which)
 
 static void list_all(along_t *along)
 {
-    mca_common_irregular_schedule_t *schedule = &along->schedule;
+    mca_common_irregular_schedule_t *schedule = &along->super.schedule;
     const bool barrier = NULL == along->plan.op;
 
     if (!barrier && NULL != along->plan.send) {
@@ -188,51 +200,62 @@ static void list_all(along_t *along)
 
 /* ---- the life of a call ---- */
 
-int mca_coll_pipering_along_lines_init(along_t *along,
-                                       const mca_coll_pipering_along_lines_plan_t *plan)
+static bool along_free(mca_coll_pipering_scheduled_t *scheduled)
 {
-    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
-
-    memset(along, 0, sizeof(*along));
-    along->plan = *plan;
-    along->schedule.caller = plan->caller;
-    along->schedule.tag = plan->tag;
-    along->schedule.context = along;
-    along->phases = mca_coll_pipering_lines_phases(&plan->lines, phase);
-    for (int i = 0; i < along->phases; ++i) {
-        along->phase[i].plan = phase[i];
-    }
-    const int rc = take_memory(along);
-    if (OMPI_SUCCESS != rc) {
-        (void) mca_coll_pipering_along_lines_fini(along);
-        return rc;
-    }
-    list_all(along);
-    along->traffic.blocks_in = along->schedule.receives.count;
-    along->traffic.blocks_out = along->schedule.sends.count;
-    along->traffic.bytes_in = along->traffic.blocks_in * plan->bytes;
-    along->traffic.bytes_out = along->traffic.blocks_out * plan->bytes;
-    return OMPI_SUCCESS;
-}
-
-void mca_coll_pipering_along_lines_begin(along_t *along)
-{
-    mca_common_irregular_schedule_begin(&along->schedule);
-}
-
-bool mca_coll_pipering_along_lines_move(along_t *along, int *progress)
-{
-    return mca_common_irregular_schedule_move(&along->schedule, progress);
-}
-
-bool mca_coll_pipering_along_lines_fini(along_t *along)
-{
-    const bool pending = mca_common_irregular_schedule_fini(&along->schedule);
+    along_t *along = (along_t *) scheduled;
+    const bool pending = mca_common_irregular_schedule_fini(&scheduled->schedule);
 
     if (!pending) {
         free(along->values);
         free(along->memory);
+        free(along);
     }
-    along->values = along->memory = NULL;
     return pending;
+}
+
+static void fill(along_t *along, const mca_coll_pipering_along_lines_plan_t *plan)
+{
+    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
+    mca_common_irregular_schedule_t *schedule = &along->super.schedule;
+
+    along->super.free = along_free;
+    along->plan = *plan;
+    schedule->caller = plan->caller;
+    schedule->tag = plan->tag;
+    schedule->context = along;
+    along->phases = mca_coll_pipering_lines_phases(&plan->lines, phase);
+    for (int i = 0; i < along->phases; ++i) {
+        along->phase[i].plan = phase[i];
+    }
+}
+
+static void count_traffic(along_t *along)
+{
+    const mca_common_irregular_schedule_t *schedule = &along->super.schedule;
+    mca_coll_pipering_traffic_t *traffic = &along->super.traffic;
+
+    traffic->blocks_in = schedule->receives.count;
+    traffic->blocks_out = schedule->sends.count;
+    traffic->bytes_in = traffic->blocks_in * along->plan.bytes;
+    traffic->bytes_out = traffic->blocks_out * along->plan.bytes;
+}
+
+int mca_coll_pipering_along_lines_new(const mca_coll_pipering_along_lines_plan_t *plan,
+                                      mca_coll_pipering_scheduled_t **made)
+{
+    along_t *along = calloc(1, sizeof(*along));
+
+    if (NULL == along) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    fill(along, plan);
+    const int rc = take_memory(along);
+    if (OMPI_SUCCESS != rc) {
+        (void) along_free(&along->super);
+        return rc;
+    }
+    list_all(along);
+    count_traffic(along);
+    *made = &along->super;
+    return OMPI_SUCCESS;
 }

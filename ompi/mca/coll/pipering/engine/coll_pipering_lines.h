@@ -28,14 +28,13 @@
 
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
-#include "coll_pipering_engine.h"
+#include "coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh_lines.h"
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
 #include "ompi/op/op.h"
 
 BEGIN_C_DECLS
 
-/** The arguments of a call along lines, borrowed until mca_coll_pipering_along_lines_fini. */
+/** The arguments of a call along lines; what they point at is borrowed until it is freed. */
 typedef struct mca_coll_pipering_along_lines_plan_t {
     const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_lines_t lines;
@@ -47,35 +46,12 @@ typedef struct mca_coll_pipering_along_lines_plan_t {
     int tag;
 } mca_coll_pipering_along_lines_plan_t;
 
-/** A phase that is under way. */
-typedef struct mca_coll_pipering_along_lines_phase_t {
-    mca_coll_pipering_lines_phase_t plan;
-    char **part; /**< [plan.parts] values; the last one becomes the result */
-} mca_coll_pipering_along_lines_phase_t;
-
-/** A call along lines that is under way. */
-typedef struct mca_coll_pipering_along_lines_t {
-    mca_coll_pipering_along_lines_plan_t plan;
-    mca_common_irregular_schedule_t schedule;
-    mca_coll_pipering_along_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
-    int phases;
-    void *memory; /**< of lists */
-    char *values; /**< received ones */
-    mca_coll_pipering_traffic_t traffic;
-} mca_coll_pipering_along_lines_t;
-
-/** Takes all memory and lists messages; nothing is sent yet. OMPI_ERR_OUT_OF_RESOURCE: none. */
-int mca_coll_pipering_along_lines_init(mca_coll_pipering_along_lines_t *along,
-                                       const mca_coll_pipering_along_lines_plan_t *plan);
-
-/** Begins, also again after the end. */
-void mca_coll_pipering_along_lines_begin(mca_coll_pipering_along_lines_t *along);
-
-/** Moves on without waiting; true: it is over, along->schedule.error is its error. */
-bool mca_coll_pipering_along_lines_move(mca_coll_pipering_along_lines_t *along, int *progress);
-
-/** Frees all but the memory into which a message may still come; true if there is any. */
-bool mca_coll_pipering_along_lines_fini(mca_coll_pipering_along_lines_t *along);
+/**
+ * Makes a call along lines, which may begin again after its end. OMPI_ERR_OUT_OF_RESOURCE: no
+ * memory, nothing is made.
+ */
+int mca_coll_pipering_along_lines_new(const mca_coll_pipering_along_lines_plan_t *plan,
+                                      mca_coll_pipering_scheduled_t **made);
 
 END_C_DECLS
 

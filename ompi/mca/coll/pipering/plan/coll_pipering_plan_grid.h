@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/** The partners of an exchange in rounds. */
+/** The partners of a gather in rounds. */
 typedef struct mca_coll_pipering_grid_t {
     const mca_coll_pipering_ring_t *ring; /**< ranks in the order of nodes */
     int lanes;          /**< 1, or the ranks of a node; the i-th ranks of all nodes are a lane */
@@ -69,7 +69,7 @@ mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const mca_coll_pipering
                                                          size_t packed,
                                                          mca_coll_pipering_span_t span);
 
-/** An exchange in rounds, for the model. All pointers are borrowed. */
+/** A gather in rounds, for the model. All pointers are borrowed. */
 typedef struct mca_coll_pipering_grid_problem_t {
     const mca_coll_pipering_grid_t *grid;
     const size_t *bytes; /**< [p] by rank */

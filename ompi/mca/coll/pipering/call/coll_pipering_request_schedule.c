@@ -1,0 +1,84 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The schedules of calls in rounds: what the algorithm of each such row of the registry is given
+ * of a request.
+ *
+ *     recursive_doubling, dissemination   a gather over a grid of ranks
+ *     mesh_lines                          a reduction along the lines of a mesh
+ */
+
+#include "coll_pipering_request.h"
+
+#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_gather_rounds.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
+
+typedef mca_coll_pipering_request_t request_t;
+
+/* At times sends wait for their receives, so that no rank is far ahead of others that it
+ * hears nothing from. */
+#define SYNCHRONOUS_EVERY 16
+
+static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t **made)
+{
+    const mca_coll_pipering_plan_t *plan = request->plan;
+    opal_atomic_int64_t *begun = &request->call.context->gathers;
+    const mca_coll_pipering_rounds_plan_t rounds
+        = {.caller = &request->caller,
+           .grid = plan->grid,
+           .bytes = plan->bytes,
+           .some = plan->some,
+           .packed = plan->key.params.rounds_packed,
+           .in = plan->in.blocks,
+           .out = plan->out.blocks,
+           .send = request->call.in_place ? NULL : &request->call.send,
+           .recv = &request->call.recv,
+           .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
+           .tag = request->tag};
+
+    mca_common_irregular_count(begun, 1);
+    return mca_coll_pipering_rounds_new(&rounds, made);
+}
+
+static int make_lines(const request_t *request, mca_coll_pipering_scheduled_t **made)
+{
+    const mca_coll_pipering_call_t *call = &request->call;
+    const mca_coll_pipering_along_lines_plan_t plan
+        = {.caller = &request->caller,
+           .lines = {.mesh = mca_coll_pipering_setup_mesh(call->context->setup),
+                     .group = MCA_COLL_PIPERING_LINES_GROUP,
+                     .me = ompi_comm_rank(request->super.comm)},
+           .op = call->op,
+           .type = request->unit.type,
+           .count = call->sizes.count,
+           .bytes = request->plan->total,
+           .send = call->in_place ? NULL : call->send.buffer,
+           .recv = call->recv.buffer,
+           .tag = request->tag};
+
+    return mca_coll_pipering_along_lines_new(&plan, made);
+}
+
+static int (*const make[])(const request_t *request, mca_coll_pipering_scheduled_t **made)
+    = {[MCA_COLL_PIPERING_DOUBLING] = make_gather,
+       [MCA_COLL_PIPERING_DISSEMINATION] = make_gather,
+       [MCA_COLL_PIPERING_MESH_LINES] = make_lines};
+
+int mca_coll_pipering_request_schedule(request_t *request)
+{
+    const int rc = make[request->plan->row->algorithm](request, &request->scheduled);
+
+    if (OMPI_SUCCESS == rc) {
+        mca_common_irregular_schedule_begin(&request->scheduled->schedule);
+    }
+    return rc;
+}
