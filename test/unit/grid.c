@@ -225,6 +225,28 @@ static bool has_volumes(const instance_t *in)
     return true;
 }
 
+/* A slot for each rank; contributions of a kind lie one behind the other. */
+static bool has_offsets(const instance_t *in)
+{
+    int rank[MOST];
+    size_t offset[MOST];
+    mca_coll_pipering_slots_t slots = {.rank = rank, .offset = offset};
+    const int me = tap_between(0, in->p - 1);
+    size_t end[2] = {0, 0};
+
+    mca_coll_pipering_grid_slots(&in->grid, me, in->bytes, PACKED, &slots);
+    for (int s = 0; s < in->p; s++) {
+        const size_t m = in->bytes[rank[s]];
+
+        if (rank[s] != mca_coll_pipering_grid_rank(&in->grid, me, s)
+            || offset[s] != end[PACKED < m]) {
+            return false;
+        }
+        end[PACKED < m] += m;
+    }
+    return me == rank[slots.own] && end[0] == slots.packed && end[1] == slots.large;
+}
+
 /* Each byte enters each node but its own once. */
 static bool enters_once(const instance_t *in)
 {
@@ -254,7 +276,7 @@ static void try_instance(findings_t *found, instance_t *in, int lanes)
             lanes, ref_show_int(in->node_of, in->p), in->fault);
     tap_try(&found->rounds, wanted == mca_coll_pipering_grid_rounds(&in->grid),
             "%d ranks, %d lanes", in->p, lanes);
-    tap_try(&found->volume, has_volumes(in), "%d ranks, %d lanes", in->p, lanes);
+    tap_try(&found->volume, has_volumes(in) && has_offsets(in), "%d ranks, %d lanes", in->p, lanes);
     if (1 < lanes) {
         tap_try(&found->entered, enters_once(in), "%d ranks, %d lanes", in->p, lanes);
     }

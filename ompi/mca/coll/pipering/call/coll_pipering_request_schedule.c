@@ -35,6 +35,7 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
     const mca_coll_pipering_rounds_plan_t rounds
         = {.caller = &request->caller,
            .grid = plan->grid,
+           .slots = &plan->slots,
            .bytes = plan->bytes,
            .some = plan->some,
            .packed = plan->key.params.rounds_packed,

@@ -84,7 +84,8 @@ typedef struct mca_coll_pipering_plan_t {
     mca_coll_pipering_cut_t cut; /**< in units */
     unsigned window;
     mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of a gather in rounds */
-    mca_coll_pipering_grid_t grid;
+    mca_coll_pipering_grid_t grid;    /**< likewise ... */
+    mca_coll_pipering_slots_t slots;  /**< ... and the slots of this rank */
     bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */
     uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */

@@ -161,6 +161,7 @@ void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t packed = plan->key.params.rounds_packed;
 
+    mca_coll_pipering_grid_slots(&plan->grid, draft->me, plan->bytes, packed, &plan->slots);
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
                                                                                   draft->me, k);

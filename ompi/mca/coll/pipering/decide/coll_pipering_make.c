@@ -107,7 +107,8 @@ static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory
 
 /*
  * Memory of a plan: routes; what each rank contributes, for a gather or a vector that may be
- * scattered, or only the root; the ranks of a gather in the order of nodes too; counts of its own.
+ * scattered, or only the root; the ranks of a gather in the order of nodes, and its slots; counts of
+ * its own.
  */
 static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
                         const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)
@@ -117,13 +118,14 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     const size_t alone = row->gathers ? 0 : aligned(places_size(1));
     const size_t all = row->gathers || row->scatters ? aligned(places_size(p)) : 0;
     const size_t by_node = row->gathers ? aligned(mca_coll_pipering_ring_size(p)) : 0;
+    const size_t slots = row->gathers ? aligned((size_t) p * (sizeof(size_t) + sizeof(int))) : 0;
     const size_t counts = NULL == key->sizes.counts ? 0 : (size_t) p * sizeof(int);
 
     int pipes, links;
 
     count_routes(key->collective, ways, &pipes, &links);
     const size_t routes = aligned(mca_coll_pipering_routes_size(pipes, links, links));
-    plan->size = routes + alone + all + by_node + counts;
+    plan->size = routes + alone + all + by_node + slots + counts;
     plan->memory = malloc(plan->size);
     if (NULL == plan->memory) {
         return false;
@@ -139,6 +141,9 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     if (0 < by_node) {
         mca_coll_pipering_ring_bind(&plan->by_node, p, memory);
         memory += by_node;
+        plan->slots.offset = (size_t *) memory;
+        plan->slots.rank = (int *) (plan->slots.offset + p);
+        memory += slots;
     }
     plan->key = *key;
     if (0 < counts) {

@@ -18,16 +18,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A gather in rounds that is under way; its lists and tables follow in the same memory. */
+/* A gather in rounds that is under way; its lists follow in the same memory. */
 typedef struct {
     mca_coll_pipering_scheduled_t super;
     mca_coll_pipering_rounds_plan_t plan;
-    int me, own;    /* this rank, and the slot of its contribution */
+    int me;
     bool on_device; /* one of the user's buffers is memory of a device */
-    int *rank;      /* [p] the rank whose contribution is in a slot */
-    size_t *offset; /* [p + 1] offset of a slot in the area, if its contribution is packed */
-    char **place;   /* [p] address of the contribution of a slot */
-    char *area;
+    char *area;     /* packed contributions, then large ones that no buffer of the user's can hold */
     int delivery;         /* the slot that is being delivered, -1: none */
     size_t delivery_done; /* bytes of this slot that have been delivered */
     opal_convertor_t unpacker;
@@ -35,7 +32,7 @@ typedef struct {
 
 static size_t bytes_at(const rounds_t *rounds, int slot)
 {
-    return rounds->plan.bytes[rounds->rank[slot]];
+    return rounds->plan.bytes[rounds->plan.slots->rank[slot]];
 }
 
 static bool is_large(const rounds_t *rounds, int slot)
@@ -43,102 +40,52 @@ static bool is_large(const rounds_t *rounds, int slot)
     return bytes_at(rounds, slot) > rounds->plan.packed;
 }
 
-/* ---- setting up ---- */
-
-/* Fills the tables of slots; returns the bytes of the packed contributions. */
-static size_t fill_slots(rounds_t *rounds)
-{
-    const int p = rounds->plan.grid.ring->size;
-    size_t packed = 0;
-
-    for (int s = 0; s < p; ++s) {
-        rounds->rank[s] = mca_coll_pipering_grid_rank(&rounds->plan.grid, rounds->me, s);
-        rounds->own = rounds->rank[s] == rounds->me ? s : rounds->own;
-        rounds->offset[s] = packed;
-        packed += is_large(rounds, s) ? 0 : bytes_at(rounds, s);
-    }
-    rounds->offset[p] = packed;
-    return packed;
-}
-
 static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
 {
     return mca_coll_pipering_contribution(layout, rank) + layout->true_lb;
 }
 
-/* Whether this rank's contribution is sent from the user's send buffer. */
-static bool stays(const rounds_t *rounds)
+/* Where the contribution of a slot is sent from, and received. */
+static char *place_of(const rounds_t *rounds, int slot)
 {
-    return NULL != rounds->plan.send && rounds->plan.send->dense && is_large(rounds, rounds->own);
-}
+    const mca_coll_pipering_rounds_plan_t *plan = &rounds->plan;
+    const mca_coll_pipering_slots_t *slots = plan->slots;
 
-/* Whether a slot has a large contribution that needs room in the area. */
-static bool wants_room(const rounds_t *rounds, int slot)
-{
-    return is_large(rounds, slot) && !rounds->plan.recv->dense
-           && !(slot == rounds->own && stays(rounds));
-}
-
-static size_t count_room(const rounds_t *rounds)
-{
-    size_t room = 0;
-
-    for (int s = 0; s < rounds->plan.grid.ring->size; ++s) {
-        room += wants_room(rounds, s) ? bytes_at(rounds, s) : 0;
+    if (!is_large(rounds, slot)) {
+        return rounds->area + slots->offset[slot];
     }
-    return room;
-}
-
-static void find_places(rounds_t *rounds, size_t packed)
-{
-    char *room = rounds->area + packed;
-
-    for (int s = 0; s < rounds->plan.grid.ring->size; ++s) {
-        if (!is_large(rounds, s)) {
-            rounds->place[s] = rounds->area + rounds->offset[s];
-        } else if (s == rounds->own && stays(rounds)) {
-            rounds->place[s] = in_buffer(rounds->plan.send, rounds->me);
-        } else if (wants_room(rounds, s)) {
-            rounds->place[s] = room;
-            room += bytes_at(rounds, s);
-        } else {
-            rounds->place[s] = in_buffer(rounds->plan.recv, rounds->rank[s]);
-        }
+    if (slot == slots->own && NULL != plan->send && plan->send->dense) {
+        return in_buffer(plan->send, rounds->me);
     }
+    return plan->recv->dense ? in_buffer(plan->recv, slots->rank[slot])
+                             : rounds->area + slots->packed + slots->offset[slot];
 }
 
-/* A gather with its lists and its tables, these in the order of their alignment. */
+/* ---- setting up ---- */
+
+/* A gather with its lists. */
 static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_plan_t *plan)
 {
-    const size_t p = (size_t) plan->grid.ring->size;
     const mca_common_irregular_needs_t most
         = {.receives = (uint32_t) plan->in,
            .sends = (uint32_t) plan->out,
            .steps = (uint32_t) mca_coll_pipering_grid_rounds(&plan->grid) + 1};
-    rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_irregular_schedule_size(most)
-                              + p * sizeof(char *) + (p + 1) * sizeof(size_t) + p * sizeof(int));
+    rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_irregular_schedule_size(most));
 
     if (NULL != rounds) {
         memset(rounds, 0, sizeof(*rounds));
-        rounds->place = mca_common_irregular_schedule_bind(&rounds->super.schedule, most,
-                                                           rounds + 1);
-        rounds->offset = (size_t *) (rounds->place + p);
-        rounds->rank = (int *) (rounds->offset + p + 1);
+        (void) mca_common_irregular_schedule_bind(&rounds->super.schedule, most, rounds + 1);
     }
     return rounds;
 }
 
-/* Memory for packed contributions, and large ones that the user's buffers cannot hold. */
 static int take_area(rounds_t *rounds)
 {
-    const size_t packed = fill_slots(rounds), size = packed + count_room(rounds);
+    const mca_coll_pipering_slots_t *slots = rounds->plan.slots;
+    const size_t size = slots->packed + (rounds->plan.recv->dense ? 0 : slots->large);
 
     rounds->area = 0 == size ? NULL : malloc(size);
-    if (0 < size && NULL == rounds->area) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    find_places(rounds, packed);
-    return OMPI_SUCCESS;
+    return 0 < size && NULL == rounds->area ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
 /* Copies this rank's contribution to the place that it is sent from. */
@@ -146,8 +93,9 @@ static int put_own(rounds_t *rounds)
 {
     const mca_coll_pipering_layout_t *from = NULL == rounds->plan.send ? rounds->plan.recv
                                                                      : rounds->plan.send;
-    const size_t bytes = bytes_at(rounds, rounds->own);
-    char *to = rounds->place[rounds->own];
+    const int own = rounds->plan.slots->own;
+    const size_t bytes = bytes_at(rounds, own);
+    char *to = place_of(rounds, own);
     size_t done = 0;
 
     if (0 == bytes) {
@@ -181,15 +129,16 @@ static bool wants_delivery(const rounds_t *rounds, int slot)
     const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
 
     return 0 < bytes_at(rounds, slot)
-           && (!recv->dense || rounds->place[slot] != in_buffer(recv, rounds->rank[slot]));
+           && (!recv->dense
+               || place_of(rounds, slot) != in_buffer(recv, rounds->plan.slots->rank[slot]));
 }
 
 /* Delivers up to `length` bytes of a slot's contribution; the bytes delivered, 0: an error. */
 static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
 {
     const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
-    const int rank = rounds->rank[slot];
-    const char *from = rounds->place[slot] + rounds->delivery_done;
+    const int rank = rounds->plan.slots->rank[slot];
+    const char *from = place_of(rounds, slot) + rounds->delivery_done;
 
     if (recv->dense) {
         const int rc = mca_common_irregular_copy(in_buffer(recv, rank) + rounds->delivery_done,
@@ -256,15 +205,21 @@ static size_t list_messages(const rounds_t *rounds, mca_common_irregular_message
                             mca_coll_pipering_span_t span, int peer,
                             mca_common_irregular_needs_t needs)
 {
-    const size_t *from = &rounds->offset[span.first];
-    size_t bytes = from[span.count] - *from;
+    char *packed = NULL;
+    size_t bytes = 0;
 
+    for (int slot = span.first; slot < span.first + span.count; ++slot) {
+        if (!is_large(rounds, slot)) {
+            packed = 0 == bytes ? place_of(rounds, slot) : packed;
+            bytes += bytes_at(rounds, slot);
+        }
+    }
     if (0 < bytes) {
-        mca_common_irregular_schedule_bytes(list, rounds->area + *from, bytes, peer, needs);
+        mca_common_irregular_schedule_bytes(list, packed, bytes, peer, needs);
     }
     for (int slot = span.first; slot < span.first + span.count; ++slot) {
         if (is_large(rounds, slot)) {
-            mca_common_irregular_schedule_bytes(list, rounds->place[slot],
+            mca_common_irregular_schedule_bytes(list, place_of(rounds, slot),
                                                 bytes_at(rounds, slot), peer, needs);
             bytes += bytes_at(rounds, slot);
         }
@@ -282,7 +237,7 @@ static void list_rounds(rounds_t *rounds)
     mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
     mca_common_irregular_needs_t none = {0, 0, 0}, come = none;
 
-    mca_common_irregular_schedule_step(schedule, deliver, rounds->own,
+    mca_common_irregular_schedule_step(schedule, deliver, rounds->plan.slots->own,
                                        NULL == rounds->plan.send ? 0 : 1, none);
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round

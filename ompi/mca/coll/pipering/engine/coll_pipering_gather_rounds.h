@@ -43,6 +43,7 @@ BEGIN_C_DECLS
 typedef struct mca_coll_pipering_rounds_plan_t {
     const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_grid_t grid;
+    const mca_coll_pipering_slots_t *slots; /**< of this rank */
     const size_t *bytes; /**< [p] by rank */
     int some;            /**< the first rank that has any */
     size_t packed;

@@ -183,6 +183,20 @@ mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const grid_t *grid, int
     return volume;
 }
 
+void mca_coll_pipering_grid_slots(const grid_t *grid, int me, const size_t *bytes, size_t packed,
+                                  mca_coll_pipering_slots_t *slots)
+{
+    slots->packed = slots->large = 0;
+    for (int s = 0; s < grid->ring->size; ++s) {
+        const int rank = mca_coll_pipering_grid_rank(grid, me, s);
+        size_t *sum = bytes[rank] > packed ? &slots->large : &slots->packed;
+        slots->rank[s] = rank;
+        slots->own = rank == me ? s : slots->own;
+        slots->offset[s] = *sum;
+        *sum += bytes[rank];
+    }
+}
+
 /* ---- model ---- */
 
 /* Prefix sums over contributions in the order of lanes, then nodes: entry x sums those before x. */

@@ -44,6 +44,14 @@ typedef struct mca_coll_pipering_grid_round_t {
     mca_coll_pipering_span_t send, recv; /**< slots of this rank */
 } mca_coll_pipering_grid_round_t;
 
+/** The slots of a rank, each with the contribution of another one. */
+typedef struct mca_coll_pipering_slots_t {
+    int *rank;            /**< [p] whose contribution it is */
+    size_t *offset;       /**< [p] bytes before it, of contributions of its kind, packed or large */
+    size_t packed, large; /**< bytes of all contributions of each kind */
+    int own;              /**< the slot of the rank's own contribution */
+} mca_coll_pipering_slots_t;
+
 /** Whether all nodes have the same number of ranks, as lanes need it. */
 bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring);
 
@@ -59,6 +67,13 @@ mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const mca_coll_piper
 
 /** The rank whose contribution is in slot `slot` of rank `me`. */
 int mca_coll_pipering_grid_rank(const mca_coll_pipering_grid_t *grid, int me, int slot);
+
+/**
+ * Fills in the slots of rank `me`, whose tables are the caller's: contributions of up to `packed`
+ * bytes are packed, others are large. O(p).
+ */
+void mca_coll_pipering_grid_slots(const mca_coll_pipering_grid_t *grid, int me, const size_t *bytes,
+                                  size_t packed, mca_coll_pipering_slots_t *slots);
 
 /**
  * Number of messages (as blocks) and of bytes of a span: one message for all non-empty
