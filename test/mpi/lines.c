@@ -155,10 +155,13 @@ static void add(void *from, void *to, int *count, MPI_Datatype *type)
     }
 }
 
-/* The gaps of a derived type stay as they are. */
-static bool gaps_are_kept(form_t form, MPI_Comm comm)
+enum { GAPS_COUNT = 50, GAPS_STRIDE = 4 };
+
+/* The gaps of a derived type stay as they are; each element begins `stride` ints after the last. */
+static bool try_gaps(form_t form, int stride, MPI_Comm comm)
 {
-    enum { COUNT = 50, STRIDE = 4 };
+    enum { COUNT = GAPS_COUNT, STRIDE = GAPS_STRIDE };
+    const int first = 0 > stride ? (COUNT - 1) * STRIDE : 0;
     int in[COUNT * STRIDE], out[COUNT * STRIDE], rank, size, wrong = 0;
     MPI_Datatype pair, wide;
     MPI_Op op;
@@ -166,14 +169,14 @@ static bool gaps_are_kept(form_t form, MPI_Comm comm)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
-    MPI_Type_create_resized(pair, 0, STRIDE * sizeof(int), &wide);
+    MPI_Type_create_resized(pair, 0, stride * (MPI_Aint) sizeof(int), &wide);
     MPI_Type_commit(&wide);
     MPI_Op_create(add, 1, &op);
     for (int i = 0; i < COUNT * STRIDE; i++) {
         in[i] = 31 * rank + i;
         out[i] = -i;
     }
-    reduce(form, in, out, COUNT, wide, op, comm);
+    reduce(form, in + first, out + first, COUNT, wide, op, comm);
     for (int i = 0; i < COUNT * STRIDE; i++) {
         const int sum = (31 * (size * (size - 1) / 2) + size * i) % 10007;
         wrong += (0 == i % 2 ? sum : -i) != out[i];
@@ -182,6 +185,16 @@ static bool gaps_are_kept(form_t form, MPI_Comm comm)
     MPI_Type_free(&wide);
     MPI_Type_free(&pair);
     return 0 == wrong;
+}
+
+static bool gaps_are_kept(form_t form, MPI_Comm comm)
+{
+    return try_gaps(form, GAPS_STRIDE, comm);
+}
+
+static bool downward_gaps_are_kept(form_t form, MPI_Comm comm)
+{
+    return try_gaps(form, -GAPS_STRIDE, comm);
 }
 
 /* The last value in the order of ranks. */
@@ -268,6 +281,7 @@ static void try_comm(MPI_Comm comm, const char *name)
                  {"the same bits on all ranks", bits_are_equal},
                  {"places of the largest", places_are_right},
                  {"a type with gaps, an operation of the user", gaps_are_kept},
+                 {"a type of negative extent", downward_gaps_are_kept},
                  {"an operation that does not commute", order_is_kept},
                  {"a barrier", all_wait}};
 

@@ -214,7 +214,7 @@ static size_t measure_slot(mca_coll_pipering_pipe_t *pipe,
 
     if (NULL != pipe->unit.type) {
         ptrdiff_t gap = 0;
-        largest = (size_t) opal_datatype_span(&pipe->unit.type->super, (int64_t) largest, &gap);
+        largest = mca_common_irregular_span(pipe->unit.type, largest, &gap);
         pipe->slot_shift = -gap;
     }
     return (largest + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

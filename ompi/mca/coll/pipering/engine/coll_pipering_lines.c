@@ -123,8 +123,7 @@ static int take_memory(along_t *along)
     size_t stride = 0;
 
     if (NULL != plan->op) {
-        const size_t span = (size_t) opal_datatype_span(&plan->type->super, (int64_t) plan->count,
-                                                        &gap);
+        const size_t span = mca_common_irregular_span(plan->type, plan->count, &gap);
         stride = (span + 15) & ~(size_t) 15;
     }
     along->memory = malloc(mca_common_irregular_schedule_size(most) + parts * sizeof(char *));

@@ -36,8 +36,7 @@ static int put_copy(mca_coll_pipering_staged_t *staged, size_t count,
 {
     ptrdiff_t gap;
 
-    staged->memory = malloc(
-        (size_t) opal_datatype_span(&layout->type->super, (int64_t) count, &gap));
+    staged->memory = malloc(mca_common_irregular_span(layout->type, count, &gap));
     if (NULL == staged->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
