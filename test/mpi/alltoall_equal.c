@@ -13,7 +13,7 @@
  * MPI_Alltoall in its three forms: right data with types with and without gaps, of which ranks of
  * odd numbers use others than the rest; who serves it, by the counters; packets, by the counters.
  *
- * With MESH=1 in the environment a mesh is declared, and auto serves it.
+ * With MESH=1 in the environment a mesh of nodes is declared, and auto serves it.
  */
 
 #include "knob.h"

@@ -11,7 +11,8 @@ build unplugged
 for p in 2 3 5 8; do
     on_one alltoall_equal "$p" 60 "$bin/alltoall_equal"
 done
-on_one "alltoall_equal, declared" 4 60 -x MESH=1 --mca coll_pipering_mesh 2x2 "$bin/alltoall_equal"
+on_one "alltoall_equal, a mesh inside one node" 4 60 --mca coll_pipering_mesh 2x2 \
+    "$bin/alltoall_equal"
 
 # on_mesh LABEL WIRING [MPIRUN'S OPTION]... PROGRAM: a rank on each node; the mesh is declared.
 on_mesh() {

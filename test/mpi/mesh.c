@@ -367,6 +367,30 @@ static void try_cartesian(void)
     MPI_Comm_free(&comm);
 }
 
+/* TEST_EXCHANGE: a program that has no other calls on all of its ranks than these. */
+static void try_exchange(void)
+{
+    enum { INTS = 16384 };
+    int *in = tap_memory((size_t) (INTS * tap_size) * sizeof(int));
+    int *out = tap_memory((size_t) (INTS * tap_size) * sizeof(int));
+    int wrong = 0;
+    MPI_Comm all;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Comm_set_name(all, "all");
+    for (int i = 0; i < INTS * tap_size; i++) {
+        in[i] = value(tap_rank, i);
+    }
+    MPI_Alltoall(in, INTS, MPI_INT, out, INTS, MPI_INT, all);
+    for (int i = 0; i < INTS * tap_size; i++) {
+        wrong += value(i / INTS, tap_rank * INTS + i % INTS) != out[i];
+    }
+    tap_check(0 == wrong, "wrong data", "Alltoall of 64 KiB a pair");
+    MPI_Comm_free(&all);
+    free(out);
+    free(in);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm all;
@@ -374,6 +398,11 @@ int main(int argc, char **argv)
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (!knob_begin()) {
         tap_skip("coll/pipering is not there", "calls along a mesh");
+        return tap_end();
+    }
+    if (0 != tap_number("TEST_EXCHANGE", 0)) {
+        try_exchange();
+        knob_end();
         return tap_end();
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &all);

@@ -134,6 +134,33 @@ on_nodes "files that differ" 1,1,1,1 block 60 --mca coll_pipering_mesh @wiring "
 can_nodes && yes_if "files that differ: a message" said 'see different meshes, or some of them none' &&
     stays "files that differ" all
 
+# ---- exchanges ----
+
+# exchange LABEL GOOD PATTERN MESH: MPI_Alltoall alone on four nodes; it goes as on a mesh if GOOD
+# is 1, and so many lines have the pattern as this is none or some.
+exchange() {
+    on_nodes "exchange, $1" 1,1,1,1 block 60 --mca coll_pipering_mesh "$4" "${loud[@]}" \
+        -x TEST_EXCHANGE=1 "$bin/mesh"
+    can_nodes || return
+    is "exchange, $1: permuted" "$(lines 'alltoall on all: permuted; ')" "$2"
+    is "exchange, $1: messages" "$(lines 'coll_pipering_mesh')" "$([ "$3" = '' ] && echo 0 || echo 1)"
+    [ "$3" = '' ] || is "exchange, $1: what it says" "$(lines "$3")" 1
+}
+
+exchange "a mesh" 1 '' 2x2
+exchange "topologies" 1 '' cartesian
+exchange "bad extents" 0 'is not of the form 4x4x2' 2y2
+exchange "too many vertices" 0 'declares a mesh of 9 vertices, which is not there' 3x3
+exchange "a file that is not there" 1 'cannot be read: No such file' "@$work/none"
+
+# One node has no links; the message is there as on others.
+on_one "exchange on one node" 4 60 --mca coll_pipering_mesh 2x2 "${loud[@]}" -x TEST_EXCHANGE=1 \
+    "$bin/mesh"
+is "exchange on one node: it goes to the module below" "$(lines 'alltoall on all: permuted')" 0
+on_one "bad extents, exchange on one node" 4 60 --mca coll_pipering_mesh 3x3 "${loud[@]}" \
+    -x TEST_EXCHANGE=1 "$bin/mesh"
+is "bad extents, exchange on one node: one message" "$(lines 'declares a mesh of 9 vertices')" 1
+
 # ---- random calls ----
 
 on_one fuzz 8 60 --mca coll_pipering_mesh 4tx2 -x SEED=3 -x N=150 "$bin/fuzz"

@@ -53,13 +53,13 @@ static const struct {
     mca_coll_pipering_exchange_call_t call;
 } choices[] = {
     {"alltoall_algorithm",
-     "Algorithm of MPI_Alltoall and MPI_Ialltoall: auto (permuted where coll_pipering_mesh is set "
-     "and a rank sends min_total bytes or more in all, else the module below), and the others as "
-     "for alltoallw",
+     "Algorithm of MPI_Alltoall and MPI_Ialltoall: auto (permuted where coll_pipering_mesh is "
+     "set, ranks are on several nodes, and a rank sends min_total bytes or more in all, else the "
+     "module below), and the others as for alltoallw",
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALL},
     {"alltoallw_algorithm",
      "Algorithm of MPI_Alltoallw and MPI_Ialltoallw: auto (permuted where coll_pipering_mesh is "
-     "set, else bins), bins (no message where there are "
+     "set and ranks are on several nodes, else bins), bins (no message where there are "
      "no bytes, then small messages, then large ones, each from the next rank on), rotated (the "
      "same without small and large), ordered (the same by rank), round_robin (one peer at a time, "
      "empty messages too; to compare with), permuted (in packets, peers in a random order that "

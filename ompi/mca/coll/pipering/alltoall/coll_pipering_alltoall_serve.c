@@ -124,7 +124,7 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
 /* ---- the decision ---- */
 
 /*
- * Replaces AUTO by PERMUTED if a mesh is declared, but not for neighbours. All ranks must cut
+ * Replaces AUTO by PERMUTED if a mesh is declared and used, but not for neighbours. All ranks must cut
  * messages into the same packets, so the choice uses the variables of one job alone. Packets are
  * bytes without a type, so a heterogeneous build of Open MPI, which may have to convert data, never
  * uses them.
@@ -134,7 +134,7 @@ static int resolve(int algorithm, mca_coll_pipering_exchange_call_t call,
 {
     if (MCA_COLL_PIPERING_EXCHANGE_AUTO == algorithm
         && MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW != call
-        && mca_coll_pipering_mesh_common(&module->context)) {
+        && mca_coll_pipering_mesh_for_exchanges(&module->context)) {
         algorithm = MCA_COLL_PIPERING_EXCHANGE_PERMUTED;
     }
     if (MCA_COMMON_IRREGULAR_HETEROGENEOUS && MCA_COLL_PIPERING_EXCHANGE_PERMUTED == algorithm) {

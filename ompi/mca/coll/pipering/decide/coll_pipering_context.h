@@ -68,6 +68,7 @@ typedef struct mca_coll_pipering_context_t {
         MCA_COLL_PIPERING_JOBS_ONE,
         MCA_COLL_PIPERING_JOBS_SEVERAL
     } jobs;      /**< that the ranks are of */
+    bool apart;  /**< not all ranks are on one node; known once jobs are */
     bool joined; /**< calls have used ring buffers */
     bool set_up; /**< a blocking call has waited for the setup, so on all ranks */
     struct mca_coll_pipering_verdict_t *verdict; /**< on a call that is recorded, or NULL */

@@ -43,6 +43,7 @@
 struct mca_coll_pipering_wiring_t {
     bool cartesian; /* communicators say it themselves; the rest is not used */
     bool found;     /* else nothing usable is declared */
+    bool wrong;     /* extents that do not fit the job: all ranks find that */
     mca_coll_pipering_extents_t machine;
     int size; /* ranks of the job */
     int *at;  /* [size] the vertex of each */
@@ -135,6 +136,7 @@ static bool read_extents(mca_coll_pipering_wiring_t *wiring, const char *text)
 
     if (NULL != fault) {
         opal_show_help("help-coll-pipering.txt", "mesh-text", true, text, fault);
+        wiring->wrong = true;
         return false;
     }
     char **hosts = list_hosts(wiring->size);
@@ -147,6 +149,7 @@ static bool read_extents(mca_coll_pipering_wiring_t *wiring, const char *text)
     if (vertices != wiring->size) {
         opal_show_help("help-coll-pipering.txt", "mesh-count", true, text, vertices,
                        0 > nodes ? 0 : nodes, wiring->size);
+        wiring->wrong = true;
         return false;
     }
     for (int r = 0; r < wiring->size; ++r) {
@@ -356,10 +359,24 @@ bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context)
         return false;
     }
     if (MCA_COLL_PIPERING_JOBS_UNKNOWN == context->jobs) {
+        context->apart = ompi_group_have_remote_peers(context->comm->c_local_group);
         context->jobs = is_of_one_job(context->comm) ? MCA_COLL_PIPERING_JOBS_ONE
                                                      : MCA_COLL_PIPERING_JOBS_SEVERAL;
     }
     return MCA_COLL_PIPERING_JOBS_ONE == context->jobs;
+}
+
+/*
+ * Files may differ between nodes, and exchanges do not compare them; so a file counts, whatever is
+ * in it. It is read nevertheless, so that a user whose program only exchanges hears what is wrong.
+ */
+bool mca_coll_pipering_mesh_for_exchanges(mca_coll_pipering_context_t *context)
+{
+    if (!mca_coll_pipering_mesh_common(context)) {
+        return false;
+    }
+    const mca_coll_pipering_wiring_t *wiring = ensure_wiring(context->process);
+    return context->apart && (NULL == wiring || !wiring->wrong);
 }
 
 /* The vertices of the ranks of a communicator; false: the mesh does not have one of them. */

@@ -43,6 +43,13 @@ mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_
  */
 bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context);
 
+/**
+ * Whether exchanges on a communicator should suit a mesh: one is declared for all ranks, extents
+ * fit the job, and the ranks are on several nodes, so that data goes along links. Equal on all
+ * ranks of a job. O(p) the first time.
+ */
+bool mca_coll_pipering_mesh_for_exchanges(mca_coll_pipering_context_t *context);
+
 /** Forgets what has been read of the declaration. */
 void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process);
 
