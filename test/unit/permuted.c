@@ -12,7 +12,8 @@
  * @file
  * Exchanges in packets by visits: one permutation for all ranks, whose lists are compared with
  * those that a sort of all packets gives; at each visit ranks are with different ones; and with
- * a single message under way each way all packets come through.
+ * a single message under way each way all packets come through; large messages have larger
+ * packets.
  */
 
 #include "coll_pipering_plan_permuted.h"
@@ -270,11 +271,53 @@ static void test_visits(void)
     tally_ok(&apart, 1000, "all ranks are with different ones, who expect them then");
 }
 
+/* ---- many packets ---- */
+
+/* The packets of a message from rank 0 to rank 1; 0: the lists of both do not cut it alike. */
+static size_t cut(size_t bytes, size_t packet)
+{
+    const size_t out[2] = {0, bytes}, in[2] = {bytes, 0};
+    const mca_coll_pipering_permuted_plan_t plans[2]
+        = {{.ranks = 2, .me = 0, .bytes = out, .packet = packet, .visit = 2},
+           {.ranks = 2, .me = 1, .receives = true, .bytes = in, .packet = packet, .visit = 2}};
+    mca_coll_pipering_visits_t visits[2];
+    mca_coll_pipering_packet_t sent, received;
+    int peer[2][2];
+    size_t at = 0, packets = 0;
+
+    for (int i = 0; i < 2; i++) {
+        mca_coll_pipering_visits_begin(&visits[i], &plans[i], peer[i]);
+    }
+    for (; mca_coll_pipering_visits_next(&visits[0], &sent); packets++) {
+        if (!mca_coll_pipering_visits_next(&visits[1], &received) || at != sent.offset
+            || at != received.offset || sent.bytes != received.bytes || 0 == sent.bytes) {
+            return 0;
+        }
+        at += sent.bytes;
+    }
+    const bool all = at == bytes && !mca_coll_pipering_visits_next(&visits[1], &received)
+                     && packets == mca_coll_pipering_packets(&plans[0])
+                     && packets == mca_coll_pipering_packets(&plans[1]);
+    return all ? packets : 0;
+}
+
+static void test_many(void)
+{
+    const size_t most = MCA_COLL_PIPERING_PACKETS_MOST, large = ((size_t) 1 << 32) + 5;
+    const size_t tiny = cut(large, 1);
+
+    ok(most == cut(most, 1), "a message has up to %zu packets", most);
+    ok(most / 2 + 1 == cut(most + 1, 1), "one byte more, and packets are larger");
+    ok(0 < tiny && most >= tiny, "4 GiB in packets of 1 byte: %zu", tiny);
+    ok(4097 == cut(large, (size_t) 1 << 20), "4 GiB in packets of 1 MiB");
+}
+
 int main(void)
 {
     tap_start();
     test_permutation();
     test_lists();
     test_visits();
+    test_many();
     return tap_end();
 }

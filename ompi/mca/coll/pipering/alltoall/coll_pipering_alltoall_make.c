@@ -403,6 +403,12 @@ static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
     return rc;
 }
 
+/* Lists count in 32 bits. More messages than that would need some hundred GiB for their lists. */
+static bool is_countable(const draft_t *draft)
+{
+    return UINT32_MAX >= draft->ins && UINT32_MAX >= draft->outs && UINT32_MAX >= draft->steps;
+}
+
 int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
                                     const mca_coll_pipering_exchange_plan_t *plan,
                                     ompi_communicator_t *comm, int tag)
@@ -414,7 +420,7 @@ int mca_coll_pipering_exchange_init(mca_coll_pipering_exchange_t *exchange,
         return rc;
     }
     order(&draft);
-    rc = fill(exchange, &draft, comm, tag);
+    rc = is_countable(&draft) ? fill(exchange, &draft, comm, tag) : OMPI_ERR_OUT_OF_RESOURCE;
     free(draft.memory);
     return rc;
 }

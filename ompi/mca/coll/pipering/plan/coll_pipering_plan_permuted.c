@@ -33,7 +33,9 @@
  * twice that on a torus: half of the nodes send to the other half through the middle of that
  * dimension.
  *
- * Limits: a message as short as a packet is a packet of its own. Removing ranks does not change
+ * Limits: a message as short as a packet is a packet of its own. Packets of a message that would
+ * have too many of them are larger, for all are listed before the first one goes, and each takes
+ * about 70 bytes on either side. Removing ranks does not change
  * the order of the others, as exchanging them with the last one would; the order above
  * rests on that.
  *
@@ -68,9 +70,16 @@ void mca_coll_pipering_permutation(int ranks, int *permutation)
     }
 }
 
-static size_t packets_of(const mca_coll_pipering_permuted_plan_t *plan, size_t bytes)
+static size_t quotient_up(size_t a, size_t b)
 {
-    return bytes / plan->packet + (0 != bytes % plan->packet);
+    return a / b + (0 != a % b);
+}
+
+size_t mca_coll_pipering_packet_size(size_t packet, size_t bytes)
+{
+    const size_t least = quotient_up(bytes, MCA_COLL_PIPERING_PACKETS_MOST);
+
+    return packet < least ? least : packet;
 }
 
 size_t mca_coll_pipering_packets(const mca_coll_pipering_permuted_plan_t *plan)
@@ -78,7 +87,8 @@ size_t mca_coll_pipering_packets(const mca_coll_pipering_permuted_plan_t *plan)
     size_t packets = 0;
 
     for (int rank = 0; rank < plan->ranks; ++rank) {
-        packets += packets_of(plan, plan->bytes[rank]);
+        const size_t bytes = plan->bytes[rank];
+        packets += quotient_up(bytes, mca_coll_pipering_packet_size(plan->packet, bytes));
     }
     return packets;
 }
@@ -141,11 +151,13 @@ bool mca_coll_pipering_visits_next(mca_coll_pipering_visits_t *visits,
         return false;
     }
     packet->peer = visits->peer[visits->next];
-    packet->offset = (visits->round * plan->visit + plan->visit - visits->left) * plan->packet;
-    packet->bytes = plan->bytes[packet->peer] - packet->offset;
-    packet->last = packet->bytes <= plan->packet;
+    const size_t bytes = plan->bytes[packet->peer];
+    const size_t size = mca_coll_pipering_packet_size(plan->packet, bytes);
+    packet->offset = (visits->round * plan->visit + plan->visit - visits->left) * size;
+    packet->bytes = bytes - packet->offset;
+    packet->last = packet->bytes <= size;
     if (!packet->last) {
-        packet->bytes = plan->packet;
+        packet->bytes = size;
     }
     if (packet->last || 0 == --visits->left) {
         leave(visits, !packet->last);
