@@ -225,6 +225,17 @@ static void test_served(void)
     }
 }
 
+/* In place there are no packets, so auto has no reason to serve a call. */
+static void test_in_place(void)
+{
+    const uint64_t before = calls();
+
+    knob_set("coll_pipering_alltoall_algorithm", AUTO);
+    const bool right = run_kinds(10000, 0, 0, true, BLOCKING);
+    tap_check(right && calls() == before, right ? "served" : "wrong data",
+              "MPI_Alltoall in place, auto: left to the module below");
+}
+
 /* 400 bytes for each rank in packets of 100 are four messages, of 300 two, of 1000 one. */
 static void test_packets(void)
 {
@@ -259,6 +270,7 @@ int main(int argc, char **argv)
     test_data(BINS, "bins");
     test_data(AUTO, "auto");
     test_served();
+    test_in_place();
     test_small();
     test_packets();
     knob_end();

@@ -142,6 +142,7 @@ exchange() {
     on_nodes "exchange, $1" 1,1,1,1 block 60 --mca coll_pipering_mesh "$4" "${loud[@]}" \
         -x TEST_EXCHANGE=1 "$bin/mesh"
     can_nodes || return
+    is "exchange, $1: in place" "$(lines 'alltoall on all: pairs, in place; ')" 1
     is "exchange, $1: permuted" "$(lines 'alltoall on all: permuted; ')" "$2"
     is "exchange, $1: messages" "$(lines 'coll_pipering_mesh')" "$([ "$3" = '' ] && echo 0 || echo 1)"
     [ "$3" = '' ] || is "exchange, $1: what it says" "$(lines "$3")" 1

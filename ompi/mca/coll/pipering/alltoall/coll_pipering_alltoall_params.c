@@ -54,8 +54,8 @@ static const struct {
 } choices[] = {
     {"alltoall_algorithm",
      "Algorithm of MPI_Alltoall and MPI_Ialltoall: auto (permuted where coll_pipering_mesh is "
-     "set, ranks are on several nodes, and a rank sends min_total bytes or more in all, else the "
-     "module below), and the others as for alltoallw",
+     "set, ranks are on several nodes, and a rank sends min_total bytes or more in all, not "
+     "in place, else the module below), and the others as for alltoallw",
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALL},
     {"alltoallw_algorithm",
      "Algorithm of MPI_Alltoallw and MPI_Ialltoallw: auto (permuted where coll_pipering_mesh is "

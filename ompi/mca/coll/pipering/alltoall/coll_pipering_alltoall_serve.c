@@ -32,6 +32,9 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 #include "opal/util/output.h"
 
+/* What an exchange in place is, whatever the algorithm. */
+#define IN_PLACE "pairs"
+
 /* ---- requests ---- */
 
 /* Retains the types of messages, or releases them. */
@@ -95,7 +98,9 @@ static void print_exchange(const mca_coll_pipering_exchange_t *exchange, uint32_
                 " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
                 "at most %" PRIu32 " under way",
                 exchange->caller.name, exchange->caller.comm->c_name,
-                mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
+                exchange->in_place
+                    ? IN_PLACE
+                    : mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
                 exchange->in_place ? ", in place" : "", ins, in, exchange->bins.small,
                 exchange->bins.large, out, exchange->bins.zero, exchange->schedule.sends.window);
 }
@@ -145,15 +150,16 @@ static int resolve(int algorithm, mca_coll_pipering_exchange_call_t call,
 
 /*
  * Judges an MPI_Alltoall with algorithm AUTO: the module below serves it unless a mesh is declared,
- * and small calls even then, since it sends them in rounds, with fewer messages. The size is equal
- * on all ranks.
+ * small calls even then, since it sends them in rounds, with fewer messages, and calls in place,
+ * which do not go in packets. The size is equal on all ranks, and so is MPI_IN_PLACE.
  */
 static mca_coll_pipering_reason_t judge_equal(const mca_coll_pipering_exchange_plan_t *plan)
 {
     const mca_coll_pipering_side_t *side = &plan->recv;
     size_t size;
 
-    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm) {
+    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm
+        || MPI_IN_PLACE == plan->send.buffer) {
         return MCA_COLL_PIPERING_FALLBACK_MODEL;
     }
     ompi_datatype_type_size(side->type, &size);
@@ -219,8 +225,11 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     const mca_coll_pipering_reason_t reason = judge(&job->plan, job->call, forced);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
         *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
-        mca_coll_pipering_why_taken(&module->context, mca_coll_pipering_exchange_algorithm_text(
-                                                          job->plan.params.algorithm));
+        mca_coll_pipering_why_taken(
+            &module->context,
+            MPI_IN_PLACE == job->plan.send.buffer
+                ? IN_PLACE
+                : mca_coll_pipering_exchange_algorithm_text(job->plan.params.algorithm));
     }
     if (module->out_of_memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
