@@ -116,7 +116,20 @@ can_nodes && goes "a box of the machine" all "$trees"
 printf 'extents 4x2\nn3 1 1\nn0 2 0\nn1 1 0\nn2 3 1\n' >"$work/mesh"
 on_nodes "no box by a file" 1,1,1,1 block 60 --mca coll_pipering_mesh "@$work/mesh" "${loud[@]}" \
     -x TEST_SHORT=1 "$bin/mesh"
-can_nodes && stays "no box" all
+can_nodes && stays "no box" all &&
+    is "no box: one message, of a job that uses no MPI_COMM_WORLD" \
+        "$(lines 'declares a mesh, 4x2, of which the nodes of the job are no')" 1
+# faulty LABEL PATTERN HOSTS: a file with these lines of hosts n0 to n3 is no mesh.
+faulty() {
+    printf 'extents 4x2\n%s' "$3" >"$work/mesh"
+    on_nodes "$1" 2,1,1,1 block 60 --mca coll_pipering_mesh "@$work/mesh" "${loud[@]}" \
+        -x TEST_SHORT=1 "$bin/mesh"
+    can_nodes && stays "$1" all && is "$1: one message" "$(lines "$2")" 1
+}
+faulty "two hosts at one place" 'whose line 5 gives two hosts the same coordinates' \
+    $'n3 1 1\nn0 2 0\nn1 1 0\nn2 2 0\n'
+faulty "a host twice" 'whose line 4 names a host a second time' \
+    $'n3 1 1\nn0 2 0\nn0 1 0\nn2 2 1\nn1 3 1\n'
 
 # One rank finds another file by the same name.
 cat >"$work/elsewhere" <<'END'

@@ -13,6 +13,7 @@
  */
 
 #include "coll_pipering.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_wiring.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
 #include "ompi/mca/coll/pipering/why/coll_pipering_why.h"

@@ -22,9 +22,6 @@
 
 BEGIN_C_DECLS
 
-/** The vertices of a machine at which the ranks of this job stand. */
-typedef struct mca_coll_pipering_wiring_t mca_coll_pipering_wiring_t;
-
 /** Whether coll_pipering_mesh is set; without it no call changes. Equal on all ranks of a job. */
 static inline bool mca_coll_pipering_mesh_declared(const mca_coll_pipering_process_t *process)
 {
@@ -49,9 +46,6 @@ bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context);
  * ranks of a job. O(p) the first time.
  */
 bool mca_coll_pipering_mesh_for_exchanges(mca_coll_pipering_context_t *context);
-
-/** Forgets what has been read of the declaration. */
-void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process);
 
 END_C_DECLS
 
