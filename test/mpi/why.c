@@ -14,6 +14,7 @@
  * 4 ranks. The script reads what has been recorded.
  *
  *     why calls      on several communicators, in all forms
+ *     why meetings   MPI_Alltoall and MPI_Barrier in all forms
  *     why gathers    MPI_Allgather and MPI_Allgatherv, seven of each
  *     why vectors    MPI_Bcast of 2 MiB twice, of 512 KiB five times
  *     why threads    four threads, each with a communicator of its own
@@ -27,6 +28,8 @@
 #if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
 #    include <mpi-ext.h>
 #    define MPI_Allgatherv_init MPIX_Allgatherv_init
+#    define MPI_Alltoall_init MPIX_Alltoall_init
+#    define MPI_Barrier_init MPIX_Barrier_init
 #endif
 
 #include <pthread.h>
@@ -105,6 +108,63 @@ static void exchange(void)
 
     out[(tap_rank + 1) % RANKS] = in[(tap_rank + RANKS - 1) % RANKS] = 100;
     MPI_Alltoallv(from, out, displs, MPI_DOUBLE, to, in, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+/* A form of a collective: blocking, nonblocking, or persistent and started twice. */
+enum { NOW, LATER, AGAIN, FORMS };
+
+/* Completes a request, or starts a persistent one that often. */
+static void complete(int form, MPI_Request *request)
+{
+    for (int i = 0; i < (AGAIN == form ? 2 : 0); i++) {
+        MPI_Start(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    if (AGAIN == form) {
+        MPI_Request_free(request);
+    } else {
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Each rank receives 60 bytes from every rank; then in place, 30 doubles. */
+static void exchange_equal(int form)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    if (LATER == form) {
+        MPI_Ialltoall(from, 60, MPI_CHAR, to, 60, MPI_CHAR, MPI_COMM_WORLD, &request);
+    } else if (AGAIN == form) {
+        MPI_Alltoall_init(from, 60, MPI_CHAR, to, 60, MPI_CHAR, MPI_COMM_WORLD, MPI_INFO_NULL,
+                          &request);
+    } else {
+        MPI_Alltoall(from, 60, MPI_CHAR, to, 60, MPI_CHAR, MPI_COMM_WORLD);
+        MPI_Alltoall(MPI_IN_PLACE, 0, MPI_CHAR, to, 30, MPI_DOUBLE, MPI_COMM_WORLD);
+    }
+    complete(form, &request);
+}
+
+static void meet(int form)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    if (LATER == form) {
+        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    } else if (AGAIN == form) {
+        MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    } else {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    complete(form, &request);
+}
+
+/* In all forms, the blocking one first, with which coll/pipering sets up the communicator. */
+static void run_meetings(void)
+{
+    for (int form = NOW; form < FORMS; form++) {
+        exchange_equal(form);
+        meet(form);
+    }
 }
 
 /* Each rank receives 10 bytes from below and 20 from above. */
@@ -243,6 +303,8 @@ int main(int argc, char **argv)
         run_threads();
     } else if (0 == strcmp(what, "gathers")) {
         run_gathers();
+    } else if (0 == strcmp(what, "meetings")) {
+        run_meetings();
     } else if (0 == strcmp(what, "vectors")) {
         run_vectors();
     } else if (0 == strcmp(what, "loop")) {

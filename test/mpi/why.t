@@ -81,6 +81,36 @@ EXPECTED
 is "so is what is switched off" "$(classes alltoallv)" \
     "1 alltoallv 4 800 800 1 dense tuned off: switched off"
 
+# ---- MPI_Alltoall and MPI_Barrier ----
+
+meetings=({,i}alltoall alltoall_init {,i}barrier barrier_init)
+few_each="4 240 60 4 dense" more_each="4 960 240 4 dense" no_data="4 0 0 0 dense"
+without="meshless: there is no mesh" model="model: by the model a pipeline does not pay"
+
+recorded "without a mesh" "${mine[@]}" "$bin/why" meetings
+is "barriers and equal exchanges without a mesh" "$(classes "${meetings[@]}")" "$(sort <<EXPECTED
+1 alltoall $few_each tuned $model
+1 alltoall $more_each tuned $model
+1 ialltoall $few_each libnbc $model
+1 alltoall_init $few_each libnbc $model
+1 barrier $no_data tuned $without
+1 ibarrier $no_data libnbc $without
+1 barrier_init $no_data libnbc $without
+EXPECTED
+)"
+recorded "on a mesh" "${mine[@]}" --mca coll_pipering_mesh 2x2 --mca coll_pipering_min_total 960 \
+    --mca coll_pipering_barrier_algorithm mesh_lines "$bin/why" meetings
+is "those along a mesh" "$(classes "${meetings[@]}")" "$(sort <<EXPECTED
+1 alltoall $few_each tuned $few
+1 alltoall $more_each pipering permuted
+1 ialltoall $few_each libnbc $few
+1 alltoall_init $few_each libnbc $few
+1 barrier $no_data pipering lines of a mesh
+1 ibarrier $no_data pipering lines of a mesh
+1 barrier_init $no_data pipering lines of a mesh
+EXPECTED
+)"
+
 half="4 20000 10000 2 dense" equal="4 4000 1000 4 dense"
 recorded "leaders above" --mca coll_mleader_allgather_algorithm leaders \
     --mca coll_mleader_groups 2 "$bin/why" gathers

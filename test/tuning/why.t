@@ -142,6 +142,8 @@ def test_remedies():
              ("small", "ibcast", 65535, "coll_pipering_min_total=32768"),
              ("off", "iallgatherv", 1, "coll_pipering_allgatherv_algorithm=auto"),
              ("off", "neighbor_alltoallw", 1, "coll_pipering_neighbor_alltoallw_algorithm=auto"),
+             ("off", "ialltoall", 1, "coll_pipering_alltoall_algorithm=auto"),
+             ("off", "ibarrier", 1, "coll_pipering_barrier_algorithm=auto"),
              ("model", "bcast_init", 1, "coll_pipering_bcast_algorithm=ring"),
              ("local", "bcast", 1, "")]
     for reason, call, least, wanted in cases:
@@ -227,6 +229,14 @@ def test_bad_input():
 def test_empty():
     """a program without such calls has a report"""
     assert "No collective calls" in Job(table([])).run().stdout
+
+
+def test_no_data():
+    """calls without any data, as barriers are, have a report, and what is recorded is said"""
+    text = Job(table([record(call="barrier", bytes=0, largest=0, contributors=0, least=0,
+                             most=0)])).run().stdout
+    for words in (" barrier ", " 0 B ", "MPI_Reduce_scatter and others are not"):
+        assert words in text, (words, text)
 
 
 def test_report():

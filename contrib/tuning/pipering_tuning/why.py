@@ -26,7 +26,11 @@ Run the program, unchanged, with a directory for records of its calls, then read
 
 A record is kept by each process and survives however the program ends; it may be read while the
 program runs. The time of nonblocking and persistent calls is that of the call that makes the
-request. Calls that Open MPI makes itself, as in MPI_Comm_split, are among them."""
+request. Calls that Open MPI makes itself, as in MPI_Comm_split, are among them.
+
+MPI_Allgather, MPI_Allgatherv, MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw,
+MPI_Barrier, MPI_Bcast, MPI_Exscan, MPI_Neighbor_alltoallw, MPI_Reduce and MPI_Scan are recorded in
+all forms; other collectives are not."""
 
 
 def parse_arguments(arguments):
@@ -218,6 +222,8 @@ def head_lines(tables, classes, elapsed):
     yield (f"A process spent {seconds(total)} ({percent(total, elapsed)}) in these calls on "
            f"average, {seconds(why_classes.waiting(classes, tables))} of it waiting for other "
            "ranks")
+    yield ("Only collectives that coll/pipering can serve are recorded; MPI_Gatherv, MPI_Scatterv, "
+           "MPI_Reduce_scatter and others are not")
 
 
 def report(tables, others, complaints, top):

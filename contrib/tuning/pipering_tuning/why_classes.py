@@ -26,8 +26,8 @@ Class = namedtuple("Class", "call server reason ranks contiguous calls bytes lea
 
 PIPERING = "pipering"
 REDUCTIONS = ("allreduce", "reduce", "scan", "exscan")
-COLLECTIVES = REDUCTIONS + ("allgather", "allgatherv", "bcast", "alltoallv", "alltoallw",
-                            "neighbor_alltoallw")
+COLLECTIVES = REDUCTIONS + ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw",
+                            "barrier", "bcast", "neighbor_alltoallw")
 
 # A gain below this part of the time of a class is less than what the model is sure of.
 SURE = 0.05

@@ -16,6 +16,7 @@
  */
 
 #include "coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
 #include "opal/util/output.h"
@@ -89,12 +90,15 @@ static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t f
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     const int rc = judge(&module->context, form, &reason);
-    if (OMPI_SUCCESS != rc || MCA_COLL_PIPERING_TAKEN == reason) {
+    if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    mca_coll_pipering_note_fallback(names[form], MCA_COLL_PIPERING_NO_TOTAL, module->context.comm,
-                                    reason);
-    return OMPI_ERR_NOT_SUPPORTED;
+    if (MCA_COLL_PIPERING_TAKEN == reason) {
+        mca_coll_pipering_why_taken(&module->context, "lines of a mesh");
+        return OMPI_SUCCESS;
+    }
+    return mca_coll_pipering_decline(&module->context, names[form], MCA_COLL_PIPERING_NO_TOTAL,
+                                     reason);
 }
 
 /* ---- calls ---- */

@@ -64,138 +64,256 @@ static int neighbors(ompi_communicator_t *comm)
     return OMPI_SUCCESS == mca_topo_base_neighbor_count(comm, &in, &out) ? in : 0;
 }
 
-/* ---- functions ---- */
+/* ---- what all functions do ---- */
 
-/* Who stands below coll/pipering; it may not be there. */
-#define BELOW(module, name) \
-    (NULL == (module)->pipering ? NULL : (module)->pipering->previous.name##_module)
+/* Who serves a function, by the place of that in mca_coll_pipering_previous_t. */
+static const mca_coll_base_module_t *server(const mca_coll_pipering_previous_t *previous,
+                                            size_t place)
+{
+    return *(mca_coll_base_module_t *const *) ((const char *) previous + place);
+}
 
-#define RECORD(call, name, shape)                                                         \
-    do {                                                                                  \
-        mca_coll_pipering_why_end(&(call));                                               \
-        const mca_coll_pipering_why_shape_t sizes = shape;                                \
-        mca_coll_pipering_why_record(&(call), #name, comm, module->previous.name##_module, \
-                                     BELOW(module, name), &sizes);                        \
-    } while (0)
+#define PLACE(member) offsetof(mca_coll_pipering_previous_t, member)
+
+/* Records a call of the function `name` that has ended; below it coll/pipering may not be there. */
+static void record(const mca_coll_pipering_why_call_t *call, const char *name, size_t place,
+                   ompi_communicator_t *comm, const mca_coll_pipering_why_shape_t *shape)
+{
+    const mca_coll_pipering_why_module_t *module = call->module;
+
+    mca_coll_pipering_why_record(call, name, comm, server(&module->previous, place),
+                                 NULL == module->pipering
+                                     ? NULL
+                                     : server(&module->pipering->previous, place),
+                                 shape);
+}
 
 /*
- * The three forms of a collective. NAME_PARAMETERS and NAME_ARGUMENTS are what MPI hands to all of
- * them, and end with the communicator `comm`; `shape` is an expression of these.
+ * The three functions of a collective: of each its name, who it hands its call to, and the module
+ * of that. `parameters` and `arguments` are what MPI hands to all of them before the communicator
+ * `comm`; `shape` is an expression of these.
  */
-#define FORMS(name, NAME, shape)                                                                   \
-    static int why_##name(NAME##_PARAMETERS, mca_coll_base_module_t *base)                         \
-    {                                                                                              \
-        mca_coll_pipering_why_module_t *module = (mca_coll_pipering_why_module_t *) base;          \
-        mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                     \
-        int rc;                                                                                    \
-                                                                                                   \
-        MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, module->previous.name,                          \
-                                   module->previous.name##_module,                                 \
-                                   (NAME##_ARGUMENTS, module_below));                              \
-        RECORD(call, name, shape);                                                                 \
-        return rc;                                                                                 \
-    }                                                                                              \
-                                                                                                   \
-    static int why_i##name(NAME##_PARAMETERS, ompi_request_t **request,                            \
-                           mca_coll_base_module_t *base)                                           \
-    {                                                                                              \
-        mca_coll_pipering_why_module_t *module = (mca_coll_pipering_why_module_t *) base;          \
-        mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                     \
-        const int rc = module->previous.i##name(NAME##_ARGUMENTS, request,                         \
-                                                module->previous.i##name##_module);                \
-                                                                                                   \
-        RECORD(call, i##name, shape);                                                              \
-        return rc;                                                                                 \
-    }                                                                                              \
-                                                                                                   \
-    static int why_##name##_init(NAME##_PARAMETERS, struct ompi_info_t *info,                      \
-                                 ompi_request_t **request, mca_coll_base_module_t *base)           \
-    {                                                                                              \
-        mca_coll_pipering_why_module_t *module = (mca_coll_pipering_why_module_t *) base;          \
-        mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                     \
-        const int rc = module->previous.name##_init(NAME##_ARGUMENTS, info, request,               \
-                                                    module->previous.name##_init_module);          \
-                                                                                                   \
-        RECORD(call, name##_init, shape);                                                          \
-        return rc;                                                                                 \
+#define FORMS(parameters, arguments, shape, why_blocking, blocking, blocking_module,              \
+              why_nonblocking, nonblocking, nonblocking_module, why_persistent, persistent,       \
+              persistent_module)                                                                  \
+    static int why_blocking(parameters, struct ompi_communicator_t *comm,                         \
+                            mca_coll_base_module_t *base)                                         \
+    {                                                                                             \
+        mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                    \
+        mca_coll_pipering_previous_t *below = &call.module->previous;                             \
+        int rc;                                                                                   \
+                                                                                                  \
+        MCA_COMMON_IRREGULAR_BELOW(rc, comm, blocking, below->blocking, below->blocking_module,   \
+                                   (arguments, comm, module_below));                              \
+        mca_coll_pipering_why_end(&call);                                                         \
+        const mca_coll_pipering_why_shape_t sizes = shape;                                        \
+        record(&call, #blocking, PLACE(blocking_module), comm, &sizes);                           \
+        return rc;                                                                                \
+    }                                                                                             \
+                                                                                                  \
+    static int why_nonblocking(parameters, struct ompi_communicator_t *comm,                      \
+                               ompi_request_t **request, mca_coll_base_module_t *base)            \
+    {                                                                                             \
+        mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                    \
+        mca_coll_pipering_previous_t *below = &call.module->previous;                             \
+        const int rc = below->nonblocking(arguments, comm, request, below->nonblocking_module);   \
+                                                                                                  \
+        mca_coll_pipering_why_end(&call);                                                         \
+        const mca_coll_pipering_why_shape_t sizes = shape;                                        \
+        record(&call, #nonblocking, PLACE(nonblocking_module), comm, &sizes);                     \
+        return rc;                                                                                \
+    }                                                                                             \
+                                                                                                  \
+    static int why_persistent(parameters, struct ompi_communicator_t *comm,                       \
+                              struct ompi_info_t *info, ompi_request_t **request,                 \
+                              mca_coll_base_module_t *base)                                       \
+    {                                                                                             \
+        mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                    \
+        mca_coll_pipering_previous_t *below = &call.module->previous;                             \
+        const int rc = below->persistent(arguments, comm, info, request,                          \
+                                         below->persistent_module);                               \
+                                                                                                  \
+        mca_coll_pipering_why_end(&call);                                                         \
+        const mca_coll_pipering_why_shape_t sizes = shape;                                        \
+        record(&call, #persistent, PLACE(persistent_module), comm, &sizes);                       \
+        return rc;                                                                                \
     }
 
 /* ---- collectives ---- */
 
 #define ALLGATHER_PARAMETERS                                                              \
     const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf, int rcount, \
-    struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm
-#define ALLGATHER_ARGUMENTS sbuf, scount, sdtype, rbuf, rcount, rdtype, comm
+    struct ompi_datatype_t *rdtype
+#define ALLGATHER_ARGUMENTS sbuf, scount, sdtype, rbuf, rcount, rdtype
 
 #define ALLGATHERV_PARAMETERS                                                 \
     const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf, \
-    const int *rcounts, const int *displs, struct ompi_datatype_t *rdtype,    \
-    struct ompi_communicator_t *comm
-#define ALLGATHERV_ARGUMENTS sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype, comm
+    const int *rcounts, const int *displs, struct ompi_datatype_t *rdtype
+#define ALLGATHERV_ARGUMENTS sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype
 
-#define BCAST_PARAMETERS                                              \
-    void *buffer, int count, struct ompi_datatype_t *dtype, int root, \
-    struct ompi_communicator_t *comm
-#define BCAST_ARGUMENTS buffer, count, dtype, root, comm
+#define BCAST_PARAMETERS void *buffer, int count, struct ompi_datatype_t *dtype, int root
+#define BCAST_ARGUMENTS buffer, count, dtype, root
 
 #define REDUCE_PARAMETERS                                                   \
     const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype, \
-    struct ompi_op_t *op, int root, struct ompi_communicator_t *comm
-#define REDUCE_ARGUMENTS sbuf, rbuf, count, dtype, op, root, comm
+    struct ompi_op_t *op, int root
+#define REDUCE_ARGUMENTS sbuf, rbuf, count, dtype, op, root
 
 #define FOLD_PARAMETERS                                                     \
     const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype, \
-    struct ompi_op_t *op, struct ompi_communicator_t *comm
-#define FOLD_ARGUMENTS sbuf, rbuf, count, dtype, op, comm
+    struct ompi_op_t *op
+#define FOLD_ARGUMENTS sbuf, rbuf, count, dtype, op
 
 #define ALLTOALLV_PARAMETERS                                                                  \
     const void *sbuf, const int *scounts, const int *sdispls, struct ompi_datatype_t *sdtype, \
-    void *rbuf, const int *rcounts, const int *rdispls, struct ompi_datatype_t *rdtype,       \
-    struct ompi_communicator_t *comm
-#define ALLTOALLV_ARGUMENTS sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls, rdtype, comm
+    void *rbuf, const int *rcounts, const int *rdispls, struct ompi_datatype_t *rdtype
+#define ALLTOALLV_ARGUMENTS sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls, rdtype
 
 #define ALLTOALLW_PARAMETERS                                                \
     const void *sbuf, const int *scounts, const int *sdispls,               \
     struct ompi_datatype_t *const *sdtypes, void *rbuf, const int *rcounts, \
-    const int *rdispls, struct ompi_datatype_t *const *rdtypes,             \
-    struct ompi_communicator_t *comm
-#define ALLTOALLW_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes, comm
+    const int *rdispls, struct ompi_datatype_t *const *rdtypes
+#define ALLTOALLW_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes
 
 #define NEIGHBOR_PARAMETERS                                                 \
     const void *sbuf, const int *scounts, const MPI_Aint *sdispls,          \
     struct ompi_datatype_t *const *sdtypes, void *rbuf, const int *rcounts, \
-    const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes,        \
-    struct ompi_communicator_t *comm
-#define NEIGHBOR_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes, comm
+    const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes
+#define NEIGHBOR_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes
 
-FORMS(allgather, ALLGATHER, equal_parts(rcount, rdtype, ompi_comm_size(comm)))
-FORMS(allgatherv, ALLGATHERV, parts(rcounts, rdtype, NULL, ompi_comm_size(comm)))
-FORMS(allreduce, FOLD, equal_parts(count, dtype, 1))
-FORMS(bcast, BCAST, equal_parts(count, dtype, 1))
-FORMS(exscan, FOLD, equal_parts(count, dtype, 1))
-FORMS(reduce, REDUCE, equal_parts(count, dtype, 1))
-FORMS(scan, FOLD, equal_parts(count, dtype, 1))
-FORMS(alltoallv, ALLTOALLV, parts(rcounts, rdtype, NULL, ompi_comm_size(comm)))
-FORMS(alltoallw, ALLTOALLW, parts(rcounts, NULL, rdtypes, ompi_comm_size(comm)))
-FORMS(neighbor_alltoallw, NEIGHBOR, parts(rcounts, NULL, rdtypes, neighbors(comm)))
+FORMS(ALLGATHER_PARAMETERS, ALLGATHER_ARGUMENTS, equal_parts(rcount, rdtype, ompi_comm_size(comm)),
+      why_allgather, allgather, allgather_module,
+      why_iallgather, iallgather, iallgather_module,
+      why_allgather_init, allgather_init, allgather_init_module)
 
-#define SET_FORMS(module, name)                              \
-    do {                                                     \
-        (module)->coll_##name = why_##name;                  \
-        (module)->coll_i##name = why_i##name;                \
-        (module)->coll_##name##_init = why_##name##_init;    \
-    } while (0)
+FORMS(ALLGATHERV_PARAMETERS, ALLGATHERV_ARGUMENTS,
+      parts(rcounts, rdtype, NULL, ompi_comm_size(comm)),
+      why_allgatherv, allgatherv, allgatherv_module,
+      why_iallgatherv, iallgatherv, iallgatherv_module,
+      why_allgatherv_init, allgatherv_init, allgatherv_init_module)
+
+FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, equal_parts(count, dtype, 1),
+      why_allreduce, allreduce, allreduce_module,
+      why_iallreduce, iallreduce, iallreduce_module,
+      why_allreduce_init, allreduce_init, allreduce_init_module)
+
+FORMS(BCAST_PARAMETERS, BCAST_ARGUMENTS, equal_parts(count, dtype, 1),
+      why_bcast, bcast, bcast_module,
+      why_ibcast, ibcast, ibcast_module,
+      why_bcast_init, bcast_init, bcast_init_module)
+
+FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, equal_parts(count, dtype, 1),
+      why_exscan, exscan, exscan_module,
+      why_iexscan, iexscan, iexscan_module,
+      why_exscan_init, exscan_init, exscan_init_module)
+
+FORMS(REDUCE_PARAMETERS, REDUCE_ARGUMENTS, equal_parts(count, dtype, 1),
+      why_reduce, reduce, reduce_module,
+      why_ireduce, ireduce, ireduce_module,
+      why_reduce_init, reduce_init, reduce_init_module)
+
+FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, equal_parts(count, dtype, 1),
+      why_scan, scan, scan_module,
+      why_iscan, iscan, iscan_module,
+      why_scan_init, scan_init, scan_init_module)
+
+FORMS(ALLGATHER_PARAMETERS, ALLGATHER_ARGUMENTS, equal_parts(rcount, rdtype, ompi_comm_size(comm)),
+      why_alltoall, alltoall, alltoall_module,
+      why_ialltoall, ialltoall, ialltoall_module,
+      why_alltoall_init, alltoall_init, alltoall_init_module)
+
+FORMS(ALLTOALLV_PARAMETERS, ALLTOALLV_ARGUMENTS, parts(rcounts, rdtype, NULL, ompi_comm_size(comm)),
+      why_alltoallv, alltoallv, alltoallv_module,
+      why_ialltoallv, ialltoallv, ialltoallv_module,
+      why_alltoallv_init, alltoallv_init, alltoallv_init_module)
+
+FORMS(ALLTOALLW_PARAMETERS, ALLTOALLW_ARGUMENTS,
+      parts(rcounts, NULL, rdtypes, ompi_comm_size(comm)),
+      why_alltoallw, alltoallw, alltoallw_module,
+      why_ialltoallw, ialltoallw, ialltoallw_module,
+      why_alltoallw_init, alltoallw_init, alltoallw_init_module)
+
+FORMS(NEIGHBOR_PARAMETERS, NEIGHBOR_ARGUMENTS, parts(rcounts, NULL, rdtypes, neighbors(comm)),
+      why_neighbor_alltoallw, neighbor_alltoallw, neighbor_alltoallw_module,
+      why_ineighbor_alltoallw, ineighbor_alltoallw, ineighbor_alltoallw_module,
+      why_neighbor_alltoallw_init, neighbor_alltoallw_init, neighbor_alltoallw_init_module)
+
+/* A barrier has no data. */
+static const mca_coll_pipering_why_shape_t nothing = {.contiguous = true};
+
+static int why_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);
+    mca_coll_pipering_previous_t *below = &call.module->previous;
+    int rc;
+
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, barrier, below->barrier, below->barrier_module,
+                               (comm, module_below));
+    mca_coll_pipering_why_end(&call);
+    record(&call, "barrier", PLACE(barrier_module), comm, &nothing);
+    return rc;
+}
+
+static int why_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
+                        mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);
+    mca_coll_pipering_previous_t *below = &call.module->previous;
+    const int rc = below->ibarrier(comm, request, below->ibarrier_module);
+
+    mca_coll_pipering_why_end(&call);
+    record(&call, "ibarrier", PLACE(ibarrier_module), comm, &nothing);
+    return rc;
+}
+
+static int why_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
+                            ompi_request_t **request, mca_coll_base_module_t *base)
+{
+    mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);
+    mca_coll_pipering_previous_t *below = &call.module->previous;
+    const int rc = below->barrier_init(comm, info, request, below->barrier_init_module);
+
+    mca_coll_pipering_why_end(&call);
+    record(&call, "barrier_init", PLACE(barrier_init_module), comm, &nothing);
+    return rc;
+}
 
 void mca_coll_pipering_why_set_functions(mca_coll_base_module_t *module)
 {
-    SET_FORMS(module, allgather);
-    SET_FORMS(module, allgatherv);
-    SET_FORMS(module, allreduce);
-    SET_FORMS(module, bcast);
-    SET_FORMS(module, exscan);
-    SET_FORMS(module, reduce);
-    SET_FORMS(module, scan);
-    SET_FORMS(module, alltoallv);
-    SET_FORMS(module, alltoallw);
-    SET_FORMS(module, neighbor_alltoallw);
+    module->coll_allgather = why_allgather;
+    module->coll_iallgather = why_iallgather;
+    module->coll_allgather_init = why_allgather_init;
+    module->coll_allgatherv = why_allgatherv;
+    module->coll_iallgatherv = why_iallgatherv;
+    module->coll_allgatherv_init = why_allgatherv_init;
+    module->coll_allreduce = why_allreduce;
+    module->coll_iallreduce = why_iallreduce;
+    module->coll_allreduce_init = why_allreduce_init;
+    module->coll_bcast = why_bcast;
+    module->coll_ibcast = why_ibcast;
+    module->coll_bcast_init = why_bcast_init;
+    module->coll_exscan = why_exscan;
+    module->coll_iexscan = why_iexscan;
+    module->coll_exscan_init = why_exscan_init;
+    module->coll_reduce = why_reduce;
+    module->coll_ireduce = why_ireduce;
+    module->coll_reduce_init = why_reduce_init;
+    module->coll_scan = why_scan;
+    module->coll_iscan = why_iscan;
+    module->coll_scan_init = why_scan_init;
+    module->coll_alltoall = why_alltoall;
+    module->coll_ialltoall = why_ialltoall;
+    module->coll_alltoall_init = why_alltoall_init;
+    module->coll_alltoallv = why_alltoallv;
+    module->coll_ialltoallv = why_ialltoallv;
+    module->coll_alltoallv_init = why_alltoallv_init;
+    module->coll_alltoallw = why_alltoallw;
+    module->coll_ialltoallw = why_ialltoallw;
+    module->coll_alltoallw_init = why_alltoallw_init;
+    module->coll_neighbor_alltoallw = why_neighbor_alltoallw;
+    module->coll_ineighbor_alltoallw = why_ineighbor_alltoallw;
+    module->coll_neighbor_alltoallw_init = why_neighbor_alltoallw_init;
+    module->coll_barrier = why_barrier;
+    module->coll_ibarrier = why_ibarrier;
+    module->coll_barrier_init = why_barrier_init;
 }

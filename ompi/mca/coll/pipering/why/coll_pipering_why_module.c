@@ -234,12 +234,17 @@ void mca_coll_pipering_why_end(mca_coll_pipering_why_call_t *call)
     --depth;
 }
 
-/* Why a call has not come to coll/pipering, or has ended before a verdict on it. */
+/*
+ * Why a call has not come to coll/pipering, or has ended before a verdict on it. A component that
+ * stands both above and below it serves a barrier, of which coll/pipering has none without a mesh.
+ */
 static const char *reason_without_verdict(const mca_coll_pipering_why_module_t *module,
-                                          const mca_coll_base_module_t *above)
+                                          const mca_coll_base_module_t *above,
+                                          const mca_coll_base_module_t *below)
 {
     return NULL == module->pipering            ? "absent: coll/pipering is not on the communicator"
            : &module->pipering->super == above ? "failed: the call has failed"
+           : below == above                    ? "meshless: there is no mesh"
                                                : "above: stands above coll/pipering";
 }
 
@@ -256,7 +261,7 @@ static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_why_module
 
     if (!verdict->heard) {
         server = name_of(above, name);
-        reason = reason_without_verdict(module, above);
+        reason = reason_without_verdict(module, above, below);
     } else if (MCA_COLL_PIPERING_TAKEN != verdict->reason) {
         server = name_of(below, name);
         reason = recorder.reason[verdict->reason];
