@@ -53,4 +53,6 @@ can_nodes && goes "two ranks a vertex" all
 on_nodes "unlike numbers of ranks" 2,1,2,1 block 60 --mca coll_pipering_mesh 2x2 "${loud[@]}" \
     "$bin/lines"
 can_nodes && stays "unlike numbers of ranks" all
+can_nodes && yes_if "unlike numbers of ranks: it is said of barriers" \
+    said 'barrier on all: left to the module below: no mesh serves the communicator'
 finish

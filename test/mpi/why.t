@@ -85,14 +85,14 @@ is "so is what is switched off" "$(classes alltoallv)" \
 
 meetings=({,i}alltoall alltoall_init {,i}barrier barrier_init)
 few_each="4 240 60 4 dense" more_each="4 960 240 4 dense" no_data="4 0 0 0 dense"
-without="meshless: there is no mesh" model="model: by the model a pipeline does not pay"
+without="meshless: no mesh serves the communicator"
 
 recorded "without a mesh" "${mine[@]}" "$bin/why" meetings
 is "barriers and equal exchanges without a mesh" "$(classes "${meetings[@]}")" "$(sort <<EXPECTED
-1 alltoall $few_each tuned $model
-1 alltoall $more_each tuned $model
-1 ialltoall $few_each libnbc $model
-1 alltoall_init $few_each libnbc $model
+1 alltoall $few_each tuned $without
+1 alltoall $more_each tuned $without
+1 ialltoall $few_each libnbc $without
+1 alltoall_init $few_each libnbc $without
 1 barrier $no_data tuned $without
 1 ibarrier $no_data libnbc $without
 1 barrier_init $no_data libnbc $without
@@ -108,6 +108,15 @@ is "those along a mesh" "$(classes "${meetings[@]}")" "$(sort <<EXPECTED
 1 barrier $no_data pipering lines of a mesh
 1 ibarrier $no_data pipering lines of a mesh
 1 barrier_init $no_data pipering lines of a mesh
+EXPECTED
+)"
+recorded "not chosen" "${mine[@]}" --mca coll_pipering_mesh 2x2 "$bin/why" meetings
+chosen="unchosen: served only where an algorithm is chosen"
+is "barriers that nobody has chosen to go along a mesh" "$(classes {,i}barrier barrier_init)" \
+    "$(sort <<EXPECTED
+1 barrier $no_data tuned $chosen
+1 ibarrier $no_data libnbc $chosen
+1 barrier_init $no_data libnbc $chosen
 EXPECTED
 )"
 

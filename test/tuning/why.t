@@ -145,6 +145,8 @@ def test_remedies():
              ("off", "ialltoall", 1, "coll_pipering_alltoall_algorithm=auto"),
              ("off", "ibarrier", 1, "coll_pipering_barrier_algorithm=auto"),
              ("model", "bcast_init", 1, "coll_pipering_bcast_algorithm=ring"),
+             ("unchosen", "ibarrier", 0, "coll_pipering_barrier_algorithm=mesh_lines"),
+             ("meshless", "alltoall", 1, "coll_pipering_mesh, if the network has no switches"),
              ("local", "bcast", 1, "")]
     for reason, call, least, wanted in cases:
         data = table([record(reason=f"{reason}: because", call=call, least=least, forecast=0.02,
@@ -158,6 +160,18 @@ def test_unmeasured():
     text = Job(table([record(reason="off: switched off", forecast=0.0)])).run().stdout
     assert "not known of 1 s" in text, text
     assert "to be tried: coll_pipering_allgatherv_algorithm=auto" in text, text
+
+
+def test_unmodelled():
+    """exchanges and barriers, of which there is no model, are named as such"""
+    for call, reason, setting in (("barrier", "unchosen", "coll_pipering_barrier_algorithm=mesh_"),
+                                  ("alltoall", "meshless", "coll_pipering_mesh, if the network"),
+                                  ("alltoallv", "off", "coll_pipering_alltoallv_algorithm=auto")):
+        text = Job(table([record(call=call, reason=f"{reason}: so")])).run().stdout
+        assert "not known of 1 s: the model has no barriers and no exchanges" in text, text
+        assert f"to be tried: {setting}" in text and "measured nothing" not in text, text
+    text = Job(table([record(call="alltoallv", reason="bins", server="pipering")])).run().stdout
+    assert "not known" not in text, text
 
 
 def test_byte_orders():

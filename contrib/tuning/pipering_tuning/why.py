@@ -145,11 +145,19 @@ def gain_lines(classes, elapsed):
         yield (f"  {number}. {seconds(one.gain)} ({percent(one.gain, elapsed)}): "
                f"{count(one.calls)} {one.call} of {size(one.bytes)}, {seconds(one.own)} each, "
                f"{seconds(one.forecast)} by the model: {one.variable}")
-    unmeasured = [one for one in classes if why_classes.is_unmeasured(one)]
-    if unmeasured:
-        yield (f"  not known of {seconds(sum(one.time for one in unmeasured))}: on their "
-               "communicators coll/pipering has served no blocking call, and so measured nothing")
-        for setting in sorted({one.variable for one in unmeasured if one.variable}):
+    yield from unknown_lines([one for one in classes if why_classes.is_unmeasured(one)],
+                             "on their communicators coll/pipering has served no blocking call, "
+                             "and so measured nothing")
+    yield from unknown_lines([one for one in classes
+                              if one.variable and not why_classes.is_modelled(one)],
+                             "the model has no barriers and no exchanges of all with all")
+
+
+def unknown_lines(classes, why):
+    """That the model says nothing of classes, and which settings may help."""
+    if classes:
+        yield f"  not known of {seconds(sum(one.time for one in classes))}: {why}"
+        for setting in sorted({one.variable for one in classes if one.variable}):
             yield f"  to be tried: {setting}"
 
 

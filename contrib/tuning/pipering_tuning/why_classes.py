@@ -67,13 +67,22 @@ REMEDIES = {
     "model": lambda call, record:
         f"coll_pipering_{collective_of(call)[0]}_algorithm={record.algorithm}",
     "early": lambda call, record: "one blocking call before them on the communicator",
+    "unchosen": lambda call, record: f"coll_pipering_{collective_of(call)[0]}_algorithm=mesh_lines",
+    "meshless": lambda call, record: "coll_pipering_mesh, if the network has no switches",
     "unequal": lambda call, record: "the same variables on all ranks",
 }
 
 
+def is_modelled(one):
+    """Whether the model has the collective."""
+    collective = collective_of(one.call)[0]
+    return "alltoall" not in collective and collective != "barrier"
+
+
 def is_unmeasured(one):
     """Whether the model says nothing of calls because their communicator has not been measured."""
-    return one.forecast is None and reason_name(one.reason) in ("small", "off", "early")
+    return (one.forecast is None and is_modelled(one)
+            and reason_name(one.reason) in ("small", "off", "early"))
 
 
 def remedy(record):

@@ -158,9 +158,11 @@ static mca_coll_pipering_reason_t judge_equal(const mca_coll_pipering_exchange_p
     const mca_coll_pipering_side_t *side = &plan->recv;
     size_t size;
 
-    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm
-        || MPI_IN_PLACE == plan->send.buffer) {
-        return MCA_COLL_PIPERING_FALLBACK_MODEL;
+    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm) {
+        return MCA_COLL_PIPERING_FALLBACK_MESHLESS;
+    }
+    if (MPI_IN_PLACE == plan->send.buffer) {
+        return MCA_COLL_PIPERING_FALLBACK_UNCHOSEN;
     }
     ompi_datatype_type_size(side->type, &size);
     return side->count * (size_t) side->each * size < mca_coll_pipering_component.min_total

@@ -57,7 +57,7 @@ static mca_coll_pipering_reason_t judge_mesh(const mca_coll_pipering_context_t *
     }
     const mca_coll_pipering_mesh_t *mesh = mca_coll_pipering_setup_mesh(context->setup);
     return NULL != mesh && mca_coll_pipering_lines_fit(mesh) ? MCA_COLL_PIPERING_TAKEN
-                                                             : MCA_COLL_PIPERING_FALLBACK_MODEL;
+                                                             : MCA_COLL_PIPERING_FALLBACK_MESHLESS;
 }
 
 /* A call that returns at once must not wait for the setup. */
@@ -68,7 +68,7 @@ static int judge(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t 
 
     if (MCA_COLL_PIPERING_MESH_LINES != algorithm) {
         *reason = MCA_COLL_PIPERING_OFF == algorithm ? MCA_COLL_PIPERING_FALLBACK_OFF
-                                                     : MCA_COLL_PIPERING_FALLBACK_MODEL;
+                                                     : MCA_COLL_PIPERING_FALLBACK_UNCHOSEN;
         return OMPI_SUCCESS;
     }
     if (MCA_COLL_PIPERING_BLOCKING == form) {

@@ -341,7 +341,9 @@ static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
        [MCA_COLL_PIPERING_FALLBACK_LOCAL] = "local",
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike",
-       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "unequal"};
+       [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "unequal",
+       [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = "unchosen",
+       [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = "meshless"};
 
 const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason)
 {

@@ -242,10 +242,14 @@ static const char *reason_without_verdict(const mca_coll_pipering_why_module_t *
                                           const mca_coll_base_module_t *above,
                                           const mca_coll_base_module_t *below)
 {
-    return NULL == module->pipering            ? "absent: coll/pipering is not on the communicator"
-           : &module->pipering->super == above ? "failed: the call has failed"
-           : below == above                    ? "meshless: there is no mesh"
-                                               : "above: stands above coll/pipering";
+    if (NULL == module->pipering) {
+        return "absent: coll/pipering is not on the communicator";
+    }
+    if (&module->pipering->super == above) {
+        return "failed: the call has failed";
+    }
+    return below == above ? recorder.reason[MCA_COLL_PIPERING_FALLBACK_MESHLESS]
+                          : "above: stands above coll/pipering";
 }
 
 /* Who has served a call, and why. */
