@@ -369,9 +369,9 @@ static void try_short(int nodes)
     for (int which = 0; which < COSTS; which++) {
         set_costs(which);
         for (int less = 1; less >= 0; less--) {
-            const uint64_t left = knob_counter("coll_pipering_fallback_model");
+            const uint64_t left = knob_counter("coll_pipering_fallback_short");
             MPI_Reduce(send, recv, bound - less, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-            tap_check(left + (uint64_t) less == knob_counter("coll_pipering_fallback_model"), "",
+            tap_check(left + (uint64_t) less == knob_counter("coll_pipering_fallback_short"), "",
                       "%s: a vector %s", costs[which].name,
                       less ? "that is short for a line of nodes is left" : "that is not is taken");
         }

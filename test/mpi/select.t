@@ -148,7 +148,7 @@ is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' 
     algorithm_used alltoall_bytes_received alltoall_bytes_sent alltoall_calls alltoall_messages_received \
     alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
-    bytes_shared calls fallback_early fallback_local fallback_meshless fallback_model fallback_off fallback_small \
+    bytes_shared calls fallback_early fallback_local fallback_meshless fallback_model fallback_off fallback_short fallback_small \
     fallback_unchosen fallback_unequal fallback_unlike fixed_point_sums lessons plans predicted_rounds predicted_time rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.

@@ -137,22 +137,35 @@ def test_no_gain():
 def test_remedies():
     """the variable follows from the reason, the collective, and the sizes"""
     cases = [("small", "allgather", 70000, "coll_pipering_min_total=65536"),
-             ("small", "iallreduce", 70000, "coll_pipering_min_total=16384"),
-             ("small", "allreduce_init", 70000, "coll_pipering_min_total=16384"),
+             ("small", "iallreduce", 70000, "coll_pipering_min_total=65536"),
+             ("short", "allreduce", 70000, "coll_pipering_min_total=32768"),
+             ("short", "iallreduce", 70000, "coll_pipering_min_total=16384"),
+             ("short", "allreduce_init", 70000, "coll_pipering_min_total=16384"),
+             ("short", "scan", 65535, "coll_pipering_min_total=16384"),
              ("small", "ibcast", 65535, "coll_pipering_min_total=32768"),
              ("off", "iallgatherv", 1, "coll_pipering_allgatherv_algorithm=auto"),
              ("off", "neighbor_alltoallw", 1, "coll_pipering_neighbor_alltoallw_algorithm=auto"),
              ("off", "ialltoall", 1, "coll_pipering_alltoall_algorithm=auto"),
              ("off", "ibarrier", 1, "coll_pipering_barrier_algorithm=auto"),
-             ("model", "bcast_init", 1, "coll_pipering_bcast_algorithm=ring"),
+             ("model", "bcast_init", 1, "coll_pipering_bcast_algorithm=ring (for all sizes)"),
              ("unchosen", "ibarrier", 0, "coll_pipering_barrier_algorithm=mesh_lines"),
              ("meshless", "alltoall", 1, "coll_pipering_mesh, if the network has no switches"),
              ("local", "bcast", 1, "")]
     for reason, call, least, wanted in cases:
         data = table([record(reason=f"{reason}: because", call=call, least=least, forecast=0.02,
                              rival=0.05)])
-        given = why_classes.remedy(why_records.parse(data, "x").records[0])
+        given = why_classes.remedy(why_records.parse(data, "x").records[0], nodes=3)
         assert given == wanted, (reason, call, given)
+
+
+def test_nodes_of_short():
+    """reductions in a fixed order want min_total for each node but one, of those there can be"""
+    short = {"call": "reduce", "reason": "short: so", "least": 70000, "forecast": 0.01,
+             "rival": 0.05}
+    for ranks, wanted in ((8, 16384), (3, 32768), (2, 65536)):
+        job = Job(*(table([record(ranks=ranks, **short)], rank) for rank in range(8)))
+        found = job.only_class()["variable"]
+        assert found == f"coll_pipering_min_total={wanted}", (ranks, found)
 
 
 def test_unmeasured():

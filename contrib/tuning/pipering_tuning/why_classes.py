@@ -52,24 +52,33 @@ def power_of_two_below(value):
     return 1 << max(int(value).bit_length() - 1, 0)
 
 
-def min_total(call, record):
-    """What coll_pipering_min_total must be for calls of a class not to be small. Nonblocking
-    reductions want as many bytes for each rank but one."""
-    collective, form = collective_of(call)
-    parts = record.ranks - 1 if collective in REDUCTIONS and form != "blocking" else 1
-    return power_of_two_below(record.least // max(parts, 1))
+def min_total(record, parts):
+    """The largest coll_pipering_min_total that calls have so many times."""
+    return f"coll_pipering_min_total={power_of_two_below(record.least // max(parts, 1))}"
 
 
-# For each reason: the setting that would have coll/pipering serve the calls, or what else would.
+def min_total_of_short(record, nodes):
+    """The same for reductions in a fixed order, which want it for each link of a chain: of nodes, or
+    of ranks if they are nonblocking, since these do not know the nodes."""
+    form = collective_of(record.call)[1]
+    return min_total(record, (nodes if form == "blocking" else record.ranks) - 1)
+
+
+def algorithm(record, value):
+    return f"coll_pipering_{collective_of(record.call)[0]}_algorithm={value}"
+
+
+# For each reason: the setting that would have coll/pipering serve calls on so many nodes at most,
+# or what else would.
 REMEDIES = {
-    "small": lambda call, record: f"coll_pipering_min_total={min_total(call, record)}",
-    "off": lambda call, record: f"coll_pipering_{collective_of(call)[0]}_algorithm=auto",
-    "model": lambda call, record:
-        f"coll_pipering_{collective_of(call)[0]}_algorithm={record.algorithm}",
-    "early": lambda call, record: "one blocking call before them on the communicator",
-    "unchosen": lambda call, record: f"coll_pipering_{collective_of(call)[0]}_algorithm=mesh_lines",
-    "meshless": lambda call, record: "coll_pipering_mesh, if the network has no switches",
-    "unequal": lambda call, record: "the same variables on all ranks",
+    "small": lambda record, nodes: min_total(record, 1),
+    "short": min_total_of_short,
+    "off": lambda record, nodes: algorithm(record, "auto"),
+    "model": lambda record, nodes: algorithm(record, record.algorithm) + " (for all sizes)",
+    "early": lambda record, nodes: "one blocking call before them on the communicator",
+    "unchosen": lambda record, nodes: algorithm(record, "mesh_lines"),
+    "meshless": lambda record, nodes: "coll_pipering_mesh, if the network has no switches",
+    "unequal": lambda record, nodes: "the same variables on all ranks",
 }
 
 
@@ -82,15 +91,15 @@ def is_modelled(one):
 def is_unmeasured(one):
     """Whether the model says nothing of calls because their communicator has not been measured."""
     return (one.forecast is None and is_modelled(one)
-            and reason_name(one.reason) in ("small", "off", "early"))
+            and reason_name(one.reason) in ("small", "short", "off", "early"))
 
 
-def remedy(record):
+def remedy(record, nodes):
     """What would have coll/pipering serve calls; "": nothing, or nothing that the model backs."""
     name = reason_name(record.reason)
-    if name == "small" and record.forecast >= record.rival:
+    if name in ("small", "short") and record.forecast >= record.rival:
         return ""
-    return REMEDIES[name](record.call, record) if name in REMEDIES else ""
+    return REMEDIES[name](record, nodes) if name in REMEDIES else ""
 
 
 def ranks_of(tables):
@@ -98,8 +107,9 @@ def ranks_of(tables):
     return len({table.rank for table in tables})
 
 
-def merge(records, processes):
-    """The class that records of so many processes are of."""
+def merge(records, hosts, processes):
+    """The class that records of so many processes are of, made on `hosts`. A communicator of the
+    class may have fewer nodes than there are hosts."""
     calls = sum(record.calls for record in records)
     total = sum(record.time for record in records) * 1e-9
     own = min(record.time / record.calls for record in records) * 1e-9
@@ -109,7 +119,8 @@ def merge(records, processes):
     gain, variable = 0.0, ""
     if first.server != PIPERING and (not foreseen or forecast < (1 - SURE) * own):
         example = foreseen[0] if foreseen else first
-        variable = remedy(example._replace(least=min(record.least for record in records)))
+        variable = remedy(example._replace(least=min(record.least for record in records)),
+                          min(len(hosts), first.ranks))
         if variable and foreseen and collective_of(first.call)[1] == "blocking":
             gain = (own - forecast) * calls / processes
     return Class(first.call, first.server, first.reason, first.ranks, first.contiguous,
@@ -123,12 +134,14 @@ def merge(records, processes):
 
 def classes_of(tables):
     """The classes of a job's tables, those with most time first."""
-    found = {}
+    found, hosts = {}, {}
     key = Record._fields[:Record._fields.index("calls")]
     for table in tables:
         for record in table.records:
-            found.setdefault(tuple(getattr(record, name) for name in key), []).append(record)
-    classes = [merge(records, ranks_of(tables)) for records in found.values()]
+            alike = tuple(getattr(record, name) for name in key)
+            found.setdefault(alike, []).append(record)
+            hosts.setdefault(alike, set()).add(table.host)
+    classes = [merge(records, hosts[alike], ranks_of(tables)) for alike, records in found.items()]
     return sorted(classes, key=lambda one: -one.time)
 
 

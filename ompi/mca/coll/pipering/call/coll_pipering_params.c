@@ -342,6 +342,7 @@ static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "model",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "unlike",
        [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "unequal",
+       [MCA_COLL_PIPERING_FALLBACK_SHORT] = "short",
        [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = "unchosen",
        [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = "meshless"};
 

@@ -79,11 +79,30 @@ static void explain(const mca_coll_pipering_call_t *call)
     }
 }
 
+/*
+ * A reproducible call of fewer bytes than min_total is too short for a chain, too. Only the record
+ * of calls tells these apart: most small calls pass through before anybody asks for their order.
+ */
+static void record_short(const mca_coll_pipering_call_t *call)
+{
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+
+    if (is_reproducible(call, &params)) {
+        mca_coll_pipering_why_left(call->context, MCA_COLL_PIPERING_FALLBACK_SHORT);
+    }
+}
+
 static int decline(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
 {
-    return mca_coll_pipering_decline(
+    const int rc = mca_coll_pipering_decline(
         call->context, mca_coll_pipering_collective_row(call->collective)->name[call->form],
         call->total, reason);
+
+    if (OPAL_UNLIKELY(NULL != call->context->verdict)
+        && MCA_COLL_PIPERING_FALLBACK_SMALL == reason) {
+        record_short(call);
+    }
+    return rc;
 }
 
 /* Judges a call by variables and size, before the communicator is looked at. */
@@ -329,7 +348,7 @@ static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *ca
         }
     }
     if (MCA_COLL_PIPERING_AUTO == params->algorithm && is_reproducible(call, params)) {
-        return call->total < links * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SMALL
+        return call->total < links * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SHORT
                                                        : MCA_COLL_PIPERING_TAKEN;
     }
     if (!context->set_up && !mca_coll_pipering_collective_row(call->collective)->gathers

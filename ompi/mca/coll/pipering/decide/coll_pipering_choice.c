@@ -185,8 +185,8 @@ static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
         draft->nominal_block = draft->plan->cut.block_size * draft->plan->key.sizes.unit;
     }
     plan_by(draft, draft->plan->row);
-    if (is_short(draft)) {
-        draft->plan->reason = MCA_COLL_PIPERING_FALLBACK_MODEL;
+    if (MCA_COLL_PIPERING_TAKEN == draft->plan->reason && is_short(draft)) {
+        draft->plan->reason = MCA_COLL_PIPERING_FALLBACK_SHORT;
     }
 }
 

@@ -98,6 +98,7 @@ typedef enum {
     MCA_COLL_PIPERING_FALLBACK_MODEL,
     MCA_COLL_PIPERING_FALLBACK_UNLIKE,
     MCA_COLL_PIPERING_FALLBACK_UNEQUAL,
+    MCA_COLL_PIPERING_FALLBACK_SHORT,    /**< a reproducible reduction */
     MCA_COLL_PIPERING_FALLBACK_UNCHOSEN, /**< auto never takes it; no model is asked */
     MCA_COLL_PIPERING_FALLBACK_MESHLESS, /**< it goes along a mesh, which is not there */
     MCA_COLL_PIPERING_REASONS

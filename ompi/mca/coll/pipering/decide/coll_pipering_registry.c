@@ -276,6 +276,7 @@ static const char *const reason_texts[MCA_COLL_PIPERING_REASONS]
        [MCA_COLL_PIPERING_FALLBACK_MODEL] = "by the model a pipeline does not pay",
        [MCA_COLL_PIPERING_FALLBACK_UNLIKE] = "ranks differ in data representation",
        [MCA_COLL_PIPERING_FALLBACK_UNEQUAL] = "ranks differ in their variables",
+       [MCA_COLL_PIPERING_FALLBACK_SHORT] = "too short for a chain in a fixed order",
        [MCA_COLL_PIPERING_FALLBACK_UNCHOSEN] = "served only where an algorithm is chosen",
        [MCA_COLL_PIPERING_FALLBACK_MESHLESS] = "no mesh serves the communicator"};
 
