@@ -220,7 +220,7 @@ advised() {
 import json, sys
 for one in json.load(sys.stdin)["classes"]:
     if one["bytes"] == 1 << 19:
-        print(one["own"], one["server"], one["variable"] or "-", one["gain"] > 0)'
+        print(one["each"], one["server"], one["variable"] or "-", one["gain"] > 0)'
 }
 
 # vectors LABEL MIN_TOTAL: a job on four nodes of a rank each, with links of 100 Mbit/s.

@@ -123,6 +123,32 @@ def test_gain():
     assert "1. 800 ms (4%)" in text and "coll_pipering_min_total=65536" in text, text
 
 
+def test_early_ranks():
+    """where a rank may return before the others have come, its time is not the call's own"""
+    ways = [{"call": name} for name in ("bcast", "reduce", "scan", "exscan", "neighbor_alltoallw")]
+    ways += [{"call": "allgatherv", "contributors": 10}, {"call": "alltoallv", "contributors": 19}]
+    for way in ways:
+        one = Job(*(table([record(forecast=0.02, rival=0.05, time=time, least=70000, **way)], rank)
+                    for rank, time in enumerate([10 ** 6, 2 * 10 ** 9])))
+        found = one.only_class()
+        assert found["own"] is None and near(found["slowest"], 0.2), found
+        # 0.2 s each at most, 0.02 s by the model, 10 calls
+        assert near(found["gain"], 1.8) and one.json()["waiting"] == 0, found
+        text = one.run().stdout
+        assert "1. at most 1.8 s (9%)" in text and "at most 200 ms each" in text, text
+        assert " <= 200 ms" in text and "waiting" not in text, text
+
+
+def test_alike():
+    """where all ranks end alike, the rank that waits least has the call's own time"""
+    for way in ({"call": "allreduce", "contributors": 10}, {"call": "barrier", "contributors": 0},
+                {"call": "alltoall"}, {"call": "allgather"}):
+        one = Job(*(table([record(time=time * 10 ** 9, **way)], rank)
+                    for rank, time in enumerate([1, 2])))
+        assert near(one.only_class()["own"], 0.1) and near(one.json()["waiting"], 0.5), way
+        assert "at least 500 ms of it waiting for other ranks" in one.run().stdout
+
+
 def test_no_gain():
     """nothing is promised that the model does not back"""
     for values in ({"forecast": 0.099}, {"forecast": 0.02, "server": "pipering"},

@@ -106,12 +106,17 @@ def served(one):
     return f"{one.server} ({why_classes.reason_name(one.reason)})"
 
 
+def own_text(one, at_most):
+    """The own time of a call, or what it is at most."""
+    return at_most + seconds(one.slowest) if one.own is None else seconds(one.own)
+
+
 def table_row(number, one, elapsed):
     vector = is_vector(one)
     return (str(number), seconds(one.time), percent(one.time, elapsed), count(one.calls),
             one.call + ("" if one.contiguous else ", derived type"), str(one.ranks),
             size(one.bytes), "-" if vector else percent(one.largest, one.bytes),
-            "-" if vector else count(one.contributors), seconds(one.each), seconds(one.own),
+            "-" if vector else count(one.contributors), seconds(one.each), own_text(one, "<= "),
             seconds(one.forecast), served(one))
 
 
@@ -142,9 +147,11 @@ def left_lines(classes):
 def gain_lines(classes, elapsed):
     gaining = sorted((one for one in classes if one.gain > 0), key=lambda one: -one.gain)
     for number, one in enumerate(gaining, 1):
-        yield (f"  {number}. {seconds(one.gain)} ({percent(one.gain, elapsed)}): "
-               f"{count(one.calls)} {one.call} of {size(one.bytes)}, {seconds(one.own)} each, "
-               f"{seconds(one.forecast)} by the model: {one.variable}")
+        at_most = "at most " if one.own is None else ""
+        yield (f"  {number}. {at_most}{seconds(one.gain)} ({percent(one.gain, elapsed)}): "
+               f"{count(one.calls)} {one.call} of {size(one.bytes)}, "
+               f"{own_text(one, at_most)} each, {seconds(one.forecast)} by the model: "
+               f"{one.variable}")
     yield from unknown_lines([one for one in classes if why_classes.is_unmeasured(one)],
                              "on their communicators coll/pipering has served no blocking call, "
                              "and so measured nothing")
@@ -224,12 +231,12 @@ def head_lines(tables, classes, elapsed):
     hosts = len({table.host for table in tables})
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(min(table.began for table in tables)))
     total = sum(one.time for one in classes)
+    waiting = why_classes.waiting(classes, tables)
     yield (f"Job {first.job:08x} of {when}: {why_classes.ranks_of(tables)} ranks on {hosts} "
            f"node{'s' if hosts > 1 else ''}, Open MPI {first.release}, {seconds(elapsed)} up to "
            "the last call")
-    yield (f"A process spent {seconds(total)} ({percent(total, elapsed)}) in these calls on "
-           f"average, {seconds(why_classes.waiting(classes, tables))} of it waiting for other "
-           "ranks")
+    yield (f"A process spent {seconds(total)} ({percent(total, elapsed)}) in these calls on average"
+           + (f", at least {seconds(waiting)} of it waiting for other ranks" if waiting else ""))
     yield ("Only collectives that coll/pipering can serve are recorded; MPI_Gatherv, MPI_Scatterv, "
            "MPI_Reduce_scatter and others are not")
 

@@ -7,9 +7,11 @@
 """Classes of calls of a whole job: what its processes have recorded, put together, what the
 model says could be gained, and which variable would do it.
 
-A rank that comes early waits inside the call for those that come late. The rank with the least
-time on average waits least; its time is taken for the call's own, the rest is waiting, which no
-algorithm can mend.
+A rank that comes early waits inside the call for those that come late. Where a call ends on all
+ranks alike, the rank with the least time on average waits least; its time is taken for the call's
+own, the rest is waiting, which no algorithm can mend. Where a rank may return before the others
+are there, as a leaf of MPI_Reduce does, its time says nothing of the call's own. That is not more
+than the most of any rank.
 """
 
 from collections import namedtuple
@@ -18,16 +20,22 @@ from .why_records import Record
 
 # Calls of a class over all processes. `calls` counts them as the program does, once for all ranks
 # of a communicator; `time` is the seconds of a process on average over the job, `each` those of a
-# call, `own` the same on the rank that waits least. `gain` is of a process, too; `variable` is
-# what might bring it. Of calls that are not blocking the time is not known, and so no gain; of
-# calls on communicators that coll/pipering has not measured the model says nothing.
+# call, `own` the same on the rank that waits least, or None where that says nothing, and `slowest`
+# on the rank that takes longest. `gain` is of a process, too, and the most there can be where `own`
+# is None; `variable` is what might bring it. Of calls that are not blocking the time is not known,
+# and so no gain; of calls on communicators that coll/pipering has not measured the model says
+# nothing.
 Class = namedtuple("Class", "call server reason ranks contiguous calls bytes least most largest "
-                            "contributors time each own longest forecast gain variable")
+                            "contributors time each own slowest longest forecast gain variable")
 
 PIPERING = "pipering"
 REDUCTIONS = ("allreduce", "reduce", "scan", "exscan")
 COLLECTIVES = REDUCTIONS + ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw",
                             "barrier", "bcast", "neighbor_alltoallw")
+
+# Calls that end on all ranks alike: always, or if every rank wants data of another one.
+ALIKE = ("allreduce", "barrier")
+ALIKE_IF_SEVERAL = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 
 # A gain below this part of the time of a class is less than what the model is sure of.
 SURE = 0.05
@@ -58,8 +66,8 @@ def min_total(record, parts):
 
 
 def min_total_of_short(record, nodes):
-    """The same for reductions in a fixed order, which want it for each link of a chain: of nodes, or
-    of ranks if they are nonblocking, since these do not know the nodes."""
+    """The same for reductions in a fixed order, which want it for each link of a chain: of nodes,
+    or of ranks if they are nonblocking, since these do not know the nodes."""
     form = collective_of(record.call)[1]
     return min_total(record, (nodes if form == "blocking" else record.ranks) - 1)
 
@@ -107,29 +115,40 @@ def ranks_of(tables):
     return len({table.rank for table in tables})
 
 
+def ends_alike(records):
+    """Whether calls of a class end on no rank before others are there. Of two that contribute to
+    what a rank receives, one at least is another rank."""
+    collective = collective_of(records[0].call)[0]
+    return collective in ALIKE or (collective in ALIKE_IF_SEVERAL and all(
+        record.contributors >= 2 * record.calls for record in records))
+
+
 def merge(records, hosts, processes):
     """The class that records of so many processes are of, made on `hosts`. A communicator of the
     class may have fewer nodes than there are hosts."""
     calls = sum(record.calls for record in records)
     total = sum(record.time for record in records) * 1e-9
-    own = min(record.time / record.calls for record in records) * 1e-9
+    means = [record.time / record.calls * 1e-9 for record in records]
+    slowest = max(means)
+    own = min(means) if ends_alike(records) else None
+    at_most = slowest if own is None else own
     first = records[0]
     foreseen = [record for record in records if record.forecast > 0]
     forecast = sum(record.forecast for record in foreseen) / len(foreseen) if foreseen else None
     gain, variable = 0.0, ""
-    if first.server != PIPERING and (not foreseen or forecast < (1 - SURE) * own):
+    if first.server != PIPERING and (not foreseen or forecast < (1 - SURE) * at_most):
         example = foreseen[0] if foreseen else first
         variable = remedy(example._replace(least=min(record.least for record in records)),
                           min(len(hosts), first.ranks))
         if variable and foreseen and collective_of(first.call)[1] == "blocking":
-            gain = (own - forecast) * calls / processes
+            gain = (at_most - forecast) * calls / processes
     return Class(first.call, first.server, first.reason, first.ranks, first.contiguous,
                  calls / first.ranks, sum(record.bytes for record in records) / calls,
                  min(record.least for record in records), max(record.most for record in records),
                  sum(record.largest for record in records) / calls,
                  sum(record.contributors for record in records) / calls, total / processes,
-                 total / calls, own, max(record.longest for record in records) * 1e-9, forecast,
-                 gain, variable)
+                 total / calls, own, slowest, max(record.longest for record in records) * 1e-9,
+                 forecast, gain, variable)
 
 
 def classes_of(tables):
@@ -146,6 +165,7 @@ def classes_of(tables):
 
 
 def waiting(classes, tables):
-    """Seconds of a process that are waiting for other ranks, in blocking calls."""
+    """Seconds of a process that are waiting for other ranks, in blocking calls whose own time is
+    known."""
     return sum((one.each - one.own) * one.calls * one.ranks / ranks_of(tables) for one in classes
-               if collective_of(one.call)[1] == "blocking")
+               if one.own is not None and collective_of(one.call)[1] == "blocking")
