@@ -90,6 +90,17 @@ static void gather_later(bool persistent, int starts)
     MPI_Request_free(&request);
 }
 
+/* Two whose order must be the same on every run, and one of integers. */
+static void reduce_in_orders(void)
+{
+    MPI_Request request;
+
+    MPI_Allreduce(from, to, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Iallreduce(from, to, 2000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Allreduce(from, to, 500, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 /* 3000 bytes in 1000 pieces. */
 static void broadcast_pieces(void)
 {
@@ -206,7 +217,7 @@ static void run_calls(void)
     gather_from_half(MPI_COMM_WORLD, 0);
     gather_later(false, 2);
     gather_later(true, 3);
-    MPI_Allreduce(from, to, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    reduce_in_orders();
     broadcast_pieces();
     exchange();
     exchange_with_neighbors();

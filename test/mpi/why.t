@@ -53,11 +53,15 @@ is "gathers in all forms, and from whom" "$(classes "${gathers[@]}")" "$(sort <<
 1 allgatherv_init $large libnbc $local
 EXPECTED
 )"
+short="short: too short for a chain in a fixed order"
 is "vectors, and types with gaps" "$(classes allreduce bcast)" "$(sort <<EXPECTED
-1 allreduce 4 8000 8000 1 dense tuned short: too short for a chain in a fixed order
+1 allreduce 4 2000 2000 1 dense tuned $few
+1 allreduce 4 8000 8000 1 dense tuned $short
 1 bcast 4 3000 3000 1 pieces tuned $few
 EXPECTED
 )"
+is "a nonblocking sum of 16000 bytes" "$(classes iallreduce | grep ' 16000 16000 ')" \
+    "1 iallreduce 4 16000 16000 1 dense libnbc $short"
 is "exchanges" "$(classes alltoallv neighbor_alltoallw)" "$(sort <<EXPECTED
 1 alltoallv 4 800 800 1 dense pipering bins
 1 neighbor_alltoallw 4 30 20 2 dense pipering bins
