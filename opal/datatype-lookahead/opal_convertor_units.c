@@ -30,9 +30,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "opal/datatype/opal_convertor_lookahead.h"
+#include "opal/datatype/opal_convertor_units.h"
 #include "opal/datatype/opal_datatype_prototypes.h"
-#include "opal/datatype/opal_datatype_units.h"
 
 typedef void (*copy_fct_t)(const int32_t *disp, size_t count, unsigned char *memory,
                            unsigned char *packed);

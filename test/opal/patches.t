@@ -8,9 +8,10 @@
 # $HEADER$
 #
 # The patches: autogen.sh applies those that are not applied yet, in order, and no tree
-# is left with some of them; git am takes them as they are sent upstream; the programs
-# in their messages compile, and print what they expect. On a tree of only the files that
-# are patched, taken from the build and restored.
+# is left with some of them; git am takes them as they are sent upstream, and the series of
+# config/write-series.sh, which has the new files; the programs in their messages compile, and
+# print what they expect, and something else without the patch. On a tree of only the files
+# that are patched, taken from the build and restored.
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -157,7 +158,7 @@ takes() {
     git log -1 --format='%an: %s' >"$work/out"
     grep -q -E '^The pipering authors: (opal/datatype|btl/tcp|coll/han): [a-z].{1,70}$' \
         "$work/out" && ! grep -q -i '^signed-off-by:' "$1" &&
-        [[ $(git diff --full-index HEAD~ HEAD | blobs) == "$(blobs <"$1")" ]]
+        [[ $(git diff --full-index HEAD~ HEAD | blobs | sort) == "$(blobs <"$1" | sort)" ]]
 }
 
 # Also where a patch was not taken.
@@ -186,6 +187,54 @@ all_in_a_row() {
     done
 }
 
+# ---- the series with the new files ----
+
+written() {
+    "$root/config/write-series.sh" "$work/series" >"$work/out" 2>&1 &&
+        [[ $(find "$work/series" -name '*.patch' | wc -l) -eq ${#patches[@]} ]]
+}
+
+# there FILE: in the repository, or in Open MPI's own sources.
+there() {
+    [[ -f $work/repository/$1 ]] ||
+        { [[ -f $built/$1 ]] && ! grep -qxF "$1" "$built/.pipering-overlay"; }
+}
+
+# Sources that a Makefile.am of the repository names, and headers that its sources include.
+named_exist() {
+    local file name
+    for file in $(git ls-files '*Makefile.am'); do
+        grep -oE '[A-Za-z0-9_]+\.[ch]\b' "$work/repository/$file" | sed "s,^,${file%/*}/,"
+    done >"$work/named"
+    for file in $(git ls-files 'opal/*.[ch]'); do
+        sed -n 's,^#include "\(opal/datatype/.*\)"$,\1,p' "$work/repository/$file" 2>/dev/null
+    done >>"$work/named"
+    [[ -s $work/named ]] && while read -r name; do
+        there "$name" || { echo "$name is not there" >"$work/out"; return 1; }
+    done <"$work/named"
+}
+
+# Sources that the last patch has changed or added, with the headers of the repository.
+changed_compile() {
+    local file
+    for file in $(git diff --name-only HEAD~ HEAD -- '*.c'); do
+        "${CC:-gcc}" -std=gnu99 -fsyntax-only -DHAVE_CONFIG_H -I"$work/repository" -I"$built" \
+            -I"$built/opal/include" -I"$built/ompi/include" \
+            -I"$built/3rd-party/openpmix/include" -I"$built/${file%/*}" \
+            "$work/repository/$file" >"$work/out" 2>&1 || return 1
+    done
+}
+
+whole() {
+    local file
+    for file in "${files[@]}"; do
+        cmp -s "$built/$file" "$work/repository/$file" || return 1
+    done
+    for file in "$root"/opal/datatype-lookahead/*.[ch]; do
+        cmp -s "$file" "$work/repository/opal/datatype/${file##*/}" || return 1
+    done
+}
+
 version=$(sed -n 's/^\(major\|minor\|release\)=//p' "$built/VERSION" | paste -sd.)
 if ! command -v git >/dev/null; then
     skip 'git am takes the patches' 'no git'
@@ -200,6 +249,19 @@ else
     to_pristine
     check 'git am takes that of coll/han alone' takes "${han[0]}"
     check 'git am takes all in a row, and the tree is the built one' all_in_a_row
+    check 'make series writes as many' written
+    to_pristine
+    for patch in "$work"/series/*.patch; do
+        check "git am takes the written ${patch##*/}" takes "$patch"
+        check 'all files that are named are there' named_exist
+        check 'what it changes compiles' changed_compile
+    done
+    check 'the tree is the built one, with the overlay'"'"'s sources' whole
+    check 'a file that is named and missing is seen' eval '
+        rm "$work/repository/opal/datatype/opal_datatype_units.c" && ! named_exist'
+    git reset -q --hard
+    check 'a header that is included and missing is seen' eval '
+        rm "$work/repository/opal/datatype/opal_datatype_seek_index.h" && ! named_exist'
 fi
 
 # ---- the programs in the messages ----
@@ -207,43 +269,131 @@ fi
 # programs PATCH: writes them to $work/1.c and so on, says how many.
 programs() {
     sed '/^---$/,$d; s/^    //; t; s/.*//' "$1" | awk -v work="$work" '
-        /^#include/ && !inside { inside = 1; file = work "/" ++count ".c"; printf "" >file }
+        /^#(include|define)/ && !inside { inside = 1; file = work "/" ++count ".c"; printf "" >file }
         inside { print >file }
         /^}/ && main { inside = main = 0; close(file) }
         /^int main/ { main = 1 }
         END { print count + 0 }'
 }
 
+# compile PREFIX TREE FILE: with an Open MPI and the tree that it was built in.
 compile() {
-    timeout 60 "$prefix/bin/mpicc" -std=gnu99 -Wall -Wextra -Werror -o "$work/program" "$1" \
-        -isystem "$prefix/include/openmpi" -isystem "$built" -isystem "$built/opal/include" \
-        -isystem "$built/ompi/include" -lopen-pal >"$work/out" 2>&1
+    timeout 60 "$1/bin/mpicc" -std=gnu99 -Wall -Wextra -Werror -o "$work/program" "$3" \
+        -isystem "$1/include/openmpi" -isystem "$2" -isystem "$2/opal/include" \
+        -isystem "$2/ompi/include" -lopen-pal >"$work/out" 2>&1
 }
 
-# prints_expected MODE: what stands before "(expected TEXT)" in a line ends with TEXT. A
-# program without mpirun leaves its segment in /dev/shm if it makes one.
-prints_expected() {
-    OMPI_MCA_opal_datatype_lookahead=$1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self \
-        timeout 60 "$work/program" >"$work/out" 2>&1 &&
-        grep -q '(expected ' "$work/out" &&
-        awk '{
-            at = index($0, " (expected "); said = substr($0, 1, at - 1)
-            text = substr($0, at + 11); sub(/\)$/, "", text)
-            if (!at || substr(said, length(said) - length(text) + 1) != text) { exit 1 }
-        }' "$work/out"
+# run PREFIX MODE PATCH: as the message says, if it names a job; a program without mpirun leaves
+# its segment in /dev/shm if it makes one.
+run() {
+    local job
+    job=$(sed -nE 's,^    mpirun -n 2 (.*) \./[a-z]+$,\1,p' "$3")
+    if [[ -n $job ]]; then
+        # shellcheck disable=SC2086 # a list of options
+        OMPI_PREFIX=$1 OMPI_MCA_opal_datatype_lookahead=$2 \
+            "$root/test/testbed/testbed" local -n 2 --timeout 60 -- $job "$work/program"
+    else
+        OMPI_MCA_opal_datatype_lookahead=$2 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self \
+            timeout 60 "$work/program"
+    fi >"$work/out" 2>&1 && grep -q '(expected ' "$work/out"
 }
+
+# What stands before "(expected TEXT)" in a line ends with TEXT.
+is_expected() {
+    awk '{
+        at = index($0, " (expected "); said = " " substr($0, 1, at - 1)
+        text = " " substr($0, at + 11); sub(/\)$/, "", text)
+        if (!at || substr(said, length(said) - length(text) + 1) != text) { exit 1 }
+    }' "$work/out"
+}
+
+prints_expected() {
+    run "$@" && is_expected
+}
+
+prints_otherwise() {
+    run "$@" && ! is_expected
+}
+
+# Open MPI without the patches, if it is there.
+stock=$(readlink -f "$build/stock")
+stock_built=$build/openmpi-${stock##*/install-}
+
+# without_patch NAME SOURCE PATCH: the program shows the defect, or the missing gain.
+without_patch() {
+    if [[ ! -f $stock_built/VERSION ]]; then
+        skip "$1, without the patch" 'no build/stock; make stock makes it'
+        return
+    fi
+    check "$1 compiles without the patch" compile "$stock" "$stock_built" "$2"
+    check "$1 prints something else without it" prints_otherwise "$stock" dual "$3"
+}
+
+# What opal_datatype_lookahead=off switches off.
+readonly SWITCHED='000[456]-.*'
 
 for patch in "${patches[@]}"; do
     name=${patch#"$root"/}
     last=$(programs "$patch")
     for ((n = 1; n <= last; n++)); do
-        check "program $n of $name compiles" compile "$work/$n.c"
-        grep -q '(expected ' "$work/$n.c" || continue
-        for mode in off dual; do
-            check "program $n of $name prints what it expects, $mode" prints_expected "$mode"
-        done
+        check "program $n of $name compiles" compile "$prefix" "$built" "$work/$n.c"
+        grep -q '(expected' "$work/$n.c" || continue
+        check "program $n of $name prints what it expects" prints_expected "$prefix" dual "$patch"
+        if [[ ${patch##*/} =~ ^$SWITCHED ]]; then
+            check 'and something else, off' prints_otherwise "$prefix" off "$patch"
+        else
+            check 'and off' prints_expected "$prefix" off "$patch"
+        fi
+        without_patch "program $n of $name" "$work/$n.c" "$patch"
     done
 done
+
+# ---- calls that coll/han decides, a table in its message ----
+
+# decided PREFIX NODES OPTIONS: "ALLGATHER BCAST", how many of 10 calls each; NODES as 2,1.
+decided() {
+    local testbed=$root/test/testbed/testbed name
+    # shellcheck disable=SC2086 # a list of options
+    OMPI_PREFIX=$1 "$testbed" with --nodes 2 -- "$testbed" mpirun --map "$2" --timeout 60 -- \
+        --mca coll ^pipering,mleader --mca coll_han_verbose 1 $3 "$work/program" \
+        >"$work/out" 2>&1 </dev/null || return 1
+    for name in allgather bcast; do
+        grep -a -c "coll:han:get_algorithm $name " "$work/out"
+    done | paste -sd' '
+}
+
+# decides ALLGATHER BCAST PREFIX NODES OPTIONS
+decides() {
+    local found
+    found=$(decided "${@:3}") && [[ $found == "$1 $2" ]] || {
+        echo "found: $found" >>"$work/out"
+        return 1
+    }
+}
+
+once() {
+    echo $((0 < $1))
+}
+
+# table: lines "NODES ALLGATHER BCAST OPTIONS".
+table() {
+    sed -nE 's/^    ([12]) and 1  +(.*[^ ]|) +([0-9]+) +([0-9]+)$/\1,1 \3 \4 \2/p' "${han[0]}"
+}
+
+programs "${han[0]}" >"$work/count"
+check 'the program of coll/han compiles to run' compile "$prefix" "$built" "$work/1.c"
+check 'its message has a table' test "$(table | wc -l)" -eq 5
+while read -r nodes allgather bcast options; do
+    name="coll/han decides once, nodes of $nodes ${options:-without options}"
+    if ! "$root/test/testbed/testbed" can >/dev/null 2>&1; then
+        skip "$name" 'no nodes can be made here'
+        continue
+    fi
+    check "$name" decides "$(once "$allgather")" "$(once "$bcast")" "$prefix" "$nodes" "$options"
+    [[ ! -f $stock_built/VERSION ]] ||
+        check 'and without the patch as its message says' \
+            decides "$allgather" "$bcast" "$stock" "$nodes" "$options"
+done < <(table)
 
 echo "1..$count"
 exit $((failures > 0))

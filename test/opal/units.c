@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opal/datatype/opal_convertor_lookahead.h"
+#include "opal/datatype/opal_convertor_units.h"
 #include "tap.h"
 #include "types.h"
 
