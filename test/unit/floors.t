@@ -9,7 +9,7 @@
 # The floors of coll/pipering: a file includes files of its own floor and of those below,
 # plans and the choice include no header of Open MPI, and only the floor of calls knows the
 # component.
-# What components share knows neither of them.
+# What components share knows neither of them. One file knows the release of Open MPI.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -95,6 +95,12 @@ look_aside() {
     (cd "$1" && grep -HnE 'coll/pipering/|coll_pipering' ompi/mca/coll/mleader/*.[ch])
 }
 
+# look_at_release TREE: the release of Open MPI, beside the one file that knows it.
+look_at_release() {
+    (cd "$1" && grep -rnE --include='*.[ch]' 'OMPI_(MAJOR|MINOR|RELEASE)_VERSION' ompi opal |
+        grep -v '^ompi/mca/common/irregular/common_irregular_compat\.h:')
+}
+
 count=0
 # none LABEL LINES: a test that there are none.
 none() {
@@ -121,9 +127,10 @@ none "no file of coll/pipering includes one of a floor above its own" "$(look_up
 none "plans and the choice are pure C" "$(look_out "$root")"
 none "only calls know the component" "$(look_round "$root")"
 none "what components share knows neither, and mleader does not know pipering" "$(look_aside "$root")"
+none "one file knows the release of Open MPI" "$(look_at_release "$root")"
 
 # The same on trees with one defect each: the looks find it.
-mkdir -p "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call}}
+mkdir -p "$work"/opal "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call}}
 tree=$work/ompi/mca
 for file in plan/coll_pipering_plan engine/coll_pipering_engine decide/coll_pipering_decide \
     decide/coll_pipering_choice call/coll_pipering; do
@@ -131,8 +138,9 @@ for file in plan/coll_pipering_plan engine/coll_pipering_engine decide/coll_pipe
 done
 echo >"$tree/coll/mleader/coll_mleader_plan.h"
 echo >"$tree/common/irregular/common_irregular.h"
+echo '#if 5 <= OMPI_MAJOR_VERSION' >"$tree/common/irregular/common_irregular_compat.h"
 none "(a tree without defects)" \
-    "$(look_up "$work"; look_out "$work"; look_round "$work"; look_aside "$work")"
+    "$(look_up "$work"; look_out "$work"; look_round "$work"; look_aside "$work"; look_at_release "$work")"
 
 # defect LOOK FILE LINE
 defect() {
@@ -150,6 +158,8 @@ defect look_out coll/pipering/decide/coll_pipering_choice.h '#include "coll_pipe
 defect look_out coll/mleader/coll_mleader_plan.h '#include "opal/util/output.h"'
 defect look_round coll/pipering/decide/coll_pipering_decide.h '&mca_coll_pipering_component;'
 defect look_aside common/irregular/common_irregular.h '/* coll_mleader */'
+defect look_at_release common/irregular/common_irregular.h '#if 5 <= OMPI_MAJOR_VERSION'
+defect look_at_release coll/pipering/call/coll_pipering.h '#if 0 == OMPI_MINOR_VERSION'
 defect look_aside coll/mleader/coll_mleader_plan.h '#include "ompi/mca/coll/pipering/plan/x.h"'
 
 echo "1..$count"

@@ -27,8 +27,10 @@
 /*
  * Open MPI 4.1 and 5.0 differ in the version of the coll interface, the headers of locks, the
  * convertor's flag for memory of a device, the member of a nonblocking request for the arrays of
- * types that the MPI bindings keep, whether the name of a host is the caller's to free, and whether
- * there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions).
+ * types that the MPI bindings keep, whether the name of a host is the caller's to free, whether
+ * there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions), whether a
+ * framework copies memory of a device, and how the runtime is told to remove a directory if this
+ * process does not; the header of the last is included where it is used.
  */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    include "opal/mca/threads/mutex.h"
@@ -38,6 +40,10 @@
 #    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.refcounted.vecs)
 #    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) free(name)
 #    define MCA_COMMON_IRREGULAR_JOB_SIZE ((int) opal_process_info.num_procs)
+#    define MCA_COMMON_IRREGULAR_HAS_ACCELERATOR 1
+#    define MCA_COMMON_IRREGULAR_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
+#    define MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path) \
+        ((void) opal_pmix_register_cleanup((path), true, false, false))
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
 #    include "opal/threads/thread_usage.h"
@@ -47,9 +53,28 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.vecs)
 #    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) ((void) (name))
 #    define MCA_COMMON_IRREGULAR_JOB_SIZE (ompi_comm_size(&ompi_mpi_comm_world.comm))
+#    define MCA_COMMON_IRREGULAR_HAS_ACCELERATOR 0
+#    define MCA_COMMON_IRREGULAR_PMIX_HEADER "opal/mca/pmix/pmix.h"
+#    define MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path)              \
+        ((void) (NULL == opal_pmix.register_cleanup                  \
+                     ? OMPI_ERR_NOT_SUPPORTED                        \
+                     : opal_pmix.register_cleanup((path), true, false, false)))
 #else
 #    error "these components support Open MPI 4.1.x and 5.0.x"
 #endif
+
+/* The release that is built for: as "5.0.7", where OMPI_VERSION is "4" in Debian's 4.1.4. */
+#define MCA_COMMON_IRREGULAR_TEXT(number) #number
+#define MCA_COMMON_IRREGULAR_DOTTED(major, minor, release)                \
+    MCA_COMMON_IRREGULAR_TEXT(major) "." MCA_COMMON_IRREGULAR_TEXT(minor) \
+        "." MCA_COMMON_IRREGULAR_TEXT(release)
+#define MCA_COMMON_IRREGULAR_RELEASE \
+    MCA_COMMON_IRREGULAR_DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)
+
+/* And as members of a component's structure. */
+#define MCA_COMMON_IRREGULAR_COMPONENT_VERSION                           \
+    MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, \
+                          OMPI_RELEASE_VERSION)
 
 /* Whether ranks may differ in data representation, so that they must not exchange raw bytes. */
 #if OPAL_ENABLE_HETEROGENEOUS_SUPPORT

@@ -17,6 +17,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi.h"
 #include "opal/util/basename.h"
@@ -43,18 +44,17 @@ void mca_common_irregular_find_help(void *component)
  */
 bool mca_common_irregular_is_release_of_build(const char *owner)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", found[64];
     int length, major = -1, minor = -1, release = -1;
 
     (void) PMPI_Get_library_version(version, &length);
     (void) sscanf(version, "Open MPI v%d.%d.%d", &major, &minor, &release);
-    if (OMPI_MAJOR_VERSION == major && OMPI_MINOR_VERSION == minor
-        && OMPI_RELEASE_VERSION == release) {
+    (void) snprintf(found, sizeof(found), "%d.%d.%d", major, minor, release);
+    if (0 == strcmp(MCA_COMMON_IRREGULAR_RELEASE, found)) {
         return true;
     }
-    opal_output(0, "coll/%s was built for Open MPI %d.%d.%d and does not serve Open MPI "
-                "%d.%d.%d: it is not used; build it against this release.",
-                owner, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION, major, minor,
-                release);
+    opal_output(0, "coll/%s was built for Open MPI %s and does not serve Open MPI %s: it is not "
+                "used; build it against this release.",
+                owner, MCA_COMMON_IRREGULAR_RELEASE, found);
     return false;
 }

@@ -20,7 +20,7 @@
 
 #include "ompi/constants.h"
 
-#if 5 <= OMPI_MAJOR_VERSION
+#if MCA_COMMON_IRREGULAR_HAS_ACCELERATOR
 
 #    include "opal/mca/accelerator/accelerator.h"
 

@@ -35,20 +35,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include MCA_COMMON_IRREGULAR_PMIX_HEADER
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
-
-/* Lets the runtime remove a directory if this process does not. */
-#if 5 <= OMPI_MAJOR_VERSION
-#    include "opal/mca/pmix/pmix-internal.h"
-#    define REGISTER_CLEANUP(path) ((void) opal_pmix_register_cleanup((path), true, false, false))
-#else
-#    include "opal/mca/pmix/pmix.h"
-#    define REGISTER_CLEANUP(path)                      \
-        ((void) (NULL == opal_pmix.register_cleanup     \
-                     ? OMPI_ERR_NOT_SUPPORTED           \
-                     : opal_pmix.register_cleanup((path), true, false, false)))
-#endif
 
 /* Populates the mapping, so that the first calls have no page faults. */
 #ifdef MAP_POPULATE
@@ -146,7 +135,7 @@ static int make_directory(mca_common_irregular_directory_t *directory)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if ('\0' == directory->path[0]) {
-        REGISTER_CLEANUP(path);
+        MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path);
         memcpy(directory->path, path, sizeof(path));
     }
     return OMPI_SUCCESS;

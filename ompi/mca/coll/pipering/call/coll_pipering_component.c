@@ -33,8 +33,7 @@ mca_coll_pipering_component_t mca_coll_pipering_component = {
         .collm_version = {
             MCA_COMMON_IRREGULAR_COLL_VERSION,
             .mca_component_name = "pipering",
-            MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-                                  OMPI_RELEASE_VERSION),
+            MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
             .mca_open_component = pipering_open,
             .mca_close_component = pipering_close,
             .mca_register_component_params = pipering_register,

@@ -32,10 +32,6 @@
 #define PATH_MOST 4096
 #define RECORDS_MOST 1000 /* of a process */
 
-/* OMPI_VERSION is "4" in Debian's Open MPI 4.1.4. */
-#define AS_TEXT(number) #number
-#define RELEASE(major, minor, release) AS_TEXT(major) "." AS_TEXT(minor) "." AS_TEXT(release)
-
 static void report(const char *path, int error)
 {
     opal_show_help("help-coll-pipering.txt", "no-why", true, path, opal_process_info.nodename,
@@ -73,8 +69,7 @@ static mca_coll_pipering_why_owner_t owner(void)
     return (mca_coll_pipering_why_owner_t){.job = (uint32_t) OPAL_PROC_MY_NAME.jobid,
                                            .rank = (uint32_t) OPAL_PROC_MY_NAME.vpid,
                                            .host = opal_process_info.nodename,
-                                           .release = RELEASE(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-                                                              OMPI_RELEASE_VERSION),
+                                           .release = MCA_COMMON_IRREGULAR_RELEASE,
                                            .began = seconds_since_1970()};
 }
 

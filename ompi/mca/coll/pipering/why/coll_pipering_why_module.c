@@ -123,8 +123,7 @@ static const mca_coll_base_component_t component = {
     .collm_version = {
         MCA_COMMON_IRREGULAR_COLL_VERSION,
         .mca_component_name = "pipering_why",
-        MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
-                              OMPI_RELEASE_VERSION),
+        MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
     },
     .collm_data = {
         MCA_BASE_METADATA_PARAM_CHECKPOINT
