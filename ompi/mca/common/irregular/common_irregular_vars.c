@@ -21,6 +21,7 @@
 #include "mpi.h"
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
+#include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
 static void complain(mca_common_irregular_vars_t *vars, const char *name, const char *value,
@@ -97,18 +98,25 @@ void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal
     opal_show_help("help-mca-common-irregular.txt", "unequal", true, owner, comm_name, lines);
 }
 
+/* Ranks that differ in a variable that is not noted would be found by nobody. */
 static void note_equal(mca_common_irregular_vars_t *vars, const char *name, int scope,
                        const void *storage, size_t size)
 {
     mca_common_irregular_equal_t *equal = vars->equal;
 
-    if (NULL != equal && MCA_BASE_VAR_SCOPE_ALL_EQ == scope
-        && MCA_COMMON_IRREGULAR_EQUAL_MOST > equal->count) {
-        equal->of[equal->count].name = name;
-        equal->of[equal->count].storage = storage;
-        equal->of[equal->count].size = size;
-        ++equal->count;
+    if (NULL == equal || MCA_BASE_VAR_SCOPE_ALL_EQ != scope) {
+        return;
     }
+    if (MCA_COMMON_IRREGULAR_EQUAL_MOST == equal->count) {
+        opal_output(0, "coll_%s_%s is not compared between ranks: there is room for %d variables; "
+                    "raise MCA_COMMON_IRREGULAR_EQUAL_MOST and rebuild.",
+                    vars->owner, name, MCA_COMMON_IRREGULAR_EQUAL_MOST);
+        return;
+    }
+    equal->of[equal->count].name = name;
+    equal->of[equal->count].storage = storage;
+    equal->of[equal->count].size = size;
+    ++equal->count;
 }
 
 static size_t size_of(mca_base_var_type_t type)

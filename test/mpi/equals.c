@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Registers as many variables that must be equal on all ranks as argument 1 says, and one that
+ * need not, as a component does; prints how many are compared.
+ */
+
+#include "ompi/mca/common/irregular/common_irregular.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    static mca_base_component_t component
+        = {.mca_project_name = "ompi", .mca_type_name = "coll", .mca_component_name = "posing"};
+    static const char *const experts[] = {NULL};
+    static mca_common_irregular_equal_t equal;
+    mca_common_irregular_vars_t vars
+        = {.component = &component, .equal = &equal, .owner = "posing", .experts = experts};
+    const int count = 1 < argc ? atoi(argv[1]) : 0;
+    int *values = calloc((size_t) count + 1, sizeof(*values));
+    char name[32];
+
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i <= count; ++i) {
+        snprintf(name, sizeof(name), "number_%d", i);
+        mca_common_irregular_int(&vars, name, "A number", NULL, NULL, 0,
+                                 i < count ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_LOCAL,
+                                 9, &values[i]);
+    }
+    printf("%d compared\n", equal.count);
+    fflush(stdout);
+    MPI_Finalize();
+    free(values);
+    return 0;
+}
