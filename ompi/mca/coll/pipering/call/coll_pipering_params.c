@@ -140,11 +140,13 @@ static const struct {
      MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_MIN_TOTAL},
     {"outlier_min_total",
      "Outliers are looked for in calls about at least so many bytes in all",
-     "in all that min_total leaves", &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL},
+     "in all that min_total leaves", &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST,
+     MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL},
     {"rounds_min_total",
      "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, "
      "if the model says so",
-     "all that min_total leaves", &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL},
+     "all that min_total leaves", &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST,
+     MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL},
     {"rounds_max_total",
      "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
      "as much memory",
@@ -153,7 +155,8 @@ static const struct {
     {"rounds_packed",
      "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
      "alone",
-     "each goes alone", &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_ROUNDS_PACKED},
+     "each goes alone", &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST,
+     MCA_COLL_PIPERING_ROUNDS_PACKED},
     {"ring_buffer_size",
      "Size of a ring buffer in shared memory, rounded down to a multiple of 4096; blocks of up to "
      "half of it fit, larger ones go as messages. Smaller where the budget is small, but not "
@@ -185,9 +188,9 @@ static const struct {
                      "user, the sizes of a call and the nodes of its ranks alone decide in which "
                      "order values are combined; false: measured costs too",
      &vars.reproducible, true},
-    {"fixed_point_sum", "MPI_Allreduce and MPI_Reduce add float, double and complex values of these "
-                        "(MPI_SUM) in fixed point, so that the result depends on the values alone; "
-                        "2.25 times the bytes (float: 3.25)",
+    {"fixed_point_sum", "MPI_Allreduce and MPI_Reduce add float, double and complex values of "
+                        "these (MPI_SUM) in fixed point, so that the result depends on the values "
+                        "alone; 2.25 times the bytes (float: 3.25)",
      &mca_coll_pipering_component.fixed_point_sum, false},
 };
 
@@ -392,7 +395,7 @@ static void register_counters(mca_common_irregular_vars_t *all)
     }
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
-        snprintf(help, sizeof(help), "Calls left to the module below: %s", 
+        snprintf(help, sizeof(help), "Calls left to the module below: %s",
                  mca_coll_pipering_reason_text((mca_coll_pipering_reason_t) i));
         mca_common_irregular_counter(all, name, help, &COUNTERS.fallback[i]);
     }

@@ -171,8 +171,8 @@ static bool is_short(const mca_coll_pipering_draft_t *draft)
 }
 
 /*
- * The choice by nominal costs, cut into blocks by measured ones; but streams along a mesh combine in
- * orders of their own, and the size of a block says which elements go along which stream.
+ * The choice by nominal costs, cut into blocks by measured ones; but streams along a mesh combine
+ * in orders of their own, and the size of a block says which elements go along which stream.
  */
 static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
 {

@@ -147,8 +147,8 @@ bool mca_coll_pipering_nodes_known(ompi_communicator_t *comm)
 
 /*
  * The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. Ranks
- * of a host that see different numbers of processors, as containers may, count as ranks of different
- * nodes: the load of a node must not depend on whose number was heard first.
+ * of a host that see different numbers of processors, as containers may, count as ranks of
+ * different nodes: the load of a node must not depend on whose number was heard first.
  */
 static int number_node(const mca_coll_pipering_node_key_t *key)
 {

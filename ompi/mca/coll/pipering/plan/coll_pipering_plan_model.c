@@ -320,7 +320,8 @@ double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem)
 
     link.handshake = link.guessed ? 0 : link.handshake;
     const double block = largest_span(members.bytes, members.count, 1);
-    const double linear = (members.count - 1) * (start + link.beta * mca_coll_pipering_wire_bytes(&link, 1, block));
+    const double linear = (members.count - 1)
+                          * (start + link.beta * mca_coll_pipering_wire_bytes(&link, 1, block));
     const double bruck = bruck_time(members.bytes, members.count, &link);
     const double spread = members.total_bytes * link.beta * (steps < 2 ? steps : 2);
     const double rooted = (1 + steps) * start + spread

@@ -115,9 +115,9 @@ static double choose_given(const choice_t *choice)
 }
 
 /*
- * For learnt costs. Contributions from MCA_COLL_PIPERING_LARGE bytes on go in SEVERAL blocks at least, even where
- * whole ones are faster by up to LITTLE: the model does not know late ranks and rendezvous, which
- * stop a call that has no other block to send.
+ * For learnt costs. Contributions from MCA_COLL_PIPERING_LARGE bytes on go in SEVERAL blocks at
+ * least, even where whole ones are faster by up to LITTLE: the model does not know late ranks and
+ * rendezvous, which stop a call that has no other block to send.
  */
 #define SEVERAL 4
 #define LITTLE 1.045

@@ -56,7 +56,7 @@ static inline void mca_coll_pipering_why_taken(const mca_coll_pipering_context_t
     }
 }
 
-/** Says that coll/pipering serves the call by several others, which the model is not asked about. */
+/** Says that coll/pipering serves the call by several others, of which the model is not asked. */
 static inline void mca_coll_pipering_why_whole(const mca_coll_pipering_context_t *context,
                                                const char *algorithm)
 {
