@@ -64,7 +64,7 @@ typedef enum {
 typedef struct mca_coll_pipering_exchange_params_t {
     int algorithm;      /**< mca_coll_pipering_exchange_algorithm_t */
     size_t small;       /**< messages of fewer bytes are small */
-    size_t window;      /**< most sends (in place: pairs) under way, 0: all, permuted: 4 */
+    size_t window;      /**< most sends (in place: pairs) under way, 0: all, permuted: 16 */
     size_t many;        /**< a rank with so many sends also obeys many_window, 0: no rank does */
     size_t many_window; /**< likewise for such a rank, 0: only `window` limits it */
     size_t in_place;    /**< most bytes of packed messages in place, 0: no limit */

@@ -53,24 +53,25 @@ static const struct {
     mca_coll_pipering_exchange_call_t call;
 } choices[] = {
     {"alltoall_algorithm",
-     "Algorithm of MPI_Alltoall and MPI_Ialltoall: auto (permuted where coll_pipering_mesh is "
-     "set, ranks are on several nodes, and a rank sends min_total bytes or more in all, not "
-     "in place, else the module below), and the others as for alltoallw",
+     "Algorithm of MPI_Alltoall, MPI_Ialltoall and MPI_Alltoall_init: auto (permuted where "
+     "coll_pipering_mesh is set, ranks are on several nodes, and a rank receives min_total bytes or "
+     "more in all, not in place, else the module below), and the others as for alltoallw",
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALL},
     {"alltoallw_algorithm",
-     "Algorithm of MPI_Alltoallw and MPI_Ialltoallw: auto (permuted where coll_pipering_mesh is "
-     "set and ranks are on several nodes, else bins), bins (no message where there are "
-     "no bytes, then small messages, then large ones, each from the next rank on), rotated (the "
-     "same without small and large), ordered (the same by rank), round_robin (one peer at a time, "
-     "empty messages too; to compare with), permuted (in packets, peers in a random order that "
-     "is the same on all ranks), off (always the module below). In place ranks are met "
-     "in pairs, whatever is chosen but off. Must be equal on all ranks, or calls may hang",
+     "Algorithm of MPI_Alltoallw, MPI_Ialltoallw and MPI_Alltoallw_init: auto (permuted where "
+     "coll_pipering_mesh is set and ranks are on several nodes, else bins), bins (no message where "
+     "there are no bytes, then small messages, then large ones, each from the next rank on), rotated "
+     "(the same without small and large), ordered (the same by rank), round_robin (one peer at a "
+     "time, empty messages too; to compare with), permuted (in packets, peers in a random order that "
+     "is the same on all ranks), off (always the module below). In place ranks are met in pairs, "
+     "whatever is chosen but off. Must be equal on all ranks, or calls may hang",
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALLW},
-    {"alltoallv_algorithm", "Algorithm of MPI_Alltoallv and MPI_Ialltoallv, as for alltoallw",
+    {"alltoallv_algorithm",
+     "Algorithm of MPI_Alltoallv, MPI_Ialltoallv and MPI_Alltoallv_init, as for alltoallw",
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALLV},
     {"neighbor_alltoallw_algorithm",
-     "Algorithm of MPI_Neighbor_alltoallw and MPI_Ineighbor_alltoallw: auto (bins), bins, off, as "
-     "for alltoallw",
+     "Algorithm of MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw and "
+     "MPI_Neighbor_alltoallw_init: auto (bins), bins, off, as for alltoallw",
      neighbors, MCA_COLL_PIPERING_CALL_NEIGHBOR_ALLTOALLW},
 };
 
@@ -112,13 +113,16 @@ static void register_bounds(mca_common_irregular_vars_t *all)
                               "for all messages", GIBI, &vars.in_place);
     vars.window = 0;
     mca_common_irregular_int(all, "alltoall_window",
-                             "Messages that a rank sends at the same time", "messages", "all",
+                             "Messages that a rank sends at the same time; packets where an "
+                             "exchange is permuted",
+                             "messages", "all, or 16 packets",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.window);
     vars.many = MANY;
     mca_common_irregular_int(all, "alltoall_many",
                              "Messages of a rank from which on no more than alltoall_many_window "
-                             "of them are under way, as all at once would flood the network",
+                             "of them are under way, as all at once would flood the network; "
+                             "not where an exchange is permuted",
                              "messages", "there are never so many",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.many);
