@@ -1,7 +1,8 @@
 #!/bin/bash
 # The manual, README.pipering and docs/, against the tree: links, files, variables with their
-# levels and defaults, targets of make, commands, verbose lines. Each check is also tried on a
-# copy of the manual that is broken on purpose, where it must find a fault.
+# levels and defaults, targets of make, commands, verbose lines. The README of folders, which are
+# plain text, against the tree too: files, variables, targets, commands. Each check is also tried
+# on a copy of the manual that is broken on purpose, where it must find a fault.
 # shellcheck source-path=SCRIPTDIR source=../mpi/lib.sh
 # shellcheck disable=SC2016,SC2317 # backquotes of Markdown; checks are called by their names
 . "$(dirname "$0")/../mpi/lib.sh"
@@ -15,6 +16,11 @@ readonly OURS='(?:coll_(?:pipering|mleader)|opal_datatype_(?:lookahead|seek|unit
 
 pages() {
     printf '%s\n' "$1/README.pipering" "$1"/docs/*.md
+}
+
+# The README of folders.
+readmes() {
+    printf '%s\n' "$1"/{contrib/tuning,opal/datatype-lookahead,test/bench}/README
 }
 
 # parts KIND PAGE: what a page has of a kind: blocks of commands, each followed by a line "--";
@@ -117,8 +123,8 @@ glossary() {
 
 # Names of variables and performance variables, and what is set by --mca.
 variables() {
-    pages "$1" | xargs cat | perl -ne '
-        print "$1\n" while /(?<![\w\/])(?:OMPI_MCA_)?('"$OURS"'(?:_[a-z0-9_]+)?)(?![\w{*]|\.[ch]\b)/g;
+    { pages "$1"; readmes "$1"; } | xargs cat | perl -ne '
+        print "$1\n" while /(?<![\w\/])(?:OMPI_MCA_)?('"$OURS"'(?:_[a-z0-9_]+)?)(?![\w{*]|\.[ch]\b|\.\{)/g;
         print "$1\n" while /--mca ([a-z0-9_]+) /g' | sort -u |
         grep -vxF -f <(known param; known pvar) | sed 's/$/: there is no such variable/'
 }
@@ -171,6 +177,38 @@ sections() {
     done
 }
 
+# Files that a README of a folder names, which are in that folder or, by their whole name, in the
+# tree: sources and scripts, and what begins a row of a list and has a "/".
+readme_files() {
+    local readme dir name file
+    readmes "$1" | while read -r readme; do
+        dir=${readme%/README}
+        perl -ne '
+            print "$1\n" 
+                while m~(?<![\w./*\]-])([\w./{},*\[\]-]*[\w*]\.(?:c|h|py|t|sh|awk|patch|\{h,c\}))(?![\w{])~g;
+            print "$1\n" if m~^ +([\w.-]+/[\w./-]*)(?:  |$)~;' "$readme" | sort -u |
+            while read -r name; do
+                for file in $(cd "$dir" && eval "echo $name"); do
+                    [[ $file != .../* ]] || file=${file##*/}
+                    [[ -e $dir/$file || -e $1/$file ||
+                        -n $(find "$dir/" -name "${file##*/}" -path "*/$file") ]] ||
+                        echo "${readme#"$1"/}: there is no $file"
+                done
+            done
+    done
+}
+
+# Targets of make, beside the verb of a sentence.
+readme_targets() {
+    local readme word
+    readmes "$1" | while read -r readme; do
+        grep -oE '\bmake [a-z][a-z-]*' "$readme" | sort -u | while read -r _ word; do
+            [[ $word == the || $word == bench- ]] || grep -q -- "^$word:" "$root/GNUmakefile" ||
+                echo "${readme#"$1"/}: make $word: GNUmakefile has no such target"
+        done
+    done
+}
+
 # commands DIR: lines of blocks, without comments.
 commands() {
     local page
@@ -181,10 +219,11 @@ commands() {
 
 readonly PROGRAMS='make|mpirun|ompi_info|apt-get|export|\./autogen\.sh|contrib/tuning/[a-z-]+|test/[a-z/]+|/opt/[a-z/-]*mpirun'
 
-# Blocks are commands that bash can parse; drawings and output are fenced.
+# Blocks are commands that bash can parse; drawings and output are fenced. Of the README of folders
+# one has commands, the others indent lists.
 blocks() {
     local page line block=''
-    pages "$1" | while read -r page; do
+    { pages "$1"; echo "$1/opal/datatype-lookahead/README"; } | while read -r page; do
         parts blocks "$page" | while IFS= read -r line; do
             if [[ $line != -- ]]; then
                 block+=$line$'\n'
@@ -217,9 +256,10 @@ broken() {
     rm -rf "$copy"
     mkdir "$copy"
     ln -s "$root"/* "$copy"
-    rm -rf "$copy"/{README.*,docs}
+    rm -rf "$copy"/{README.*,docs} "$copy/${file%%/*}"
     cp -r "$root"/{README.pipering,docs} "$copy"
     ln -s README.pipering "$copy/README.md"
+    [[ -e $copy/$file ]] || cp -r "$root/${file%%/*}" "$copy"
     sed -E -i "$5" "$copy/$file"
     if cmp -s "$root/$file" "$copy/$file"; then
         not_ok "$check: $label: $5 changes nothing in $file"
@@ -229,7 +269,8 @@ broken() {
     fi
 }
 
-for check in links shape glossary variables levels targets files sections blocks annotated; do
+for check in links shape glossary variables levels targets files sections blocks annotated \
+    readme_files readme_targets; do
     is "$check" "$("$check" "$root")" ""
 done
 
@@ -271,6 +312,19 @@ broken "a block that does not parse" blocks 'README.pipering: bash: line' README
 broken "a drawing where commands stand" blocks 'not a command\|internals.md: bash: line' \
     docs/internals.md 's/^```text$//'
 broken "an annotation of nothing" annotated 'xB 1: ' docs/troubleshooting.md 's/`B [0-9]+`/`xB 1`/'
+
+broken "an unknown variable of a README" variables 'opal_datatype_seek_places: ' \
+    opal/datatype-lookahead/README 's/opal_datatype_seek_checkpoints/opal_datatype_seek_places/'
+broken "a source that is not there" readme_files 'no opal_convertor_lost.c' \
+    opal/datatype-lookahead/README 's/opal_convertor_context\.c/opal_convertor_lost.c/'
+broken "a module that is not there" readme_files 'no lunch.py' contrib/tuning/README \
+    's/launch\.py/lunch.py/'
+broken "a door that is not there" readme_files 'no traff/trough' test/bench/README \
+    's,traff/traff,traff/trough,'
+broken "a target that is not there" readme_targets 'make stack' test/bench/README \
+    's/make stock/make stack/'
+broken "a block of a README that does not parse" blocks '^README: bash: line' \
+    opal/datatype-lookahead/README 's/^    make series$/    make "series/'
 
 # ---- commands that are cheap ----
 
