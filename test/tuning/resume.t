@@ -21,8 +21,10 @@ from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+import posed  # noqa: E402
 from posed_place import DOOR, Place, refused, tuned  # noqa: E402
-from pipering_tuning import command_line, files, journal, prove, tune  # noqa: E402
+from pipering_tuning import (calls, command_line, files, journal, ompi_info, prove,  # noqa: E402
+                             rules, stats, tune)
 
 
 HEAD = {"machine": {"library": "Open MPI v5.0.7", "hosts": ["n0", "n1"]},
@@ -192,9 +194,64 @@ def test_verdict_first():
         run = tune.Tuning(command_line.parse(words), words)
         run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
         run.measure_tasks = run.choose = run.choose_rules = run.measure_regret = lambda: None
-        run.write_files, run.write_results = lambda: "out/tuned.conf", full
+        run.write_files, run.write_results = lambda: "out/candidate.conf", full
+        run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
         refused(getattr(run, step), "cannot be written")
         assert "The file helps." in said, said
+
+
+GOOD, BAD = (prove.Proof(good, "It is proven.", [], None, 3) for good in (True, False))
+
+
+def stopped(directory, proof, regret=None):
+    """What was left of a run that chose something: {name: settings}, and what it said. proof: a
+    Proof, or what ends the proof; regret: what ends the regret, None if nothing does."""
+    def end(what):
+        if isinstance(what, BaseException):
+            raise what
+        return what
+
+    words = [directory, "--variables", "coll_pipering_alpha"]
+    run, said = tune.Tuning(command_line.parse(words), words), []
+    run.say, run.start, run.directory = said.append, {}, directory
+    run.table, run.launcher = posed_table(), SimpleNamespace(forms=["tune"])
+    run.machine, run.chosen = posed.MACHINE, {"coll_pipering_alpha": "4"}
+    run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
+                            stats.Interval(0.5, 0.4, 0.6))]
+    run.measure_tasks = run.choose = run.choose_rules = lambda: None
+    run.prove, run.measure_regret = lambda *_: end(proof), lambda: end(regret)
+    run.write_results = lambda *_: None
+    try:
+        run.tune()
+    except (KeyboardInterrupt, files.Refusal):
+        pass
+    return {name: files.read_settings(os.path.join(directory, name))
+            for name in os.listdir(directory) if name.endswith(".conf")}, said
+
+
+def test_name_is_earned():
+    """a file has the recommended name from when it is proven on, not before, whatever ends the
+    run, and it names its rules file"""
+    for proof, regret, name in ((KeyboardInterrupt(), None, "candidate.conf"),
+                                (files.Refusal("full"), None, "candidate.conf"),
+                                (BAD, KeyboardInterrupt(), "refused.conf"),
+                                (BAD, None, "refused.conf"),
+                                (GOOD, KeyboardInterrupt(), "tuned.conf"),
+                                (GOOD, None, "tuned.conf")):
+        with tempfile.TemporaryDirectory() as directory:
+            # Of a run before this one, which began with less time.
+            files.write(os.path.join(directory, "tuned.conf"), "coll_pipering_alpha=9\n")
+            left, said = stopped(directory, proof, regret)
+            path = os.path.join(directory, "tuned-rules.txt")
+            assert left == {name: {"coll_pipering_alpha": "4",
+                                   "coll_tuned_use_dynamic_rules": "true",
+                                   "coll_tuned_dynamic_rules_filename": path}}, (name, left)
+            assert os.path.exists(path)
+            assert ("candidate.conf" == name) != any(name in text for text in said), said
+
+
+def posed_table():
+    return ompi_info.Table(posed.ompi_info())
 
 
 def test_unwritable():
@@ -212,7 +269,7 @@ def test_unwritable():
         try:
             with mock.patch.object(tune.Tuning, "run", side_effect=denied), \
                     contextlib.redirect_stderr(said):
-                assert tune.main([os.path.join(directory, "out")]) == 1
+                assert tune.main([directory]) == 1
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
@@ -239,10 +296,32 @@ def hung_up(ignored):
         run.wait()
 
 
+def test_nothing_to_go_on_from():
+    """only where there is a journal is it said that --resume goes on from there"""
+    place = Place()
+    start = os.path.join(place.path, "out", "start.conf")
+    words = ["--mpirun", place.mpirun, os.path.join(place.path, "out")]
+    for journal_is_there in (False, True):
+        if journal_is_there:
+            begun(place)
+        for error, status in ((KeyboardInterrupt(), 130), (OSError(28, "No space left"), 1),
+                              (files.Refusal(f"{start} cannot be written", late=True), 1),
+                              (files.Refusal("unknown host; nothing was measured"), 1)):
+            said = io.StringIO()
+            with mock.patch.object(tune.Tuning, "run", side_effect=error), \
+                    mock.patch.object(signal, "signal"), contextlib.redirect_stderr(said):
+                assert tune.main(words) == status
+            text = said.getvalue()
+            late = journal_is_there and "unknown host" not in text
+            assert late == ("--resume goes on from there" in text), text
+            assert late != ("nothing was measured" in text), text
+            assert 1 == len(text.strip().splitlines()), text
+
+
 def test_hung_up():
     """the end of the terminal is an interrupt, unless nohup says otherwise"""
     status, said = hung_up(False)
-    assert status == 130 and "--resume" in said, (status, said)
+    assert status == 130 and "nothing was measured" in said, (status, said)
     status, said = hung_up(True)
     assert status == 1 and "no rank answered" in said, (status, said)
 

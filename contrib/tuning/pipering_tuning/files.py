@@ -20,7 +20,12 @@ SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
 
 class Refusal(Exception):
     """Bad input or a failing machine. Its text is the one sentence that the user reads: what,
-    where, what is legal, and what happens now."""
+    where, what is legal, and what happens now. late: it may come at any time of a run, so who
+    knows that says what is kept of it."""
+
+    def __init__(self, text, late=False):
+        super().__init__(text)
+        self.late = late
 
 
 def write(path, text):
@@ -38,17 +43,26 @@ def write(path, text):
     except OSError as error:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
-        raise Refusal(f"{path} cannot be written: {error.strerror}; what was measured stands in "
-                      "the journal, and --resume goes on from there") from error
+        raise Refusal(f"{path} cannot be written: {error.strerror}", late=True) from error
+
+
+def rename(path, name):
+    """Gives a file another name; what had that one is gone."""
+    try:
+        os.replace(path, name)
+    except OSError as error:
+        raise Refusal(f"{path} cannot be renamed to {name}: {error.strerror}",
+                      late=True) from error
 
 
 def remove(path):
-    """Removes a file that is not recommended after all."""
+    """Removes a file, if there is one."""
     try:
         os.unlink(path)
+    except FileNotFoundError:
+        pass
     except OSError as error:
-        raise Refusal(f"{path} cannot be removed: {error.strerror}; remove it by hand, since it "
-                      "is not recommended") from error
+        raise Refusal(f"{path} cannot be removed: {error.strerror}", late=True) from error
 
 
 def read(path):

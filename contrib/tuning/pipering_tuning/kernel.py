@@ -215,8 +215,7 @@ class _Log:
         try:
             act(*arguments)
         except OSError as error:
-            raise Refusal(f"{self.path} cannot be written: {error.strerror}; what was measured "
-                          "before stands in the journal, and --resume goes on from there") \
+            raise Refusal(f"{self.path} cannot be written: {error.strerror}", late=True) \
                 from error
 
     def write(self, text):

@@ -25,6 +25,8 @@ GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
 
 JOURNAL = "journal.jsonl"
+# The parameter file: what was chosen, and what that is called when the proof is over.
+CANDIDATE, TUNED, REFUSED_FILE = "candidate.conf", "tuned.conf", "refused.conf"
 
 
 def start_settings(options, table):
@@ -249,13 +251,16 @@ class Tuning:
             self.say(f"coll/tuned: {rules.describe(rule)}")
 
     def write_files(self):
-        """The parameter file and the rules file; its path, None if nothing was chosen."""
+        """The parameter file, not proven yet, and the rules file; its path, None if nothing was
+        chosen. Files of an earlier run there would be taken for what this one finds."""
+        for name in (TUNED, REFUSED_FILE):
+            files.remove(os.path.join(self.directory, name))
         settings = {**self.start, **self.chosen}
         if self.rules:
             settings.update(self.write_rules())
         if not self.chosen and not self.rules:
             return None
-        path = os.path.join(self.directory, "tuned.conf")
+        path = os.path.join(self.directory, CANDIDATE)
         files.write(path, files.settings_text(settings, self.provenance()))
         return path
 
@@ -333,7 +338,7 @@ class Tuning:
         results.write(self.directory, found)
         report.write(found, os.path.join(self.directory, "report.html"))
 
-    def say_end(self, proof):
+    def say_regret(self):
         if self.regret:
             worst = max(self.regret, key=lambda row: row["tuned"])
             mean = sum(row["tuned"] for row in self.regret) / len(self.regret)
@@ -341,21 +346,34 @@ class Tuning:
                      f"the best found for each: {race.percent(mean)} on average, "
                      f"{race.percent(worst['tuned'])} at most ({worst['collective']}:"
                      f"{worst['distribution']}:{worst['total']}, {worst['best_arm']})")
+
+    def say_verdict(self, proof):
         self.say(proof.sentence)
         for sentence in proof.hurt:
             self.say(f"slower: {sentence}")
         for sentence in proof.broken:
             self.say(f"broken: {sentence}")
 
-    def refuse(self, path, proof):
-        """A file that was not proven gets another name, and says so."""
-        refused = os.path.join(self.directory, "refused.conf")
-        files.write(refused, f"# {proof.sentence}\n" + files.read(path))
-        files.remove(path)
-        self.say(f"what was tried is in {refused}")
+    def settle(self, path, proof):
+        """Gives the file the name that the proof has earned it; its path."""
+        name = TUNED if proof.help else REFUSED_FILE
+        if not proof.help:
+            files.write(path, f"# {proof.sentence}\n" + files.read(path))
+        settled = os.path.join(self.directory, name)
+        files.rename(path, settled)
+        return settled
+
+    def say_use(self, path, proof):
+        if proof.help:
+            ways = {"tune": f"mpirun --tune {path} ...",
+                    "conf": f"the lines of {path} in mca-params.conf"}
+            self.say("use: " + ", or ".join(self.ways(ways)))
+        else:
+            self.say(f"what was tried is in {path}")
 
     def tune(self):
-        """The whole way; the exit status."""
+        """The whole way; the exit status. The file has its name before the regret is measured,
+        which does not change the verdict."""
         self.measure_tasks()
         self.choose()
         self.choose_rules()
@@ -365,15 +383,13 @@ class Tuning:
                                 "more than noise.", [], None, 0)
         else:
             proof = self.prove(path, self.start_path())
+        self.say_verdict(proof)
+        if path is not None:
+            path = self.settle(path, proof)
+            self.say_use(path, proof)
         self.measure_regret()
-        if path is not None and not proof.help:
-            self.refuse(path, proof)
-        self.say_end(proof)
+        self.say_regret()
         self.write_results(proof, path)
-        if proof.help:
-            ways = {"tune": f"mpirun --tune {path} ...",
-                    "conf": f"the lines of {path} in mca-params.conf"}
-            self.say("use: " + ", or ".join(self.ways(ways)))
         return GOOD if proof.help or path is None else REFUSED
 
     def prove_only(self):
@@ -384,7 +400,7 @@ class Tuning:
                            before and os.path.abspath(before))
         if self.options.against:
             proof = prove.agreement(proof)
-        self.say_end(proof)
+        self.say_verdict(proof)
         self.write_results(proof, self.options.prove)
         return GOOD if proof.help else REFUSED
 
@@ -408,16 +424,23 @@ def main(arguments):
     try:
         return Tuning(options, arguments).run()
     except Refusal as refusal:
-        print(f"\npipering-tune: {refusal}.", file=sys.stderr)
-        return FAILED
+        return ended(f"{refusal}; {kept(options)}" if refusal.late else str(refusal), FAILED)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        print(f"\npipering-tune: {name}{error.strerror or error}; what was measured stands in "
-              f"{os.path.join(options.out, JOURNAL)}, and --resume goes on from there.",
-              file=sys.stderr)
-        return FAILED
+        return ended(f"{name}{error.strerror or error}; {kept(options)}", FAILED)
     except KeyboardInterrupt:
-        print(f"\npipering-tune: interrupted; what was measured stands in "
-              f"{os.path.join(options.out, JOURNAL)}, and --resume goes on from there.",
-              file=sys.stderr)
-        return INTERRUPTED
+        return ended(f"interrupted; {kept(options)}", INTERRUPTED)
+
+
+def ended(sentence, status):
+    """Says why the run ends before its time; the exit status."""
+    print(f"\npipering-tune: {sentence}.", file=sys.stderr)
+    return status
+
+
+def kept(options):
+    """What is left of a run that ends before its time."""
+    path = os.path.join(options.out, JOURNAL)
+    if os.path.exists(path):
+        return f"what was measured stands in {path}, and --resume goes on from there"
+    return "nothing was measured"
