@@ -212,6 +212,58 @@ def test_failing_arm():
     assert rows(chooser)["coll_pipering_alltoall_small"]["reason"] == "no call could be measured"
 
 
+def test_nothing_tried():
+    """it is known whether anything was tried, and if not, why"""
+    small = {"variables": ["coll_pipering_alltoall_small"]}
+    for machine, until, reason in (
+            ({}, 1e9, None), ({"noise": 0.2, "drift": 0.2}, 1e9, None),
+            ({}, 1.0, "--budget allows no race of two"), ({}, -1.0, "--budget allows no race of"),
+            ({"bad": lambda cell, path: "wrong"}, 1e9, "no call can be measured"),
+            ({"bad": lambda cell, path: "wrong" if cell["set"] else None}, 1e9, "posed to be")):
+        chooser = Bench(**machine).choose(until, **small)
+        assert bool(chooser.tried) == (reason is None), (reason, chooser.choices)
+        assert reason is None or reason in chooser.why_nothing(), chooser.why_nothing()
+    # All others drop out in the first round: they were tried.
+    chooser = Bench().choose(variables=["coll_pipering_bcast_algorithm"])
+    assert chooser.tried and not chooser.chosen
+
+
+def test_failures_in_force():
+    """calls that fail with the settings in force are told, wrong results first"""
+    bad = {"ring": "timeout", "mixed": "wrong"}
+    bench = Bench(bad=lambda cell, path: bad.get(cell["dist"]) or
+                  ("failed" if cell["set"] and "dense" == cell["dist"] else None))
+    bench.choose(variables=["coll_pipering_alltoall_small"])
+    found = results.failures_in_force(bench.measurer.records())
+    words = ["wrong result with the settings in force: posed to be wrong"] * 2 + ["fails with the"]
+    assert len(found) == 3 and all(w in text for w, text in zip(words, found)), found
+    bench = Bench(bad=lambda cell, path: None if path else "wrong")
+    bench.prove({"coll_pipering_alltoall_small": "8192"})
+    assert results.failures_in_force(bench.measurer.records())
+    assert not results.failures_in_force(bench.measurer.records(), proof=False)
+
+
+def test_left_with_a_reason():
+    """what this machine cannot show is left with a reason"""
+    many = "coll_pipering_alltoall_many"
+    lines = posed.parameter(many, 32, "int") + posed.parameter(many + "_window", 2, "int")
+    for ranks, value, raced in ((8, "32", False), (32, "32", False), (33, "32", True),
+                                (8, "7", True), (40, "0", False)):
+        bench = Bench({many: value})
+        bench.table = bench.measurer.table = ompi_info.Table(posed.ompi_info() + lines)
+        chooser = choose.Chooser(bench.measurer, bench.table, {**posed.MACHINE, "ranks": ranks},
+                                 bench.start, COSTS, posed.options(variables=[many + "_window"]))
+        chooser.run(LARGEST, 1e9)
+        row = rows(chooser)[many + "_window"]
+        assert raced == (many + " " not in row["reason"].replace(",", " ")), (ranks, value, row)
+        assert raced == bool(chooser.tried), (ranks, value)
+    chooser = choose.Chooser(Bench().measurer, Bench().table, {**posed.MACHINE, "nodes": 1}, {},
+                             COSTS, posed.options(variables=["coll_pipering_window"]))
+    chooser.run(LARGEST, 1e9)
+    assert "between nodes" in rows(chooser)["coll_pipering_window"]["reason"], chooser.choices
+    assert "between nodes" in chooser.why_nothing()
+
+
 def exchanges(bench, effort=race.SHORT):
     """A race of sizes of exchanges, not run yet."""
     group = next(one for one in knobs.GROUPS if "coll_pipering_alltoall_small" in one.variables)

@@ -195,6 +195,7 @@ def test_verdict_first():
         run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
         run.measure_tasks = run.choose = run.choose_rules = run.measure_regret = lambda: None
         run.write_files, run.write_results = lambda: "out/candidate.conf", full
+        run.measurer = SimpleNamespace(records=lambda: [])
         run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
         refused(getattr(run, step), "cannot be written")
         assert "The file helps." in said, said
@@ -220,7 +221,7 @@ def stopped(directory, proof, regret=None):
                             stats.Interval(0.5, 0.4, 0.6))]
     run.measure_tasks = run.choose = run.choose_rules = lambda: None
     run.prove, run.measure_regret = lambda *_: end(proof), lambda: end(regret)
-    run.write_results = lambda *_: None
+    run.write_results, run.measurer = lambda *_: None, SimpleNamespace(records=lambda: [])
     try:
         run.tune()
     except (KeyboardInterrupt, files.Refusal):
@@ -248,6 +249,37 @@ def test_name_is_earned():
                                    "coll_tuned_dynamic_rules_filename": path}}, (name, left)
             assert os.path.exists(path)
             assert ("candidate.conf" == name) != any(name in text for text in said), said
+
+
+def test_nothing_was_tried():
+    """where nothing could be tried, that is no verdict, and the status is that of a failure"""
+    with tempfile.TemporaryDirectory() as directory:
+        for choice, rule, words in (("no time is left", False, "since no time is left"),
+                                    ("no time is left", True, None), (None, False, None)):
+            run, said = tune.Tuning(command_line.parse([directory]), []), []
+            run.say, run.directory, run.start = said.append, directory, {}
+            run.measure_tasks = run.measure_regret = lambda: None
+            run.measurer = SimpleNamespace(records=lambda: [FAILED], progress=posed.Quiet())
+            run.table, run.machine, run.costs, run.largest = posed_table(), posed.MACHINE, {}, 1
+            run.write_results = lambda *_: None
+            chooser = SimpleNamespace(run=lambda *_: None, tried=int(choice is None), chosen={},
+                                      choices=[], why_nothing=lambda why=choice: why)
+            racer = SimpleNamespace(run=lambda *_: [], tried=rule)
+            with mock.patch.object(tune.choose, "Chooser", return_value=chooser), \
+                    mock.patch.object(tune.rules, "Rules", return_value=racer):
+                if words:
+                    refused(run.tune, "nothing could be tried", words)
+                else:
+                    assert run.tune() == 0
+            assert any("wrong result with the settings in force" in text for text in said), said
+            assert bool(words) != any("gains more than noise" in text for text in said), said
+
+
+FAILED = {"cell": "race/x/0/bcast:regular:400/current", "spent": 1.0,
+          "asked": {"cell": "race/x/0/bcast:regular:400/current", "kind": "call", "arm": "current",
+                    "collective": "bcast", "dist": "regular", "total": 400, "type": "auto",
+                    "set": {}},
+          "result": {"status": "wrong", "seconds": [], "note": "byte 3 on rank 2"}}
 
 
 def posed_table():

@@ -8,7 +8,7 @@
 around the winner, until neighbours gain nothing or the group's share of the time is used up."""
 
 from . import knobs, stats
-from .race import CURRENT, Race, text_of
+from .race import CURRENT, NO_CALL, ONE_ROUND, Race, text_of
 
 STEPS = 4
 # Seconds: where time is short, few groups are decided rather than none.
@@ -22,6 +22,7 @@ class Chooser:
     start    settings of the jobs before anything is chosen, {variable: value}
     costs    {variable: value} that the fitted tasks suggest
     choices  rows of results.json's "choices"
+    tried    how many verdicts of races rest on times of a candidate
     """
 
     def __init__(self, measurer, table, machine, start, costs, options):
@@ -34,25 +35,35 @@ class Chooser:
         self.chosen = {}
         self.choices = []
         self.races = []
+        self.tried = 0
 
     def current(self, name):
-        """The value in force."""
-        return self.chosen.get(name, self.start.get(name, self.table.get(name).value))
+        """The value in force; None if this release has no such variable."""
+        variable = self.table.get(name)
+        return self.chosen.get(name, self.start.get(name, variable and variable.value))
 
     def in_force(self, group):
         return {name: self.current(name) for name in group.variables}
 
     def groups(self):
         """Those that this release has, this machine can show and the user wants."""
-        kept = []
+        kept, left = [], {}
         for group in knobs.GROUPS:
-            if not knobs.is_wanted(group, self.options.variables):
+            if not knobs.is_wanted(group, self.options.variables) or \
+                    not knobs.calls_of(group, 1 << 20, 2, self.options.collectives):
                 continue
             missing = [name for name in group.variables if self.table.get(name) is None]
             if missing:
                 self.leave(group, f"Open MPI {self.table.version} has no {missing[0]}")
-            elif knobs.fits_machine(group, self.machine):
+                continue
+            reason = knobs.unfit(group, self.machine, self.current)
+            if reason is None:
                 kept.append(group)
+            else:
+                left.setdefault(reason, []).extend(group.variables)
+                self.keep(group, reason)
+        for reason, names in left.items():
+            self.measurer.progress.say(f"not raced: {', '.join(names)}: {reason}")
         return kept
 
     def run(self, largest, until):
@@ -110,18 +121,32 @@ class Chooser:
                     self.options.effort, self.options.seed)
         verdict = race.run(until, end)
         self.races.append(race)
+        self.tried += verdict.tried
         if verdict.settings is not None:
             self.measurer.progress.say(f"{text_of(verdict.settings)}: {verdict.reason}")
         return verdict
 
-    def leave(self, group, reason):
+    def keep(self, group, reason):
         """Rows for variables that keep their value."""
         for name in group.variables:
-            variable = self.table.get(name)
-            value = self.current(name) if variable is not None else ""
+            value = self.current(name) or ""
             self.choices.append(_row(name, value, value, reason, None))
-            if NO_TIME != reason:
-                self.measurer.progress.say(f"{name} stays {value}: {reason}")
+
+    def leave(self, group, reason):
+        """The same, and a line for each of them."""
+        self.keep(group, reason)
+        for name in group.variables if NO_TIME != reason else ():
+            self.measurer.progress.say(f"{name} stays {self.current(name) or ''}: {reason}")
+
+    def why_nothing(self):
+        """Why no verdict rests on times of a candidate."""
+        reasons = list(dict.fromkeys(row["reason"] for row in self.choices))
+        if NO_TIME in reasons or ONE_ROUND in reasons:
+            return "the time of --budget allows no race of two rounds (--resume with a longer one " \
+                   "goes on)"
+        if NO_CALL in reasons:
+            return "no call can be measured with the settings in force"
+        return "; ".join(reasons[:3]) or "no variable has another value here that could be raced"
 
     def record(self, group, before, verdicts):
         """Rows of what a group has come to."""

@@ -22,7 +22,8 @@ class Group(namedtuple("Group", "title variables calls needs seeds")):
     """variables are chosen together.
 
     calls   COLLECTIVE:DIST:PLACE[:TYPE], see calls.py
-    needs   "nodes": several of them; "ranks": several on a node; "both"; "any" machine will do
+    needs   "nodes": several of them; "ranks": several on a node; "both"; "many": more ranks than
+            coll_pipering_alltoall_many says; "any" machine will do
     seeds   values to try where the one in force is 0, which stands for a choice of the library;
             for variables without range or enumeration all values
     """
@@ -37,6 +38,7 @@ GATHERS = ("allgatherv:regular:0.5 allgatherv:broadcast:0.5 allgatherv:spike:0.7
 SKEWED = ("allgatherv:broadcast:0.25 allgatherv:outlier:0.25 allgatherv:spike:0.4 "
           "allgatherv:outlier:0.6 allgatherv:broadcast:0.75")
 EDGE = "allgatherv:regular:0.0 allgatherv:broadcast:0.0 bcast:regular:0.1 allreduce:regular:0.1"
+MANY = "coll_pipering_alltoall_many"
 EXCHANGES = "alltoallw:ring:0.3 alltoallw:mixed:0.4 alltoallv:dense:0.1 alltoallv:mixed:0.6"
 LEADERS = "allgather:regular:0.0 allgather:regular:0.3 allgather:regular:0.6"
 TYPES = "allgatherv:regular:0.5:list allgatherv:spike:0.8:list alltoallw:ring:0.7"
@@ -65,7 +67,7 @@ GROUPS = (
     group("small messages of an all-to-all", "coll_pipering_alltoall_small", EXCHANGES, "any"),
     group("messages at the same time", "coll_pipering_alltoall_window", EXCHANGES, "any",
           seeds=("2", "8")),
-    group("many messages", "coll_pipering_alltoall_many_window", EXCHANGES, "any"),
+    group("many messages", "coll_pipering_alltoall_many_window", EXCHANGES, "many"),
     group("groups with a leader", "coll_mleader_groups", LEADERS, "both", ("1", "2", "socket")),
     group("largest contribution for leaders", "coll_mleader_large", LEADERS, "both"),
     group("exchange of leaders", "coll_mleader_exchange", LEADERS, "both"),
@@ -86,11 +88,20 @@ def is_wanted(group, patterns):
                                for pattern in patterns)
 
 
-def fits_machine(group, machine):
-    """Whether a group can show an effect on this machine."""
-    nodes, ranks = machine["nodes"] > 1, machine["ppn"] > 1
-    return {"any": True, "nodes": nodes, "ranks": ranks,
-            "both": nodes and ranks}[group.needs]
+def unfit(group, machine, current):
+    """Why a group cannot show an effect on this machine; None if it can. current(name): the value
+    of a variable in force, None if there is none."""
+    if group.needs in ("nodes", "both") and 1 == machine["nodes"]:
+        return "acts between nodes, and there is one alone"
+    if group.needs in ("ranks", "both") and 1 == machine["ppn"]:
+        return "acts between ranks of a node, and each has one alone"
+    if "many" == group.needs:
+        many = float(current(MANY) or 0)
+        if 0 == many:
+            return f"acts only where {MANY} is above 0"
+        if machine["ranks"] <= many:
+            return f"acts only on more ranks than {MANY}, {tidy(many)}"
+    return None
 
 
 def calls_of(group, largest, ranks, collectives=()):

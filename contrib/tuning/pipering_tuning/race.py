@@ -25,9 +25,12 @@ LEAST_ROUNDS, MOST_ROUNDS = 2, 8
 # The part of its time that the first round of a race may take, so that there is a second one.
 FIRST = 0.45
 
-Verdict = namedtuple("Verdict", "settings interval noise reason rounds")
+NO_CALL = "no call could be measured"
+ONE_ROUND = "there was time for one round only, and one job decides nothing"
+
+Verdict = namedtuple("Verdict", "settings interval noise reason rounds tried", defaults=(True,))
 """settings: of the winner, None if the current ones stay; interval: new time by old, of the
-winner or of the best loser; noise: as a part."""
+winner or of the best loser; noise: as a part; tried: whether it rests on times of a candidate."""
 
 
 class Effort(namedtuple("Effort", "reps warmup rounds")):
@@ -47,6 +50,7 @@ class Arm:
         self.settings = settings
         self.blocks = {}
         self.out = None
+        self.failed = False
 
 
 class Race:
@@ -108,6 +112,7 @@ class Race:
         for arm in arms:
             if arm.name in failed and arm.name not in (CURRENT, AGAIN):
                 arm.out = failed[arm.name]
+                arm.failed = True
             for call in list(self.calls):
                 self.take(arm, call, results)
         self.rounds += 1
@@ -185,18 +190,18 @@ class Race:
     def verdict(self):
         """The fastest candidate that gains more than noise and hurts no call."""
         if not self.calls or 0 == self.rounds:
-            return Verdict(None, None, None, "no call could be measured", self.rounds)
+            return Verdict(None, None, None, NO_CALL, self.rounds, False)
         known = [call for call in self.calls if LEAST_ROUNDS <= len(self.arms[0].blocks[call])]
         self.calls = known or self.calls
         noise = max(self.noise(), LEAST_GAIN)
         if not known and self.candidates:
-            return Verdict(None, None, noise, "there was time for one round only, and one job "
-                           "decides nothing", self.rounds)
+            return Verdict(None, None, noise, ONE_ROUND, self.rounds, False)
         ranked = sorted(((self.ratio(arm), arm) for arm in self.candidates),
                         key=lambda pair: pair[0].middle)
         if not ranked:
             reasons = {arm.out for arm in self.arms[2:]}
-            return Verdict(None, None, noise, "; ".join(sorted(reasons)), self.rounds)
+            return Verdict(None, None, noise, "; ".join(sorted(reasons)), self.rounds,
+                           not all(arm.failed for arm in self.arms[2:]))
         reason = None
         for interval, arm in ranked:
             if interval.high >= 1 or 1 - interval.middle < noise:

@@ -10,8 +10,11 @@ import json
 import os
 
 from . import files, race
+from .calls import Call
 
 FORMAT = 1
+# Arms that have what is in force.
+PLAIN = (race.CURRENT, race.AGAIN, "default", "before")
 COLUMNS = ("collective", "distribution", "type", "p", "ppn", "total", "largest_over_total",
            "contributors", "arm", "phase", "limit", "block", "algorithm", "predicted")
 
@@ -75,6 +78,23 @@ def failures(records):
     return [{"cell": record["cell"], "status": record["result"]["status"],
              "note": record["result"].get("note", "")}
             for record in records if "ok" != record["result"]["status"]]
+
+
+def failures_in_force(records, proof=True):
+    """Sentences about calls that fail with nothing set but what is in force, wrong results first.
+    proof: whether jobs before, of the proof, have that."""
+    found = {}
+    for record in records:
+        asked, result = record["asked"], record["result"]
+        plain = "call" == asked["kind"] and asked["arm"] in PLAIN and not asked.get("set") \
+            and not asked.get("job") and (proof or not asked["cell"].startswith("proof/"))
+        if plain and result["status"] not in ("ok", "refused"):
+            call = str(Call(asked["collective"], asked["dist"], asked["total"], asked["type"]))
+            wrong = "wrong" == result["status"]
+            if wrong or call not in found:
+                found[call] = (not wrong, f"{call} {'gives a wrong result' if wrong else 'fails'} "
+                               f"with the settings in force: {result.get('note') or 'no word'}")
+    return [sentence for _, sentence in sorted(found.values())]
 
 
 def table_text(rows):

@@ -68,6 +68,12 @@ class Rules:
         self.blocks = {}
         self.below = set()
 
+    @property
+    def tried(self):
+        """Whether any algorithm was timed in two jobs and more."""
+        return any(2 <= len(blocks) for (call, job), blocks in self.blocks.items()
+                   if call in self.below and job not in ("current", "again"))
+
     def collectives(self):
         """Those that coll/tuned of this release can be given rules for."""
         if self.table.get(USE) is None or self.table.get(FILE) is None:

@@ -25,6 +25,8 @@ GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
 
 JOURNAL = "journal.jsonl"
+# Failing calls that are named, besides those with wrong results.
+MOST_FAILURES = 5
 # The parameter file: what was chosen, and what that is called when the proof is over.
 CANDIDATE, TUNED, REFUSED_FILE = "candidate.conf", "tuned.conf", "refused.conf"
 
@@ -61,6 +63,7 @@ class Tuning:
         self.say = lambda text: print(text, flush=True)
         self.chosen, self.choices, self.tasks, self.fits = {}, [], [], []
         self.rules, self.regret = [], []
+        self.nothing = None  # why nothing could be tried
 
     # ---- preflight
 
@@ -157,7 +160,7 @@ class Tuning:
         options, ranks = self.options, machine["ranks"]
         self.say(f"a job: {self.launcher} [--tune FILE] KERNEL")
         for group in self.tunable() if not options.prove else ():
-            if knobs.fits_machine(group, machine) \
+            if knobs.unfit(group, machine, self.in_force) is None \
                     and knobs.calls_of(group, 1 << 20, ranks, options.collectives):
                 self.say(f"would race {', '.join(group.variables)}: {group.title}")
         held = calls.held_out(1 << 20, ranks, options.collectives, options.short)
@@ -238,15 +241,20 @@ class Tuning:
         self.choices = chooser.choices
         self.chosen = {name: value for name, value in chooser.chosen.items()
                        if not self.table.get(name).same(value, self.in_force(name))}
+        if not chooser.tried:
+            self.nothing = chooser.why_nothing()
 
     def in_force(self, name):
-        return self.start.get(name, self.table.get(name).value)
+        variable = self.table.get(name)
+        return self.start.get(name, variable and variable.value)
 
     def choose_rules(self):
         if self.options.variables:
             return
         racer = rules.Rules(self.measurer, self.table, self.machine, self.chosen, self.options)
         self.rules = racer.run(self.until(RULES))
+        if racer.tried:
+            self.nothing = None
         for rule in self.rules:
             self.say(f"coll/tuned: {rules.describe(rule)}")
 
@@ -353,6 +361,18 @@ class Tuning:
             self.say(f"slower: {sentence}")
         for sentence in proof.broken:
             self.say(f"broken: {sentence}")
+        self.say_failures()
+
+    def say_failures(self):
+        """Calls that fail whatever is tuned: all wrong results, and some of the others."""
+        found = results.failures_in_force(self.measurer.records(), not self.options.against)
+        shown = [text for text in found if " wrong " in text]
+        shown += [text for text in found if text not in shown][:MOST_FAILURES]
+        for sentence in shown:
+            self.say(f"warning: {sentence}")
+        if len(shown) < len(found):
+            self.say(f"warning: {count(len(found) - len(shown), 'more call')} so; results.json "
+                     "has them")
 
     def settle(self, path, proof):
         """Gives the file the name that the proof has earned it; its path."""
@@ -371,6 +391,13 @@ class Tuning:
         else:
             self.say(f"what was tried is in {path}")
 
+    def no_proof(self):
+        """The Proof where there is no file."""
+        sentence = "The settings in force stay: nothing that was tried gains more than noise."
+        if self.nothing is not None:
+            sentence = f"Nothing could be tried: {self.nothing}."
+        return prove.Proof(False, sentence, [], None, 0)
+
     def tune(self):
         """The whole way; the exit status. The file has its name before the regret is measured,
         which does not change the verdict."""
@@ -378,18 +405,17 @@ class Tuning:
         self.choose()
         self.choose_rules()
         path = self.write_files()
-        if path is None:
-            proof = prove.Proof(False, "The settings in force stay: nothing that was tried gains "
-                                "more than noise.", [], None, 0)
-        else:
-            proof = self.prove(path, self.start_path())
+        proof = self.prove(path, self.start_path()) if path is not None else self.no_proof()
         self.say_verdict(proof)
         if path is not None:
             path = self.settle(path, proof)
             self.say_use(path, proof)
-        self.measure_regret()
-        self.say_regret()
+        if self.nothing is None:
+            self.measure_regret()
+            self.say_regret()
         self.write_results(proof, path)
+        if self.nothing is not None:
+            raise Refusal(f"nothing could be tried, since {self.nothing}; nothing is recommended")
         return GOOD if proof.help or path is None else REFUSED
 
     def prove_only(self):
