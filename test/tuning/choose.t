@@ -16,8 +16,8 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from pipering_tuning import (calls, choose, files, journal, measure, ompi_info,  # noqa: E402
-                             knobs, prove, race, regret, results, rules, stats)
+from pipering_tuning import (calls, choose, command_line, files, journal, measure,  # noqa: E402
+                             ompi_info, knobs, prove, race, regret, results, rules, stats, tune)
 
 LARGEST = 2 << 20
 SOME = ["coll_pipering_alpha", "coll_pipering_window", "coll_pipering_alltoall_small"]
@@ -144,6 +144,28 @@ def test_held_out():
                          if call.collective == name and call.total >= calls.SMALLEST]
                 middle = sorted(raced)[len(raced) // 2]
                 assert min(sizes) < middle < max(sizes), (name, largest, sizes, raced)
+
+
+def test_held_out_of_files():
+    """a short proof of a given file has calls that its variables are for, small ones for rules"""
+    def held(proven, against=None):
+        run = tune.Tuning(command_line.parse(["out", "--budget", "1"]), [])
+        run.proven, run.against = proven, against or {}
+        return run.held_out(LARGEST, posed.RANKS)
+
+    few = held({"coll_pipering_alpha": "4"})
+    assert {call.collective for call in few} == {"allgatherv", "bcast", "allreduce"}, few
+    for name, value in (("coll_pipering_scan_algorithm", "scan"),
+                        ("coll_pipering_alltoall_small", "alltoallw"),
+                        ("coll_mleader_groups", "allgather")):
+        for found in (held({name: "1"}), held({"coll_pipering_alpha": "4"}, {name: "1"})):
+            assert any(call.collective == value for call in found), (name, found)
+    assert min(call.total for call in few) > max(calls.SMALL_CALLS)
+    found = held({rules.USE: "true", rules.FILE: "/x"})
+    assert {call.collective for call in found if call.total in calls.SMALL_CALLS} == \
+        set(rules.NUMBERS), found
+    found = held({"coll_tuned_reduce_algorithm": "linear"})
+    assert {call.collective for call in found if call.total in calls.SMALL_CALLS} == {"reduce"}
 
 
 def test_agree():

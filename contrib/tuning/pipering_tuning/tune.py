@@ -62,6 +62,7 @@ class Tuning:
         self.begun = time.strftime("%Y-%m-%d %H:%M:%S")
         self.say = lambda text: print(text, flush=True)
         self.chosen, self.choices, self.tasks, self.fits = {}, [], [], []
+        self.proven, self.against = {}, {}
         self.rules, self.regret = [], []
         self.nothing = None  # why nothing could be tried
 
@@ -163,7 +164,7 @@ class Tuning:
             if knobs.unfit(group, machine, self.in_force) is None \
                     and knobs.calls_of(group, 1 << 20, ranks, options.collectives):
                 self.say(f"would race {', '.join(group.variables)}: {group.title}")
-        held = calls.held_out(1 << 20, ranks, options.collectives, options.short)
+        held = self.held_out(1 << 20, ranks)
         self.say(f"{'' if options.prove else 'then '}would prove "
                  f"{options.prove or 'the file'} on {count(len(held), 'call')}; all in at most "
                  f"{options.budget:g} minutes, and one job more")
@@ -302,17 +303,24 @@ class Tuning:
         for form in forms:
             for file, settings in given.items():
                 preflight.check_files(self.launcher.through(form), self.table, file, settings)
-        prover = prove.Prover(self.measurer, prove.Files(before, path, forms), self.held_out(),
+        prover = prove.Prover(self.measurer, prove.Files(before, path, forms), self.held(),
                               self.options.effort, self.options.seed)
         return prover.run(self.until(PROOF))
 
-    def held_out(self):
-        """Calls for the proof, those among them that the choices are for."""
+    def held(self):
+        return self.held_out(self.largest, self.machine["ranks"])
+
+    def held_out(self, largest, ranks):
+        """Calls for the proof, those among them that the choices, or given files, are for."""
+        names = {*self.chosen, *self.proven, *self.against}
         affected = {calls.kind(text) for group in knobs.GROUPS for text in group.calls
-                    if set(group.variables) & set(self.chosen)}
-        return calls.held_out(self.largest, self.machine["ranks"], self.options.collectives,
-                              self.options.short, affected,
-                              {rule.call.collective for rule in self.rules})
+                    if set(group.variables) & names}
+        small = {rule.call.collective for rule in self.rules}
+        if names & {rules.USE, rules.FILE}:
+            small |= set(rules.NUMBERS)
+        small |= {name for name in rules.NUMBERS if rules.variable_of(name) in names}
+        return calls.held_out(largest, ranks, self.options.collectives, self.options.short,
+                              affected, small)
 
     def ways(self, words):
         """How a file can be used; words: {form: how it is said}."""
@@ -326,7 +334,7 @@ class Tuning:
                 call = calls.Call(asked["collective"], asked["dist"], asked["total"],
                                   asked["type"])
                 blocks[call] = record["result"].get("block")
-        self.regret = regret.measure(self.measurer, self.table, self.held_out(), self.chosen,
+        self.regret = regret.measure(self.measurer, self.table, self.held(), self.chosen,
                                      blocks, self.options.effort, self.options.seed,
                                      self.until(REGRET))
 
