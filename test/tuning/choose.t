@@ -51,7 +51,8 @@ class Bench:
         files.write(path, files.settings_text({**self.start, **settings}))
         before = self.measurer._settings_file(tuple(self.start.items()))
         prover = prove.Prover(self.measurer, prove.Files(before, path, ["tune", "conf"]),
-                              calls.held_out(LARGEST, posed.RANKS, [], False), race.FULL, seed)
+                              calls.held_out(LARGEST, posed.RANKS, [], False), race.FULL, seed,
+                              others.get("alike", False))
         return prover.run(others.get("until", 0))
 
 
@@ -421,12 +422,94 @@ def test_proof_of_failures():
 
 def test_agreement():
     """of two files it is told whether they agree"""
-    same = prove.agreement(Bench(wrong(1, 1)).prove(wrong(1.1, 1), until=1e9))
+    same = prove.agreement(Bench(wrong(1, 1)).prove(wrong(1.1, 1), until=1e9, alike=True))
     assert same.help and "agree" in same.sentence, same
     other = prove.agreement(Bench(wrong(1, 1)).prove(wrong(30, 1 / 30)))
     assert not other.help and "do not agree" in other.sentence, other
     noisy = prove.agreement(Bench(wrong(1, 1), drift=0.5).prove(wrong(1.1, 1)))
     assert not noisy.help and "nor shown to agree" in noisy.sentence, noisy
+    for low, middle, high, words in ((0.97, 1.0, 1.03, "files agree"), (1.02, 1.03, 1.04, "agree"),
+                                     (0.94, 1.0, 1.06, "cannot be told"),
+                                     (0.99, 1.03, 1.07, "cannot be told"),
+                                     (1.01, 1.06, 1.11, "do not agree")):
+        for ratio in ((middle, low, high), (1 / middle, 1 / high, 1 / low)):
+            found = prove.agreement(prove.Proof(False, "", [], stats.Interval(*ratio), 9))
+            assert words in found.sentence and found.help == (high < 1.05), (ratio, found)
+
+
+def test_agreement_either_way():
+    """two files agree or not, whichever of them is named first"""
+    small = {name: {"coll_pipering_alltoall_small": size}
+             for name, size in (("small", "4096"), ("large", "8192"))}
+    for one, other, kind in (("small", "large", "better"), ("large", "small", "hurt")):
+        proof = Bench(small[one]).prove(small[other], alike=True)
+        assert 3 == len(getattr(proof, kind)) and all("alltoall" in text
+                                                      for text in getattr(proof, kind)), proof
+        assert "do not agree" in prove.agreement(proof).sentence, proof
+    for after, kind in ((True, "broken"), (False, "better")):
+        bench = Bench(wrong(1, 1), bad=lambda cell, path: "wrong" if "half" == cell["dist"] and
+                      after == path.endswith("tuned.conf") else None)
+        proof = bench.prove(wrong(1.05, 1), alike=True)
+        assert "half" in getattr(proof, kind)[0] and not prove.agreement(proof).help, proof
+
+
+def failing(*turns):
+    """Fails that distribution, in jobs with and without a file, those times that are named."""
+    seen = {"with": 0, "without": 0}
+
+    def bad(cell, path):
+        if "half" != cell["dist"]:
+            return None
+        arm = "with" if path else "without"
+        seen[arm] += 1
+        return "wrong" if (arm, seen[arm]) in turns else None
+    return bad
+
+
+def test_proof_of_failures_once():
+    """what fails once and not again is told, and does not decide"""
+    good = {"coll_pipering_alltoall_small": "8192"}
+    for turns, doubts, broken in (((("with", 1),), 1, 0), ((("without", 2),), 1, 0),
+                                  ((("with", 1), ("with", 3)), 2, 0),
+                                  ((("with", 1), ("with", 2)), 0, 1),
+                                  ((("with", 3), ("with", 4)), 0, 1),
+                                  ((("with", 1), ("without", 2)), 0, 0),
+                                  ((("with", 1), ("with", 2), ("without", 2)), 0, 0)):
+        proof = Bench(bad=failing(*turns)).prove(good)
+        assert (doubts, broken) == (len(proof.doubts), len(proof.broken)), (turns, proof)
+        assert proof.help == (not broken), (turns, proof)
+
+
+def test_proof_resumed():
+    """a proof that goes on measures calls that failed anew, and others not"""
+    good = {"coll_pipering_alltoall_small": "8192"}
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench(directory=directory, bad=halves("timeout", False))
+        assert bench.prove(good).broken
+        bench.journal.close()
+        again = Bench(directory=directory)
+        prove.forget_failures(again.journal.records)
+        proof = again.prove(good)
+        assert proof.help and not proof.broken, proof
+        fresh = [name for name, record in again.measurer.used.items()
+                 if name[:8] in ("proof/0/", "proof/1/", "proof/2/")
+                 and record != bench.measurer.used.get(name)]
+        assert 6 == len(fresh) and all("half" in name for name in fresh), fresh
+
+
+def test_harm_not_excluded():
+    """it is told how much slower a call may be, and what is not known is measured on"""
+    found = []
+    for drift, until in ((0.005, 0), (0.1, 0), (0.1, 1e9)):
+        bench = Bench(drift=drift)
+        proof = bench.prove({"coll_pipering_window": "8"}, until=until)
+        found.append(float(proof.limit.rpartition("%: ")[0].split()[-1]))
+        assert "cannot exclude" in proof.limit and not proof.hurt, proof
+    assert found[0] < 10 < found[1] and found[2] < 0.7 * found[1], found
+    assert proof.jobs > 20, proof  # 12 of all calls, and 8 of those that seem slower
+    # Of a call that seems alike in three pairs, but is a quarter slower.
+    slow = {"coll_pipering_rounds_packed": "16384"}
+    assert 2 == len(Bench(drift=0.1).prove(slow, until=1e9).hurt)
 
 
 QUICK = {(name, total, "quick") for name in ("allgatherv", "bcast") for total in (400, 1600)}

@@ -99,6 +99,24 @@ def begun(place, *words):
     return words
 
 
+def test_proof_anew():
+    """a resumed run measures calls of the proof anew that had failed"""
+    place = Place()
+    words = begun(place)
+    path = os.path.join(place.path, "out", "journal.jsonl")
+    run = tune.Tuning(command_line.parse(words + ["--resume"]), words)
+    run.directory, run.machine = os.path.dirname(path), {"library": "x", "pml": "ob1"}
+    run.read_installation()
+    for name, status in (("proof/0/before/a", "ok"), ("proof/0/after/a", "timeout"),
+                         ("proof/0/after/b", "ok"), ("proof/0/before/c", "refused"),
+                         ("proof/0+/before/a", "ok"), ("race/x/0/a/again", "wrong")):
+        with open(path, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"cell": name, "result": {"status": status}}) + "\n")
+    run.open_journal({"hosts": ["n0"]})
+    assert list(run.journal.records) == ["proof/0/after/b", "proof/0/before/c",
+                                         "race/x/0/a/again"], run.journal.records
+
+
 def replace(path, old, new):
     files.write(path, files.read(path).replace(old, new))
 

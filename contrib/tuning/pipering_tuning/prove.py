@@ -9,8 +9,12 @@
 A job without the file and a job with it follow each other, in random order, several times; every
 other pair takes files as mca-params.conf, the rest by --tune. Pairs of jobs are the sample of the
 statistics. A call that seems slower is measured again in new jobs, and those alone judge it: among
-many calls some always look slower by chance. A call that fails without the file too says nothing
-about the file, and one that the kernel refuses is none of the proof's.
+many calls some always look slower by chance. Calls whose interval leaves room for much harm are
+measured on while there is time, and the most that is left of it is told.
+
+A call that fails has one more pair of jobs in place of that one, since a node may be disturbed
+once; only if it fails there too is that held against the file. A call that fails without the file
+too says nothing about the file, and one that the kernel refuses is none of the proof's.
 """
 
 import random
@@ -21,11 +25,19 @@ from .progress import count
 from .race import LEAST_GAIN, change, percent
 
 BEFORE, AFTER = "before", "after"
+# What marks a pair of jobs that replaces another one, and a result of none.
+AGAIN, NO_PAIR = "+", {"status": "refused"}
 
-Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken", defaults=((),))
+# A slow-down for which calls are measured on, and in how many more pairs of jobs at most.
+HARM, MORE = 0.1, 12
+
+Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken better doubts limit",
+                   defaults=((), (), (), ""))
 """help: the file may be recommended; hurt: sentences about calls that it makes slower; ratio:
 Interval of new time by old over all calls; jobs: pairs of them; broken: sentences about calls that
-fail or are wrong with the file alone."""
+fail or are wrong with the file alone; better: of a comparison of two files, sentences about calls
+that are faster with this one or fail with the other alone; doubts: sentences about calls that
+failed once; limit: a sentence about the largest slow-down that there may be."""
 
 
 class Files(namedtuple("Files", "before after forms")):
@@ -34,46 +46,67 @@ class Files(namedtuple("Files", "before after forms")):
 
 
 class Prover:
-    """Times calls before and after. effort: race.Effort."""
+    """Times calls before and after. effort: race.Effort; alike: two files are compared, of which
+    none is the better one."""
 
-    def __init__(self, measurer, paths, calls, effort, seed):
+    def __init__(self, measurer, paths, calls, effort, seed, alike=False):
         self.measurer = measurer
         self.paths = paths
         self.calls = list(calls)
         self.effort = effort
         self.seed = seed
+        self.alike = alike
         self.pairs = 0
-        self.failed = {}   # {(call, arm): (status, note)}
+        self.failed = {}   # {(call, arm): (status, note)}, of calls that failed twice
         self.refused = {}  # {call: note}
+        self.doubts = []
         self.blocks = {}
 
-    def cell(self, call, arm):
-        name = f"proof/{self.pairs}/{arm}/{call}"
+    def cell(self, call, arm, pair):
+        name = f"proof/{pair}/{arm}/{call}"
         return {"cell": name, **call.cell(), "reps": self.effort.reps + 2,
                 "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {}}
 
-    def pair(self, calls):
-        """A job before and a job after, of these calls."""
-        dice = random.Random(f"{self.seed}/proof/{self.pairs}")
+    def jobs(self, calls, pair):
+        """A job before and a job after, of these calls: {(call, arm): result}."""
+        dice = random.Random(f"{self.seed}/proof/{pair}")
         order = dice.sample(calls, len(calls))
         form = self.paths.forms[self.pairs % len(self.paths.forms)]
+        found = {}
         for arm in dice.sample([BEFORE, AFTER], 2):
             path = self.paths.before if BEFORE == arm else self.paths.after
-            cells = [self.cell(call, arm) for call in order]
+            cells = [self.cell(call, arm, pair) for call in order]
             results = self.measurer.measure_through(cells, f"proof, {arm}", path, form)
-            for call, cell in zip(order, cells):
-                self.take(call, arm, results.get(cell["cell"]))
+            found.update({(call, arm): results.get(cell["cell"])
+                          for call, cell in zip(order, cells)})
+        return found
+
+    def pair(self, calls):
+        """A job before and a job after, of those of these calls that have not failed twice. Calls
+        that fail have another pair in its place."""
+        calls = [call for call in calls if self.is_whole(call)]
+        found = self.jobs(calls, str(self.pairs))
+        failed = {call: failures(call, found) for call in calls if failures(call, found)}
+        again = self.jobs(list(failed), f"{self.pairs}{AGAIN}")
+        for call in calls:
+            results = again if call in failed else found
+            if failures(call, again):
+                self.failed.update({**failed[call], **failures(call, again)})
+            elif call in failed:
+                self.doubts += [f"{self.sentence(*key, *why)} (once, and not again)"
+                                for key, why in failed[call].items()]
+            self.take(call, results)
         self.pairs += 1
 
-    def take(self, call, arm, result):
-        if result is None:
-            self.failed[call, arm] = "failed", "it was not measured"
-        elif "refused" == result["status"]:
-            self.refused[call] = result.get("note") or "refused"
-        elif "ok" != result["status"] or not result["seconds"]:
-            self.failed[call, arm] = result["status"], result.get("note") or result["status"]
-        else:
-            self.blocks.setdefault((call, arm), []).append(result["seconds"])
+    def take(self, call, results):
+        """The times of a call, or that it is refused."""
+        for arm in (BEFORE, AFTER):
+            result = results[call, arm]
+            if result is not None and "refused" == result["status"]:
+                self.refused[call] = result.get("note") or "refused"
+        if call not in self.refused and not failures(call, results):
+            for arm in (BEFORE, AFTER):
+                self.blocks.setdefault((call, arm), []).append(results[call, arm]["seconds"])
 
     def run(self, until, least=3, most=12):
         """Pairs of jobs as long as there is time, at least `least`; then those calls again that
@@ -84,41 +117,88 @@ class Prover:
             before = self.measurer.spent
             self.pair(self.calls)
             last = self.measurer.spent - before
-        return self.judge(max(least + 2, min(self.pairs, 8)))
+        self.narrow(self.calls, until)
+        return self.judge(max(least + 2, min(self.pairs, 8)), until)
 
-    def judge(self, again):
+    def narrow(self, calls, until):
+        """Goes on with those calls that much harm may be done to, while there is time."""
+        last = 0.0
+        for _ in range(MORE):
+            wide = [call for call in calls if self.is_measured(call) and self.is_wide(call)]
+            before = self.measurer.spent
+            if not wide or before + last > until:
+                return
+            self.pair(wide)
+            last = self.measurer.spent - before
+
+    def is_wide(self, call):
+        """Whether a call may be much slower (of two files: or faster), but need not be. That it is
+        slower at all ends nothing: who looks often enough would find each call so once."""
+        now = stats.ratio_of_jobs([self.of(call)])
+        return now.low <= 1 + HARM < now.high or \
+            self.alike and now.low < 1 / (1 + HARM) <= now.high
+
+    def judge(self, again, until):
         """again: pairs of jobs in which calls that seem slower, or faster, are measured anew."""
-        good = [call for call in self.calls if self.is_whole(call)]
+        good = [call for call in self.calls if self.is_measured(call)]
         if not good:
             notes = list(self.refused.values()) + [note for _, note in self.failed.values()]
             return Proof(False, f"No held-out call could be measured: {notes[0]}.", [], None,
-                         self.pairs, self.broken())
+                         self.pairs, self.broken(AFTER), self.broken(BEFORE) if self.alike else [],
+                         self.doubts)
         whole = stats.ratio_of_jobs([self.of(call) for call in good])
         slower = [call for call in good if self.seems(call, 1 + LEAST_GAIN)]
-        faster = [] if self.gains(whole) or self.broken() else \
+        faster = [] if self.settles(whole) else \
             [call for call in good if self.seems(call, 1 - 2 * LEAST_GAIN)]
         self.measure_again(slower + faster, again)
-        harms = [self.harm(call, len(slower)) for call in slower]
-        hurt = [sentence for sentence in harms if sentence]
-        faster = [call for call in faster if self.is_faster(call, len(faster))]
-        broken = self.broken()
-        return Proof(*self.verdict(whole, faster, len(hurt), len(broken), len(good)), hurt, whole,
-                     self.pairs, broken)
+        self.narrow(slower + faster, until)
+        harms = {call: self.harm(call, len(slower)) for call in slower}
+        hurt = [sentence for sentence in harms.values() if sentence]
+        faster = {call: self.gain(call, len(faster)) for call in faster}
+        faster = {call: sentence for call, sentence in faster.items() if sentence}
+        broken = self.broken(AFTER)
+        better = [*faster.values(), *self.broken(BEFORE)] if self.alike else []
+        return Proof(*self.verdict(whole, list(faster), len(hurt), len(broken), len(good)), hurt,
+                     whole, self.pairs, broken, better, self.doubts,
+                     self.limit([call for call in good if not harms.get(call)]))
+
+    def settles(self, whole):
+        """Whether no faster call can change the verdict."""
+        return not self.alike and (self.gains(whole) or bool(self.broken(AFTER)))
+
+    def limit(self, calls):
+        """A sentence about the largest slow-down of calls that are not slower, for all we know."""
+        highs = [(stats.ratio_of_jobs([self.of(call)]).high, call) for call in calls
+                 if self.is_measured(call)]
+        if not highs:
+            return ""
+        high, call = max(highs)
+        if high <= 1:
+            return "No call is slower at all, at 95% for each."
+        return f"The largest slow-down that the proof cannot exclude, at 95% for each call, is " \
+               f"{percent(high - 1)}: {call}."
+
+    def is_measured(self, call):
+        """Whether there are times of a call, and nothing speaks against them."""
+        return self.is_whole(call) and (call, AFTER) in self.blocks
 
     def is_whole(self, call):
-        """Whether a call was measured in all jobs, before and after."""
+        """Whether a call did not fail twice, before or after, and is not refused."""
         return call not in self.refused and (call, BEFORE) not in self.failed \
             and (call, AFTER) not in self.failed
 
-    def broken(self):
-        """Sentences about calls that fail with the file, and do not without it."""
-        found = []
-        for call in self.calls:
-            if (call, AFTER) in self.failed and (call, BEFORE) not in self.failed:
-                status, note = self.failed[call, AFTER]
-                what = "gives a wrong result" if "wrong" == status else "fails"
-                found.append(f"{call} {what} with the file: {note}")
-        return found
+    def broken(self, arm):
+        """Sentences about calls that fail in these jobs, and do not in the others."""
+        other = BEFORE if AFTER == arm else AFTER
+        return [self.sentence(call, arm, *self.failed[call, arm]) for call in self.calls
+                if (call, arm) in self.failed and (call, other) not in self.failed]
+
+    def sentence(self, call, arm, status, note):
+        """How a call fails."""
+        what = "gives a wrong result" if "wrong" == status else "fails"
+        where = "with the file" if AFTER == arm else \
+            "with the other file" if self.alike else "without the file"
+        return f"{call} {what} {where}: {note}"
 
     def of(self, call):
         """(blocks before, blocks after)."""
@@ -142,7 +222,7 @@ class Prover:
     def harm(self, call, calls):
         """A sentence about a call that is slower, None if it is not. calls: how many are asked
         about, which the interval allows for."""
-        if not self.is_whole(call):
+        if not self.is_measured(call):
             return None
         interval = stats.ratio_of_jobs([self.of(call)], 1 - 0.05 / calls)
         if interval.low <= 1 or interval.middle <= 1 + LEAST_GAIN:
@@ -150,10 +230,12 @@ class Prover:
         return f"{call} takes {percent(interval.middle - 1)} longer " \
                f"({percent(interval.low - 1)} to {percent(interval.high - 1)})"
 
-    def is_faster(self, call, calls):
-        """calls: how many are asked about, which the interval allows for."""
-        return self.is_whole(call) and self.gains(
-            stats.ratio_of_jobs([self.of(call)], 1 - 0.05 / calls))
+    def gain(self, call, calls):
+        """A sentence about a call that is faster, None if it is not."""
+        if not self.is_measured(call):
+            return None
+        interval = stats.ratio_of_jobs([self.of(call)], 1 - 0.05 / calls)
+        return f"{call} takes {change(interval)} time" if self.gains(interval) else None
 
     @staticmethod
     def gains(interval):
@@ -174,21 +256,50 @@ class Prover:
         return False, f"The file is not recommended: it does not help; {gain}."
 
 
-# Two files agree only where a difference of so much would have been seen.
-AGREEMENT = 0.1
+# Two files agree only where a difference of so much, of the mean, would have been seen.
+AGREEMENT = 0.05
 
 
 def agreement(proof):
-    """The Proof of a file against another one, read as: do they agree within noise?"""
+    """The Proof of a file against another one, read as: do they agree within noise? Whichever of
+    the two is named first, the answer is the same."""
     if proof.ratio is None:
         return proof
     middle, low, high = proof.ratio
-    unknown = low <= 1 <= high and (low < 1 - AGREEMENT or high > 1 + AGREEMENT)
-    worse = proof.hurt or proof.broken
-    alike = not worse and not unknown and (low <= 1 <= high or abs(1 - middle) < LEAST_GAIN)
+    apart = not low <= 1 <= high and max(middle, 1 / middle) > 1 + AGREEMENT
+    differ = apart or proof.hurt or proof.broken or proof.better
+    alike = not differ and max(high, 1 / low) <= 1 + AGREEMENT
     how = "agree within noise" if alike else "do not agree"
-    if unknown and not worse:
+    if not differ and not alike:
         how = "cannot be told from each other, nor shown to agree: jobs differ too much"
     sentence = f"The two files {how}; times with this one are {middle:.3f} times those with the " \
                f"other ({low:.3f} to {high:.3f})."
     return proof._replace(help=alike, sentence=sentence)
+
+
+def failures(call, results):
+    """{(call, arm): (status, note)} of results of a pair that are no times, nor refused."""
+    found = {}
+    for arm in (BEFORE, AFTER):
+        result = results.get((call, arm), NO_PAIR)
+        if result is None:
+            found[call, arm] = "failed", "it was not measured"
+        elif result["status"] != "refused" and ("ok" != result["status"]
+                                                or not result["seconds"]):
+            found[call, arm] = result["status"], result.get("note") or result["status"]
+    return found
+
+
+def forget_failures(records):
+    """Leaves out of a journal's records the pairs of a proof that had a failure in a call: they
+    are measured anew."""
+    failed = {_pair_of(name) for name, record in records.items()
+              if record["result"]["status"] not in ("ok", "refused")}
+    for name in [name for name in records if _pair_of(name) in failed - {None}]:
+        del records[name]
+
+
+def _pair_of(name):
+    """(pair of jobs, call) of a cell; None if it is none of a proof."""
+    words = name.split("/", 3)
+    return (words[1].rstrip(AGAIN), words[3]) if "proof" == words[0] else None

@@ -81,12 +81,15 @@ def _how_to_use(results):
 
 
 def _hurt(results):
-    """What the file makes worse."""
+    """What the file makes worse, and how much of that may be unseen."""
     lists = [(title, results["verdict"].get(key) or [])
              for title, key in (("Slower beyond noise:", "hurt"),
-                                ("Not right with the file, and right without it:", "broken"))]
+                                ("Not right with the file, and right without it:", "broken"),
+                                ("Faster with this file, or right with it alone:", "better"),
+                                ("Failed once, and not again:", "doubts"))]
     return "".join(page.tag("div", paragraph(title) + page.tag("ul", "".join(
-        page.tag("li", text(line)) for line in lines)), "warn") for title, lines in lists if lines)
+        page.tag("li", text(line)) for line in lines)), "warn") for title, lines in lists if lines) \
+        + (paragraph(results["verdict"]["limit"]) if results["verdict"].get("limit") else "")
 
 
 # ---- choices

@@ -203,6 +203,7 @@ class Tuning:
                             "hosts": asked.get("hosts") or self.machine["hosts"]}}
         self.journal = (journal.Journal.resume(path, head) if self.options.resume
                         else journal.Journal.create(path, head))
+        prove.forget_failures(self.journal.records)
         self.measurer = measure.Measurer(
             self.run_cells, self.journal, progress.Progress(60 * self.options.budget), self.table,
             self.start, self.directory)
@@ -304,7 +305,7 @@ class Tuning:
             for file, settings in given.items():
                 preflight.check_files(self.launcher.through(form), self.table, file, settings)
         prover = prove.Prover(self.measurer, prove.Files(before, path, forms), self.held(),
-                              self.options.effort, self.options.seed)
+                              self.options.effort, self.options.seed, bool(self.options.against))
         return prover.run(self.until(PROOF))
 
     def held(self):
@@ -347,7 +348,8 @@ class Tuning:
                  "choices": self.choices, "regret": self.regret,
                  "failures": results.failures(records),
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
-                             "broken": list(proof.broken)}}
+                             "broken": list(proof.broken), "better": list(proof.better),
+                             "doubts": list(proof.doubts), "limit": proof.limit}}
         if proof.help:
             ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
             found["files"] = dict.fromkeys(self.ways(ways), path)
@@ -369,6 +371,12 @@ class Tuning:
             self.say(f"slower: {sentence}")
         for sentence in proof.broken:
             self.say(f"broken: {sentence}")
+        for sentence in proof.better:
+            self.say(f"better: {sentence}")
+        for sentence in proof.doubts:
+            self.say(f"warning: {sentence}")
+        if proof.limit:
+            self.say(proof.limit)
         self.say_failures()
 
     def say_failures(self):
