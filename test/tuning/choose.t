@@ -12,6 +12,7 @@ import os
 import random
 import sys
 import tempfile
+from types import SimpleNamespace
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
@@ -607,6 +608,40 @@ def test_regret():
     bench = Bench(start)
     found = regret.measure(bench.measurer, bench.table, held, wrong(1, 1), {}, race.FULL, 1, 1e9)
     assert all(row["default"] > 0.2 and row["tuned"] < 0.08 for row in found), found
+
+
+def test_regret_with_rules():
+    """small calls are timed with the rules of the file in force, in jobs that begin with them"""
+    bench, seen = Bench(), []
+    run = bench.machine.run
+
+    def watch(cells, take, path, form):
+        settings = files.read_settings(path) if path else {}
+        cells = [list(group) for group in cells]
+        seen.extend((cell, settings) for group in cells for cell in group)
+        run(cells, take, path, form)
+
+    bench.measurer.run = watch
+    tuning = tune.Tuning(command_line.parse([bench.directory]), [])
+    tuning.directory, tuning.table, tuning.machine = bench.directory, bench.table, posed.MACHINE
+    tuning.measurer, tuning.largest, tuning.start = bench.measurer, LARGEST, {}
+    tuning.launcher = SimpleNamespace(forms=["tune"])
+    tuning.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 2, "quick",
+                               stats.Interval(0.5, 0.4, 0.6))]
+    path = tuning.write_files()
+    tuning.until = lambda part: 1e9
+    tuning.measure_regret()
+    wanted = files.read_settings(path)
+    small = [row for row in tuning.regret if "bcast" == row["collective"] and row["total"] < 12000]
+    assert wanted[rules.FILE] and small, wanted
+    tuned = [settings for cell, settings in seen
+             if "bcast" == cell["collective"] and cell["total"] < 12000 and settings]
+    assert tuned and all(settings == wanted for settings in tuned), tuned
+    arms = {record["asked"]["arm"]: record["asked"] for record in bench.measurer.records()
+            if "bcast:regular:600" in record["asked"]["cell"]}
+    assert arms["tuned"]["job"] == wanted and "job" not in arms["default"], arms
+    assert "job" not in arms["stock"], arms
+    assert not any(settings for cell, settings in seen if "scan" == cell["collective"])
 
 
 def test_regret_of_nothing():

@@ -7,7 +7,9 @@
 """Regret: how much longer held-out calls take than with the best that can be found for each.
 
 Each call is raced on its own: the settings before, those of the file, every algorithm that its
-variable names, half and twice the block size, and the component below without this one.
+variable names, half and twice the block size, and the component below without this one. coll/tuned
+reads its rules when MPI starts, so the arms of a call that the file has rules for have jobs with
+these rules.
 """
 
 import random
@@ -34,32 +36,35 @@ def arms_of(call, table, block, meshes):
     return arms
 
 
-def cells_of(call, arms, chosen, effort, seed):
-    """The cells of one call's race."""
+def cells_of(call, arms, chosen, rules, effort, seed):
+    """The cells of one call's race. rules: settings that jobs must have for what was chosen."""
     name = f"regret/{call}"
     common = {**call.cell(), "reps": 2 * effort.reps, "warmup": effort.warmup, "group": name,
               "seed": seed}
     cells = [{"cell": f"{name}/default", **common, "arm": "default", "set": {}}]
-    if chosen:
-        cells.append({"cell": f"{name}/tuned", **common, "arm": "tuned", "set": dict(chosen)})
+    ruled = {**common, "job": dict(rules)} if rules else common
+    if chosen or rules:
+        cells.append({"cell": f"{name}/tuned", **ruled, "arm": "tuned", "set": dict(chosen)})
     cells.append({"cell": f"{name}/{BELOW}", **common, "arm": BELOW, "stock": 1, "set": {}})
     for arm, settings in arms.items():
-        cells.append({"cell": f"{name}/{arm}", **common, "arm": arm,
+        cells.append({"cell": f"{name}/{arm}", **ruled, "arm": arm,
                       "set": {**chosen, **settings}})
     return cells
 
 
-def measure(measurer, table, calls, chosen, blocks, effort, seed, until):
+def measure(measurer, table, calls, chosen, blocks, effort, seed, until, rules=None):
     """Rows of results.json's "regret": {collective, distribution, total, default, tuned,
     best_arm}; default and tuned are parts of the best time. Calls that the time does not allow
-    are left out. blocks: {call: block size chosen}."""
+    are left out. blocks: {call: block size chosen}; rules(call): the settings by which coll/tuned
+    finds rules, {} where there are none for a call."""
     meshes = knobs.has_mesh(table, {**measurer.start, **chosen})
     rows, last = [], 0.0
     for call in random.Random(f"{seed}/regret").sample(calls, len(calls)):
         before = measurer.spent
         if rows and before + last > until:
             break
-        cells = cells_of(call, arms_of(call, table, blocks.get(call), meshes), chosen, effort, seed)
+        cells = cells_of(call, arms_of(call, table, blocks.get(call), meshes), chosen,
+                         rules(call) if rules else {}, effort, seed)
         results = measurer.measure(cells, "regret", seed)
         last = measurer.spent - before
         row = _row(call, {cell["arm"]: results.get(cell["cell"]) for cell in cells})

@@ -206,6 +206,12 @@ def steps(rules, collective, ranks):
             if step[0] != following[0]]
 
 
+def reach(rules, call):
+    """Whether a file of these rules says which algorithm serves a call, if it goes to coll/tuned."""
+    return call.total < 2 * SIZES[-1] and any(rule.call.collective == call.collective
+                                              for rule in rules)
+
+
 def number_of(rule):
     """What the file has for a rule; 0 leaves the choice to coll/tuned."""
     return rule.algorithm if rule else 0

@@ -63,7 +63,7 @@ class Tuning:
         self.say = lambda text: print(text, flush=True)
         self.chosen, self.choices, self.tasks, self.fits = {}, [], [], []
         self.proven, self.against = {}, {}
-        self.rules, self.regret = [], []
+        self.rules, self.ruled, self.regret = [], {}, []
         self.nothing = None  # why nothing could be tried
 
     # ---- preflight
@@ -267,7 +267,8 @@ class Tuning:
             files.remove(os.path.join(self.directory, name))
         settings = {**self.start, **self.chosen}
         if self.rules:
-            settings.update(self.write_rules())
+            self.ruled = self.write_rules()
+            settings.update(self.ruled)
         if not self.chosen and not self.rules:
             return None
         path = os.path.join(self.directory, CANDIDATE)
@@ -337,7 +338,11 @@ class Tuning:
                 blocks[call] = record["result"].get("block")
         self.regret = regret.measure(self.measurer, self.table, self.held(), self.chosen,
                                      blocks, self.options.effort, self.options.seed,
-                                     self.until(REGRET))
+                                     self.until(REGRET), self.rules_for)
+
+    def rules_for(self, call):
+        """Settings by which coll/tuned finds rules, {} if there are none for a call."""
+        return self.ruled if rules.reach(self.rules, call) else {}
 
     # ---- results
 
