@@ -94,7 +94,8 @@ def begun(place, *words):
     run = tune.Tuning(command_line.parse(words), words)
     run.directory = files.make_directory(out)
     run.read_installation()
-    head = {**run.asked_for(), "machine": {"library": "x", "hosts": ["n0"], "pml": "ob1"}}
+    head = {**run.asked_for(), "machine": {"library": "x", "hosts": ["n0"], "pml": "ob1",
+                                       "kernel": "kernel-1"}}
     journal.Journal.create(os.path.join(out, "journal.jsonl"), head).close()
     return words
 
@@ -112,6 +113,9 @@ def test_proof_anew():
                          ("proof/0+/before/a", "ok"), ("race/x/0/a/again", "wrong")):
         with open(path, "a", encoding="utf-8") as stream:
             stream.write(json.dumps({"cell": name, "result": {"status": status}}) + "\n")
+    run.program = os.path.join(place.path, "kernel-2")
+    refused(lambda: run.open_journal({"hosts": ["n0"]}), "kernel (kernel-1; now kernel-2)")
+    run.program = os.path.join(place.path, "kernel-1")
     run.open_journal({"hosts": ["n0"]})
     assert list(run.journal.records) == ["proof/0/after/b", "proof/0/before/c",
                                          "race/x/0/a/again"], run.journal.records
@@ -119,6 +123,10 @@ def test_proof_anew():
 
 def replace(path, old, new):
     files.write(path, files.read(path).replace(old, new))
+
+
+LIBRARIES = ["mca_coll_pipering.so", "mca_coll_mleader.so", "mca_coll_tuned.so", "mca_coll_han.so",
+             "../libmpi.so", "../libopen-pal.so"]
 
 
 def test_resume_refused():
@@ -130,26 +138,31 @@ def test_resume_refused():
             ("against", "bad.conf", "6", "7", ["other contents of --against", "bad.conf"]),
             ("pipering", "mca_coll_pipering.so", "a", "b", ["another coll/pipering"]),
             ("mleader", "mca_coll_mleader.so", "a", "b", ["another coll/mleader"]),
+            ("tuned", "mca_coll_tuned.so", "a", "b", ["another coll/tuned"]),
+            ("han", "mca_coll_han.so", "a", "b", ["another coll/han"]),
+            ("libmpi", "../libmpi.so", "a", "b", ["another libmpi"]),
+            ("libopen-pal", "../libopen-pal.so", "a", "b", ["another libopen-pal"]),
             ("prefix", "info", "prefix:/posed", "prefix:/other", ["another prefix", "/other"]),
             ("setting", "info", "window:value:0", "window:value:8",
              ["coll_pipering_window 0 in force (now 8)"]),
             ("new setting", "info", "min_total:source:default", "min_total:source:environment",
              ["coll_pipering_min_total the default in force (now 8192)"])):
         place = Place()
+        components = files.make_directory(os.path.join(place.path, "lib", "openmpi"))
         replace(os.path.join(place.path, "info"), "path:prefix",
-                f"path:pkglibdir:{place.path}\npath:prefix")
+                f"path:pkglibdir:{components}\npath:prefix")
         replace(os.path.join(place.path, "info"), "window:source:default",
                 "window:source:file (/etc/conf)")
         for file, text in (("start.conf", "4"), ("good.conf", "5"), ("bad.conf", "6")):
             files.write(os.path.join(place.path, file), f"coll_pipering_alpha={text}\n")
-        for file in ("mca_coll_pipering.so", "mca_coll_mleader.so"):
-            files.write(os.path.join(place.path, file), "a")
+        for file in LIBRARIES:
+            files.write(os.path.join(components, file), "a")
         paths = [os.path.join(place.path, f"{file}.conf") for file in ("start", "good", "bad")]
         more = ["--start-file", paths[0]]
         if what in ("proven", "against"):
             more += ["--prove", paths[1], "--against", paths[2]]
         run = begun(place, *more)
-        replace(os.path.join(place.path, name), old, new)
+        replace(os.path.join(components if name in LIBRARIES else place.path, name), old, new)
         tuned(place, *run[2:], "--resume", words=words)
 
 

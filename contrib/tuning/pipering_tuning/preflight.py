@@ -194,6 +194,10 @@ def site_settings(table, names):
     return {name: value for name, value in table.given().items() if name in names}
 
 
+# What serves calls besides the two components, where it is a file of its own.
+OTHERS, LIBRARIES = ("coll/tuned", "coll/han"), ("libmpi", "libopen-pal")
+
+
 def installation(table):
     """What of an Open MPI must not change while a run is resumed: {what it is: where, or which}."""
     found = {"prefix": table.prefix}
@@ -201,6 +205,10 @@ def installation(table):
     for name in ("coll/pipering", "coll/mleader"):
         file = os.path.join(directory, f"mca_{name.replace('/', '_')}.so")
         found[name] = digest(file) or digest(os.path.join(table.prefix, "lib", "libmpi.so"))
+    for name in OTHERS:
+        found[name] = digest(os.path.join(directory, f"mca_{name.replace('/', '_')}.so"))
+    for name in LIBRARIES:
+        found[name] = digest(os.path.join(os.path.dirname(directory), f"{name}.so"))
     return found
 
 

@@ -200,6 +200,7 @@ class Tuning:
         path = os.path.join(self.directory, JOURNAL)
         head = {**self.asked_for(), "command": self.command, "budget": self.options.budget,
                 "machine": {"library": self.machine["library"], "pml": self.machine["pml"],
+                            "kernel": os.path.basename(self.program),
                             "hosts": asked.get("hosts") or self.machine["hosts"]}}
         self.journal = (journal.Journal.resume(path, head) if self.options.resume
                         else journal.Journal.create(path, head))
