@@ -16,7 +16,7 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 from posed_place import Place, refused, script, tuned  # noqa: E402
-from pipering_tuning import files, launch  # noqa: E402
+from pipering_tuning import files, launch, preflight  # noqa: E402
 
 
 def test_options():
@@ -180,6 +180,22 @@ def test_output():
     open(os.path.join(place.path, "file"), "w", encoding="utf-8").close()
     tuned(place, "file/out", words=["file/out", "cannot be written"])
     tuned(place, "a,b", words=["comma"])
+
+
+def test_blind_nodes():
+    """nodes that do not see the output directory are named, and the directory too"""
+    with tempfile.TemporaryDirectory() as directory:
+        kernel = script(directory, "kernel-1", "exit 0\n")
+        for words, blind in (('"$@"', False), ('"$@"; rm -f kernel-1; "$@"', True),
+                             ('"$@"; touch kernel-1; "$@"', True)):
+            runs = script(directory, "runs", f"cd {directory}\n{words}\n")
+            launcher = launch.Launcher([runs])
+            if blind:
+                text = refused(lambda: preflight.check_program(launcher, kernel), kernel,
+                               f"directory {directory} must", "nothing was measured")
+                assert text.startswith(os.uname().nodename + " cannot run"), text
+            else:
+                preflight.check_program(launcher, kernel)
 
 
 def test_files():

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 import tap
-from pipering_tuning import kernel
+from pipering_tuning import kernel, messages
 from pipering_tuning.files import Refusal
 
 POSED = os.path.join(tap.HERE, "posed_kernel.py")
@@ -258,6 +258,42 @@ def test_log():
                 except Refusal as refusal:
                     assert log in str(refusal) and refusal.late, refusal
             (os.rmdir if os.path.isdir(log) else os.unlink)(log)
+
+
+DASHES = "-" * 74
+MISSING = f"""[n0:02171] mca_base_component_repository_open: unable to open it
+{DASHES}
+WARNING: a device has no parameters.  It is used as it is.
+
+  Device: x
+{DASHES}
+{DASHES}
+A requested component was not found, or was unable to be opened.  This
+means that this component is either not installed or is unable to be
+used on your system (e.g., sometimes this means that shared libraries).
+
+Host:      n0
+Framework: pml
+Component: ucx
+{DASHES}
+[n0:02172] PMIX ERROR: PMIX_ERR_NOT_FOUND in file client/pmix_client.c at line 1
+"""
+
+
+def test_reasons():
+    """why jobs do not begin is said by the message of Open MPI that names the cause"""
+    said = ("A requested component was not found, or was unable to be opened; Host: n0; "
+            "Framework: pml; Component: ucx")
+    assert said == messages.why(MISSING.splitlines()), messages.why(MISSING.splitlines())
+    assert "no route" == messages.why(["no route", DASHES]) and "" == messages.why([DASHES] * 2)
+    assert "b" == messages.why([DASHES, "WARNING: a", DASHES, "b", DASHES])
+    with tempfile.TemporaryDirectory() as directory:
+        launcher = Launcher("/bin/sh", "-c", f"cat >&2 <<'END'\n{MISSING}END\nexit 1", "sh")
+        try:
+            kernel.run(POSED, launcher, [], None, directory=directory)
+            assert False, "no Refusal"
+        except Refusal as refusal:
+            assert said in str(refusal) and "two jobs in a row" in str(refusal), refusal
 
 
 def test_lines():

@@ -29,6 +29,7 @@ import signal
 import subprocess
 import time
 
+from . import messages
 from .files import Refusal
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
@@ -89,7 +90,7 @@ def _compile(mpicc, program):
     if 0 == made.returncode:
         return None
     errors = [line for line in made.stdout.splitlines() if "error" in line]
-    return (errors or [_last_line(made.stdout.splitlines())])[0]
+    return (errors or [messages.last_line(made.stdout.splitlines())])[0]
 
 
 def build(mpicc, directory):
@@ -186,14 +187,6 @@ def parse_machine(words):
             "crowded": "1" == values.get("crowded"),
             "clock_error": float(values["clock_error"]),
             "rtt": float(values["rtt"])}
-
-
-def _last_line(lines):
-    """The last line that says something; mpirun frames its messages."""
-    for line in reversed(lines):
-        if re.search(r"[A-Za-z]", line):
-            return line.strip()
-    return ""
 
 
 # ---- what jobs say besides
@@ -298,12 +291,12 @@ class _Job:
         return self.lines.popleft()
 
     def reason(self):
-        """Why the job ended: the last that mpirun said, or its status."""
+        """Why the job ended: what Open MPI says of it, or its status."""
         try:
             status = self.process.wait(KILL_TIMEOUT)
         except subprocess.TimeoutExpired:
             status = None
-        return _last_line(self.said) or f"the job ended with status {status} without a word"
+        return messages.why(list(self.said)) or f"the job ended with status {status} without a word"
 
     def end(self):
         """Ends the job: there are no more cells."""

@@ -95,6 +95,20 @@ def probe(launcher):
     return nodes
 
 
+def check_program(launcher, program):
+    """Refuses where a node cannot run what was written to the output directory."""
+    text = run_plainly(launcher, ["/bin/sh", "-c", f"test -x {shlex.quote(program)} || "
+                                  "printf 'pipering-blind\\t%s\\n' \"$(uname -n)\""])
+    blind = {words[1] for words in (line.split("\t") for line in text.splitlines())
+             if 2 == len(words) and "pipering-blind" == words[0]}
+    if blind:
+        hosts = sorted(blind, key=_natural)
+        shown = " ".join(hosts[:8]) + (" ..." if len(hosts) > 8 else "")
+        raise Refusal(f"{shown} cannot run {program}: the output directory "
+                      f"{os.path.dirname(program)} must lie where all nodes see it and may run "
+                      f"programs; {NOT_BEGUN}")
+
+
 def _asking(table, settings):
     """A script of sh that prints the lines of these variables' values alone. ompi_info prints the
     first component only that one --param after the other asks for, so each has an ompi_info; it

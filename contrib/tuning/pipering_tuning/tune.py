@@ -89,6 +89,7 @@ class Tuning:
             return False
         self.program = kernel.build(os.path.join(self.table.prefix, "bin", "mpicc"),
                                     self.directory)
+        preflight.check_program(self.launcher, self.program)
         asked = kernel.run(self.program, self.launcher, [], None,
                            settings=self.start_path(), directory=self.directory)
         self.machine = preflight.describe(self.launcher, self.table, self.nodes, asked)
