@@ -91,6 +91,15 @@ def test_broken():
     assert "Slower beyond noise:" not in words
 
 
+def test_unseen():
+    """what the proof cannot see, and what failed once, stands below the verdict"""
+    results = example_results.make("useless")
+    results["verdict"].update(limit="It may be 7% slower.", doubts=["bcast fails (once)"])
+    words = "".join(Page(report.make(results)).text)
+    assert words.index("bcast fails (once)") < words.index("It may be 7% slower.")
+    assert "Keep the defaults" in words and "alone:" not in words
+
+
 def test_every_section():
     """a full run shows every section, an empty one only where it ran"""
     ids = Page(report.make(example_results.make())).ids

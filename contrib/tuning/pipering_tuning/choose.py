@@ -142,8 +142,8 @@ class Chooser:
         """Why no verdict rests on times of a candidate."""
         reasons = list(dict.fromkeys(row["reason"] for row in self.choices))
         if NO_TIME in reasons or ONE_ROUND in reasons:
-            return "the time of --budget allows no race of two rounds (--resume with a longer one " \
-                   "goes on)"
+            return "the time of --budget allows no race of two rounds (--resume with a longer " \
+                   "one goes on)"
         if NO_CALL in reasons:
             return "no call can be measured with the settings in force"
         return "; ".join(reasons[:3]) or "no variable has another value here that could be raced"

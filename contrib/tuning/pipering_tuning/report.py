@@ -87,9 +87,10 @@ def _hurt(results):
                                 ("Not right with the file, and right without it:", "broken"),
                                 ("Faster with this file, or right with it alone:", "better"),
                                 ("Failed once, and not again:", "doubts"))]
-    return "".join(page.tag("div", paragraph(title) + page.tag("ul", "".join(
-        page.tag("li", text(line)) for line in lines)), "warn") for title, lines in lists if lines) \
-        + (paragraph(results["verdict"]["limit"]) if results["verdict"].get("limit") else "")
+    boxes = [page.tag("div", paragraph(title) + page.tag("ul", "".join(
+        page.tag("li", text(line)) for line in lines)), "warn") for title, lines in lists if lines]
+    limit = results["verdict"].get("limit")
+    return "".join(boxes + ([paragraph(limit)] if limit else []))
 
 
 # ---- choices

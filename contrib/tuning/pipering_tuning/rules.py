@@ -207,7 +207,7 @@ def steps(rules, collective, ranks):
 
 
 def reach(rules, call):
-    """Whether a file of these rules says which algorithm serves a call, if it goes to coll/tuned."""
+    """Whether a file of these rules has some for calls like this one."""
     return call.total < 2 * SIZES[-1] and any(rule.call.collective == call.collective
                                               for rule in rules)
 
