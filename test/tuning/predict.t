@@ -10,6 +10,7 @@
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -305,7 +306,21 @@ def test_params():
                    "coll_pipering_verbose = 1\n")
         file.flush()
         answer = predict("--params", file.name, "--ranks", 8, "--dist", "spike", "--total", "1M")
-    assert by_name(answer)["ring"]["block"] == 1000
+        assert by_name(answer)["ring"]["block"] == 1000
+        file.write("coll_pipering_blocksize=1000\n")
+        file.flush()
+        status, out, error = run("--params", file.name, "--ranks", 8, "--total", "1M")
+        assert status == 2 and not out and error.count("\n") == 1, (status, out, error)
+        assert "line 5" in error and "coll_pipering_blocksize" in error, error
+
+
+def test_units():
+    """whole numbers are read as Open MPI reads them"""
+    for text, block in (("4k", 4096), ("4KiB", 4096), ("0x1000", 4096), ("010000", 4096),
+                        ("1mb", 1 << 20)):
+        answer = predict("--ranks", 8, "--dist", "broadcast", "--total", "8M",
+                         "--set", f"coll_pipering_block_size={text}")
+        assert by_name(answer)["ring"]["block"] == block, (text, by_name(answer)["ring"])
 
 
 def test_bad_input():
@@ -331,6 +346,11 @@ def test_bad_input():
                  (["--cost", "speed=1"], "speed"),
                  (["--set", "coll_pipering_speed=1"], "coll_pipering_speed"),
                  (["--set", "coll_pipering_window=5000"], "4096"),
+                 (["--set", "coll_pipering_window=5k"], "4096"),
+                 (["--set", "coll_pipering_block_size=4ki"], "4ki"),
+                 (["--set", "coll_pipering_block_size=k"], "whole"),
+                 (["--collective", "bcast", "--ranks", 8, "--total", "2G"], "2147483647"),
+                 (["--collective", "reduce", "--ranks", 8, "--total", "16G"], "2147483647"),
                  (["--set", "coll_pipering_bcast_algorithm=ring"], "pipeline"),
                  (["--set", "coll_pipering_overlap=perhaps"], "true or false"),
                  (["--mesh", "4x0", "--total", "1M"], "4x0"),
@@ -338,7 +358,7 @@ def test_bad_input():
                  (["--mesh", "300x300", "--total", "1M"], "90000"),
                  (["--mesh", "4x4", "--ppn", 5000, "--total", "1M"], "65536 ranks"),
                  (["--mesh", "4x4", "--ranks", 7, "--total", "1M"], "16 vertices"),
-                 (["--mesh", "4x4", "--counts", "-", "--total", "1M"], "0 counts"),
+                 (["--mesh", "4x4", "--counts", "-", "--total", "1M"], "empty"),
                  (["--frobnicate", "1"], "--frobnicate"),
                  (["--total"], "--total"))
         for words, named in cases:
@@ -346,7 +366,8 @@ def test_bad_input():
             assert status == 2 and not out, (words, status, out)
             assert error.count("\n") == 1 and named in error, (words, error)
             assert error.endswith("; nothing was predicted\n"), error
-    for text, named in (("1 2 x", "count 3"), ("-1", "count 1"), ("", "0 counts")):
+    for text, named in (("1 2 x", "count 3"), ("-1", "count 1"), ("", "empty"), ("# none\n", "empty"),
+                        ("1 \0 2", "count 2"), ("1\0", "count 2")):
         status, out, error = run("--counts", "-", stdin=text)
         assert status == 2 and not out and named in error, (text, error)
 
@@ -358,6 +379,36 @@ def test_output():
             done = subprocess.run([DOOR, "--ranks", "8", "--total", "1M"], stdout=full,
                                   stderr=subprocess.PIPE, text=True, timeout=LIMIT, check=False)
         assert done.returncode == 2 and "cannot be written" in done.stderr, done.stderr
+
+
+def copy_tree(root):
+    """What the program is made of, in another tree."""
+    for folder in ("contrib/tuning/predict", "ompi/mca/coll/pipering", "ompi/mca/common/irregular",
+                   "test/bench/traff"):
+        shutil.copytree(os.path.join(tap.ROOT, folder), os.path.join(root, folder))
+    return shutil.copy(DOOR, os.path.join(root, "contrib", "tuning"))
+
+
+def test_trees():
+    """trees that share a directory have a program each, and blanks in their paths do not matter"""
+    with tempfile.TemporaryDirectory(suffix=" a tree") as root:
+        quick = os.path.join(root, "cc")
+        with open(quick, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nexec cc "$@" -O0\n')
+        os.chmod(quick, 0o755)
+        door = copy_tree(root)
+        source = os.path.join(root, "contrib", "tuning", "predict", "predict_options.c")
+        environment = {**os.environ, "BUILD_DIR": os.path.join(root, "build"), "CC": quick}
+        for name in ("pipering-predict", "another-predict"):
+            with open(source, encoding="utf-8") as file:
+                text = file.read()
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(text.replace("usage: pipering-predict", f"usage: {name}"))
+            os.utime(source, (1, 1))  # older than any program
+            done = subprocess.run([door, "--help"], capture_output=True, text=True, timeout=LIMIT,
+                                  env=environment, check=False)
+            assert (done.returncode, done.stderr) == (0, ""), done
+            assert done.stdout.startswith(f"usage: {name}"), done.stdout
 
 
 def test_compiler():

@@ -105,15 +105,18 @@ bool predict_parse(predict_t *predict, int argc, char **argv);
 /** Values that hold unless a user says otherwise. */
 void predict_defaults(predict_t *predict);
 
-/** A variable of the component; unknown ones are an error unless `others` may be there. */
+/** A variable of the component that plans depend on. */
 bool predict_set_variable(predict_t *predict, const char *where, const char *name,
-                          const char *value, bool others);
+                          const char *value);
 
 /** A line of a machine file. */
 bool predict_set_machine(predict_t *predict, const char *where, const char *name,
                          const char *value);
 
-/** Reads `name = value` lines; of a file of variables also those of `ompi_info --parsable`. */
+/**
+ * Reads `name = value` lines; of a file of variables also those of `ompi_info --parsable`, and
+ * variables that plans do not depend on, of other components whatever they are called.
+ */
 bool predict_read_variables(predict_t *predict, const char *path);
 bool predict_read_machine(predict_t *predict, const char *path);
 

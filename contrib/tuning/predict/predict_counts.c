@@ -75,13 +75,14 @@ static bool find_type(predict_call_t *call)
 /* The first sign behind blanks, commas and comments; EOF: there is none. */
 static int skip(FILE *in)
 {
+    static const char blanks[] = {' ', '\t', '\r', '\n', ','};
     bool comment = false;
     int sign;
 
     do {
         sign = fgetc(in);
         comment = '#' == sign || (comment && '\n' != sign);
-    } while (EOF != sign && (comment || NULL != strchr(" \t\r\n,", sign)));
+    } while (EOF != sign && (comment || NULL != memchr(blanks, sign, sizeof(blanks))));
     return sign;
 }
 
@@ -117,9 +118,13 @@ static bool read_stream(predict_call_t *call, FILE *in)
         return predict_refuse("--counts %s: count %d is no whole number, 0 to %d",
                               call->counts_file, many + 1, INT_MAX);
     }
-    if (0 == many || (0 < call->ranks && call->ranks != many)) {
+    if (0 == many) {
+        return predict_refuse("--counts %s: it is empty, expected a count for each rank",
+                              call->counts_file);
+    }
+    if (0 < call->ranks && call->ranks != many) {
         return predict_refuse("--counts %s: there are %d counts, expected %d", call->counts_file,
-                              many, 0 < call->ranks ? call->ranks : 1);
+                              many, call->ranks);
     }
     call->ranks = many;
     return true;
@@ -217,6 +222,15 @@ static bool check(const predict_call_t *call)
     return true;
 }
 
+/* Counts of MPI are int. */
+static bool check_count(const predict_call_t *call)
+{
+    return gathers(call) || INT_MAX >= call->total / call->element
+           || predict_refuse("--total %zu: the vector has more than %d elements of --type %s, which "
+                             "no call of %s can name; take a larger --type", call->total, INT_MAX,
+                             call->type, predict_collective_name(call->collective));
+}
+
 static bool check_sizes(const predict_call_t *call)
 {
     if (call->root >= call->ranks) {
@@ -230,7 +244,7 @@ static bool check_sizes(const predict_call_t *call)
         return predict_refuse("--total %zu: expected a multiple of the %zu bytes of --type %s",
                               call->total, call->element, call->type);
     }
-    return true;
+    return check_count(call);
 }
 
 /* Every rank of MPI_Allgather contributes the same. */

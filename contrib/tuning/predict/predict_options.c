@@ -136,7 +136,7 @@ static bool to_setting(predict_t *predict, const char *option, const char *text,
     memcpy(name, text, (size_t) (sign - text));
     name[sign - text] = '\0';
     return machine ? predict_set_machine(predict, option, name, sign + 1)
-                   : predict_set_variable(predict, option, name, sign + 1, false);
+                   : predict_set_variable(predict, option, name, sign + 1);
 }
 
 /* ---- options ---- */

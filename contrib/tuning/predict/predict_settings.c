@@ -102,6 +102,13 @@ static const setting_t machines[] = {
     {"wiring", CHOICE, MACHINE(wiring), 1, 0, 3, "switch half wires free"},
 };
 
+/* Variables of the component that no plan of a call depends on, without coll_pipering_. */
+static const char others[]
+    = "priority verbose backing_directory ring_buffer_budget why mesh mesh_decision mesh_barrier "
+      "fixed_point_sum barrier_algorithm alltoall_algorithm alltoallv_algorithm "
+      "alltoallw_algorithm neighbor_alltoallw_algorithm alltoall_small alltoall_in_place "
+      "alltoall_window alltoall_many alltoall_many_window alltoall_visit alltoall_permute";
+
 /* The place of a word in a list of words; -1: it is not there. */
 static int find_word(const char *list, const char *word)
 {
@@ -140,6 +147,35 @@ static bool to_number(const char *value, double *number)
     return end != value && '\0' == *end && 0 == errno && isfinite(*number);
 }
 
+/* What a unit behind a number stands for, k, m or g with b or ib behind it; 0: it is none. */
+static double scale_of(const char *unit)
+{
+    static const char *const words[] = {"", "k kb kib", "m mb mib", "g gb gib"};
+    char word[4] = "";
+
+    for (size_t i = 0; sizeof(word) - 1 > i && '\0' != unit[i]; ++i) {
+        word[i] = (char) tolower((unsigned char) unit[i]);
+    }
+    for (int i = 1; i < (int) COUNT(words) && sizeof(word) > strlen(unit); ++i) {
+        if (0 <= find_word(words[i], word)) {
+            return (double) (1 << 10 * i);
+        }
+    }
+    return '\0' == *unit;
+}
+
+/* A whole number as Open MPI reads it: octal behind 0, hexadecimal behind 0x, with a unit. */
+static bool to_whole(const char *value, double *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = (double) strtoll(value, &end, 0);
+    const double scale = scale_of(end);
+    *number *= scale;
+    return end != value && 0 == errno && 0 < scale;
+}
+
 static bool parse(const setting_t *setting, const char *value, double *number)
 {
     if (SWITCH == setting->kind) {
@@ -150,8 +186,8 @@ static bool parse(const setting_t *setting, const char *value, double *number)
         return 0 <= *number || (to_number(value, number) && floor(*number) == *number
                                 && 0 <= *number && setting->most >= *number);
     }
-    return to_number(value, number) && setting->least <= *number && setting->most >= *number
-           && (NUMBER == setting->kind || floor(*number) == *number);
+    return (NUMBER == setting->kind ? to_number(value, number) : to_whole(value, number))
+           && setting->least <= *number && setting->most >= *number;
 }
 
 static void store(predict_t *predict, const setting_t *setting, double number)
@@ -249,7 +285,7 @@ static bool set_algorithm(predict_t *predict, const char *where, const char *nam
 #define PREFIX "coll_pipering_"
 
 bool predict_set_variable(predict_t *predict, const char *where, const char *name,
-                          const char *value, bool others)
+                          const char *value)
 {
     const size_t length = strlen(PREFIX);
 
@@ -264,9 +300,17 @@ bool predict_set_variable(predict_t *predict, const char *where, const char *nam
             return set_algorithm(predict, where, name, collective, value);
         }
     }
-    return others || predict_refuse("%s: %s is no variable that a plan depends on; "
-                                    "ompi_info --param coll pipering --level 9 lists those of the "
-                                    "component", where, name);
+    return predict_refuse("%s: %s is no variable that a plan depends on; ompi_info --param coll "
+                          "pipering --level 9 lists those of the component", where, name);
+}
+
+/* A line of a file, in which settings of whatever plans do not depend on may stand too. */
+static bool set_listed(predict_t *predict, const char *where, const char *name, const char *value)
+{
+    const size_t length = strlen(PREFIX);
+
+    return 0 != strncmp(name, PREFIX, length) || 0 <= find_word(others, name + length)
+           || predict_set_variable(predict, where, name, value);
 }
 
 bool predict_set_machine(predict_t *predict, const char *where, const char *name,
@@ -317,7 +361,7 @@ static bool split_line(char *line, char **name, char **value)
         *sign = '\0';
         *name = key;
         *value = sign + strlen(":value:");
-        return true;
+        return NULL == strchr(key, ':'); /* a value that an enumeration has */
     }
     if ('\0' == *text || '#' == *text) {
         return false;
@@ -333,11 +377,6 @@ static bool split_line(char *line, char **name, char **value)
 }
 
 typedef bool setter_t(predict_t *predict, const char *where, const char *name, const char *value);
-
-static bool set_listed(predict_t *predict, const char *where, const char *name, const char *value)
-{
-    return predict_set_variable(predict, where, name, value, true);
-}
 
 static bool read_lines(predict_t *predict, FILE *in, const char *path, setter_t *setter)
 {
