@@ -10,6 +10,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -155,6 +156,46 @@ def test_mesh_model():
             if one["along_mesh"]:
                 ratio = one["model_seconds"] / one["executed_seconds"]
                 assert 0.8 < ratio < 1.25 and one["memory"] > 0, (words, one)
+
+
+def test_mesh_alltoall():
+    """an exchange of all with all takes what its busiest link carries, and packets their alpha"""
+    for mesh, links in (("4x4", 4 / 4), ("8x2", 4 / 8), ("8tx8tx8t", 8 / 8), ("2x2x2", 4 / 2),
+                        ("4tx2", 4 / 2), ("3x3", 4 / 3 * 9 / 8), ("5t", 8 / 5 * 25 / 24)):
+        answer = predict("--collective", "alltoall", "--mesh", mesh, "--total", "64M", *IDEAL)
+        n, found = answer["vertices"], by_name(answer)["permuted"]
+        assert answer["served"] and found["executed_seconds"] is None
+        sent = answer["bytes"] * (n - 1) / n * 6.494e-9  # seconds, by one link
+        bound = links * (n - 1) / n
+        assert abs(sent / answer["limit_seconds"] / bound - 1) < 1e-6, (mesh, answer)
+        assert 0.97 * bound < sent / found["model_seconds"] < bound, (mesh, answer)
+        assert abs(sum(found["parts"].values()) / found["model_seconds"] - 1) < 1e-6, found
+    small = predict("--collective", "alltoall", "--mesh", "4x4", "--total", 64, *IDEAL[2:],
+                    "--cost", "net_alpha=10")["algorithms"][0]
+    source = os.path.join(tap.ROOT, "ompi/mca/coll/pipering/alltoall",
+                          "coll_pipering_alltoall_params.c")
+    with open(source, encoding="utf-8") as file:
+        packet = int(re.search(r"define PACKET \(\(size_t\) (\d+)\)", file.read()).group(1))
+    large = predict("--collective", "alltoall", "--mesh", "4x4", "--total", 16 * (3 * packet + 1))
+    assert large["algorithms"][0]["messages"] == 4 * 15, large
+    assert small["messages"] == 15 and small["model_seconds"] >= 150e-6, small
+    _, out, _ = run("--collective", "alltoall", "--mesh", "4x2", "--total", "1M", "--explain")
+    assert "bound: the busiest link, of dimension 0 with 4 places" in out, out
+
+
+def test_mesh_barrier():
+    """a barrier takes a phase for each dimension, and more on longer lines"""
+    last = 0
+    for mesh, phases, messages in (("4", 1, 3), ("4x4", 2, 6), ("8x8", 2, 14), ("8tx8tx8t", 3, 21)):
+        answer = predict("--collective", "barrier", "--mesh", mesh, "--cost", "net_gap=1")
+        lines = by_name(answer)["mesh_lines"]
+        assert not answer["served"] and (lines["phases"], lines["messages"]) == (phases, messages)
+        assert lines["model_seconds"] > max(last, answer["limit_seconds"]), (mesh, answer)
+        last = lines["model_seconds"]
+    inside = predict("--collective", "barrier", "--mesh", "4x4", "--ppn", 2)
+    assert by_name(inside)["mesh_lines"]["phases"] == 3, inside
+    _, out, _ = run("--collective", "barrier", "--mesh", "4x4", "--explain")
+    assert "bound: 2 phases" in out, out
 
 
 def test_mesh_large():
@@ -336,6 +377,11 @@ def test_bad_input():
                  (["--ranks", "8", "--total", "1X"], "1X"),
                  (["--ranks", "8", "--total", "1M", "--dist", "bell"], "bell"),
                  (["--collective", "gather"], "gather"),
+                 (["--collective", "barrier", "--ranks", 4], "--mesh"),
+                 (["--collective", "barrier", "--mesh", "4", "--total", 8], "--total"),
+                 (["--collective", "alltoall", "--mesh", "4"], "--total"),
+                 (["--collective", "alltoall", "--mesh", "4", "--dist", "spike"], "counts"),
+                 (["--collective", "alltoall", "--mesh", "4", "--total", "9G"], "2147483647"),
                  (["--collective", "bcast", "--ranks", 8, "--total", 8, "--root", 8], "--root 8"),
                  (["--collective", "bcast", "--ranks", 8, "--dist", "spike"], "counts"),
                  (["--collective", "reduce", "--ranks", 8, "--total", "7"], "multiple"),

@@ -36,9 +36,13 @@ typedef struct predict_machine_t {
     int wiring; /**< executor_wiring_t */
 } predict_machine_t;
 
+/** Calls along a mesh that have no plan (predict_closed.c). */
+typedef enum { PREDICT_PLANNED, PREDICT_BARRIER, PREDICT_ALLTOALL } predict_closed_call_t;
+
 /** The call. */
 typedef struct predict_call_t {
-    mca_coll_pipering_collective_t collective;
+    mca_coll_pipering_collective_t collective; /**< if it is planned */
+    predict_closed_call_t closed;
     const char *dist, *counts_file; /**< NULL: not given */
     size_t total;                   /**< bytes */
     int ranks, ppn, root;
@@ -95,6 +99,18 @@ typedef struct predict_part_t {
 } predict_part_t;
 #define PREDICT_PARTS 8
 
+/** What is predicted by a closed form. */
+typedef struct predict_closed_t {
+    const char *algorithm, *reason; /**< why it is served, or not */
+    bool served;
+    int phases;
+    double messages;       /**< of a rank */
+    double seconds, limit; /**< as modelled; that links take at least */
+    char bound[256];       /**< what the limit comes from */
+    predict_part_t parts[PREDICT_PARTS];
+    int count;
+} predict_closed_t;
+
 /* ---- predict_options.c: all print one sentence and return false if something is wrong ---- */
 
 void predict_usage(FILE *out);
@@ -131,6 +147,9 @@ bool predict_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)
 /** Fills in ranks, nodes, counts and the total of a call; predict_forget frees them. */
 bool predict_deal(predict_call_t *call);
 void predict_forget(predict_call_t *call);
+
+/** The name of a call, without MPI_. */
+const char *predict_call_name(const predict_call_t *call);
 
 /** Name of a collective, without MPI_; its value, or -1. */
 const char *predict_collective_name(mca_coll_pipering_collective_t collective);
@@ -171,10 +190,19 @@ int predict_split(const predict_t *predict, const predict_outcomes_t *outcomes,
 /** Executes an outcome, if it has few enough messages or must be. */
 bool predict_execute(const predict_t *predict, predict_outcome_t *outcome);
 
+/* ---- predict_closed.c ---- */
+
+/** Predicts a call that has no plan, and prints the answer. */
+bool predict_close(const predict_t *predict);
+
 /* ---- predict_draw.c, predict_print.c ---- */
 
 /** Draws the ring, chain, trees or rounds of an outcome. */
 void predict_draw(const predict_t *predict, const predict_outcome_t *outcome);
+
+/** The beginning of an answer: call, machine and mesh; as JSON, an object without its end. */
+void predict_print_head(const predict_t *predict);
+void predict_begin_json(const predict_t *predict);
 
 void predict_print(const predict_t *predict, const predict_outcomes_t *outcomes);
 void predict_print_json(const predict_t *predict, const predict_outcomes_t *outcomes);

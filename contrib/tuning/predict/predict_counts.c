@@ -37,14 +37,22 @@ int predict_find_collective(const char *name)
     return -1;
 }
 
+const char *predict_call_name(const predict_call_t *call)
+{
+    return PREDICT_BARRIER == call->closed    ? "barrier"
+           : PREDICT_ALLTOALL == call->closed ? "alltoall"
+                                              : predict_collective_name(call->collective);
+}
+
 static bool gathers(const predict_call_t *call)
 {
-    return mca_coll_pipering_collective_row(call->collective)->gathers;
+    return PREDICT_PLANNED == call->closed && mca_coll_pipering_collective_row(call->collective)->gathers;
 }
 
 static bool combines(const predict_call_t *call)
 {
-    return !gathers(call) && MCA_COLL_PIPERING_BCAST != call->collective;
+    return PREDICT_PLANNED == call->closed && !gathers(call)
+           && MCA_COLL_PIPERING_BCAST != call->collective;
 }
 
 /* ---- types ---- */
@@ -203,8 +211,12 @@ static bool deal_out(predict_call_t *call)
 
 static bool check(const predict_call_t *call)
 {
-    const char *name = predict_collective_name(call->collective);
+    const char *name = predict_call_name(call);
 
+    if (PREDICT_PLANNED != call->closed && NULL == call->mesh) {
+        return predict_refuse("--collective %s is predicted along a mesh only; --mesh says which",
+                              name);
+    }
     if (NULL != call->counts_file && NULL != call->dist) {
         return predict_refuse("--counts and --dist exclude each other");
     }
@@ -225,16 +237,21 @@ static bool check(const predict_call_t *call)
 /* Counts of MPI are int. */
 static bool check_count(const predict_call_t *call)
 {
-    return gathers(call) || INT_MAX >= call->total / call->element
+    const size_t parts = PREDICT_ALLTOALL == call->closed ? (size_t) call->ranks : 1;
+
+    return gathers(call) || INT_MAX >= call->total / parts / call->element
            || predict_refuse("--total %zu: the vector has more than %d elements of --type %s, which "
                              "no call of %s can name; take a larger --type", call->total, INT_MAX,
-                             call->type, predict_collective_name(call->collective));
+                             call->type, predict_call_name(call));
 }
 
 static bool check_sizes(const predict_call_t *call)
 {
     if (call->root >= call->ranks) {
         return predict_refuse("--root %d: expected a rank, 0 to %d", call->root, call->ranks - 1);
+    }
+    if (PREDICT_BARRIER == call->closed) {
+        return 0 == call->total || predict_refuse("--total: a barrier moves no data");
     }
     if (0 == call->total) {
         return predict_refuse("there are no bytes to move; --total BYTES or --counts FILE says "
@@ -247,12 +264,12 @@ static bool check_sizes(const predict_call_t *call)
     return check_count(call);
 }
 
-/* Every rank of MPI_Allgather contributes the same. */
+/* Every rank of MPI_Allgather contributes the same, and MPI_Alltoall sends the same to each. */
 static void round_up(predict_call_t *call)
 {
     const size_t one = call->element * (size_t) call->ranks;
 
-    if (MCA_COLL_PIPERING_ALLGATHER == call->collective) {
+    if (MCA_COLL_PIPERING_ALLGATHER == call->collective || PREDICT_ALLTOALL == call->closed) {
         call->total = (call->total + one - 1) / one * one;
     }
 }

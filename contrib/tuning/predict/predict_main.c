@@ -24,6 +24,9 @@ static bool predict_all(predict_t *predict)
     if (!predict_deal(&predict->call)) {
         return false;
     }
+    if (PREDICT_PLANNED != predict->call.closed) {
+        return predict_close(predict);
+    }
     const bool good = predict_run(predict, &outcomes);
     if (good && predict->json) {
         predict_print_json(predict, &outcomes);

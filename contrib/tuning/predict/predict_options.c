@@ -30,7 +30,7 @@ void predict_usage(FILE *out)
         "\n"
         "The call:\n"
         "  --collective NAME    allgatherv (default), allgather, bcast, reduce, allreduce, scan,\n"
-        "                       exscan\n"
+        "                       exscan; on a mesh also barrier and alltoall\n"
         "  --ranks P            1 to 65536; with --counts: as many as there are counts\n"
         "  --ppn K              ranks of a node (1)\n"
         "  --mesh EXTENTS       nodes are wired as a mesh, such as 4x4 or 8tx8tx8t (t: a closed\n"
@@ -40,8 +40,8 @@ void predict_usage(FILE *out)
         "  --counts FILE        counts of allgatherv, in elements, one a rank (-: standard input)\n"
         "  --dist NAME          or a distribution of --total, see below; NAME@K is turned by K\n"
         "                       ranks, NAME~SEED has its ranks shuffled\n"
-        "  --total BYTES        all contributions together, or the vector; 64K, 1M, 2G are meant\n"
-        "                       as 1024-based\n"
+        "  --total BYTES        all contributions together, or the vector, or of alltoall what a\n"
+        "                       rank sends; 64K, 1M, 2G are meant as 1024-based\n"
         "  --type NAME          byte, int, float, double; int is combined in any order\n"
         "                       (byte for gathers and bcast, else double)\n"
         "  --root R             of bcast and reduce (0)\n"
@@ -104,15 +104,19 @@ static bool to_bytes(const char *option, const char *value, size_t *bytes)
     return true;
 }
 
-static bool to_collective(const char *value, mca_coll_pipering_collective_t *collective)
+static bool to_collective(const char *value, predict_call_t *call)
 {
     const int found = predict_find_collective(value);
 
-    if (0 > found) {
+    call->closed = 0 == strcmp(value, "barrier")    ? PREDICT_BARRIER
+                   : 0 == strcmp(value, "alltoall") ? PREDICT_ALLTOALL
+                                                    : PREDICT_PLANNED;
+    if (0 > found && PREDICT_PLANNED == call->closed) {
         return predict_refuse("--collective %s: expected allgatherv, allgather, bcast, reduce, "
-                              "allreduce, scan or exscan", value);
+                              "allreduce, scan, exscan, or with --mesh barrier or alltoall", value);
     }
-    *collective = (mca_coll_pipering_collective_t) found;
+    call->collective = 0 > found ? MCA_COLL_PIPERING_COLLECTIVES
+                                 : (mca_coll_pipering_collective_t) found;
     return true;
 }
 
@@ -161,7 +165,7 @@ static bool take_call(predict_call_t *call, const char *option, const char *valu
 {
     *known = true;
     if (0 == strcmp(option, "--collective")) {
-        return to_collective(value, &call->collective);
+        return to_collective(value, call);
     }
     if (0 == strcmp(option, "--ranks")) {
         return to_count(option, value, 1, PREDICT_RANKS_MOST, &call->ranks);
@@ -231,7 +235,9 @@ static void settle(predict_t *predict)
 {
     mca_coll_pipering_params_t *params = &predict->params;
 
-    params->algorithm = predict->algorithm[predict->call.collective];
+    if (PREDICT_PLANNED == predict->call.closed) {
+        params->algorithm = predict->algorithm[predict->call.collective];
+    }
     params->ring_buffer_size = predict->ring_buffer ? params->ring_buffer_size & ~(size_t) 4095 : 0;
     params->ring_buffer_blocks = 1 == params->ring_buffer_blocks ? 2 : params->ring_buffer_blocks;
 }

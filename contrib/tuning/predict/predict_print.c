@@ -28,7 +28,10 @@ static void print_call(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
 
-    (void) printf("%s of %zu bytes", predict_collective_name(call->collective), call->total);
+    (void) printf("%s", predict_call_name(call));
+    if (0 < call->total) {
+        (void) printf(" of %zu bytes", call->total);
+    }
     if (NULL != call->counts_file) {
         (void) printf(" (counts of %s)", call->counts_file);
     } else if (NULL != call->dist) {
@@ -178,10 +181,15 @@ static void print_parts(const predict_t *predict, const predict_outcomes_t *outc
     }
 }
 
-void predict_print(const predict_t *predict, const predict_outcomes_t *outcomes)
+void predict_print_head(const predict_t *predict)
 {
     print_call(predict);
     print_machine(predict);
+}
+
+void predict_print(const predict_t *predict, const predict_outcomes_t *outcomes)
+{
+    predict_print_head(predict);
     print_table(predict, outcomes);
     if (0 > outcomes->chosen) {
         return;
@@ -267,12 +275,12 @@ static void put_mesh(const predict_call_t *call)
                   call->ways->size);
 }
 
-void predict_print_json(const predict_t *predict, const predict_outcomes_t *outcomes)
+void predict_begin_json(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
 
     (void) printf("{\n  \"format\": 1,\n  \"collective\": ");
-    put_string(predict_collective_name(call->collective));
+    put_string(predict_call_name(call));
     (void) printf(", \"ranks\": %d, \"nodes\": %d, \"bytes\": %zu,\n  \"distribution\": ",
                   call->ranks, call->nodes, call->total);
     put_string(NULL != call->counts_file ? call->counts_file
@@ -283,6 +291,11 @@ void predict_print_json(const predict_t *predict, const predict_outcomes_t *outc
     if (NULL != call->ways) {
         put_mesh(call);
     }
+}
+
+void predict_print_json(const predict_t *predict, const predict_outcomes_t *outcomes)
+{
+    predict_begin_json(predict);
     (void) printf(",\n  \"served\": %s,\n  \"reason\": ",
                   MCA_COLL_PIPERING_TAKEN == outcomes->reason ? "true" : "false");
     put_string(mca_coll_pipering_reason_text(outcomes->reason));
