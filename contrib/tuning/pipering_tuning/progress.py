@@ -6,6 +6,7 @@
 # $HEADER$
 """Progress: one line that renews itself on a terminal, plain lines now and then in a log."""
 
+import os
 import sys
 import time
 
@@ -24,8 +25,17 @@ def count(number, word):
     return f"{number} {word}" if 1 == number else f"{number} {word}s"
 
 
+def say(text):
+    """A line of the results; a line of progress makes room, since both may be on one terminal."""
+    if sys.stdout.isatty():
+        Progress.wipe_shown()
+    print(text, flush=True)
+
+
 class Progress:
     """Says where a tuning is. budget: seconds that it may take in all."""
+
+    last_shown = None
 
     def __init__(self, budget, stream=sys.stderr):
         self.budget = budget
@@ -33,6 +43,13 @@ class Progress:
         self.terminal = stream.isatty()
         self.shown = 0
         self.last = -PLAIN_EVERY
+        self.step = self.begun = None
+
+    @staticmethod
+    def wipe_shown():
+        """Takes the line of progress from the terminal, if there is one."""
+        if Progress.last_shown is not None:
+            Progress.last_shown._wipe()  # pylint: disable=protected-access
 
     def say(self, text):
         """A line that stays."""
@@ -41,17 +58,40 @@ class Progress:
 
     def cell(self, text, done, total, spent):
         """A cell is over, `done` of the `total` of this step; `spent` seconds in all."""
-        line = f"[{done}/{total}] {text}, {clock_text(self.budget - spent)} left at most"
+        line = f"[{done}/{total}, {self._left(text, done, total, spent)}] {text}"
         if self.terminal:
+            line = line[:self._width()]
             self._wipe()
-            self.stream.write(line[:100])
+            self.stream.write(line)
             self.stream.flush()
-            self.shown = len(line[:100])
+            self.shown = len(line)
+            Progress.last_shown = self
         elif time.monotonic() - self.last >= PLAIN_EVERY:
             self.last = time.monotonic()
             print(line, file=self.stream, flush=True)
 
+    def _left(self, text, done, total, spent):
+        """The time that the step still takes if its cells go on as they began, and the most that
+        all takes. The first cell of a step has no time: it may include the start of a job."""
+        step, most = (text.split(":")[0], total), max(0, self.budget - spent)
+        if step != self.step:
+            self.step, self.begun = step, (done, spent)
+        cells = done - self.begun[0]
+        if cells <= 0:
+            return f"{clock_text(most)} at most"
+        seconds = (spent - self.begun[1]) / cells * (total - done)
+        return f"{clock_text(min(seconds, most))} left, {clock_text(most)} at most"
+
+    def _width(self):
+        """Columns that a line may have: in the last one some terminals begin the next line."""
+        try:
+            columns = os.get_terminal_size(self.stream.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+        return (columns or 80) - 1
+
     def _wipe(self):
         if self.shown:
-            self.stream.write("\r" + " " * self.shown + "\r")
+            self.stream.write("\r" + " " * min(self.shown, self._width()) + "\r")
+            self.stream.flush()
             self.shown = 0

@@ -60,7 +60,7 @@ class Tuning:
         self.options = options
         self.command = shlex.join(["pipering-tune"] + arguments)
         self.begun = time.strftime("%Y-%m-%d %H:%M:%S")
-        self.say = lambda text: print(text, flush=True)
+        self.say = progress.say
         self.chosen, self.choices, self.tasks, self.fits = {}, [], [], []
         self.proven, self.against = {}, {}
         self.rules, self.ruled, self.regret = [], {}, []
