@@ -8,6 +8,7 @@
 """Bad input and failing machines: one clear sentence, an exit status not 0, nothing lost."""
 
 import os
+import subprocess
 import sys
 import tempfile
 from types import SimpleNamespace
@@ -207,6 +208,42 @@ def test_files():
         assert files.read_settings(path) == {"a": "1", "b": "2"}
         refused(lambda: files.write(os.path.join(directory, "no", "x"), ""), "no/x cannot be")
         assert os.listdir(directory) == ["tuned.conf"]
+        with mock.patch.object(os, "fsync", side_effect=KeyboardInterrupt):
+            try:
+                files.write(path, "another")
+            except KeyboardInterrupt:
+                pass
+        assert os.listdir(directory) == ["tuned.conf"] and "why" in files.read(path)
+
+
+def test_bytes():
+    """paths that are no text are printed escaped, and written to files as they are"""
+    name = os.fsdecode(b"hosts\xff")
+    place = Place(PLAIN)
+    files.write(os.path.join(place.path, name), "n0\n")
+    tuned(place, "out", "-n", "2", "--dry-run", "--hostfile", name, status=0,
+          PYTHONIOENCODING="utf-8:strict")
+    assert "hosts\\udcff" in place.output, place.output
+    tuned(place, os.path.join(name, "out"), words=["hosts\\udcff", "cannot be written"],
+          PYTHONIOENCODING="utf-8:strict")
+    path = os.path.join(place.path, "tuned.conf")
+    files.write(path, files.settings_text({"a": "/x/" + name}, ["of " + name]))
+    with open(path, "rb") as stream:
+        assert stream.read() == b"# of hosts\xff\na=/x/hosts\xff\n"
+    assert files.read_settings(path) == {"a": "/x/" + name}
+
+
+def test_old_python():
+    """an older Python is told at once which one is needed"""
+    for door in ("pipering-tune", "pipering-why", os.path.join("figures", "figures")):
+        program = ("import runpy, sys; sys.version_info = (3, 6, 8, 'final', 0); "
+                   "sys.modules['dataclasses'] = None; sys.argv = sys.argv[1:]; "
+                   "runpy.run_path(sys.argv[0], run_name='__main__')")
+        run = subprocess.run([sys.executable, "-c", program, os.path.join(tap.TUNING, door),
+                              "--help"], capture_output=True, text=True, timeout=60, check=False)
+        assert (run.returncode, run.stdout) == (1, ""), run
+        assert run.stderr == (f"{os.path.basename(door)} needs Python 3.9 or later, and this is "
+                              "Python 3.6; nothing was done\n"), run
 
 
 if __name__ == "__main__":

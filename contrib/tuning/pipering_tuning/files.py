@@ -29,21 +29,24 @@ class Refusal(Exception):
 
 
 def write(path, text):
-    """Writes a file whole or not at all: a reader never sees half of it."""
+    """Writes a file whole or not at all: a reader never sees half of it. Bytes of paths that are
+    no text are written as they are."""
     directory = os.path.dirname(os.path.abspath(path))
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
+        temporary = None
     except OSError as error:
+        raise Refusal(f"{path} cannot be written: {error.strerror}", late=True) from error
+    finally:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
-        raise Refusal(f"{path} cannot be written: {error.strerror}", late=True) from error
 
 
 def rename(path, name):
@@ -66,13 +69,12 @@ def remove(path):
 
 
 def read(path):
-    """The text of a file that the user named."""
+    """The text of a file that the user named; it may have paths as `write` writes them."""
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
             return stream.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text"
-        raise Refusal(f"{path} cannot be read: {reason}; nothing was run") from error
+    except OSError as error:
+        raise Refusal(f"{path} cannot be read: {error.strerror}; nothing was run") from error
 
 
 def setting(text, where):
