@@ -403,6 +403,12 @@ def real_cells():
             assert all(0 < seconds < 5 for seconds in result["seconds"]), (name, result)
 
 
+def real_pml():
+    """the point-to-point component in use is named where nobody has set the variable"""
+    machine, _ = real([], program=("env", "-u", "OMPI_MCA_pml"))
+    assert machine["pml"] in ("ob1", "ucx", "cm"), machine
+
+
 def real_race():
     """arms have their own variables and take turns; stock is without our components"""
     ring = {"coll_pipering_allgatherv_algorithm": "ring"}
@@ -489,8 +495,9 @@ def with_nodes(test):
     return run
 
 
-test_real_cells, test_real_race, test_real_enough, test_real_clocks, test_real_wrong = map(
-    with_nodes, (real_cells, real_race, real_enough, real_clocks, real_wrong))
+(test_real_cells, test_real_pml, test_real_race, test_real_enough, test_real_clocks,
+ test_real_wrong) = map(
+     with_nodes, (real_cells, real_pml, real_race, real_enough, real_clocks, real_wrong))
 
 if __name__ == "__main__":
     sys.exit(tap.run(globals()))

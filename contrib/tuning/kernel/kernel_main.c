@@ -44,6 +44,30 @@ static void print_variable(const char *key, const char *variable)
     printf("\t%s=%s", key, 0 > cvar ? "" : bench_cvar_value(cvar));
 }
 
+/* How components of Open MPI 4.1 to 6.0 begin: mca_base_component_t. */
+typedef struct {
+    int version[3];
+    char project[16];
+    int project_version[3];
+    char type[32];
+    int type_version[3];
+    char name[64];
+} component_t;
+
+/* The one in use; the variable is empty if nobody has set it. Weak: other releases may hide it. */
+extern const component_t mca_pml_base_selected_component __attribute__((weak));
+
+static void print_pml(void)
+{
+    const component_t *pml = &mca_pml_base_selected_component;
+
+    if (NULL != pml && 0 == strcmp(pml->type, "pml")) {
+        printf("\tpml=%.63s", pml->name);
+    } else {
+        print_variable("pml", "pml");
+    }
+}
+
 static void print_machine(const bench_world_t *world, const place_t *places, double error)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -63,7 +87,7 @@ static void print_machine(const bench_world_t *world, const place_t *places, dou
             printf(0 == node ? "%d" : ",%d", places[i].processors);
         }
     }
-    print_variable("pml", "pml");
+    print_pml();
     print_variable("yield", "mpi_yield_when_idle");
     printf("\tcrowded=%d\tclock_error=%.3g\trtt=%.3g\n", kernel_time_crowded(), error,
            kernel_time_round_trip());

@@ -147,13 +147,13 @@ def _shown(values):
 def describe(launcher, table, nodes, kernel_machine):
     """The "machine" of results.json, as far as it is known."""
     hosts = list(dict.fromkeys(kernel_machine.get("hosts", ()))) or sorted(nodes, key=_natural)
-    ranks = [nodes[host].ranks for host in hosts if host in nodes]
+    ranks = _ranks_of_nodes(launcher, nodes, kernel_machine, hosts)
     first = next(iter(nodes.values()))
     return {
         "release": table.version,
         "library": kernel_machine.get("library", f"Open MPI v{table.version}"),
         "hosts": hosts,
-        "nodes": len(nodes),
+        "nodes": len(ranks),
         "ppn": max(ranks),
         "ranks": sum(ranks),
         "mapping": ",".join(map(str, ranks)),
@@ -167,6 +167,22 @@ def describe(launcher, table, nodes, kernel_machine):
         "clock_error": kernel_machine.get("clock_error"),
         "command": str(launcher),
     }
+
+
+def _ranks_of_nodes(launcher, nodes, kernel_machine, hosts):
+    """The number of ranks of each node: those that MPI sees, once it has been asked."""
+    started = sum(node.ranks for node in nodes.values())
+    ranks = kernel_machine.get("ranks", started)
+    count = kernel_machine.get("nodes", len(nodes))
+    if ranks != started:
+        raise Refusal(f"`{launcher}` starts {started} processes, of which MPI makes a job of "
+                      f"{ranks}: launcher and library must be of the same Open MPI; nothing was "
+                      "measured")
+    if count != len(hosts):  # nodes share a name, or have several: so many each, as far as known
+        return [ranks // count + (node < ranks % count) for node in range(count)]
+    if all(host in nodes for host in hosts):
+        return [nodes[host].ranks for host in hosts]
+    return [kernel_machine["hosts"].count(host) for host in hosts]
 
 
 def _natural(host):
@@ -198,9 +214,22 @@ def warnings(machine, nodes):
     if 1 == machine["ranks"]:
         raise Refusal("there is one rank alone, and so nothing to communicate; give -n, a host "
                       "file or an allocation; nothing was measured")
+    if machine["nodes"] != len(nodes):
+        said.append(f"MPI sees {machine['nodes']} nodes, but `uname -n` says {len(nodes)} names "
+                    f"({', '.join(list(nodes)[:8])}): what is said of processors and load may miss "
+                    "a node")
+    said += [f"nodes have different {what}: {', '.join(map(str, values[:4]))}"
+             for what, values in _differences(nodes) if 1 < len(values)]
     if len({node.ranks for node in nodes.values()}) > 1:
         said.append(f"nodes have different numbers of ranks ({machine['mapping']})")
     return said
+
+
+def _differences(nodes):
+    """What nodes should have alike: (what it is, its values)."""
+    for what, name in (("numbers of processors", "processors"), ("processors", "model"),
+                       ("frequency governors", "governor")):
+        yield what, sorted({getattr(node, name) for node in nodes.values()})
 
 
 def site_settings(table, names):

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""What is said of a machine: by its nodes, by MPI, and where these differ."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+import posed  # noqa: E402
+from posed_place import refused  # noqa: E402
+from pipering_tuning import launch, ompi_info, preflight  # noqa: E402
+
+TABLE = ompi_info.Table(posed.ompi_info())
+LAUNCHER = launch.Launcher(["mpirun"])
+
+
+def node(host, ranks=2, processors="4", governor="performance", model="X"):
+    """A node that has answered."""
+    made = preflight.Node([host, processors, "0.1", governor, model])
+    made.ranks = ranks
+    return made
+
+
+def described(answers, **asked):
+    """The machine and the warnings of nodes, and of what the kernel was told by MPI."""
+    nodes = {one.host: one for one in answers}
+    machine = preflight.describe(LAUNCHER, TABLE, nodes, asked)
+    return machine, preflight.warnings(machine, nodes)
+
+
+def test_alike():
+    """where nodes and MPI agree nothing is said"""
+    machine, said = described([node("a"), node("b")], ranks=4, nodes=2, hosts=["a", "a", "b", "b"])
+    assert (machine["nodes"], machine["ppn"], machine["mapping"]) == (2, 2, "2,2"), machine
+    assert not said, said
+    assert described([node("a"), node("b")])[0]["mapping"] == "2,2"
+
+
+def test_other_names():
+    """MPI may call nodes by other names than uname, or see more or fewer of them"""
+    machine, said = described([node("a"), node("b")], ranks=4, nodes=2,
+                              hosts=["a.x", "a.x", "b.x", "b.x"])
+    assert machine["mapping"] == "2,2" and machine["ranks"] == 4 and not said, (machine, said)
+    machine, said = described([node("a", 3)], ranks=3, nodes=2, hosts=["a", "a", "a"])
+    assert (machine["nodes"], machine["ppn"], machine["ranks"]) == (2, 2, 3), machine
+    assert any("MPI sees 2 nodes" in one and "1 names" in one for one in said), said
+    machine, said = described([node("a"), node("b")], ranks=4, nodes=1, hosts=["a", "a", "b", "b"])
+    assert machine["mapping"] == "4" and any("MPI sees 1 nodes" in one for one in said), said
+
+
+def test_other_ranks():
+    """a launcher of another Open MPI, whose processes are jobs of one rank each, is refused"""
+    refused(lambda: described([node("a", 4)], ranks=1, nodes=1, hosts=["a"]),
+            "starts 4 processes", "a job of 1", "nothing was measured")
+
+
+def test_unlike():
+    """nodes that differ are warned of"""
+    said = described([node("a"), node("b", processors="8", governor="powersave", model="Y")])[1]
+    for what in ("different numbers of processors: 4, 8", "different processors: X, Y",
+                 "different frequency governors: performance, powersave"):
+        assert any(what in one for one in said), (what, said)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))
