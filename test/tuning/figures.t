@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from unittest import mock
 from xml.etree import ElementTree
 
 import tap
@@ -168,6 +169,50 @@ def test_nothing_measured():
         for claim in claims():
             assert outputs.our_words(claim, bench) == (
                 outputs.UNMEASURED if claim.possible() else "-")
+
+
+def test_draw_alone():
+    """--draw says by its status that there is nothing to draw, or not what was asked for"""
+    with tree() as made:
+        status, said = made.run("--draw")
+        assert status == 1 and f"0 of {len(drawings.FIGURES)} figures" in said, said
+        status, said = made.run("traff-predicted")
+        assert status == 0, said
+        assert made.run("--draw")[0] == 0 and made.run("--draw", "traff-predicted")[0] == 0
+        status, said = made.run("--draw", "traff-predicted", "traff-ontop")
+        assert status == 1 and "traff-ontop has not been measured" in said, said
+
+
+def test_old():
+    """what was measured before the present build is marked in the claims"""
+    with tree() as made:
+        status, said = made.run("leaders-small")
+        assert status == 0, said
+        assert outputs.OLD not in made.made("claims.tsv")
+        made.put("ompi-prefix/lib/openmpi/mca_coll_pipering.so", "newer")
+        os.utime(os.path.join(made.root, "build/bench/leaders-small.tsv"), (1, 1))
+        status, said = made.run("--draw")
+        assert status == 0 and "measured before the present build: leaders-small" in said, said
+        rows = [line.split("\t") for line in made.made("claims.tsv").splitlines()[1:]]
+        for row in rows:
+            marked = "test/bench/kandalla/leaders small" in row[6].split("; ") \
+                and outputs.UNMEASURED != row[5]
+            assert row[5].endswith(f" ({outputs.OLD})") == marked, row
+        assert any(outputs.OLD in row[5] for row in rows)
+
+
+def test_errors():
+    """a claim whose function fails is an error, not a claim that is not measured"""
+    def fails(_):
+        raise ValueError("a defect")
+    claim = claims()[0]
+    assert claim.possible()
+    with mock.patch.dict(claims_of.VALUES, {claim.name.replace("-", "_"): fails}):
+        try:
+            said = outputs.our_words(claim, Bench("/nowhere"))
+        except ValueError:
+            said = "an error"
+    assert said == "an error", said
 
 
 def test_claims_have_values():

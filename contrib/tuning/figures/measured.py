@@ -19,6 +19,7 @@ class Bench:
     def __init__(self, directory):
         self.directory = directory
         self.files = {}
+        self.old = frozenset()  # sections that were measured before the present build
 
     def path(self, name):
         return os.path.join(self.directory, name)
@@ -109,6 +110,15 @@ def least(rows, **wanted):
 def median(rows, **wanted):
     """Median of the times of the row with these values, seconds."""
     return one(rows, **wanted)["median_s"]
+
+
+def some(found, what="rows"):
+    """What was found as a list, of which a least and a greatest are asked; Missing if it is
+    empty."""
+    found = list(found)
+    if not found:
+        raise Missing(what)
+    return found
 
 
 def values(rows, column):

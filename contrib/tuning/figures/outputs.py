@@ -22,6 +22,7 @@ PAPERS = {
 }
 
 UNMEASURED = "not measured"
+OLD = "before the present build"
 
 HEAD = """# Claims
 
@@ -39,6 +40,7 @@ except where the cell says otherwise:
 
 - modelled: from the components' own model;
 - predicted: each message of the components' plans was followed through a described machine;
+- before the present build: with components that have been built anew since;
 - not measured: the command in the cell measures it;
 - "-": no value, and the last column says why. In the column "paper": the paper gives no value.
 """
@@ -73,9 +75,10 @@ def our_words(claim, bench):
     if not claim.possible():
         return "-"
     try:
-        return claim.ours(bench)
-    except (Missing, ValueError):  # a greatest or least of no rows is a ValueError
+        ours = claim.ours(bench)
+    except Missing:
         return UNMEASURED
+    return f"{ours} ({OLD})" if bench.old & set(claim.sections) else ours
 
 
 def commands(claim):

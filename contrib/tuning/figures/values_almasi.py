@@ -11,7 +11,7 @@ table; it raises Missing where a file or a row has not been measured.
 """
 
 from drawings_almasi import ALMASI_WIRINGS
-from measured import least, median, one, select, values
+from measured import least, median, one, select, some, values
 from pipering_tuning.charts import number, size
 from words import MIB, share, span
 
@@ -39,7 +39,7 @@ def _how(row):
 
 def _half(rows):
     """The least bytes with half of the bandwidth of the most."""
-    most = max(row["links"] for row in rows)
+    most = max(some(row["links"] for row in rows))
     return size(min(row["total"] for row in rows if row["links"] >= most / 2))
 
 
@@ -125,7 +125,7 @@ def _part_of_bound(wiring, row):
 
 def _most_of_bound(wiring, rows):
     """The largest part of the bound among the sizes of an arm."""
-    return max(_part_of_bound(wiring, row) for row in rows)
+    return max(some(_part_of_bound(wiring, row) for row in rows))
 
 
 def _exchanges(bench):

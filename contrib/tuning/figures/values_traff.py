@@ -11,7 +11,7 @@ table; it raises Missing where a file or a row has not been measured.
 """
 
 import drawings
-from measured import least, one, select, values
+from measured import least, one, select, some, values
 from pipering_tuning.charts import number, size
 from words import MIB, share, span, times
 
@@ -92,7 +92,7 @@ def traff_small_blocks(bench):
 def traff_regular_blocks(bench):
     found = _block_gains(bench, "regular")
     smaller = {key: gain for key, gain in found.items() if gain > 1.02}
-    return f"{len(smaller)} of {len(found)}, at most {times(max(found.values()))}"
+    return f"{len(smaller)} of {len(found)}, at most {times(max(some(found.values())))}"
 
 
 def traff_ethernet(bench):

@@ -11,7 +11,7 @@ table; it raises Missing where a file or a row has not been measured.
 """
 
 import drawings
-from measured import least, one, select, values
+from measured import least, one, select, some, values
 from pipering_tuning.charts import number
 from words import MIB, share, span, times
 
@@ -74,7 +74,7 @@ def worringer_reduce_half(bench):
 
 
 def _peak_and_mean(found):
-    gain = list(found.values())
+    gain = some(found.values())
     return f"peak {number(max(gain))}, mean {number(sum(gain) / len(gain))}"
 
 
@@ -105,7 +105,7 @@ def worringer_identity(bench):
         for row in whole:
             both = sum(least(parts, coll=coll, total=row["total"]) for coll in ("reduce", "bcast"))
             off.append(abs(row["min_s"] / both - 1))
-    return share(max(off))
+    return share(max(some(off)))
 
 
 def _against_rabenseifner(bench, ranks, sizes):
@@ -137,7 +137,7 @@ def worringer_rabenseifner(bench):
 
 def worringer_best_block(bench):
     points = bench.points("fig5-blocks")
-    best = [max((rate, block) for name, block, rate in points if name == f"P = {p}")[1]
+    best = [max(some((rate, block) for name, block, rate in points if name == f"P = {p}"))[1]
             for p in (8, 256)]
     return " and ".join(f"{number(block / 1024, 2)} KiB" for block in best)
 

@@ -6,6 +6,7 @@
 # $HEADER$
 """Values in the words of the table of claims."""
 
+from measured import some
 from pipering_tuning.charts import number, percent
 
 MIB = 1048576.0
@@ -17,6 +18,7 @@ def times(value):
 
 def span(found, show=number):
     """a to b, or a where both are alike."""
+    found = some(found)
     low, high = show(min(found)), show(max(found))
     return low if low == high else f"{low} to {high}"
 
