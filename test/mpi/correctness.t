@@ -18,6 +18,9 @@ for p in 1 2 4 7; do
     on_one communicators "$p" 60 "$bin/communicators"
 done
 on_one threads 3 90 "$bin/threads"
+on_one "threads, along a mesh" 4 60 --mca coll_pipering_mesh 2x2 --mca coll_pipering_verbose 1 \
+    -x ALONG_MESH=1 "$bin/threads"
+yes_if "calls of threads go along the mesh" said 'allgatherv on [^:]*: cycles of a mesh'
 on_one "large numbers" 2 100 "$bin/large"
 on_one "large numbers" 4 60 -x TEST_TOTAL=0 "$bin/large"
 

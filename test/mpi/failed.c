@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
     const int form = tap_choice("CALL", forms, FORMS, sizeof(forms[0]));
-    knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
+    knob_ring(KNOB_RING);
     knob_folds(KNOB_PIPELINE, KNOB_RING);
     from = calloc((size_t) tap_size, PART);
     to = calloc((size_t) tap_size, PART);

@@ -15,16 +15,25 @@ build failed
 failed() {
     local call=$1
     shift
-    "$testbed" local -n 3 --timeout 30 -- --with-ft ulfm "$@" -x CALL="$call" "$bin/failed" \
+    "$testbed" local -n "$ranks" --timeout 30 -- --with-ft ulfm "$@" -x CALL="$call" "$bin/failed" \
         >"$work/out" 2>&1
     is "a rank that dies: $call${*:+, $*}" "$(grep -a -E '^(not )?ok - ' "$work/out" | sort)" \
-        "ok - rank 0: $call"$'\n'"ok - rank 1: $call"
+        "$(seq -f "ok - rank %g: $call" 0 $((ranks - 2)))"
 }
+
+ranks=3
 
 for call in allgatherv iallgatherv ibcast iallreduce; do
     failed "$call"
     failed "$call" --mca coll_pipering_ring_buffer_size 0
 done
+mesh=(--mca coll_pipering_mesh 2x2 --mca coll_pipering_verbose 1 -x ALONG_MESH=1)
+ranks=4
+for call in allgatherv iallgatherv ibcast iallreduce; do
+    failed "$call" "${mesh[@]}"
+    yes_if "a rank that dies: $call goes along the mesh" said "$call on [^:]*: [a-z]+ of a mesh"
+done
+ranks=3
 failed alltoallv
 failed ialltoallv
 leaders=(--mca coll_mleader_allgather_algorithm leaders)

@@ -249,10 +249,23 @@ int knob_settings_count(void)
     return component ? (int) (sizeof(knob_settings) / sizeof(knob_settings[0])) : 1;
 }
 
+/* Whether what would go around a ring, or down a chain, goes along a mesh. */
+static bool goes_along_mesh(void)
+{
+    return NULL != getenv("ALONG_MESH");
+}
+
+void knob_ring(int algorithm)
+{
+    const int forced = KNOB_RING == algorithm && goes_along_mesh() ? KNOB_MESH_CYCLES : algorithm;
+
+    knob_set("coll_pipering_allgatherv_algorithm", forced);
+    knob_set("coll_pipering_allgather_algorithm", forced);
+}
+
 void knob_apply(const knob_setting_t *setting)
 {
-    knob_set("coll_pipering_allgatherv_algorithm", setting->algorithm);
-    knob_set("coll_pipering_allgather_algorithm", setting->algorithm);
+    knob_ring(setting->algorithm);
     /* which stands above and would take MPI_Allgather */
     knob_set("coll_mleader_allgather_algorithm",
              KNOB_AUTO == setting->algorithm ? KNOB_AUTO : KNOB_LEADERS_OFF);
@@ -267,9 +280,11 @@ void knob_apply(const knob_setting_t *setting)
 
 void knob_folds(int line, int allreduce)
 {
-    knob_set("coll_pipering_bcast_algorithm", line);
-    knob_set("coll_pipering_reduce_algorithm", line);
+    const bool mesh = goes_along_mesh();
+
+    knob_set("coll_pipering_bcast_algorithm", mesh ? KNOB_MESH_TREES : line);
+    knob_set("coll_pipering_reduce_algorithm", mesh ? KNOB_MESH_PATH : line);
     knob_set("coll_pipering_scan_algorithm", line);
     knob_set("coll_pipering_exscan_algorithm", line);
-    knob_set("coll_pipering_allreduce_algorithm", allreduce);
+    knob_set("coll_pipering_allreduce_algorithm", mesh ? KNOB_MESH_CYCLES : allreduce);
 }

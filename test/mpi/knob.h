@@ -82,6 +82,12 @@ typedef struct knob_setting_t {
 /** Bytes of contributions that go together where they do not go alone. */
 #define KNOB_PACKED 1000
 
+/**
+ * Sets how gathers go; nothing without the component. With ALONG_MESH in the environment, rings
+ * are cycles of a mesh, here and below, and folds go along its trees, paths and cycles.
+ */
+void knob_ring(int algorithm);
+
 /** Sets all of it (equal on all ranks); nothing without the component. */
 void knob_apply(const knob_setting_t *setting);
 

@@ -181,4 +181,21 @@ on_one fuzz 8 60 --mca coll_pipering_mesh 4tx2 -x SEED=3 -x N=150 "$bin/fuzz"
 on_one fuzz 9 60 --mca coll_pipering_mesh 3x3 -x SEED=4 -x N=100 "$bin/fuzz"
 on_one fuzz 12 60 --mca coll_pipering_mesh 3tx4t -x SEED=5 -x N=60 "$bin/fuzz"
 on_nodes fuzz 2,1,1,2 block 60 --mca coll_pipering_mesh 2x2 -x SEED=6 -x N=100 "$bin/fuzz"
+
+# on_wiring WIRING OPTION...: the fuzzer on nodes that are wired as a mesh.
+on_wiring() {
+    local wiring=$1
+    shift
+    # shellcheck disable=SC2016  # for the inner shell
+    job "fuzz, $wiring" "$testbed" with --wiring "$wiring" -- bash -c \
+        '"$0" mpirun --timeout 60 -- --mca coll_pipering_mesh "$TESTBED_MESH" "$@"' "$testbed" \
+        "$@" "$bin/fuzz"
+}
+
+if can_nodes; then
+    on_wiring mesh:2x2 -x SEED=7 -x N=200
+    on_wiring torus:3x2 -x SEED=8 -x N=200
+else
+    skip "fuzz on meshes of nodes" "$why_not"
+fi
 finish

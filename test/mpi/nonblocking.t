@@ -10,4 +10,8 @@ done
 on_nodes nonblocking 1,1,1,1 block 60 "$bin/nonblocking"
 on_nodes nonblocking 2,3,1 cyclic 60 "$bin/nonblocking"
 
+on_nodes "nonblocking, along a mesh" 1,1,1,1 block 60 --mca coll_pipering_mesh 2x2 \
+    --mca coll_pipering_verbose 1 -x ALONG_MESH=1 "$bin/nonblocking"
+can_nodes && yes_if "calls go along the mesh" said 'iallgatherv on [^:]*: cycles of a mesh'
+
 finish

@@ -25,6 +25,8 @@ on_one "no memory" 3 60 "${check[@]}" "$bin/oom"
 on_one "no memory, folds" 3 60 "${check[@]}" -x SET=1 "$bin/oom"
 on_one "no memory, leaders" 3 60 "${check[@]}" --mca coll_mleader_groups 2 -x SET=2 "$bin/oom"
 on_one "no memory, exchanges" 3 30 "${check[@]}" -x SET=3 "$bin/oom"
+on_one "no memory, exchanges, on a mesh" 4 30 "${check[@]}" --mca coll_pipering_mesh 2x2 -x SET=3 \
+    "$bin/oom"
 
 # dies NAME [OPTION]...: a test; under the default handler the job ends at once,
 # and not well. Of their last words mpirun of 4.1 loses some, so those of all
