@@ -86,6 +86,7 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft)
 static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
     draft->plan->row = row;
+    draft->plan->hops = draft->nodes - 1;
     row->plan(draft);
 }
 
@@ -159,15 +160,16 @@ static void choose(mca_coll_pipering_draft_t *draft)
 }
 
 /*
- * Vectors that are short for a chain of so many nodes. Where links are slow a pipeline would gain
- * there, but where they are fast it loses more, and what is measured has no say.
+ * Vectors that are short for a chain of so many nodes, or a tree of that depth. Where links are slow
+ * a pipeline would gain there, but where they are fast it loses more, and what is measured has no
+ * say.
  */
 static bool is_short(const mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_key_t *key = &draft->plan->key;
 
     return !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm && 1 < draft->nodes
-           && draft->plan->total < (size_t) (draft->nodes - 1) * key->params.min_total;
+           && draft->plan->total < (size_t) draft->plan->hops * key->params.min_total;
 }
 
 /*

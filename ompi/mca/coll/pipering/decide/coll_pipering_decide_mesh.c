@@ -118,6 +118,7 @@ void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_alone(plan);
     plan->pipes = trees;
+    plan->hops = streams.hops;
     size_streams(draft, &streams);
 }
 
