@@ -129,7 +129,7 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
 /* ---- the decision ---- */
 
 /*
- * Replaces AUTO by PERMUTED if a mesh is declared and used, but not for neighbours. All ranks must cut
+ * Replaces AUTO by PERMUTED where exchanges suit a mesh, but not for neighbours. All ranks must cut
  * messages into the same packets, so the choice uses the variables of one job alone. Packets are
  * bytes without a type, so a heterogeneous build of Open MPI, which may have to convert data, never
  * uses them.
