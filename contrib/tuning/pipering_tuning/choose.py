@@ -140,13 +140,16 @@ class Chooser:
 
     def why_nothing(self):
         """Why no verdict rests on times of a candidate."""
-        reasons = list(dict.fromkeys(row["reason"] for row in self.choices))
+        reasons = {}
+        for row in self.choices:
+            reasons.setdefault(row["reason"], []).append(row["variable"])
         if NO_TIME in reasons or ONE_ROUND in reasons:
             return "the time of --budget allows no race of two rounds (--resume with a longer " \
                    "one goes on)"
         if NO_CALL in reasons:
             return "no call can be measured with the settings in force"
-        return "; ".join(reasons[:3]) or "no variable has another value here that could be raced"
+        shown = [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+        return "; ".join(shown[:3]) or "no variable has another value here that could be raced"
 
     def record(self, group, before, verdicts):
         """Rows of what a group has come to."""

@@ -429,7 +429,10 @@ class Tuning:
         self.choose_rules()
         path = self.write_files()
         proof = self.prove(path, self.start_path()) if path is not None else self.no_proof()
-        self.say_verdict(proof)
+        if self.nothing is None:
+            self.say_verdict(proof)
+        else:
+            self.say_failures()
         if path is not None:
             path = self.settle(path, proof)
             self.say_use(path, proof)
