@@ -412,8 +412,8 @@ def test_bad_input():
             assert status == 2 and not out, (words, status, out)
             assert error.count("\n") == 1 and named in error, (words, error)
             assert error.endswith("; nothing was predicted\n"), error
-    for text, named in (("1 2 x", "count 3"), ("-1", "count 1"), ("", "empty"), ("# none\n", "empty"),
-                        ("1 \0 2", "count 2"), ("1\0", "count 2")):
+    for text, named in (("1 2 x", "count 3"), ("-1", "count 1"), ("", "empty"),
+                        ("# none\n", "empty"), ("1 \0 2", "count 2"), ("1\0", "count 2")):
         status, out, error = run("--counts", "-", stdin=text)
         assert status == 2 and not out and named in error, (text, error)
 

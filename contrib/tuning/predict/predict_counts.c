@@ -46,7 +46,8 @@ const char *predict_call_name(const predict_call_t *call)
 
 static bool gathers(const predict_call_t *call)
 {
-    return PREDICT_PLANNED == call->closed && mca_coll_pipering_collective_row(call->collective)->gathers;
+    return PREDICT_PLANNED == call->closed
+           && mca_coll_pipering_collective_row(call->collective)->gathers;
 }
 
 static bool combines(const predict_call_t *call)
@@ -240,9 +241,9 @@ static bool check_count(const predict_call_t *call)
     const size_t parts = PREDICT_ALLTOALL == call->closed ? (size_t) call->ranks : 1;
 
     return gathers(call) || INT_MAX >= call->total / parts / call->element
-           || predict_refuse("--total %zu: the vector has more than %d elements of --type %s, which "
-                             "no call of %s can name; take a larger --type", call->total, INT_MAX,
-                             call->type, predict_call_name(call));
+           || predict_refuse("--total %zu: the vector has more than %d elements of --type %s, "
+                             "which no call of %s can name; take a larger --type", call->total,
+                             INT_MAX, call->type, predict_call_name(call));
 }
 
 static bool check_sizes(const predict_call_t *call)
