@@ -138,6 +138,14 @@ def test_mesh_bounds():
             assert answer["limit_seconds"] >= 0.85 * best, (mesh, answer)
 
 
+def test_mesh_short():
+    """a reduction in a fixed order is short for the depth of a tree (21 links), not for all nodes"""
+    for total, served in (("128K", False), ("176K", True), ("1M", True)):
+        answer = predict("--collective", "reduce", "--type", "double", "--mesh", "8tx8tx8t",
+                         "--total", total)
+        assert served == answer["served"] and by_name(answer)["mesh_trees"]["chosen"], answer
+
+
 def test_mesh_model():
     """along any mesh, with several ranks at a vertex too, execution agrees with the model"""
     dice = random.Random(15)
