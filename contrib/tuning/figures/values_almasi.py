@@ -82,9 +82,15 @@ def almasi_largest(bench):
     return f"modelled: {links} links; {memory} MiB of memory a rank"
 
 
-def _lines(bench, mesh, total):
-    """Time of a short MPI_Allreduce along whole lines of a mesh, and how it was found."""
-    row = one(_predicted(bench, "allreduce", "mesh_lines", mesh), total=float(total))
+def almasi_alltoall_512(bench):
+    row = one(_predicted(bench, "alltoall", "permuted"), total=4 * MIB)
+    rate = row["total"] * 511 / 512 / row["seconds"]  # a rank sends nothing to itself
+    return f"{row['how']}: {number(rate / 1e6)} MB/s ({number(rate / LINK)} links)"
+
+
+def _lines(bench, mesh, total, coll="allreduce"):
+    """Time of a short call along lines of a mesh, and how it was found."""
+    row = one(_predicted(bench, coll, "mesh_lines", mesh), total=float(total))
     return f"{number(1e6 * row['seconds'])} µs ({row['how']})"
 
 
@@ -198,5 +204,6 @@ def almasi_short_lines(bench):
 
 def almasi_barrier(bench):
     rows = bench.rows("almasi-barriers")
-    return ", ".join(f"{words} {number(1e6 * one(rows, arm=arm)['least_s'])} µs"
+    here = ", ".join(f"{words} {number(1e6 * one(rows, arm=arm)['least_s'])} µs"
                      for words, arm in (("Open MPI", "stock"), ("lines", "pipering")))
+    return f"16 nodes: {here}; 512 nodes: lines {_lines(bench, TORUS, 0, 'barrier')}"
