@@ -118,7 +118,7 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     const size_t alone = row->gathers ? 0 : aligned(places_size(1));
     const size_t all = row->gathers || row->scatters ? aligned(places_size(p)) : 0;
     const size_t by_node = row->gathers ? aligned(mca_coll_pipering_ring_size(p)) : 0;
-    const size_t slots = row->gathers ? aligned((size_t) p * (sizeof(size_t) + sizeof(int))) : 0;
+    const size_t slots = row->gathers ? aligned((size_t) p * sizeof(int)) : 0;
     const size_t counts = NULL == key->sizes.counts ? 0 : (size_t) p * sizeof(int);
 
     int pipes, links;
@@ -141,8 +141,8 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     if (0 < by_node) {
         mca_coll_pipering_ring_bind(&plan->by_node, p, memory);
         memory += by_node;
-        plan->slots.offset = (size_t *) memory;
-        plan->slots.rank = (int *) (plan->slots.offset + p);
+        plan->slots.rank = (int *) memory;
+        plan->slots.offset = plan->all.starts; /* which a gather in rounds has no other use for */
         memory += slots;
     }
     plan->key = *key;
