@@ -26,7 +26,7 @@ typedef struct actor_t {
     int error;
     mca_common_irregular_caller_t caller;
     ranks_data_t data;
-    mca_coll_pipering_combine_plan_t combine;
+    mca_coll_pipering_combine_args_t combine;
     mca_coll_pipering_pipe_t *pipe[RANKS_PIPES];
     int pipes;
     mca_coll_pipering_clock_t clock;
@@ -132,10 +132,10 @@ static size_t largest_of(const ranks_problem_t *problem, const mca_coll_pipering
     return largest;
 }
 
-static mca_coll_pipering_pipe_plan_t plan_of(const stage_t *stage, actor_t *actor, int me, int i)
+static mca_coll_pipering_pipe_args_t plan_of(const stage_t *stage, actor_t *actor, int me, int i)
 {
     const ranks_problem_t *problem = stage->problem;
-    mca_coll_pipering_pipe_plan_t plan = {.caller = &actor->caller,
+    mca_coll_pipering_pipe_args_t plan = {.caller = &actor->caller,
                                           .bytes = problem->bytes,
                                           .cut = problem->cut,
                                           .unit = MCA_COLL_PIPERING_BYTES,
@@ -162,13 +162,13 @@ static mca_coll_pipering_pipe_plan_t plan_of(const stage_t *stage, actor_t *acto
     return plan;
 }
 
-static mca_coll_pipering_combine_plan_t combine_of(const ranks_problem_t *problem,
+static mca_coll_pipering_combine_args_t combine_of(const ranks_problem_t *problem,
                                                    const actor_t *actor, int me)
 {
     const bool keeps = ranks_is_scan(problem) || problem->scattered || problem->root == me;
     const bool both = RANKS_ALLREDUCE == problem->operation;
 
-    return (mca_coll_pipering_combine_plan_t){
+    return (mca_coll_pipering_combine_args_t){
         .op = &ranks_op,
         .any_order = problem->commutes && !ranks_is_scan(problem),
         .own = &actor->data.send,
@@ -183,7 +183,7 @@ static void add_pipe(stage_t *stage, actor_t *actor, int me)
 {
     const ranks_problem_t *problem = stage->problem;
     const int i = actor->pipes, gate = problem->route[i][me].gate;
-    mca_coll_pipering_pipe_plan_t plan = plan_of(stage, actor, me, i);
+    mca_coll_pipering_pipe_args_t plan = plan_of(stage, actor, me, i);
 
     if (plan.route->reduces) {
         const bool exclusive = RANKS_EXSCAN == problem->operation;

@@ -195,29 +195,29 @@ static const mca_coll_pipering_pipe_t *find_pipe(const mca_coll_pipering_request
 }
 
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
-                                  mca_coll_pipering_pipe_plan_t plan)
+                                  mca_coll_pipering_pipe_args_t args)
 {
     const mca_coll_pipering_plan_t *call = request->plan;
     mca_coll_pipering_pipe_t *pipe;
 
-    plan.caller = &request->caller;
-    plan.bytes = call->bytes;
-    plan.largest = call->largest;
-    plan.some = call->some;
-    plan.cut = call->cut;
-    plan.route = &call->route[request->pipes];
-    plan.gate = find_pipe(request, plan.route->gate);
-    plan.window = call->window;
-    plan.ahead = (unsigned) call->key.params.ring_buffer_blocks;
-    plan.overlap = call->key.params.overlap;
-    plan.collective = (int) call->key.collective;
-    plan.tag = request->tag;
-    if (NULL != request->lesson && plan.route == clocked_route(request)) {
-        plan.clock = &request->clock;
-        plan.clocked = clocked_link(request);
+    args.caller = &request->caller;
+    args.bytes = call->bytes;
+    args.largest = call->largest;
+    args.some = call->some;
+    args.cut = call->cut;
+    args.route = &call->route[request->pipes];
+    args.gate = find_pipe(request, args.route->gate);
+    args.window = call->window;
+    args.ahead = (unsigned) call->key.params.ring_buffer_blocks;
+    args.overlap = call->key.params.overlap;
+    args.collective = (int) call->key.collective;
+    args.tag = request->tag;
+    if (NULL != request->lesson && args.route == clocked_route(request)) {
+        args.clock = &request->clock;
+        args.clocked = clocked_link(request);
     }
-    mca_coll_pipering_request_share(request, &plan);
-    const int rc = mca_coll_pipering_pipe_new(request->super.comm, &plan, &pipe);
+    mca_coll_pipering_request_share(request, &args);
+    const int rc = mca_coll_pipering_pipe_new(request->super.comm, &args, &pipe);
     if (OMPI_SUCCESS == rc) {
         *(NULL == request->first ? &request->first : &request->last->next) = pipe;
         request->last = pipe;
@@ -256,7 +256,7 @@ static int begin_copies(mca_coll_pipering_request_t *request)
     int rc = OMPI_SUCCESS;
 
     for (int i = 0; OMPI_SUCCESS == rc && i < request->plan->pipes; ++i) {
-        const mca_coll_pipering_pipe_plan_t pipe = {.unit = MCA_COLL_PIPERING_BYTES,
+        const mca_coll_pipering_pipe_args_t pipe = {.unit = MCA_COLL_PIPERING_BYTES,
                                                     .send = call->in_place ? NULL : &call->send,
                                                     .recv = &call->recv};
         rc = mca_coll_pipering_request_add(request, pipe);

@@ -53,7 +53,7 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_key_t key;
     mca_coll_pipering_plan_t *plan;           /**< NULL before the communicator is set up */
     mca_coll_pipering_unit_t unit;            /**< of a reduction */
-    mca_coll_pipering_combine_plan_t combine; /**< likewise */
+    mca_coll_pipering_combine_args_t combine; /**< likewise */
     mca_coll_pipering_staging_t staging;      /**< likewise */
     mca_coll_pipering_meeting_t *meeting; /**< NULL: none is under way */
     bool met;     /**< it is over, or not wanted */
@@ -100,11 +100,11 @@ int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
 int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
 
 /**
- * Adds a pipeline to a request that begins, for the next route of its plan; `plan` with unit,
+ * Adds a pipeline to a request that begins, for the next route of its plan; `args` with unit,
  * layouts and combine, the rest is filled in.
  */
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
-                                  mca_coll_pipering_pipe_plan_t plan);
+                                  mca_coll_pipering_pipe_args_t args);
 
 /** Counts a call that is over, and writes its verbose line (coll_pipering_request_report.c). */
 void mca_coll_pipering_request_report(const mca_coll_pipering_request_t *request);
@@ -136,11 +136,11 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
 int mca_coll_pipering_request_schedule(mca_coll_pipering_request_t *request);
 
 /**
- * Says in `plan` whether links inside the node of the request's next pipeline may go through
+ * Says in `args` whether links inside the node of the request's next pipeline may go through
  * ring buffers (coll_pipering_share.c).
  */
 void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
-                                     mca_coll_pipering_pipe_plan_t *plan);
+                                     mca_coll_pipering_pipe_args_t *args);
 
 END_C_DECLS
 

@@ -42,7 +42,7 @@ static bool keeps_results(const mca_coll_pipering_request_t *request)
 static void aim_combine(mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
-    mca_coll_pipering_combine_plan_t *combine = &request->combine;
+    mca_coll_pipering_combine_args_t *combine = &request->combine;
     const bool both = MCA_COLL_PIPERING_ALLREDUCE == request->call.collective;
     const bool result = keeps_results(request);
 
@@ -57,7 +57,7 @@ static void aim_combine(mca_coll_pipering_request_t *request)
 }
 
 /* A pipeline that reduces; a rank that is the first, or only takes results, combines nothing. */
-static mca_coll_pipering_pipe_plan_t reduction(const mca_coll_pipering_request_t *request,
+static mca_coll_pipering_pipe_args_t reduction(const mca_coll_pipering_request_t *request,
                                                const mca_coll_pipering_route_t *route)
 {
     const bool exclusive = is_exclusive(request);
@@ -65,16 +65,16 @@ static mca_coll_pipering_pipe_plan_t reduction(const mca_coll_pipering_request_t
     const bool receives = !combines && is_scan(request)
                           && (exclusive ? 0 < route->ins : !request->call.in_place);
 
-    return (mca_coll_pipering_pipe_plan_t){.unit = request->unit,
+    return (mca_coll_pipering_pipe_args_t){.unit = request->unit,
                                            .send = &request->call.send,
                                            .recv = receives ? &request->call.recv : NULL,
                                            .combine = combines ? &request->combine : NULL};
 }
 
 /* A pipeline that spreads results. */
-static mca_coll_pipering_pipe_plan_t spreading(const mca_coll_pipering_request_t *request)
+static mca_coll_pipering_pipe_args_t spreading(const mca_coll_pipering_request_t *request)
 {
-    return (mca_coll_pipering_pipe_plan_t){.unit = request->unit, .recv = &request->call.recv};
+    return (mca_coll_pipering_pipe_args_t){.unit = request->unit, .recv = &request->call.recv};
 }
 
 /* Whether this rank receives results; rank 0 of an exscan does not. */

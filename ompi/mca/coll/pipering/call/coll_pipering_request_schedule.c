@@ -32,7 +32,7 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
     opal_atomic_int64_t *begun = &request->call.context->gathers;
-    const mca_coll_pipering_rounds_plan_t rounds
+    const mca_coll_pipering_rounds_args_t args
         = {.caller = &request->caller,
            .grid = plan->grid,
            .slots = &plan->slots,
@@ -47,13 +47,13 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
            .tag = request->tag};
 
     mca_common_irregular_count(begun, 1);
-    return mca_coll_pipering_rounds_new(&rounds, made);
+    return mca_coll_pipering_rounds_new(&args, made);
 }
 
 static int make_lines(const request_t *request, mca_coll_pipering_scheduled_t **made)
 {
     const mca_coll_pipering_call_t *call = &request->call;
-    const mca_coll_pipering_along_lines_plan_t plan
+    const mca_coll_pipering_lines_args_t args
         = {.caller = &request->caller,
            .lines = {.mesh = mca_coll_pipering_setup_mesh(call->context->setup),
                      .group = MCA_COLL_PIPERING_LINES_GROUP,
@@ -66,7 +66,7 @@ static int make_lines(const request_t *request, mca_coll_pipering_scheduled_t **
            .recv = call->recv.buffer,
            .tag = request->tag};
 
-    return mca_coll_pipering_along_lines_new(&plan, made);
+    return mca_coll_pipering_along_lines_new(&args, made);
 }
 
 static int (*const make[])(const request_t *request, mca_coll_pipering_scheduled_t **made)

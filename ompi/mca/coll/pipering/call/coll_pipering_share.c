@@ -45,13 +45,13 @@ static void join(mca_coll_pipering_context_t *context)
 }
 
 void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
-                                     mca_coll_pipering_pipe_plan_t *plan)
+                                     mca_coll_pipering_pipe_args_t *args)
 {
     const mca_coll_pipering_plan_t *call = request->plan;
 
     if (!call->shared || !is_plain(&request->unit)) {
         return;
     }
-    plan->ring_buffer_size = call->key.params.ring_buffer_size;
+    args->ring_buffer_size = call->key.params.ring_buffer_size;
     join(request->call.context);
 }

@@ -195,7 +195,7 @@ static int deliver_next(mca_coll_pipering_pipe_t *pipe)
 
 static int move_copies(mca_coll_pipering_pipe_t *pipe)
 {
-    int steps = NULL == pipe->combine.plan ? 0 : mca_coll_pipering_combine(pipe);
+    int steps = NULL == pipe->combine.args ? 0 : mca_coll_pipering_combine(pipe);
 
     if (NULL != pipe->own->slots) {
         steps += mca_coll_pipering_pack_own(pipe);

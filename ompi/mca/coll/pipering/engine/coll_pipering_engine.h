@@ -203,7 +203,7 @@ typedef struct mca_coll_pipering_sink_t {
 } mca_coll_pipering_sink_t;
 
 /** What a pipeline that reduces does with a block. Borrowed. Its buffers are the host's. */
-typedef struct mca_coll_pipering_combine_plan_t {
+typedef struct mca_coll_pipering_combine_args_t {
     ompi_op_t *op;
     bool any_order; /**< values that come in may all be combined after own ones */
     const mca_coll_pipering_layout_t *own;
@@ -214,11 +214,11 @@ typedef struct mca_coll_pipering_combine_plan_t {
     int keep;        /**< origin whose results are kept */
     bool in_place;   /**< result and own are one */
     bool exclusive;  /**< what is kept is what comes in, without own; for one link in, from below */
-} mca_coll_pipering_combine_plan_t;
+} mca_coll_pipering_combine_args_t;
 
 /** The step of a pipeline that reduces. */
 typedef struct mca_coll_pipering_combine_t {
-    const mca_coll_pipering_combine_plan_t *plan; /**< NULL: there is no such step */
+    const mca_coll_pipering_combine_args_t *args; /**< NULL: there is no such step */
     int below; /**< links in that are combined before own values, the first ones */
     const mca_coll_pipering_source_t *home; /**< whose blocks become the results, where they lie,
                                                  NULL: no source's */
@@ -263,7 +263,7 @@ typedef struct mca_coll_pipering_pipe_t {
 } mca_coll_pipering_pipe_t;
 
 /** What a pipeline is made of. All is borrowed until mca_coll_pipering_pipe_free. */
-typedef struct mca_coll_pipering_pipe_plan_t {
+typedef struct mca_coll_pipering_pipe_args_t {
     const mca_common_irregular_caller_t *caller; /**< for what is said of messages */
     const mca_coll_pipering_route_t *route; /**< measured */
     const size_t *bytes; /**< [route->ring->size] by rank, in units */
@@ -276,20 +276,20 @@ typedef struct mca_coll_pipering_pipe_plan_t {
     bool overlap;   /**< combine a block while the one before is sent */
     const mca_coll_pipering_layout_t *send; /**< NULL: own blocks are in place */
     const mca_coll_pipering_layout_t *recv; /**< NULL: nothing is delivered */
-    const mca_coll_pipering_combine_plan_t *combine; /**< NULL: blocks only pass */
+    const mca_coll_pipering_combine_args_t *combine; /**< NULL: blocks only pass */
     const mca_coll_pipering_pipe_t *gate; /**< whose last results are our own blocks, NULL: none */
     int tag;          /**< of links whose tag is 0 by the route; those of others are below it */
     int collective;   /**< mca_coll_pipering_collective_t */
     size_t ring_buffer_size; /**< of links inside the node, 0: blocks go as messages there too */
     mca_coll_pipering_clock_t *clock; /**< of a link in, or NULL */
     int clocked;                      /**< this one */
-} mca_coll_pipering_pipe_plan_t;
+} mca_coll_pipering_pipe_args_t;
 
 /**
  * Makes a pipeline and takes all memory it will ever want, ring buffers included; nothing
  * is sent or received yet. OMPI_ERR_OUT_OF_RESOURCE: *made is NULL, and nothing is held.
  */
-int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_pipering_pipe_plan_t *plan,
+int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_pipering_pipe_args_t *args,
                                mca_coll_pipering_pipe_t **made);
 
 /**

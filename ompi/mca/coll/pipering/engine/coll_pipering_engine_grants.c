@@ -35,13 +35,13 @@ enum { GRANT, ANSWER };
 
 /* ---- setting up ---- */
 
-static mca_coll_pipering_terms_t terms_of(const mca_coll_pipering_pipe_plan_t *plan,
+static mca_coll_pipering_terms_t terms_of(const mca_coll_pipering_pipe_args_t *args,
                                           mca_coll_pipering_volume_t volume)
 {
-    return (mca_coll_pipering_terms_t){.collective = plan->collective,
-                                       .split = (int32_t) plan->cut.split,
-                                       .block_size = plan->cut.block_size * plan->unit.size,
-                                       .bytes = volume.bytes * plan->unit.size,
+    return (mca_coll_pipering_terms_t){.collective = args->collective,
+                                       .split = (int32_t) args->cut.split,
+                                       .block_size = args->cut.block_size * args->unit.size,
+                                       .bytes = volume.bytes * args->unit.size,
                                        .blocks = volume.blocks};
 }
 
@@ -82,49 +82,49 @@ static void init_channel(const mca_coll_pipering_pipe_t *pipe,
 }
 
 /* Links inside the node, as far as anything passes them. */
-static bool wants_in(const mca_coll_pipering_pipe_plan_t *plan, int link)
+static bool wants_in(const mca_coll_pipering_pipe_args_t *args, int link)
 {
-    return 0 < plan->ring_buffer_size && plan->route->in[link].local
-           && 0 < plan->route->in[link].volume.blocks;
+    return 0 < args->ring_buffer_size && args->route->in[link].local
+           && 0 < args->route->in[link].volume.blocks;
 }
 
-static bool wants_out(const mca_coll_pipering_pipe_plan_t *plan, int link)
+static bool wants_out(const mca_coll_pipering_pipe_args_t *args, int link)
 {
-    return 0 < plan->ring_buffer_size && plan->route->out[link].local
-           && 0 < plan->route->out[link].volume.blocks;
+    return 0 < args->ring_buffer_size && args->route->out[link].local
+           && 0 < args->route->out[link].volume.blocks;
 }
 
-int mca_coll_pipering_channels_wanted(const mca_coll_pipering_pipe_plan_t *plan)
+int mca_coll_pipering_channels_wanted(const mca_coll_pipering_pipe_args_t *args)
 {
     int count = 0;
 
-    for (int i = 0; i < plan->route->ins; ++i) {
-        count += wants_in(plan, i);
+    for (int i = 0; i < args->route->ins; ++i) {
+        count += wants_in(args, i);
     }
-    for (int i = 0; i < plan->route->outs; ++i) {
-        count += wants_out(plan, i);
+    for (int i = 0; i < args->route->outs; ++i) {
+        count += wants_out(args, i);
     }
     return count;
 }
 
 void mca_coll_pipering_channels_init(mca_coll_pipering_pipe_t *pipe,
-                                     const mca_coll_pipering_pipe_plan_t *plan,
+                                     const mca_coll_pipering_pipe_args_t *args,
                                      mca_coll_pipering_handshake_t *handshakes)
 {
     for (int i = 0; i < pipe->ins; ++i) {
         mca_coll_pipering_channel_t *channel = &pipe->source[i].channel;
-        if (wants_in(plan, i)) {
+        if (wants_in(args, i)) {
             init_channel(pipe, channel, pipe->source[i].peer,
-                         terms_of(plan, plan->route->in[i].volume), handshakes++);
-            channel->size = plan->ring_buffer_size;
+                         terms_of(args, args->route->in[i].volume), handshakes++);
+            channel->size = args->ring_buffer_size;
             lease(pipe, channel);
         }
     }
     for (int i = 0; i < pipe->outs; ++i) {
         mca_coll_pipering_channel_t *channel = &pipe->sink[i].channel;
-        if (wants_out(plan, i)) {
+        if (wants_out(args, i)) {
             init_channel(pipe, channel, pipe->sink[i].peer,
-                         terms_of(plan, plan->route->out[i].volume), handshakes++);
+                         terms_of(args, args->route->out[i].volume), handshakes++);
             channel->state = MCA_COLL_PIPERING_CHANNEL_AWAITED;
         }
     }

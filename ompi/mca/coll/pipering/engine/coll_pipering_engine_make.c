@@ -45,32 +45,32 @@ bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, in
 
 /* ---- sources and sinks ---- */
 
-static void init_walk(mca_coll_pipering_walk_t *walk, const mca_coll_pipering_pipe_plan_t *plan,
+static void init_walk(mca_coll_pipering_walk_t *walk, const mca_coll_pipering_pipe_args_t *args,
                       mca_coll_pipering_stream_t stream)
 {
-    mca_coll_pipering_walk_init(walk, plan->route->ring, plan->bytes, plan->cut, stream);
+    mca_coll_pipering_walk_init(walk, args->route->ring, args->bytes, args->cut, stream);
 }
 
-static void init_own(mca_coll_pipering_source_t *own, const mca_coll_pipering_pipe_plan_t *plan)
+static void init_own(mca_coll_pipering_source_t *own, const mca_coll_pipering_pipe_args_t *args)
 {
     own->peer = -1;
     own->unpacking = -1;
-    own->place = NULL == plan->send ? plan->recv : plan->send;
-    own->to = NULL == plan->send || NULL != plan->combine ? NULL : plan->recv;
-    own->total = plan->route->own_volume.blocks;
-    init_walk(&own->coming, plan, plan->route->own);
+    own->place = NULL == args->send ? args->recv : args->send;
+    own->to = NULL == args->send || NULL != args->combine ? NULL : args->recv;
+    own->total = args->route->own_volume.blocks;
+    init_walk(&own->coming, args, args->route->own);
     own->delivering = own->coming;
 }
 
 /* Where blocks of a link come in: in the user's buffer where they can, else in slots (NULL). */
 static const mca_coll_pipering_layout_t *link_place(const mca_coll_pipering_pipe_t *pipe,
-                                                    const mca_coll_pipering_pipe_plan_t *plan,
+                                                    const mca_coll_pipering_pipe_args_t *args,
                                                     const mca_coll_pipering_source_t *source)
 {
-    const mca_coll_pipering_combine_plan_t *combine = plan->combine;
+    const mca_coll_pipering_combine_args_t *combine = args->combine;
 
     if (NULL == combine) {
-        return plan->recv->dense ? plan->recv : NULL;
+        return args->recv->dense ? args->recv : NULL;
     }
     if (source == pipe->combine.home) {
         return combine->scratch;
@@ -78,50 +78,50 @@ static const mca_coll_pipering_layout_t *link_place(const mca_coll_pipering_pipe
     return combine->exclusive && !combine->in_place ? combine->result : NULL;
 }
 
-static void init_source(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan,
+static void init_source(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args,
                         int link)
 {
-    const mca_coll_pipering_in_t *in = &plan->route->in[link];
+    const mca_coll_pipering_in_t *in = &args->route->in[link];
     mca_coll_pipering_source_t *source = &pipe->source[link];
 
     source->peer = in->peer;
-    source->tag = plan->tag - in->tag;
-    source->clock = link == plan->clocked ? plan->clock : NULL;
+    source->tag = args->tag - in->tag;
+    source->clock = link == args->clocked ? args->clock : NULL;
     source->unpacking = -1;
     source->total = in->volume.blocks;
     if (0 < source->total) {
-        source->place = link_place(pipe, plan, source);
-        source->to = NULL == plan->combine ? plan->recv : NULL;
+        source->place = link_place(pipe, args, source);
+        source->to = NULL == args->combine ? args->recv : NULL;
     }
-    init_walk(&source->coming, plan, in->stream);
+    init_walk(&source->coming, args, in->stream);
     source->delivering = source->coming;
 }
 
-static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan,
+static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args,
                       int link)
 {
-    const mca_coll_pipering_out_t *out = &plan->route->out[link];
+    const mca_coll_pipering_out_t *out = &args->route->out[link];
     mca_coll_pipering_sink_t *sink = &pipe->sink[link];
 
     sink->peer = out->peer;
-    sink->tag = plan->tag - out->tag;
-    sink->from = NULL == plan->combine ? &pipe->source[out->source] : pipe->combine.home;
+    sink->tag = args->tag - out->tag;
+    sink->from = NULL == args->combine ? &pipe->source[out->source] : pipe->combine.home;
     sink->own = out->own ? pipe->own->total : 0;
     sink->total = out->volume.blocks;
     sink->own_walk = pipe->own->coming;
-    init_walk(&sink->forward_walk, plan, out->forward);
+    init_walk(&sink->forward_walk, args, out->forward);
 }
 
 /* Values that are combined after own ones become the results where they are. */
-static void init_combine(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
+static void init_combine(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args)
 {
-    const int below = plan->route->below;
+    const int below = args->route->below;
 
-    pipe->combine.plan = plan->combine;
-    pipe->combine.below = plan->combine->any_order && below == pipe->ins ? 0 : below;
+    pipe->combine.args = args->combine;
+    pipe->combine.below = args->combine->any_order && below == pipe->ins ? 0 : below;
     pipe->combine.home = pipe->combine.below < pipe->ins ? pipe->own - 1 : NULL;
-    pipe->combine.total = plan->route->in[0].volume.blocks;
-    init_walk(&pipe->combine.walk, plan, plan->route->in[0].stream);
+    pipe->combine.total = args->route->in[0].volume.blocks;
+    init_walk(&pipe->combine.walk, args, args->route->in[0].stream);
 }
 
 /* Own blocks that are packed first, and blocks of a link that cannot stay where they come in. */
@@ -137,29 +137,29 @@ static bool source_wants_slots(const mca_coll_pipering_source_t *source)
  * have to send messages.
  */
 static bool can_stay(const mca_coll_pipering_source_t *source,
-                     const mca_coll_pipering_pipe_plan_t *plan)
+                     const mca_coll_pipering_pipe_args_t *args)
 {
     return mca_coll_pipering_channel_is_shared(&source->channel) && !source->channel.asks
-           && 1 == plan->route->ring->size && source_wants_slots(source);
+           && 1 == args->route->ring->size && source_wants_slots(source);
 }
 
-static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan,
+static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args,
                        mca_coll_pipering_handshake_t *handshakes)
 {
-    init_own(pipe->own, plan);
-    if (NULL != plan->combine) {
-        init_combine(pipe, plan);
+    init_own(pipe->own, args);
+    if (NULL != args->combine) {
+        init_combine(pipe, args);
     }
     for (int i = 0; i < pipe->ins; ++i) {
-        init_source(pipe, plan, i);
+        init_source(pipe, args, i);
     }
     for (int i = 0; i < pipe->outs; ++i) {
-        init_sink(pipe, plan, i);
+        init_sink(pipe, args, i);
     }
     if (0 < pipe->channels) {
-        mca_coll_pipering_channels_init(pipe, plan, handshakes);
+        mca_coll_pipering_channels_init(pipe, args, handshakes);
         for (int i = 0; i < pipe->ins; ++i) {
-            pipe->source[i].stays = can_stay(&pipe->source[i], plan);
+            pipe->source[i].stays = can_stay(&pipe->source[i], args);
         }
     }
 }
@@ -168,8 +168,8 @@ static void init_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_p
 
 static bool results_want_slots(const mca_coll_pipering_combine_t *combine)
 {
-    return NULL != combine->plan && NULL == combine->home
-           && (NULL == combine->plan->result || combine->plan->exclusive);
+    return NULL != combine->args && NULL == combine->home
+           && (NULL == combine->args->result || combine->args->exclusive);
 }
 
 /*
@@ -208,9 +208,9 @@ static uint64_t count_slots(mca_coll_pipering_pipe_t *pipe)
 
 /* A slot takes the largest block, in the places that its elements have in memory. */
 static size_t measure_slot(mca_coll_pipering_pipe_t *pipe,
-                           const mca_coll_pipering_pipe_plan_t *plan)
+                           const mca_coll_pipering_pipe_args_t *args)
 {
-    size_t largest = (size_t) mca_coll_pipering_at_most(plan->largest, plan->cut.block_size);
+    size_t largest = (size_t) mca_coll_pipering_at_most(args->largest, args->cut.block_size);
 
     if (NULL != pipe->unit.type) {
         ptrdiff_t gap = 0;
@@ -220,14 +220,14 @@ static size_t measure_slot(mca_coll_pipering_pipe_t *pipe,
     return (largest + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static int take_slots(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_plan_t *plan)
+static int take_slots(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args)
 {
     const uint64_t slots = count_slots(pipe);
 
     if (0 == slots) {
         return OMPI_SUCCESS;
     }
-    const size_t size = measure_slot(pipe, plan);
+    const size_t size = measure_slot(pipe, args);
     pipe->slots = malloc((size_t) slots * size + ALIGNMENT);
     if (NULL == pipe->slots) {
         return OMPI_ERR_OUT_OF_RESOURCE;
@@ -286,13 +286,13 @@ static mca_coll_pipering_pipe_t *take_memory(const mca_coll_pipering_route_t *ro
     return pipe;
 }
 
-int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_pipering_pipe_plan_t *plan,
+int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_pipering_pipe_args_t *args,
                                mca_coll_pipering_pipe_t **made)
 {
-    const mca_coll_pipering_route_t *route = plan->route;
-    const int channels = mca_coll_pipering_channels_wanted(plan);
+    const mca_coll_pipering_route_t *route = args->route;
+    const int channels = mca_coll_pipering_channels_wanted(args);
     const size_t handshakes = (size_t) channels * sizeof(mca_coll_pipering_handshake_t);
-    const size_t queues = plan->window
+    const size_t queues = args->window
                           * ((size_t) (route->ins + route->outs) * sizeof(ompi_request_t *)
                              + (size_t) route->ins * sizeof(size_t));
     char *rest;
@@ -303,22 +303,22 @@ int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_piperin
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     pipe->comm = comm;
-    pipe->caller = plan->caller;
-    pipe->window = plan->window;
-    pipe->overlap = plan->overlap;
-    pipe->on_device = (NULL != plan->send
-                       && mca_coll_pipering_is_on_device(plan->send, plan->some))
-                      || (NULL != plan->recv
-                          && mca_coll_pipering_is_on_device(plan->recv, plan->some));
-    pipe->unit = plan->unit;
-    pipe->gate = plan->gate;
-    pipe->ahead = plan->ahead;
+    pipe->caller = args->caller;
+    pipe->window = args->window;
+    pipe->overlap = args->overlap;
+    pipe->on_device = (NULL != args->send
+                       && mca_coll_pipering_is_on_device(args->send, args->some))
+                      || (NULL != args->recv
+                          && mca_coll_pipering_is_on_device(args->recv, args->some));
+    pipe->unit = args->unit;
+    pipe->gate = args->gate;
+    pipe->ahead = args->ahead;
     pipe->channels = channels;
     pipe->error = OMPI_SUCCESS;
-    init_links(pipe, plan, (mca_coll_pipering_handshake_t *) rest);
+    init_links(pipe, args, (mca_coll_pipering_handshake_t *) rest);
     bind_queues(pipe, rest + handshakes);
 
-    const int rc = take_slots(pipe, plan);
+    const int rc = take_slots(pipe, args);
     if (OMPI_SUCCESS != rc) {
         (void) mca_coll_pipering_pipe_free(pipe);
         *made = NULL;

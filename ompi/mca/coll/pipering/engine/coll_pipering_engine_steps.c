@@ -55,7 +55,7 @@ char *mca_coll_pipering_result_place(const mca_coll_pipering_pipe_t *pipe, uint6
     if (NULL != combine->slots) {
         return combine->slots + (k % combine->slot_count) * combine->slot_size + pipe->slot_shift;
     }
-    return in_layout(pipe, combine->plan->result, block);
+    return in_layout(pipe, combine->args->result, block);
 }
 
 static char *next_result(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink,
@@ -78,7 +78,7 @@ char *mca_coll_pipering_next_to_send(mca_coll_pipering_pipe_t *pipe,
     const mca_coll_pipering_source_t *source = own ? pipe->own : sink->from;
     const uint64_t k = own ? sink->sent : sink->sent - sink->own;
 
-    if (!own && NULL != pipe->combine.plan) {
+    if (!own && NULL != pipe->combine.args) {
         return next_result(pipe, sink, block);
     }
     if (k >= source->arrived) {
@@ -109,7 +109,7 @@ static uint64_t sink_is_done_with(const mca_coll_pipering_pipe_t *pipe,
 uint64_t mca_coll_pipering_reusable(const mca_coll_pipering_pipe_t *pipe,
                                     const mca_coll_pipering_source_t *source)
 {
-    const bool combined = NULL != pipe->combine.plan && 0 <= source->peer;
+    const bool combined = NULL != pipe->combine.args && 0 <= source->peer;
     uint64_t blocks = combined                                   ? pipe->combine.done
                       : mca_coll_pipering_wants_delivery(source) ? source->delivered
                                                                  : source->arrived;
@@ -335,7 +335,7 @@ static void reduce_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering
                          int from, int to, char *result)
 {
     for (int i = to - 1; from <= i; --i) {
-        ompi_op_reduce(pipe->combine.plan->op,
+        ompi_op_reduce(pipe->combine.args->op,
                        mca_coll_pipering_block_place(pipe, &pipe->source[i], pipe->combine.done,
                                                      block),
                        result, block->length, pipe->unit.type);
@@ -348,13 +348,13 @@ static void reduce_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering
  */
 static char *reduce_block(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_block_t *block)
 {
-    const mca_coll_pipering_combine_plan_t *plan = pipe->combine.plan;
-    char *own = in_layout(pipe, plan->own, block);
+    const mca_coll_pipering_combine_args_t *args = pipe->combine.args;
+    char *own = in_layout(pipe, args->own, block);
     char *result = mca_coll_pipering_result_place(pipe, pipe->combine.done, block);
 
     if (NULL != pipe->combine.home) {
         reduce_links(pipe, block, pipe->combine.below, pipe->ins - 1, result);
-        ompi_op_reduce(plan->op, own, result, block->length, pipe->unit.type);
+        ompi_op_reduce(args->op, own, result, block->length, pipe->unit.type);
     } else if (own != result) {
         copy_elements(pipe, block->length, result, own);
     }
@@ -365,15 +365,15 @@ static char *reduce_block(mca_coll_pipering_pipe_t *pipe, const mca_coll_piperin
 static void keep_result(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_block_t *block,
                         const char *result)
 {
-    const mca_coll_pipering_combine_plan_t *plan = pipe->combine.plan;
+    const mca_coll_pipering_combine_args_t *args = pipe->combine.args;
 
-    if (NULL == plan->result || plan->keep != block->rank) {
+    if (NULL == args->result || args->keep != block->rank) {
         return;
     }
-    if (plan->exclusive) {
+    if (args->exclusive) {
         result = mca_coll_pipering_block_place(pipe, &pipe->source[0], pipe->combine.done, block);
     }
-    char *place = in_layout(pipe, plan->result, block);
+    char *place = in_layout(pipe, args->result, block);
     if (result != place) {
         copy_elements(pipe, block->length, place, result);
     }

@@ -21,7 +21,7 @@
 /* A gather in rounds that is under way; its lists follow in the same memory. */
 typedef struct {
     mca_coll_pipering_scheduled_t super;
-    mca_coll_pipering_rounds_plan_t plan;
+    mca_coll_pipering_rounds_args_t args;
     int me;
     bool on_device; /* one of the user's buffers is memory of a device */
     char *area;     /* packed contributions, then large ones that no buffer of the user's can hold */
@@ -32,12 +32,12 @@ typedef struct {
 
 static size_t bytes_at(const rounds_t *rounds, int slot)
 {
-    return rounds->plan.bytes[rounds->plan.slots->rank[slot]];
+    return rounds->args.bytes[rounds->args.slots->rank[slot]];
 }
 
 static bool is_large(const rounds_t *rounds, int slot)
 {
-    return bytes_at(rounds, slot) > rounds->plan.packed;
+    return bytes_at(rounds, slot) > rounds->args.packed;
 }
 
 static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
@@ -48,28 +48,28 @@ static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
 /* Where the contribution of a slot is sent from, and received. */
 static char *place_of(const rounds_t *rounds, int slot)
 {
-    const mca_coll_pipering_rounds_plan_t *plan = &rounds->plan;
-    const mca_coll_pipering_slots_t *slots = plan->slots;
+    const mca_coll_pipering_rounds_args_t *args = &rounds->args;
+    const mca_coll_pipering_slots_t *slots = args->slots;
 
     if (!is_large(rounds, slot)) {
         return rounds->area + slots->offset[slot];
     }
-    if (slot == slots->own && NULL != plan->send && plan->send->dense) {
-        return in_buffer(plan->send, rounds->me);
+    if (slot == slots->own && NULL != args->send && args->send->dense) {
+        return in_buffer(args->send, rounds->me);
     }
-    return plan->recv->dense ? in_buffer(plan->recv, slots->rank[slot])
+    return args->recv->dense ? in_buffer(args->recv, slots->rank[slot])
                              : rounds->area + slots->packed + slots->offset[slot];
 }
 
 /* ---- setting up ---- */
 
 /* A gather with its lists. */
-static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_plan_t *plan)
+static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_args_t *args)
 {
     const mca_common_irregular_needs_t most
-        = {.receives = (uint32_t) plan->in,
-           .sends = (uint32_t) plan->out,
-           .steps = (uint32_t) mca_coll_pipering_grid_rounds(&plan->grid) + 1};
+        = {.receives = (uint32_t) args->in,
+           .sends = (uint32_t) args->out,
+           .steps = (uint32_t) mca_coll_pipering_grid_rounds(&args->grid) + 1};
     rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_irregular_schedule_size(most));
 
     if (NULL != rounds) {
@@ -81,8 +81,8 @@ static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_plan_t *plan)
 
 static int take_area(rounds_t *rounds)
 {
-    const mca_coll_pipering_slots_t *slots = rounds->plan.slots;
-    const size_t size = slots->packed + (rounds->plan.recv->dense ? 0 : slots->large);
+    const mca_coll_pipering_slots_t *slots = rounds->args.slots;
+    const size_t size = slots->packed + (rounds->args.recv->dense ? 0 : slots->large);
 
     rounds->area = 0 == size ? NULL : malloc(size);
     return 0 < size && NULL == rounds->area ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
@@ -91,9 +91,9 @@ static int take_area(rounds_t *rounds)
 /* Copies this rank's contribution to the place that it is sent from. */
 static int put_own(rounds_t *rounds)
 {
-    const mca_coll_pipering_layout_t *from = NULL == rounds->plan.send ? rounds->plan.recv
-                                                                     : rounds->plan.send;
-    const int own = rounds->plan.slots->own;
+    const mca_coll_pipering_layout_t *from = NULL == rounds->args.send ? rounds->args.recv
+                                                                     : rounds->args.send;
+    const int own = rounds->args.slots->own;
     const size_t bytes = bytes_at(rounds, own);
     char *to = place_of(rounds, own);
     size_t done = 0;
@@ -126,18 +126,18 @@ static int put_own(rounds_t *rounds)
 /* Whether the contribution of a slot must be copied to the user's buffer. */
 static bool wants_delivery(const rounds_t *rounds, int slot)
 {
-    const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
+    const mca_coll_pipering_layout_t *recv = rounds->args.recv;
 
     return 0 < bytes_at(rounds, slot)
            && (!recv->dense
-               || place_of(rounds, slot) != in_buffer(recv, rounds->plan.slots->rank[slot]));
+               || place_of(rounds, slot) != in_buffer(recv, rounds->args.slots->rank[slot]));
 }
 
 /* Delivers up to `length` bytes of a slot's contribution; the bytes delivered, 0: an error. */
 static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
 {
-    const mca_coll_pipering_layout_t *recv = rounds->plan.recv;
-    const int rank = rounds->plan.slots->rank[slot];
+    const mca_coll_pipering_layout_t *recv = rounds->args.recv;
+    const int rank = rounds->args.slots->rank[slot];
     const char *from = place_of(rounds, slot) + rounds->delivery_done;
 
     if (recv->dense) {
@@ -171,7 +171,7 @@ static bool deliver_piece(rounds_t *rounds, int slot, size_t *room, int *rc)
     if (done < left) {
         return false;
     }
-    if (!rounds->plan.recv->dense) {
+    if (!rounds->args.recv->dense) {
         opal_convertor_cleanup(&rounds->unpacker);
     }
     rounds->delivery_done = 0;
@@ -233,15 +233,15 @@ static size_t list_messages(const rounds_t *rounds, mca_common_irregular_message
  */
 static void list_rounds(rounds_t *rounds)
 {
-    const int count = mca_coll_pipering_grid_rounds(&rounds->plan.grid);
+    const int count = mca_coll_pipering_grid_rounds(&rounds->args.grid);
     mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
     mca_common_irregular_needs_t none = {0, 0, 0}, come = none;
 
-    mca_common_irregular_schedule_step(schedule, deliver, rounds->plan.slots->own,
-                                       NULL == rounds->plan.send ? 0 : 1, none);
+    mca_common_irregular_schedule_step(schedule, deliver, rounds->args.slots->own,
+                                       NULL == rounds->args.send ? 0 : 1, none);
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round
-            = mca_coll_pipering_grid_round(&rounds->plan.grid, rounds->me, k);
+            = mca_coll_pipering_grid_round(&rounds->args.grid, rounds->me, k);
         rounds->super.traffic.bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to,
                                                    come);
         rounds->super.traffic.bytes_in += list_messages(rounds, &schedule->receives, round.recv,
@@ -270,33 +270,33 @@ static bool rounds_free(mca_coll_pipering_scheduled_t *scheduled)
     return pending;
 }
 
-static void fill(rounds_t *rounds, const mca_coll_pipering_rounds_plan_t *plan)
+static void fill(rounds_t *rounds, const mca_coll_pipering_rounds_args_t *args)
 {
     mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
 
     rounds->super.free = rounds_free;
-    rounds->plan = *plan;
-    rounds->me = ompi_comm_rank(plan->caller->comm);
-    rounds->on_device = mca_coll_pipering_is_on_device(plan->recv, plan->some)
-                        || (NULL != plan->send
-                            && mca_coll_pipering_is_on_device(plan->send, plan->some));
+    rounds->args = *args;
+    rounds->me = ompi_comm_rank(args->caller->comm);
+    rounds->on_device = mca_coll_pipering_is_on_device(args->recv, args->some)
+                        || (NULL != args->send
+                            && mca_coll_pipering_is_on_device(args->send, args->some));
     rounds->delivery = -1;
-    schedule->caller = plan->caller;
-    schedule->tag = plan->tag;
-    schedule->synchronous = plan->synchronous;
+    schedule->caller = args->caller;
+    schedule->tag = args->tag;
+    schedule->synchronous = args->synchronous;
     schedule->context = rounds;
     OBJ_CONSTRUCT(&rounds->unpacker, opal_convertor_t);
 }
 
-int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_plan_t *plan,
+int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_args_t *args,
                                  mca_coll_pipering_scheduled_t **made)
 {
-    rounds_t *rounds = rounds_alloc(plan);
+    rounds_t *rounds = rounds_alloc(args);
 
     if (NULL == rounds) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    fill(rounds, plan);
+    fill(rounds, args);
     int rc = take_area(rounds);
     if (OMPI_SUCCESS == rc) {
         rc = put_own(rounds);

@@ -40,7 +40,7 @@
 BEGIN_C_DECLS
 
 /** The arguments of a gather in rounds; what they point at is borrowed until it is freed. */
-typedef struct mca_coll_pipering_rounds_plan_t {
+typedef struct mca_coll_pipering_rounds_args_t {
     const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_grid_t grid;
     const mca_coll_pipering_slots_t *slots; /**< of this rank */
@@ -52,13 +52,13 @@ typedef struct mca_coll_pipering_rounds_plan_t {
     const mca_coll_pipering_layout_t *recv;
     bool synchronous; /**< synchronous sends, so that no rank runs ahead */
     int tag;
-} mca_coll_pipering_rounds_plan_t;
+} mca_coll_pipering_rounds_args_t;
 
 /**
  * Makes a gather in rounds: takes all memory, and copies this rank's contribution to the place that
  * it is sent from. OMPI_ERR_OUT_OF_RESOURCE, or the error of that copy: nothing is made.
  */
-int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_plan_t *plan,
+int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_args_t *args,
                                  mca_coll_pipering_scheduled_t **made);
 
 END_C_DECLS

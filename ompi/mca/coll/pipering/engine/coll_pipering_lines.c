@@ -25,7 +25,7 @@ typedef struct {
 /* A call along lines that is under way. */
 typedef struct {
     mca_coll_pipering_scheduled_t super;
-    mca_coll_pipering_along_lines_plan_t plan;
+    mca_coll_pipering_lines_args_t args;
     phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
     int phases;
     void *memory; /* of lists */
@@ -38,12 +38,12 @@ typedef struct {
 static int put_own(void *context, int from, int to)
 {
     const along_t *along = context;
-    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    const mca_coll_pipering_lines_args_t *args = &along->args;
 
     (void) from;
     (void) to;
-    return 0 == ompi_datatype_copy_content_same_ddt(plan->type, (int32_t) plan->count, plan->recv,
-                                                    (char *) plan->send)
+    return 0 == ompi_datatype_copy_content_same_ddt(args->type, (int32_t) args->count, args->recv,
+                                                    (char *) args->send)
                ? OMPI_SUCCESS
                : OMPI_ERROR;
 }
@@ -52,13 +52,13 @@ static int put_own(void *context, int from, int to)
 static int combine(void *context, int which, int to)
 {
     const along_t *along = context;
-    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    const mca_coll_pipering_lines_args_t *args = &along->args;
     const phase_t *phase = &along->phase[which];
     const int last = phase->plan.parts - 1;
 
     (void) to;
     for (int i = last - 1; 0 <= i; --i) {
-        ompi_op_reduce(plan->op, phase->part[i], phase->part[last], (int) plan->count, plan->type);
+        ompi_op_reduce(args->op, phase->part[i], phase->part[last], (int) args->count, args->type);
     }
     return OMPI_SUCCESS;
 }
@@ -67,15 +67,15 @@ static int combine(void *context, int which, int to)
 static int put_result(void *context, int which, int to)
 {
     const along_t *along = context;
-    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    const mca_coll_pipering_lines_args_t *args = &along->args;
     const phase_t *phase = &along->phase[which];
     char *result = phase->part[phase->plan.parts - 1];
 
     (void) to;
-    if (plan->recv == result) {
+    if (args->recv == result) {
         return OMPI_SUCCESS;
     }
-    return 0 == ompi_datatype_copy_content_same_ddt(plan->type, (int32_t) plan->count, plan->recv,
+    return 0 == ompi_datatype_copy_content_same_ddt(args->type, (int32_t) args->count, args->recv,
                                                     result)
                ? OMPI_SUCCESS
                : OMPI_ERROR;
@@ -100,7 +100,7 @@ static mca_common_irregular_needs_t count_entries(const along_t *along, size_t *
 /* Places for values that are received; each is that of the user's type, with its gaps. */
 static void place_parts(along_t *along, char **part, char *values, size_t stride)
 {
-    char *own = along->plan.recv;
+    char *own = along->args.recv;
 
     for (int i = 0; i < along->phases; ++i) {
         phase_t *phase = &along->phase[i];
@@ -116,14 +116,14 @@ static void place_parts(along_t *along, char **part, char *values, size_t stride
 
 static int take_memory(along_t *along)
 {
-    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
+    const mca_coll_pipering_lines_args_t *args = &along->args;
     size_t parts;
     const mca_common_irregular_needs_t most = count_entries(along, &parts);
     ptrdiff_t gap = 0;
     size_t stride = 0;
 
-    if (NULL != plan->op) {
-        const size_t span = mca_common_irregular_span(plan->type, plan->count, &gap);
+    if (NULL != args->op) {
+        const size_t span = mca_common_irregular_span(args->type, args->count, &gap);
         stride = (span + 15) & ~(size_t) 15;
     }
     along->memory = malloc(mca_common_irregular_schedule_size(most) + parts * sizeof(char *));
@@ -141,14 +141,14 @@ static int take_memory(along_t *along)
 static void list_message(const along_t *along, mca_common_irregular_messages_t *list, char *value,
                          int peer, mca_common_irregular_needs_t needs)
 {
-    const mca_coll_pipering_along_lines_plan_t *plan = &along->plan;
-    const bool barrier = NULL == plan->op;
+    const mca_coll_pipering_lines_args_t *args = &along->args;
+    const bool barrier = NULL == args->op;
 
     list->message[list->count++]
         = (mca_common_irregular_message_t){.buffer = barrier ? NULL : value,
-                                           .type = barrier ? MPI_BYTE : plan->type,
-                                           .count = plan->count,
-                                           .bytes = plan->bytes,
+                                           .type = barrier ? MPI_BYTE : args->type,
+                                           .count = args->count,
+                                           .bytes = args->bytes,
                                            .peer = peer,
                                            .needs = needs};
 }
@@ -164,14 +164,14 @@ static void list_phase(along_t *along, int which)
     for (int i = 0; i < phase->plan.parts; ++i) {
         if (i != phase->plan.own) {
             list_message(along, &schedule->receives, phase->part[i],
-                         mca_coll_pipering_lines_from(&along->plan.lines, &phase->plan, i), none);
+                         mca_coll_pipering_lines_from(&along->args.lines, &phase->plan, i), none);
         }
     }
     for (int i = 0; i < phase->plan.sends; ++i) {
         list_message(along, &schedule->sends, phase->part[phase->plan.own],
-                     mca_coll_pipering_lines_to(&along->plan.lines, &phase->plan, i), before);
+                     mca_coll_pipering_lines_to(&along->args.lines, &phase->plan, i), before);
     }
-    if (NULL != along->plan.op) {
+    if (NULL != along->args.op) {
         mca_common_irregular_schedule_step(schedule, combine, which, 0,
                                            mca_common_irregular_schedule_so_far(schedule));
     }
@@ -180,9 +180,9 @@ static void list_phase(along_t *along, int which)
 static void list_all(along_t *along)
 {
     mca_common_irregular_schedule_t *schedule = &along->super.schedule;
-    const bool barrier = NULL == along->plan.op;
+    const bool barrier = NULL == along->args.op;
 
-    if (!barrier && NULL != along->plan.send) {
+    if (!barrier && NULL != along->args.send) {
         mca_common_irregular_schedule_step(schedule, put_own, 0, 0,
                                            mca_common_irregular_schedule_so_far(schedule));
     }
@@ -212,17 +212,17 @@ static bool along_free(mca_coll_pipering_scheduled_t *scheduled)
     return pending;
 }
 
-static void fill(along_t *along, const mca_coll_pipering_along_lines_plan_t *plan)
+static void fill(along_t *along, const mca_coll_pipering_lines_args_t *args)
 {
     mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
     mca_common_irregular_schedule_t *schedule = &along->super.schedule;
 
     along->super.free = along_free;
-    along->plan = *plan;
-    schedule->caller = plan->caller;
-    schedule->tag = plan->tag;
+    along->args = *args;
+    schedule->caller = args->caller;
+    schedule->tag = args->tag;
     schedule->context = along;
-    along->phases = mca_coll_pipering_lines_phases(&plan->lines, phase);
+    along->phases = mca_coll_pipering_lines_phases(&args->lines, phase);
     for (int i = 0; i < along->phases; ++i) {
         along->phase[i].plan = phase[i];
     }
@@ -235,11 +235,11 @@ static void count_traffic(along_t *along)
 
     traffic->blocks_in = schedule->receives.count;
     traffic->blocks_out = schedule->sends.count;
-    traffic->bytes_in = traffic->blocks_in * along->plan.bytes;
-    traffic->bytes_out = traffic->blocks_out * along->plan.bytes;
+    traffic->bytes_in = traffic->blocks_in * along->args.bytes;
+    traffic->bytes_out = traffic->blocks_out * along->args.bytes;
 }
 
-int mca_coll_pipering_along_lines_new(const mca_coll_pipering_along_lines_plan_t *plan,
+int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args,
                                       mca_coll_pipering_scheduled_t **made)
 {
     along_t *along = calloc(1, sizeof(*along));
@@ -247,7 +247,7 @@ int mca_coll_pipering_along_lines_new(const mca_coll_pipering_along_lines_plan_t
     if (NULL == along) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    fill(along, plan);
+    fill(along, args);
     const int rc = take_memory(along);
     if (OMPI_SUCCESS != rc) {
         (void) along_free(&along->super);

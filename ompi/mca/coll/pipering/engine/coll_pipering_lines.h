@@ -35,7 +35,7 @@
 BEGIN_C_DECLS
 
 /** The arguments of a call along lines; what they point at is borrowed until it is freed. */
-typedef struct mca_coll_pipering_along_lines_plan_t {
+typedef struct mca_coll_pipering_lines_args_t {
     const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_lines_t lines;
     ompi_op_t *op;         /**< one that commutes; NULL: a barrier, with nothing below but tag */
@@ -44,13 +44,13 @@ typedef struct mca_coll_pipering_along_lines_plan_t {
     const char *send;      /**< NULL: this rank's value is in `recv` */
     char *recv;
     int tag;
-} mca_coll_pipering_along_lines_plan_t;
+} mca_coll_pipering_lines_args_t;
 
 /**
  * Makes a call along lines, which may begin again after its end. OMPI_ERR_OUT_OF_RESOURCE: no
  * memory, nothing is made.
  */
-int mca_coll_pipering_along_lines_new(const mca_coll_pipering_along_lines_plan_t *plan,
+int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args,
                                       mca_coll_pipering_scheduled_t **made);
 
 END_C_DECLS
