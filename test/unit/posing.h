@@ -137,13 +137,11 @@ static inline bool opal_datatype_is_contiguous_memory_layout(const opal_datatype
     return 0 == ((const ompi_datatype_t *) type)->hole;
 }
 
-static inline ptrdiff_t opal_datatype_span(const opal_datatype_t *type, int64_t count,
-                                           ptrdiff_t *gap)
+static inline size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count,
+                                               ptrdiff_t *gap)
 {
-    const ompi_datatype_t *of = (const ompi_datatype_t *) type;
-
-    *gap = of->shift;
-    return 0 == count ? 0 : (ptrdiff_t) count * posing_extent(of) - of->hole;
+    *gap = type->shift;
+    return 0 == count ? 0 : count * (size_t) posing_extent(type) - (size_t) type->hole;
 }
 
 int ompi_datatype_copy_content_same_ddt(const ompi_datatype_t *type, size_t count, char *to,

@@ -170,19 +170,7 @@ static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint
  * address of the elements these bytes begin. opal_datatype_span gives this too, but not where
  * the extent is negative, so that each element lies before the last.
  */
-static inline size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count,
-                                               ptrdiff_t *gap)
-{
-    const opal_datatype_t *layout = &type->super;
-
-    *gap = 0;
-    if (0 == count || 0 == layout->size) {
-        return 0;
-    }
-    const ptrdiff_t last = (ptrdiff_t) (count - 1) * (layout->ub - layout->lb);
-    *gap = layout->true_lb + (0 > last ? last : 0);
-    return (size_t) (layout->true_ub - layout->true_lb + (0 > last ? -last : last));
-}
+size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap);
 
 /**
  * Whether an address is memory of a device, which the host must neither read nor write. Ranks

@@ -20,6 +20,19 @@
 
 #include "ompi/constants.h"
 
+size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap)
+{
+    const opal_datatype_t *layout = &type->super;
+
+    *gap = 0;
+    if (0 == count || 0 == layout->size) {
+        return 0;
+    }
+    const ptrdiff_t last = (ptrdiff_t) (count - 1) * (layout->ub - layout->lb);
+    *gap = layout->true_lb + (0 > last ? last : 0);
+    return (size_t) (layout->true_ub - layout->true_lb + (0 > last ? -last : last));
+}
+
 #if MCA_COMMON_IRREGULAR_HAS_ACCELERATOR
 
 #    include "opal/mca/accelerator/accelerator.h"

@@ -92,8 +92,8 @@ static int tags_of(const mca_coll_pipering_plan_t *plan)
 
 /*
  * Tags that any plan of a call may have: of two trees, or of a reduce-scatter and a ring; along a
- * mesh, of each stream. No more, since tags are few with some transports. Equal on all ranks: a mesh
- * of some of them does not count.
+ * mesh, of each stream. No more, since tags are few with some transports. Equal on all ranks: a
+ * mesh of some of them does not count.
  */
 static int most_tags(const mca_coll_pipering_request_t *request)
 {

@@ -160,9 +160,9 @@ static void choose(mca_coll_pipering_draft_t *draft)
 }
 
 /*
- * Vectors that are short for a chain of so many nodes, or a tree of that depth. Where links are slow
- * a pipeline would gain there, but where they are fast it loses more, and what is measured has no
- * say.
+ * Vectors that are short for a chain of so many nodes, or a tree of that depth. Where links are
+ * slow a pipeline would gain there, but where they are fast it loses more, and what is measured has
+ * no say.
  */
 static bool is_short(const mca_coll_pipering_draft_t *draft)
 {

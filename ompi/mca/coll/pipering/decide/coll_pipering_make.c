@@ -107,8 +107,8 @@ static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory
 
 /*
  * Memory of a plan: routes; what each rank contributes, for a gather or a vector that may be
- * scattered, or only the root; the ranks of a gather in the order of nodes, and its slots; counts of
- * its own.
+ * scattered, or only the root; the ranks of a gather in the order of nodes, and its slots; counts
+ * of its own.
  */
 static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
                         const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)

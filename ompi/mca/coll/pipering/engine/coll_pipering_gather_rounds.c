@@ -24,7 +24,7 @@ typedef struct {
     mca_coll_pipering_rounds_args_t args;
     int me;
     bool on_device; /* one of the user's buffers is memory of a device */
-    char *area;     /* packed contributions, then large ones that no buffer of the user's can hold */
+    char *area;     /* packed contributions, then large ones that no user's buffer can hold */
     int delivery;         /* the slot that is being delivered, -1: none */
     size_t delivery_done; /* bytes of this slot that have been delivered */
     opal_convertor_t unpacker;
@@ -235,6 +235,7 @@ static void list_rounds(rounds_t *rounds)
 {
     const int count = mca_coll_pipering_grid_rounds(&rounds->args.grid);
     mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
+    mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
     mca_common_irregular_needs_t none = {0, 0, 0}, come = none;
 
     mca_common_irregular_schedule_step(schedule, deliver, rounds->args.slots->own,
@@ -242,17 +243,16 @@ static void list_rounds(rounds_t *rounds)
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round
             = mca_coll_pipering_grid_round(&rounds->args.grid, rounds->me, k);
-        rounds->super.traffic.bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to,
-                                                   come);
-        rounds->super.traffic.bytes_in += list_messages(rounds, &schedule->receives, round.recv,
-                                                  round.from, none);
+        traffic->bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to, come);
+        traffic->bytes_in += list_messages(rounds, &schedule->receives, round.recv, round.from,
+                                           none);
         come.receives = schedule->receives.count;
         come.sends = schedule->sends.count;
         mca_common_irregular_schedule_step(schedule, deliver, round.recv.first, round.recv.count,
                                            come);
     }
-    rounds->super.traffic.blocks_in = schedule->receives.window = schedule->receives.count;
-    rounds->super.traffic.blocks_out = schedule->sends.window = schedule->sends.count;
+    traffic->blocks_in = schedule->receives.window = schedule->receives.count;
+    traffic->blocks_out = schedule->sends.window = schedule->sends.count;
 }
 
 /* ---- the life of a gather ---- */
