@@ -138,7 +138,7 @@ static void complete(int form, MPI_Request *request)
     }
 }
 
-/* Each rank receives 60 bytes from every rank; then in place, 30 doubles. */
+/* Each rank receives 60 bytes from every rank; then 30 doubles, and these in place. */
 static void exchange_equal(int form)
 {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -150,6 +150,7 @@ static void exchange_equal(int form)
                           &request);
     } else {
         MPI_Alltoall(from, 60, MPI_CHAR, to, 60, MPI_CHAR, MPI_COMM_WORLD);
+        MPI_Alltoall(from, 30, MPI_DOUBLE, to, 30, MPI_DOUBLE, MPI_COMM_WORLD);
         MPI_Alltoall(MPI_IN_PLACE, 0, MPI_CHAR, to, 30, MPI_DOUBLE, MPI_COMM_WORLD);
     }
     complete(form, &request);

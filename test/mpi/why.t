@@ -90,11 +90,12 @@ is "so is what is switched off" "$(classes alltoallv)" \
 meetings=({,i}alltoall alltoall_init {,i}barrier barrier_init)
 few_each="4 240 60 4 dense" more_each="4 960 240 4 dense" no_data="4 0 0 0 dense"
 without="meshless: no mesh serves the communicator"
+chosen="unchosen: served only where an algorithm is chosen"
 
 recorded "without a mesh" "${mine[@]}" "$bin/why" meetings
 is "barriers and equal exchanges without a mesh" "$(classes "${meetings[@]}")" "$(sort <<EXPECTED
 1 alltoall $few_each tuned $without
-1 alltoall $more_each tuned $without
+2 alltoall $more_each tuned $without
 1 ialltoall $few_each libnbc $without
 1 alltoall_init $few_each libnbc $without
 1 barrier $no_data tuned $without
@@ -102,20 +103,35 @@ is "barriers and equal exchanges without a mesh" "$(classes "${meetings[@]}")" "
 1 barrier_init $no_data libnbc $without
 EXPECTED
 )"
-recorded "on a mesh" "${mine[@]}" --mca coll_pipering_mesh 2x2 --mca coll_pipering_min_total 960 \
-    --mca coll_pipering_barrier_algorithm mesh_lines "$bin/why" meetings
-is "those along a mesh" "$(classes "${meetings[@]}")" "$(sort <<EXPECTED
-1 alltoall $few_each tuned $few
-1 alltoall $more_each pipering permuted
-1 ialltoall $few_each libnbc $few
-1 alltoall_init $few_each libnbc $few
+on_mesh=("${mine[@]}" --mca coll_pipering_mesh 2x2 --mca coll_pipering_min_total 960
+    --mca coll_pipering_barrier_algorithm mesh_lines "$bin/why" meetings)
+recorded "on a mesh" "${on_mesh[@]}"
+is "those along a mesh inside one node, whose links no exchange uses" "$(classes "${meetings[@]}")" \
+    "$(sort <<EXPECTED
+1 alltoall $few_each tuned $without
+2 alltoall $more_each tuned $without
+1 ialltoall $few_each libnbc $without
+1 alltoall_init $few_each libnbc $without
 1 barrier $no_data pipering lines of a mesh
 1 ibarrier $no_data pipering lines of a mesh
 1 barrier_init $no_data pipering lines of a mesh
 EXPECTED
 )"
+if can_nodes; then
+    rm -rf "$dir"
+    on_nodes "on a mesh of nodes" 1,1,1,1 block 60 --mca coll_pipering_why "$dir" "${on_mesh[@]}"
+    is "exchanges along a mesh of nodes" "$(classes {,i}alltoall alltoall_init)" "$(sort <<EXPECTED
+1 alltoall $few_each tuned $few
+1 alltoall $more_each pipering permuted
+1 alltoall $more_each tuned $chosen
+1 ialltoall $few_each libnbc $few
+1 alltoall_init $few_each libnbc $few
+EXPECTED
+)"
+else
+    skip "exchanges along a mesh of nodes" "$why_not"
+fi
 recorded "not chosen" "${mine[@]}" --mca coll_pipering_mesh 2x2 "$bin/why" meetings
-chosen="unchosen: served only where an algorithm is chosen"
 is "barriers that nobody has chosen to go along a mesh" "$(classes {,i}barrier barrier_init)" \
     "$(sort <<EXPECTED
 1 barrier $no_data tuned $chosen

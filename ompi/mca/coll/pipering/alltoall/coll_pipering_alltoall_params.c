@@ -59,12 +59,12 @@ static const struct {
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALL},
     {"alltoallw_algorithm",
      "Algorithm of MPI_Alltoallw, MPI_Ialltoallw and MPI_Alltoallw_init: auto (permuted where "
-     "coll_pipering_mesh is set and ranks are on several nodes, else bins), bins (no message where "
-     "there are no bytes, then small messages, then large ones, each from the next rank on), "
-     "rotated (the same without small and large), ordered (the same by rank), round_robin (one peer "
-     "at a time, empty messages too; to compare with), permuted (in packets, peers in a random "
-     "order that is the same on all ranks), off (always the module below). In place ranks are met "
-     "in pairs, whatever is chosen but off. Must be equal on all ranks, or calls may hang",
+     "coll_pipering_mesh is set and ranks are on several nodes, else bins), bins (no message "
+     "where there are no bytes, then small messages, then large ones, each from the next rank "
+     "on), rotated (the same without small and large), ordered (the same by rank), round_robin "
+     "(one peer at a time, empty messages too; to compare with), permuted (in packets, peers in a "
+     "random order that is the same on all ranks), off (always the module below). In place ranks "
+     "are met in pairs, whatever is chosen but off. Must be equal on all ranks, or calls may hang",
      all_to_all, MCA_COLL_PIPERING_CALL_ALLTOALLW},
     {"alltoallv_algorithm",
      "Algorithm of MPI_Alltoallv, MPI_Ialltoallv and MPI_Alltoallv_init, as for alltoallw",
