@@ -74,6 +74,7 @@ bool mca_coll_pipering_mesh_common(mca_coll_pipering_context_t *context)
 /*
  * Files may differ between nodes, and exchanges do not compare them; so a file counts, whatever is
  * in it. It is read nevertheless, so that a user whose program only exchanges hears what is wrong.
+ * A rank that has no memory to read what is declared takes it to be right, as others find it.
  */
 bool mca_coll_pipering_mesh_for_exchanges(mca_coll_pipering_context_t *context)
 {

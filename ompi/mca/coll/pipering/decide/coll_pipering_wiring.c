@@ -153,7 +153,7 @@ static bool read_extents(mca_coll_pipering_wiring_t *wiring, const char *text)
     if (vertices != wiring->size) {
         opal_show_help("help-coll-pipering.txt", "mesh-count", true, text, vertices,
                        0 > nodes ? 0 : nodes, wiring->size);
-        wiring->wrong = true;
+        wiring->wrong = 0 <= nodes; /* else only this rank cannot tell */
         return false;
     }
     for (int r = 0; r < wiring->size; ++r) {
