@@ -91,12 +91,12 @@ static void record(const mca_coll_pipering_why_call_t *call, const char *name, s
 /*
  * The three functions of a collective: of each its name, who it hands its call to, and the module
  * of that. `parameters` and `arguments` are what MPI hands to all of them before the communicator
- * `comm`; `shape` is an expression of these.
+ * `comm`, each with a comma behind it; `shape` is an expression of these.
  */
 #define FORMS(parameters, arguments, shape, why_blocking, blocking, blocking_module,              \
               why_nonblocking, nonblocking, nonblocking_module, why_persistent, persistent,       \
               persistent_module)                                                                  \
-    static int why_blocking(parameters, struct ompi_communicator_t *comm,                         \
+    static int why_blocking(parameters struct ompi_communicator_t *comm,                          \
                             mca_coll_base_module_t *base)                                         \
     {                                                                                             \
         mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                    \
@@ -104,19 +104,19 @@ static void record(const mca_coll_pipering_why_call_t *call, const char *name, s
         int rc;                                                                                   \
                                                                                                   \
         MCA_COMMON_IRREGULAR_BELOW(rc, comm, blocking, below->blocking, below->blocking_module,   \
-                                   (arguments, comm, module_below));                              \
+                                   (arguments comm, module_below));                               \
         mca_coll_pipering_why_end(&call);                                                         \
         const mca_coll_pipering_why_shape_t sizes = shape;                                        \
         record(&call, #blocking, PLACE(blocking_module), comm, &sizes);                           \
         return rc;                                                                                \
     }                                                                                             \
                                                                                                   \
-    static int why_nonblocking(parameters, struct ompi_communicator_t *comm,                      \
+    static int why_nonblocking(parameters struct ompi_communicator_t *comm,                       \
                                ompi_request_t **request, mca_coll_base_module_t *base)            \
     {                                                                                             \
         mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                    \
         mca_coll_pipering_previous_t *below = &call.module->previous;                             \
-        const int rc = below->nonblocking(arguments, comm, request, below->nonblocking_module);   \
+        const int rc = below->nonblocking(arguments comm, request, below->nonblocking_module);    \
                                                                                                   \
         mca_coll_pipering_why_end(&call);                                                         \
         const mca_coll_pipering_why_shape_t sizes = shape;                                        \
@@ -124,13 +124,13 @@ static void record(const mca_coll_pipering_why_call_t *call, const char *name, s
         return rc;                                                                                \
     }                                                                                             \
                                                                                                   \
-    static int why_persistent(parameters, struct ompi_communicator_t *comm,                       \
+    static int why_persistent(parameters struct ompi_communicator_t *comm,                        \
                               struct ompi_info_t *info, ompi_request_t **request,                 \
                               mca_coll_base_module_t *base)                                       \
     {                                                                                             \
         mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);                    \
         mca_coll_pipering_previous_t *below = &call.module->previous;                             \
-        const int rc = below->persistent(arguments, comm, info, request,                          \
+        const int rc = below->persistent(arguments comm, info, request,                           \
                                          below->persistent_module);                               \
                                                                                                   \
         mca_coll_pipering_why_end(&call);                                                         \
@@ -143,43 +143,43 @@ static void record(const mca_coll_pipering_why_call_t *call, const char *name, s
 
 #define ALLGATHER_PARAMETERS                                                              \
     const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf, int rcount, \
-    struct ompi_datatype_t *rdtype
-#define ALLGATHER_ARGUMENTS sbuf, scount, sdtype, rbuf, rcount, rdtype
+    struct ompi_datatype_t *rdtype,
+#define ALLGATHER_ARGUMENTS sbuf, scount, sdtype, rbuf, rcount, rdtype,
 
 #define ALLGATHERV_PARAMETERS                                                 \
     const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf, \
-    const int *rcounts, const int *displs, struct ompi_datatype_t *rdtype
-#define ALLGATHERV_ARGUMENTS sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype
+    const int *rcounts, const int *displs, struct ompi_datatype_t *rdtype,
+#define ALLGATHERV_ARGUMENTS sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
 
-#define BCAST_PARAMETERS void *buffer, int count, struct ompi_datatype_t *dtype, int root
-#define BCAST_ARGUMENTS buffer, count, dtype, root
+#define BCAST_PARAMETERS void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+#define BCAST_ARGUMENTS buffer, count, dtype, root,
 
 #define REDUCE_PARAMETERS                                                   \
     const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype, \
-    struct ompi_op_t *op, int root
-#define REDUCE_ARGUMENTS sbuf, rbuf, count, dtype, op, root
+    struct ompi_op_t *op, int root,
+#define REDUCE_ARGUMENTS sbuf, rbuf, count, dtype, op, root,
 
 #define FOLD_PARAMETERS                                                     \
     const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype, \
-    struct ompi_op_t *op
-#define FOLD_ARGUMENTS sbuf, rbuf, count, dtype, op
+    struct ompi_op_t *op,
+#define FOLD_ARGUMENTS sbuf, rbuf, count, dtype, op,
 
 #define ALLTOALLV_PARAMETERS                                                                  \
     const void *sbuf, const int *scounts, const int *sdispls, struct ompi_datatype_t *sdtype, \
-    void *rbuf, const int *rcounts, const int *rdispls, struct ompi_datatype_t *rdtype
-#define ALLTOALLV_ARGUMENTS sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls, rdtype
+    void *rbuf, const int *rcounts, const int *rdispls, struct ompi_datatype_t *rdtype,
+#define ALLTOALLV_ARGUMENTS sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls, rdtype,
 
 #define ALLTOALLW_PARAMETERS                                                \
     const void *sbuf, const int *scounts, const int *sdispls,               \
     struct ompi_datatype_t *const *sdtypes, void *rbuf, const int *rcounts, \
-    const int *rdispls, struct ompi_datatype_t *const *rdtypes
-#define ALLTOALLW_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes
+    const int *rdispls, struct ompi_datatype_t *const *rdtypes,
+#define ALLTOALLW_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes,
 
 #define NEIGHBOR_PARAMETERS                                                 \
     const void *sbuf, const int *scounts, const MPI_Aint *sdispls,          \
     struct ompi_datatype_t *const *sdtypes, void *rbuf, const int *rcounts, \
-    const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes
-#define NEIGHBOR_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes
+    const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes,
+#define NEIGHBOR_ARGUMENTS sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls, rdtypes,
 
 FORMS(ALLGATHER_PARAMETERS, ALLGATHER_ARGUMENTS, equal_parts(rcount, rdtype, ompi_comm_size(comm)),
       why_allgather, allgather, allgather_module,
@@ -238,45 +238,11 @@ FORMS(NEIGHBOR_PARAMETERS, NEIGHBOR_ARGUMENTS, parts(rcounts, NULL, rdtypes, nei
       why_ineighbor_alltoallw, ineighbor_alltoallw, ineighbor_alltoallw_module,
       why_neighbor_alltoallw_init, neighbor_alltoallw_init, neighbor_alltoallw_init_module)
 
-/* A barrier has no data. */
-static const mca_coll_pipering_why_shape_t nothing = {.contiguous = true};
-
-static int why_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);
-    mca_coll_pipering_previous_t *below = &call.module->previous;
-    int rc;
-
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, barrier, below->barrier, below->barrier_module,
-                               (comm, module_below));
-    mca_coll_pipering_why_end(&call);
-    record(&call, "barrier", PLACE(barrier_module), comm, &nothing);
-    return rc;
-}
-
-static int why_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
-                        mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);
-    mca_coll_pipering_previous_t *below = &call.module->previous;
-    const int rc = below->ibarrier(comm, request, below->ibarrier_module);
-
-    mca_coll_pipering_why_end(&call);
-    record(&call, "ibarrier", PLACE(ibarrier_module), comm, &nothing);
-    return rc;
-}
-
-static int why_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                            ompi_request_t **request, mca_coll_base_module_t *base)
-{
-    mca_coll_pipering_why_call_t call = mca_coll_pipering_why_begin(base);
-    mca_coll_pipering_previous_t *below = &call.module->previous;
-    const int rc = below->barrier_init(comm, info, request, below->barrier_init_module);
-
-    mca_coll_pipering_why_end(&call);
-    record(&call, "barrier_init", PLACE(barrier_init_module), comm, &nothing);
-    return rc;
-}
+/* A barrier has no data, so it has no parameters before the communicator. */
+FORMS(, , (mca_coll_pipering_why_shape_t){.contiguous = true},
+      why_barrier, barrier, barrier_module,
+      why_ibarrier, ibarrier, ibarrier_module,
+      why_barrier_init, barrier_init, barrier_init_module)
 
 void mca_coll_pipering_why_set_functions(mca_coll_base_module_t *module)
 {
