@@ -20,6 +20,7 @@ typedef struct posing_message_t {
     char *copy;             /* NULL: it is in the sender's memory still */
     size_t bytes;
     ompi_request_t *sender; /* that waits for it, or NULL */
+    uint64_t arrives;       /* the moment in which it is there */
     unsigned clock[POSING_RANKS];
 } message_t;
 
@@ -34,6 +35,7 @@ ompi_request_t *const posing_no_request = &no_request;
 __thread ompi_communicator_t *posing_me;
 bool posing_lenient;
 unsigned long posing_fails;
+uint64_t posing_now;
 void (*posing_idle)(void);
 void (*posing_progress)(ompi_communicator_t *comm);
 posing_touch_fn_t *posing_touch;
@@ -148,6 +150,21 @@ void posing_tick(ompi_communicator_t *comm)
     comm->clock[comm->rank]++;
 }
 
+/* ---- links that take time ---- */
+
+static uint64_t link_is_free[POSING_RANKS][POSING_RANKS];
+
+/* When that has arrived which a link is to carry from now on, for so many moments. */
+static uint64_t carry(int from, int to, uint64_t moments)
+{
+    uint64_t *is_free = &link_is_free[from][to];
+
+    if (0 < posing_now) {
+        *is_free = (*is_free > posing_now ? *is_free : posing_now) + moments;
+    }
+    return *is_free;
+}
+
 /* ---- communicators ---- */
 
 static message_t *new_message(size_t bytes)
@@ -174,6 +191,7 @@ void posing_open(ompi_communicator_t *comm, int size, uint64_t seed)
         channel[i].first = channel[i].last = new_message(0);
     }
     memset(comm, 0, (size_t) size * sizeof(*comm));
+    memset(link_is_free, 0, sizeof(link_is_free));
     for (int r = 0; r < size; r++) {
         comm[r].rank = r;
         comm[r].size = size;
@@ -248,7 +266,7 @@ static void copy_message(message_t *message, const ompi_request_t *sender)
 int posing_isend(const void *memory, size_t count, ompi_datatype_t *type, int to, int tag, int mode,
                  ompi_communicator_t *comm, ompi_request_t **request)
 {
-    const bool late = flip(comm), waits = late || MCA_PML_BASE_SEND_SYNCHRONOUS == mode;
+    const bool late = 0 == posing_now && flip(comm), waits = late || MCA_PML_BASE_SEND_SYNCHRONOUS == mode;
     posing_channel_t *channel = channel_of(comm, comm->rank, to, tag);
     message_t *message, *last = channel->last;
 
@@ -267,6 +285,7 @@ int posing_isend(const void *memory, size_t count, ompi_datatype_t *type, int to
         (*request)->message = message;
     }
     (*request)->done = !waits;
+    message->arrives = carry(comm->rank, to, 1);
     memcpy(message->clock, comm->clock, sizeof(comm->clock));
     posing_tick(comm);
     channel->last = message;
@@ -299,7 +318,7 @@ static bool take(ompi_communicator_t *comm, ompi_request_t *request)
     posing_channel_t *channel = channel_of(comm, request->from, comm->rank, request->tag);
     message_t *message = __atomic_load_n(&channel->first->next, __ATOMIC_ACQUIRE);
 
-    if (NULL == message) {
+    if (NULL == message || message->arrives > posing_now) {
         return false;
     }
     if (message->bytes > request->bytes) {
@@ -317,6 +336,7 @@ static bool take(ompi_communicator_t *comm, ompi_request_t *request)
     __atomic_store_n(&request->done, true, __ATOMIC_RELEASE);
     if (NULL != message->sender) {
         memcpy(message->sender->clock, request->posted, sizeof(request->posted));
+        message->sender->over = carry(comm->rank, request->from, 0);
         __atomic_store_n(&message->sender->done, true, __ATOMIC_RELEASE);
     }
     return true;
@@ -348,7 +368,7 @@ static int poll(ompi_communicator_t *comm, bool lazy)
 
 int posing_poll(ompi_communicator_t *comm)
 {
-    return poll(comm, true);
+    return poll(comm, 0 == posing_now);
 }
 
 /* ---- ends of requests ---- */

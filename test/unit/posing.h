@@ -240,6 +240,7 @@ struct ompi_request_t {
     int from, tag;                    /**< of a receive */
     struct posing_message_t *message; /**< of a send, while it waits for its receiver */
     bool done;                        /**< of a send: set by the receiver */
+    uint64_t over;                    /**< the moment in which the sender knows that */
     bool touches;                     /**< until it is freed */
     unsigned clock[POSING_RANKS]; /* of the other side */
     unsigned posted[POSING_RANKS];
@@ -269,9 +270,16 @@ int posing_isend(const void *memory, size_t count, ompi_datatype_t *type, int to
 int posing_irecv(void *memory, size_t count, ompi_datatype_t *type, int from, int tag,
                  ompi_communicator_t *comm, ompi_request_t **request);
 
+/**
+ * The moment that it is, where messages take time: from each rank to each other one a link carries
+ * one message a moment, in their order, and between them what tells senders of synchronous
+ * messages in the opposite direction that these have been taken. 0: nothing takes time.
+ */
+extern uint64_t posing_now;
+
 static inline bool mca_common_irregular_is_over(const ompi_request_t *request)
 {
-    return __atomic_load_n(&request->done, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&request->done, __ATOMIC_ACQUIRE) && request->over <= posing_now;
 }
 
 /** What its rank learns from the message. A request that is not over needs posing_lenient. */
@@ -317,7 +325,8 @@ void opal_progress(void);
 
 /* ---- for those who look on ---- */
 
-/** Takes some of what has come for receives of a rank, as its coin has it; how much. */
+/** Takes what has come for receives of a rank, or, where nothing takes time, some of it, as its coin
+ *  has it; how much. */
 int posing_poll(ompi_communicator_t *comm);
 
 /** Sends until the one that fails, with OMPI_ERR_OUT_OF_RESOURCE; 0: none does. */

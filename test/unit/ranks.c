@@ -19,6 +19,7 @@
 #include "tap.h"
 
 #define BORED 300 /* steps in which nothing happens */
+#define AGES 100000 /* moments in which not all is done */
 
 /** A call on a rank. */
 typedef struct actor_t {
@@ -79,7 +80,7 @@ void ranks_roll(ranks_problem_t *problem)
     problem->cut.split = tap_once_in(2) ? MCA_COLL_PIPERING_SPLIT_EVEN
                                         : MCA_COLL_PIPERING_SPLIT_FULL;
     problem->cut.block_size = 1 + tap_below(tap_once_in(3) ? 3 : 60);
-    problem->window = (unsigned) tap_between(2, 7);
+    problem->window = (unsigned) tap_between(2, 10);
     problem->ahead = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 4);
     problem->ring_buffer_size = tap_once_in(3) ? 0 : (size_t) tap_between(128, 4096);
     problem->overlap = !tap_once_in(4);
@@ -294,7 +295,7 @@ static int move(stage_t *stage, actor_t *actor, int me)
 static bool step(stage_t *stage, int me)
 {
     actor_t *actor = &stage->actor[stage->at[me] * stage->problem->p + me];
-    int steps = tap_once_in(2) ? posing_poll(&stage->comm[me]) : 0;
+    int steps = 0 < posing_now || tap_once_in(2) ? posing_poll(&stage->comm[me]) : 0;
 
     if (NEW == actor->state) {
         start(stage, actor, me);
@@ -415,6 +416,25 @@ static void act(stage_t *stage)
     }
 }
 
+/* Every rank does all that it can, moment by moment. */
+static void act_in_time(stage_t *stage)
+{
+    const int p = stage->problem->p;
+
+    for (posing_now = 1; 0 < count_left(stage) && NULL == stage->fault; ++posing_now) {
+        int idle = 0;
+
+        for (int me = 0; idle < p; me = (me + 1) % p) {
+            idle = stage->at[me] < stage->problem->calls && step(stage, me) ? 0 : idle + 1;
+        }
+        if (AGES < posing_now) {
+            blame(stage, "nobody goes on");
+        }
+    }
+    *stage->problem->moments = posing_now - 1;
+    posing_now = 0;
+}
+
 /* Lets go of what a run with a fault has left. */
 static void clean_up(stage_t *stage)
 {
@@ -475,7 +495,11 @@ const char *ranks_run(const ranks_problem_t *problem, unsigned long fails)
             ranks_data_open(&actor->data, problem, &stage.element, r, key);
         }
     }
-    act(&stage);
+    if (NULL == problem->moments) {
+        act(&stage);
+    } else {
+        act_in_time(&stage);
+    }
     clean_up(&stage);
     check(&stage, 0 < fails);
     const bool empty = posing_close(stage.comm), unleased = ranks_arena_close();

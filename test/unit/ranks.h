@@ -52,6 +52,7 @@ typedef struct ranks_problem_t {
     mca_coll_pipering_route_t *route[RANKS_PIPES]; /* [p] */
     void *memory;
     int calls; /* one after the other */
+    uint64_t *moments; /* how long they take, where messages take time (posing_now), else NULL */
 } ranks_problem_t;
 
 /** Opens a problem for p ranks on up to so many nodes; the rest of it is to be filled in. */

@@ -27,6 +27,9 @@
 /* Of slots, for whatever elements an operation works on. */
 #define ALIGNMENT 64
 
+/* A smaller window is all that hides the latency of a node, and is not halved. */
+#define HALVED_LEAST 8
+
 void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, size_t most)
 {
     ptrdiff_t true_extent;
@@ -97,6 +100,17 @@ static void init_source(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_
     source->delivering = source->coming;
 }
 
+/*
+ * Blocks ahead of a receiver. Blocks of other ranks come at the pace of a link; own ones fill all
+ * buffers of the way out at once. Answers to what comes in over that link, for a stream in the
+ * opposite direction, wait behind them, and their sender may be no more than a window ahead, too.
+ * So a rank that nothing comes in to stays half a window ahead.
+ */
+static unsigned choose_window(const mca_coll_pipering_pipe_t *pipe)
+{
+    return 0 == pipe->ins && HALVED_LEAST <= pipe->window ? pipe->window / 2 : pipe->window;
+}
+
 static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args,
                       int link)
 {
@@ -108,6 +122,7 @@ static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pi
     sink->from = NULL == args->combine ? &pipe->source[out->source] : pipe->combine.home;
     sink->own = out->own ? pipe->own->total : 0;
     sink->total = out->volume.blocks;
+    sink->window = choose_window(pipe);
     sink->own_walk = pipe->own->coming;
     init_walk(&sink->forward_walk, args, out->forward);
 }

@@ -1,0 +1,120 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The engine of coll/pipering (ranks.h) on links that take a moment for each block, with streams
+ * in both directions: answers to the blocks of one wait behind the blocks of the other, and must
+ * not keep a link idle.
+ *
+ *     0 <- 1 <- 2 <- 3        half of the blocks each, to root 0: rank 1 begins the second path and
+ *     1 -> 2 -> 3 -> 0        fills the link to 2 with blocks, behind which answers of the first wait
+ */
+
+#include "ranks.h"
+#include "tap.h"
+
+#define PATIENCE 60 /* seconds */
+
+#define BLOCK 12
+
+/* Which way along the cycle of all ranks a path goes from rank 0, and what for. */
+typedef struct path_t {
+    bool upwards, collects;
+    int part, parts, gate;
+} path_t;
+
+static void add_path(ranks_problem_t *problem, path_t path)
+{
+    const int pipe = ranks_add_pipe(problem), p = problem->p;
+
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route_t *route = &problem->route[pipe][r];
+        const int above = (r + 1) % p, below = (r + p - 1) % p;
+        const int up = 0 == r ? -1 : path.upwards ? below : above;
+        const int down = path.upwards ? above : below;
+
+        if (path.collects) {
+            mca_coll_pipering_route_collect(route, &problem->ring, up, &down, 0 != down, 0);
+        } else {
+            mca_coll_pipering_route_spread(route, &problem->ring, up, &down, 0 != down);
+        }
+        mca_coll_pipering_route_part(route, path.part, path.parts);
+        route->gate = path.gate;
+    }
+}
+
+static void add_paths(ranks_problem_t *problem)
+{
+    if (RANKS_ALLREDUCE == problem->operation) {
+        add_path(problem, (path_t){.collects = true, .parts = 1, .gate = -1});
+        add_path(problem, (path_t){.parts = 1});
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        add_path(problem, (path_t){.upwards = 0 < i, .collects = RANKS_REDUCE == problem->operation,
+                                   .part = i, .parts = 2, .gate = -1});
+    }
+}
+
+/* So many blocks over each link; how many moments that takes. */
+static const char *run_paths(ranks_operation_t operation, int p, unsigned window, size_t blocks,
+                             uint64_t *moments)
+{
+    ranks_problem_t problem;
+
+    ranks_open(&problem, operation, p, p);
+    problem.cut.block_size = BLOCK;
+    problem.cut.split = MCA_COLL_PIPERING_SPLIT_EVEN;
+    problem.window = window;
+    problem.commutes = problem.overlap = true;
+    problem.moments = moments;
+    for (int r = 0; r < p; r++) {
+        problem.node_of[r] = r;
+    }
+    add_paths(&problem);
+    problem.bytes[0] = (RANKS_ALLREDUCE == operation ? 1 : 2) * blocks * BLOCK;
+    const char *fault = ranks_run(&problem, 0);
+    ranks_close(&problem);
+    return fault;
+}
+
+static void test_paths(ranks_operation_t operation, const char *name)
+{
+    static const unsigned window[] = {8, 9, 16, 33, 64};
+    const int passes = RANKS_ALLREDUCE == operation ? 2 : 1;
+    tap_tally_t tally = {0, 0};
+
+    for (int p = 3; p <= 9; p++) {
+        for (size_t w = 0; w < sizeof(window) / sizeof(*window); w++) {
+            for (size_t blocks = 1; blocks <= 5 * window[w]; blocks += 1 + blocks / 2) {
+                const uint64_t least = blocks + (uint64_t) (passes * (p - 1));
+                uint64_t moments = 0;
+                const char *fault = run_paths(operation, p, window[w], blocks, &moments);
+
+                tap_try(&tally, NULL == fault && least == moments,
+                        "%s: %d ranks, window %u, %zu blocks over each link: %llu moments, not %llu",
+                        NULL == fault ? "late" : fault, p, window[w], blocks,
+                        (unsigned long long) moments, (unsigned long long) least);
+            }
+        }
+    }
+    tally_ok(&tally, 300, "%s keeps every link busy", name);
+}
+
+int main(void)
+{
+    tap_start();
+    alarm(PATIENCE);
+    test_paths(RANKS_BCAST, "a broadcast both ways along a cycle");
+    test_paths(RANKS_REDUCE, "a reduction both ways along a cycle");
+    test_paths(RANKS_ALLREDUCE, "an allreduce along a path and back");
+    return tap_end();
+}
