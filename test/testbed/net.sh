@@ -62,7 +62,16 @@ net_build() {
     done | ip -n "$(net_switch "$run")" -batch -
     for ((i = 0; i < n; i++)); do
         net_node "$i" "$rails" "$bits" | ip -n "$run.n$i" -batch -
+        net_kernel "$run.n$i"
     done
+}
+
+# net_kernel NS: TCP in a node controls congestion in one way, whatever the machine's default
+# is, or figures would differ from machine to machine: BBR, which paces what it sends and slows
+# down now and then to measure, takes 3% of a shaped link and adds a third to single calls. Reno
+# is what every kernel has and allows.
+net_kernel() {
+    ip netns exec "$1" sh -c 'echo reno >/proc/sys/net/ipv4/tcp_congestion_control'
 }
 
 # net_switch_rail RAIL: what ip is to do in the switch. No spanning tree and no multicast

@@ -359,6 +359,9 @@ test_links() {
     yes "$label: bytes into n1 (${rx:-none})" within "${rx:-0}" 1048576 1200000
     rx=$(awk '$1 == "n3" { print $2 }' <<<"$bytes")
     yes "$label: bytes into n3 (${rx:-none})" within "${rx:-0}" 1000 150000
+    run with --nodes 2 -- bash -c "'$testbed' mpirun -- \
+        cat /proc/sys/net/ipv4/tcp_congestion_control"
+    is "$label: TCP controls congestion by Reno" "$(sort -u <<<"$out")" reno
 }
 
 # 1 MiB at 50 Mbit/s between n1, which has such a link, and n0, which has a faster one or
