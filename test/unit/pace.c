@@ -15,7 +15,7 @@
  * not keep a link idle.
  *
  *     0 <- 1 <- 2 <- 3        half of the blocks each, to root 0: rank 1 begins the second path and
- *     1 -> 2 -> 3 -> 0        fills the link to 2 with blocks, behind which answers of the first wait
+ *     1 -> 2 -> 3 -> 0        fills the link to 2, so that answers of the first path wait there
  */
 
 #include "ranks.h"
@@ -64,21 +64,27 @@ static void add_paths(ranks_problem_t *problem)
     }
 }
 
+static void open_problem(ranks_problem_t *problem, ranks_operation_t operation, int p,
+                         unsigned window, uint64_t *moments)
+{
+    ranks_open(problem, operation, p, p);
+    problem->cut.block_size = BLOCK;
+    problem->cut.split = MCA_COLL_PIPERING_SPLIT_EVEN;
+    problem->window = window;
+    problem->commutes = problem->overlap = true;
+    problem->moments = moments;
+    for (int r = 0; r < p; r++) {
+        problem->node_of[r] = r;
+    }
+}
+
 /* So many blocks over each link; how many moments that takes. */
 static const char *run_paths(ranks_operation_t operation, int p, unsigned window, size_t blocks,
                              uint64_t *moments)
 {
     ranks_problem_t problem;
 
-    ranks_open(&problem, operation, p, p);
-    problem.cut.block_size = BLOCK;
-    problem.cut.split = MCA_COLL_PIPERING_SPLIT_EVEN;
-    problem.window = window;
-    problem.commutes = problem.overlap = true;
-    problem.moments = moments;
-    for (int r = 0; r < p; r++) {
-        problem.node_of[r] = r;
-    }
+    open_problem(&problem, operation, p, window, moments);
     add_paths(&problem);
     problem.bytes[0] = (RANKS_ALLREDUCE == operation ? 1 : 2) * blocks * BLOCK;
     const char *fault = ranks_run(&problem, 0);
@@ -100,13 +106,69 @@ static void test_paths(ranks_operation_t operation, const char *name)
                 const char *fault = run_paths(operation, p, window[w], blocks, &moments);
 
                 tap_try(&tally, NULL == fault && least == moments,
-                        "%s: %d ranks, window %u, %zu blocks over each link: %llu moments, not %llu",
+                        "%s: %d ranks, window %u, %zu blocks a link: %llu moments, not %llu",
                         NULL == fault ? "late" : fault, p, window[w], blocks,
                         (unsigned long long) moments, (unsigned long long) least);
             }
         }
     }
     tally_ok(&tally, 300, "%s keeps every link busy", name);
+}
+
+/* Along a cycle and against it, so many blocks of each rank in each direction. */
+static void add_ring(ranks_problem_t *problem, int part, int parts)
+{
+    const int pipe = ranks_add_pipe(problem), p = problem->p;
+    mca_coll_pipering_ring_t *ring = &problem->other[part];
+
+    ring->size = ring->nodes = ring->first[p] = p;
+    for (int x = 0; x < p; x++) {
+        ring->rank[x] = 0 == part ? x : p - 1 - x;
+        ring->position[ring->rank[x]] = ring->node[x] = ring->first[x] = x;
+    }
+    for (int r = 0; r < p; r++) {
+        mca_coll_pipering_route_t *route = &problem->route[pipe][r];
+
+        mca_coll_pipering_route(route, ring, r);
+        mca_coll_pipering_route_part(route, part, parts);
+    }
+}
+
+static const char *run_rings(int rings, int p, unsigned window, size_t blocks, uint64_t *moments)
+{
+    ranks_problem_t problem;
+
+    open_problem(&problem, RANKS_GATHER, p, window, moments);
+    for (int i = 0; i < rings; i++) {
+        add_ring(&problem, i, rings);
+    }
+    for (int r = 0; r < p; r++) {
+        problem.bytes[r] = (size_t) rings * blocks * BLOCK;
+    }
+    const char *fault = ranks_run(&problem, 0);
+    ranks_close(&problem);
+    return fault;
+}
+
+static void test_rings(int rings, const char *name)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int p = 3; p <= 9; p += 2) {
+        for (unsigned window = 4; window <= 64; window *= 2) {
+            for (size_t blocks = 1; blocks <= 81; blocks *= 3) {
+                const uint64_t least = 1 + (uint64_t) (p - 1) * blocks;
+                uint64_t moments = 0;
+                const char *fault = run_rings(rings, p, window, blocks, &moments);
+
+                tap_try(&tally, NULL == fault && least == moments,
+                        "%s: %d ranks, window %u, %zu blocks of each: %llu moments, not %llu",
+                        NULL == fault ? "late" : fault, p, window, blocks,
+                        (unsigned long long) moments, (unsigned long long) least);
+            }
+        }
+    }
+    tally_ok(&tally, 100, "%s keeps every link busy", name);
 }
 
 int main(void)
@@ -116,5 +178,7 @@ int main(void)
     test_paths(RANKS_BCAST, "a broadcast both ways along a cycle");
     test_paths(RANKS_REDUCE, "a reduction both ways along a cycle");
     test_paths(RANKS_ALLREDUCE, "an allreduce along a path and back");
+    test_rings(1, "a gather along a ring");
+    test_rings(2, "a gather along a cycle and against it");
     return tap_end();
 }
