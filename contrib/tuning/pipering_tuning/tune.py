@@ -14,9 +14,9 @@ import sys
 import time
 
 from . import (calls, choose, command_line, files, journal, kernel, knobs, launch, measure,
-               ompi_info, preflight, progress, prove, race, regret, report, results, rules, tasks)
+               ompi_info, preflight, progress, prove, regret, report, results, rules, sentences,
+               tasks)
 from .files import Refusal
-from .progress import count
 
 # Exit status.
 GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -25,8 +25,6 @@ GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
 
 JOURNAL = "journal.jsonl"
-# Failing calls that are named, besides those with wrong results.
-MOST_FAILURES = 5
 # The parameter file: what was chosen, and what that is called when the proof is over.
 CANDIDATE, TUNED, REFUSED_FILE = "candidate.conf", "tuned.conf", "refused.conf"
 
@@ -46,11 +44,6 @@ def checked(path, table):
     settings = files.read_settings(path) if path else {}
     table.check(settings, path)
     return settings
-
-
-def where(machine):
-    """Ranks, nodes, transport."""
-    return f"{machine['ranks']} ranks on {count(machine['nodes'], 'node')}, pml {machine['pml']}"
 
 
 class Tuning:
@@ -140,35 +133,25 @@ class Tuning:
                 raise Refusal(f"--collectives: {name} is not known; legal are {', '.join(known)}; "
                               "nothing was run")
 
+    def tell(self, lines):
+        """Says each of these lines."""
+        for line in lines:
+            self.say(line)
+
     def say_machine(self, machine):
-        self.say(f"Open MPI {machine['release']} in {self.table.prefix}, {where(machine)} "
-                 f"({self.launcher.where})")
-        self.say(f"hosts: {' '.join(machine['hosts'][:16])}"
-                 f"{' ...' if len(machine['hosts']) > 16 else ''}; ranks on each: "
-                 f"{machine['mapping']}; {machine['processors']} processors "
-                 f"({machine['processor']})")
-        for sentence in preflight.warnings(machine, self.nodes):
-            self.say(f"warning: {sentence}")
-        self.say(f"time: {self.options.budget:g} minutes at most, of these "
-                 f"{self.options.budget * TASKS:.3g} for tasks, "
-                 f"{self.options.budget * (RULES - TASKS):.3g} for choosing, the rest for the "
-                 f"proof, which may take longer; a job starts in {self.start_time:.1f} s")
         site = preflight.site_settings(self.table, [n for g in knobs.GROUPS for n in g.variables])
-        for name, value in {**site, **self.start}.items():
-            self.say(f"in force: {name}={value}")
+        self.tell(sentences.of_machine(machine, self.nodes, self.table, self.launcher)
+                  + sentences.of_time(self.options.budget, TASKS, RULES - TASKS, self.start_time)
+                  + sentences.of_settings({**site, **self.start}))
 
     def say_plan(self, machine):
         """What would be done, for --dry-run."""
         options, ranks = self.options, machine["ranks"]
-        self.say(f"a job: {self.launcher} [--tune FILE] KERNEL")
-        for group in self.tunable() if not options.prove else ():
-            if knobs.unfit(group, machine, self.in_force) is None \
-                    and knobs.calls_of(group, 1 << 20, ranks, options.collectives):
-                self.say(f"would race {', '.join(group.variables)}: {group.title}")
-        held = self.held_out(1 << 20, ranks)
-        self.say(f"{'' if options.prove else 'then '}would prove "
-                 f"{options.prove or 'the file'} on {count(len(held), 'call')}; all in at most "
-                 f"{options.budget:g} minutes, and one job more")
+        groups = [group for group in (() if options.prove else self.tunable())
+                  if knobs.unfit(group, machine, self.in_force) is None
+                  and knobs.calls_of(group, 1 << 20, ranks, options.collectives)]
+        self.tell(sentences.of_plan(self.launcher, groups, options.prove,
+                                    len(self.held_out(1 << 20, ranks)), options.budget))
 
     def start_path(self):
         """The parameter file of what is in force, None if --start says nothing."""
@@ -231,12 +214,7 @@ class Tuning:
         self.costs = tasks.costs(self.fits)
         self.beta = results.wire(self.fits)
         self.largest = calls.largest_size(self.beta, budget)
-        for name, value in self.costs.items():
-            self.say(f"tasks: {name} {value:.4g}")
-        for one in self.fits:
-            if not one["linear"]:
-                words = filter(None, (one["task"], one["type"], one["scope"], one["direction"]))
-                self.say(f"tasks: {' '.join(words)}: {one['note']}")
+        self.tell(sentences.of_tasks(self.costs, self.fits))
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,
@@ -290,11 +268,7 @@ class Tuning:
 
     def provenance(self):
         """Comments of the parameter file."""
-        machine = self.machine
-        ways = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
-        lines = [f"Made by `{self.command}`",
-                 f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
-                 f"Use: {', or '.join(self.ways(ways))}.", ""]
+        lines = sentences.of_file(self.machine, self.command, self.launcher.forms)
         for row in self.choices:
             if row["variable"] in self.chosen:
                 lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
@@ -326,10 +300,6 @@ class Tuning:
         return calls.held_out(largest, ranks, self.options.collectives, self.options.short,
                               affected, small)
 
-    def ways(self, words):
-        """How a file can be used; words: {form: how it is said}."""
-        return [words[form] for form in self.launcher.forms]
-
     def measure_regret(self):
         blocks = {}
         for record in self.measurer.records():
@@ -359,43 +329,16 @@ class Tuning:
                              "doubts": list(proof.doubts), "limit": proof.limit}}
         if proof.help:
             ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
-            found["files"] = dict.fromkeys(self.ways(ways), path)
+            found["files"] = {ways[form]: path for form in self.launcher.forms}
         results.write(self.directory, found)
         report.write(found, os.path.join(self.directory, "report.html"))
 
-    def say_regret(self):
-        if self.regret:
-            worst = max(self.regret, key=lambda row: row["tuned"])
-            mean = sum(row["tuned"] for row in self.regret) / len(self.regret)
-            self.say(f"regret of {count(len(self.regret), 'call')}, how much longer than with "
-                     f"the best found for each: {race.percent(mean)} on average, "
-                     f"{race.percent(worst['tuned'])} at most ({worst['collective']}:"
-                     f"{worst['distribution']}:{worst['total']}, {worst['best_arm']})")
-
     def say_verdict(self, proof):
-        self.say(proof.sentence)
-        for sentence in proof.hurt:
-            self.say(f"slower: {sentence}")
-        for sentence in proof.broken:
-            self.say(f"broken: {sentence}")
-        for sentence in proof.better:
-            self.say(f"better: {sentence}")
-        for sentence in proof.doubts:
-            self.say(f"warning: {sentence}")
-        if proof.limit:
-            self.say(proof.limit)
+        self.tell(sentences.of_verdict(proof))
         self.say_failures()
 
     def say_failures(self):
-        """Calls that fail whatever is tuned: all wrong results, and some of the others."""
-        found = results.failures_in_force(self.measurer.records(), not self.options.against)
-        shown = [text for text in found if " wrong " in text]
-        shown += [text for text in found if text not in shown][:MOST_FAILURES]
-        for sentence in shown:
-            self.say(f"warning: {sentence}")
-        if len(shown) < len(found):
-            self.say(f"warning: {count(len(found) - len(shown), 'more call')} so; results.json "
-                     "has them")
+        self.tell(sentences.of_failures(self.measurer.records(), not self.options.against))
 
     def settle(self, path, proof):
         """Gives the file the name that the proof has earned it; its path."""
@@ -405,14 +348,6 @@ class Tuning:
         settled = os.path.join(self.directory, name)
         files.rename(path, settled)
         return settled
-
-    def say_use(self, path, proof):
-        if proof.help:
-            ways = {"tune": f"mpirun --tune {path} ...",
-                    "conf": f"the lines of {path} in mca-params.conf"}
-            self.say("use: " + ", or ".join(self.ways(ways)))
-        else:
-            self.say(f"what was tried is in {path}")
 
     def no_proof(self):
         """The Proof where there is no file."""
@@ -435,10 +370,10 @@ class Tuning:
             self.say_failures()
         if path is not None:
             path = self.settle(path, proof)
-            self.say_use(path, proof)
+            self.tell(sentences.of_use(self.launcher.forms, path, proof.help))
         if self.nothing is None:
             self.measure_regret()
-            self.say_regret()
+            self.tell(sentences.of_regret(self.regret))
         self.write_results(proof, path)
         if self.nothing is not None:
             raise Refusal(f"nothing could be tried, since {self.nothing}; nothing is recommended")
