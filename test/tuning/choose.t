@@ -288,11 +288,11 @@ def test_left_with_a_reason():
     assert chooser.why_nothing().startswith("coll_pipering_window: acts between nodes")
 
 
-def exchanges(bench, effort=race.SHORT):
-    """A race of sizes of exchanges, not run yet."""
+def exchanges(bench, effort=race.SHORT, base=(), more=()):
+    """A race of sizes of exchanges, not run yet. base: settings in force; more: candidates."""
     group = next(one for one in knobs.GROUPS if "coll_pipering_alltoall_small" in one.variables)
-    return race.Race(bench.measurer, "exchanges", knobs.calls_of(group, LARGEST, posed.RANKS), {},
-                     [{"coll_pipering_alltoall_small": "8192"}], effort, 1)
+    return race.Race(bench.measurer, "exchanges", knobs.calls_of(group, LARGEST, posed.RANKS),
+                     dict(base), [{"coll_pipering_alltoall_small": "8192"}, *more], effort, 1)
 
 
 def test_meshes():
@@ -338,20 +338,22 @@ def test_half_a_call():
 
 
 def choose_resumed(cut):
-    """What is chosen where the journal of a run was cut to this part of its bytes; how many cells
-    were measured again."""
+    """What is chosen by a run, and by one that goes on where its journal was cut to this part of
+    its bytes."""
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(directory=directory)
         whole = bench.choose(until=200, variables=SOME).chosen
         path = bench.journal.path
         kept = int(os.path.getsize(path) * cut)
         os.truncate(path, kept)
-        with open(path, "rb") as stream:
-            lines = stream.read().count(b"\n") - 1
+        bench.journal.close()
         again = Bench(directory=directory, seed=2)
         chosen = again.choose(until=200, variables=SOME).chosen
-        there = len(again.journal.records) - len(again.machine.measured)
-        assert lines == there, "what was there was measured anew"
+        with open(path, encoding="utf-8") as stream:
+            names = [json.loads(line)["cell"] for line in stream.readlines()[1:]]
+        twice = {name for name in names if 2 <= names.count(name)}
+        # Of the call that the cut went through all arms are measured again, and nothing else is.
+        assert len({name.rpartition("/")[0] for name in twice}) <= 1, twice
         return whole, chosen
 
 
@@ -360,6 +362,24 @@ def test_resume():
     for cut in (0.02, 0.31, 0.77, 0.999):
         whole, chosen = choose_resumed(cut)
         assert whole == chosen, (cut, whole, chosen)
+
+
+def test_other_cells():
+    """of a journal only cells are taken that were asked for as now, and all arms of a call or
+    none"""
+    with tempfile.TemporaryDirectory() as directory:
+        measured = []
+        window = {"coll_pipering_window": "8"}
+        for base, more in (({}, ()), ({}, ()), (window, ()), (window, [{**window, **SLOW}]),
+                           (window, [{**window, **SLOW}])):
+            bench = Bench(directory=directory, seed=len(measured))
+            exchanges(bench, base=base, more=more).round(1e9)
+            measured.append(len(bench.machine.measured))
+            bench.journal.close()
+        assert measured == [12, 0, 12, 16, 0], measured
+
+
+SLOW = {"coll_pipering_alltoall_small": "2048"}
 
 
 def test_interrupted():
@@ -372,6 +392,7 @@ def test_interrupted():
     except KeyboardInterrupt:
         pass
     head = {"machine": {"library": "posed", "hosts": ["n0"]}, "options": {}}
+    bench.journal.close()
     assert len(journal.Journal.resume(bench.journal.path, head).records) == 100
 
 
@@ -496,6 +517,42 @@ def test_proof_resumed():
                  if name[:8] in ("proof/0/", "proof/1/", "proof/2/")
                  and record != bench.measurer.used.get(name)]
         assert 6 == len(fresh) and all("half" in name for name in fresh), fresh
+
+
+def test_proof_of_another_file():
+    """a proof takes from a journal what was measured through the same files, and nothing else"""
+    good, other = {"coll_pipering_alltoall_small": "8192"}, {"coll_pipering_window": "8"}
+    with tempfile.TemporaryDirectory() as directory:
+        ruled = os.path.join(directory, "rules")
+        named = {**good, rules.USE: "true", rules.FILE: ruled}
+        found = []
+        for settings, text, anew in ((good, "1", True), (good, "2", False), (other, "2", True),
+                                     (named, "2", True), (named, "2", False), (named, "3", True)):
+            files.write(ruled, text)
+            bench = Bench(directory=directory)
+            found.append(bench.prove(settings).help)
+            measured = len(bench.machine.measured)
+            # Each of a pair of jobs is measured anew, that without the file too.
+            assert bool(measured) == anew and measured in (0, len(bench.measurer.records())), \
+                (settings, text, measured)
+            bench.journal.close()
+        assert found == [True, True, False, True, True, True], found
+
+
+def test_rules_file_of_regret():
+    """calls that were timed with a rules file of the same name but another text count no more"""
+    call = calls.Call("bcast", "regular", 600, "auto")
+    measured = []
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "tuned-rules.txt")
+        for text in ("1", "1", "2"):
+            files.write(path, text)
+            bench = Bench(directory=directory)
+            regret.measure(bench.measurer, bench.table, [call], {}, {}, race.FULL, 1, 1e9,
+                           lambda _: {rules.USE: "true", rules.FILE: path})
+            bench.journal.close()
+            measured.append(len(bench.machine.measured))
+    assert measured[0] and not measured[1] and 0 < measured[2] < measured[0], measured
 
 
 def test_harm_not_excluded():

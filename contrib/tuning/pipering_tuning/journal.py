@@ -94,8 +94,22 @@ class Journal:
         self._append(record)
         self.records[cell["cell"]] = record
 
+    def find(self, cell):
+        """The record of a cell; None if there is none of what is asked for now. IDs alone do not
+        say which settings and files a cell was measured with. The seed of a race may differ."""
+        record = self.records.get(cell["cell"])
+        if record is None or _asked(record.get("asked", {})) != _asked(cell):
+            return None
+        return record
+
     def close(self):
         self.stream.close()
+
+
+def _asked(cell):
+    """What decides the times of a cell, as text."""
+    return json.dumps({key: value for key, value in cell.items() if "seed" != key},
+                      sort_keys=True)
 
 
 def refuse_old(path):

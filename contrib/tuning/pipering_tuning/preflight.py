@@ -6,13 +6,12 @@
 # $HEADER$
 """Preflight: which machine, what will disturb the measurement, whether files reach all ranks."""
 
-import hashlib
 import os
 import re
 import shlex
 import subprocess
 
-from .files import Refusal
+from .files import Refusal, digest
 
 # What each rank prints about its node, in words that any shell knows.
 PROBE = r"""
@@ -253,15 +252,6 @@ def installation(table):
     for name in LIBRARIES:
         found[name] = digest(os.path.join(os.path.dirname(directory), f"{name}.so"))
     return found
-
-
-def digest(path):
-    """A few digits that differ where contents of a file do; None if it cannot be read."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.sha256(stream.read()).hexdigest()[:12]
-    except OSError:
-        return None
 
 
 def check_environment(names):

@@ -20,7 +20,7 @@ too says nothing about the file, and one that the kernel refuses is none of the 
 import random
 from collections import namedtuple
 
-from . import stats
+from . import files, stats
 from .progress import count
 from .race import LEAST_GAIN, change, percent
 
@@ -45,6 +45,14 @@ class Files(namedtuple("Files", "before after forms")):
     take them, in turns."""
 
 
+def contents(paths):
+    """A few digits that differ where anything does that the two files say or name. The cells of
+    both arms have them: pairs of jobs that followed each other are what is compared, so neither
+    arm is taken from a journal where the other one is measured anew."""
+    given = [files.read_settings(path) if path else {} for path in (paths.before, paths.after)]
+    return files.fingerprint([[settings, files.contents(settings)] for settings in given])
+
+
 class Prover:
     """Times calls before and after. effort: race.Effort; alike: two files are compared, of which
     none is the better one."""
@@ -61,11 +69,13 @@ class Prover:
         self.refused = {}  # {call: note}
         self.doubts = []
         self.blocks = {}
+        self.contents = contents(paths)
 
     def cell(self, call, arm, pair):
         name = f"proof/{pair}/{arm}/{call}"
         return {"cell": name, **call.cell(), "reps": self.effort.reps + 2,
-                "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {}}
+                "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {},
+                "contents": self.contents}
 
     def jobs(self, calls, pair):
         """A job before and a job after, of these calls: {(call, arm): result}."""

@@ -167,7 +167,7 @@ class Tuning:
         named = {"--start-file": self.options.start_file, "--prove": self.options.prove,
                  "--against": self.options.against}
         return {"options": command_line.repeatable(self.options),
-                "files": {f"{option} {path}": preflight.digest(path)
+                "files": {f"{option} {path}": files.digest(path)
                           for option, path in named.items() if path},
                 "installation": preflight.installation(self.table),
                 "settings": self.table.given()}
