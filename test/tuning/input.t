@@ -8,6 +8,7 @@
 """Bad input and failing machines: one clear sentence, an exit status not 0, nothing lost."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,56 @@ def test_environment():
 
 # An mpirun that starts two ranks of what is no MPI program.
 PLAIN = 'while [ /bin/sh != "$1" ]; do shift; done; "$@" && "$@"'
+
+
+# The same with what --mca says in the environment of the ranks, as mpirun has it.
+SETTING = """while [ /bin/sh != "$1" ]; do
+    [ "$1" != --mca ] || export "OMPI_MCA_$2=$3"
+    shift
+done
+"$@" && "$@\""""
+
+
+def test_jobs_set_already():
+    """variables that the options of mpirun set, but files are to set, are refused at the
+    beginning"""
+    place = Place(SETTING)
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
+    mca = ["--mpirun-args", "--mca pml ob1 --mca coll_pipering_alpha 4.0 --mca x 'a b'"]
+    words = ["begin with coll_pipering_alpha=4.0", "--start coll_pipering_alpha=4.0 in its place"]
+    for more in ([], ["--variables", "coll_pipering_alpha"],
+                 ["--start", "coll_pipering_alpha=4"], ["--dry-run"]):
+        tuned(place, "out", *mca, *more, words=words)
+    launch_by = ["--launch", f"{place.mpirun} --mca coll_pipering_alpha 4.0"]
+    tuned(place, "out", *launch_by, words=words)
+    assert os.listdir(os.path.join(place.path, "out")) == []
+    tuned(place, "out", "--mpirun-args", "--mca coll_tuned_use_dynamic_rules 1",
+          words=["begin with coll_tuned_use_dynamic_rules=1"])
+    # What is not tuned may be set, and what a file to prove sets alike.
+    for more in (["--variables", "coll_pipering_window"], ["--prove", "conf"],
+                 ["--start", "coll_pipering_alpha=4", "--variables", "coll_pipering_window"]):
+        tuned(place, "out", *mca, *more, "--dry-run", status=0)
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=5\n")
+    tuned(place, "out", *mca, "--prove", "conf", words=words)
+
+
+def test_quotes():
+    """an option whose quotes do not close is named"""
+    for option in ("--mpirun-args", "--launch"):
+        tuned(Place(), "out", option, "--mca x 'y", words=[option, "quote closed", "No closing"])
+
+
+def test_silent_node():
+    """a node without getconf, or whose load cannot be read, is told and measured on"""
+    programs = ["uname", "sed", "head", "env"]
+    for there, said in ((programs, True), ([*programs, "grep"], False)):
+        place = Place(PLAIN.replace('"$@"', 'PATH=$PWD/bin "$@"'))
+        os.mkdir(os.path.join(place.path, "bin"))
+        for name in there:
+            os.symlink(shutil.which(name), os.path.join(place.path, "bin", name))
+        tuned(place, "out", "-n", "2", "--dry-run", status=0)
+        words = f"{os.uname().nodename} cannot say how many processors they have"
+        assert said == (words in place.output), (there, place.output)
 
 
 def test_dry_run():

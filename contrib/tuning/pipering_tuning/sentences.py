@@ -20,11 +20,11 @@ def where(machine):
 
 def of_machine(machine, nodes, table, launcher):
     """Which Open MPI and which nodes were found, and what will disturb the measurement."""
-    hosts = machine["hosts"]
+    hosts, processors = machine["hosts"], machine["processors"] or "unknown"
     lines = [f"Open MPI {machine['release']} in {table.prefix}, {where(machine)} "
              f"({launcher.where})",
              f"hosts: {' '.join(hosts[:16])}{' ...' if len(hosts) > 16 else ''}; ranks on each: "
-             f"{machine['mapping']}; {machine['processors']} processors ({machine['processor']})"]
+             f"{machine['mapping']}; {processors} processors ({machine['processor']})"]
     return lines + [f"warning: {sentence}" for sentence in preflight.warnings(machine, nodes)]
 
 

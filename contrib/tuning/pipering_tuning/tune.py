@@ -69,12 +69,14 @@ class Tuning:
         self.launcher = launch.make(options, preflight.value_of(self.table,
                                                                 "mca_base_param_files"))
         self.check_names()
-        self.check_environment()
+        preflight.check_environment([*self.start, *self.proven, *self.against, *self.to_set()])
         if not options.dry_run:
             self.check_journal()
         begun = time.monotonic()
-        self.nodes = preflight.probe(self.launcher)
+        self.nodes, given = preflight.probe(self.launcher)
         self.start_time = time.monotonic() - begun
+        preflight.check_jobs(self.launcher, self.table, given, self.to_set(),
+                             [self.start, self.proven, self.against])
         machine = preflight.describe(self.launcher, self.table, self.nodes, {})
         if options.dry_run:
             self.say_machine(machine)
@@ -111,14 +113,14 @@ class Tuning:
                 and knobs.calls_of(group, 1 << 20, 2, self.options.collectives)
                 and all(self.table.get(name) is not None for name in group.variables)]
 
-    def check_environment(self):
-        """Refuses where the environment sets what files are to set."""
-        names = [*self.start, *self.proven, *self.against]
-        if not self.options.prove:
-            names += [name for group in self.tunable() for name in group.variables]
-        if not self.options.prove and not self.options.variables:
+    def to_set(self):
+        """Names of the variables that a file made here may set."""
+        if self.options.prove:
+            return []
+        names = [name for group in self.tunable() for name in group.variables]
+        if not self.options.variables:
             names += [rules.USE, rules.FILE, *map(rules.variable_of, rules.NUMBERS)]
-        preflight.check_environment(names)
+        return names
 
     def check_names(self):
         """Refuses patterns that match no variable that can be tuned."""
