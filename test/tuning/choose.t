@@ -17,8 +17,9 @@ from types import SimpleNamespace
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from pipering_tuning import (calls, choose, command_line, files, journal, measure,  # noqa: E402
-                             ompi_info, knobs, prove, race, regret, results, rules, stats, tune)
+from pipering_tuning import (calls, choose, command_line, files, held_out,  # noqa: E402
+                             journal, knobs, measure, ompi_info, prove, race, regret, results,
+                             rules, stats, tune)
 
 LARGEST = 2 << 20
 SOME = ["coll_pipering_alpha", "coll_pipering_window", "coll_pipering_alltoall_small"]
@@ -52,7 +53,7 @@ class Bench:
         files.write(path, files.settings_text({**self.start, **settings}))
         before = self.measurer._settings_file(tuple(self.start.items()))
         prover = prove.Prover(self.measurer, prove.Files(before, path, ["tune", "conf"]),
-                              calls.held_out(LARGEST, posed.RANKS, [], False), race.FULL, seed,
+                              held_out.calls_of(LARGEST, posed.RANKS, [], False), race.FULL, seed,
                               others.get("alike", False))
         return prover.run(others.get("until", 0))
 
@@ -60,7 +61,8 @@ class Bench:
 def worst(settings):
     """The largest ratio of the time with these settings to the least, over held-out calls."""
     ratios = []
-    for call in calls.held_out(LARGEST, posed.RANKS, ["allgatherv", "bcast", "allreduce"], False):
+    few = ["allgatherv", "bcast", "allreduce"]
+    for call in held_out.calls_of(LARGEST, posed.RANKS, few, False):
         if call.total >= 8192:
             best = posed.true_time(call.cell(), {})[0]
             ratios.append(posed.true_time(call.cell(), settings)[0] / best)
@@ -119,7 +121,7 @@ def test_block_size():
 def test_sizes_of_exchanges():
     """what a rank sends in an exchange of all with all does not grow with the number of ranks"""
     for largest in (1 << 20, 64 << 20):
-        for text in calls.HELD_OUT + tuple(t for group in knobs.GROUPS for t in group.calls):
+        for text in held_out.ALL + tuple(t for group in knobs.GROUPS for t in group.calls):
             few = calls.call(text, largest, 2)
             assert few == calls.call(text, largest, 8)
             for ranks in (9, 64, 1000, 100000):
@@ -137,7 +139,7 @@ def test_held_out():
     below and above the middle of those that its algorithms are raced on"""
     for ranks in (2, 8, 100):
         for largest in (128 << 10, 1 << 20, 64 << 20):
-            held = calls.held_out(largest, ranks, [], False)
+            held = held_out.calls_of(largest, ranks, [], False)
             for name in knobs.ALGORITHMS:
                 group = next(one for one in knobs.GROUPS
                              if one.variables == (f"coll_pipering_{name}_algorithm",))
@@ -146,6 +148,36 @@ def test_held_out():
                          if call.collective == name and call.total >= calls.SMALLEST]
                 middle = sorted(raced)[len(raced) // 2]
                 assert min(sizes) < middle < max(sizes), (name, largest, sizes, raced)
+
+
+def test_held_out_apart():
+    """no call that is held out has the size of one that is raced, or is near one of its
+    collective, and some sizes are powers of two"""
+    dice = random.Random(7)
+    for _ in range(150):
+        largest, ranks = int(2 ** dice.uniform(17, 26)), int(2 ** dice.uniform(1, 17))
+        raced = {call for group in knobs.GROUPS for call in knobs.calls_of(group, largest, ranks)}
+        raced |= {calls.Call(name, "regular", size, "auto") for name in rules.NUMBERS
+                  for size in rules.SIZES}
+        held = held_out.calls_of(largest, ranks, [], False, small=rules.NUMBERS)
+        assert len(set(held)) == len(held)
+        sizes = {call.total for call in raced}
+        for call in held:
+            assert call.total not in sizes and call.total % 8 == 0, (largest, ranks, call)
+            near = [one for one in raced if one.collective == call.collective
+                    and 0.955 < one.total / call.total < 1.045]
+            assert not near, (largest, ranks, call, near)
+        powers = {call.total for call in held if 0 == call.total & call.total - 1}
+        assert len(powers) >= 2 and max(call.total for call in held) < largest, (largest, powers)
+
+
+def test_held_out_of_collectives():
+    """a short proof for some collectives has calls of each of them, whatever is to be proven"""
+    for name in {text.split(":")[0] for text in held_out.ALL}:
+        run = tune.Tuning(command_line.parse(["out", "--budget", "2", "--collectives", name]), [])
+        for run.proven in ({}, {"coll_pipering_alpha": "4"}):
+            found = run.held_out(LARGEST, posed.RANKS)
+            assert {call.collective for call in found} == {name}, (name, found)
 
 
 def test_held_out_of_files():
@@ -162,12 +194,12 @@ def test_held_out_of_files():
                         ("coll_mleader_groups", "allgather")):
         for found in (held({name: "1"}), held({"coll_pipering_alpha": "4"}, {name: "1"})):
             assert any(call.collective == value for call in found), (name, found)
-    assert min(call.total for call in few) > max(calls.SMALL_CALLS)
+    assert min(call.total for call in few) > max(held_out.SMALL)
     found = held({rules.USE: "true", rules.FILE: "/x"})
-    assert {call.collective for call in found if call.total in calls.SMALL_CALLS} == \
+    assert {call.collective for call in found if call.total in held_out.SMALL} == \
         set(rules.NUMBERS), found
     found = held({"coll_tuned_reduce_algorithm": "linear"})
-    assert {call.collective for call in found if call.total in calls.SMALL_CALLS} == {"reduce"}
+    assert {call.collective for call in found if call.total in held_out.SMALL} == {"reduce"}
 
 
 def test_agree():
@@ -657,7 +689,7 @@ def test_rules_of_many_ranks():
 def test_regret():
     """regret is that against the best, and small where the settings are right"""
     bench = Bench()
-    held = calls.held_out(LARGEST, posed.RANKS, ["allgatherv"], True)
+    held = held_out.calls_of(LARGEST, posed.RANKS, ["allgatherv"], True)
     found = regret.measure(bench.measurer, bench.table, held, {}, {call: 4096 for call in held},
                            race.FULL, 1, 1e9)
     assert len(found) == len(held) and all(abs(row["default"]) < 0.08 for row in found), found

@@ -13,9 +13,9 @@ import signal
 import sys
 import time
 
-from . import (calls, choose, command_line, files, journal, kernel, knobs, launch, measure,
-               ompi_info, preflight, progress, prove, regret, report, results, rules, sentences,
-               tasks)
+from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
+               measure, ompi_info, preflight, progress, prove, regret, report, results, rules,
+               sentences, tasks)
 from .files import Refusal
 
 # Exit status.
@@ -129,7 +129,7 @@ class Tuning:
             if not fnmatch.filter(known, pattern):
                 raise Refusal(f"--variables: {pattern} is no variable that can be tuned; those "
                               f"are {', '.join(known)}; nothing was run")
-        known = sorted({text.split(":")[0] for text in calls.HELD_OUT})
+        known = sorted({text.split(":")[0] for text in held_out.ALL})
         for name in self.options.collectives:
             if name not in known:
                 raise Refusal(f"--collectives: {name} is not known; legal are {', '.join(known)}; "
@@ -293,14 +293,14 @@ class Tuning:
     def held_out(self, largest, ranks):
         """Calls for the proof, those among them that the choices, or given files, are for."""
         names = {*self.chosen, *self.proven, *self.against}
-        affected = {calls.kind(text) for group in knobs.GROUPS for text in group.calls
+        affected = {held_out.kind(text) for group in knobs.GROUPS for text in group.calls
                     if set(group.variables) & names}
         small = {rule.call.collective for rule in self.rules}
         if names & {rules.USE, rules.FILE}:
             small |= set(rules.NUMBERS)
         small |= {name for name in rules.NUMBERS if rules.variable_of(name) in names}
-        return calls.held_out(largest, ranks, self.options.collectives, self.options.short,
-                              affected, small)
+        return held_out.calls_of(largest, ranks, self.options.collectives, self.options.short,
+                                 affected, small)
 
     def measure_regret(self):
         blocks = {}
