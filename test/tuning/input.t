@@ -17,8 +17,10 @@ from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+import posed  # noqa: E402
 from posed_place import Place, refused, script, tuned  # noqa: E402
-from pipering_tuning import files, launch, preflight  # noqa: E402
+from pipering_tuning import (command_line, files, launch, ompi_info, preflight,  # noqa: E402
+                             prove, tune)
 
 
 def test_options():
@@ -109,6 +111,42 @@ def test_jobs_set_already():
         tuned(place, "out", *mca, *more, "--dry-run", status=0)
     files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=5\n")
     tuned(place, "out", *mca, "--prove", "conf", words=words)
+
+
+def given(*words):
+    """What pipering-tune hands to a proof of files that it is given with these words, and what it
+    says behind it."""
+    seen, said, good = [], [], prove.Proof(True, "The file helps.", [], None, 3)
+    run = tune.Tuning(command_line.parse(list(words)), list(words))
+    run.directory, run.table = files.make_directory(words[0]), ompi_info.Table(posed.ompi_info())
+    run.start = {}
+    run.proven = tune.checked(run.options.prove, run.table)
+    run.against = tune.checked(run.options.against, run.table)
+    run.launcher, run.say = SimpleNamespace(forms=["tune"]), said.append
+    run.measure_tasks, run.measurer = lambda: None, SimpleNamespace(records=lambda: [])
+    run.prove = lambda *paths: seen.extend(paths) or good
+    run.write_results = lambda _, path: seen.append(path)
+    run.prove_only()
+    return seen, said
+
+
+def test_files_with_blanks():
+    """of files to prove, jobs are given copies in the output directory that mpirun can read"""
+    with tempfile.TemporaryDirectory() as directory:
+        names = [os.path.join(directory, name) for name in ("one, two.conf", "other.conf")]
+        for name, text in zip(names, ("# mine\n\n coll_pipering_alpha = 4 \n",
+                                      "coll_pipering_alpha =5")):
+            files.write(name, text)
+        out = os.path.join(directory, "out")
+        seen, said = given(out, "--prove", names[0])
+        path = os.path.join(out, "prove.conf")
+        assert seen == [path, None, path] and files.read(path) == "coll_pipering_alpha=4\n", seen
+        assert any(f"use: mpirun --tune {path}" in line for line in said), said
+        seen, said = given(out, "--prove", names[0], "--against", names[1])
+        other = os.path.join(out, "against.conf")
+        assert seen == [path, other, path], seen
+        assert files.read(other) == "coll_pipering_alpha=5\n"
+        assert not any("use:" in line for line in said), said
 
 
 def test_quotes():

@@ -251,6 +251,7 @@ def test_verdict_first():
         raise files.Refusal("results.json cannot be written")
 
     proof = prove.Proof(True, "The file helps.", [], None, 3)
+    place = Place()
     for words, step in ((["out"], "tune"), (["out", "--prove", "x"], "prove_only")):
         said = []
         run = tune.Tuning(command_line.parse(words), words)
@@ -259,6 +260,7 @@ def test_verdict_first():
         run.write_files, run.write_results = lambda: "out/candidate.conf", full
         run.measurer = SimpleNamespace(records=lambda: [])
         run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
+        run.directory = place.path
         refused(getattr(run, step), "cannot be written")
         assert "The file helps." in said, said
 

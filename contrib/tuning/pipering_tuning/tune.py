@@ -27,6 +27,8 @@ TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
 JOURNAL = "journal.jsonl"
 # The parameter file: what was chosen, and what that is called when the proof is over.
 CANDIDATE, TUNED, REFUSED_FILE = "candidate.conf", "tuned.conf", "refused.conf"
+# The files that --prove and --against name, as jobs are given them.
+PROVEN, AGAINST = "prove.conf", "against.conf"
 
 
 def start_settings(options, table):
@@ -384,14 +386,25 @@ class Tuning:
     def prove_only(self):
         """--prove; the exit status."""
         self.measure_tasks()
-        before = self.options.against or self.start_path()
-        proof = self.prove(os.path.abspath(self.options.prove),
-                           before and os.path.abspath(before))
+        path = self.write_given(PROVEN, self.proven)
+        before = self.write_given(AGAINST, self.against) if self.options.against \
+            else self.start_path()
+        proof = self.prove(path, before)
         if self.options.against:
             proof = prove.agreement(proof)
         self.say_verdict(proof)
-        self.write_results(proof, self.options.prove)
+        if proof.help and not self.options.against:
+            self.tell(sentences.of_use(self.launcher.forms, path, True))
+        self.write_results(proof, path)
         return GOOD if proof.help else REFUSED
+
+    def write_given(self, name, settings):
+        """The path of a file with the settings of one that the user names. Jobs are given this
+        one: mpirun --tune does not read blanks around the equals sign, and takes paths to pieces
+        at commas."""
+        path = os.path.join(self.directory, name)
+        files.write(path, files.settings_text(settings))
+        return path
 
     def run(self):
         if not self.prepare():
