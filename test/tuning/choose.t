@@ -500,6 +500,7 @@ def test_agreement_either_way():
         assert 3 == len(getattr(proof, kind)) and all("alltoall" in text
                                                       for text in getattr(proof, kind)), proof
         assert "do not agree" in prove.agreement(proof).sentence, proof
+        assert not proof.compared and prove.agreement(proof).compared == prove.DIFFER, proof
     for after, kind in ((True, "broken"), (False, "better")):
         bench = Bench(wrong(1, 1), bad=lambda cell, path: "wrong" if "half" == cell["dist"] and
                       after == path.endswith("tuned.conf") else None)

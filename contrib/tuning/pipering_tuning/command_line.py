@@ -21,7 +21,8 @@ and journal.jsonl, from which --resume goes on."""
 EPILOG = """\
 Ranks are placed by --hostfile, by Slurm's allocation, or on this machine alone. Exit status: 0 the
 file helps, or the settings in force are right as they are; 3 the file was refused, since it does
-not help or makes a call slower; 1 something failed, one sentence says what; 2 wrong usage; 130
+not help or makes a call slower; with --against 0 the files agree, 3 they differ or jobs differ too
+much to tell; 1 something failed, one sentence says what; 2 wrong usage; 130
 interrupted, with all that was measured kept."""
 
 

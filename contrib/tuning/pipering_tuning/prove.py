@@ -31,13 +31,17 @@ AGAIN, NO_PAIR = "+", {"status": "refused"}
 # A slow-down for which calls are measured on, and in how many more pairs of jobs at most.
 HARM, MORE = 0.1, 12
 
-Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken better doubts limit",
-                   defaults=((), (), (), ""))
+# What a comparison of two files has come to.
+AGREE, DIFFER, UNKNOWN = "agree", "differ", "unknown"
+
+Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken better doubts limit compared",
+                   defaults=((), (), (), "", ""))
 """help: the file may be recommended; hurt: sentences about calls that it makes slower; ratio:
 Interval of new time by old over all calls; jobs: pairs of them; broken: sentences about calls that
 fail or are wrong with the file alone; better: of a comparison of two files, sentences about calls
 that are faster with this one or fail with the other alone; doubts: sentences about calls that
-failed once; limit: a sentence about the largest slow-down that there may be."""
+failed once; limit: a sentence about the largest slow-down that there may be; compared: AGREE,
+DIFFER or UNKNOWN of two files, "" where a file is proven against what is in force."""
 
 
 class Files(namedtuple("Files", "before after forms")):
@@ -274,17 +278,17 @@ def agreement(proof):
     """The Proof of a file against another one, read as: do they agree within noise? Whichever of
     the two is named first, the answer is the same."""
     if proof.ratio is None:
-        return proof
+        return proof._replace(compared=UNKNOWN)
     middle, low, high = proof.ratio
     apart = not low <= 1 <= high and max(middle, 1 / middle) > 1 + AGREEMENT
     differ = apart or proof.hurt or proof.broken or proof.better
     alike = not differ and max(high, 1 / low) <= 1 + AGREEMENT
-    how = "agree within noise" if alike else "do not agree"
-    if not differ and not alike:
-        how = "cannot be told from each other, nor shown to agree: jobs differ too much"
-    sentence = f"The two files {how}; times with this one are {middle:.3f} times those with the " \
+    compared = DIFFER if differ else AGREE if alike else UNKNOWN
+    how = {AGREE: "agree within noise", DIFFER: "do not agree",
+           UNKNOWN: "cannot be told from each other, nor shown to agree: jobs differ too much"}
+    sentence = f"The two files {how[compared]}; times with this one are {middle:.3f} times those with the " \
                f"other ({low:.3f} to {high:.3f})."
-    return proof._replace(help=alike, sentence=sentence)
+    return proof._replace(help=AGREE == compared, sentence=sentence, compared=compared)
 
 
 def failures(call, results):

@@ -330,8 +330,9 @@ class Tuning:
                  "failures": results.failures(records),
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
                              "broken": list(proof.broken), "better": list(proof.better),
-                             "doubts": list(proof.doubts), "limit": proof.limit}}
-        if proof.help:
+                             "doubts": list(proof.doubts), "limit": proof.limit,
+                             "compared": proof.compared}}
+        if proof.help and not proof.compared:
             ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
             found["files"] = {ways[form]: path for form in self.launcher.forms}
         results.write(self.directory, found)
