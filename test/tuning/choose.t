@@ -19,7 +19,7 @@ import tap  # noqa: E402
 import posed  # noqa: E402
 from pipering_tuning import (calls, choose, command_line, files, held_out,  # noqa: E402
                              journal, knobs, measure, ompi_info, prove, race, regret, results,
-                             rules, stats, tune)
+                             rules, stats, tasks, tune)
 
 LARGEST = 2 << 20
 SOME = ["coll_pipering_alpha", "coll_pipering_window", "coll_pipering_alltoall_small"]
@@ -767,6 +767,24 @@ def test_results():
     assert small["default"] == 2 * rules.ROUNDS and small[forced[0]] == rules.ROUNDS, small
     lines = results.table_text(found).splitlines()
     assert len(lines) == 1 + len(found) and len({line.count("\t") for line in lines}) == 1
+    heads = lines[0].split("\t")
+    for line, row in zip(lines[1:], found):
+        cells = dict(zip(heads, line.split("\t")))
+        assert cells["jobs"] == ",".join(map(str, row["jobs"])), cells
+        assert sum(map(int, cells["jobs"].split(","))) == len(cells["seconds"].split(",")), cells
+
+
+def test_tables_of_tasks():
+    """the table of tasks tells those apart that differ by the type alone"""
+    cell = {"kind": "task", "task": "pack", "scope": "rank", "direction": "all", "bytes": 256}
+    cells = [{"cell": f"t{kind}", "type": kind, **cell} for kind in ("list", "double", None)]
+    found = tasks.collect(cells, {one["cell"]: {"status": "ok", "seconds": [0.5]}
+                                  for one in cells})
+    with tempfile.TemporaryDirectory() as directory:
+        results.write(directory, {"calls": [], "tasks": found})
+        lines = files.read(os.path.join(directory, "tasks.tsv")).splitlines()
+    assert lines[0].split("\t") == ["task", "type", "scope", "direction", "bytes", "seconds"]
+    assert [line.split("\t")[1] for line in lines[1:]] == ["list", "double", "-"], lines
 
 
 def held(intervals, truth):
