@@ -19,7 +19,7 @@ import tap  # noqa: E402
 import posed  # noqa: E402
 from pipering_tuning import (calls, choose, command_line, files, held_out,  # noqa: E402
                              journal, knobs, measure, ompi_info, prove, race, regret, results,
-                             rules, stats, tasks, tune)
+                             rules, sentences, stats, tasks, tune)
 
 LARGEST = 2 << 20
 SOME = ["coll_pipering_alpha", "coll_pipering_window", "coll_pipering_alltoall_small"]
@@ -617,6 +617,29 @@ def ruled(until=1e9, machine=None, lines="", start=(), **posing):
 
 def names_of(found):
     return {(rule.call.collective, rule.call.total, rule.name) for rule in found}
+
+
+def test_jobs_beyond_the_time():
+    """when the time is over, the proof takes as many jobs as it is said, and regret takes none"""
+    for settings, bad, jobs in (({"coll_pipering_rounds_packed": "16384"}, None, 16),
+                                ({"coll_pipering_rounds_packed": "16384"}, failing_often, 32)):
+        bench = Bench(bad=bad, drift=0.001)
+        bench.prove(settings, until=-1)
+        assert 6 < bench.measurer.jobs <= jobs, bench.measurer.jobs
+    assert "takes 6 jobs at least, 10 more" in sentences.BEYOND, sentences.BEYOND
+    bench = Bench()
+    held = held_out.calls_of(LARGEST, posed.RANKS, ["allgatherv"], True)
+    assert not regret.measure(bench.measurer, bench.table, held, {}, {}, race.FULL, 1, -1)
+    assert not bench.machine.measured
+
+
+def failing_often(cell, path):
+    """Another call fails in each job."""
+    failing_often.cells += 1
+    return "failed" if 0 == failing_often.cells % 41 else None
+
+
+failing_often.cells = 0
 
 
 def test_rules():

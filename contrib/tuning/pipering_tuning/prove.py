@@ -28,6 +28,10 @@ BEFORE, AFTER = "before", "after"
 # What marks a pair of jobs that replaces another one, and a result of none.
 AGAIN, NO_PAIR = "+", {"status": "refused"}
 
+# Pairs of jobs that there are however little time is left, and those that measure anew what seems
+# slower or faster.
+LEAST, ANEW = 3, 5
+
 # A slow-down for which calls are measured on, and in how many more pairs of jobs at most.
 HARM, MORE = 0.1, 12
 
@@ -122,17 +126,17 @@ class Prover:
             for arm in (BEFORE, AFTER):
                 self.blocks.setdefault((call, arm), []).append(results[call, arm]["seconds"])
 
-    def run(self, until, least=3, most=12):
-        """Pairs of jobs as long as there is time, at least `least`; then those calls again that
+    def run(self, until, most=12):
+        """Pairs of jobs as long as there is time, at least LEAST; then those calls again that
         decide. Returns a Proof."""
         last = 0.0
-        while self.pairs < least or (self.pairs < most
+        while self.pairs < LEAST or (self.pairs < most
                                      and self.measurer.spent + last <= until):
             before = self.measurer.spent
             self.pair(self.calls)
             last = self.measurer.spent - before
         self.narrow(self.calls, until)
-        return self.judge(max(least + 2, min(self.pairs, 8)), until)
+        return self.judge(max(ANEW, min(self.pairs, 8)), until)
 
     def narrow(self, calls, until):
         """Goes on with those calls that much harm may be done to, while there is time."""

@@ -6,11 +6,16 @@
 # $HEADER$
 """What pipering-tune says to the user, as lists of lines; tune.py says when."""
 
-from . import preflight, race, results
+from . import preflight, prove, race, results
 from .progress import count
 
 # Failing calls that are named, besides those with wrong results.
 MOST_FAILURES = 5
+
+# What the budget does not bound: with fewer jobs there would be no proof. A call that fails has
+# each pair of jobs twice.
+BEYOND = (f"the proof takes {2 * prove.LEAST} jobs at least, {2 * prove.ANEW} more if calls seem "
+          "slower or faster, and twice as many if calls fail, even when the time is over")
 
 
 def where(machine):
@@ -30,9 +35,9 @@ def of_machine(machine, nodes, table, launcher):
 
 def of_time(minutes, tasks, choice, start_time):
     """How the minutes are shared. tasks, choice: parts of them."""
-    return [f"time: {minutes:g} minutes at most, of these {minutes * tasks:.3g} for tasks, "
-            f"{minutes * choice:.3g} for choosing, the rest for the proof, which may take longer; "
-            f"a job starts in {start_time:.1f} s"]
+    return [f"time: {minutes:g} minutes, of these {minutes * tasks:.3g} for tasks, "
+            f"{minutes * choice:.3g} for choosing, the rest for the proof; {BEYOND}; a job starts "
+            f"in {start_time:.1f} s"]
 
 
 def of_settings(settings):
@@ -46,8 +51,7 @@ def of_plan(launcher, groups, proven, calls, minutes):
     lines = [f"a job: {launcher} [--tune FILE] KERNEL"]
     lines += [f"would race {', '.join(group.variables)}: {group.title}" for group in groups]
     return lines + [f"{'' if proven else 'then '}would prove {proven or 'the file'} on "
-                    f"{count(calls, 'call')}; all in at most {minutes:g} minutes, and one job "
-                    "more"]
+                    f"{count(calls, 'call')}; all in {minutes:g} minutes, but {BEYOND}"]
 
 
 def of_tasks(costs, fits):
@@ -103,9 +107,20 @@ def of_regret(rows):
             f"{worst['best_arm']})"]
 
 
-def of_file(machine, command, forms):
-    """The first comments of a parameter file."""
+def of_file(machine, command, forms, ruled):
+    """The first comments of a parameter file. ruled: it names a rules file."""
     words = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
     return [f"Made by `{command}`",
             f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
-            f"Use: {', or '.join(words[form] for form in forms)}.", ""]
+            f"Use: {', or '.join(words[form] for form in forms)}.",
+            f"All times are those of communicators of {placed(machine)}: nothing is proven of "
+            "others.",
+            *([f"The rules file has rules for communicators of {machine['ranks']} ranks; others "
+               "are served as without it."] if ruled else []), ""]
+
+
+def placed(machine):
+    """Ranks, and ranks on a node."""
+    each = f"{machine['ppn']} on each of " if machine["ppn"] * machine["nodes"] \
+        == machine["ranks"] else f"at most {machine['ppn']} on each of "
+    return f"{machine['ranks']} ranks, {each}{count(machine['nodes'], 'node')}"

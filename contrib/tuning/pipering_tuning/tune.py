@@ -272,7 +272,8 @@ class Tuning:
 
     def provenance(self):
         """Comments of the parameter file."""
-        lines = sentences.of_file(self.machine, self.command, self.launcher.forms)
+        lines = sentences.of_file(self.machine, self.command, self.launcher.forms,
+                                  bool(self.rules))
         for row in self.choices:
             if row["variable"] in self.chosen:
                 lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
