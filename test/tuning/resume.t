@@ -313,7 +313,7 @@ def test_name_is_earned():
                                    "coll_tuned_dynamic_rules_filename": path}}, (name, left)
             assert os.path.exists(path)
             text = files.read(os.path.join(directory, name))
-            assert "communicators of 8 ranks, 1 on each of 8 nodes: nothing is proven of" in text, text
+            assert "of communicators of 8 ranks, 1 on each of 8 nodes: nothing is" in text, text
             assert "rules for communicators of 8 ranks;" in text, text
             assert ("candidate.conf" == name) != any(name in text for text in said), said
 

@@ -38,8 +38,8 @@ class Call(namedtuple("Call", "collective dist total type")):
                 "total": self.total, "type": self.type}
 
 
-# Percent of a half of the scale where sizes are powers of two: of calls that are raced, and of those
-# held out.
+# Percent, of a half of the scale, where sizes are powers of two: of calls that are raced, and of
+# those held out.
 RACED, HELD = 0, 25
 
 

@@ -290,8 +290,8 @@ def agreement(proof):
     compared = DIFFER if differ else AGREE if alike else UNKNOWN
     how = {AGREE: "agree within noise", DIFFER: "do not agree",
            UNKNOWN: "cannot be told from each other, nor shown to agree: jobs differ too much"}
-    sentence = f"The two files {how[compared]}; times with this one are {middle:.3f} times those with the " \
-               f"other ({low:.3f} to {high:.3f})."
+    sentence = f"The two files {how[compared]}; times with this one are {middle:.3f} times " \
+               f"those with the other ({low:.3f} to {high:.3f})."
     return proof._replace(help=AGREE == compared, sentence=sentence, compared=compared)
 
 
