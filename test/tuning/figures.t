@@ -9,6 +9,9 @@
 Open MPI are posed (posing_testbed), so it takes seconds and measures nothing."""
 
 import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import os
 import re
 import shutil
@@ -152,6 +155,73 @@ def test_a_job_that_dies():
         assert "leaders-small has not left leaders-small.tsv" in said
         assert "traff-9-10-1.svg" in os.listdir(os.path.join(made.root, "build/figures"))
         assert outputs.UNMEASURED in made.made("claims.md")
+
+
+def program():
+    """figures as a module."""
+    path = os.path.join(tap.TUNING, "figures", "figures")
+    loader = importlib.machinery.SourceFileLoader("figures_program", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_again():
+    """--again keeps what was measured until it is measured anew as a whole, however that ends"""
+    with tree() as made:
+        names = ["leaders-small", "leaders-small-single"]
+        bench = os.path.join(made.root, "build/bench")
+
+        def left():
+            return {name: open(os.path.join(bench, name + ".tsv"), encoding="utf-8").read()
+                    for name in names}
+
+        assert made.run("leaders-small")[0] == 0
+        for name in names:
+            with open(os.path.join(bench, name + ".tsv"), "a", encoding="utf-8") as file:
+                file.write("# of the first run\n")
+        old = left()
+        status, said = made.run("leaders-small", "--again", fails="allgather")
+        assert status == 1 and "leaders-small: what was measured before stays" in said, said
+        assert left() == old
+        # Of a run that was killed.
+        os.makedirs(os.path.join(bench, "before/leaders-small"))
+        for name in names:
+            os.rename(os.path.join(bench, name + ".tsv"),
+                      os.path.join(bench, "before/leaders-small", name + ".tsv"))
+        jobs = made.jobs()
+        assert made.run("leaders-small")[0] == 0 and left() == old and made.jobs() == jobs
+        assert made.run("leaders-small", "--again")[0] == 0
+        assert left() != old and not os.listdir(os.path.join(bench, "before"))
+
+
+def test_again_interrupted():
+    """an interrupt leaves what was measured of the section that it meets, and of those behind"""
+    with tempfile.TemporaryDirectory() as directory:
+        bench, figures = Bench(directory), program()
+        wanted = [section for section in SECTIONS if not section.needs][:2]
+        for section in wanted:
+            for name in section.files():
+                with open(bench.path(name), "w", encoding="utf-8") as file:
+                    file.write("#a\n1\n")
+
+        def interrupted(section, *_):
+            assert figures.missing(section, bench) == section.files()
+            with open(bench.path(section.files()[0]), "w", encoding="utf-8") as file:
+                file.write("#a\n2\n")
+            raise KeyboardInterrupt
+
+        assert figures.to_measure(wanted, bench, True) == wanted
+        with mock.patch.object(figures, "measure", interrupted), \
+                contextlib.redirect_stdout(io.StringIO()):
+            try:
+                figures.measure_all(wanted, bench, directory)
+                raise AssertionError("was not interrupted")
+            except KeyboardInterrupt:
+                pass
+        for name in (name for section in wanted for name in section.files()):
+            with open(bench.path(name), encoding="utf-8") as file:
+                assert file.read() == "#a\n1\n", name
 
 
 def test_bad_words():

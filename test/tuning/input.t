@@ -8,6 +8,7 @@
 """Bad input and failing machines: one clear sentence, an exit status not 0, nothing lost."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,8 +17,10 @@ from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+import posed  # noqa: E402
 from posed_place import Place, refused, script, tuned  # noqa: E402
-from pipering_tuning import files, launch, preflight  # noqa: E402
+from pipering_tuning import (command_line, files, launch, ompi_info, preflight,  # noqa: E402
+                             prove, tune)
 
 
 def test_options():
@@ -77,6 +80,92 @@ def test_environment():
 
 # An mpirun that starts two ranks of what is no MPI program.
 PLAIN = 'while [ /bin/sh != "$1" ]; do shift; done; "$@" && "$@"'
+
+
+# The same with what --mca says in the environment of the ranks, as mpirun has it.
+SETTING = """while [ /bin/sh != "$1" ]; do
+    [ "$1" != --mca ] || export "OMPI_MCA_$2=$3"
+    shift
+done
+"$@" && "$@\""""
+
+
+def test_jobs_set_already():
+    """variables that the options of mpirun set, but files are to set, are refused at the
+    beginning"""
+    place = Place(SETTING)
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
+    mca = ["--mpirun-args", "--mca pml ob1 --mca coll_pipering_alpha 4.0 --mca x 'a b'"]
+    words = ["begin with coll_pipering_alpha=4.0", "--start coll_pipering_alpha=4.0 in its place"]
+    for more in ([], ["--variables", "coll_pipering_alpha"],
+                 ["--start", "coll_pipering_alpha=4"], ["--dry-run"]):
+        tuned(place, "out", *mca, *more, words=words)
+    launch_by = ["--launch", f"{place.mpirun} --mca coll_pipering_alpha 4.0"]
+    tuned(place, "out", *launch_by, words=words)
+    assert os.listdir(os.path.join(place.path, "out")) == []
+    tuned(place, "out", "--mpirun-args", "--mca coll_tuned_use_dynamic_rules 1",
+          words=["begin with coll_tuned_use_dynamic_rules=1"])
+    # What is not tuned may be set, and what a file to prove sets alike.
+    for more in (["--variables", "coll_pipering_window"], ["--prove", "conf"],
+                 ["--start", "coll_pipering_alpha=4", "--variables", "coll_pipering_window"]):
+        tuned(place, "out", *mca, *more, "--dry-run", status=0)
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=5\n")
+    tuned(place, "out", *mca, "--prove", "conf", words=words)
+
+
+def given(*words):
+    """What pipering-tune hands to a proof of files that it is given with these words, and what it
+    says behind it."""
+    seen, said, good = [], [], prove.Proof(True, "The file helps.", [], None, 3)
+    run = tune.Tuning(command_line.parse(list(words)), list(words))
+    run.directory, run.table = files.make_directory(words[0]), ompi_info.Table(posed.ompi_info())
+    run.start = {}
+    run.proven = tune.checked(run.options.prove, run.table)
+    run.against = tune.checked(run.options.against, run.table)
+    run.launcher, run.say = SimpleNamespace(forms=["tune"]), said.append
+    run.measure_tasks, run.measurer = lambda: None, SimpleNamespace(records=lambda: [])
+    run.prove = lambda *paths: seen.extend(paths) or good
+    run.write_results = lambda _, path: seen.append(path)
+    run.prove_only()
+    return seen, said
+
+
+def test_files_with_blanks():
+    """of files to prove, jobs are given copies in the output directory that mpirun can read"""
+    with tempfile.TemporaryDirectory() as directory:
+        names = [os.path.join(directory, name) for name in ("one, two.conf", "other.conf")]
+        for name, text in zip(names, ("# mine\n\n coll_pipering_alpha = 4 \n",
+                                      "coll_pipering_alpha =5")):
+            files.write(name, text)
+        out = os.path.join(directory, "out")
+        seen, said = given(out, "--prove", names[0])
+        path = os.path.join(out, "prove.conf")
+        assert seen == [path, None, path] and files.read(path) == "coll_pipering_alpha=4\n", seen
+        assert any(f"use: mpirun --tune {path}" in line for line in said), said
+        seen, said = given(out, "--prove", names[0], "--against", names[1])
+        other = os.path.join(out, "against.conf")
+        assert seen == [path, other, path], seen
+        assert files.read(other) == "coll_pipering_alpha=5\n"
+        assert not any("use:" in line for line in said), said
+
+
+def test_quotes():
+    """an option whose quotes do not close is named"""
+    for option in ("--mpirun-args", "--launch"):
+        tuned(Place(), "out", option, "--mca x 'y", words=[option, "quote closed", "No closing"])
+
+
+def test_silent_node():
+    """a node without getconf, or whose load cannot be read, is told and measured on"""
+    programs = ["uname", "sed", "head", "env"]
+    for there, said in ((programs, True), ([*programs, "grep"], False)):
+        place = Place(PLAIN.replace('"$@"', 'PATH=$PWD/bin "$@"'))
+        os.mkdir(os.path.join(place.path, "bin"))
+        for name in there:
+            os.symlink(shutil.which(name), os.path.join(place.path, "bin", name))
+        tuned(place, "out", "-n", "2", "--dry-run", status=0)
+        words = f"{os.uname().nodename} cannot say how many processors they have"
+        assert said == (words in place.output), (there, place.output)
 
 
 def test_dry_run():

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_place import refused  # noqa: E402
-from pipering_tuning import launch, ompi_info, preflight  # noqa: E402
+from pipering_tuning import launch, ompi_info, preflight, sentences  # noqa: E402
 
 TABLE = ompi_info.Table(posed.ompi_info())
 LAUNCHER = launch.Launcher(["mpirun"])
@@ -58,6 +58,25 @@ def test_other_ranks():
     """a launcher of another Open MPI, whose processes are jobs of one rank each, is refused"""
     refused(lambda: described([node("a", 4)], ranks=1, nodes=1, hosts=["a"]),
             "starts 4 processes", "a job of 1", "nothing was measured")
+
+
+def test_silent():
+    """what a node does not say is told, and counts neither as load nor as a difference"""
+    silent = preflight.Node(["b", "", "", "-", "X"])
+    silent.ranks = 9
+    machine, said = described([node("a"), silent])
+    assert (machine["load"], machine["oversubscribed"]) == (0.1, False), machine
+    assert len(said) == 4 and "b cannot say how many processors" in said[0], said
+    assert "b cannot say their load" in said[1], said
+    machine, said = described([silent])
+    assert machine["load"] is machine["processors"] is None, machine
+    assert "unknown processors" in " ".join(sentences.of_machine(machine, {"b": silent}, TABLE,
+                                                                 LAUNCHER))
+
+
+def test_one_rank():
+    """one rank alone is refused"""
+    refused(lambda: described([node("a", 1)]), "one rank alone", "nothing was measured")
 
 
 def test_unlike():

@@ -82,6 +82,20 @@ def test_verdict_first():
         assert ("bcast broadcast 65536" in words) == (kind == "hurts")
 
 
+def test_compared():
+    """of two files it is said whether they agree, and none is recommended"""
+    for compared, chip in (("agree", "The two files agree"), ("differ", "The two files differ"),
+                           ("unknown", "The two files cannot be told apart")):
+        results = example_results.make("helps")
+        results["verdict"].update(compared=compared, help="agree" == compared,
+                                  sentence=f"These are {compared}.")
+        words = "".join(Page(report.make(results)).text)
+        assert words.index(chip) < words.index(f"These are {compared}."), words[:200]
+        assert "the time with the other file" in words and "One file and the other" in words
+        for advice in ("Use this file", "Keep the defaults", "mpirun --tune", "with the defaults"):
+            assert advice not in words.partition("Machine and provenance")[0], (compared, advice)
+
+
 def test_broken():
     """calls that a file breaks are not called slower"""
     results = example_results.make("useless")

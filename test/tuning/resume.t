@@ -55,7 +55,9 @@ def test_journal():
             assert len(book.records) == whole[first:cut].count(b"\n"), cut
             book.add({"cell": "new"}, {"status": "ok"}, 0.1)
             book.close()
-            assert "new" in journal.Journal.resume(path, HEAD).records
+            book = journal.Journal.resume(path, HEAD)
+            assert "new" in book.records
+            book.close()
         with open(path, "wb") as stream:
             stream.write(whole[:first - 1])
         refused(lambda: journal.Journal.resume(path, HEAD), "no whole line")
@@ -85,6 +87,34 @@ def test_journal_refused():
         assert files.read(path) == damaged
         files.write(path, '{"format":9}\n')
         refused(lambda: journal.Journal.resume(path, HEAD), "no journal")
+        for part in journal.PARTS:
+            for value in ("x", ["x"], 3, None):
+                files.write(path, json.dumps({"format": 1, **HEAD, part: value}) + "\n")
+                refused(lambda: journal.Journal.resume(path, HEAD), "no journal", str(path))
+                refused(lambda: journal.check(path, HEAD), "no journal")
+        files.write(path, json.dumps({"format": 1, **HEAD, "budget": "30"}) + "\n")
+        refused(lambda: journal.check(path, HEAD), "no journal")
+        for line in ({"cell": ["c"]}, {"result": "ok"}, {"asked": 1}, {"spent": "1"},
+                     {"result": {}}):
+            whole = json.loads(lines[1])
+            files.write(path, lines[0] + json.dumps({**whole, **line}) + "\n" + lines[2])
+            refused(lambda: journal.Journal.resume(path, HEAD), "line 2 is no cell")
+
+
+def test_two_at_once():
+    """a journal that another run writes is refused, before anything is run and later"""
+    place = Place()
+    words = begun(place)
+    path = os.path.join(place.path, "out", "journal.jsonl")
+    head = json.loads(files.read(path).splitlines()[0])
+    book = journal.Journal.resume(path, head)
+    tuned(place, *words[2:], "--resume", words=["another pipering-tune", "nothing was run"])
+    refused(lambda: journal.Journal.resume(path, head), "being written by another")
+    book.close()
+    tuned(place, *words[2:], "--resume", words=["failed with status 1"])
+    # Where a file system has no locks, there is one run all the same.
+    with mock.patch.object(journal.fcntl, "flock", side_effect=OSError(37, "No locks")):
+        journal.Journal.resume(path, head).close()
 
 
 def begun(place, *words):
@@ -112,7 +142,8 @@ def test_proof_anew():
                          ("proof/0/after/b", "ok"), ("proof/0/before/c", "refused"),
                          ("proof/0+/before/a", "ok"), ("race/x/0/a/again", "wrong")):
         with open(path, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps({"cell": name, "result": {"status": status}}) + "\n")
+            stream.write(json.dumps({"cell": name, "asked": {"cell": name}, "spent": 1.0,
+                                     "result": {"status": status}}) + "\n")
     run.program = os.path.join(place.path, "kernel-2")
     refused(lambda: run.open_journal({"hosts": ["n0"]}), "kernel (kernel-1; now kernel-2)")
     run.program = os.path.join(place.path, "kernel-1")
@@ -220,6 +251,7 @@ def test_verdict_first():
         raise files.Refusal("results.json cannot be written")
 
     proof = prove.Proof(True, "The file helps.", [], None, 3)
+    place = Place()
     for words, step in ((["out"], "tune"), (["out", "--prove", "x"], "prove_only")):
         said = []
         run = tune.Tuning(command_line.parse(words), words)
@@ -228,6 +260,7 @@ def test_verdict_first():
         run.write_files, run.write_results = lambda: "out/candidate.conf", full
         run.measurer = SimpleNamespace(records=lambda: [])
         run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
+        run.directory = place.path
         refused(getattr(run, step), "cannot be written")
         assert "The file helps." in said, said
 
@@ -279,6 +312,9 @@ def test_name_is_earned():
                                    "coll_tuned_use_dynamic_rules": "true",
                                    "coll_tuned_dynamic_rules_filename": path}}, (name, left)
             assert os.path.exists(path)
+            text = files.read(os.path.join(directory, name))
+            assert "of communicators of 8 ranks, 1 on each of 8 nodes: nothing is" in text, text
+            assert "rules for communicators of 8 ranks;" in text, text
             assert ("candidate.conf" == name) != any(name in text for text in said), said
 
 

@@ -55,8 +55,10 @@ status=$?
 is "resumed it comes to its end, and the file helps" "$status" 0
 sed 's/^/# /' "$work/said"
 yes_if "with the cells that were there" test "$measured" -lt "$(cells)"
-is "each cell stands in the journal once" \
-    "$(sed -nE 's/^\{"cell":"([^"]*)".*/\1/p' "$out/journal.jsonl" | sort | uniq -d | wc -l)" 0
+# Of the call that the interrupt went through all arms are measured again.
+yes_if "cells of one call at most stand in the journal twice" \
+    test 1 -ge "$(sed -nE 's/^\{"cell":"([^"]*)".*/\1/p' "$out/journal.jsonl" | sort | uniq -d |
+        sed 's|/[^/]*$||' | uniq | wc -l)"
 
 # ---- what it says
 

@@ -21,7 +21,8 @@ and journal.jsonl, from which --resume goes on."""
 EPILOG = """\
 Ranks are placed by --hostfile, by Slurm's allocation, or on this machine alone. Exit status: 0 the
 file helps, or the settings in force are right as they are; 3 the file was refused, since it does
-not help or makes a call slower; 1 something failed, one sentence says what; 2 wrong usage; 130
+not help or makes a call slower; with --against 0 the files agree, 3 they differ or jobs differ too
+much to tell; 1 something failed, one sentence says what; 2 wrong usage; 130
 interrupted, with all that was measured kept."""
 
 
@@ -29,10 +30,26 @@ def parse(arguments):
     """The options. effort, short and start are worked out of others."""
     parser = argparse.ArgumentParser(prog="pipering-tune", description=DESCRIPTION, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
-    add("out", metavar="OUT", help="directory for everything that is written; all nodes see it")
-    add("--budget", type=float, default=30.0, metavar="MINUTES",
-        help="time that the tuning may take (30)")
+    parser.add_argument("out", metavar="OUT",
+                        help="directory for everything that is written; all nodes see it")
+    parser.add_argument("--budget", type=float, default=30.0, metavar="MINUTES",
+                        help="time that the tuning may take (30)")
+    add_jobs(parser.add_argument)
+    add_tuning(parser.add_argument)
+    add_runs(parser.add_argument)
+    options = parser.parse_args(with_words(arguments))
+    complaint = wrong(options)
+    if complaint is not None:
+        parser.error(complaint)
+    options.variables = [name for name in options.variables.split(",") if name]
+    options.collectives = [name for name in options.collectives.split(",") if name]
+    options.short = options.budget < SHORT_MINUTES
+    options.effort = race.SHORT if options.short else race.FULL
+    return options
+
+
+def add_jobs(add):
+    """Options that say how jobs are started."""
     add("--hostfile", metavar="FILE", help="a line `node1 slots=16` for each node")
     add("-n", "--ranks", type=int, metavar="N",
         help="ranks (all slots; on one machine as many as cores)")
@@ -42,6 +59,10 @@ def parse(arguments):
         help="starts a job in place of mpirun and its options: takes --tune FILE and the program "
              "behind it; srun gets its settings through the environment")
     add("--ompi-info", metavar="PATH", help="the ompi_info beside it")
+
+
+def add_tuning(add):
+    """Options that say what is tuned or proven, from where."""
     add("--start", action="append", default=[], metavar="VAR=VALUE",
         help="a setting in force today, to be bettered; may be repeated")
     add("--start-file", metavar="FILE", help="a parameter file with such settings")
@@ -53,23 +74,26 @@ def parse(arguments):
     add("--against", metavar="FILE", help="with --prove: against this one, not the settings in "
                                           "force; tells whether two tunings agree")
     add("--seed", type=int, default=1, metavar="N", help="of all that is random (1)")
+
+
+def add_runs(add):
+    """Options that say how far a run goes."""
     add("--resume", action="store_true", help="go on where a run was stopped")
     add("--dry-run", action="store_true",
         help="ask the nodes who they are, say what would be done, measure nothing")
-    options = parser.parse_args(with_words(arguments))
+
+
+def wrong(options):
+    """What is wrong with the options, None if nothing is."""
     if not 0.1 <= options.budget <= 10000:
-        parser.error(f"--budget is {options.budget:g}, but must be from 0.1 to 10000 minutes")
+        return f"--budget is {options.budget:g}, but must be from 0.1 to 10000 minutes"
     if options.ranks is not None and options.ranks < 2:
-        parser.error(f"-n is {options.ranks}, but at least 2 ranks are needed")
+        return f"-n is {options.ranks}, but at least 2 ranks are needed"
     if options.against and not options.prove:
-        parser.error("--against needs --prove")
+        return "--against needs --prove"
     if options.launch and (options.ranks or options.hostfile):
-        parser.error("-n and --hostfile are for mpirun; with --launch, COMMAND places the ranks")
-    options.variables = [name for name in options.variables.split(",") if name]
-    options.collectives = [name for name in options.collectives.split(",") if name]
-    options.short = options.budget < SHORT_MINUTES
-    options.effort = race.SHORT if options.short else race.FULL
-    return options
+        return "-n and --hostfile are for mpirun; with --launch, COMMAND places the ranks"
+    return None
 
 
 def with_words(arguments):

@@ -11,6 +11,8 @@ their own. `mpirun --tune` of 5.0 and mca-params.conf of 4.1 and 5.0 all take th
 reader of --tune refuses lines with blanks around the equals sign.
 """
 
+import hashlib
+import json
 import os
 import re
 import tempfile
@@ -102,6 +104,27 @@ def settings_text(settings, comments=()):
     lines = [f"# {line}".rstrip() for line in comments]
     lines += [f"{variable}={settings[variable]}" for variable in sorted(settings)]
     return "\n".join(lines) + "\n"
+
+
+def contents(settings):
+    """{variable: digest} of the files that values name: a rules file, or @FILE."""
+    paths = {name: value.lstrip("@") for name, value in settings.items()
+             if value.startswith(("/", "@"))}
+    return {name: digest(path) for name, path in sorted(paths.items()) if os.path.isfile(path)}
+
+
+def fingerprint(*parts):
+    """A few digits that differ where any of these, which JSON can write, does."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def digest(path):
+    """A few digits that differ where contents of a file do; None if it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.sha256(stream.read()).hexdigest()[:12]
+    except OSError:
+        return None
 
 
 def make_directory(path):

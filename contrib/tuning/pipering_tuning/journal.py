@@ -10,9 +10,10 @@ The first line says what was asked, and of what: machine, installation, settings
 of files. Each later line has the id of a cell, its result, and the seconds of wall time that it
 took. A tuning is a function of what it has measured: --resume runs it again from the beginning,
 takes from the journal whatever stands there, the time spent too, and so comes to where it was
-stopped.
+stopped. While a run writes it, the file is locked.
 """
 
+import fcntl
 import json
 import os
 
@@ -36,18 +37,17 @@ class Journal:
     """Cells by id. head: what the journal was begun with, {"machine": {...}, "options": {...}};
     what is none of PARTS may differ when it is opened again."""
 
-    def __init__(self, path, head):
+    def __init__(self, path, head, stream):
         self.path = path
         self.head = head
         self.records = {}
-        self.stream = None
+        self.stream = stream
 
     @classmethod
     def create(cls, path, head):
         """A new journal; refuses to replace one that is there."""
         refuse_old(path)
-        journal = cls(path, head)
-        journal._open()
+        journal = cls(path, head, _open(path, os.O_CREAT | os.O_EXCL))
         journal._append({"format": FORMAT, **head})
         return journal
 
@@ -55,28 +55,21 @@ class Journal:
     def resume(cls, path, head, free=()):
         """Opens a journal again. What stood behind the last whole line is lost; all PARTS of the
         head must be the same as then, but for options in `free`."""
-        whole, lines = _read_lines(path)
-        _compare(path, lines[0], head, free)
-        journal = cls(path, lines[0])
-        for number, line in enumerate(lines[1:], 2):
-            if "cell" not in line or "result" not in line:
-                raise Refusal(f"{path}, line {number} is no cell; nothing was run, and the file "
-                              "stays as it is")
-            journal.records[line["cell"]] = line
+        stream = _open(path)
         try:
-            os.truncate(path, whole)
-        except OSError as error:
-            raise Refusal(f"{path} cannot be written: {error.strerror}; nothing was run, and the "
-                          "file stays as it is") from error
-        journal._open()
+            whole, lines = _read_lines(path)
+            _compare(path, lines[0], head, free)
+            journal = cls(path, lines[0], stream)
+            for number, line in enumerate(lines[1:], 2):
+                if not _is_cell(line):
+                    raise Refusal(f"{path}, line {number} is no cell; nothing was run, and the "
+                                  "file stays as it is")
+                journal.records[line["cell"]] = line
+            _cut(path, whole)
+        except BaseException:
+            stream.close()
+            raise
         return journal
-
-    def _open(self):
-        try:
-            self.stream = open(self.path, "ab", buffering=0)
-        except OSError as error:
-            raise Refusal(f"{self.path} cannot be written: {error.strerror}; nothing was run") \
-                from error
 
     def _append(self, record):
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
@@ -94,8 +87,22 @@ class Journal:
         self._append(record)
         self.records[cell["cell"]] = record
 
+    def find(self, cell):
+        """The record of a cell; None if there is none of what is asked for now. IDs alone do not
+        say which settings and files a cell was measured with. The seed of a race may differ."""
+        record = self.records.get(cell["cell"])
+        if record is None or _asked(record.get("asked", {})) != _asked(cell):
+            return None
+        return record
+
     def close(self):
         self.stream.close()
+
+
+def _asked(cell):
+    """What decides the times of a cell, as text."""
+    return json.dumps({key: value for key, value in cell.items() if "seed" != key},
+                      sort_keys=True)
 
 
 def refuse_old(path):
@@ -106,8 +113,43 @@ def refuse_old(path):
 
 
 def check(path, head):
-    """Refuses where the journal was begun with another head, as far as that is known already."""
-    _compare(path, _read_lines(path)[1][0], head, ())
+    """Refuses where the journal was begun with another head, as far as that is known already, or
+    where another run writes it."""
+    with _open(path):
+        _compare(path, _read_lines(path)[1][0], head, ())
+
+
+def _open(path, how=0):
+    """The journal's file to append to, which no other run may do until it is closed. how: further
+    flags of open(2)."""
+    def opener(name, flags):
+        return os.open(name, flags & ~os.O_CREAT | how, 0o666)
+
+    try:
+        stream = open(path, "ab", buffering=0, opener=opener)
+    except FileNotFoundError as error:
+        raise Refusal(f"{path} cannot be read: {error.strerror}; there is nothing to resume, "
+                      "begin without --resume") from error
+    except OSError as error:
+        raise Refusal(f"{path} cannot be written: {error.strerror}; nothing was run") from error
+    try:
+        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        stream.close()
+        raise Refusal(f"{path} is being written by another pipering-tune: wait for its end, or "
+                      "choose another output directory; nothing was run") from error
+    except OSError:
+        pass  # a file system that has no locks
+    return stream
+
+
+def _cut(path, whole):
+    """Cuts a last line off that is not whole."""
+    try:
+        os.truncate(path, whole)
+    except OSError as error:
+        raise Refusal(f"{path} cannot be written: {error.strerror}; nothing was run, and the "
+                      "file stays as it is") from error
 
 
 def _read_lines(path):
@@ -116,8 +158,7 @@ def _read_lines(path):
         with open(path, "rb") as stream:
             data = stream.read()
     except OSError as error:
-        raise Refusal(f"{path} cannot be read: {error.strerror}; there is nothing to resume, "
-                      "begin without --resume") from error
+        raise Refusal(f"{path} cannot be read: {error.strerror}; nothing was run") from error
     lines, whole = [], 0
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         record = _parse(line)
@@ -140,8 +181,22 @@ def _parse(line):
     return record if isinstance(record, dict) else None
 
 
+def _is_cell(line):
+    """Whether a line is one as Journal.add writes it."""
+    kinds = {"cell": str, "asked": dict, "result": dict, "spent": (int, float)}
+    return all(isinstance(line.get(key), kind) for key, kind in kinds.items()) \
+        and "status" in line["result"]
+
+
+def _is_head(line):
+    """Whether a line is the first one of a journal."""
+    return FORMAT == line.get("format") and "machine" in line and "options" in line \
+        and all(isinstance(line.get(part, {}), dict) for part in PARTS) \
+        and isinstance(line.get("budget", 0), (int, float))
+
+
 def _compare(path, then, now, free):
-    if FORMAT != then.get("format") or "machine" not in then or "options" not in then:
+    if not _is_head(then):
         raise Refusal(f"{path} is no journal that this pipering-tune can read; nothing was run, "
                       "and the file stays as it is")
     for part in (part for part in PARTS if part in now):

@@ -132,11 +132,20 @@ def _place(options):
     return ["-n", str(ranks)] + crowd, "this machine alone"
 
 
+def _words(option, text):
+    """The words of an option's text, as a shell has them."""
+    try:
+        return shlex.split(text or "")
+    except ValueError as error:
+        raise Refusal(f"{option} '{text}' cannot be taken to pieces ({error}): expected words as a "
+                      "shell has them, each quote closed; nothing was run") from error
+
+
 def make(options, conf_files):
     """The Launcher that the options ask for."""
-    extra = shlex.split(options.mpirun_args or "")
+    extra = _words("--mpirun-args", options.mpirun_args)
     if options.launch:
-        words = shlex.split(options.launch)
+        words = _words("--launch", options.launch)
         if not words or shutil.which(words[0]) is None:
             raise Refusal(f"--launch '{options.launch}' does not begin with a program that can be "
                           "run; nothing was run")

@@ -48,7 +48,7 @@ class Measurer:
         """{id: result} of cells; text tells people what is measured. Jobs go in random order. No
         further group of cells is begun when `until` seconds have been spent, but the first is."""
         results = {}
-        jobs = self._jobs(self._missing(cells, results))
+        jobs = self._jobs(self._missing(list(map(self._with_contents, cells)), results))
         random.Random(seed).shuffle(jobs)
         for settings, part in jobs:
             if not results or self.spent < until:
@@ -68,17 +68,26 @@ class Measurer:
         """What was measured and used, in that order."""
         return list(self.used.values())
 
+    def _with_contents(self, cell):
+        """A cell that says which contents the files had that its settings name."""
+        named = files.contents({**self.start, **cell.get("job", {}), **cell.get("set", {})})
+        return {**cell, "contents": files.fingerprint(named)} if named else cell
+
     def _missing(self, cells, results):
-        """Cells that the journal lacks; the others go to results."""
-        fresh = []
+        """Cells that the journal lacks; the others go to results. Arms that race each other in one
+        job are taken together or not at all, since jobs differ."""
+        records = {cell["cell"]: self.journal.find(cell) for cell in cells}
+        torn = {self._race_of(cell) for cell in cells if records[cell["cell"]] is None}
+        fresh = [cell for cell in cells if self._race_of(cell) in torn]
         for cell in cells:
-            record = self.journal.records.get(cell["cell"])
-            if record is None:
-                fresh.append(cell)
-            else:
-                results[cell["cell"]] = record["result"]
-                self._use(record)
+            if self._race_of(cell) not in torn:
+                results[cell["cell"]] = records[cell["cell"]]["result"]
+                self._use(records[cell["cell"]])
         return fresh
+
+    def _race_of(self, cell):
+        """What cells have in common that race each other in one job."""
+        return cell.get("group", cell["cell"]), self._job_of(cell)
 
     def _use(self, record):
         if record["cell"] not in self.used:
@@ -89,13 +98,17 @@ class Measurer:
         """[(settings of the job, [(cell as asked, cell as the kernel gets it)])]."""
         jobs = {}
         for cell in cells:
-            wanted = cell.get("set", {})
-            fixed = {name: value for name, value in wanted.items()
-                     if not self.table.get(name).writable}
-            inside = {name: value for name, value in wanted.items() if name not in fixed}
-            settings = tuple(sorted({**self.start, **cell.get("job", {}), **fixed}.items()))
-            jobs.setdefault(settings, []).append((cell, _for_kernel(cell, inside)))
+            inside = {name: value for name, value in cell.get("set", {}).items()
+                      if self.table.get(name).writable}
+            jobs.setdefault(self._job_of(cell), []).append((cell, _for_kernel(cell, inside)))
         return list(jobs.items())
+
+    def _job_of(self, cell):
+        """The settings that a cell's job must begin with, those that no running job can change
+        among them."""
+        fixed = {name: value for name, value in cell.get("set", {}).items()
+                 if not self.table.get(name).writable}
+        return tuple(sorted({**self.start, **cell.get("job", {}), **fixed}.items()))
 
     def _settings_file(self, settings):
         """The path of a parameter file for a job; None if there is nothing to set."""
@@ -137,9 +150,9 @@ def _label(cell):
 
 
 def _for_kernel(cell, settings):
-    """A cell as the kernel gets it: without what is for people or for the job."""
-    return {**{key: value for key, value in cell.items() if key not in ("arm", "job")},
-            "set": settings}
+    """A cell as the kernel gets it: without what is for people, the journal or the job."""
+    return {**{key: value for key, value in cell.items()
+               if key not in ("arm", "job", "contents")}, "set": settings}
 
 
 def _groups(cells):

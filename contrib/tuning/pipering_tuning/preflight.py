@@ -6,23 +6,28 @@
 # $HEADER$
 """Preflight: which machine, what will disturb the measurement, whether files reach all ranks."""
 
-import hashlib
 import os
 import re
 import shlex
 import subprocess
 
-from .files import Refusal
+from .files import Refusal, digest
 
-# What each rank prints about its node, in words that any shell knows.
+# What each rank prints about its node and about the variables that its environment sets, in words
+# that any shell knows.
 PROBE = r"""
-read -r load rest </proc/loadavg
-governor=-
+load= governor=-
+{ read -r load rest </proc/loadavg; } 2>/dev/null
+processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null) ||
+    processors=$(grep -c '^processor' /proc/cpuinfo 2>/dev/null)
 file=/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
 [ -r $file ] && read -r governor <$file
 model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
-printf 'pipering-node\t%s\t%s\t%s\t%s\t%s\n' "$(uname -n)" "$(getconf _NPROCESSORS_ONLN)" \
-    "$load" "$governor" "$model"
+printf 'pipering-node\t%s\t%s\t%s\t%s\t%s\n' "$(uname -n)" "$processors" "$load" \
+    "$governor" "$model"
+env | while IFS= read -r line; do
+    case $line in OMPI_MCA_*) printf 'pipering-set\t%s\n' "${line#OMPI_MCA_}" ;; esac
+done
 """
 
 # Governors that change the frequency of processors.
@@ -39,13 +44,20 @@ KEPT = "what was measured is kept, and nothing is recommended"
 
 
 class Node:
-    """A node as its ranks see it."""
+    """A node as its ranks see it. processors, load: None if it does not say."""
 
     def __init__(self, fields):
         self.host, processors, load, self.governor, self.model = fields
-        self.processors = int(processors)
-        self.load = float(load)
+        self.processors = _number(processors, int)
+        self.load = _number(load, float)
         self.ranks = 0
+
+
+def _number(text, kind):
+    try:
+        return kind(text)
+    except ValueError:
+        return None
 
 
 def run_plainly(launcher, program, settings_file=None, limit=120, so=NOT_BEGUN):
@@ -83,16 +95,20 @@ def reason(text):
 
 
 def probe(launcher):
-    """The nodes of a job, {host: Node}, in the order of ranks."""
-    nodes = {}
+    """The nodes of a job, {host: Node}, in the order of ranks; and the variables that the
+    environment of its ranks sets, {variable: value}."""
+    nodes, given = {}, {}
     for line in run_plainly(launcher, ["/bin/sh", "-c", PROBE]).splitlines():
         fields = line.split("\t")
         if 6 == len(fields) and "pipering-node" == fields[0]:
             node = nodes.setdefault(fields[1], Node(fields[1:]))
             node.ranks += 1
+        elif 2 == len(fields) and "pipering-set" == fields[0]:
+            name, _, value = fields[1].partition("=")
+            given[name] = value
     if not nodes:
         raise Refusal(f"`{launcher}` ran, but no rank answered; nothing was measured")
-    return nodes
+    return nodes, given
 
 
 def check_program(launcher, program):
@@ -148,6 +164,9 @@ def describe(launcher, table, nodes, kernel_machine):
     """The "machine" of results.json, as far as it is known."""
     hosts = list(dict.fromkeys(kernel_machine.get("hosts", ()))) or sorted(nodes, key=_natural)
     ranks = _ranks_of_nodes(launcher, nodes, kernel_machine, hosts)
+    if 1 == sum(ranks):
+        raise Refusal("there is one rank alone, and so nothing to communicate; give -n, a host "
+                      f"file or an allocation; {NOT_BEGUN}")
     first = next(iter(nodes.values()))
     return {
         "release": table.version,
@@ -160,9 +179,11 @@ def describe(launcher, table, nodes, kernel_machine):
         "pml": kernel_machine.get("pml") or value_of(table, "pml") or "chosen by Open MPI",
         "processors": first.processors,
         "processor": first.model,
-        "oversubscribed": any(node.ranks > node.processors for node in nodes.values()),
+        "oversubscribed": any(node.processors and node.ranks > node.processors
+                              for node in nodes.values()),
         "spinning": not kernel_machine.get("yield", False),
-        "load": max(node.load for node in nodes.values()),
+        "load": max((node.load for node in nodes.values() if node.load is not None),
+                    default=None),
         "frequency": ",".join(sorted({node.governor for node in nodes.values()})),
         "clock_error": kernel_machine.get("clock_error"),
         "command": str(launcher),
@@ -203,21 +224,19 @@ def warnings(machine, nodes):
         said.append("there are more ranks than processors on a node: times show the scheduler "
                     "too" + (", and waiting ranks spin; mpi_yield_when_idle=1 helps"
                              if machine["spinning"] else ""))
-    if machine["load"] > 0.5:
-        busiest = max(nodes.values(), key=lambda node: node.load)
+    if (machine["load"] or 0) > 0.5:
+        busiest = max(nodes.values(), key=lambda node: node.load or 0)
         said.append(f"{busiest.host} has a load of {busiest.load:g}: other programs run there")
     if CHANGING & {node.governor for node in nodes.values()}:
         said.append(f"processors change their frequency ({machine['frequency']}): the governor "
                     "`performance` gives steadier times")
     if 1 == machine["nodes"]:
         said.append("all ranks are on one node: nothing is learnt of a network")
-    if 1 == machine["ranks"]:
-        raise Refusal("there is one rank alone, and so nothing to communicate; give -n, a host "
-                      "file or an allocation; nothing was measured")
     if machine["nodes"] != len(nodes):
         said.append(f"MPI sees {machine['nodes']} nodes, but `uname -n` says {len(nodes)} names "
                     f"({', '.join(list(nodes)[:8])}): what is said of processors and load may miss "
                     "a node")
+    said += _unknown(nodes)
     said += [f"nodes have different {what}: {', '.join(map(str, values[:4]))}"
              for what, values in _differences(nodes) if 1 < len(values)]
     if len({node.ranks for node in nodes.values()}) > 1:
@@ -225,11 +244,23 @@ def warnings(machine, nodes):
     return said
 
 
+def _unknown(nodes):
+    """Sentences about what nodes do not say of themselves."""
+    for what, name, unseen in (
+            ("how many processors they have", "processors", "more ranks than processors are"),
+            ("their load (/proc/loadavg)", "load", "other programs there are")):
+        silent = sorted((host for host in nodes if getattr(nodes[host], name) is None),
+                        key=_natural)
+        if silent:
+            yield f"{' '.join(silent[:8])}{' ...' if len(silent) > 8 else ''} cannot say {what}, " \
+                  f"so {unseen} not noticed"
+
+
 def _differences(nodes):
-    """What nodes should have alike: (what it is, its values)."""
+    """What nodes should have alike: (what it is, its values), as far as they say."""
     for what, name in (("numbers of processors", "processors"), ("processors", "model"),
                        ("frequency governors", "governor")):
-        yield what, sorted({getattr(node, name) for node in nodes.values()})
+        yield what, sorted({getattr(node, name) for node in nodes.values()} - {None})
 
 
 def site_settings(table, names):
@@ -255,15 +286,6 @@ def installation(table):
     return found
 
 
-def digest(path):
-    """A few digits that differ where contents of a file do; None if it cannot be read."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.sha256(stream.read()).hexdigest()[:12]
-    except OSError:
-        return None
-
-
 def check_environment(names):
     """Refuses variables that the environment sets: it wins over mca-params.conf, and in Open MPI
     5.0 over `mpirun --tune` too, so that no file could change them."""
@@ -272,3 +294,19 @@ def check_environment(names):
             raise Refusal(f"OMPI_MCA_{name} is set in the environment, which wins over any "
                           f"parameter file: unset it, and if it is to stay in force, give --start "
                           f"{name}=VALUE, or leave it out by --variables; nothing was run")
+
+
+def check_jobs(launcher, table, given, names, wanted):
+    """Refuses where the environment of jobs sets what files are to set, as by --mca among the
+    options of mpirun. given: what it sets; names: variables that are to be tuned; wanted:
+    settings of files that the user names, whose values may be there already."""
+    settings = [(name, value) for one in wanted for name, value in one.items()]
+    wrong = [name for name in names if name in given]
+    wrong += [name for name, value in settings
+              if name in given and not table.get(name).same(given[name], value)]
+    if wrong:
+        setting = f"{wrong[0]}={given[wrong[0]]}"
+        raise Refusal(f"jobs of `{launcher}` begin with {setting} in their environment, which wins "
+                      "over any parameter file: take it out of --mpirun-args, --launch or what "
+                      f"else sets it, and if it is to stay in force, give --start {setting} in its "
+                      f"place, or leave it out by --variables; {NOT_BEGUN}")

@@ -20,7 +20,7 @@ too says nothing about the file, and one that the kernel refuses is none of the 
 import random
 from collections import namedtuple
 
-from . import stats
+from . import files, stats
 from .progress import count
 from .race import LEAST_GAIN, change, percent
 
@@ -28,21 +28,37 @@ BEFORE, AFTER = "before", "after"
 # What marks a pair of jobs that replaces another one, and a result of none.
 AGAIN, NO_PAIR = "+", {"status": "refused"}
 
+# Pairs of jobs that there are however little time is left, and those that measure anew what seems
+# slower or faster.
+LEAST, ANEW = 3, 5
+
 # A slow-down for which calls are measured on, and in how many more pairs of jobs at most.
 HARM, MORE = 0.1, 12
 
-Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken better doubts limit",
-                   defaults=((), (), (), ""))
+# What a comparison of two files has come to.
+AGREE, DIFFER, UNKNOWN = "agree", "differ", "unknown"
+
+Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken better doubts limit compared",
+                   defaults=((), (), (), "", ""))
 """help: the file may be recommended; hurt: sentences about calls that it makes slower; ratio:
 Interval of new time by old over all calls; jobs: pairs of them; broken: sentences about calls that
 fail or are wrong with the file alone; better: of a comparison of two files, sentences about calls
 that are faster with this one or fail with the other alone; doubts: sentences about calls that
-failed once; limit: a sentence about the largest slow-down that there may be."""
+failed once; limit: a sentence about the largest slow-down that there may be; compared: AGREE,
+DIFFER or UNKNOWN of two files, "" where a file is proven against what is in force."""
 
 
 class Files(namedtuple("Files", "before after forms")):
     """Paths of the parameter files before (None: none) and after, and the forms in which jobs
     take them, in turns."""
+
+
+def contents(paths):
+    """A few digits that differ where anything does that the two files say or name. The cells of
+    both arms have them: pairs of jobs that followed each other are what is compared, so neither
+    arm is taken from a journal where the other one is measured anew."""
+    given = [files.read_settings(path) if path else {} for path in (paths.before, paths.after)]
+    return files.fingerprint([[settings, files.contents(settings)] for settings in given])
 
 
 class Prover:
@@ -61,11 +77,13 @@ class Prover:
         self.refused = {}  # {call: note}
         self.doubts = []
         self.blocks = {}
+        self.contents = contents(paths)
 
     def cell(self, call, arm, pair):
         name = f"proof/{pair}/{arm}/{call}"
         return {"cell": name, **call.cell(), "reps": self.effort.reps + 2,
-                "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {}}
+                "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {},
+                "contents": self.contents}
 
     def jobs(self, calls, pair):
         """A job before and a job after, of these calls: {(call, arm): result}."""
@@ -108,17 +126,17 @@ class Prover:
             for arm in (BEFORE, AFTER):
                 self.blocks.setdefault((call, arm), []).append(results[call, arm]["seconds"])
 
-    def run(self, until, least=3, most=12):
-        """Pairs of jobs as long as there is time, at least `least`; then those calls again that
+    def run(self, until, most=12):
+        """Pairs of jobs as long as there is time, at least LEAST; then those calls again that
         decide. Returns a Proof."""
         last = 0.0
-        while self.pairs < least or (self.pairs < most
+        while self.pairs < LEAST or (self.pairs < most
                                      and self.measurer.spent + last <= until):
             before = self.measurer.spent
             self.pair(self.calls)
             last = self.measurer.spent - before
         self.narrow(self.calls, until)
-        return self.judge(max(least + 2, min(self.pairs, 8)), until)
+        return self.judge(max(ANEW, min(self.pairs, 8)), until)
 
     def narrow(self, calls, until):
         """Goes on with those calls that much harm may be done to, while there is time."""
@@ -264,17 +282,17 @@ def agreement(proof):
     """The Proof of a file against another one, read as: do they agree within noise? Whichever of
     the two is named first, the answer is the same."""
     if proof.ratio is None:
-        return proof
+        return proof._replace(compared=UNKNOWN)
     middle, low, high = proof.ratio
     apart = not low <= 1 <= high and max(middle, 1 / middle) > 1 + AGREEMENT
     differ = apart or proof.hurt or proof.broken or proof.better
     alike = not differ and max(high, 1 / low) <= 1 + AGREEMENT
-    how = "agree within noise" if alike else "do not agree"
-    if not differ and not alike:
-        how = "cannot be told from each other, nor shown to agree: jobs differ too much"
-    sentence = f"The two files {how}; times with this one are {middle:.3f} times those with the " \
-               f"other ({low:.3f} to {high:.3f})."
-    return proof._replace(help=alike, sentence=sentence)
+    compared = DIFFER if differ else AGREE if alike else UNKNOWN
+    how = {AGREE: "agree within noise", DIFFER: "do not agree",
+           UNKNOWN: "cannot be told from each other, nor shown to agree: jobs differ too much"}
+    sentence = f"The two files {how[compared]}; times with this one are {middle:.3f} times " \
+               f"those with the other ({low:.3f} to {high:.3f})."
+    return proof._replace(help=AGREE == compared, sentence=sentence, compared=compared)
 
 
 def failures(call, results):

@@ -85,47 +85,48 @@ class Race:
         return [self.cell(call, arm, dice.randrange(1 << 30)) for call in calls
                 for arm in self.running]
 
+    def group(self, call):
+        """The name of a call in this round."""
+        return f"race/{self.name}/{self.rounds}/{call}"
+
     def cell(self, call, arm, seed):
-        name = f"race/{self.name}/{self.rounds}/{call}"
+        name = self.group(call)
         return {"cell": f"{name}/{arm.name}", **call.cell(), "reps": self.effort.reps,
                 "warmup": self.effort.warmup, "group": name, "seed": seed, "arm": arm.name,
                 "set": {**self.base, **arm.settings}}
 
     def round(self, until):
         """Measures every arm on every call once more; only some calls if time runs out."""
-        arms = self.running
         cells = self.cells()
         results = self.measurer.measure(cells, f"race of {self.name.split('/')[0]}",
                                         f"{self.seed}/{self.name}/{self.rounds}", until)
-        by_id = {cell["cell"]: cell for cell in cells}
-        # Of a call that a journal has with some arms only, nothing counts.
-        lacking = {cell["group"] for cell in cells if cell["cell"] not in results}
-        results = {name: result for name, result in results.items()
-                   if by_id[name]["group"] not in lacking}
-        # A call that fails with the settings in force says nothing about the others.
-        lost = {by_id[name]["group"] for name, result in results.items()
-                if "ok" != result["status"] and by_id[name]["arm"] in (CURRENT, AGAIN)}
-        failed = {}
-        for name, result in results.items():
-            if "ok" != result["status"] and by_id[name]["group"] not in lost:
-                failed.setdefault(by_id[name]["arm"], result.get("note") or result["status"])
-        for arm in arms:
-            if arm.name in failed and arm.name not in (CURRENT, AGAIN):
-                arm.out = failed[arm.name]
-                arm.failed = True
-            for call in list(self.calls):
-                self.take(arm, call, results)
+        found = {}
+        for cell in cells:
+            found.setdefault(cell["group"], {})[cell["arm"]] = results.get(cell["cell"])
+        for call in list(self.calls):
+            self.take(call, found[self.group(call)])
         self.rounds += 1
 
-    def take(self, arm, call, results):
-        """The times of an arm in a call. A call that fails with the settings in force, or for
-        which there was never time, is left out of the race."""
-        name = f"race/{self.name}/{self.rounds}/{call}/{arm.name}"
-        result = results.get(name)
-        if result is not None and "ok" == result["status"] and result["seconds"]:
-            arm.blocks.setdefault(call, []).append(result["seconds"])
-        elif arm.name in (CURRENT, AGAIN) and not (result is None and self.rounds):
+    def take(self, call, found):
+        """The results of a call in a round, {arm: result}. Arms are compared within it, so it
+        counts for all of them or for none; a call for which there was never time, or that fails
+        with the settings in force, is left out of the race."""
+        if not all(map(_is_over, found.values())):
+            if 0 == self.rounds:
+                self.calls.remove(call)
+        elif not all("ok" == found[name]["status"] for name in (CURRENT, AGAIN)):
             self.calls.remove(call)
+        else:
+            for arm in self.running:
+                self.take_arm(arm, call, found[arm.name])
+
+    @staticmethod
+    def take_arm(arm, call, result):
+        """The times of an arm in a call; one that fails drops out."""
+        if "ok" == result["status"]:
+            arm.blocks.setdefault(call, []).append(result["seconds"])
+        else:
+            arm.out, arm.failed = result.get("note") or result["status"], True
 
     # ---- judging
 
@@ -215,6 +216,12 @@ class Race:
                                self.rounds)
             reason = reason or f"{arm.name} makes {call} slower"
         return Verdict(None, ranked[0][0], noise, reason, self.rounds)
+
+
+def _is_over(result):
+    """Whether a call was timed, or failed: there may have been no time for it, or no start that
+    all ranks met."""
+    return result is not None and ("ok" != result["status"] or bool(result["seconds"]))
 
 
 def percent(part):

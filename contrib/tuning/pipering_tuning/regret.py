@@ -61,7 +61,7 @@ def measure(measurer, table, calls, chosen, blocks, effort, seed, until, rules=N
     rows, last = [], 0.0
     for call in random.Random(f"{seed}/regret").sample(calls, len(calls)):
         before = measurer.spent
-        if rows and before + last > until:
+        if before + last > until:
             break
         cells = cells_of(call, arms_of(call, table, blocks.get(call), meshes), chosen,
                          rules(call) if rules else {}, effort, seed)

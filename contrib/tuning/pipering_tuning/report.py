@@ -25,9 +25,21 @@ RAW = (".json", ".jsonl", ".tsv", ".tune", ".conf", ".rules", ".txt", ".log")
 # ---- the verdict
 
 
+# Of a comparison of two files, which says nothing about using either.
+COMPARED = {"agree": ("The two files agree", "good"), "differ": ("The two files differ", "bad"),
+            "unknown": ("The two files cannot be told apart", "still")}
+
+
+def _compared(results):
+    """What a comparison of two files has come to; "" if a file was proven."""
+    return results["verdict"].get("compared") or ""
+
+
 def _state(results):
     """(words, kind) of the chip above the verdict."""
     verdict = results["verdict"]
+    if _compared(results):
+        return COMPARED[_compared(results)]
     if verdict["help"]:
         return "Use this file", "good"
     if verdict.get("hurt") or verdict.get("broken"):
@@ -51,9 +63,9 @@ def _count(machine, key, noun):
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _figures(found, hurt):
+def _figures(found, hurt, before):
     """The large figures below the verdict. hurt: how many calls the proof found to be slower; one
-    that only looks so by chance is counted as noise."""
+    that only looks so by chance is counted as noise. before: whose time is compared with."""
     if not found:
         return ""
     mean = views.geometric_mean([c.ratio for c in found])
@@ -66,7 +78,7 @@ def _figures(found, hurt):
         (str(counts["faster"]), f"of {len(found)} held-out calls are faster", "good"),
         (str(len(found) - counts["faster"] - hurt), "cannot be told from noise", "still"),
         (str(hurt), "are slower beyond noise", "bad" if hurt else "still"),
-        (f"{charts.number(worst.ratio, 3)}×", "the time before: the worst of them, "
+        (f"{charts.number(worst.ratio, 3)}×", f"the time {before}: the worst of them, "
          f"{views.name_of(views.kinds([worst.after])[0])}, {charts.size(worst.after['total'])}",
          "bad" if hurt else "still")]
     return page.figures(items)
@@ -75,16 +87,17 @@ def _figures(found, hurt):
 def _how_to_use(results):
     """The files that were written, and how each is used, if they help."""
     written = results.get("files") or {}
-    if not results["verdict"]["help"] or not written:
+    if not results["verdict"]["help"] or not written or _compared(results):
         return ""
     return page.definitions([(how, code(path)) for how, path in written.items()])
 
 
 def _hurt(results):
     """What the file makes worse, and how much of that may be unseen."""
+    other = "right with the other one" if _compared(results) else "right without it"
     lists = [(title, results["verdict"].get(key) or [])
              for title, key in (("Slower beyond noise:", "hurt"),
-                                ("Not right with the file, and right without it:", "broken"),
+                                (f"Not right with the file, and {other}:", "broken"),
                                 ("Faster with this file, or right with it alone:", "better"),
                                 ("Failed once, and not again:", "doubts"))]
     boxes = [page.tag("div", paragraph(title) + page.tag("ul", "".join(
@@ -139,15 +152,17 @@ def _change_rows(found):
             for c in found]
 
 
-def changes_section(found):
+def changes_section(found, compared):
+    """Held-out calls. compared: two files are, not a file with what was in force."""
     if not found:
         return ""
-    return (paragraph("Calls that had no part in the choosing, run with the defaults and with the "
-                      "file in alternating order. Left of 1×: faster. Bars: 95% intervals. Grey: "
-                      "within noise.", "soft")
+    arms = "the other file and with this one" if compared else "the defaults and with the file"
+    heads = (">other file", ">this file") if compared else (">before", ">after")
+    return (paragraph(f"Calls that had no part in the choosing, run with {arms} in alternating "
+                      "order. Left of 1×: faster. Bars: 95% intervals. Grey: within noise.", "soft")
             + page.chart_grid(views.change_charts(found))
             + page.details("The data as a table", page.table(
-                ["call", ">ranks", ">bytes", ">before", ">after", ">ratio", ">95% interval", ""],
+                ["call", ">ranks", ">bytes", *heads, ">ratio", ">95% interval", ""],
                 _change_rows(found))))
 
 
@@ -160,9 +175,10 @@ def _charts_section(words, lay_out, drawn):
 
 
 def sizes_section(results):
+    arms = "default: the other file, tuned: this one. " if _compared(results) else ""
     return _charts_section(
-        "The wire limit is the least time in which a network can move the data of a call. Bars: "
-        "the middle half of the samples.", page.chart_stacks, views.size_charts(results))
+        f"{arms}The wire limit is the least time in which a network can move the data of a call. "
+        "Bars: the middle half of the samples.", page.chart_stacks, views.size_charts(results))
 
 
 def blocks_section(results):
@@ -273,10 +289,11 @@ def _failures(results):
 
 def make(results, directory="."):
     """The HTML of the report; files in the directory are linked."""
-    found = views.changes(results)
+    found, compared = views.changes(results), _compared(results)
     sections = [
         ("choices", "What was chosen", choices_section(results)),
-        ("changes", "Before and after", changes_section(found)),
+        ("changes", "One file and the other" if compared else "Before and after",
+         changes_section(found, compared)),
         ("sizes", "Time and part of the limit", sizes_section(results)),
         ("blocks", "Block sizes", blocks_section(results)),
         ("model", "Model and measurement", model_section(results)),
@@ -286,7 +303,8 @@ def make(results, directory="."):
         ("raw", "Raw data", raw_section(results, directory)),
     ]
     head = (_overline(results) + page.tag("h1", text(results["verdict"]["sentence"]))
-            + _hurt(results) + _figures(found, len(results["verdict"].get("hurt") or []))
+            + _hurt(results) + _figures(found, len(results["verdict"].get("hurt") or []),
+                                        "with the other file" if compared else "before")
             + _how_to_use(results)
             + page.contents([(anchor, title) for anchor, title, body in sections if body]))
     return page.document("pipering-tune: report", head + "".join(

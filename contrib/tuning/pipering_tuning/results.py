@@ -16,7 +16,8 @@ FORMAT = 1
 # Arms that have what is in force.
 PLAIN = (race.CURRENT, race.AGAIN, "default", "before")
 COLUMNS = ("collective", "distribution", "type", "p", "ppn", "total", "largest_over_total",
-           "contributors", "arm", "phase", "limit", "block", "algorithm", "predicted")
+           "contributors", "arm", "phase", "limit", "block", "algorithm", "predicted", "jobs")
+TASK_COLUMNS = ("task", "type", "scope", "direction", "bytes")
 
 
 def calls(records, machine, beta):
@@ -97,27 +98,23 @@ def failures_in_force(records, proof=True):
     return [sentence for _, sentence in sorted(found.values())]
 
 
-def table_text(rows):
-    """Calls as TSV, a line each, times in seconds separated by commas."""
-    lines = ["\t".join(COLUMNS + ("seconds",))]
+def table_text(rows, columns=COLUMNS):
+    """Rows as TSV, a line each: these columns, lists of numbers separated by commas, and times in
+    seconds."""
+    lines = ["\t".join(columns + ("seconds",))]
     for row in rows:
-        cells = ["-" if row[name] is None else str(row[name]) for name in COLUMNS]
+        cells = [_cell_text(row[name]) for name in columns]
         lines.append("\t".join(cells + [",".join(f"{s:.9f}" for s in row["seconds"])]))
     return "\n".join(lines) + "\n"
 
 
-def tasks_text(rows):
-    """Tasks as TSV."""
-    names = ("task", "scope", "direction", "bytes")
-    lines = ["\t".join(names + ("seconds",))]
-    for row in rows:
-        lines.append("\t".join([str(row[name]) for name in names]
-                               + [",".join(f"{s:.9f}" for s in row["seconds"])]))
-    return "\n".join(lines) + "\n"
+def _cell_text(value):
+    return "-" if value is None else ",".join(map(str, value)) if isinstance(value, list) \
+        else str(value)
 
 
 def write(directory, results):
     """results.json and the tables beside it."""
     files.write(os.path.join(directory, "calls.tsv"), table_text(results["calls"]))
-    files.write(os.path.join(directory, "tasks.tsv"), tasks_text(results["tasks"]))
+    files.write(os.path.join(directory, "tasks.tsv"), table_text(results["tasks"], TASK_COLUMNS))
     files.write(os.path.join(directory, "results.json"), json.dumps(results, indent=1) + "\n")

@@ -13,10 +13,10 @@ import signal
 import sys
 import time
 
-from . import (calls, choose, command_line, files, journal, kernel, knobs, launch, measure,
-               ompi_info, preflight, progress, prove, race, regret, report, results, rules, tasks)
+from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
+               measure, ompi_info, preflight, progress, prove, regret, report, results, rules,
+               sentences, tasks)
 from .files import Refusal
-from .progress import count
 
 # Exit status.
 GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -25,10 +25,10 @@ GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
 
 JOURNAL = "journal.jsonl"
-# Failing calls that are named, besides those with wrong results.
-MOST_FAILURES = 5
 # The parameter file: what was chosen, and what that is called when the proof is over.
 CANDIDATE, TUNED, REFUSED_FILE = "candidate.conf", "tuned.conf", "refused.conf"
+# The files that --prove and --against name, as jobs are given them.
+PROVEN, AGAINST = "prove.conf", "against.conf"
 
 
 def start_settings(options, table):
@@ -46,11 +46,6 @@ def checked(path, table):
     settings = files.read_settings(path) if path else {}
     table.check(settings, path)
     return settings
-
-
-def where(machine):
-    """Ranks, nodes, transport."""
-    return f"{machine['ranks']} ranks on {count(machine['nodes'], 'node')}, pml {machine['pml']}"
 
 
 class Tuning:
@@ -76,12 +71,14 @@ class Tuning:
         self.launcher = launch.make(options, preflight.value_of(self.table,
                                                                 "mca_base_param_files"))
         self.check_names()
-        self.check_environment()
+        preflight.check_environment([*self.start, *self.proven, *self.against, *self.to_set()])
         if not options.dry_run:
             self.check_journal()
         begun = time.monotonic()
-        self.nodes = preflight.probe(self.launcher)
+        self.nodes, given = preflight.probe(self.launcher)
         self.start_time = time.monotonic() - begun
+        preflight.check_jobs(self.launcher, self.table, given, self.to_set(),
+                             [self.start, self.proven, self.against])
         machine = preflight.describe(self.launcher, self.table, self.nodes, {})
         if options.dry_run:
             self.say_machine(machine)
@@ -118,14 +115,14 @@ class Tuning:
                 and knobs.calls_of(group, 1 << 20, 2, self.options.collectives)
                 and all(self.table.get(name) is not None for name in group.variables)]
 
-    def check_environment(self):
-        """Refuses where the environment sets what files are to set."""
-        names = [*self.start, *self.proven, *self.against]
-        if not self.options.prove:
-            names += [name for group in self.tunable() for name in group.variables]
-        if not self.options.prove and not self.options.variables:
+    def to_set(self):
+        """Names of the variables that a file made here may set."""
+        if self.options.prove:
+            return []
+        names = [name for group in self.tunable() for name in group.variables]
+        if not self.options.variables:
             names += [rules.USE, rules.FILE, *map(rules.variable_of, rules.NUMBERS)]
-        preflight.check_environment(names)
+        return names
 
     def check_names(self):
         """Refuses patterns that match no variable that can be tuned."""
@@ -134,41 +131,31 @@ class Tuning:
             if not fnmatch.filter(known, pattern):
                 raise Refusal(f"--variables: {pattern} is no variable that can be tuned; those "
                               f"are {', '.join(known)}; nothing was run")
-        known = sorted({text.split(":")[0] for text in calls.HELD_OUT})
+        known = sorted({text.split(":")[0] for text in held_out.ALL})
         for name in self.options.collectives:
             if name not in known:
                 raise Refusal(f"--collectives: {name} is not known; legal are {', '.join(known)}; "
                               "nothing was run")
 
+    def tell(self, lines):
+        """Says each of these lines."""
+        for line in lines:
+            self.say(line)
+
     def say_machine(self, machine):
-        self.say(f"Open MPI {machine['release']} in {self.table.prefix}, {where(machine)} "
-                 f"({self.launcher.where})")
-        self.say(f"hosts: {' '.join(machine['hosts'][:16])}"
-                 f"{' ...' if len(machine['hosts']) > 16 else ''}; ranks on each: "
-                 f"{machine['mapping']}; {machine['processors']} processors "
-                 f"({machine['processor']})")
-        for sentence in preflight.warnings(machine, self.nodes):
-            self.say(f"warning: {sentence}")
-        self.say(f"time: {self.options.budget:g} minutes at most, of these "
-                 f"{self.options.budget * TASKS:.3g} for tasks, "
-                 f"{self.options.budget * (RULES - TASKS):.3g} for choosing, the rest for the "
-                 f"proof, which may take longer; a job starts in {self.start_time:.1f} s")
         site = preflight.site_settings(self.table, [n for g in knobs.GROUPS for n in g.variables])
-        for name, value in {**site, **self.start}.items():
-            self.say(f"in force: {name}={value}")
+        self.tell(sentences.of_machine(machine, self.nodes, self.table, self.launcher)
+                  + sentences.of_time(self.options.budget, TASKS, RULES - TASKS, self.start_time)
+                  + sentences.of_settings({**site, **self.start}))
 
     def say_plan(self, machine):
         """What would be done, for --dry-run."""
         options, ranks = self.options, machine["ranks"]
-        self.say(f"a job: {self.launcher} [--tune FILE] KERNEL")
-        for group in self.tunable() if not options.prove else ():
-            if knobs.unfit(group, machine, self.in_force) is None \
-                    and knobs.calls_of(group, 1 << 20, ranks, options.collectives):
-                self.say(f"would race {', '.join(group.variables)}: {group.title}")
-        held = self.held_out(1 << 20, ranks)
-        self.say(f"{'' if options.prove else 'then '}would prove "
-                 f"{options.prove or 'the file'} on {count(len(held), 'call')}; all in at most "
-                 f"{options.budget:g} minutes, and one job more")
+        groups = [group for group in (() if options.prove else self.tunable())
+                  if knobs.unfit(group, machine, self.in_force) is None
+                  and knobs.calls_of(group, 1 << 20, ranks, options.collectives)]
+        self.tell(sentences.of_plan(self.launcher, groups, options.prove,
+                                    len(self.held_out(1 << 20, ranks)), options.budget))
 
     def start_path(self):
         """The parameter file of what is in force, None if --start says nothing."""
@@ -184,7 +171,7 @@ class Tuning:
         named = {"--start-file": self.options.start_file, "--prove": self.options.prove,
                  "--against": self.options.against}
         return {"options": command_line.repeatable(self.options),
-                "files": {f"{option} {path}": preflight.digest(path)
+                "files": {f"{option} {path}": files.digest(path)
                           for option, path in named.items() if path},
                 "installation": preflight.installation(self.table),
                 "settings": self.table.given()}
@@ -231,12 +218,7 @@ class Tuning:
         self.costs = tasks.costs(self.fits)
         self.beta = results.wire(self.fits)
         self.largest = calls.largest_size(self.beta, budget)
-        for name, value in self.costs.items():
-            self.say(f"tasks: {name} {value:.4g}")
-        for one in self.fits:
-            if not one["linear"]:
-                words = filter(None, (one["task"], one["type"], one["scope"], one["direction"]))
-                self.say(f"tasks: {' '.join(words)}: {one['note']}")
+        self.tell(sentences.of_tasks(self.costs, self.fits))
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,
@@ -290,11 +272,8 @@ class Tuning:
 
     def provenance(self):
         """Comments of the parameter file."""
-        machine = self.machine
-        ways = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
-        lines = [f"Made by `{self.command}`",
-                 f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
-                 f"Use: {', or '.join(self.ways(ways))}.", ""]
+        lines = sentences.of_file(self.machine, self.command, self.launcher.forms,
+                                  bool(self.rules))
         for row in self.choices:
             if row["variable"] in self.chosen:
                 lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
@@ -317,18 +296,14 @@ class Tuning:
     def held_out(self, largest, ranks):
         """Calls for the proof, those among them that the choices, or given files, are for."""
         names = {*self.chosen, *self.proven, *self.against}
-        affected = {calls.kind(text) for group in knobs.GROUPS for text in group.calls
+        affected = {held_out.kind(text) for group in knobs.GROUPS for text in group.calls
                     if set(group.variables) & names}
         small = {rule.call.collective for rule in self.rules}
         if names & {rules.USE, rules.FILE}:
             small |= set(rules.NUMBERS)
         small |= {name for name in rules.NUMBERS if rules.variable_of(name) in names}
-        return calls.held_out(largest, ranks, self.options.collectives, self.options.short,
-                              affected, small)
-
-    def ways(self, words):
-        """How a file can be used; words: {form: how it is said}."""
-        return [words[form] for form in self.launcher.forms]
+        return held_out.calls_of(largest, ranks, self.options.collectives, self.options.short,
+                                 affected, small)
 
     def measure_regret(self):
         blocks = {}
@@ -356,46 +331,20 @@ class Tuning:
                  "failures": results.failures(records),
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
                              "broken": list(proof.broken), "better": list(proof.better),
-                             "doubts": list(proof.doubts), "limit": proof.limit}}
-        if proof.help:
+                             "doubts": list(proof.doubts), "limit": proof.limit,
+                             "compared": proof.compared}}
+        if proof.help and not proof.compared:
             ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
-            found["files"] = dict.fromkeys(self.ways(ways), path)
+            found["files"] = {ways[form]: path for form in self.launcher.forms}
         results.write(self.directory, found)
         report.write(found, os.path.join(self.directory, "report.html"))
 
-    def say_regret(self):
-        if self.regret:
-            worst = max(self.regret, key=lambda row: row["tuned"])
-            mean = sum(row["tuned"] for row in self.regret) / len(self.regret)
-            self.say(f"regret of {count(len(self.regret), 'call')}, how much longer than with "
-                     f"the best found for each: {race.percent(mean)} on average, "
-                     f"{race.percent(worst['tuned'])} at most ({worst['collective']}:"
-                     f"{worst['distribution']}:{worst['total']}, {worst['best_arm']})")
-
     def say_verdict(self, proof):
-        self.say(proof.sentence)
-        for sentence in proof.hurt:
-            self.say(f"slower: {sentence}")
-        for sentence in proof.broken:
-            self.say(f"broken: {sentence}")
-        for sentence in proof.better:
-            self.say(f"better: {sentence}")
-        for sentence in proof.doubts:
-            self.say(f"warning: {sentence}")
-        if proof.limit:
-            self.say(proof.limit)
+        self.tell(sentences.of_verdict(proof))
         self.say_failures()
 
     def say_failures(self):
-        """Calls that fail whatever is tuned: all wrong results, and some of the others."""
-        found = results.failures_in_force(self.measurer.records(), not self.options.against)
-        shown = [text for text in found if " wrong " in text]
-        shown += [text for text in found if text not in shown][:MOST_FAILURES]
-        for sentence in shown:
-            self.say(f"warning: {sentence}")
-        if len(shown) < len(found):
-            self.say(f"warning: {count(len(found) - len(shown), 'more call')} so; results.json "
-                     "has them")
+        self.tell(sentences.of_failures(self.measurer.records(), not self.options.against))
 
     def settle(self, path, proof):
         """Gives the file the name that the proof has earned it; its path."""
@@ -405,14 +354,6 @@ class Tuning:
         settled = os.path.join(self.directory, name)
         files.rename(path, settled)
         return settled
-
-    def say_use(self, path, proof):
-        if proof.help:
-            ways = {"tune": f"mpirun --tune {path} ...",
-                    "conf": f"the lines of {path} in mca-params.conf"}
-            self.say("use: " + ", or ".join(self.ways(ways)))
-        else:
-            self.say(f"what was tried is in {path}")
 
     def no_proof(self):
         """The Proof where there is no file."""
@@ -435,10 +376,10 @@ class Tuning:
             self.say_failures()
         if path is not None:
             path = self.settle(path, proof)
-            self.say_use(path, proof)
+            self.tell(sentences.of_use(self.launcher.forms, path, proof.help))
         if self.nothing is None:
             self.measure_regret()
-            self.say_regret()
+            self.tell(sentences.of_regret(self.regret))
         self.write_results(proof, path)
         if self.nothing is not None:
             raise Refusal(f"nothing could be tried, since {self.nothing}; nothing is recommended")
@@ -447,14 +388,25 @@ class Tuning:
     def prove_only(self):
         """--prove; the exit status."""
         self.measure_tasks()
-        before = self.options.against or self.start_path()
-        proof = self.prove(os.path.abspath(self.options.prove),
-                           before and os.path.abspath(before))
+        path = self.write_given(PROVEN, self.proven)
+        before = self.write_given(AGAINST, self.against) if self.options.against \
+            else self.start_path()
+        proof = self.prove(path, before)
         if self.options.against:
             proof = prove.agreement(proof)
         self.say_verdict(proof)
-        self.write_results(proof, self.options.prove)
+        if proof.help and not self.options.against:
+            self.tell(sentences.of_use(self.launcher.forms, path, True))
+        self.write_results(proof, path)
         return GOOD if proof.help else REFUSED
+
+    def write_given(self, name, settings):
+        """The path of a file with the settings of one that the user names. Jobs are given this
+        one: mpirun --tune does not read blanks around the equals sign, and takes paths to pieces
+        at commas."""
+        path = os.path.join(self.directory, name)
+        files.write(path, files.settings_text(settings))
+        return path
 
     def run(self):
         if not self.prepare():

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Calls held out from the choosing, to prove files with.
+
+They share no size with calls that are raced, whatever the largest size and however many the ranks,
+and lie apart from those of their own collective. Some sizes are powers of two.
+"""
+
+from . import knobs, rules
+from .calls import HELD, Call, call
+
+SMALL = (600, 2_400, 4_800)
+
+# Sizes of calls differ from those raced by this factor at least; where one does not, it grows by
+# small steps.
+APART, GROWTH = 1.05, 1.02
+
+# Places between those that are raced, and shapes that are not raced. Sizes at a quarter of the
+# scale are powers of two.
+ALL = (
+    "allgatherv:regular:0.12", "allgatherv:regular:0.62", "allgatherv:spike:0.38",
+    "allgatherv:spike:0.88", "allgatherv:broadcast:0.3", "allgatherv:broadcast:0.8",
+    "allgatherv:half:0.55", "allgatherv:decreasing:0.9", "allgatherv:geometric:0.2",
+    "allgatherv:outlier:0.45", "allgatherv:zipf:0.7", "allgatherv:empty90:0.33",
+    "allgather:regular:0.25", "allgather:regular:0.75", "bcast:regular:0.16", "bcast:regular:0.4",
+    "bcast:regular:0.85", "reduce:regular:0.16", "reduce:regular:0.6", "allreduce:regular:0.35",
+    "allreduce:regular:0.8", "scan:regular:0.25", "scan:regular:0.75", "exscan:regular:0.18",
+    "exscan:regular:0.56", "alltoallw:ring:0.25", "alltoallw:mixed:0.5", "alltoallv:dense:0.3",
+    "allgatherv:regular:0.62:list", "allgatherv:spike:0.4:list",
+)
+
+# A short proof: one call for each thing that can go wrong.
+SHORT = ("allgatherv:regular:0.62", "allgatherv:spike:0.88", "allgatherv:broadcast:0.3",
+         "allgatherv:outlier:0.45", "bcast:regular:0.85", "allreduce:regular:0.8")
+
+
+def kind(text):
+    """What COLLECTIVE:DIST:PLACE[:TYPE] shows: its collective, or its datatype."""
+    words = text.split(":")
+    return words[3] if 4 == len(words) else words[0]
+
+
+def raced(largest, ranks):
+    """{collective: sizes of the calls that its choices rest on}."""
+    sizes = {name: set(rules.SIZES) for name in rules.NUMBERS}
+    for group in knobs.GROUPS:
+        for one in knobs.calls_of(group, largest, ranks):
+            sizes.setdefault(one.collective, set()).add(one.total)
+    return sizes
+
+
+def apart(one, sizes):
+    """A call whose size no raced call has, and none of its collective is near: its own, another
+    power of two for one, else the next larger one."""
+    taken, near = set().union(*sizes.values()), sizes.get(one.collective, ())
+
+    def good(size):
+        return size not in taken and not any(1 / APART < size / other < APART for other in near)
+
+    size = one.total
+    if 0 == size & size - 1:
+        size = next(filter(good, (size, 2 * size, size // 2)), size)
+    while not good(size):
+        size = max(size + 8, int(size * GROWTH) // 8 * 8)
+    return one._replace(total=size)
+
+
+def calls_of(largest, ranks, collectives, short, affected=(), small=()):
+    """The calls that files are proven with, on so many ranks. collectives: names, or () for all;
+    affected: kinds of calls that must be there, since what was chosen is for them; small:
+    collectives whose small calls were given rules."""
+    texts = list(ALL)
+    if short:
+        wanted = {*affected, *collectives} - {kind(text) for text in SHORT}
+        texts = list(SHORT) + [text for text in ALL if kind(text) in wanted]
+    rows = [call(text, largest, ranks, HELD) for text in texts]
+    small = set(small) if short else set(small) | {"allgatherv", "bcast", "allreduce"}
+    rows += [Call(name, "regular", total, "auto") for total in SMALL for name in sorted(small)]
+    sizes = raced(largest, ranks)
+    return [apart(row, sizes) for row in rows if not collectives or row.collective in collectives]

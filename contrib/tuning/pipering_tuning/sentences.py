@@ -1,0 +1,126 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""What pipering-tune says to the user, as lists of lines; tune.py says when."""
+
+from . import preflight, prove, race, results
+from .progress import count
+
+# Failing calls that are named, besides those with wrong results.
+MOST_FAILURES = 5
+
+# What the budget does not bound: with fewer jobs there would be no proof. A call that fails has
+# each pair of jobs twice.
+BEYOND = (f"the proof takes {2 * prove.LEAST} jobs at least, {2 * prove.ANEW} more if calls seem "
+          "slower or faster, and twice as many if calls fail, even when the time is over")
+
+
+def where(machine):
+    """Ranks, nodes, transport."""
+    return f"{machine['ranks']} ranks on {count(machine['nodes'], 'node')}, pml {machine['pml']}"
+
+
+def of_machine(machine, nodes, table, launcher):
+    """Which Open MPI and which nodes were found, and what will disturb the measurement."""
+    hosts, processors = machine["hosts"], machine["processors"] or "unknown"
+    lines = [f"Open MPI {machine['release']} in {table.prefix}, {where(machine)} "
+             f"({launcher.where})",
+             f"hosts: {' '.join(hosts[:16])}{' ...' if len(hosts) > 16 else ''}; ranks on each: "
+             f"{machine['mapping']}; {processors} processors ({machine['processor']})"]
+    return lines + [f"warning: {sentence}" for sentence in preflight.warnings(machine, nodes)]
+
+
+def of_time(minutes, tasks, choice, start_time):
+    """How the minutes are shared. tasks, choice: parts of them."""
+    return [f"time: {minutes:g} minutes, of these {minutes * tasks:.3g} for tasks, "
+            f"{minutes * choice:.3g} for choosing, the rest for the proof; {BEYOND}; a job starts "
+            f"in {start_time:.1f} s"]
+
+
+def of_settings(settings):
+    """What is in force already."""
+    return [f"in force: {name}={value}" for name, value in settings.items()]
+
+
+def of_plan(launcher, groups, proven, calls, minutes):
+    """What would be done, for --dry-run. groups: that would be raced; proven: the file of
+    --prove, None if there is none; calls: how many are held out."""
+    lines = [f"a job: {launcher} [--tune FILE] KERNEL"]
+    lines += [f"would race {', '.join(group.variables)}: {group.title}" for group in groups]
+    return lines + [f"{'' if proven else 'then '}would prove {proven or 'the file'} on "
+                    f"{count(calls, 'call')}; all in {minutes:g} minutes, but {BEYOND}"]
+
+
+def of_tasks(costs, fits):
+    """What tasks have shown."""
+    lines = [f"tasks: {name} {value:.4g}" for name, value in costs.items()]
+    for one in fits:
+        if not one["linear"]:
+            words = filter(None, (one["task"], one["type"], one["scope"], one["direction"]))
+            lines.append(f"tasks: {' '.join(words)}: {one['note']}")
+    return lines
+
+
+def of_verdict(proof):
+    """What the proof has come to."""
+    lines = [proof.sentence]
+    for word, sentences in (("slower", proof.hurt), ("broken", proof.broken),
+                            ("better", proof.better), ("warning", proof.doubts)):
+        lines += [f"{word}: {sentence}" for sentence in sentences]
+    return lines + ([proof.limit] if proof.limit else [])
+
+
+def of_failures(records, proof):
+    """Calls that fail whatever is tuned: all wrong results, and some of the others. proof: whether
+    jobs before, of the proof, have the settings in force."""
+    found = results.failures_in_force(records, proof)
+    shown = [text for text in found if " wrong " in text]
+    shown += [text for text in found if text not in shown][:MOST_FAILURES]
+    lines = [f"warning: {sentence}" for sentence in shown]
+    if len(shown) < len(found):
+        lines.append(f"warning: {count(len(found) - len(shown), 'more call')} so; results.json "
+                     "has them")
+    return lines
+
+
+def of_use(ways, path, helps):
+    """What to do with the file. ways: the forms in which jobs take one."""
+    if not helps:
+        return [f"what was tried is in {path}"]
+    words = {"tune": f"mpirun --tune {path} ...",
+             "conf": f"the lines of {path} in mca-params.conf"}
+    return ["use: " + ", or ".join(words[form] for form in ways)]
+
+
+def of_regret(rows):
+    """How far the file is from the best that was found for each call."""
+    if not rows:
+        return []
+    worst = max(rows, key=lambda row: row["tuned"])
+    mean = sum(row["tuned"] for row in rows) / len(rows)
+    return [f"regret of {count(len(rows), 'call')}, how much longer than with the best found for "
+            f"each: {race.percent(mean)} on average, {race.percent(worst['tuned'])} at most "
+            f"({worst['collective']}:{worst['distribution']}:{worst['total']}, "
+            f"{worst['best_arm']})"]
+
+
+def of_file(machine, command, forms, ruled):
+    """The first comments of a parameter file. ruled: it names a rules file."""
+    words = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
+    return [f"Made by `{command}`",
+            f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
+            f"Use: {', or '.join(words[form] for form in forms)}.",
+            f"All times are those of communicators of {placed(machine)}: nothing is proven of "
+            "others.",
+            *([f"The rules file has rules for communicators of {machine['ranks']} ranks; others "
+               "are served as without it."] if ruled else []), ""]
+
+
+def placed(machine):
+    """Ranks, and ranks on a node."""
+    each = f"{machine['ppn']} on each of " if machine["ppn"] * machine["nodes"] \
+        == machine["ranks"] else f"at most {machine['ppn']} on each of "
+    return f"{machine['ranks']} ranks, {each}{count(machine['nodes'], 'node')}"

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Sizes of calls, and calls that are held out from the choosing."""
+
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+import posed  # noqa: E402
+from posed_bench import LARGEST  # noqa: E402
+from pipering_tuning import calls, command_line, held_out, knobs, rules, tune  # noqa: E402
+
+
+def test_sizes_of_exchanges():
+    """what a rank sends in an exchange of all with all does not grow with the number of ranks"""
+    for largest in (1 << 20, 64 << 20):
+        for text in held_out.ALL + tuple(t for group in knobs.GROUPS for t in group.calls):
+            few = calls.call(text, largest, 2)
+            assert few == calls.call(text, largest, 8)
+            for ranks in (9, 64, 1000, 100000):
+                many = calls.call(text, largest, ranks)
+                if few.dist not in ("dense", "mixed"):
+                    assert many == few, (text, ranks)
+                    continue
+                assert many.total % 8 == 0 and 64 <= many.total <= few.total, (text, ranks)
+                assert many.total * ranks <= 8 * few.total or many.total == 64, (text, ranks)
+                assert (many.total + 8) * ranks > 8 * few.total, (text, ranks)
+
+
+def test_held_out():
+    """what an algorithm gains on small calls can be proven: each collective has held-out calls
+    below and above the middle of those that its algorithms are raced on"""
+    for ranks in (2, 8, 100):
+        for largest in (128 << 10, 1 << 20, 64 << 20):
+            held = held_out.calls_of(largest, ranks, [], False)
+            for name in knobs.ALGORITHMS:
+                group = next(one for one in knobs.GROUPS
+                             if one.variables == (f"coll_pipering_{name}_algorithm",))
+                raced = [call.total for call in knobs.calls_of(group, largest, ranks)]
+                sizes = [call.total for call in held
+                         if call.collective == name and call.total >= calls.SMALLEST]
+                middle = sorted(raced)[len(raced) // 2]
+                assert min(sizes) < middle < max(sizes), (name, largest, sizes, raced)
+
+
+def test_held_out_apart():
+    """no call that is held out has the size of one that is raced, or is near one of its
+    collective, and some sizes are powers of two"""
+    dice = random.Random(7)
+    for _ in range(150):
+        largest, ranks = int(2 ** dice.uniform(17, 26)), int(2 ** dice.uniform(1, 17))
+        raced = {call for group in knobs.GROUPS for call in knobs.calls_of(group, largest, ranks)}
+        raced |= {calls.Call(name, "regular", size, "auto") for name in rules.NUMBERS
+                  for size in rules.SIZES}
+        held = held_out.calls_of(largest, ranks, [], False, small=rules.NUMBERS)
+        assert len(set(held)) == len(held)
+        sizes = {call.total for call in raced}
+        for call in held:
+            assert call.total not in sizes and call.total % 8 == 0, (largest, ranks, call)
+            near = [one for one in raced if one.collective == call.collective
+                    and 0.955 < one.total / call.total < 1.045]
+            assert not near, (largest, ranks, call, near)
+        powers = {call.total for call in held if 0 == call.total & call.total - 1}
+        assert len(powers) >= 2 and max(call.total for call in held) < largest, (largest, powers)
+
+
+def test_held_out_of_collectives():
+    """a short proof for some collectives has calls of each of them, whatever is to be proven"""
+    for name in {text.split(":")[0] for text in held_out.ALL}:
+        run = tune.Tuning(command_line.parse(["out", "--budget", "2", "--collectives", name]), [])
+        for run.proven in ({}, {"coll_pipering_alpha": "4"}):
+            found = run.held_out(LARGEST, posed.RANKS)
+            assert {call.collective for call in found} == {name}, (name, found)
+
+
+def test_held_out_of_files():
+    """a short proof of a given file has calls that its variables are for, small ones for rules"""
+    def held(proven, against=None):
+        run = tune.Tuning(command_line.parse(["out", "--budget", "1"]), [])
+        run.proven, run.against = proven, against or {}
+        return run.held_out(LARGEST, posed.RANKS)
+
+    few = held({"coll_pipering_alpha": "4"})
+    assert {call.collective for call in few} == {"allgatherv", "bcast", "allreduce"}, few
+    for name, value in (("coll_pipering_scan_algorithm", "scan"),
+                        ("coll_pipering_alltoall_small", "alltoallw"),
+                        ("coll_mleader_groups", "allgather")):
+        for found in (held({name: "1"}), held({"coll_pipering_alpha": "4"}, {name: "1"})):
+            assert any(call.collective == value for call in found), (name, found)
+    assert min(call.total for call in few) > max(held_out.SMALL)
+    found = held({rules.USE: "true", rules.FILE: "/x"})
+    assert {call.collective for call in found if call.total in held_out.SMALL} == \
+        set(rules.NUMBERS), found
+    found = held({"coll_tuned_reduce_algorithm": "linear"})
+    assert {call.collective for call in found if call.total in held_out.SMALL} == {"reduce"}
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Proving and comparing files on a posed machine whose best settings are known (posed.py)."""
+
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tap  # noqa: E402
+import posed  # noqa: E402
+from posed_bench import Bench, LARGEST, wrong  # noqa: E402
+from pipering_tuning import (files, held_out, prove, race, regret, rules, sentences,  # noqa: E402
+                             stats)
+
+
+def test_proof_of_a_good_file():
+    """a file that helps is recommended, with the gain that it has"""
+    for seed in range(4):
+        proof = Bench(wrong(30, 1 / 30), seed=seed).prove(wrong(1, 1), seed)
+        assert proof.help and not proof.hurt, proof
+    proof = Bench().prove({"coll_pipering_alltoall_small": "8192"})
+    assert proof.help and not proof.hurt, proof
+
+
+def test_proof_of_no_file():
+    """a file that changes nothing is not recommended, and no call is called slower"""
+    for seed in range(12):
+        proof = Bench(seed=seed).prove({"coll_pipering_window": "8"}, seed)
+        assert not proof.help and not proof.hurt, (seed, proof)
+
+
+def test_proof_of_a_bad_file():
+    """a file that makes one distribution slower is refused, and the call is named"""
+    for seed in range(4):
+        proof = Bench(seed=seed).prove({"coll_pipering_rounds_packed": "16384"}, seed)
+        assert not proof.help and len(proof.hurt) == 2, proof
+        assert all("broadcast" in sentence for sentence in proof.hurt), proof.hurt
+
+
+def halves(status, always):
+    """Fails that distribution, with a file or always."""
+    return lambda cell, path: status if (path or always) and "half" == cell["dist"] else None
+
+
+def test_proof_of_failures():
+    """a call that fails with the file alone counts against it, other failures do not"""
+    good = {"coll_pipering_alltoall_small": "8192"}
+    for status, word in (("wrong", "gives a wrong result"), ("failed", "fails"),
+                         ("timeout", "fails")):
+        proof = Bench(bad=halves(status, False)).prove(good)
+        assert not proof.help and not proof.hurt and 1 == len(proof.broken), proof
+        assert "allgatherv:half" in proof.broken[0] and word in proof.broken[0], proof.broken
+        assert "slower" not in proof.sentence and "breaks 1 held-out call" in proof.sentence
+        proof = Bench(bad=halves(status, True)).prove(good)
+        assert proof.help and not proof.hurt and not proof.broken, proof
+    proof = Bench(bad=halves("refused", False)).prove(good)
+    assert proof.help and not proof.broken, proof
+    proof = Bench(bad=lambda cell, path: "refused").prove(good)
+    assert not proof.help and "posed to be refused" in proof.sentence, proof
+
+
+def test_agreement():
+    """of two files it is told whether they agree"""
+    same = prove.agreement(Bench(wrong(1, 1)).prove(wrong(1.1, 1), until=1e9, alike=True))
+    assert same.help and "agree" in same.sentence, same
+    other = prove.agreement(Bench(wrong(1, 1)).prove(wrong(30, 1 / 30)))
+    assert not other.help and "do not agree" in other.sentence, other
+    noisy = prove.agreement(Bench(wrong(1, 1), drift=0.5).prove(wrong(1.1, 1)))
+    assert not noisy.help and "nor shown to agree" in noisy.sentence, noisy
+    for low, middle, high, words in ((0.97, 1.0, 1.03, "files agree"), (1.02, 1.03, 1.04, "agree"),
+                                     (0.94, 1.0, 1.06, "cannot be told"),
+                                     (0.99, 1.03, 1.07, "cannot be told"),
+                                     (1.01, 1.06, 1.11, "do not agree")):
+        for ratio in ((middle, low, high), (1 / middle, 1 / high, 1 / low)):
+            found = prove.agreement(prove.Proof(False, "", [], stats.Interval(*ratio), 9))
+            assert words in found.sentence and found.help == (high < 1.05), (ratio, found)
+
+
+def test_agreement_either_way():
+    """two files agree or not, whichever of them is named first"""
+    small = {name: {"coll_pipering_alltoall_small": size}
+             for name, size in (("small", "4096"), ("large", "8192"))}
+    for one, other, kind in (("small", "large", "better"), ("large", "small", "hurt")):
+        proof = Bench(small[one]).prove(small[other], alike=True)
+        assert 3 == len(getattr(proof, kind)) and all("alltoall" in text
+                                                      for text in getattr(proof, kind)), proof
+        assert "do not agree" in prove.agreement(proof).sentence, proof
+        assert not proof.compared and prove.agreement(proof).compared == prove.DIFFER, proof
+    for after, kind in ((True, "broken"), (False, "better")):
+        bench = Bench(wrong(1, 1), bad=lambda cell, path: "wrong" if "half" == cell["dist"] and
+                      after == path.endswith("tuned.conf") else None)
+        proof = bench.prove(wrong(1.05, 1), alike=True)
+        assert "half" in getattr(proof, kind)[0] and not prove.agreement(proof).help, proof
+
+
+def failing(*turns):
+    """Fails that distribution, in jobs with and without a file, those times that are named."""
+    seen = {"with": 0, "without": 0}
+
+    def bad(cell, path):
+        if "half" != cell["dist"]:
+            return None
+        arm = "with" if path else "without"
+        seen[arm] += 1
+        return "wrong" if (arm, seen[arm]) in turns else None
+    return bad
+
+
+def test_proof_of_failures_once():
+    """what fails once and not again is told, and does not decide"""
+    good = {"coll_pipering_alltoall_small": "8192"}
+    for turns, doubts, broken in (((("with", 1),), 1, 0), ((("without", 2),), 1, 0),
+                                  ((("with", 1), ("with", 3)), 2, 0),
+                                  ((("with", 1), ("with", 2)), 0, 1),
+                                  ((("with", 3), ("with", 4)), 0, 1),
+                                  ((("with", 1), ("without", 2)), 0, 0),
+                                  ((("with", 1), ("with", 2), ("without", 2)), 0, 0)):
+        proof = Bench(bad=failing(*turns)).prove(good)
+        assert (doubts, broken) == (len(proof.doubts), len(proof.broken)), (turns, proof)
+        assert proof.help == (not broken), (turns, proof)
+
+
+def test_proof_resumed():
+    """a proof that goes on measures calls that failed anew, and others not"""
+    good = {"coll_pipering_alltoall_small": "8192"}
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench(directory=directory, bad=halves("timeout", False))
+        assert bench.prove(good).broken
+        bench.journal.close()
+        again = Bench(directory=directory)
+        prove.forget_failures(again.journal.records)
+        proof = again.prove(good)
+        assert proof.help and not proof.broken, proof
+        fresh = [name for name, record in again.measurer.used.items()
+                 if name[:8] in ("proof/0/", "proof/1/", "proof/2/")
+                 and record != bench.measurer.used.get(name)]
+        assert 6 == len(fresh) and all("half" in name for name in fresh), fresh
+
+
+def test_proof_of_another_file():
+    """a proof takes from a journal what was measured through the same files, and nothing else"""
+    good, other = {"coll_pipering_alltoall_small": "8192"}, {"coll_pipering_window": "8"}
+    with tempfile.TemporaryDirectory() as directory:
+        ruled = os.path.join(directory, "rules")
+        named = {**good, rules.USE: "true", rules.FILE: ruled}
+        found = []
+        for settings, text, anew in ((good, "1", True), (good, "2", False), (other, "2", True),
+                                     (named, "2", True), (named, "2", False), (named, "3", True)):
+            files.write(ruled, text)
+            bench = Bench(directory=directory)
+            found.append(bench.prove(settings).help)
+            measured = len(bench.machine.measured)
+            # Each of a pair of jobs is measured anew, that without the file too.
+            assert bool(measured) == anew and measured in (0, len(bench.measurer.records())), \
+                (settings, text, measured)
+            bench.journal.close()
+        assert found == [True, True, False, True, True, True], found
+
+
+def test_harm_not_excluded():
+    """it is told how much slower a call may be, and what is not known is measured on"""
+    found = []
+    for drift, until in ((0.005, 0), (0.1, 0), (0.1, 1e9)):
+        bench = Bench(drift=drift)
+        proof = bench.prove({"coll_pipering_window": "8"}, until=until)
+        found.append(float(proof.limit.rpartition("%: ")[0].split()[-1]))
+        assert "cannot exclude" in proof.limit and not proof.hurt, proof
+    assert found[0] < 10 < found[1] and found[2] < 0.7 * found[1], found
+    assert proof.jobs > 20, proof  # 12 of all calls, and 8 of those that seem slower
+    # Of a call that seems alike in three pairs, but is a quarter slower.
+    slow = {"coll_pipering_rounds_packed": "16384"}
+    assert 2 == len(Bench(drift=0.1).prove(slow, until=1e9).hurt)
+
+
+def test_jobs_beyond_the_time():
+    """when the time is over, the proof takes as many jobs as it is said, and regret takes none"""
+    for settings, bad, jobs in (({"coll_pipering_rounds_packed": "16384"}, None, 16),
+                                ({"coll_pipering_rounds_packed": "16384"}, failing_often, 32)):
+        bench = Bench(bad=bad, drift=0.001)
+        bench.prove(settings, until=-1)
+        assert 6 < bench.measurer.jobs <= jobs, bench.measurer.jobs
+    assert "takes 6 jobs at least, 10 more" in sentences.BEYOND, sentences.BEYOND
+    bench = Bench()
+    held = held_out.calls_of(LARGEST, posed.RANKS, ["allgatherv"], True)
+    assert not regret.measure(bench.measurer, bench.table, held, {}, {}, race.FULL, 1, -1)
+    assert not bench.machine.measured
+
+
+def failing_often(cell, path):
+    """Another call fails in each job."""
+    failing_often.cells += 1
+    return "failed" if 0 == failing_often.cells % 41 else None
+
+
+failing_often.cells = 0
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(globals()))
