@@ -37,4 +37,16 @@ unequal_leaders forced groups 2 "${forced[@]}"
 unequal_leaders forced placement packed "${forced[@]}"
 unequal_leaders forced segment_size 4096 "${forced[@]}"
 unequal_leaders auto exchange bruck on_nodes 2,2 block 60
+
+# Leaders serve nothing on one rank a node.
+on_nodes "rank 1 alone is verbose" 1,1 block 30 --mca coll ^pipering -x COMPONENT=mleader \
+    -x VARIABLE=verbose -x VALUE=1 -x EMPTY=1 "$bin/unequal"
+
+# Rank 1 sends its contribution where the others send records of 32 bytes.
+for part in 4 28 32; do
+    on_nodes "leaders are off on rank 1, contributions of $part bytes" 2,2 block 60 \
+        -x COMPONENT=mleader -x VARIABLE=allgather_algorithm -x VALUE=off -x "PART=$part" "$bin/unequal"
+    can_nodes || continue
+    yes_if "a message names the variable" said 'coll_mleader_allgather_algorithm and$'
+done
 finish

@@ -12,7 +12,8 @@
  * @file
  * A rank whose variables differ, as on a node with a parameter file of its own: calls are
  * served right by others, and counted. COMPONENT is pipering (the default) or mleader; VARIABLE
- * and VALUE say what rank 1 has.
+ * and VALUE say what rank 1 has. PART: with it leaders serve no call of rank 1, whose contributions
+ * have so many bytes.
  */
 
 #include "knob.h"
@@ -114,6 +115,39 @@ static void call_mleader(unsigned char *data)
               "", "and none was served");
 }
 
+/*
+ * Rank 1 leaves all calls to the module below before it compares anything. The others notice: no
+ * contribution, be it as long as what they compare, is taken for that.
+ */
+static void call_declined(unsigned char *data, int part)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++) {
+        tap_check(gather_is_right(data, part), "", "MPI_Allgather %d", i);
+    }
+    const int rc = MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, part, MPI_BYTE,
+                                 MPI_COMM_WORLD);
+    tap_check(1 == tap_rank || MPI_SUCCESS != rc, "no error", "MPI_Allgather 2 fails");
+}
+
+/*
+ * Rank 1 alone speaks of calls, which takes another way through the code: calls without data, of
+ * which the binding knows nothing, must end alike on both.
+ */
+static void call_without_data(unsigned char *data)
+{
+    MPI_Datatype empty;
+
+    MPI_Type_contiguous(0, MPI_INT, &empty);
+    MPI_Type_commit(&empty);
+    for (int i = 0; i < 4; i++) {
+        tap_check(gather_is_right(data, SMALL), "", "MPI_Allgather %d", i);
+        tap_check(MPI_SUCCESS == MPI_Allgather(data, 1, empty, data, 1, empty, MPI_COMM_WORLD), "",
+                  "and one without data");
+    }
+    MPI_Type_free(&empty);
+}
+
 int main(int argc, char **argv)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *variable = getenv("VARIABLE");
@@ -125,12 +159,19 @@ int main(int argc, char **argv)
         setenv(name, getenv("VALUE"), 1);
     }
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    unsigned char *data = tap_memory(BYTES);
+    if (NULL != getenv("EMPTY")) {
+        call_without_data(data);
+        free(data);
+        return tap_end();
+    }
     if (!knob_begin()) {
         tap_bail("there is no coll/pipering here");
     }
-    unsigned char *data = tap_memory(BYTES);
 
-    if (0 == strcmp(component, "mleader")) {
+    if (NULL != getenv("PART")) {
+        call_declined(data, atoi(getenv("PART")));
+    } else if (0 == strcmp(component, "mleader")) {
         call_mleader(data);
     } else {
         call_pipering(data);

@@ -222,6 +222,7 @@ typedef struct mca_coll_mleader_topology_t {
     int lanes;       /**< of all groupings together */
     int *identity;   /**< [ranks + 1] 0, 1, 2, ... */
     int *index;      /**< [ranks] number of a rank on its node */
+    int *answers;    /**< [ranks] scratch, so that nobody lacks memory where all have to answer */
     bool alike;      /**< all ranks have the same data representation */
     bool equal;      /**< all ranks have the same variables */
     int most_here;   /**< ranks of the node with the most ranks */

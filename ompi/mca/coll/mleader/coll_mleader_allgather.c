@@ -204,7 +204,7 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
     const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
     mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
 
-    if (0 == call->bytes) {
+    if (MCA_COLL_MLEADER_TAKEN == reason && 0 == call->bytes) {
         return OMPI_SUCCESS;
     }
     if (MCA_COLL_MLEADER_TAKEN == reason) {
@@ -277,7 +277,7 @@ static int iserve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modu
     mca_coll_mleader_topology_t *topology = module->topology;
     mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
 
-    if (0 == call->bytes) {
+    if (MCA_COLL_MLEADER_TAKEN == reason && 0 == call->bytes) {
         *request = &ompi_request_empty;
         return OMPI_SUCCESS;
     }

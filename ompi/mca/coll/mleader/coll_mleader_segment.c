@@ -72,18 +72,13 @@ static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_modul
                  ompi_communicator_t *comm)
 {
     const int mine = NULL != shared->segment.address, ranks = ompi_comm_size(comm);
-    int *all = malloc((size_t) ranks * sizeof(int));
-
-    if (NULL == all) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
+    int *all = module->topology->answers;
     const int rc = module->previous_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm,
                                               module->previous_allgather_module);
     shared->there = OMPI_SUCCESS == rc;
     for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
         shared->there &= all[r];
     }
-    free(all);
     return rc;
 }
 

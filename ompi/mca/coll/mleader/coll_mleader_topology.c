@@ -11,14 +11,14 @@
  * @file
  * Topology: the nodes and groups of a communicator.
  *
- *     rank   record: lowest rank on my   node  socket  NUMA  L3 | architecture  processors  hash
- *     5                                    4      4      5    5 | ...           8           ...
+ *     rank   record: lowest rank on my   node socket NUMA L3 | architecture processors hash mark
+ *     5                                    4     4     5   5 | ...          8          ...  ...
  *
  * Each rank describes its place on its node, and its variables by a hash, in a record. One
  * MPI_Allgather of the module below brings all records to all ranks, which compute the same groups.
  * If variables differ, a second one finds out which.
  *
- * Cost: p records of 7 integers for p ranks, once for a communicator. Limits: a communicator whose
+ * Cost: p records of 8 integers for p ranks, once for a communicator. Limits: a communicator whose
  * ranks differ in architecture or variables has no leaders.
  */
 
@@ -35,7 +35,10 @@
 #include "opal/util/show_help.h"
 
 /* The record of a rank; up to SHARES: the lowest rank with which it shares each domain. */
-enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, VARIABLES, RECORD };
+enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, VARIABLES, MARK, RECORD };
+
+/* Last in each record: a rank that leaves the call to the module below sends data of its user. */
+#define MARK_VALUE 0x6d6c6472
 
 static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_NODE,
                                                          [SOCKET] = OPAL_PROC_ON_SOCKET,
@@ -79,6 +82,7 @@ static void fill_record(ompi_communicator_t *comm, int record[RECORD])
     record[ARCH] = (int) opal_local_arch;
     record[PROCESSORS] = (int) sysconf(_SC_NPROCESSORS_ONLN);
     record[VARIABLES] = (int) hash_of(mca_coll_mleader_component.equal.count);
+    record[MARK] = MARK_VALUE;
 }
 
 /* ---- groups ---- */
@@ -232,7 +236,7 @@ static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicat
 
 static mca_coll_mleader_topology_t *new_topology(int ranks)
 {
-    const size_t arrays = 2 * ((size_t) ranks + 1) * sizeof(int);
+    const size_t arrays = 3 * ((size_t) ranks + 1) * sizeof(int);
     const size_t groups = mca_coll_mleader_groups_size(ranks);
     mca_coll_mleader_topology_t *topology = calloc(1, sizeof(*topology));
     int *memory = malloc(arrays + MCA_COLL_MLEADER_GROUPINGS * groups);
@@ -245,6 +249,7 @@ static mca_coll_mleader_topology_t *new_topology(int ranks)
     topology->memory = memory;
     topology->index = memory;
     topology->identity = memory + ranks + 1;
+    topology->answers = memory + 2 * (ranks + 1);
     topology->ranks = ranks;
     for (int i = 0; i < MCA_COLL_MLEADER_GROUPINGS; ++i) {
         mca_coll_mleader_groups_bind(&topology->grouping[i].groups, ranks,
@@ -265,6 +270,28 @@ void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
     }
 }
 
+static bool is_record(const int *record, int ranks)
+{
+    bool is = MARK_VALUE == record[MARK];
+
+    for (int share = 0; share < SHARES; ++share) {
+        is = is && 0 <= record[share] && ranks > record[share];
+    }
+    return is;
+}
+
+/* All have sent records; else some rank says which did not. */
+static int check_records(const int *records, const ompi_communicator_t *comm)
+{
+    for (int r = 0; r < ompi_comm_size(comm); ++r) {
+        if (!is_record(&records[r * RECORD], ompi_comm_size(comm))) {
+            opal_show_help("help-coll-mleader.txt", "record", true, comm->c_name, r);
+            return MPI_ERR_OTHER;
+        }
+    }
+    return OMPI_SUCCESS;
+}
+
 /* Gathers the records of all ranks, and compares architectures and variables. */
 static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
                             int *records)
@@ -272,8 +299,11 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
     int mine[RECORD];
 
     fill_record(comm, mine);
-    const int rc = module->previous_allgather(mine, RECORD, MPI_INT, records, RECORD, MPI_INT,
-                                              comm, module->previous_allgather_module);
+    /* the module below takes a shorter message without a word */
+    memset(records, 0, (size_t) ompi_comm_size(comm) * sizeof(mine));
+    int rc = module->previous_allgather(mine, RECORD, MPI_INT, records, RECORD, MPI_INT, comm,
+                                        module->previous_allgather_module);
+    rc = OMPI_SUCCESS == rc ? check_records(records, comm) : rc;
     module->topology->alike = module->topology->equal = true;
     for (int r = 0; r < ompi_comm_size(comm) && OMPI_SUCCESS == rc; ++r) {
         module->topology->alike &= records[r * RECORD + ARCH] == mine[ARCH];
