@@ -215,15 +215,18 @@ static inline int mca_common_irregular_mpi_error(int rc)
 
 /**
  * Whether a request is over: complete, or, where Open MPI tolerates failures, its peer or
- * another rank of the communicator has failed, since then nothing would complete it.
+ * another rank of the communicator has failed, since then nothing would complete it. What another
+ * thread has written before it completed the request can be read.
  */
 static inline bool mca_common_irregular_is_over(ompi_request_t *request)
 {
 #if OPAL_ENABLE_FT_MPI
-    return REQUEST_COMPLETE(request) || ompi_request_is_failed(request);
+    const bool over = REQUEST_COMPLETE(request) || ompi_request_is_failed(request);
 #else
-    return REQUEST_COMPLETE(request);
+    const bool over = REQUEST_COMPLETE(request);
 #endif
+    opal_atomic_rmb();
+    return over;
 }
 
 /** The failure that ends a collective which waits without a request; OMPI_SUCCESS: none. */

@@ -164,10 +164,11 @@ void mca_common_irregular_task_init(mca_common_irregular_task_t *task,
     task->comm = comm;
 }
 
-/* The user may free the request once it is complete. */
+/* The user may free the request once it is complete; Open MPI orders nothing before that. */
 static void complete(mca_common_irregular_task_t *task, int rc)
 {
     task->super.super.req_status.MPI_ERROR = mca_common_irregular_mpi_error(rc);
+    opal_atomic_wmb();
     ompi_request_complete(&task->super.super, true);
 }
 
