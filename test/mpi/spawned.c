@@ -171,6 +171,7 @@ static void use(MPI_Comm comm, const char *name)
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
+    tap_check(MPI_SUCCESS == MPI_Barrier(comm), NULL, "%s, rank %d: MPI_Barrier", name, rank);
     tap_check(allgather(comm, rank, size), NULL, "%s, rank %d: MPI_Allgather", name, rank);
     tap_check(allgatherv(comm, rank, size, true), NULL, "%s, rank %d: MPI_Allgatherv", name, rank);
     tap_check(allgatherv(comm, rank, size, false), NULL, "%s, rank %d: MPI_Iallgatherv", name,
@@ -270,6 +271,9 @@ int main(int argc, char **argv)
 {
     MPI_Comm parent;
 
+    if (1 < argc) { /* launches may have variables of their own */
+        setenv("OMPI_MCA_coll_pipering_barrier_algorithm", "mesh_lines", 1);
+    }
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     MPI_Comm_get_parent(&parent);
     if (MPI_COMM_NULL == parent) {

@@ -18,6 +18,7 @@
 #include "coll_pipering_calls.h"
 #include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
+#include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
 #include "opal/util/output.h"
 
@@ -69,6 +70,11 @@ static int judge(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t 
     if (MCA_COLL_PIPERING_MESH_LINES != algorithm) {
         *reason = MCA_COLL_PIPERING_OFF == algorithm ? MCA_COLL_PIPERING_FALLBACK_OFF
                                                      : MCA_COLL_PIPERING_FALLBACK_UNCHOSEN;
+        return OMPI_SUCCESS;
+    }
+    /* ranks of another job may have other variables, and would not come to the setup */
+    if (!mca_coll_pipering_mesh_common(context)) {
+        *reason = MCA_COLL_PIPERING_FALLBACK_MESHLESS;
         return OMPI_SUCCESS;
     }
     if (MCA_COLL_PIPERING_BLOCKING == form) {
