@@ -74,11 +74,13 @@ static void consider(choice_t *choice, double size)
  * The middle one of the sizes up to `most` whose modelled time is at most `limit`; 0: there are
  * none. The middle is the safest choice: the model may not know that smaller blocks take longer
  * to handle or that larger ones need a rendezvous. The range ends at `hidden`, since larger
- * blocks gain nothing.
+ * blocks gain nothing. The ends of the range are as far from the middle as each other: of sizes
+ * that are equally far the least is taken, and without logarithms, whose last bit may differ
+ * between the machines of a job.
  */
 static double choose_middle(const choice_t *choice, double limit, double most)
 {
-    double least = HUGE_VAL, upper = 0, size = 0, nearest = HUGE_VAL;
+    double least = HUGE_VAL, upper = 0, chosen = 0, nearest = HUGE_VAL;
 
     for (int i = 0; i < choice->count; ++i) {
         if (choice->tried[i].time <= limit && choice->tried[i].size <= most) {
@@ -86,16 +88,17 @@ static double choose_middle(const choice_t *choice, double limit, double most)
             upper = fmax(upper, choice->tried[i].size);
         }
     }
-    upper = fmax(least, fmin(upper, choice->hidden));
+    const double square = least * fmax(least, fmin(upper, choice->hidden));
     for (int i = 0; i < choice->count; ++i) {
-        const double distance = fabs(log(choice->tried[i].size / sqrt(least * upper)));
-        if (choice->tried[i].time <= limit && choice->tried[i].size <= most
-            && distance < nearest) {
+        const double size = choice->tried[i].size;
+        const double distance = fmax(size * size / square, square / (size * size));
+        if (choice->tried[i].time <= limit && size <= most
+            && (distance < nearest || (distance == nearest && size < chosen))) {
             nearest = distance;
-            size = choice->tried[i].size;
+            chosen = size;
         }
     }
-    return size;
+    return chosen;
 }
 
 /*
