@@ -39,7 +39,7 @@ static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *
     int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
                                       MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
+        return mca_coll_pipering_lessons_below(&module->context, rc);
     }
     rc = call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
                     gather.rdtype, comm, module);

@@ -369,6 +369,7 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     if (!REQUEST_COMPLETE(phase)) {
         return false;
     }
+    opal_atomic_rmb();
     phase->req_state = OMPI_REQUEST_INACTIVE;
     *rc = phase->req_status.MPI_ERROR;
     ++*steps;
@@ -426,7 +427,10 @@ static int make_request(const mca_coll_pipering_reduction_t *reduction, const an
 
 /* ---- all forms ---- */
 
-/* Ranks that differ in their variables make ordinary sums, which say so. */
+/*
+ * Ranks that differ in their variables make ordinary sums, which say so. A rank without this one
+ * does not come here, so small sums then wait for each other (docs/troubleshooting.md).
+ */
 static int agree(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t form)
 {
     if (MCA_COLL_PIPERING_BLOCKING == form) {

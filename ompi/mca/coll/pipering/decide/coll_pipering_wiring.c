@@ -41,13 +41,17 @@
 
 /* ---- hosts ---- */
 
-/* The name of the host of a rank of the job without its domain, to be freed; NULL: no memory. */
+/*
+ * The name of the host of a rank of the job without its domain, to be freed; NULL: no memory, or it
+ * is not known.
+ */
 static char *host_of(int rank)
 {
     const opal_process_name_t name = {.jobid = ompi_proc_local()->super.proc_name.jobid,
                                       .vpid = (opal_vpid_t) rank};
     char *known = opal_get_proc_hostname(ompi_proc_for_name(name));
-    char *host = NULL == known ? NULL : strdup(known);
+    /* "unknown" is Open MPI's word for a host that this rank, and maybe no other, does not know */
+    char *host = NULL == known || 0 == strcmp(known, "unknown") ? NULL : strdup(known);
 
     MCA_COMMON_IRREGULAR_FREE_HOSTNAME(known);
     if (NULL != host && !isdigit((unsigned char) host[0])) {
