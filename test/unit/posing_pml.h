@@ -56,6 +56,7 @@ typedef int mca_base_component_t;
 typedef int mca_base_var_enum_value_t;
 
 #define opal_using_threads() false
+#define opal_atomic_rmb()
 #define opal_atomic_fetch_add_64(counter, more) (*(counter) += (more))
 
 /* ---- communicators, types and requests ---- */

@@ -29,6 +29,7 @@
 #include "opal/datatype/opal_convertor.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/mca.h"
+#include "opal/sys/atomic.h"
 
 BEGIN_C_DECLS
 
