@@ -93,7 +93,7 @@ on_one "a message that is too long" 3 30 --mca mpi_param_check 0 --mca coll_mlea
 
 # ---- much ----
 
-on_nodes "communicators that come and go" 2,2 cyclic 30 "${two[@]}" "$bin/leaders_many"
+on_nodes "communicators that come and go" 2,2 cyclic 150 "${two[@]}" "$bin/leaders_many"
 on_nodes "more than 2^31 bytes" 1,1 block 100 "$bin/leaders_large"
 
 # ---- nothing is left ----

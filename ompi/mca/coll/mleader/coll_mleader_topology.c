@@ -281,7 +281,7 @@ static bool is_record(const int *record, int ranks)
 }
 
 /* All have sent records; else some rank says which did not. */
-static int check_records(const int *records, const ompi_communicator_t *comm)
+static int check_records(const int *records, ompi_communicator_t *comm)
 {
     for (int r = 0; r < ompi_comm_size(comm); ++r) {
         if (!is_record(&records[r * RECORD], ompi_comm_size(comm))) {
