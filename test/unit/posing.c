@@ -266,7 +266,8 @@ static void copy_message(message_t *message, const ompi_request_t *sender)
 int posing_isend(const void *memory, size_t count, ompi_datatype_t *type, int to, int tag, int mode,
                  ompi_communicator_t *comm, ompi_request_t **request)
 {
-    const bool late = 0 == posing_now && flip(comm), waits = late || MCA_PML_BASE_SEND_SYNCHRONOUS == mode;
+    const bool late = 0 == posing_now && flip(comm);
+    const bool waits = late || MCA_PML_BASE_SEND_SYNCHRONOUS == mode;
     posing_channel_t *channel = channel_of(comm, comm->rank, to, tag);
     message_t *message, *last = channel->last;
 

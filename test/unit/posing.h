@@ -325,8 +325,10 @@ void opal_progress(void);
 
 /* ---- for those who look on ---- */
 
-/** Takes what has come for receives of a rank, or, where nothing takes time, some of it, as its coin
- *  has it; how much. */
+/**
+ * Takes what has come for receives of a rank, or, where nothing takes time, some of it, as its coin
+ * has it; how much.
+ */
 int posing_poll(ompi_communicator_t *comm);
 
 /** Sends until the one that fails, with OMPI_ERR_OUT_OF_RESOURCE; 0: none does. */

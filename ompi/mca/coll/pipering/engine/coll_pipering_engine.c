@@ -121,12 +121,12 @@ static int take_completions(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_si
 
 static int send_blocks(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t *sink)
 {
-    const unsigned half = sink->window / 2;
+    const unsigned half = pipe->window / 2;
     mca_coll_pipering_block_t block;
     int steps = 0;
 
     while (OMPI_SUCCESS == pipe->error && sink->sent < sink->total
-           && sink->sent - sink->completed < sink->window) {
+           && sink->sent - sink->completed < pipe->window) {
         char *place = mca_coll_pipering_next_to_send(pipe, sink, &block);
         if (NULL == place) {
             break;

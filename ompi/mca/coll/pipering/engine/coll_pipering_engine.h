@@ -195,7 +195,6 @@ typedef struct mca_coll_pipering_sink_t {
     uint64_t total;     /**< with those of the source */
     uint64_t sent;      /**< handed to the PML */
     uint64_t completed; /**< and done with */
-    unsigned window;    /**< blocks ahead of the receiver, at most the pipeline's */
     mca_coll_pipering_walk_t own_walk;
     mca_coll_pipering_walk_t forward_walk;
     ompi_request_t **requests; /**< [window] */

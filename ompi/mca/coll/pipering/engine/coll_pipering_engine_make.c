@@ -100,17 +100,6 @@ static void init_source(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_
     source->delivering = source->coming;
 }
 
-/*
- * Blocks ahead of a receiver. Blocks of other ranks come at the pace of a link; own ones fill all
- * buffers of the way out at once. Answers to what comes in over that link, for a stream in the
- * opposite direction, wait behind them, and their sender may be no more than a window ahead, too.
- * So a rank that nothing comes in to stays half a window ahead.
- */
-static unsigned choose_window(const mca_coll_pipering_pipe_t *pipe)
-{
-    return 0 == pipe->ins && HALVED_LEAST <= pipe->window ? pipe->window / 2 : pipe->window;
-}
-
 static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pipe_args_t *args,
                       int link)
 {
@@ -122,7 +111,6 @@ static void init_sink(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_pi
     sink->from = NULL == args->combine ? &pipe->source[out->source] : pipe->combine.home;
     sink->own = out->own ? pipe->own->total : 0;
     sink->total = out->volume.blocks;
-    sink->window = choose_window(pipe);
     sink->own_walk = pipe->own->coming;
     init_walk(&sink->forward_walk, args, out->forward);
 }
@@ -301,13 +289,26 @@ static mca_coll_pipering_pipe_t *take_memory(const mca_coll_pipering_route_t *ro
     return pipe;
 }
 
+/*
+ * Blocks ahead of a receiver. Blocks of other ranks come at the pace of a link; own ones fill all
+ * buffers of the way out at once. Answers to what comes in over that link, for a stream in the
+ * opposite direction, wait behind them, and their sender may be no more than a window ahead, too.
+ * So a rank that nothing comes in to stays half a window ahead.
+ */
+static unsigned choose_window(const mca_coll_pipering_pipe_args_t *args)
+{
+    return 0 == args->route->ins && HALVED_LEAST <= args->window ? args->window / 2
+                                                                  : args->window;
+}
+
 int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_pipering_pipe_args_t *args,
                                mca_coll_pipering_pipe_t **made)
 {
     const mca_coll_pipering_route_t *route = args->route;
     const int channels = mca_coll_pipering_channels_wanted(args);
     const size_t handshakes = (size_t) channels * sizeof(mca_coll_pipering_handshake_t);
-    const size_t queues = args->window
+    const unsigned window = choose_window(args);
+    const size_t queues = window
                           * ((size_t) (route->ins + route->outs) * sizeof(ompi_request_t *)
                              + (size_t) route->ins * sizeof(size_t));
     char *rest;
@@ -319,7 +320,7 @@ int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_piperin
     }
     pipe->comm = comm;
     pipe->caller = args->caller;
-    pipe->window = args->window;
+    pipe->window = window;
     pipe->overlap = args->overlap;
     pipe->on_device = (NULL != args->send
                        && mca_coll_pipering_is_on_device(args->send, args->some))
