@@ -168,6 +168,22 @@ def test_regret_with_rules():
     assert not any(settings for cell, settings in seen if "scan" == cell["collective"])
 
 
+def test_files_of_releases():
+    """a rules file has the form that its release reads, and settings name no variable it lacks"""
+    for release, name, is_form in (("5.0.7", "tuned-rules.txt", lambda text: "1 #" in text),
+                                   ("6.0.0", "tuned-rules.json", json.loads)):
+        bench = Bench()
+        tuning = tune.Tuning(command_line.parse([bench.directory]), [])
+        tuning.directory, tuning.machine, tuning.start = bench.directory, posed.MACHINE, {}
+        tuning.table = SimpleNamespace(version=release)
+        tuning.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 2, "quick",
+                                   stats.Interval(0.5, 0.4, 0.6))]
+        settings = tuning.write_rules()
+        assert set(settings) == {rules.USE, rules.FILE}, settings
+        assert os.path.basename(settings[rules.FILE]) == name, settings
+        assert is_form(files.read(settings[rules.FILE])), release
+
+
 def test_regret_of_nothing():
     """where all settings are alike, regret is none on average"""
     dice = random.Random(8)

@@ -265,10 +265,7 @@ class Tuning:
         path = os.path.join(self.directory, "tuned-rules." + ("txt" if old else "json"))
         text = rules.as_text if old else rules.as_json
         files.write(path, text(self.rules, self.machine["ranks"]))
-        settings = {rules.USE: "true", rules.FILE: path}
-        if not old:
-            settings["coll_tuned_dynamic_rules_fileformat"] = "json"
-        return settings
+        return {rules.USE: "true", rules.FILE: path}
 
     def provenance(self):
         """Comments of the parameter file."""
