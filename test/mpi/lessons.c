@@ -137,6 +137,33 @@ static void try_schedule(bool taught)
     MPI_Comm_free(&comm);
 }
 
+/*
+ * Small calls of a job that knows nothing yet: the eighth goes through a pipeline and teaches, so
+ * that a program without large calls learns too.
+ */
+static void try_small(bool taught)
+{
+    static unsigned char data[16384];
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int call = 1; call < 16; call++) {
+        const uint64_t before = knob_counter("coll_pipering_lessons");
+        const bool teaches = taught && 8 == call;
+        bool right = true;
+
+        memset(data, 0 == tap_rank ? call : 0, sizeof(data));
+        MPI_Bcast(data, sizeof(data), MPI_BYTE, 0, comm);
+        for (size_t i = 0; i < sizeof(data); i++) {
+            right &= call == data[i];
+        }
+        tap_check(right, "", "small call %d: the result is right", call);
+        tap_check(before + teaches == knob_counter("coll_pipering_lessons"), "",
+                  "small call %d teaches: %d", call, teaches);
+    }
+    MPI_Comm_free(&comm);
+}
+
 /* What a nonblocking call is expected to take on a communicator that is set up. */
 static uint64_t expected_time(MPI_Comm comm)
 {
@@ -257,6 +284,7 @@ int main(int argc, char **argv)
     }
     const bool taught = 1 < tap_number("NODES", 1);
 
+    try_small(taught);
     try_nonblocking();
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     try_schedule(taught);

@@ -229,7 +229,16 @@ static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
     return replace_plan(call, key, plan);
 }
 
-/* The plan of a blocking call: a pipeline, to learn from, while nothing is known of links. */
+/* Whether a call is to go through a pipeline, to learn from, since nothing is known of links. */
+static bool is_wanted(const mca_coll_pipering_call_t *call, const mca_coll_pipering_key_t *key,
+                      bool teaches)
+{
+    return mca_coll_pipering_collective_row(call->collective)->learns
+           && MCA_COLL_PIPERING_AUTO == key->params.algorithm
+           && mca_coll_pipering_lessons_wanted(call->context, &key->params, call->total, teaches);
+}
+
+/* The plan of a blocking call. */
 static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                               mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan,
                               bool *teaches)
@@ -237,9 +246,7 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
     mca_coll_pipering_context_t *context = call->context;
 
     key->lessons = 1 + mca_coll_pipering_lessons_over(context);
-    key->wanted = mca_coll_pipering_collective_row(call->collective)->learns
-                  && MCA_COLL_PIPERING_AUTO == key->params.algorithm
-                  && mca_coll_pipering_lessons_wanted(context, &key->params, call->total);
+    key->wanted = is_wanted(call, key, false);
     int rc = mca_coll_pipering_plan_get(context, key, recalled, plan);
     if (OMPI_SUCCESS != rc) {
         return rc;
@@ -252,7 +259,11 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
         return rc;
     }
     if (*teaches) {
-        rc = find_teaching_plan(call, key, plan);
+        if (!key->wanted && is_wanted(call, key, true)) {
+            key->wanted = true;
+            rc = replace_plan(call, key, plan);
+        }
+        rc = OMPI_SUCCESS == rc ? find_teaching_plan(call, key, plan) : rc;
         *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_in_rounds((*plan)->row);
         return rc;
     }

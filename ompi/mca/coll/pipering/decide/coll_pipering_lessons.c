@@ -12,8 +12,9 @@
  * Lessons: which blocking calls teach the cost of links between nodes, and how ranks agree on
  * their measurements.
  *
- *     call number   1  2  3  4  5  6  7  8  9  ...
- *     teaches       *  *     *           *
+ *     call number            1  2  3  4  5  6  7  8  9  ...  16
+ *     32 KiB or more teach   *  *     *           *          *
+ *     8 KiB or more teach                         *          *
  *
  * The numbers count the calls of a series: those of one kind, one octave of bytes in all, and
  * one octave of the ratio of all bytes to the largest contribution. The last one matters because
@@ -40,8 +41,15 @@
 #include "coll_pipering_timing.h"
 #include "opal/util/output.h"
 
-/* The least bytes in all of a lesson: streams of a few blocks show little. */
+/* The bytes in all from which the first call of a series teaches. */
 #define LESSON_LEAST ((size_t) 32 * 1024)
+
+/*
+ * The bytes from which calls teach at all, since streams of a few blocks show little; and the first
+ * of them that does: a lesson takes about as long as such a call, which a few calls do not repay.
+ */
+#define SMALL_LEAST ((size_t) 8 * 1024)
+#define SMALL_FIRST 8
 
 /* The first lesson of a job also opens connections: its rates have 1 / OPENING of the weight. */
 #define OPENING 3.5
@@ -49,8 +57,8 @@
 /* Fewer ranks do not try the module below: any algorithm is one message each way. */
 #define RANKS_LEAST 3
 
-/* Number of octaves of bytes in all, from LESSON_LEAST on. */
-#define OCTAVES 16
+/* Number of octaves of bytes in all, from SMALL_LEAST on. */
+#define OCTAVES 18
 
 /* Calls that are alike. */
 typedef struct series_t {
@@ -91,7 +99,7 @@ static int octave_of(size_t total)
 {
     int octave = 0;
 
-    while (octave + 1 < OCTAVES && LESSON_LEAST << (octave + 1) <= total) {
+    while (octave + 1 < OCTAVES && SMALL_LEAST << (octave + 1) <= total) {
         ++octave;
     }
     return octave;
@@ -146,14 +154,15 @@ mca_coll_pipering_lessons_factors(const mca_coll_pipering_context_t *context,
 static bool may_teach(const mca_coll_pipering_context_t *context,
                       const mca_coll_pipering_params_t *params, size_t total)
 {
-    return 1 < mca_coll_pipering_setup_nodes(context->setup) && LESSON_LEAST <= total
+    return 1 < mca_coll_pipering_setup_nodes(context->setup) && SMALL_LEAST <= total
            && (0 == params->alpha || 0 == params->beta);
 }
 
 bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context,
-                                      const mca_coll_pipering_params_t *params, size_t total)
+                                      const mca_coll_pipering_params_t *params, size_t total,
+                                      bool teaches)
 {
-    return may_teach(context, params, total)
+    return may_teach(context, params, total) && (teaches || LESSON_LEAST <= total)
            && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(context));
 }
 
@@ -199,7 +208,8 @@ int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     ++series->calls;
-    *teaches = 0 == (series->calls & (series->calls - 1));
+    *teaches = 0 == (series->calls & (series->calls - 1))
+               && (LESSON_LEAST <= plan->total || SMALL_FIRST <= series->calls);
     context->lessons->begun += *teaches;
     return OMPI_SUCCESS;
 }

@@ -48,13 +48,17 @@ const mca_coll_pipering_factors_t *
 mca_coll_pipering_lessons_factors(const mca_coll_pipering_context_t *context,
                                   const mca_coll_pipering_plan_t *plan);
 
-/** A blocking call about so many bytes could teach, and nothing is known yet. */
+/**
+ * A blocking call about so many bytes could teach, and nothing is known yet. teaches: it has been
+ * counted, and is a lesson; a small call is wanted only then.
+ */
 bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context,
-                                      const mca_coll_pipering_params_t *params, size_t total);
+                                      const mca_coll_pipering_params_t *params, size_t total,
+                                      bool teaches);
 
 /**
  * Counts a blocking call. *teaches: it is a lesson, the first, second, fourth, ... call of its
- * series. OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ * series; the eighth is the first of small calls. OMPI_ERR_OUT_OF_RESOURCE: no memory.
  */
 int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
                                     const mca_coll_pipering_plan_t *plan, bool *teaches);
