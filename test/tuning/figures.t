@@ -9,6 +9,8 @@
 Open MPI are posed (posing_testbed), so it takes seconds and measures nothing."""
 
 import contextlib
+import datetime
+import functools
 import importlib.machinery
 import importlib.util
 import io
@@ -28,11 +30,13 @@ sys.path.insert(0, os.path.join(tap.TUNING, "figures"))
 import claims as claims_of
 import drawings
 import drawings_almasi
+import keeping
 import outputs
 from measured import Bench, Missing, read
-from sections import SECTIONS
+from sections import BY_NAME, SECTIONS
 
 CLAIMS = os.path.join(tap.TUNING, "figures", "claims.tsv")
+OURS = "contrib/tuning/figures/ours.tsv"
 INFO = """#!/bin/sh
 case "$*" in
 *--version*) echo "Open MPI v5.0.7" ;;
@@ -60,6 +64,8 @@ class Tree:
         os.symlink(os.path.join(tap.ROOT, "ompi"), os.path.join(directory, "ompi"))
         with open(os.path.join(tap.ROOT, "test/testbed/mesh.awk"), encoding="utf-8") as file:
             self.put("test/testbed/mesh.awk", file.read())
+        self.put("contrib/tuning/figures/ours.tsv", keeping.HEAD)
+        self.put("docs/claims.md", "as it was\n")
         self.put("test/testbed/testbed", open(os.path.join(tap.HERE, "posing_testbed"),
                                               encoding="utf-8").read())
         self.put("ompi-prefix/bin/ompi_info", INFO)
@@ -92,9 +98,44 @@ class Tree:
             return len(file.readlines())
         return 0
 
-    def made(self, name):
-        with open(os.path.join(self.root, "build/figures", name), encoding="utf-8") as file:
+    def get(self, name):
+        with open(os.path.join(self.root, name), encoding="utf-8") as file:
             return file.read()
+
+    def made(self, name):
+        return self.get(os.path.join("build/figures", name))
+
+    def keeps(self, *rows):
+        """Has these rows in ours.tsv."""
+        self.put(OURS, keeping.HEAD + "".join("\t".join(row) + "\n" for row in rows))
+
+    def ours(self):
+        """{claim: our value} of build/figures/claims.tsv."""
+        rows = [line.split("\t") for line in self.made("claims.tsv").splitlines()[1:]]
+        return {row[0]: row[5] for row in rows}
+
+    def dated(self, section, date):
+        """Has a section measured at noon of a day."""
+        noon = datetime.datetime.fromisoformat(f"{date} 12:00").timestamp()
+        for name in BY_NAME[section].files():
+            os.utime(os.path.join(self.root, "build/bench", name), (noon, noon))
+
+
+    def computed(self):
+        """Puts what the sections leave that do not measure."""
+        for name, content in computations().items():
+            self.put(os.path.join("build/bench", name), content)
+
+
+@functools.lru_cache(maxsize=None)
+def computations():
+    """{file: content} of the sections that do not measure."""
+    sections = [section for section in SECTIONS if not section.needs]
+    with tree() as made:
+        status, said = made.run(*(section.name for section in sections))
+        assert status == 0, said
+        return {name: made.get(os.path.join("build/bench", name))
+                for section in sections for name in section.files()}
 
 
 @contextlib.contextmanager
@@ -206,7 +247,7 @@ def test_again_interrupted():
                     file.write("#a\n1\n")
 
         def interrupted(section, *_):
-            assert figures.missing(section, bench) == section.files()
+            assert section.missing(bench) == section.files()
             with open(bench.path(section.files()[0]), "w", encoding="utf-8") as file:
                 file.write("#a\n2\n")
             raise KeyboardInterrupt
@@ -237,7 +278,7 @@ def test_nothing_measured():
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(directory)
         for claim in claims():
-            assert outputs.our_words(claim, bench) == (
+            assert outputs.our_words(claim, bench, {}) == (
                 outputs.UNMEASURED if claim.possible() else "-")
 
 
@@ -271,6 +312,138 @@ def test_old():
         assert any(outputs.OLD in row[5] for row in rows)
 
 
+def test_keep():
+    """--keep records what is measured, with its date, and leaves the other values; docs/claims.md
+    has both, and what is computed"""
+    with tree() as made:
+        other = ["traff-spike", "1.98", "2025-03-04", "abcdef0"]
+        made.keeps(other)
+        made.computed()
+        assert made.run("leaders-small")[0] == 0
+        made.dated("leaders-small", "2026-01-02")
+        value, jobs = made.ours()["kandalla-4k"], made.jobs()
+        status, said = made.run("--keep")
+        assert status == 0 and made.jobs() == jobs and "2 of 3 kept values are new" in said, said
+        rows = [line.split("\t") for line in made.get(OURS)[len(keeping.HEAD):].splitlines()]
+        assert [row[0] for row in rows] == ["kandalla-4k", "kandalla-small", "traff-spike"]
+        assert rows[0] == ["kandalla-4k", value, "2026-01-02", "-"] and rows[2] == other
+        page = made.get("docs/claims.md")
+        for words in (f"{value} (measured 2026-01-02)<br>", "1.98 (measured 2025-03-04)<br>"):
+            assert words in page, words
+        assert page.count("(measured 20") == 3 and made.ours()["kandalla-4k"] == value
+        left = [claim.name for claim in claims() if claim.measured()]
+        assert page.count(f"| {outputs.UNMEASURED}<br>") == len(left) - 3
+
+
+def test_keep_sections():
+    """--keep with a section measures that first; an older measurement replaces no later value"""
+    with tree() as made:
+        later = ["kandalla-4k", "70%", "2999-01-02", "-"]
+        made.keeps(later)
+        made.computed()
+        status, said = made.run("--keep", "leaders-small")
+        assert status == 0 and made.jobs() > 0 and "1 of 2 kept values are new" in said, said
+        assert "\t".join(later) in made.get(OURS)
+        assert made.ours()["kandalla-4k"] != "70%"
+        assert "70% (measured 2999-01-02)" in made.get("docs/claims.md")
+
+
+def test_keep_nothing():
+    """--keep changes no kept value if nothing is measured, and no page if nothing is computed"""
+    with tree() as made:
+        made.put(OURS, "# edited\ntraff-spike\t1.98\t2025-03-04\t-\n")
+        before = made.get(OURS)
+        status, said = made.run("--keep", "--draw")
+        assert status == 1 and "docs/claims.md stays as it is: traff-predicted" in said, said
+        assert made.get(OURS) == before and made.get("docs/claims.md") == "as it was\n"
+        status, said = made.run("--keep")
+        assert status == 0 and made.jobs() == 0 and made.get(OURS) == before, said
+        assert made.get("docs/claims.md").count("(measured 20") == 1
+
+
+def test_kept():
+    """a kept value is shown with its date, and counted, until its sections are measured whole"""
+    with tree() as made:
+        made.keeps(["kandalla-4k", "1 in 3", "2025-03-04", "-"],
+                   ["worringer-identity", "0.1%", "2025-03-05", "-"])
+        assert made.run("traff-predicted")[0] == 0
+        ours = made.ours()
+        assert ours["kandalla-4k"] == "1 in 3 (measured 2025-03-04)"
+        assert ours["kandalla-small"] == outputs.UNMEASURED
+        known = sum(words not in ("-", outputs.UNMEASURED) for words in ours.values())
+        possible = sum(claim.possible() for claim in claims())
+        page = made.made("index.html")
+        assert f"{known} of the {possible} claims" in page
+        assert "1 in 3 (measured 2025-03-04)" in page
+        status, said = made.run("--list")
+        assert re.search(r"worringer-identity .*values of 2025-03-05 kept", said), said
+        assert not re.search(r"leaders-small .*kept", said) and status == 0, said
+        assert made.run("leaders-small")[0] == 0 and "measured" not in made.ours()["kandalla-4k"]
+        os.remove(os.path.join(made.root, "build/bench/leaders-small-single.tsv"))
+        made.run("--draw")
+        assert made.ours()["kandalla-4k"] == "1 in 3 (measured 2025-03-04)"
+
+
+def test_bad_kept_lines():
+    """a line of ours.tsv that is none gets one sentence with file and line; nothing is done"""
+    good = "traff-spike\t1.98\t2025-03-04\t-\n"
+    with tree() as made:
+        for line, words in (("traff-spike 1.98\n", "columns: 1 in place of 4"),
+                            ("<<<<<<< HEAD\n", "columns: 1 in place of 4"),
+                            ("traff-gone\t1\t2025-03-04\t-\n", "traff-gone is no claim"),
+                            ("traff-bluegene\t1\t2025-03-04\t-\n", "traff-bluegene is no claim"),
+                            ("traff-list\t1\tMarch 4\t-\n", "March 4 is no date"),
+                            ("traff-list\t1\t20250304\t-\n", "20250304 is no date"),
+                            ("traff-list\t\t2025-03-04\t-\n", "traff-list has an empty column"),
+                            (good, "traff-spike is kept twice")):
+            made.put(OURS, "# head\n" + good + line)
+            before = made.get(OURS)
+            status, said = made.run("--keep")
+            assert status == 1 and said.count("\n") == 1, said
+            assert f"{OURS}, line 3: {words}" in said, said
+            assert made.get(OURS) == before and not os.path.exists(os.path.join(made.root, "build"))
+
+
+def test_minutes():
+    """--minutes measures what is not known, the shortest first, then the oldest, while they fit"""
+    figures, bench = program(), Bench("/nowhere")
+    clock, measured = [1000.0], []
+
+    def measure_one(section, *_):
+        clock[0] += 60 * section.minutes
+        measured.append(section)
+        return True
+
+    kept = {claim.name: keeping.Kept(claim.name, "1", date, "-") for claim in claims()
+            for section, date in (("traff-idle", "2026-02-01"), ("almasi-visits", "2026-01-01"))
+            if section in claim.sections}
+    wanted = figures.in_turn(SECTIONS, bench, claims(), kept)
+    assert [section.name for section in wanted[-2:]] == ["almasi-visits", "traff-idle"]
+    assert [section.minutes for section in wanted[:-2]] == sorted(
+        section.minutes for section in wanted[:-2])
+    with mock.patch.object(figures, "measure_one", measure_one), \
+            mock.patch.object(figures.time, "monotonic", lambda: clock[0]), \
+            contextlib.redirect_stdout(io.StringIO()) as said:
+        assert figures.measure_all(wanted, bench, "", 40) == 0
+    spent = sum(section.minutes for section in measured)
+    assert 39 < spent <= 44 and measured[0].minutes < 1, spent
+    assert f"40 minutes: {len(wanted) - len(measured)}; the shortest" in said.getvalue()
+
+
+def test_minutes_spent():
+    """what does not fit into the minutes is left; the status says if nothing fitted"""
+    with tree() as made:
+        status, said = made.run("--minutes", "1", "almasi-bcast", "leaders-small")
+        assert status == 0 and "1 minutes: 1; the shortest, almasi-bcast, takes about 26" in said
+        assert made.jobs() > 0 and "kandalla-4k" in made.ours()
+        jobs = made.jobs()
+        status, said = made.run("--minutes", "5", "almasi-bcast")
+        assert status == 1 and made.jobs() == jobs, said
+        for words in (("--minutes", "0"), ("--minutes", "nan"), ("--minutes", "5", "--draw")):
+            status, said = made.run(*words)
+            assert status == 1 and said.count("\n") == 1 and "nothing was changed" in said, said
+
+
 def test_errors():
     """a claim whose function fails is an error, not a claim that is not measured"""
     def fails(_):
@@ -279,7 +452,7 @@ def test_errors():
     assert claim.possible()
     with mock.patch.dict(claims_of.VALUES, {claim.name.replace("-", "_"): fails}):
         try:
-            said = outputs.our_words(claim, Bench("/nowhere"))
+            said = outputs.our_words(claim, Bench("/nowhere"), {})
         except ValueError:
             said = "an error"
     assert said == "an error", said
@@ -391,13 +564,16 @@ def test_reading():
 
 
 def test_manual():
-    """docs/claims.md has each claim, with the paper's value and the reason"""
+    """docs/claims.md has each claim, with both values, ours as it is kept, and the reason"""
+    kept = keeping.load(os.path.join(tap.ROOT, OURS), claims())
     with open(os.path.join(tap.ROOT, "docs", "claims.md"), encoding="utf-8") as file:
         page = file.read()
     for claim in claims():
         line = [line for line in page.splitlines() if f"| {claim.place} | {claim.claim} |" in line]
         assert len(line) == 1, claim.name
         assert f"| {claim.value} |" in line[0] and line[0].endswith(f"| {claim.why} |"), claim.name
+        if claim.measured():
+            assert f"| {outputs.kept_words(claim, kept)}<br>" in line[0], claim.name
 
 
 sys.exit(tap.run(dict(globals())))

@@ -32,8 +32,10 @@ others differ. [results.md](results.md) has the figures of the components themse
 `make figures` measures the sections that are not measured yet, redraws the papers' figures as SVG
 in `build/figures/` (`index.html` shows all of them), and writes these tables. All sections take
 about %d minutes on two processors. `make figures FIGURES="--list"` names the sections, and
-`make figures FIGURES="traff-blocks traff-ranks"` measures two of them. The commands in the tables
-need `OMPI_PREFIX` in their environment, as [all benchmarks](results.md#all-benchmarks) do.
+`make figures FIGURES="traff-blocks traff-ranks"` measures two of them.
+`make figures FIGURES="--minutes 40 --keep"` measures for 40 minutes, and writes this page. The
+commands in the tables need `OMPI_PREFIX` in their environment, as
+[all benchmarks](results.md#all-benchmarks) do.
 
 Values in the column "ours" come from **one machine of two processors that poses as the cluster**,
 except where the cell says otherwise:
@@ -41,6 +43,8 @@ except where the cell says otherwise:
 - modelled: from the components' own model;
 - predicted: each message of the components' plans was followed through a described machine;
 - before the present build: with components that have been built anew since;
+- (measured DATE): measured on that day, and kept in `contrib/tuning/figures/ours.tsv`; the command
+  in the cell measures it anew;
 - not measured: the command in the cell measures it;
 - "-": no value, and the last column says why. In the column "paper": the paper gives no value.
 """
@@ -70,26 +74,44 @@ def copy_drawn(bench, directory):
 # ---- claims
 
 
-def our_words(claim, bench):
-    """Our value in words."""
+def our_words(claim, bench, kept):
+    """Our value in words: of this build, else the one that was kept."""
     if not claim.possible():
         return "-"
     try:
         ours = claim.ours(bench)
     except Missing:
-        return UNMEASURED
+        return kept_words(claim, kept)
+    if claim.name in kept and not claim.whole(bench):
+        return kept_words(claim, kept)
     return f"{ours} ({OLD})" if bench.old & set(claim.sections) else ours
+
+
+def kept_words(claim, kept):
+    """The value that was kept, in words."""
+    return kept[claim.name].words() if claim.name in kept else UNMEASURED
+
+
+def all_words(claims, bench, kept):
+    """{name: our value in words}"""
+    return {claim.name: our_words(claim, bench, kept) for claim in claims}
+
+
+def lasting_words(claims, bench, kept):
+    """The same for a page that outlives this build: what is measured has its date."""
+    return {claim.name: kept_words(claim, kept) if claim.measured() else
+            our_words(claim, bench, kept) for claim in claims}
 
 
 def commands(claim):
     return [BY_NAME[name].command() for name in claim.sections]
 
 
-def claims_tsv(claims, bench):
+def claims_tsv(claims, ours):
     lines = ["#name\tpaper\tplace\tclaim\tvalue\tours\tcommand\twhy"]
     for claim in claims:
         lines.append("\t".join([claim.name, claim.paper, claim.place, claim.claim, claim.value,
-                                our_words(claim, bench), "; ".join(commands(claim)) or "-",
+                                ours[claim.name], "; ".join(commands(claim)) or "-",
                                 claim.why or "-"]))
     return "\n".join(lines) + "\n"
 
@@ -98,7 +120,7 @@ def _markdown(words):
     return words.replace("|", "\\|")
 
 
-def claims_markdown(claims, bench, minutes):
+def claims_markdown(claims, ours, minutes):
     """The page docs/claims.md."""
     parts = [HEAD % minutes]
     for paper, title in PAPERS.items():
@@ -106,19 +128,18 @@ def claims_markdown(claims, bench, minutes):
                      "| place | claim | paper | ours | why they differ |\n|---|---|---|---|---|\n")
         for claim in (claim for claim in claims if claim.paper == paper):
             how = "".join(f"<br>`{command}`" for command in commands(claim))
-            cells = [claim.place, claim.claim, claim.value, our_words(claim, bench) + how,
-                     claim.why]
+            cells = [claim.place, claim.claim, claim.value, ours[claim.name] + how, claim.why]
             parts.append("| " + " | ".join(_markdown(cell) for cell in cells) + " |\n")
     return "".join(parts)
 
 
-def claims_table(claims, bench, paper):
+def claims_table(claims, ours, paper):
     """The paper's claims as HTML."""
     rows = []
     for claim in (claim for claim in claims if claim.paper == paper):
         how = "".join(f"<br>{page.breakable(command)}" for command in commands(claim))
         rows.append([page.text(claim.claim), page.text(claim.place), page.text(claim.value),
-                     page.text(our_words(claim, bench)) + how, page.text(claim.why)])
+                     page.text(ours[claim.name]) + how, page.text(claim.why)])
     return page.table(["claim", "place", "paper", "ours", "why"], rows, cards=True)
 
 
@@ -134,9 +155,10 @@ def _figure_html(figure, drawn):
         page.details("As files", f"<p>{links}</p>")
 
 
-def index(figures, drawn, claims, bench):
-    """The page that shows all figures and claims; drawn: charts and files by a figure's name."""
-    done = sum(our_words(claim, bench) not in ("-", UNMEASURED) for claim in claims)
+def index(figures, drawn, claims, ours, bench):
+    """The page that shows all figures and claims; drawn: charts and files by a figure's name;
+    ours: our values in words."""
+    done = sum(words not in ("-", UNMEASURED) for words in ours.values())
     possible = sum(claim.possible() for claim in claims)
     body = page.tag("h1", "Figures of the five papers, redrawn")
     body += page.paragraph(
@@ -150,5 +172,5 @@ def index(figures, drawn, claims, bench):
         if paper == "Träff" and bench.has("traff-idle.svg"):
             own += '<p><a href="traff-8.svg">Fig. 8: who communicates when</a></p>'
         body += page.section(paper.lower(), title,
-                             "<h3>Claims</h3>" + claims_table(claims, bench, paper) + own)
+                             "<h3>Claims</h3>" + claims_table(claims, ours, paper) + own)
     return page.document("Figures of the papers", body)

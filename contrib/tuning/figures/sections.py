@@ -9,6 +9,7 @@
 A section whose files are all there is not measured again. Minutes are of two processors.
 """
 
+import os
 from dataclasses import dataclass
 from typing import Tuple
 
@@ -33,6 +34,14 @@ class Section:
 
     def files(self):
         return [name if "." in name else name + ".tsv" for name in self.leaves]
+
+    def missing(self, bench):
+        """Files that it has not left."""
+        return [name for name in self.files() if not bench.has(name)]
+
+    def measured_at(self, bench):
+        """When the oldest file of a section that has left all was written."""
+        return min(os.path.getmtime(bench.path(name)) for name in self.files())
 
 
 def _worringer(call):
