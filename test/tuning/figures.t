@@ -335,6 +335,24 @@ def test_keep():
         assert page.count(f"| {outputs.UNMEASURED}<br>") == len(left) - 3
 
 
+def test_keep_commit():
+    """the commit of a kept value is the last of its own tree before the measurement"""
+    if not shutil.which("git"):
+        return "no git"
+    words = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    date = {**os.environ, "GIT_COMMITTER_DATE": "1000000000 +0000"}
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run(["git", "init", "-q", place], check=True)
+        subprocess.run([*words, "commit", "-q", "--allow-empty", "-m", "a"], cwd=place, env=date,
+                       check=True)
+        found = [keeping.commit(when, place) for when in (999999999, 1000000001)]
+        assert found[0] == "-" and re.fullmatch("[0-9a-f]{4,40}", found[1]), found
+        inner = os.path.join(place, "inner")
+        os.mkdir(inner)
+        assert keeping.commit(1000000001, inner) == "-"
+    return None
+
+
 def test_keep_sections():
     """--keep with a section measures that first; an older measurement replaces no later value"""
     with tree() as made:
@@ -516,7 +534,11 @@ def test_values():
                       ("broadcast", 1048576, 32, "linear", 0, 12.0),
                       ("broadcast", 1048576, 32, "pipering", 32768, 1.0),
                       ("broadcast", 65536, 32, "linear", 0, 0.8),
-                      ("broadcast", 65536, 32, "pipering", 4096, 0.1))
+                      ("broadcast", 65536, 32, "pipering", 4096, 0.1),
+                      *((dist, 65536, 32, arm, 0, time) for dist in
+                        ("spike", "decreasing", "geometric")
+                        for arm, time in (("linear", 0.6), ("pipering", 0.2))))
+        assert value("traff-others", bench) == "spike 3, decreasing 3, geometric 3 times"
         assert value("traff-broadcast", bench) == "8 to 12 times"
         # 32 blocks of 31 hops each, against 30 + 32 rounds
         assert value("traff-bound", bench).startswith("16 times")
@@ -531,9 +553,18 @@ def test_values():
         assert value("worringer-step", bench) == "20%"
         assert value("worringer-generic-step", bench) == "2"
         assert value("worringer-bcast", bench) == "2 times"
+        assert value("worringer-two", bench) == "1 times"
+        assert value("worringer-bcast-gain", bench) == "1.6 to 2 times"
         bench = table(place, "alltoallw-ring-4", "pattern arm min_s median_s",
                       ("ring", "auto", 1, 2.0), ("ring", "round_robin", 1, 8.0))
         assert value("balaji-ring", bench) == "75%"
+        columns = "what size fields arm median_s"
+        for ranks, ours, old in ((32, 4.0, 1.0), (128, 2.0, 3.0)):
+            bench = table(place, f"applications-laplacian-{ranks}", columns,
+                          ("star", 100, 1, "ours", ours), ("star", 100, 1, "baseline", old),
+                          ("star", 100, 1, "handall", 1.0))
+        assert value("balaji-laplacian-scaling", bench) == "0.5 times; 3 times"
+        assert value("balaji-laplacian-hand", bench) == "2 times"
         columns = "mesh coll total arm chosen seconds links memory rounds how"
         bench = table(place, "almasi-predicted", columns,
                       ("8tx8tx8t", "bcast", 4096, "mesh_trees", "yes", 1, 2.4, 9, 5, "predicted"),

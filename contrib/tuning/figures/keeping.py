@@ -14,6 +14,8 @@ from dataclasses import astuple, dataclass
 from claims import BadLine, lines
 from measured import Missing
 
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../.."))
+
 HEAD = """\
 # Our values of the papers' claims as they were last measured, by the names of claims.tsv.
 # `make figures FIGURES="--keep"` writes this file, and docs/claims.md from it.
@@ -88,15 +90,13 @@ def _fresh(claim, bench):
     except Missing:
         return None
     when = claim.measured_at(bench)
-    return Kept(claim.name, value, datetime.date.fromtimestamp(when).isoformat(), _commit(when))
+    return Kept(claim.name, value, datetime.date.fromtimestamp(when).isoformat(), commit(when))
 
 
-def _commit(when):
-    """The last commit of this tree before a time; - if that is not known."""
-    here = os.path.dirname(os.path.realpath(__file__))
-    root = os.path.dirname(os.path.dirname(os.path.dirname(here)))
-    # A repository that this tree only lies in knows nothing of it.
-    alone = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(root)}
+def commit(when, root=ROOT):
+    """The last commit of the tree before a time, seconds; - if that is not known."""
+    # A repository that the tree only lies in knows nothing of it.
+    alone = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(os.path.realpath(root))}
     try:
         found = subprocess.run(
             ["git", "rev-list", "-1", "--abbrev-commit", f"--before={int(when)}", "HEAD"],

@@ -39,14 +39,20 @@ def balaji_search(bench):
     return "; ".join(found)
 
 
+def _outlier_saved(bench, name, **wanted):
+    rows = bench.rows(name)
+    return 1 - median(rows, arm="pipering", **wanted) / median(rows, arm="linear", **wanted)
+
+
 def balaji_outlier(bench):
-    saved = []
-    for place in ("8x8", "16x4"):
-        rows = bench.rows(f"balaji-sizes-{place}")
-        total = 32768.0 + 8 * 63
-        saved.append(1 - median(rows, arm="pipering", total=total)
-                     / median(rows, arm="linear", total=total))
-    return span(saved, share)
+    return span([_outlier_saved(bench, f"balaji-sizes-{place}", total=32768.0 + 8 * 63)
+                 for place in ("8x8", "16x4")], share)
+
+
+def balaji_outlier_ranks(bench):
+    places = {2: "2x1", 8: "8x1", 16: "8x2", 32: "8x4", 64: "8x8"}
+    return ", ".join(f"{ranks}: {share(_outlier_saved(bench, f'balaji-ranks-{place}'))}"
+                     for ranks, place in places.items())
 
 
 def _ring_saved(bench, ppn, other):
@@ -73,10 +79,6 @@ def _application(bench, app, ranks, other):
                                      fields=row["fields"]) for row in select(rows, arm="ours")]
 
 
-def _most_ranks(bench, app):
-    return 128 if bench.has(f"applications-{app}-128.tsv") else 32
-
-
 def balaji_scatter(bench):
     return span([1 - x for x in _application(bench, "scatter", 128, "baseline")], share)
 
@@ -85,13 +87,16 @@ def balaji_scatter_32(bench):
     return span([1 - x for x in _application(bench, "scatter", 32, "baseline")], share)
 
 
-def _hand(bench, app):
-    ranks = _most_ranks(bench, app)
-    return f"{span(_application(bench, app, ranks, 'handall'))} times with {ranks} ranks"
+def _hand(bench, app, ranks):
+    return f"{span(_application(bench, app, ranks, 'handall'))} times"
 
 
 def balaji_scatter_hand(bench):
-    return _hand(bench, "scatter")
+    return _hand(bench, "scatter", 128)
+
+
+def balaji_scatter_hand_32(bench):
+    return _hand(bench, "scatter", 32)
 
 
 def balaji_laplacian(bench):
@@ -99,4 +104,18 @@ def balaji_laplacian(bench):
 
 
 def balaji_laplacian_hand(bench):
-    return _hand(bench, "laplacian")
+    return _hand(bench, "laplacian", 128)
+
+
+def balaji_laplacian_hand_4(bench):
+    return "; ".join(f"{ranks} ranks: {_hand(bench, 'laplacian', ranks)}" for ranks in (4, 32))
+
+
+def balaji_laplacian_scaling(bench):
+    few, many = (bench.rows(f"applications-laplacian-{ranks}") for ranks in (32, 128))
+    parts = []
+    for arm in ("ours", "baseline"):
+        parts.append(span([row["median_s"] / median(few, arm=arm, what=row["what"],
+                                                    size=row["size"], fields=row["fields"])
+                           for row in select(many, arm=arm)]))
+    return "; ".join(f"{part} times" for part in parts)

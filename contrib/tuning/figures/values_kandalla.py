@@ -63,10 +63,34 @@ def kandalla_several_large(bench):
     return "best of 2 and 4 over 1: " + _at_sizes(rows, _messages(2) + _messages(4), _messages(1))
 
 
-def kandalla_tiny(bench):
+def _single(exchange, aggregations=("gather", "ring", "recursive_doubling")):
+    """Arms of one leader a node; point-to-point where nothing else is said."""
+    return [drawings.leader(1, f":aggregation={aggregation}:exchange={exchange}")
+            for aggregation in aggregations]
+
+
+def kandalla_single(bench):
+    arms = _single("recursive_doubling") + _single("ring")
+    return _at_sizes(drawings.batched(bench.rows("leaders-single")), arms, ["tuned"])
+
+
+def kandalla_exchange(bench):
     rows = drawings.batched(bench.rows("leaders-single"))
-    arm = drawings.leader(1, ":aggregation=shm:exchange=recursive_doubling")
-    return f"8 bytes: {number(_over(rows, 8.0, [arm], ['tuned']))} times the time"
+    return _at_sizes(rows, _single("recursive_doubling"), _single("ring"))
+
+
+def _shared(bench, sizes):
+    rows = drawings.batched(bench.rows("leaders-single"))
+    rows = [row for row in rows if row["total"] in sizes]
+    return _at_sizes(rows, _single("recursive_doubling", ["shm"]), ["tuned"])
+
+
+def kandalla_tiny(bench):
+    return _shared(bench, (8.0,))
+
+
+def kandalla_single_shared(bench):
+    return _shared(bench, (4096.0, 32768.0))
 
 
 def _groups(rows, counts):

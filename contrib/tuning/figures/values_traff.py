@@ -35,6 +35,13 @@ def traff_bound(bench):
     return f"{times(bound)} for {size(row['total'])} with blocks of {size(row['block'])}"
 
 
+def traff_others(bench):
+    rows = bench.rows("traff-nodes32")
+    parts = [f"{dist} {span(gains(rows, dist=dist).values())}"
+             for dist in ("spike", "decreasing", "geometric")]
+    return ", ".join(parts) + " times"
+
+
 def _rings(bench, arm, dist, other):
     rows = bench.rows("rings")
     return [least(rows, arm=arm, dist=dist, total=total) / least(rows, arm=arm, dist=other,

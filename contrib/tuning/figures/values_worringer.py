@@ -50,9 +50,23 @@ def worringer_step(bench):
     return share(1 - bandwidth(rows, p=3.0) / bandwidth(rows, p=2.0))
 
 
-def worringer_bcast(bench):
+def _bcast_of_4m(bench, ranks):
+    row = {"p": ranks, "total": 4 * MIB}
     rows = _folds(bench, "bcast")
-    return times(faster(rows, "pipering", "tuned:6", (8.0,))[8.0, 4 * MIB])
+    return times(least(rows, arm="tuned:6", **row) / least(rows, arm="pipering", **row))
+
+
+def worringer_two(bench):
+    return _bcast_of_4m(bench, 2.0)
+
+
+def worringer_bcast(bench):
+    return _bcast_of_4m(bench, 8.0)
+
+
+def worringer_bcast_gain(bench):
+    found = faster(_folds(bench, "bcast"), "pipering", "tuned:6", range(3, 9), LARGE)
+    return f"{span(found.values())} times"
 
 
 def worringer_bcast_scaling(bench):
@@ -71,6 +85,16 @@ def worringer_reduce_half(bench):
     bcast_rows = select(_folds(bench, "bcast"), arm="tuned:6", total=4 * MIB)
     return span([bandwidth(reduce_rows, p=p) / bandwidth(bcast_rows, p=p)
                  for p in values(reduce_rows, "p")])
+
+
+def worringer_reduce_below(bench):
+    parts = []
+    for total in (MIB, 4 * MIB):
+        reductions, bcasts = (select(_folds(bench, call), arm="pipering", total=total)
+                              for call in ("reduce", "bcast"))
+        parts.append(span([bandwidth(reductions, p=row["p"]) / bandwidth(bcasts, p=row["p"])
+                           for row in reductions]))
+    return "; ".join(parts)
 
 
 def _peak_and_mean(found):
