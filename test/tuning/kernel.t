@@ -90,7 +90,8 @@ def test_results():
         assert ["a", "b", "c"] == world.heard and 1 == len(world.jobs())
         assert {"status": "ok", "seconds": [0.5, 0.25], "enters": 1000, "limit": 0.5,
                 "algorithm": "ring", "block": 512, "predicted": 0.125, "missed": 2, "late": 1e-05,
-                "largest": 64, "contributors": 3, "note": ""} == world.results["a"]
+                "largest": 64, "contributors": 3, "ranks": 3, "nodes": 2, "ppn": 2,
+                "note": ""} == world.results["a"]
         assert world.results["b"]["limit"] is None and "wrong" == world.results["c"]["status"]
         assert {"library": "Open MPI v5.0.7", "hosts": ["a", "a", "b"], "ranks": 3, "nodes": 2,
                 "processors": [4, 2], "pml": "ob1", "yield": True, "crowded": True,
@@ -350,6 +351,9 @@ REFUSED = {"no variable": "collective=bcast total=8 set=coll_pipering_nonsense:1
            "no such collective": "collective=dance total=8",
            "no such distribution": "collective=allgatherv total=8 dist=dance",
            "more than the job has": "collective=bcast total=8 ranks=99",
+           "job has: 2": "collective=bcast total=8 nodes=3",
+           "in that part: 2": "collective=bcast total=8 per_node=1 ranks=3",
+           "2 ranks at least": "collective=bcast total=8 nodes=1 per_node=1",
            "type=": "collective=bcast total=800 type=list",
            "at least 3 ranks": "collective=alltoallw total=800 dist=ring ranks=2",
            "root": "collective=bcast total=800 root=44"}
@@ -363,13 +367,14 @@ def parsed(name, line, kind=None):
                         for pair in [word[4:]])}
 
 
-def real(cells, *testbed, program=(), timeout=60.0):
-    """(machine, {ID: result}) of cells on a testbed of 2 nodes with 2 ranks each."""
+def real(cells, *placed, program=(), timeout=60.0):
+    """(machine, {ID: result}) of cells on a testbed of 2 nodes with 2 ranks each, or placed
+    otherwise by options of `testbed mpirun`."""
     build = os.path.join(os.environ.get("BUILD_DIR") or os.path.join(tap.ROOT, "build"), "tuning")
     os.makedirs(build, exist_ok=True)
     path = kernel.build(os.path.join(os.environ["OMPI_PREFIX"], "bin", "mpicc"), build)
-    launcher = Launcher(TESTBED, "with", "--nodes", "2", "--", TESTBED, "mpirun", "--ppn", "2",
-                        "--timeout", "100", "--", *program)
+    launcher = Launcher(TESTBED, "with", "--nodes", "2", "--", TESTBED, "mpirun",
+                        *(placed or ("--ppn", "2")), "--timeout", "100", "--", *program)
     results = {}
     machine = kernel.run(path, launcher, cells, results.__setitem__, cell_timeout=timeout)
     return machine, results
@@ -401,6 +406,33 @@ def real_cells():
         else:
             assert "ok" == result["status"] and 2 <= len(result["seconds"]), (name, result)
             assert all(0 < seconds < 5 for seconds in result["seconds"]), (name, result)
+
+
+# Cells on parts of 3 ranks on n0 and 2 on n1, in turns: ranks, nodes, ranks on a node, and of
+# regular contributions the bytes that enter or leave a node.
+PARTS = {"": (5, 2, 3, 144000), "nodes=1": (3, 1, 3, None), "per_node=1": (2, 2, 1, 120000),
+         "per_node=2": (4, 2, 2, 120000), "ranks=2": (2, 2, 1, 120000),
+         "ranks=3": (3, 2, 2, 160000), "nodes=1 ranks=2": (2, 1, 2, None)}
+
+
+def real_parts():
+    """a part of the ranks is what it says, however ranks lie on nodes"""
+    cells = []
+    for number, keys in enumerate(PARTS):
+        cells += [parsed(f"{name}{number}", f"collective={name} total=240000 {more} {keys}")
+                  for name, more in (("allgatherv", "dist=regular"), ("bcast", "root=1"))]
+    cells += [parsed("one", f"{CALLS[0]} group=g per_node=1"),
+              parsed("other", f"{CALLS[0]} group=g nodes=1")]
+    _, results = real(cells, "--map", "3,2", "--by", "cyclic")
+    for number, (keys, shape) in enumerate(PARTS.items()):
+        for name in ("allgatherv", "bcast"):
+            result = results[f"{name}{number}"]
+            assert "ok" == result["status"], (keys, result)
+            assert shape[:3] == tuple(result[key] for key in ("ranks", "nodes", "ppn")), (
+                keys, result)
+        assert shape[3] == results[f"allgatherv{number}"]["enters"], (keys, results)
+    assert "ok" == results["one"]["status"] and "refused" == results["other"]["status"], results
+    assert "group's first cell" in results["other"]["note"], results
 
 
 def real_pml():
@@ -495,9 +527,10 @@ def with_nodes(test):
     return run
 
 
-(test_real_cells, test_real_pml, test_real_race, test_real_enough, test_real_clocks,
- test_real_wrong) = map(
-     with_nodes, (real_cells, real_pml, real_race, real_enough, real_clocks, real_wrong))
+(test_real_cells, test_real_parts, test_real_pml, test_real_race, test_real_enough,
+ test_real_clocks, test_real_wrong) = map(
+     with_nodes, (real_cells, real_parts, real_pml, real_race, real_enough, real_clocks,
+                  real_wrong))
 
 if __name__ == "__main__":
     sys.exit(tap.run(globals()))

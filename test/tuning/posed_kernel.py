@@ -58,7 +58,8 @@ def run(line, deferred):
     misbehave(what)
     status = "wrong" if "wrong" == what else "ok"
     result = (f"cell\t{words['cell']}\t{status}\t0.5,0.25\tmissed=2\tlate=1e-05\tlargest=64\t"
-              "contributors=3\tenters=1000\talgorithm=ring\tblock=512\tpredicted=0.125\tnote=")
+              "contributors=3\tenters=1000\tranks=3\tnodes=2\tppn=2\talgorithm=ring\tblock=512\t"
+              "predicted=0.125\tnote=")
     if "defer" == what:
         deferred.append(result)
         return what

@@ -15,6 +15,7 @@
  *
  *   kernel_main.c    begin, end, groups of cells
  *   kernel_cell.c    parsing a cell (no MPI)
+ *   kernel_part.c    the part of the ranks that takes part (no MPI)
  *   kernel_race.c    the cells of a group take turns
  *   kernel_turn.c    one repetition, begun by all ranks at an agreed time
  *   kernel_time.c    the clocks of all ranks as one

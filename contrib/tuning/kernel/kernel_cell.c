@@ -189,6 +189,8 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
                            {"total", NUMBER, &bytes, 1.0, BYTES_MOST, NULL},
                            {"bytes", NUMBER, &bytes, 0.0, BYTES_MOST, NULL},
                            {"root", WHOLE, &problem->root, 0.0, BYTES_MOST, NULL},
+                           {"nodes", WHOLE, &problem->nodes, 1.0, BYTES_MOST, NULL},
+                           {"per_node", WHOLE, &problem->per_node, 1.0, BYTES_MOST, NULL},
                            {"ranks", WHOLE, &problem->ranks, 2.0, BYTES_MOST, NULL},
                            {"contributors", WHOLE, &counts.contributors, 1.0, BYTES_MOST, NULL},
                            {"share", NUMBER, &counts.share, 0.0, 1.0, NULL},

@@ -27,7 +27,10 @@
  *   type            of allgatherv auto, byte, list; of reductions double, float, int, matrix
  *   task            stream, echo, handshake with scope=inter or intra; copy, pack, unpack, combine
  *                   with scope=rank; each with direction=one, both or all, and bytes
- *   ranks           the first ones only
+ *   nodes, per_node, ranks
+ *                   a part of the ranks: those of so many nodes, the first ones; of each of these
+ *                   nodes so many, the first ones; of all these the first ones. Nodes stand in the
+ *                   order of their lowest ranks
  *   set, stock      variables; without our components
  *   reps, max_reps, width, budget
  *                   so many repetitions; more, until the interval of the median is so narrow, but
@@ -68,7 +71,9 @@ typedef struct kernel_problem_t {
     int direction; /**< kernel_direction_t */
     size_t bytes;
     int root;
-    int ranks; /**< the first ones take part; 0: all */
+    int nodes;    /**< the first ones take part; 0: all */
+    int per_node; /**< the first ranks of each of them take part; 0: all */
+    int ranks;    /**< the first ones of these take part; 0: all */
 } kernel_problem_t;
 
 typedef struct kernel_cell_t {
@@ -92,5 +97,16 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
 
 /** Do two lines follow each other in one group? */
 bool kernel_cell_joins(const kernel_cell_t *cell, const kernel_cell_t *before);
+
+/** Do two problems name the same part of the ranks? */
+bool kernel_part_same(const kernel_problem_t *one, const kernel_problem_t *other);
+
+/**
+ * Marks the ranks that a problem means; how many they are, 2 at least. 0 and a sentence in
+ * `error`: there is no such part. `node` has the node of each of the `ranks`, numbered in the order
+ * of their lowest ranks; `member` and `taken` have room for `ranks`.
+ */
+int kernel_part_find(const kernel_problem_t *problem, const int *node, int ranks, bool *member,
+                     int *taken, char error[KERNEL_NOTE]);
 
 #endif

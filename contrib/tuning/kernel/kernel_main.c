@@ -240,24 +240,60 @@ static int parse(char *text, kernel_cell_t *cells, int rank)
     return count;
 }
 
-/* The first ranks alone are a world of its own. */
-static void race_among(const kernel_cell_t *cells, int count, const bench_world_t *world)
+/* How many ranks take part in the group of this cell, and whether this one does; 0 and a sentence:
+ * there is no such part. All ranks find the same. */
+static int find_part(const kernel_cell_t *cell, const bench_world_t *world, bool *takes_part,
+                     char *error)
 {
-    const int ranks = cells->problem.ranks;
+    bool *member = calloc((size_t) world->size, sizeof(*member));
+    int *taken = calloc((size_t) world->size, sizeof(*taken));
+    int count;
+
+    if (NULL == member || NULL == taken) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    count = kernel_part_find(&cell->problem, world->node, world->size, member, taken, error);
+    *takes_part = member[world->rank];
+    free(taken);
+    free(member);
+    return count;
+}
+
+/* A part of the ranks is a world of its own. */
+static void race_among(const kernel_cell_t *cells, int count, const bench_world_t *world,
+                       bool takes_part)
+{
     bench_world_t some;
     MPI_Comm comm;
 
-    if (ranks > world->size) {
-        for (int i = 0; 0 == world->rank && i < count; ++i) {
-            kernel_refuse(cells[i].id, "ranks= says more than the job has");
-        }
-        return;
-    }
-    MPI_Comm_split(world->base, world->rank < ranks ? 0 : MPI_UNDEFINED, 0, &comm);
+    MPI_Comm_split(world->base, takes_part ? 0 : MPI_UNDEFINED, 0, &comm);
     if (MPI_COMM_NULL != comm) {
         bench_world_create(&some, comm);
         kernel_race(cells, count, &some);
         bench_world_free(&some);
+    }
+}
+
+static void race(const kernel_cell_t *cells, int count, const bench_world_t *world)
+{
+    static const kernel_problem_t all = {.ranks = 0};
+    char error[KERNEL_NOTE];
+    bool takes_part;
+    int ranks;
+
+    kernel_time_align();
+    if (kernel_part_same(&cells->problem, &all)) {
+        kernel_race(cells, count, world);
+        return;
+    }
+    ranks = find_part(cells, world, &takes_part, error);
+    for (int i = 0; 0 == ranks && 0 == world->rank && i < count; ++i) {
+        kernel_refuse(cells[i].id, error);
+    }
+    if (ranks == world->size) {
+        kernel_race(cells, count, world);
+    } else if (0 < ranks) {
+        race_among(cells, count, world, takes_part);
     }
 }
 
@@ -271,12 +307,7 @@ static void run_group(char *text, const bench_world_t *world)
     }
     count = parse(text, cells, world->rank);
     if (0 < count) {
-        kernel_time_align();
-        if (0 == cells->problem.ranks || cells->problem.ranks == world->size) {
-            kernel_race(cells, count, world);
-        } else {
-            race_among(cells, count, world);
-        }
+        race(cells, count, world);
     }
     free(cells);
 }

@@ -187,9 +187,9 @@ static void prepare(race_t *race, arm_t *arm)
     bool good = true;
 
     snprintf(arm->settings.name, sizeof(arm->settings.name), "%s", arm->cell->id);
-    if (arm->cell->problem.ranks != race->arms->cell->problem.ranks) {
-        snprintf(error, sizeof(error), "ranks=%d: expected as many as the group's first cell has",
-                 arm->cell->problem.ranks);
+    if (!kernel_part_same(&arm->cell->problem, &race->arms->cell->problem)) {
+        snprintf(error, sizeof(error), "expected the nodes=, per_node= and ranks= of the group's "
+                 "first cell");
         good = false;
     }
     good = good && (!arm->cell->stock || bench_arm_switch_off(&arm->settings, error))
@@ -375,6 +375,22 @@ static void print_algorithm(const arm_t *arm)
            (unsigned long long) arm->served.block, 1e-9 * (double) arm->served.predicted);
 }
 
+/* The communicator of the call. */
+static void print_world(const bench_world_t *world)
+{
+    int most = 0;
+
+    for (int node = 0; node < world->nodes; ++node) {
+        int own = 0;
+
+        for (int i = 0; i < world->size; ++i) {
+            own += node == world->node[i];
+        }
+        most = own > most ? own : most;
+    }
+    printf("\tranks=%d\tnodes=%d\tppn=%d", world->size, world->nodes, most);
+}
+
 /* Who served the last repetition, as far as this process knows. */
 static void print_served(const arm_t *arm)
 {
@@ -403,6 +419,7 @@ static void print_arm(const arm_t *arm)
     if (NULL != work && KERNEL_CALL == work->problem.kind) {
         printf("\tlargest=%zu\tcontributors=%d\tenters=%.0f", work->largest, work->contributors,
                work->enters);
+        print_world(work->world);
         print_served(arm);
     }
     print_note(0 == arm->reps && !out(arm) ? "no start was met in time by all ranks" : arm->note);

@@ -165,13 +165,16 @@ def parse_result(words, cell):
         "late": _number(values.get("late")) or 0.0,
         "largest": _number(values.get("largest"), int) or 0,
         "contributors": _number(values.get("contributors"), int) or 0,
+        "ranks": _number(values.get("ranks"), int) or 0,
+        "nodes": _number(values.get("nodes"), int) or 0,
+        "ppn": _number(values.get("ppn"), int) or 0,
         "note": values.get("note", "")}
 
 
 def _without_result(status, note):
     return {"status": status, "seconds": [], "enters": None, "limit": None, "algorithm": "",
             "block": None, "predicted": None, "missed": 0, "late": 0.0, "largest": 0,
-            "contributors": 0, "note": note}
+            "contributors": 0, "ranks": 0, "nodes": 0, "ppn": 0, "note": note}
 
 
 def parse_machine(words):
