@@ -9,6 +9,7 @@
 
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -26,10 +27,11 @@ def worst(settings):
     """The largest ratio of the time with these settings to the least, over held-out calls."""
     ratios = []
     few = ["allgatherv", "bcast", "allreduce"]
-    for call in held_out.calls_of(LARGEST, posed.RANKS, few, False):
+    for call in held_out.calls_of(LARGEST, posed.MACHINE, few, False):
         if call.total >= 8192:
-            best = posed.true_time(call.cell(), {})[0]
-            ratios.append(posed.true_time(call.cell(), settings)[0] / best)
+            cell = {**call.cell(), **calls.fields(call.part, posed.MACHINE)}
+            best = posed.true_time(cell, {})[0]
+            ratios.append(posed.true_time(cell, settings)[0] / best)
     return max(ratios)
 
 
@@ -53,6 +55,14 @@ def test_trap():
     chooser = Bench().choose(variables=["coll_pipering_rounds_packed"])
     assert not chooser.chosen, chooser.chosen
     assert "slower" in rows(chooser)["coll_pipering_rounds_packed"]["reason"]
+
+
+def test_fewer_ranks():
+    """what speeds calls of all ranks up and slows down one of half of them is not chosen"""
+    chooser = Bench().choose(variables=["coll_pipering_bcast_algorithm"])
+    assert not chooser.chosen, chooser.chosen
+    reason = rows(chooser)["coll_pipering_bcast_algorithm"]["reason"]
+    assert re.search(r"=tree makes bcast:regular:\d+@half slower", reason), reason
 
 
 def test_wrong_costs():
@@ -107,7 +117,7 @@ def test_one_round():
     group = next(g for g in knobs.GROUPS if "coll_pipering_alltoall_small" in g.variables)
     for end, rounds in ((0.1, 1), (1e9, 2)):
         bench = Bench()
-        racer = race.Race(bench.measurer, "x", knobs.calls_of(group, LARGEST, posed.RANKS), {},
+        racer = race.Race(bench.measurer, "x", knobs.calls_of(group, LARGEST, posed.MACHINE), {},
                           [{"coll_pipering_alltoall_small": "8192"}], race.FULL, 1)
         verdict = racer.run(0.1, end)
         assert racer.rounds == rounds and bool(verdict.settings) == (2 == rounds), verdict
@@ -116,7 +126,7 @@ def test_one_round():
 def test_little_time():
     """where one round would take all the time, fewer calls are raced, in two rounds"""
     group = next(g for g in knobs.GROUPS if "coll_pipering_alltoall_small" in g.variables)
-    held = knobs.calls_of(group, LARGEST, posed.RANKS)
+    held = knobs.calls_of(group, LARGEST, posed.MACHINE)
 
     def made():
         bench = Bench()
@@ -197,7 +207,7 @@ def test_left_with_a_reason():
 def exchanges(bench, effort=race.SHORT, base=(), more=()):
     """A race of sizes of exchanges, not run yet. base: settings in force; more: candidates."""
     group = next(one for one in knobs.GROUPS if "coll_pipering_alltoall_small" in one.variables)
-    return race.Race(bench.measurer, "exchanges", knobs.calls_of(group, LARGEST, posed.RANKS),
+    return race.Race(bench.measurer, "exchanges", knobs.calls_of(group, LARGEST, posed.MACHINE),
                      dict(base), [{"coll_pipering_alltoall_small": "8192"}, *more], effort, 1)
 
 
@@ -285,6 +295,29 @@ def test_resume():
         assert whole == chosen, (cut, whole, chosen)
 
 
+def test_parts_in_numbers():
+    """the kernel is told how many nodes, or ranks of each, make a call; the journal has the part's
+    name, and calls of all ranks have none"""
+    bench, seen = Bench(), []
+    bench.machine.bad = lambda cell, path: seen.append(cell) or "refused"
+    for machine, part, numbers in ((posed.machine(2, 2, 2), "half", {"nodes": 2}),
+                                   (posed.machine(5), "half", {"ranks": 3}),
+                                   (posed.machine(2, 1), "heads", {"per_node": 1}),
+                                   (posed.machine(2, 1), "all", {})):
+        bench.measurer.machine = machine
+        call = calls.Call("bcast", "regular", 9000, "auto", part)
+        cell = {"cell": f"x/{part}/{machine['nodes']}", **call.cell(), "reps": 1, "warmup": 0,
+                "arm": "current"}
+        bench.measurer.measure([cell], "x")
+        bench.measurer.measure_through([{**cell, "cell": cell["cell"] + "/2"}], "x", None, "tune")
+        for one in seen[-2:]:
+            told = {key: one[key] for key in one if key in ("nodes", "per_node", "ranks", "part")}
+            assert told == numbers, (part, one)
+        asked = bench.journal.records[cell["cell"]]["asked"]
+        assert call == calls.of_cell(asked) and ("part" in asked) == ("all" != part), asked
+    assert 8 == len(seen)
+
+
 def test_other_cells():
     """of a journal only cells are taken that were asked for as now, and all arms of a call or
     none"""
@@ -317,19 +350,29 @@ def test_interrupted():
     assert len(journal.Journal.resume(bench.journal.path, head).records) == 100
 
 
+# What makes a call's time.
+FEATURES = ("part", "p", "nodes", "ppn", "total", "largest_over_total", "contributors")
+
+
 def test_results():
     """rows of results.json name arms and phases as reports expect"""
     bench = Bench(wrong(30, 1 / 30))
     bench.choose(variables=["coll_pipering_alpha"])
     bench.prove(wrong(1, 1))
-    found = results.calls(bench.measurer.records(), posed.MACHINE, posed.BETA)
+    found = results.calls(bench.measurer.records(), posed.BETA)
     kinds = {(row["arm"], row["phase"]) for row in found}
     assert {("default", "before"), ("tuned", "after"), ("default", "race")} <= kinds, kinds
     assert all(row["limit"] == row["total"] * posed.BETA for row in found)
     assert all(0 < row["largest_over_total"] <= 1 for row in found)
+    for part, ranks in (("all", 8), ("half", 4)):
+        shapes = {(row["p"], row["nodes"], row["ppn"], row["contributors"]) for row in found
+                  if part == row["part"]}
+        assert shapes == {(ranks, ranks, 1, ranks)}, (part, shapes)
+        assert {"race", "before", "after"} == {row["phase"] for row in found
+                                               if part == row["part"]}, part
     racer = rules.Rules(bench.measurer, bench.table, posed.MACHINE, {}, posed.options())
     racer.run(1e9)
-    found = results.calls(bench.measurer.records(), posed.MACHINE, posed.BETA)
+    found = results.calls(bench.measurer.records(), posed.BETA)
     small = {row["arm"]: len(row["jobs"]) for row in found
              if ("allgatherv", 400) == (row["collective"], row["total"])}
     forced = [arm for arm in small if "coll_tuned_allgatherv_algorithm=quick" in arm]
@@ -340,6 +383,7 @@ def test_results():
     for line, row in zip(lines[1:], found):
         cells = dict(zip(heads, line.split("\t")))
         assert cells["jobs"] == ",".join(map(str, row["jobs"])), cells
+        assert all(cells[name] == str(row[name]) for name in FEATURES), cells
         assert sum(map(int, cells["jobs"].split(","))) == len(cells["seconds"].split(",")), cells
 
 

@@ -7,6 +7,7 @@
 # $HEADER$
 """Sizes of calls, and calls that are held out from the choosing."""
 
+import fnmatch
 import os
 import random
 import sys
@@ -22,10 +23,10 @@ def test_sizes_of_exchanges():
     """what a rank sends in an exchange of all with all does not grow with the number of ranks"""
     for largest in (1 << 20, 64 << 20):
         for text in held_out.ALL + tuple(t for group in knobs.GROUPS for t in group.calls):
-            few = calls.call(text, largest, 2)
-            assert few == calls.call(text, largest, 8)
+            few = calls.call(text, largest, posed.machine(2))
+            assert few == calls.call(text, largest, posed.machine(8))
             for ranks in (9, 64, 1000, 100000):
-                many = calls.call(text, largest, ranks)
+                many = calls.call(text, largest, posed.machine(ranks))
                 if few.dist not in ("dense", "mixed"):
                     assert many == few, (text, ranks)
                     continue
@@ -39,11 +40,12 @@ def test_held_out():
     below and above the middle of those that its algorithms are raced on"""
     for ranks in (2, 8, 100):
         for largest in (128 << 10, 1 << 20, 64 << 20):
-            held = held_out.calls_of(largest, ranks, [], False)
+            machine = posed.machine(*[1] * ranks)
+            held = held_out.calls_of(largest, machine, [], False)
             for name in knobs.ALGORITHMS:
                 group = next(one for one in knobs.GROUPS
                              if one.variables == (f"coll_pipering_{name}_algorithm",))
-                raced = [call.total for call in knobs.calls_of(group, largest, ranks)]
+                raced = [call.total for call in knobs.calls_of(group, largest, machine)]
                 sizes = [call.total for call in held
                          if call.collective == name and call.total >= calls.SMALLEST]
                 middle = sorted(raced)[len(raced) // 2]
@@ -56,10 +58,12 @@ def test_held_out_apart():
     dice = random.Random(7)
     for _ in range(150):
         largest, ranks = int(2 ** dice.uniform(17, 26)), int(2 ** dice.uniform(1, 17))
-        raced = {call for group in knobs.GROUPS for call in knobs.calls_of(group, largest, ranks)}
+        nodes = min(ranks, dice.choice((1, 2, 3, 16, 40)))
+        machine = posed.machine(*[ranks // nodes] * nodes)
+        raced = {call for group in knobs.GROUPS for call in knobs.calls_of(group, largest, machine)}
         raced |= {calls.Call(name, "regular", size, "auto") for name in rules.NUMBERS
                   for size in rules.SIZES}
-        held = held_out.calls_of(largest, ranks, [], False, small=rules.NUMBERS)
+        held = held_out.calls_of(largest, machine, [], False, small=rules.NUMBERS)
         assert len(set(held)) == len(held)
         sizes = {call.total for call in raced}
         for call in held:
@@ -71,12 +75,68 @@ def test_held_out_apart():
         assert len(powers) >= 2 and max(call.total for call in held) < largest, (largest, powers)
 
 
+def test_names_of_calls():
+    """a call of all ranks is named as ever, others say which part makes them"""
+    one = calls.Call("bcast", "regular", 400, "auto")
+    assert ("all", "bcast:regular:400") == (one.part, str(one)) and "part" not in one.cell()
+    assert "bcast:regular:400@half" == str(one._replace(part="half"))
+    assert "bcast:regular:400:list@heads" == str(one._replace(part="heads", type="list"))
+    for call in held_out.calls_of(LARGEST, posed.machine(2, 2, 2, 2), [], False):
+        assert calls.of_cell(call.cell()) == call, call
+
+
+MACHINES = {(1, 1): set(), (2,): set(), (3,): {"half"}, (8,): {"half"}, (2, 2): {"half", "heads"},
+            (1, 1, 1): {"half"}, (1, 1, 1, 1): {"half"}, (2, 1): {"half", "heads"},
+            (1, 2): {"heads"}, (4, 4, 4, 4): {"half", "heads"}}
+
+
+def test_held_out_parts():
+    """files are proven on half of the nodes and on a rank of each, where there are such parts"""
+    for ranks, parts in MACHINES.items():
+        machine = posed.machine(*ranks)
+        held = held_out.calls_of(LARGEST, machine, [], False)
+        assert len(held) == len(set(held)), ranks
+        assert {call.part for call in held} == {"all", *parts}, (ranks, held)
+        for part in parts:
+            names = {call.collective for call in held if part == call.part}
+            assert names == {"allgatherv", "bcast", "allreduce"}, (ranks, part, names)
+        short = held_out.calls_of(LARGEST, machine, [], True)
+        assert ["half"] * ("half" in parts) == [call.part for call in short
+                                                if "all" != call.part], (ranks, short)
+
+
+# Those whose choice depends on how many ranks there are, and on how many on a node.
+BY_RANKS = ("coll_pipering_alpha", "coll_pipering_block_size", "coll_pipering_rounds_*",
+            "coll_pipering_outlier_*", "coll_pipering_*_algorithm", "coll_pipering_min_total")
+
+
+def test_raced_parts():
+    """what depends on the number of ranks is raced on parts of them too, with as many calls as
+    without, and where a part shows nothing all ranks make its calls"""
+    for ranks in MACHINES:
+        machine = posed.machine(*ranks)
+        for group in knobs.GROUPS:
+            raced = knobs.calls_of(group, LARGEST, machine)
+            assert len(raced) == len(group.calls) == len(set(raced)), (ranks, group)
+            assert sum("all" == call.part for call in raced) >= len(raced) / 2, (ranks, group)
+            for call in raced:
+                own = calls.shape(call.part, machine)
+                assert 2 <= own.ranks and calls.is_there(call.part, machine), (ranks, call)
+                # Neither between nodes nor inside one is anything to be seen of the other.
+                if knobs.unfit(group, machine, lambda _: "1") is None:
+                    assert group.needs not in ("nodes", "both") or 1 < own.nodes, (ranks, group)
+                    assert group.needs not in ("ranks", "both") or 1 < own.ppn, (ranks, group)
+            name = group.variables[0]
+            if (4, 4, 4, 4) == ranks and any(fnmatch.fnmatch(name, one) for one in BY_RANKS):
+                assert any("all" != call.part for call in raced), name
+
+
 def test_held_out_of_collectives():
     """a short proof for some collectives has calls of each of them, whatever is to be proven"""
     for name in {text.split(":")[0] for text in held_out.ALL}:
         run = tune.Tuning(command_line.parse(["out", "--budget", "2", "--collectives", name]), [])
         for run.proven in ({}, {"coll_pipering_alpha": "4"}):
-            found = run.held_out(LARGEST, posed.RANKS)
+            found = run.held_out(LARGEST, posed.MACHINE)
             assert {call.collective for call in found} == {name}, (name, found)
 
 
@@ -85,7 +145,7 @@ def test_held_out_of_files():
     def held(proven, against=None):
         run = tune.Tuning(command_line.parse(["out", "--budget", "1"]), [])
         run.proven, run.against = proven, against or {}
-        return run.held_out(LARGEST, posed.RANKS)
+        return run.held_out(LARGEST, posed.MACHINE)
 
     few = held({"coll_pipering_alpha": "4"})
     assert {call.collective for call in few} == {"allgatherv", "bcast", "allreduce"}, few

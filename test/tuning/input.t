@@ -42,7 +42,7 @@ def test_settings():
     tuned(place, "out", "--start", "coll_pipering_alpha=-3", words=["-3", "0 to 1000000"])
     tuned(place, "out", "--start", "coll_pipering_alpha=fast", words=["fast", "0 to 1000000"])
     tuned(place, "out", "--start", "coll_pipering_bcast_algorithm=best",
-          words=["best", "auto, pipeline, mesh_trees, off"])
+          words=["best", "auto, pipeline, tree, mesh_trees, off"])
     tuned(place, "out", "--start", "coll_pipering_alpha", words=["VARIABLE=VALUE"])
     with open(os.path.join(place.path, "start.conf"), "w", encoding="utf-8") as stream:
         stream.write("# mine\ncoll_pipering_alpha = 4\nnothing\n")

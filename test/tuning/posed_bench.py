@@ -31,7 +31,8 @@ class Bench:
         opened = journal.Journal.resume if os.path.exists(path) else journal.Journal.create
         self.journal = opened(path, head)
         self.measurer = measure.Measurer(self.machine.run, self.journal, posed.Quiet(), self.table,
-                                         self.start, self.directory, self.machine.clock)
+                                         self.start, self.directory, posed.MACHINE,
+                                         self.machine.clock)
 
     def choose(self, until=1e9, **options):
         chooser = choose.Chooser(self.measurer, self.table, posed.MACHINE, self.start, COSTS,
@@ -44,8 +45,8 @@ class Bench:
         files.write(path, files.settings_text({**self.start, **settings}))
         before = self.measurer._settings_file(tuple(self.start.items()))
         prover = prove.Prover(self.measurer, prove.Files(before, path, ["tune", "conf"]),
-                              held_out.calls_of(LARGEST, posed.RANKS, [], False), race.FULL, seed,
-                              others.get("alike", False))
+                              held_out.calls_of(LARGEST, posed.MACHINE, [], False), race.FULL,
+                              seed, others.get("alike", False))
         return prover.run(others.get("until", 0))
 
 

@@ -279,7 +279,7 @@ def stopped(directory, proof, regret=None):
     words = [directory, "--variables", "coll_pipering_alpha"]
     run, said = tune.Tuning(command_line.parse(words), words), []
     run.say, run.start, run.directory = said.append, {}, directory
-    run.table, run.launcher = posed_table(), SimpleNamespace(forms=["tune"])
+    run.table, run.launcher, run.largest = posed_table(), SimpleNamespace(forms=["tune"]), 1 << 20
     run.machine, run.chosen = posed.MACHINE, {"coll_pipering_alpha": "4"}
     run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
                             stats.Interval(0.5, 0.4, 0.6))]
@@ -313,7 +313,8 @@ def test_name_is_earned():
                                    "coll_tuned_dynamic_rules_filename": path}}, (name, left)
             assert os.path.exists(path)
             text = files.read(os.path.join(directory, name))
-            assert "of communicators of 8 ranks, 1 on each of 8 nodes: nothing is" in text, text
+            assert "of communicators of 8 ranks, 1 on each of 8 nodes, some of them of 4 ranks, " \
+                "1 on each of 4 nodes: nothing is" in text, text
             assert "rules for communicators of 8 ranks;" in text, text
             assert ("candidate.conf" == name) != any(name in text for text in said), said
 

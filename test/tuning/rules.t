@@ -124,7 +124,7 @@ def test_rules_file_of_regret():
 def test_regret():
     """regret is that against the best, and small where the settings are right"""
     bench = Bench()
-    held = held_out.calls_of(LARGEST, posed.RANKS, ["allgatherv"], True)
+    held = held_out.calls_of(LARGEST, posed.MACHINE, ["allgatherv"], True)
     found = regret.measure(bench.measurer, bench.table, held, {}, {call: 4096 for call in held},
                            race.FULL, 1, 1e9)
     assert len(found) == len(held) and all(abs(row["default"]) < 0.08 for row in found), found
@@ -166,6 +166,11 @@ def test_regret_with_rules():
     assert arms["tuned"]["job"] == wanted and "job" not in arms["default"], arms
     assert "job" not in arms["stock"], arms
     assert not any(settings for cell, settings in seen if "scan" == cell["collective"])
+    assert not any(settings for cell, settings in seen if "nodes" in cell)
+    assert any("half" == row["part"] for row in tuning.regret), tuning.regret
+    call = calls.Call("bcast", "regular", 400, "auto")
+    assert [rules.reach(tuning.rules, call._replace(part=part)) for part in ("all", "half")] == \
+        [True, False]
 
 
 def test_files_of_releases():

@@ -50,7 +50,7 @@ class Chooser:
         kept, left = [], {}
         for group in knobs.GROUPS:
             if not knobs.is_wanted(group, self.options.variables) or \
-                    not knobs.calls_of(group, 1 << 20, 2, self.options.collectives):
+                    not knobs.has_calls(group, self.options.collectives):
                 continue
             missing = [name for name in group.variables if self.table.get(name) is None]
             if missing:
@@ -79,7 +79,7 @@ class Chooser:
 
     def choose(self, group, largest, until, end):
         """One group. until: its share of the time; end: that of all groups."""
-        calls = knobs.calls_of(group, largest, self.machine["ranks"], self.options.collectives)
+        calls = knobs.calls_of(group, largest, self.machine, self.options.collectives)
         if not calls:
             return
         if self.measurer.spent >= end:

@@ -7,11 +7,12 @@
 """Calls held out from the choosing, to prove files with.
 
 They share no size with calls that are raced, whatever the largest size and however many the ranks,
-and lie apart from those of their own collective. Some sizes are powers of two.
+and lie apart from those of their own collective. Some sizes are powers of two. Some calls are made
+by a part of the ranks, where the machine has it: a file may help all of them and hurt fewer.
 """
 
 from . import knobs, rules
-from .calls import HELD, Call, call
+from .calls import HELD, Call, call, is_there, words_of
 
 SMALL = (600, 2_400, 4_800)
 
@@ -31,24 +32,27 @@ ALL = (
     "allreduce:regular:0.8", "scan:regular:0.25", "scan:regular:0.75", "exscan:regular:0.18",
     "exscan:regular:0.56", "alltoallw:ring:0.25", "alltoallw:mixed:0.5", "alltoallv:dense:0.3",
     "allgatherv:regular:0.62:list", "allgatherv:spike:0.4:list",
+    "allgatherv:regular:0.45@half", "allgatherv:spike:0.66@heads", "bcast:regular:0.62@half",
+    "bcast:regular:0.3@heads", "allreduce:regular:0.6@half", "allreduce:regular:0.2@heads",
 )
 
 # A short proof: one call for each thing that can go wrong.
 SHORT = ("allgatherv:regular:0.62", "allgatherv:spike:0.88", "allgatherv:broadcast:0.3",
-         "allgatherv:outlier:0.45", "bcast:regular:0.85", "allreduce:regular:0.8")
+         "allgatherv:outlier:0.45", "bcast:regular:0.85", "allreduce:regular:0.8",
+         "allgatherv:regular:0.45@half")
 
 
 def kind(text):
-    """What COLLECTIVE:DIST:PLACE[:TYPE] shows: its collective, or its datatype."""
-    words = text.split(":")
-    return words[3] if 4 == len(words) else words[0]
+    """What COLLECTIVE:DIST:PLACE[:TYPE][@PART] shows: its collective, or its datatype."""
+    collective, _, _, datatype, _ = words_of(text)
+    return collective if "auto" == datatype else datatype
 
 
-def raced(largest, ranks):
+def raced(largest, machine):
     """{collective: sizes of the calls that its choices rest on}."""
     sizes = {name: set(rules.SIZES) for name in rules.NUMBERS}
     for group in knobs.GROUPS:
-        for one in knobs.calls_of(group, largest, ranks):
+        for one in knobs.calls_of(group, largest, machine):
             sizes.setdefault(one.collective, set()).add(one.total)
     return sizes
 
@@ -69,16 +73,17 @@ def apart(one, sizes):
     return one._replace(total=size)
 
 
-def calls_of(largest, ranks, collectives, short, affected=(), small=()):
-    """The calls that files are proven with, on so many ranks. collectives: names, or () for all;
+def calls_of(largest, machine, collectives, short, affected=(), small=()):
+    """The calls that files are proven with on a machine. collectives: names, or () for all;
     affected: kinds of calls that must be there, since what was chosen is for them; small:
     collectives whose small calls were given rules."""
     texts = list(ALL)
     if short:
         wanted = {*affected, *collectives} - {kind(text) for text in SHORT}
         texts = list(SHORT) + [text for text in ALL if kind(text) in wanted]
-    rows = [call(text, largest, ranks, HELD) for text in texts]
+    rows = [call(text, largest, machine, HELD) for text in texts
+            if is_there(words_of(text)[-1], machine)]
     small = set(small) if short else set(small) | {"allgatherv", "bcast", "allreduce"}
     rows += [Call(name, "regular", total, "auto") for total in SMALL for name in sorted(small)]
-    sizes = raced(largest, ranks)
+    sizes = raced(largest, machine)
     return [apart(row, sizes) for row in rows if not collectives or row.collective in collectives]

@@ -21,7 +21,8 @@ ALGORITHMS = ("allgatherv", "allgather", "bcast", "reduce", "allreduce", "scan",
 class Group(namedtuple("Group", "title variables calls needs seeds")):
     """variables are chosen together.
 
-    calls   COLLECTIVE:DIST:PLACE[:TYPE], see calls.py
+    calls   COLLECTIVE:DIST:PLACE[:TYPE][@PART], see calls.py; where the choice depends on how many
+            ranks there are, or on how many on a node, some are made by a part of them
     needs   "nodes": several of them; "ranks": several on a node; "both"; "many": more ranks than
             coll_pipering_alltoall_many says; "any" machine will do
     seeds   values to try where the one in force is 0, which stands for a choice of the library;
@@ -33,11 +34,12 @@ def group(title, variables, calls, needs="nodes", seeds=()):
     return Group(title, tuple(variables.split()), tuple(calls.split()), needs, tuple(seeds))
 
 
-GATHERS = ("allgatherv:regular:0.5 allgatherv:broadcast:0.5 allgatherv:spike:0.75 "
+GATHERS = ("allgatherv:regular:0.5 allgatherv:broadcast:0.5 allgatherv:spike:0.75@half "
            "allgatherv:decreasing:1.0 bcast:regular:0.75 allreduce:regular:0.75")
-SKEWED = ("allgatherv:broadcast:0.25 allgatherv:outlier:0.25 allgatherv:spike:0.4 "
-          "allgatherv:outlier:0.6 allgatherv:broadcast:0.75")
-EDGE = "allgatherv:regular:0.0 allgatherv:broadcast:0.0 bcast:regular:0.1 allreduce:regular:0.1"
+SKEWED = ("allgatherv:broadcast:0.25 allgatherv:outlier:0.25 allgatherv:spike:0.4@heads "
+          "allgatherv:outlier:0.6@half allgatherv:broadcast:0.75")
+EDGE = ("allgatherv:regular:0.0 allgatherv:broadcast:0.0@half bcast:regular:0.1 "
+        "allreduce:regular:0.1")
 MANY = "coll_pipering_alltoall_many"
 EXCHANGES = "alltoallw:ring:0.3 alltoallw:mixed:0.4 alltoallv:dense:0.1 alltoallv:mixed:0.6"
 LEADERS = "allgather:regular:0.0 allgather:regular:0.3 allgather:regular:0.6"
@@ -50,14 +52,14 @@ GROUPS = (
 ) + tuple(
     group(f"algorithm of MPI_{name.capitalize()}", f"coll_pipering_{name}_algorithm",
           " ".join(f"{name}:{dist}:{place}" for dist, place in (
-              (("regular", 0.2), ("broadcast", 0.45), ("outlier", 0.7), ("half", 0.95))
+              (("regular", 0.2), ("broadcast", 0.45), ("outlier", "0.7@half"), ("half", 0.95))
               if "allgatherv" == name else
-              (("regular", 0.2), ("regular", 0.5), ("regular", 0.95)))), "any")
+              (("regular", 0.2), ("regular", "0.5@half"), ("regular", 0.95)))), "any")
     for name in ALGORITHMS
 ) + (
     group("smallest call", "coll_pipering_min_total", EDGE),
     group("rounds without outliers", "coll_pipering_rounds_min_total",
-          "allgatherv:regular:0.1 allgatherv:regular:0.4 allgather:regular:0.3"),
+          "allgatherv:regular:0.1 allgatherv:regular:0.4@half allgather:regular:0.3"),
     group("smallest call with outliers", "coll_pipering_outlier_min_total", SKEWED),
     group("how far an outlier lies out", "coll_pipering_outlier_threshold", SKEWED),
     group("how many outliers", "coll_pipering_outlier_fraction", SKEWED),
@@ -88,13 +90,21 @@ def is_wanted(group, patterns):
                                for pattern in patterns)
 
 
+def _lacks(group, nodes, ppn):
+    """What so many nodes, or ranks on a node, lack to show an effect of a group; None: nothing."""
+    if group.needs in ("nodes", "both") and 1 == nodes:
+        return "acts between nodes, and there is one alone"
+    if group.needs in ("ranks", "both") and 1 == ppn:
+        return "acts between ranks of a node, and each has one alone"
+    return None
+
+
 def unfit(group, machine, current):
     """Why a group cannot show an effect on this machine; None if it can. current(name): the value
     of a variable in force, None if there is none."""
-    if group.needs in ("nodes", "both") and 1 == machine["nodes"]:
-        return "acts between nodes, and there is one alone"
-    if group.needs in ("ranks", "both") and 1 == machine["ppn"]:
-        return "acts between ranks of a node, and each has one alone"
+    lack = _lacks(group, machine["nodes"], machine["ppn"])
+    if lack is not None:
+        return lack
     if "many" == group.needs:
         many = float(current(MANY) or 0)
         if 0 == many:
@@ -104,11 +114,28 @@ def unfit(group, machine, current):
     return None
 
 
-def calls_of(group, largest, ranks, collectives=()):
+def has_calls(group, collectives):
+    """Whether a group has calls of these collectives; (): of any."""
+    return not collectives or any(call_sets.words_of(text)[0] in collectives
+                                  for text in group.calls)
+
+
+def calls_of(group, largest, machine, collectives=()):
     """The calls of a group; collectives: names, or () for all."""
-    rows = [call_sets.call(text, largest, ranks) for text in group.calls]
+    rows = [call_sets.call(_shown_by(group, text, machine), largest, machine)
+            for text in group.calls]
     return [row for row in dict.fromkeys(rows)
             if not collectives or row.collective in collectives]
+
+
+def _shown_by(group, text, machine):
+    """A call of a group. All ranks make it where there is no such part of them, or where that part
+    cannot show what the group does."""
+    what, _, part = text.partition("@")
+    if part and call_sets.is_there(part, machine):
+        found = call_sets.shape(part, machine)
+        return text if _lacks(group, found.nodes, found.ppn) is None else what
+    return what
 
 
 def has_mesh(table, settings):

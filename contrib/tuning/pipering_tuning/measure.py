@@ -17,7 +17,7 @@ import os
 import random
 import time
 
-from . import files
+from . import calls, files
 
 
 class Measurer:
@@ -28,16 +28,19 @@ class Measurer:
              machine of a test
     table    variables of Open MPI, to know which of them a running job can change
     start    settings that every job gets, {variable: value}
+    machine  as preflight describes it, for calls that a part of its ranks makes
     clock    seconds of wall time
     """
 
-    def __init__(self, run, journal, progress, table, start, directory, clock=time.monotonic):
+    def __init__(self, run, journal, progress, table, start, directory, machine,
+                 clock=time.monotonic):
         self.run = run
         self.journal = journal
         self.progress = progress
         self.table = table
         self.start = dict(start)
         self.directory = directory
+        self.machine = machine
         self.clock = clock
         self.spent = 0.0
         self.mark = clock()
@@ -59,7 +62,7 @@ class Measurer:
     def measure_through(self, cells, text, path, form):
         """The same in one job that is given a parameter file in that form ("tune", "conf")."""
         results = {}
-        fresh = [(cell, _for_kernel(cell, {})) for cell in self._missing(cells, results)]
+        fresh = [(cell, self._for_kernel(cell, {})) for cell in self._missing(cells, results)]
         if fresh:
             self._run(fresh, results, text, len(cells), path, form)
         return results
@@ -100,8 +103,15 @@ class Measurer:
         for cell in cells:
             inside = {name: value for name, value in cell.get("set", {}).items()
                       if self.table.get(name).writable}
-            jobs.setdefault(self._job_of(cell), []).append((cell, _for_kernel(cell, inside)))
+            jobs.setdefault(self._job_of(cell), []).append((cell, self._for_kernel(cell, inside)))
         return list(jobs.items())
+
+    def _for_kernel(self, cell, settings):
+        """A cell as the kernel gets it: without what is for people, the journal or the job, and a
+        part of the ranks in numbers."""
+        kept = {key: value for key, value in cell.items()
+                if key not in ("arm", "job", "contents", "part")}
+        return {**kept, **calls.fields(cell.get("part", calls.ALL), self.machine), "set": settings}
 
     def _job_of(self, cell):
         """The settings that a cell's job must begin with, those that no running job can change
@@ -146,13 +156,8 @@ def _label(cell):
     """What a cell is, in few words."""
     if "task" == cell["kind"]:
         return f"{cell['task']} {cell['scope']} {cell['direction']} {cell['bytes']}"
-    return f"{cell['collective']} {cell['dist']} {cell['total']}, {cell['arm']}"
-
-
-def _for_kernel(cell, settings):
-    """A cell as the kernel gets it: without what is for people, the journal or the job."""
-    return {**{key: value for key, value in cell.items()
-               if key not in ("arm", "job", "contents")}, "set": settings}
+    where = f" on {cell['part']}" if "part" in cell else ""
+    return f"{cell['collective']} {cell['dist']} {cell['total']}{where}, {cell['arm']}"
 
 
 def _groups(cells):

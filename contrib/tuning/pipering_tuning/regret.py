@@ -53,7 +53,7 @@ def cells_of(call, arms, chosen, rules, effort, seed):
 
 
 def measure(measurer, table, calls, chosen, blocks, effort, seed, until, rules=None):
-    """Rows of results.json's "regret": {collective, distribution, total, default, tuned,
+    """Rows of results.json's "regret": {collective, distribution, part, total, default, tuned,
     best_arm}; default and tuned are parts of the best time. Calls that the time does not allow
     are left out. blocks: {call: block size chosen}; rules(call): the settings by which coll/tuned
     finds rules, {} where there are none for a call."""
@@ -70,7 +70,8 @@ def measure(measurer, table, calls, chosen, blocks, effort, seed, until, rules=N
         row = _row(call, {cell["arm"]: results.get(cell["cell"]) for cell in cells})
         if row is not None:
             rows.append(row)
-    return sorted(rows, key=lambda row: (row["collective"], row["distribution"], row["total"]))
+    return sorted(rows, key=lambda row: (row["collective"], row["distribution"], row["part"],
+                                         row["total"]))
 
 
 def _row(call, results):
@@ -84,6 +85,6 @@ def _row(call, results):
         return None
     best = min(halves, key=lambda arm: halves[arm][0])
     regret = {arm: times[1] / halves[best][1] - 1 for arm, times in halves.items()}
-    return {"collective": call.collective, "distribution": call.dist, "total": call.total,
-            "default": regret["default"], "tuned": regret.get("tuned", regret["default"]),
-            "best_arm": best}
+    return {"collective": call.collective, "distribution": call.dist, "part": call.part,
+            "total": call.total, "default": regret["default"],
+            "tuned": regret.get("tuned", regret["default"]), "best_arm": best}

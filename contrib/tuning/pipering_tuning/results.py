@@ -10,17 +10,18 @@ import json
 import os
 
 from . import files, race
-from .calls import Call
+from .calls import ALL, of_cell
 
 FORMAT = 1
 # Arms that have what is in force.
 PLAIN = (race.CURRENT, race.AGAIN, "default", "before")
-COLUMNS = ("collective", "distribution", "type", "p", "ppn", "total", "largest_over_total",
-           "contributors", "arm", "phase", "limit", "block", "algorithm", "predicted", "jobs")
+COLUMNS = ("collective", "distribution", "type", "part", "p", "nodes", "ppn", "total",
+           "largest_over_total", "contributors", "arm", "phase", "limit", "block", "algorithm",
+           "predicted", "jobs")
 TASK_COLUMNS = ("task", "type", "scope", "direction", "bytes")
 
 
-def calls(records, machine, beta):
+def calls(records, beta):
     """Rows of "calls": the cells of one call, arm and phase together; "jobs" says how many of the
     seconds each job has. beta: seconds a byte between nodes, for limits; None if not known."""
     rows = {}
@@ -28,11 +29,10 @@ def calls(records, machine, beta):
         asked, result = record["asked"], record["result"]
         if "call" != asked["kind"] or "ok" != result["status"]:
             continue
-        key = (asked["collective"], asked["dist"], asked["total"], asked["type"],
-               _arm(asked), _phase(asked))
+        key = (of_cell(asked), _arm(asked), _phase(asked))
         row = rows.get(key)
         if row is None:
-            row = rows[key] = _row(asked, result, machine, beta)
+            row = rows[key] = _row(asked, result, beta)
         row["seconds"] += result["seconds"]
         row["jobs"].append(len(result["seconds"]))
     return list(rows.values())
@@ -51,14 +51,15 @@ def _arm(asked):
     return race.text_of({**asked.get("job", {}), **asked["set"]}) or "default"
 
 
-def _row(asked, result, machine, beta):
+def _row(asked, result, beta):
     enters = result.get("enters")
     total = asked["total"]
     limit = result.get("limit")
     if limit is None and beta and enters:
         limit = enters * beta
     return {"collective": asked["collective"], "distribution": asked["dist"],
-            "type": asked["type"], "p": machine["ranks"], "ppn": machine["ppn"], "total": total,
+            "type": asked["type"], "part": asked.get("part", ALL), "p": result["ranks"],
+            "nodes": result["nodes"], "ppn": result["ppn"], "total": total,
             "largest_over_total": (result.get("largest") or total) / total,
             "contributors": result.get("contributors"), "arm": _arm(asked),
             "phase": _phase(asked), "seconds": [], "jobs": [], "limit": limit,
@@ -90,7 +91,7 @@ def failures_in_force(records, proof=True):
         plain = "call" == asked["kind"] and asked["arm"] in PLAIN and not asked.get("set") \
             and not asked.get("job") and (proof or not asked["cell"].startswith("proof/"))
         if plain and result["status"] not in ("ok", "refused"):
-            call = str(Call(asked["collective"], asked["dist"], asked["total"], asked["type"]))
+            call = str(of_cell(asked))
             wrong = "wrong" == result["status"]
             if wrong or call not in found:
                 found[call] = (not wrong, f"{call} {'gives a wrong result' if wrong else 'fails'} "

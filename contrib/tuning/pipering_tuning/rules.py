@@ -23,7 +23,7 @@ import random
 from collections import namedtuple
 
 from . import stats
-from .calls import Call
+from .calls import ALL, Call, of_cell
 from .race import LEAST_GAIN, change
 
 # Numbers of collectives in the text form; they are those of Open MPI's list of collectives.
@@ -143,7 +143,7 @@ class Rules:
         return self.rules(dict(jobs))
 
     def take(self, cell, result):
-        call = Call(cell["collective"], cell["dist"], cell["total"], cell["type"])
+        call = of_cell(cell)
         if result is None or "ok" != result["status"]:
             return
         self.blocks.setdefault((call, cell["arm"]), []).append(result["seconds"])
@@ -207,9 +207,10 @@ def steps(rules, collective, ranks):
 
 
 def reach(rules, call):
-    """Whether a file of these rules has some for calls like this one."""
-    return call.total < 2 * SIZES[-1] and any(rule.call.collective == call.collective
-                                              for rule in rules)
+    """Whether a file of these rules has some for calls like this one: of all ranks, since rules
+    are for a number of them."""
+    return ALL == call.part and call.total < 2 * SIZES[-1] \
+        and any(rule.call.collective == call.collective for rule in rules)
 
 
 def number_of(rule):

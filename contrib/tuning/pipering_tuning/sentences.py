@@ -6,7 +6,7 @@
 # $HEADER$
 """What pipering-tune says to the user, as lists of lines; tune.py says when."""
 
-from . import preflight, prove, race, results
+from . import calls, preflight, prove, race, results
 from .progress import count
 
 # Failing calls that are named, besides those with wrong results.
@@ -101,26 +101,35 @@ def of_regret(rows):
         return []
     worst = max(rows, key=lambda row: row["tuned"])
     mean = sum(row["tuned"] for row in rows) / len(rows)
+    name = calls.Call(worst["collective"], worst["distribution"], worst["total"], "auto",
+                      worst["part"])
     return [f"regret of {count(len(rows), 'call')}, how much longer than with the best found for "
             f"each: {race.percent(mean)} on average, {race.percent(worst['tuned'])} at most "
-            f"({worst['collective']}:{worst['distribution']}:{worst['total']}, "
-            f"{worst['best_arm']})"]
+            f"({name}, {worst['best_arm']})"]
 
 
-def of_file(machine, command, forms, ruled):
-    """The first comments of a parameter file. ruled: it names a rules file."""
+def of_file(machine, command, forms, parts, ruled):
+    """The first comments of a parameter file. parts: of the ranks, that calls of the proof are made
+    by; ruled: it names a rules file."""
     words = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
     return [f"Made by `{command}`",
             f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
             f"Use: {', or '.join(words[form] for form in forms)}.",
-            f"All times are those of communicators of {placed(machine)}: nothing is proven of "
-            "others.",
+            f"All times are those of communicators of {of_parts(machine, parts)}: nothing is "
+            "proven of others.",
             *([f"The rules file has rules for communicators of {machine['ranks']} ranks; others "
                "are served as without it."] if ruled else []), ""]
 
 
-def placed(machine):
+def of_parts(machine, parts):
+    """All ranks, and parts of them."""
+    some = [placed(calls.shape(part, machine)) for part in (calls.HALF, calls.HEADS)
+            if part in parts]
+    return placed(calls.shape(calls.ALL, machine)) \
+        + (f", some of them of {' and of '.join(some)}" if some else "")
+
+
+def placed(shape):
     """Ranks, and ranks on a node."""
-    each = f"{machine['ppn']} on each of " if machine["ppn"] * machine["nodes"] \
-        == machine["ranks"] else f"at most {machine['ppn']} on each of "
-    return f"{machine['ranks']} ranks, {each}{count(machine['nodes'], 'node')}"
+    most = "" if shape.ppn * shape.nodes == shape.ranks else "at most "
+    return f"{shape.ranks} ranks, {most}{shape.ppn} on each of {count(shape.nodes, 'node')}"

@@ -112,7 +112,7 @@ class Tuning:
         the machine is."""
         return [group for group in knobs.GROUPS
                 if knobs.is_wanted(group, self.options.variables)
-                and knobs.calls_of(group, 1 << 20, 2, self.options.collectives)
+                and knobs.has_calls(group, self.options.collectives)
                 and all(self.table.get(name) is not None for name in group.variables)]
 
     def to_set(self):
@@ -150,12 +150,12 @@ class Tuning:
 
     def say_plan(self, machine):
         """What would be done, for --dry-run."""
-        options, ranks = self.options, machine["ranks"]
+        options = self.options
         groups = [group for group in (() if options.prove else self.tunable())
                   if knobs.unfit(group, machine, self.in_force) is None
-                  and knobs.calls_of(group, 1 << 20, ranks, options.collectives)]
+                  and knobs.has_calls(group, options.collectives)]
         self.tell(sentences.of_plan(self.launcher, groups, options.prove,
-                                    len(self.held_out(1 << 20, ranks)), options.budget))
+                                    len(self.held_out(1 << 20, machine)), options.budget))
 
     def start_path(self):
         """The parameter file of what is in force, None if --start says nothing."""
@@ -195,7 +195,7 @@ class Tuning:
         prove.forget_failures(self.journal.records)
         self.measurer = measure.Measurer(
             self.run_cells, self.journal, progress.Progress(60 * self.options.budget), self.table,
-            self.start, self.directory)
+            self.start, self.directory, self.machine)
 
     def run_cells(self, cells, take, path, form):
         launcher = self.launcher if form is None else self.launcher.through(form)
@@ -270,7 +270,7 @@ class Tuning:
     def provenance(self):
         """Comments of the parameter file."""
         lines = sentences.of_file(self.machine, self.command, self.launcher.forms,
-                                  bool(self.rules))
+                                  {call.part for call in self.held()}, bool(self.rules))
         for row in self.choices:
             if row["variable"] in self.chosen:
                 lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
@@ -288,9 +288,9 @@ class Tuning:
         return prover.run(self.until(PROOF))
 
     def held(self):
-        return self.held_out(self.largest, self.machine["ranks"])
+        return self.held_out(self.largest, self.machine)
 
-    def held_out(self, largest, ranks):
+    def held_out(self, largest, machine):
         """Calls for the proof, those among them that the choices, or given files, are for."""
         names = {*self.chosen, *self.proven, *self.against}
         affected = {held_out.kind(text) for group in knobs.GROUPS for text in group.calls
@@ -299,7 +299,7 @@ class Tuning:
         if names & {rules.USE, rules.FILE}:
             small |= set(rules.NUMBERS)
         small |= {name for name in rules.NUMBERS if rules.variable_of(name) in names}
-        return held_out.calls_of(largest, ranks, self.options.collectives, self.options.short,
+        return held_out.calls_of(largest, machine, self.options.collectives, self.options.short,
                                  affected, small)
 
     def measure_regret(self):
@@ -307,9 +307,7 @@ class Tuning:
         for record in self.measurer.records():
             asked = record["asked"]
             if asked["cell"].startswith("proof/") and "ok" == record["result"]["status"]:
-                call = calls.Call(asked["collective"], asked["dist"], asked["total"],
-                                  asked["type"])
-                blocks[call] = record["result"].get("block")
+                blocks[calls.of_cell(asked)] = record["result"].get("block")
         self.regret = regret.measure(self.measurer, self.table, self.held(), self.chosen,
                                      blocks, self.options.effort, self.options.seed,
                                      self.until(REGRET), self.rules_for)
@@ -323,7 +321,7 @@ class Tuning:
     def write_results(self, proof, path):
         records = self.measurer.records()
         found = {"format": results.FORMAT, "machine": self.machine, "tasks": self.tasks,
-                 "fits": self.fits, "calls": results.calls(records, self.machine, self.beta),
+                 "fits": self.fits, "calls": results.calls(records, self.beta),
                  "choices": self.choices, "regret": self.regret,
                  "failures": results.failures(records),
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
