@@ -21,6 +21,7 @@ import random
 import sys
 
 ALPHA, BETA, RANKS, PPN = 60e-6, 80e-9, 8, 1
+HALF = RANKS // 2
 # contributors and the largest part of the total
 DISTS = {
     "regular": (8, 1 / 8),
@@ -129,9 +130,10 @@ def call(cluster, coll, dist, total, arm, phase, block, factor=1.0):
     contributors, largest = DISTS[dist]
     value = cluster.call(coll, dist, total, block)
     return {
-        "collective": coll, "distribution": dist, "type": "auto", "p": RANKS, "ppn": PPN,
-        "total": total, "largest_over_total": largest, "contributors": contributors, "arm": arm,
-        "phase": phase, "seconds": cluster.noisy(value * factor), "jobs": [3, 3, 3],
+        "collective": coll, "distribution": dist, "type": "auto", "part": "all", "p": RANKS,
+        "nodes": RANKS // PPN, "ppn": PPN, "total": total, "largest_over_total": largest,
+        "contributors": contributors, "arm": arm, "phase": phase,
+        "seconds": cluster.noisy(value * factor), "jobs": [3, 3, 3],
         "limit": cluster.limit(coll, dist, total),
         "block": block, "algorithm": algorithm(coll, dist, total), "predicted": value / 1.04}
 
@@ -148,6 +150,9 @@ def calls(cluster, kind):
         for dist in dists:
             for total in SIZES:
                 found += calls_of(cluster, kind, coll, dist, total)
+    for arm, phase in (("default", "before"), ("tuned", "after")):
+        some = call(cluster, "allgatherv", "regular", 65536, arm, phase, 4096)
+        found.append({**some, "part": "half", "p": HALF, "nodes": HALF, "contributors": HALF})
     return found
 
 
@@ -194,7 +199,7 @@ def verdict(kind):
 
 
 def regret(cluster):
-    return [{"collective": "allgatherv", "distribution": dist, "total": total,
+    return [{"collective": "allgatherv", "distribution": dist, "part": "all", "total": total,
              "default": 0.1 + 0.2 * cluster.random.random(),
              "tuned": 0.03 * cluster.random.random(), "best_arm": "coll_pipering_block_size=4096"}
             for dist in DISTS for total in (65536, 524288, 4194304)]

@@ -158,6 +158,37 @@ def test_rows_by_size():
     assert len(places) > 5 and places == sorted(places)
 
 
+def cells_of(html, title):
+    """The rows of the table below a title, each {name of the column: text}."""
+    body = html.split(title)[1].split("</table>")[0].split("<tbody>")[1]
+    return [dict(re.findall(r'data-label="([^"]*)">(.*?)</td>', row))
+            for row in body.split("</tr>") if "<td" in row]
+
+
+def test_features():
+    """all that makes a call's time stands in its row, and those on fewer ranks are told apart"""
+    results = example_results.make("helps")
+    rows = cells_of(report.make(results), "Before and after</h2>")
+    assert len(rows) == len(views.changes(results)), rows
+    row, = [row for row in rows if "4" == row["ranks"]]
+    features = {"call": "allgatherv, regular", "nodes": "4", "a node": "1", "bytes": "64 KiB",
+                "largest": "12.5%", "contributors": "4"}
+    assert features.items() <= row.items(), row
+    names = [bar.label for chart in views.change_charts(views.changes(results))
+             for bar in chart.bars]
+    assert 1 == len([name for name in names if "4 ranks" in name]), names
+    for chart in views.all_charts(results)["sizes"]:
+        for series in chart.series:
+            places = [point.x for point in series.points]
+            assert len(places) == len(set(places)), (chart.title, places)
+    few = {**results["regret"][0], "part": "half"}
+    results["regret"].append(few)
+    titles = [chart.title for chart in views.regret_charts(results)]
+    assert [title for title in titles if "half of them" in title] == [titles[-1]], titles
+    regrets = [row["ranks"] for row in cells_of(report.make(results), "Regret</h2>")]
+    assert regrets == ["all"] * (len(regrets) - 1) + ["half of them"], regrets
+
+
 def test_no_regret():
     """a run in which nothing could have been better is drawn"""
     row = {"collective": "bcast", "distribution": "regular", "total": 65536, "default": 0.0,

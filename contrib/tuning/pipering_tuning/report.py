@@ -14,6 +14,7 @@ import os
 import sys
 
 from . import charts, files, page, png, svg, views
+from .calls import ALL
 from .files import Refusal
 from .page import code, paragraph, text
 
@@ -71,6 +72,7 @@ def _figures(found, hurt, before):
     mean = views.geometric_mean([c.ratio for c in found])
     counts = {kind: sum(c.kind() == kind for c in found) for kind in views.CHANGE_TONES}
     worst = max(found, key=lambda c: c.ratio)
+    few = "" if ALL == views.part_of(worst.after) else f", {worst.after['p']} ranks"
     items = [
         (charts.percent(mean - 1, 2) if mean > 1 else charts.percent(1 - mean, 2),
          "longer on geometric mean" if mean > 1 else "less time on geometric mean",
@@ -79,7 +81,7 @@ def _figures(found, hurt, before):
         (str(len(found) - counts["faster"] - hurt), "cannot be told from noise", "still"),
         (str(hurt), "are slower beyond noise", "bad" if hurt else "still"),
         (f"{charts.number(worst.ratio, 3)}×", f"the time {before}: the worst of them, "
-         f"{views.name_of(views.kinds([worst.after])[0])}, {charts.size(worst.after['total'])}",
+         f"{views.name_of(views.kind_of(worst.after))}, {charts.size(worst.after['total'])}{few}",
          "bad" if hurt else "still")]
     return page.figures(items)
 
@@ -144,12 +146,19 @@ def choices_section(results):
 
 
 def _change_rows(found):
-    return [[text(views.name_of(views.kinds([c.after])[0])), str(c.after["p"]),
-             charts.size(c.after["total"]), charts.seconds(views.typical(c.before)),
+    return [[text(views.name_of(views.kind_of(c.after))), *_features(c.after),
+             charts.seconds(views.typical(c.before)),
              charts.seconds(views.typical(c.after)), charts.number(c.ratio),
              "-" if c.low is None else f"{charts.number(c.low)} to {charts.number(c.high)}",
              page.tag("span", c.kind(), {"faster": "good", "slower": "bad"}.get(c.kind(), "still"))]
             for c in found]
+
+
+def _features(call):
+    """What a call's time depends on, besides its kind."""
+    numbers = [str(call.get(name) or "-") for name in ("p", "nodes", "ppn")]
+    return numbers + [charts.size(call["total"]), charts.percent(call["largest_over_total"]),
+                      str(call.get("contributors") or "-")]
 
 
 def changes_section(found, compared):
@@ -162,7 +171,8 @@ def changes_section(found, compared):
                       "order. Left of 1×: faster. Bars: 95% intervals. Grey: within noise.", "soft")
             + page.chart_grid(views.change_charts(found))
             + page.details("The data as a table", page.table(
-                ["call", ">ranks", ">bytes", *heads, ">ratio", ">95% interval", ""],
+                ["call", ">ranks", ">nodes", ">a node", ">bytes", ">largest", ">contributors",
+                 *heads, ">ratio", ">95% interval", ""],
                 _change_rows(found))))
 
 
@@ -216,7 +226,8 @@ def map_section(results):
 
 
 def _regret_rows(results):
-    return [[text(views.name_of(views.kind_of(r))), charts.size(r["total"]),
+    return [[text(views.name_of(views.kind_of(r))), views.PARTS[views.part_of(r)],
+             charts.size(r["total"]),
              charts.percent(r["default"], 2), charts.percent(r["tuned"], 2),
              code(r.get("best_arm", "-"))]
             for r in results.get("regret", []) if "default" in r and "tuned" in r]
@@ -230,7 +241,8 @@ def regret_section(results):
                       "soft")
             + page.chart_grid(views.regret_charts(results))
             + page.details("The data as a table", page.table(
-                ["call", ">bytes", ">regret of the defaults", ">regret of the file", "best"],
+                ["call", "ranks", ">bytes", ">regret of the defaults", ">regret of the file",
+                 "best"],
                 rows)))
 
 

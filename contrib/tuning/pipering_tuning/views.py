@@ -14,10 +14,12 @@ import math
 import statistics
 
 from . import charts, stats
+from .calls import ALL, HALF, HEADS
 from .charts import Axis, Bar, BarChart, Cell, LineChart, MapChart, Point, Series
 from .race import LEAST_GAIN
 
 PLAIN = "auto"
+PARTS = {ALL: "all", HALF: "half of them", HEADS: "one a node"}
 TONES = {"default": 0, "tuned": 1, "stock": 2}
 SIZE = Axis("bytes in all", "bytes", 2)
 
@@ -52,9 +54,14 @@ def kind_of(call):
     return call["collective"], call["distribution"], call.get("type") or PLAIN
 
 
+def part_of(call):
+    """Which of the ranks make a call."""
+    return call.get("part") or ALL
+
+
 def place(call):
     """What a call is, without how it was run."""
-    return kind_of(call) + (call["p"], call["ppn"], call["total"])
+    return kind_of(call) + (part_of(call), call["p"], call["ppn"], call["total"])
 
 
 def measured(results, *arms):
@@ -138,8 +145,8 @@ def _row_name(change, others):
     call, words = change.after, []
     if differ(kind_of):
         words += [word for word in kind_of(call)[1:] if word != PLAIN]
-    if differ(lambda c: (c["p"], c["ppn"])):
-        words.append(f"{call['p']} ranks")
+    if differ(part_of) or differ(lambda c: (c["p"], c["ppn"])):
+        words.append(f"{call['p']} ranks" + (" (one a node)" if HEADS == part_of(call) else ""))
     return " ".join(words + [charts.size(call["total"])])
 
 
@@ -222,7 +229,7 @@ def block_charts(results):
     panels = []
     calls = [c for c in measured(results) if c.get("block") and c.get("arm") != "stock"]
     for kind in kinds(calls):
-        own = [c for c in calls if kind_of(c) == kind]
+        own = largest_place([c for c in calls if kind_of(c) == kind])
         tried = [best_block(own, total) for total in sorted({c["total"] for c in own})]
         tried = [point for point in tried if point]
         if tried:
@@ -401,12 +408,14 @@ def regret_charts(results):
     ends = [r[arm] for r in found for arm in ("default", "tuned")] + [0.0]
     axis = Axis("longer than the best found", "percent", 0, min(ends), 1.05 * max(ends))
     panels = []
-    for kind in kinds(found):
-        own = sorted((r for r in found if kind_of(r) == kind), key=lambda r: r["total"])
+    for kind, part in dict.fromkeys((kind_of(r), part_of(r)) for r in found):
+        own = sorted((r for r in found if (kind_of(r), part_of(r)) == (kind, part)),
+                     key=lambda r: r["total"])
         lines = [Series(arm, [Point(r["total"], r[arm], note=f"best: {r.get('best_arm', '?')}")
                               for r in own], TONES[arm])
                  for arm in ("default", "tuned")]
-        panels.append(LineChart(name_of(kind), lines, SIZE, axis))
+        where = "" if ALL == part else f", ranks: {PARTS[part]}"
+        panels.append(LineChart(name_of(kind) + where, lines, SIZE, axis))
     return panels
 
 
