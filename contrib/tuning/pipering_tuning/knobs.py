@@ -129,12 +129,15 @@ def calls_of(group, largest, machine, collectives=()):
 
 
 def _shown_by(group, text, machine):
-    """A call of a group. All ranks make it where there is no such part of them, or where that part
-    cannot show what the group does."""
+    """A call of a group. Where there is no such part of the ranks, or where that part cannot show
+    what the group does, as half of two nodes nothing between nodes, a rank of each node makes it,
+    or all ranks."""
     what, _, part = text.partition("@")
-    if part and call_sets.is_there(part, machine):
-        found = call_sets.shape(part, machine)
-        return text if _lacks(group, found.nodes, found.ppn) is None else what
+    for one in (part, call_sets.HEADS) if part else ():
+        if call_sets.is_there(one, machine):
+            found = call_sets.shape(one, machine)
+            if _lacks(group, found.nodes, found.ppn) is None:
+                return f"{what}@{one}"
     return what
 
 
