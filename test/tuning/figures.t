@@ -80,11 +80,11 @@ class Tree:
             file.write(content)
         os.chmod(path, 0o755)
 
-    def run(self, *words, fails="-"):
+    def run(self, *words, fails="-", pml=""):
         """(exit status, what figures said) of a call with these words."""
         environment = {**os.environ, "OMPI_PREFIX": os.path.join(self.root, "ompi-prefix"),
                        "BUILD_DIR": os.path.join(self.root, "build"), "POSING_CALLS": self.calls,
-                       "POSING_FAILS": fails, "PYTHONDONTWRITEBYTECODE": "1"}
+                       "POSING_FAILS": fails, "PYTHONDONTWRITEBYTECODE": "1", "PML": pml}
         environment.pop("STOCK_PREFIX", None)
         done = subprocess.run(
             [sys.executable, os.path.join(self.root, "contrib/tuning/figures/figures"), *words],
@@ -377,6 +377,15 @@ def test_keep_nothing():
         status, said = made.run("--keep")
         assert status == 0 and made.jobs() == 0 and made.get(OURS) == before, said
         assert made.get("docs/claims.md").count("(measured 20") == 1
+
+
+def test_keep_transport():
+    """--keep refuses another transport than that of the kept values"""
+    with tree() as made:
+        before = made.get(OURS)
+        status, said = made.run("--keep", pml="ucx")
+        assert status == 1 and said.startswith("figures: PML=ucx: "), said
+        assert made.get(OURS) == before and made.get("docs/claims.md") == "as it was\n"
 
 
 def test_kept():
