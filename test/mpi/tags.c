@@ -47,7 +47,8 @@ static int words(void)
     return PART / (int) sizeof(int);
 }
 
-static MPI_Comm comm = MPI_COMM_NULL; /* of the calls that are looked at */
+static MPI_Comm comm = MPI_COMM_NULL;  /* of the calls that are looked at */
+static MPI_Comm quiet = MPI_COMM_NULL; /* of all else: its messages are not among those found */
 
 static void allgatherv(void)
 {
@@ -153,15 +154,15 @@ static int tag_of(int form)
 {
     int tag = 0;
 
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(quiet);
     const double end = MPI_Wtime() + PATIENCE;
     while (tap_rank == tap_size - 1 && 0 == tag && MPI_Wtime() < end) {
         tag = look();
     }
     forms[form].run();
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(quiet);
     knob_set("coll_pipering_bcast_algorithm", KNOB_OFF);
-    MPI_Bcast(&tag, 1, MPI_INT, tap_size - 1, MPI_COMM_WORLD);
+    MPI_Bcast(&tag, 1, MPI_INT, tap_size - 1, quiet);
     knob_set("coll_pipering_bcast_algorithm", KNOB_PIPELINE);
     return tag;
 }
@@ -216,7 +217,7 @@ static void check(int form)
 #define ENOUGH 2
 
 /** Whether another rank has said so; its message is received then. */
-static bool heard(int what, MPI_Comm quiet)
+static bool heard(int what)
 {
     MPI_Status status;
     int is_there;
@@ -230,7 +231,7 @@ static bool heard(int what, MPI_Comm quiet)
 
 /** Of rank 0, while its call is under way: how many other ranks find a message that waits for them.
  * Not more than wanted may do so within a second, so all of it is waited. */
-static int count_found(int wanted, MPI_Comm quiet)
+static int count_found(int wanted)
 {
     const double begin = MPI_Wtime();
     double passed = 0;
@@ -238,30 +239,33 @@ static int count_found(int wanted, MPI_Comm quiet)
 
     while (1 > passed || (found < wanted && PATIENCE > passed)) {
         MPI_Test(&request, &over, MPI_STATUS_IGNORE);
-        found += heard(FOUND, quiet);
+        found += heard(FOUND);
         passed = MPI_Wtime() - begin;
     }
     for (int i = 1; i < tap_size; i++) {
         MPI_Send(NULL, 0, MPI_BYTE, i, ENOUGH, quiet);
     }
+    MPI_Barrier(quiet);
     return found;
 }
 
-/** Of the other ranks. */
-static void look_until_enough(MPI_Comm quiet)
+/** Of the other ranks. None goes on before all have stopped looking: whoever receives its message
+ * has rank 0 send the next one. */
+static void look_until_enough(void)
 {
     bool found = false;
 
-    while (!heard(ENOUGH, quiet)) {
+    while (!heard(ENOUGH)) {
         if (!found && 0 != look()) {
             found = true;
             MPI_Send(NULL, 0, MPI_BYTE, 0, FOUND, quiet);
         }
     }
+    MPI_Barrier(quiet);
 }
 
 /** Rank 0 has a large message for each other rank, which comes late: how many find one waiting? */
-static int count_waiting(int wanted, MPI_Comm quiet)
+static int count_waiting(int wanted)
 {
     int *none = calloc((size_t) tap_size, sizeof(int)), *some = tap_memory(sizeof(int)
                                                                            * (size_t) tap_size);
@@ -274,14 +278,14 @@ static int count_waiting(int wanted, MPI_Comm quiet)
     if (0 == tap_rank) {
         MPI_Ialltoallv(out, some, none, MPI_BYTE, in, none, none, MPI_BYTE, MPI_COMM_WORLD,
                        &request);
-        found = count_found(wanted, quiet);
+        found = count_found(wanted);
     } else {
-        look_until_enough(quiet);
+        look_until_enough();
         MPI_Ialltoallv(out, none, none, MPI_BYTE, in, some, none, MPI_BYTE, MPI_COMM_WORLD,
                        &request);
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    while (0 == tap_rank && heard(FOUND, quiet)) {
+    while (0 == tap_rank && heard(FOUND)) {
         found++;
     }
     MPI_Bcast(&found, 1, MPI_INT, 0, quiet);
@@ -294,16 +298,12 @@ static int count_waiting(int wanted, MPI_Comm quiet)
 
 static void check_many(int many, int wanted)
 {
-    MPI_Comm quiet;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
     knob_set("coll_pipering_alltoall_many", many);
     knob_set("coll_pipering_alltoall_many_window", 1);
-    const int waiting = count_waiting(wanted, quiet);
+    const int waiting = count_waiting(wanted);
     tap_note("from %d messages on: %d of %d under way", many, waiting, tap_size - 1);
     tap_check(wanted == waiting, "another number",
               "%d messages, many from %d on: %d under way", tap_size - 1, many, wanted);
-    MPI_Comm_free(&quiet);
 }
 
 int main(int argc, char **argv)
@@ -312,6 +312,7 @@ int main(int argc, char **argv)
     if (!knob_begin()) {
         tap_bail("wants coll/pipering");
     }
+    MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
     knob_set("coll_pipering_ring_buffer_size", 0); /* else nothing is a message on one node */
     from = tap_memory((size_t) tap_size * PART);
     to = tap_memory((size_t) tap_size * PART);
@@ -335,6 +336,7 @@ int main(int argc, char **argv)
     check_many(tap_size - 1, 1);
     check_many(tap_size, tap_size - 1);
     check_many(0, tap_size - 1);
+    MPI_Comm_free(&quiet);
     knob_end();
     free(from);
     free(to);
