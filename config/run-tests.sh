@@ -11,7 +11,8 @@
 #
 # Runs the tests given, or all, through perl's prove. A test is a program that
 # prints TAP; OMPI_PREFIX and BUILD_DIR are in its environment. PROVE_OPTIONS
-# may hold further options of prove: -v (all lines), --timer.
+# may hold further options of prove: -v (all lines), --timer. Tests that fail are
+# named, since what fails on a loaded machine may not fail again.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -24,4 +25,4 @@ for test; do
 done
 # --exec '': run each test itself, whatever language it is written in.
 # shellcheck disable=SC2086 # a list of options
-exec perl -Iconfig -S prove --formatter CountingFormatter --exec '' ${PROVE_OPTIONS-} "$@" </dev/null
+exec perl -Iconfig -S prove --failures --formatter CountingFormatter --exec '' ${PROVE_OPTIONS-} "$@" </dev/null
