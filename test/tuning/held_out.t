@@ -163,5 +163,29 @@ def test_held_out_of_files():
     assert {call.collective for call in found if call.total in held_out.SMALL} == {"reduce"}
 
 
+def test_purposes():
+    """of what is proven there are calls that it was raced on, and small ones of what has rules"""
+    held = held_out.calls_of(LARGEST, posed.MACHINE, [], False, small=rules.NUMBERS)
+
+    def kinds(names, small=()):
+        found = held_out.purposes(held, set(names), set(small))
+        assert all(found), found
+        return [({held_out.kind_of(call) for call in calls}, {call.dist for call in calls},
+                 min(call.total for call in calls)) for calls in found]
+
+    found = kinds(["coll_pipering_outlier_threshold"])
+    assert [one[:2] for one in found] == [({"allgatherv"}, {"broadcast", "outlier", "spike"})]
+    found = kinds(["coll_pipering_alpha", "coll_pipering_beta"])
+    assert [one[0] for one in found] == [{"allgatherv"}, {"bcast"}, {"allreduce"}], found
+    assert all(one[2] >= calls.SMALLEST for one in found), found
+    assert {"list"} in [one[0] for one in kinds(["opal_datatype_lookahead_segments"])]
+    found = kinds([rules.USE, rules.FILE], ["bcast"])
+    assert [one[0] for one in found] == [{"bcast"}] and found[0][2] < calls.SMALLEST, found
+    every = {call.collective for call in held}
+    for names in (["coll_pipering_priority"], [], ["coll_pipering_window", "btl_tcp_links"]):
+        assert {call.collective for one in held_out.purposes(held, set(names), set())
+                for call in one} == every, names
+
+
 if __name__ == "__main__":
     sys.exit(tap.run(globals()))

@@ -107,13 +107,16 @@ class Quiet:
 
 class Machine:
     """run() is the posed kernel. noise: of a repetition; drift: of a job, alike for all its
-    cells; bad: tells of a cell, as the kernel gets it, with the parameter file of its job, how it
+    cells; begin: seconds until a job begins; slow: how many times as long calls take as tasks let
+    expect; bad: tells of a cell, as the kernel gets it, with the parameter file of its job, how it
     fails, None if it does not."""
 
     def __init__(self, seed=1, noise=0.02, drift=0.02, bad=None, knee=math.inf,
-                 teardown=0.0):
+                 teardown=0.0, begin=JOB_SECONDS, slow=1.0):
         self.dice = random.Random(seed)
         self.teardown = teardown
+        self.begin = begin
+        self.slow = slow
         self.knee = knee
         self.noise = noise
         self.drift = drift
@@ -129,7 +132,7 @@ class Machine:
         """A job."""
         from pipering_tuning import files
         start = files.read_settings(path) if path else {}
-        self.now += JOB_SECONDS
+        self.now += self.begin
         factor = math.exp(self.dice.gauss(0, self.drift))
         for cell in (cell for group in cells for cell in group):
             if self.stop_after is not None and len(self.measured) >= self.stop_after:
@@ -144,20 +147,27 @@ class Machine:
         self.now += self.teardown
 
     def result(self, cell, settings, factor):
-        time, block = true_time(cell, settings, self.knee)
+        time, block = task_time(cell) if "task" == cell["kind"] else \
+            true_time(cell, settings, self.knee)
+        time *= 1.0 if "task" == cell["kind"] else self.slow
         seconds = [time * factor * math.exp(self.dice.gauss(0, self.noise))
                    for _ in range(cell["reps"])]
         self.now += sum(seconds) * (cell["reps"] + cell["warmup"]) / cell["reps"]
-        ranks = ranks_of(cell)
-        return {"status": "ok", "seconds": seconds, "block": block, "enters": cell["total"],
+        ranks, total = ranks_of(cell), cell.get("total", 0)
+        return {"status": "ok", "seconds": seconds, "block": block, "enters": total,
                 "algorithm": "" if block is None else "ring", "predicted": time,
-                "largest": cell["total"] // ranks, "contributors": ranks, "ranks": ranks,
+                "largest": total // ranks, "contributors": ranks, "ranks": ranks,
                 "nodes": ranks, "ppn": 1, "note": ""}
 
 
 def ranks_of(cell):
     """How many take part in a cell, as the kernel gets it: one on each node."""
     return cell.get("nodes", RANKS)
+
+
+def task_time(cell):
+    """(seconds, no block size) of a task."""
+    return ALPHA + BETA * cell["bytes"], None
 
 
 def true_time(cell, settings, knee=math.inf):

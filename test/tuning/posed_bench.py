@@ -8,10 +8,12 @@
 
 import os
 import tempfile
+from types import SimpleNamespace
+from unittest import mock
 
 import posed
-from pipering_tuning import (choose, files, held_out, journal, measure, ompi_info,
-                             prove, race)
+from pipering_tuning import (choose, command_line, files, held_out, journal, measure, ompi_info,
+                             preflight, proof_time, prove, race, report, tune)
 
 LARGEST = 2 << 20
 COSTS = {"coll_pipering_alpha": 95.0, "coll_pipering_beta": 80.0}
@@ -44,10 +46,70 @@ class Bench:
         path = os.path.join(self.directory, "tuned.conf")
         files.write(path, files.settings_text({**self.start, **settings}))
         before = self.measurer._settings_file(tuple(self.start.items()))
+        held = held_out.calls_of(LARGEST, posed.MACHINE, [], False)
         prover = prove.Prover(self.measurer, prove.Files(before, path, ["tune", "conf"]),
-                              held_out.calls_of(LARGEST, posed.MACHINE, [], False), race.FULL,
-                              seed, others.get("alike", False))
-        return prover.run(others.get("until", 0))
+                              held, costs(held), others.get("purposes", [held]), race.FULL, seed,
+                              others.get("alike", False))
+        return prover.run(others.get("until", 0), others.get("end", 1e9))
+
+
+class Run:
+    """pipering-tune on a posed machine, from tasks to results. status: with which it ends; None:
+    it refuses; said: what it says; proofs: those that were made."""
+
+    def __init__(self, budget, *words, preflight_time=0.0, **bench):
+        self.bench = Bench(**bench)
+        self.said, self.proofs = [], []
+        self.bench.measurer.progress = self
+        self.bench.journal.head["budget"] = budget
+        run = tune.Tuning(command_line.parse([self.bench.directory, "--budget", str(budget),
+                                              *words]), [])
+        run.say, run.directory, run.table = self.say, self.bench.directory, self.bench.table
+        run.machine, run.start = posed.MACHINE, self.bench.start
+        run.proven = tune.checked(run.options.prove, run.table)
+        run.measurer, run.journal = self.bench.measurer, self.bench.journal
+        run.preflight = preflight_time
+        run.launcher = SimpleNamespace(forms=["tune", "conf"], through=lambda form: None)
+        self.tuning = run
+        self.status = self.go()
+
+    def say(self, text):
+        self.said.append(text)
+
+    def cell(self, text, done, total, spent):
+        """Of a Progress."""
+
+    def go(self):
+        made = prove.Prover.run
+
+        def watch(prover, *times):
+            self.proofs.append(prover)
+            return made(prover, *times)
+
+        with mock.patch.object(preflight, "check_files", self.check), \
+                mock.patch.object(report, "write"), mock.patch.object(prove.Prover, "run", watch):
+            try:
+                return self.tuning.prove_only() if self.tuning.options.prove else \
+                    self.tuning.tune()
+            except files.Refusal as refusal:
+                self.say(str(refusal))
+                return None
+
+    def check(self, *_):
+        """A job that only shows which settings it has."""
+        self.bench.machine.now += self.bench.machine.begin
+
+    @property
+    def left_out(self):
+        """Names of calls that were held out, but not proven."""
+        return {str(call) for prover in self.proofs for call in prover.left_out}
+
+
+def costs(held):
+    """What these calls cost in a proof on a posed machine, by the times that it has."""
+    turns = race.FULL.warmup + proof_time.proof_reps(race.FULL)
+    return proof_time.Costs(posed.JOB_SECONDS, {call: turns * posed.true_time(call.cell(), {})[0]
+                                                for call in held})
 
 
 def wrong(alpha, beta):

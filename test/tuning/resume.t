@@ -256,7 +256,8 @@ def test_verdict_first():
         said = []
         run = tune.Tuning(command_line.parse(words), words)
         run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
-        run.measure_tasks = run.choose = run.choose_rules = run.measure_regret = lambda: None
+        run.measure_tasks = run.try_calls = run.choose = run.choose_rules = lambda: None
+        run.measure_regret = lambda _: None
         run.write_files, run.write_results = lambda: "out/candidate.conf", full
         run.measurer = SimpleNamespace(records=lambda: [])
         run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
@@ -283,8 +284,8 @@ def stopped(directory, proof, regret=None):
     run.machine, run.chosen = posed.MACHINE, {"coll_pipering_alpha": "4"}
     run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
                             stats.Interval(0.5, 0.4, 0.6))]
-    run.measure_tasks = run.choose = run.choose_rules = lambda: None
-    run.prove, run.measure_regret = lambda *_: end(proof), lambda: end(regret)
+    run.measure_tasks = run.try_calls = run.choose = run.choose_rules = lambda: None
+    run.prove, run.measure_regret = lambda *_: end(proof), lambda _: end(regret)
     run.write_results, run.measurer = lambda *_: None, SimpleNamespace(records=lambda: [])
     try:
         run.tune()
@@ -326,7 +327,8 @@ def test_nothing_was_tried():
                                     ("no time is left", True, None), (None, False, None)):
             run, said = tune.Tuning(command_line.parse([directory]), []), []
             run.say, run.directory, run.start = said.append, directory, {}
-            run.measure_tasks = run.measure_regret = lambda: None
+            run.measure_tasks = run.try_calls = lambda: None
+            run.measure_regret = lambda _: None
             run.measurer = SimpleNamespace(records=lambda: [FAILED], progress=posed.Quiet())
             run.table, run.machine, run.costs, run.largest = posed_table(), posed.MACHINE, {}, 1
             run.write_results = lambda *_: None

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from posed_bench import Bench, LARGEST, wrong  # noqa: E402
+from posed_bench import Bench, LARGEST, costs, wrong  # noqa: E402
 from pipering_tuning import (calls, command_line, files, held_out, ompi_info, race,  # noqa: E402
                              regret, rules, stats, tune)
 
@@ -114,8 +114,8 @@ def test_rules_file_of_regret():
         for text in ("1", "1", "2"):
             files.write(path, text)
             bench = Bench(directory=directory)
-            regret.measure(bench.measurer, bench.table, [call], {}, {}, race.FULL, 1, 1e9,
-                           lambda _: {rules.USE: "true", rules.FILE: path})
+            regret.measure(bench.measurer, bench.table, [call], costs([call]), {}, {}, race.FULL,
+                           1, 1e9, lambda _: {rules.USE: "true", rules.FILE: path})
             bench.journal.close()
             measured.append(len(bench.machine.measured))
     assert measured[0] and not measured[1] and 0 < measured[2] < measured[0], measured
@@ -125,12 +125,13 @@ def test_regret():
     """regret is that against the best, and small where the settings are right"""
     bench = Bench()
     held = held_out.calls_of(LARGEST, posed.MACHINE, ["allgatherv"], True)
-    found = regret.measure(bench.measurer, bench.table, held, {}, {call: 4096 for call in held},
-                           race.FULL, 1, 1e9)
+    found = regret.measure(bench.measurer, bench.table, held, costs(held), {},
+                           {call: 4096 for call in held}, race.FULL, 1, 1e9)
     assert len(found) == len(held) and all(abs(row["default"]) < 0.08 for row in found), found
     start = wrong(30, 1 / 30)
     bench = Bench(start)
-    found = regret.measure(bench.measurer, bench.table, held, wrong(1, 1), {}, race.FULL, 1, 1e9)
+    found = regret.measure(bench.measurer, bench.table, held, costs(held), wrong(1, 1), {},
+                           race.FULL, 1, 1e9)
     assert all(row["default"] > 0.2 and row["tuned"] < 0.08 for row in found), found
 
 
@@ -154,7 +155,8 @@ def test_regret_with_rules():
                                stats.Interval(0.5, 0.4, 0.6))]
     path = tuning.write_files()
     tuning.until = lambda part: 1e9
-    tuning.measure_regret()
+    tuning.proof_costs = costs(tuning.held())
+    tuning.measure_regret([])
     wanted = files.read_settings(path)
     small = [row for row in tuning.regret if "bcast" == row["collective"] and row["total"] < 12000]
     assert wanted[rules.FILE] and small, wanted

@@ -88,7 +88,7 @@ class Chooser:
         before = self.in_force(group)
         meshes = knobs.has_mesh(self.table, {**self.start, **self.chosen})
         candidates = knobs.first_candidates(group, self.table, before, self.costs,
-                                            self.blocks(group, calls), meshes)
+                                            self.blocks(group, calls, end), meshes)
         if not candidates:
             return
         tried, verdicts = [], []
@@ -102,7 +102,7 @@ class Chooser:
             candidates = knobs.next_candidates(group, self.table, self.in_force(group), tried)
         self.record(group, before, verdicts)
 
-    def blocks(self, group, calls):
+    def blocks(self, group, calls, until):
         """Block sizes that the library chooses in these calls, by the model and by what calls have
         taught it: measured where a group begins with them, else []."""
         if not knobs.begins_with_blocks(group, self.in_force(group)):
@@ -111,7 +111,7 @@ class Chooser:
         cells = [{"cell": f"blocks/{call}", **call.cell(), "reps": effort.reps,
                   "warmup": effort.warmup, "arm": CURRENT, "set": dict(self.chosen)}
                  for call in calls]
-        results = self.measurer.measure(cells, "block sizes", self.options.seed)
+        results = self.measurer.measure(cells, "block sizes", self.options.seed, until)
         return [result["block"] for result in results.values()
                 if "ok" == result["status"] and result["block"]]
 

@@ -12,7 +12,7 @@ by a part of the ranks, where the machine has it: a file may help all of them an
 """
 
 from . import knobs, rules
-from .calls import HELD, Call, call, is_there, words_of
+from .calls import HELD, SMALLEST, Call, call, is_there, words_of
 
 SMALL = (600, 2_400, 4_800)
 
@@ -46,6 +46,40 @@ def kind(text):
     """What COLLECTIVE:DIST:PLACE[:TYPE][@PART] shows: its collective, or its datatype."""
     collective, _, _, datatype, _ = words_of(text)
     return collective if "auto" == datatype else datatype
+
+
+def kind_of(one):
+    """The same of a Call."""
+    return one.collective if "auto" == one.type else one.type
+
+
+def purposes(held, names, small):
+    """Lists of these held-out calls, of each of which a proof must have one. names: variables that
+    are proven: for each of their groups one of each kind that it was raced on, of a distribution
+    that it was raced on if there is any; small: collectives with rules: one of their small calls.
+    For a variable that nothing is known of, and where nothing is, one of each collective."""
+    large = [one for one in held if one.total >= SMALLEST]
+    found = [[one for one in held if one.collective == name and one.total < SMALLEST]
+             for name in small]
+    for group in knobs.GROUPS:
+        if set(group.variables) & names:
+            found += _alike(large, group.calls)
+    known = {name for group in knobs.GROUPS for name in group.variables} | rules.names()
+    if names - known or not any(found):
+        found += [[one for one in large or held if one.collective == name]
+                  for name in dict.fromkeys(one.collective for one in held)]
+    return [calls for calls in found if calls]
+
+
+def _alike(held, texts):
+    """For each kind of these COLLECTIVE:DIST:PLACE[:TYPE][@PART] the calls of that kind, those of their
+    distributions if there are any."""
+    found = []
+    for name in dict.fromkeys(map(kind, texts)):
+        dists = {words_of(text)[1] for text in texts if kind(text) == name}
+        calls = [one for one in held if kind_of(one) == name]
+        found.append([one for one in calls if one.dist in dists] or calls)
+    return found
 
 
 def raced(largest, machine):

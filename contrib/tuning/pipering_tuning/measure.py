@@ -71,6 +71,10 @@ class Measurer:
         """What was measured and used, in that order."""
         return list(self.used.values())
 
+    def spent_on(self, name):
+        """Seconds that a cell took, which was measured and used."""
+        return self.used[name]["spent"]
+
     def _with_contents(self, cell):
         """A cell that says which contents the files had that its settings name."""
         named = files.contents({**self.start, **cell.get("job", {}), **cell.get("set", {})})

@@ -12,6 +12,10 @@ statistics. A call that seems slower is measured again in new jobs, and those al
 many calls some always look slower by chance. Calls whose interval leaves room for much harm are
 measured on while there is time, and the most that is left of it is told.
 
+The time bounds a proof. Calls for which it does not allow the least number of pairs are left out,
+the dearest first (proof_time.py), and the number of pairs is what the time allows: intervals then
+are wider, and no threshold is another.
+
 A call that fails has one more pair of jobs in place of that one, since a node may be disturbed
 once; only if it fails there too is that held against the file. A call that fails without the file
 too says nothing about the file, and one that the kernel refuses is none of the proof's.
@@ -20,17 +24,18 @@ too says nothing about the file, and one that the kernel refuses is none of the 
 import random
 from collections import namedtuple
 
-from . import files, stats
+from . import files, proof_time, stats
 from .progress import count
+from .proof_time import LEAST
 from .race import LEAST_GAIN, change, percent
 
 BEFORE, AFTER = "before", "after"
 # What marks a pair of jobs that replaces another one, and a result of none.
 AGAIN, NO_PAIR = "+", {"status": "refused"}
 
-# Pairs of jobs that there are however little time is left, and those that measure anew what seems
-# slower or faster.
-LEAST, ANEW = 3, 5
+# Pairs of jobs of all calls at most, and those that measure anew what seems slower or faster, if
+# there is time: as many as there were of all calls, between these numbers.
+MOST, ANEW, MOST_ANEW = 12, 5, 8
 
 # A slow-down for which calls are measured on, and in how many more pairs of jobs at most.
 HARM, MORE = 0.1, 12
@@ -38,14 +43,15 @@ HARM, MORE = 0.1, 12
 # What a comparison of two files has come to.
 AGREE, DIFFER, UNKNOWN = "agree", "differ", "unknown"
 
-Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken better doubts limit compared",
-                   defaults=((), (), (), "", ""))
+Proof = namedtuple("Proof", "help sentence hurt ratio jobs broken better doubts limit compared "
+                            "left_out", defaults=((), (), (), "", "", ()))
 """help: the file may be recommended; hurt: sentences about calls that it makes slower; ratio:
 Interval of new time by old over all calls; jobs: pairs of them; broken: sentences about calls that
 fail or are wrong with the file alone; better: of a comparison of two files, sentences about calls
 that are faster with this one or fail with the other alone; doubts: sentences about calls that
 failed once; limit: a sentence about the largest slow-down that there may be; compared: AGREE,
-DIFFER or UNKNOWN of two files, "" where a file is proven against what is in force."""
+DIFFER or UNKNOWN of two files, "" where a file is proven against what is in force; left_out: Calls
+that the time did not allow."""
 
 
 class Files(namedtuple("Files", "before after forms")):
@@ -62,13 +68,17 @@ def contents(paths):
 
 
 class Prover:
-    """Times calls before and after. effort: race.Effort; alike: two files are compared, of which
-    none is the better one."""
+    """Times calls before and after. costs: proof_time.Costs of the calls; purposes: lists of calls,
+    of each of which one must be measured; effort: race.Effort; alike: two files are compared, of
+    which none is the better one."""
 
-    def __init__(self, measurer, paths, calls, effort, seed, alike=False):
+    def __init__(self, measurer, paths, calls, costs, purposes, effort, seed, alike=False):
         self.measurer = measurer
         self.paths = paths
         self.calls = list(calls)
+        self.left_out = []
+        self.costs = costs
+        self.purposes = purposes
         self.effort = effort
         self.seed = seed
         self.alike = alike
@@ -81,7 +91,7 @@ class Prover:
 
     def cell(self, call, arm, pair):
         name = f"proof/{pair}/{arm}/{call}"
-        return {"cell": name, **call.cell(), "reps": self.effort.reps + 2,
+        return {"cell": name, **call.cell(), "reps": proof_time.proof_reps(self.effort),
                 "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {},
                 "contents": self.contents}
 
@@ -126,28 +136,66 @@ class Prover:
             for arm in (BEFORE, AFTER):
                 self.blocks.setdefault((call, arm), []).append(results[call, arm]["seconds"])
 
-    def run(self, until, most=12):
+    def run(self, until, end):
         """Pairs of jobs as long as there is time, at least LEAST; then those calls again that
-        decide. Returns a Proof."""
-        last = 0.0
-        while self.pairs < LEAST or (self.pairs < most
-                                     and self.measurer.spent + last <= until):
-            before = self.measurer.spent
-            self.pair(self.calls)
-            last = self.measurer.spent - before
-        self.narrow(self.calls, until)
-        return self.judge(max(ANEW, min(self.pairs, 8)), until)
+        decide. What is not needed ends when the measurer has spent `until` seconds, all that the
+        time allows at `end`. Returns a Proof."""
+        left = end - self.measurer.spent - proof_time.CHECKS * self.costs.job
+        self.fit(proof_time.PAIRS, left)
+        self.warn(end)
+        first = self.calls
+        last = self.timed_pair(first)
+        self.costs = self.costs.times(self.pace())
+        self.fit(proof_time.PAIRS - 1, left - self.costs.pair(first))
+        while self.pairs < LEAST or (
+                self.pairs < MOST and self.measurer.spent + last <= until
+                and self.measurer.spent + (1 + LEAST) * last <= end):
+            last = self.timed_pair(self.calls)
+        self.narrow(self.calls, min(until, end - LEAST * last))
+        return self.judge(max(ANEW, min(self.pairs, MOST_ANEW)), until, end)
+
+    def timed_pair(self, calls):
+        """A pair of jobs; the seconds that it took."""
+        before = self.measurer.spent
+        self.pair(calls)
+        return self.measurer.spent - before
+
+    def fit(self, pairs, left):
+        """Leaves those calls out for which so many pairs would take more than the seconds left.
+        What the first pair took with the file is not asked, only what it should take."""
+        whole = [call for call in self.calls if self.is_whole(call)]
+        kept = proof_time.affordable(whole, self.purposes, self.costs, left, pairs)
+        out = [call for call in whole if call not in kept]
+        if out:
+            self.left_out += out
+            self.calls = [call for call in self.calls if call not in out]
+            self.measurer.progress.say(f"{count(len(out), 'held-out call')} left out, the dearest, "
+                                       "for which there is no time")
+
+    def warn(self, end):
+        """Says how long the proof takes if it does not end in time."""
+        for line in proof_time.beyond(self.costs, self.calls, self.measurer.spent, end):
+            self.measurer.progress.say(line)
+
+    def pace(self):
+        """How many times as long as in the trial calls took in the first job without the file: the
+        one with it has no part in which calls are left out. The first cell of a job, and one
+        behind a call that failed, have the begin of a job in them."""
+        cells = {self.cell(call, BEFORE, 0)["cell"]: call for call in self.calls}
+        first = [one for one in self.measurer.records() if one["cell"] in cells]
+        good = [one for last, one in zip(first, first[1:])
+                if "ok" == last["result"]["status"] == one["result"]["status"]]
+        expected = sum(self.costs.calls[cells[one["cell"]]] for one in good)
+        return sum(one["spent"] for one in good) / expected if expected else 1.0
 
     def narrow(self, calls, until):
         """Goes on with those calls that much harm may be done to, while there is time."""
         last = 0.0
         for _ in range(MORE):
             wide = [call for call in calls if self.is_measured(call) and self.is_wide(call)]
-            before = self.measurer.spent
-            if not wide or before + last > until:
+            if self.measurer.spent + max(last, self.costs.pair(wide)) > until or not wide:
                 return
-            self.pair(wide)
-            last = self.measurer.spent - before
+            last = self.timed_pair(wide)
 
     def is_wide(self, call):
         """Whether a call may be much slower (of two files: or faster), but need not be. That it is
@@ -156,19 +204,20 @@ class Prover:
         return now.low <= 1 + HARM < now.high or \
             self.alike and now.low < 1 / (1 + HARM) <= now.high
 
-    def judge(self, again, until):
-        """again: pairs of jobs in which calls that seem slower, or faster, are measured anew."""
+    def judge(self, again, until, end):
+        """again: pairs of jobs at most in which calls that seem slower, or faster, are measured
+        anew."""
         good = [call for call in self.calls if self.is_measured(call)]
         if not good:
             notes = list(self.refused.values()) + [note for _, note in self.failed.values()]
             return Proof(False, f"No held-out call could be measured: {notes[0]}.", [], None,
                          self.pairs, self.broken(AFTER), self.broken(BEFORE) if self.alike else [],
-                         self.doubts)
+                         self.doubts, left_out=self.left_out)
         whole = stats.ratio_of_jobs([self.of(call) for call in good])
         slower = [call for call in good if self.seems(call, 1 + LEAST_GAIN)]
         faster = [] if self.settles(whole) else \
             [call for call in good if self.seems(call, 1 - 2 * LEAST_GAIN)]
-        self.measure_again(slower + faster, again)
+        self.measure_again(slower + faster, again, end)
         self.narrow(slower + faster, until)
         harms = {call: self.harm(call, len(slower)) for call in slower}
         hurt = [sentence for sentence in harms.values() if sentence]
@@ -178,7 +227,8 @@ class Prover:
         better = [*faster.values(), *self.broken(BEFORE)] if self.alike else []
         return Proof(*self.verdict(whole, list(faster), len(hurt), len(broken), len(good)), hurt,
                      whole, self.pairs, broken, better, self.doubts,
-                     self.limit([call for call in good if not harms.get(call)]))
+                     self.limit([call for call in good if not harms.get(call)]),
+                     left_out=self.left_out)
 
     def settles(self, whole):
         """Whether no faster call can change the verdict."""
@@ -208,7 +258,8 @@ class Prover:
     def broken(self, arm):
         """Sentences about calls that fail in these jobs, and do not in the others."""
         other = BEFORE if AFTER == arm else AFTER
-        return [self.sentence(call, arm, *self.failed[call, arm]) for call in self.calls
+        return [self.sentence(call, arm, *self.failed[call, arm])
+                for call in [*self.calls, *self.left_out]
                 if (call, arm) in self.failed and (call, other) not in self.failed]
 
     def sentence(self, call, arm, status, note):
@@ -228,14 +279,17 @@ class Prover:
         now = stats.ratio_of_jobs([self.of(call)]).middle
         return now > bound if bound > 1 else now < bound
 
-    def measure_again(self, calls, pairs):
-        """New jobs, which replace what was measured of these calls."""
+    def measure_again(self, calls, pairs, end):
+        """New jobs, as many pairs as there is time for, but at least LEAST; they replace what was
+        measured of these calls."""
         if not calls:
             return
         for call in calls:
             del self.blocks[call, BEFORE], self.blocks[call, AFTER]
-        for _ in range(pairs):
-            self.pair(calls)
+        done, last = 0, 0.0
+        while done < LEAST or done < pairs and self.measurer.spent + last <= end:
+            last = self.timed_pair(calls)
+            done += 1
 
     def harm(self, call, calls):
         """A sentence about a call that is slower, None if it is not. calls: how many are asked

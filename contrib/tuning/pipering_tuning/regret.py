@@ -19,6 +19,7 @@ from statistics import median
 from . import knobs
 
 BELOW = "stock"
+SLOW = 1.5
 
 
 def arms_of(call, table, block, meshes):
@@ -52,26 +53,31 @@ def cells_of(call, arms, chosen, rules, effort, seed):
     return cells
 
 
-def measure(measurer, table, calls, chosen, blocks, effort, seed, until, rules=None):
+def measure(measurer, table, calls, costs, chosen, blocks, effort, seed, until, rules=None):
     """Rows of results.json's "regret": {collective, distribution, part, total, default, tuned,
     best_arm}; default and tuned are parts of the best time. Calls that the time does not allow
-    are left out. blocks: {call: block size chosen}; rules(call): the settings by which coll/tuned
-    finds rules, {} where there are none for a call."""
+    are left out. costs: proof_time.Costs of the calls; blocks: {call: block size chosen};
+    rules(call): the settings by which coll/tuned finds rules, {} where there are none for a
+    call."""
     meshes = knobs.has_mesh(table, {**measurer.start, **chosen})
-    rows, last = [], 0.0
+    rows = []
     for call in random.Random(f"{seed}/regret").sample(calls, len(calls)):
-        before = measurer.spent
-        if before + last > until:
-            break
         cells = cells_of(call, arms_of(call, table, blocks.get(call), meshes), chosen,
                          rules(call) if rules else {}, effort, seed)
+        if measurer.spent + seconds(call, len(cells), costs) > until:
+            continue
         results = measurer.measure(cells, "regret", seed)
-        last = measurer.spent - before
         row = _row(call, {cell["arm"]: results.get(cell["cell"]) for cell in cells})
         if row is not None:
             rows.append(row)
     return sorted(rows, key=lambda row: (row["collective"], row["distribution"], row["part"],
                                          row["total"]))
+
+
+def seconds(call, arms, costs):
+    """What so many arms of a call take, in two jobs if some have rules. Some arms are slow ones,
+    and there are more repetitions than in a proof."""
+    return 2 * costs.job + SLOW * arms * costs.calls[call]
 
 
 def _row(call, results):

@@ -105,7 +105,14 @@ def _hurt(results):
     boxes = [page.tag("div", paragraph(title) + page.tag("ul", "".join(
         page.tag("li", text(line)) for line in lines)), "warn") for title, lines in lists if lines]
     limit = results["verdict"].get("limit")
-    return "".join(boxes + ([paragraph(limit)] if limit else []))
+    return "".join(boxes + ([paragraph(limit)] if limit else []) + _left_out(results))
+
+
+def _left_out(results):
+    """Which held-out calls nothing is known of."""
+    calls = results["verdict"].get("left_out") or []
+    return [page.tag("div", paragraph("Not proven, since the time did not allow it:") + page.tag(
+        "ul", "".join(page.tag("li", text(call)) for call in calls)), "warn")] if calls else []
 
 
 # ---- choices

@@ -22,12 +22,13 @@ TASK_COLUMNS = ("task", "type", "scope", "direction", "bytes")
 
 
 def calls(records, beta):
-    """Rows of "calls": the cells of one call, arm and phase together; "jobs" says how many of the
-    seconds each job has. beta: seconds a byte between nodes, for limits; None if not known."""
+    """Rows of "calls": the cells of one call, arm and phase together, without those of the trial,
+    which are not warmed up; "jobs" says how many of the seconds each job has. beta: seconds a byte
+    between nodes, for limits; None if not known."""
     rows = {}
     for record in records:
         asked, result = record["asked"], record["result"]
-        if "call" != asked["kind"] or "ok" != result["status"]:
+        if "call" != asked["kind"] or "ok" != result["status"] or _phase(asked) == "trial":
             continue
         key = (of_cell(asked), _arm(asked), _phase(asked))
         row = rows.get(key)
@@ -39,7 +40,8 @@ def calls(records, beta):
 
 
 def _phase(asked):
-    return asked["arm"] if asked["cell"].startswith("proof/") else "race"
+    first = asked["cell"].split("/")[0]
+    return asked["arm"] if "proof" == first else first if "trial" == first else "race"
 
 
 def _arm(asked):

@@ -46,6 +46,11 @@ def variable_of(collective):
     return f"coll_tuned_{collective}_algorithm"
 
 
+def names():
+    """The variables by which a parameter file has rules."""
+    return {USE, FILE, *map(variable_of, NUMBERS)}
+
+
 def algorithms(table, collective, ranks):
     """[(number, name)] that coll/tuned has for a collective, without the one that leaves the
     choice to it, and without those for two ranks where there are more."""

@@ -6,16 +6,17 @@
 # $HEADER$
 """What pipering-tune says to the user, as lists of lines; tune.py says when."""
 
-from . import calls, preflight, prove, race, results
-from .progress import count
+from . import calls, preflight, proof_time, race, results
+from .progress import clock_text, count
+from .proof_time import LEAST
 
 # Failing calls that are named, besides those with wrong results.
 MOST_FAILURES = 5
 
 # What the budget does not bound: with fewer jobs there would be no proof. A call that fails has
 # each pair of jobs twice.
-BEYOND = (f"the proof takes {2 * prove.LEAST} jobs at least, {2 * prove.ANEW} more if calls seem "
-          "slower or faster, and twice as many if calls fail, even when the time is over")
+BEYOND = (f"the proof takes {2 * LEAST} jobs at least, {2 * LEAST} more if calls seem slower or "
+          "faster, and twice as many if calls fail, even when the time is over")
 
 
 def where(machine):
@@ -34,10 +35,10 @@ def of_machine(machine, nodes, table, launcher):
 
 
 def of_time(minutes, tasks, choice, start_time):
-    """How the minutes are shared. tasks, choice: parts of them."""
+    """How the minutes are shared at most. tasks, choice: parts of them."""
     return [f"time: {minutes:g} minutes, of these {minutes * tasks:.3g} for tasks, "
-            f"{minutes * choice:.3g} for choosing, the rest for the proof; {BEYOND}; a job starts "
-            f"in {start_time:.1f} s"]
+            f"{minutes * choice:.3g} at most for choosing, the rest for the proof; {BEYOND}; a job "
+            f"starts in {start_time:.1f} s"]
 
 
 def of_settings(settings):
@@ -64,13 +65,34 @@ def of_tasks(costs, fits):
     return lines
 
 
+def of_proof(costs, calls, purposes, begin, end):
+    """What a proof of these calls will take. begin: when it begins at the latest, end: when it is
+    to end, in seconds of the run."""
+    seconds = costs.proof(calls)
+    lines = [f"a proof of {count(len(calls), 'held-out call')} takes about {clock_text(seconds)} "
+             f"at least, and begins after {clock_text(begin)} at the latest"]
+    if begin + seconds > end:
+        kept = proof_time.affordable(calls, purposes, costs, end - begin)
+        lines.append(f"there may be time for {len(kept)} of these calls, the cheapest")
+        lines += proof_time.beyond(costs, kept, begin, end)
+    return lines
+
+
 def of_verdict(proof):
     """What the proof has come to."""
     lines = [proof.sentence]
     for word, sentences in (("slower", proof.hurt), ("broken", proof.broken),
                             ("better", proof.better), ("warning", proof.doubts)):
         lines += [f"{word}: {sentence}" for sentence in sentences]
-    return lines + ([proof.limit] if proof.limit else [])
+    return lines + ([proof.limit] if proof.limit else []) + of_left_out(proof.left_out)
+
+
+def of_left_out(calls):
+    """Held-out calls that nothing is known of."""
+    if not calls:
+        return []
+    return [f"not proven, since the time of --budget did not allow it: "
+            f"{count(len(calls), 'held-out call')}: {', '.join(map(str, calls))}"]
 
 
 def of_failures(records, proof):

@@ -14,15 +14,18 @@ import sys
 import time
 
 from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
-               measure, ompi_info, preflight, progress, prove, regret, report, results, rules,
-               sentences, tasks)
+               measure, ompi_info, preflight, progress, proof_time, prove, regret, report, results,
+               rules, sentences, tasks)
 from .files import Refusal
 
 # Exit status.
 GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 
-# Parts of the budget that are over when each step ends.
-TASKS, CHOICE, RULES, PROOF, REGRET = 0.15, 0.55, 0.65, 0.85, 1.0
+# Parts of the budget that are over when each step ends. Choosing, and the rules for coll/tuned,
+# end earlier where a proof takes long, but not before LEAST_CHOICE; that part of their time is for
+# the choosing.
+TASKS, TRIAL, RULES, PROOF, REGRET = 0.15, 0.2, 0.65, 0.85, 1.0
+LEAST_CHOICE, CHOICE = 0.4, 0.8
 
 JOURNAL = "journal.jsonl"
 # The parameter file: what was chosen, and what that is called when the proof is over.
@@ -60,6 +63,8 @@ class Tuning:
         self.proven, self.against = {}, {}
         self.rules, self.ruled, self.regret = [], {}, []
         self.nothing = None  # why nothing could be tried
+        self.began, self.preflight = time.monotonic(), 0.0
+        self.ends = 0.0, 0.0  # of choosing, and of the rules
 
     # ---- preflight
 
@@ -187,14 +192,16 @@ class Tuning:
     def open_journal(self, asked):
         path = os.path.join(self.directory, JOURNAL)
         head = {**self.asked_for(), "command": self.command, "budget": self.options.budget,
+                "preflight": round(time.monotonic() - self.began, 3),
                 "machine": {"library": self.machine["library"], "pml": self.machine["pml"],
                             "kernel": os.path.basename(self.program),
                             "hosts": asked.get("hosts") or self.machine["hosts"]}}
         self.journal = (journal.Journal.resume(path, head) if self.options.resume
                         else journal.Journal.create(path, head))
         prove.forget_failures(self.journal.records)
+        self.preflight = self.journal.head.get("preflight", 0.0)
         self.measurer = measure.Measurer(
-            self.run_cells, self.journal, progress.Progress(60 * self.options.budget), self.table,
+            self.run_cells, self.journal, progress.Progress(self.until(REGRET)), self.table,
             self.start, self.directory, self.machine)
 
     def run_cells(self, cells, take, path, form):
@@ -204,26 +211,46 @@ class Tuning:
     # ---- steps
 
     def until(self, part):
-        """Seconds that may be spent when a part of the budget is over."""
-        return 60 * self.options.budget * part
+        """Seconds that may be spent when a part of the budget is over. The preflight has had its
+        time: that of the run which began the journal."""
+        return self.part_of(self.options.budget, part)
+
+    def part_of(self, minutes, part):
+        return max(0.0, 60 * minutes - self.preflight) * part
 
     def measure_tasks(self):
         # Costs and sizes are those of the budget that the journal was begun with: with others,
         # a resumed run would measure all calls anew.
-        budget = 60 * self.journal.head["budget"]
+        budget = self.journal.head["budget"]
         cells = tasks.cells(self.machine, quick=self.options.short)
-        found = self.measurer.measure(cells, "tasks", self.options.seed, budget * TASKS)
+        found = self.measurer.measure(cells, "tasks", self.options.seed,
+                                      self.part_of(budget, TASKS))
         self.tasks = tasks.collect(cells, found)
         self.fits = tasks.fits(self.tasks)
         self.costs = tasks.costs(self.fits)
         self.beta = results.wire(self.fits)
-        self.largest = calls.largest_size(self.beta, budget)
+        self.largest = calls.largest_size(self.beta, 60 * budget)
         self.tell(sentences.of_tasks(self.costs, self.fits))
+
+    def try_calls(self):
+        """What a proof will cost, and how much time that leaves for choosing. Jobs that begin when
+        a step nearly ends are in its time."""
+        self.proof_costs = proof_time.measure(self.measurer, self.may_be_held(),
+                                              self.options.effort, self.options.seed,
+                                              self.until(TRIAL))
+        costs, held, end = self.proof_costs, self.held(), self.until(REGRET)
+        begin = self.measurer.spent
+        if not self.options.prove:
+            begin = max(self.until(LEAST_CHOICE), min(self.until(RULES), end - costs.proof(held)))
+            choosing = begin - costs.job - self.until(TASKS)
+            self.ends = begin - costs.job - (1 - CHOICE) * choosing, begin - costs.job
+        purposes = held_out.purposes(held, self.proving(), self.ruled_collectives())
+        self.tell(sentences.of_proof(costs, held, purposes, begin, end))
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,
                                  self.options)
-        chooser.run(self.largest, self.until(CHOICE))
+        chooser.run(self.largest, self.ends[0])
         self.choices = chooser.choices
         self.chosen = {name: value for name, value in chooser.chosen.items()
                        if not self.table.get(name).same(value, self.in_force(name))}
@@ -238,7 +265,7 @@ class Tuning:
         if self.options.variables:
             return
         racer = rules.Rules(self.measurer, self.table, self.machine, self.chosen, self.options)
-        self.rules = racer.run(self.until(RULES))
+        self.rules = racer.run(self.ends[1])
         if racer.tried:
             self.nothing = None
         for rule in self.rules:
@@ -283,33 +310,55 @@ class Tuning:
         for form in forms:
             for file, settings in given.items():
                 preflight.check_files(self.launcher.through(form), self.table, file, settings)
-        prover = prove.Prover(self.measurer, prove.Files(before, path, forms), self.held(),
-                              self.options.effort, self.options.seed, bool(self.options.against))
-        return prover.run(self.until(PROOF))
+        held = self.held()
+        purposes = held_out.purposes(held, self.proving(), self.ruled_collectives())
+        prover = prove.Prover(self.measurer, prove.Files(before, path, forms), held,
+                              self.proof_costs, purposes, self.options.effort, self.options.seed,
+                              bool(self.options.against))
+        return prover.run(self.until(PROOF), self.until(REGRET))
+
+    def proving(self):
+        """Variables that were chosen, or that given files set."""
+        return {*self.chosen, *self.proven, *self.against}
+
+    def ruled_collectives(self):
+        """Collectives whose small calls are to be proven."""
+        names = self.proving()
+        if names & {rules.USE, rules.FILE}:
+            return set(rules.NUMBERS)
+        return {rule.call.collective for rule in self.rules} \
+            | {name for name in rules.NUMBERS if rules.variable_of(name) in names}
 
     def held(self):
         return self.held_out(self.largest, self.machine)
 
     def held_out(self, largest, machine):
         """Calls for the proof, those among them that the choices, or given files, are for."""
-        names = {*self.chosen, *self.proven, *self.against}
+        return self.held_out_for(self.proving(), self.ruled_collectives(), largest, machine)
+
+    def may_be_held(self):
+        """Calls that a proof may have, whatever is chosen."""
+        if self.options.prove:
+            return self.held()
+        names = {name for group in self.tunable() for name in group.variables}
+        return self.held_out_for(names, set(rules.NUMBERS), self.largest, self.machine)
+
+    def held_out_for(self, names, small, largest, machine):
         affected = {held_out.kind(text) for group in knobs.GROUPS for text in group.calls
                     if set(group.variables) & names}
-        small = {rule.call.collective for rule in self.rules}
-        if names & {rules.USE, rules.FILE}:
-            small |= set(rules.NUMBERS)
-        small |= {name for name in rules.NUMBERS if rules.variable_of(name) in names}
         return held_out.calls_of(largest, machine, self.options.collectives, self.options.short,
                                  affected, small)
 
-    def measure_regret(self):
+    def measure_regret(self, left_out):
+        """left_out: calls that there was no time to prove anything by."""
         blocks = {}
         for record in self.measurer.records():
             asked = record["asked"]
             if asked["cell"].startswith("proof/") and "ok" == record["result"]["status"]:
                 blocks[calls.of_cell(asked)] = record["result"].get("block")
-        self.regret = regret.measure(self.measurer, self.table, self.held(), self.chosen,
-                                     blocks, self.options.effort, self.options.seed,
+        held = [call for call in self.held() if call not in left_out]
+        self.regret = regret.measure(self.measurer, self.table, held, self.proof_costs,
+                                     self.chosen, blocks, self.options.effort, self.options.seed,
                                      self.until(REGRET), self.rules_for)
 
     def rules_for(self, call):
@@ -327,7 +376,8 @@ class Tuning:
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
                              "broken": list(proof.broken), "better": list(proof.better),
                              "doubts": list(proof.doubts), "limit": proof.limit,
-                             "compared": proof.compared}}
+                             "compared": proof.compared,
+                             "left_out": list(map(str, proof.left_out))}}
         if proof.help and not proof.compared:
             ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
             found["files"] = {ways[form]: path for form in self.launcher.forms}
@@ -361,6 +411,7 @@ class Tuning:
         """The whole way; the exit status. The file has its name before the regret is measured,
         which does not change the verdict."""
         self.measure_tasks()
+        self.try_calls()
         self.choose()
         self.choose_rules()
         path = self.write_files()
@@ -373,7 +424,7 @@ class Tuning:
             path = self.settle(path, proof)
             self.tell(sentences.of_use(self.launcher.forms, path, proof.help))
         if self.nothing is None:
-            self.measure_regret()
+            self.measure_regret(proof.left_out)
             self.tell(sentences.of_regret(self.regret))
         self.write_results(proof, path)
         if self.nothing is not None:
@@ -383,6 +434,7 @@ class Tuning:
     def prove_only(self):
         """--prove; the exit status."""
         self.measure_tasks()
+        self.try_calls()
         path = self.write_given(PROVEN, self.proven)
         before = self.write_given(AGAINST, self.against) if self.options.against \
             else self.start_path()
