@@ -17,8 +17,9 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from posed_bench import Bench, LARGEST, Run, costs  # noqa: E402
-from pipering_tuning import calls, files, held_out, proof_time, race, report  # noqa: E402
+from posed_bench import Bench, LARGEST, Run, costs, wrong  # noqa: E402
+from pipering_tuning import (calls, files, held_out, proof_time, race, regret,  # noqa: E402
+                             report)
 
 SOME = ["--variables", "coll_pipering_alltoall_small,coll_pipering_window"]
 PACKED = "coll_pipering_rounds_packed"
@@ -60,6 +61,8 @@ def test_share():
         assert 0.15 * 900 < run.tuning.ends[0] < run.tuning.ends[1], run.tuning.ends
         found[begin, slow] = (run.tuning.ends[1] + run.tuning.proof_costs.job) / 900
         assert 10 < begin or not run.left_out, (begin, slow, run.left_out)
+        few = [line for line in run.said if line.startswith("there may be time for")]
+        assert bool(few) == (10 < begin), run.said
     assert abs(found[0.5, 1] - 0.65) < 0.01 and abs(found[30, 5] - 0.4) < 0.01, found
     assert 0.4 <= found[10, 1] < 0.64 and 0.4 <= found[0.5, 3] < 0.6, found
 
@@ -88,16 +91,39 @@ def test_given_files():
                                     (10, 60, 1), (30, 10, 20)):
             run = proof_of(directory, EXCHANGES, budget, begin=begin, slow=slow)
             late = seconds(run) - 60 * budget
-            first = [line for line in run.said if "the least proof, of" in line][:1]
+            first = [line for line in run.said if "the least proof, of" in line]
             allowed = LATE * 60 * budget
             if first:
                 warned += 1
                 prover = run.proofs[0]
                 allowed = max(allowed, 1.2 * prover.costs.proof(prover.calls))
-                assert "beyond the time of --budget" in first[0], first
+                assert 1 == len(first) and "beyond the time of --budget" in first[0], first
                 assert prover.pairs == 2 * proof_time.LEAST or not run.status, prover.pairs
             assert late <= allowed, (budget, begin, slow, late, run.said)
     assert 2 <= warned <= 4, warned
+
+
+def test_all_anew():
+    """a proof ends in its time even if all calls are measured anew, or on for what is not known"""
+    for drift in (0.01, 0.1):
+        for end in (70, 90, 110, 150, 200, 300):
+            bench = Bench(drift=drift)
+            proof = bench.prove(wrong(4, 1), until=end, end=end)
+            assert bench.machine.now <= (1 + LATE) * end, (drift, end, bench.machine.now)
+            assert not proof.help and proof.jobs >= proof_time.PAIRS, (drift, end, proof)
+
+
+def test_regret():
+    """regret has the calls that there is time for, the others are left out"""
+    held = held_out.calls_of(LARGEST, posed.RANKS, [], False)
+    dearest = max(held, key=costs(held).calls.get)
+    for until in (10, 20, 60):
+        bench = Bench(begin=3.0)
+        known = proof_time.Costs(3.0, costs(held).calls)
+        found = regret.measure(bench.measurer, bench.table, held, known, {}, {}, race.FULL, 1,
+                               until)
+        assert found and bench.machine.now <= until, (until, bench.machine.now)
+        assert until > 20 or dearest.total not in [row["total"] for row in found], found
 
 
 def test_preflight():

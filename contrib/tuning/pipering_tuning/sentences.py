@@ -65,14 +65,14 @@ def of_tasks(costs, fits):
     return lines
 
 
-def of_proof(costs, calls, purposes, begin, end):
+def of_proof(costs, calls, begin, end):
     """What a proof of these calls will take. begin: when it begins at the latest, end: when it is
     to end, in seconds of the run."""
     seconds = costs.proof(calls)
     lines = [f"a proof of {count(len(calls), 'held-out call')} takes about {clock_text(seconds)} "
              f"at least, and begins after {clock_text(begin)} at the latest"]
     if begin + seconds > end:
-        kept = proof_time.affordable(calls, purposes, costs, end - begin)
+        kept = proof_time.affordable(calls, [], costs, end - costs.job * proof_time.CHECKS - begin)
         lines.append(f"there may be time for {len(kept)} of these calls, the cheapest")
         lines += proof_time.beyond(costs, kept, begin, end)
     return lines

@@ -233,19 +233,21 @@ class Tuning:
         self.tell(sentences.of_tasks(self.costs, self.fits))
 
     def try_calls(self):
-        """What a proof will cost, and how much time that leaves for choosing. Jobs that begin when
-        a step nearly ends are in its time."""
+        """What a proof will cost, and how much time that leaves for choosing."""
         self.proof_costs = proof_time.measure(self.measurer, self.may_be_held(),
                                               self.options.effort, self.options.seed,
                                               self.until(TRIAL))
-        costs, held, end = self.proof_costs, self.held(), self.until(REGRET)
-        begin = self.measurer.spent
         if not self.options.prove:
-            begin = max(self.until(LEAST_CHOICE), min(self.until(RULES), end - costs.proof(held)))
-            choosing = begin - costs.job - self.until(TASKS)
-            self.ends = begin - costs.job - (1 - CHOICE) * choosing, begin - costs.job
-        purposes = held_out.purposes(held, self.proving(), self.ruled_collectives())
-        self.tell(sentences.of_proof(costs, held, purposes, begin, end))
+            self.share()
+
+    def share(self):
+        """How long choosing, and the rules, may go on: a job that they begin last is in their
+        time."""
+        costs, held, end = self.proof_costs, self.held(), self.until(REGRET)
+        begin = max(self.until(LEAST_CHOICE), min(self.until(RULES), end - costs.proof(held)))
+        last = begin - costs.job
+        self.ends = last - (1 - CHOICE) * (last - self.until(TASKS)), last
+        self.tell(sentences.of_proof(costs, held, begin, end))
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,
