@@ -5,8 +5,8 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Whole runs keep to their time on posed machines (posed.py) whose jobs begin slowly, or whose calls
-are slower than tasks let expect; and what a proof leaves out for that."""
+"""Whole runs keep to their time on posed machines (posed.py) whose jobs begin slowly, or whose
+calls are slower than tasks let expect; and what a proof leaves out for that."""
 
 import json
 import os

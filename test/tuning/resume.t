@@ -92,8 +92,9 @@ def test_journal_refused():
                 files.write(path, json.dumps({"format": 1, **HEAD, part: value}) + "\n")
                 refused(lambda: journal.Journal.resume(path, HEAD), "no journal", str(path))
                 refused(lambda: journal.check(path, HEAD), "no journal")
-        files.write(path, json.dumps({"format": 1, **HEAD, "budget": "30"}) + "\n")
-        refused(lambda: journal.check(path, HEAD), "no journal")
+        for part in ("budget", "preflight"):
+            files.write(path, json.dumps({"format": 1, **HEAD, part: "30"}) + "\n")
+            refused(lambda: journal.check(path, HEAD), "no journal")
         for line in ({"cell": ["c"]}, {"result": "ok"}, {"asked": 1}, {"spent": "1"},
                      {"result": {}}):
             whole = json.loads(lines[1])
@@ -125,7 +126,7 @@ def begun(place, *words):
     run.directory = files.make_directory(out)
     run.read_installation()
     head = {**run.asked_for(), "machine": {"library": "x", "hosts": ["n0"], "pml": "ob1",
-                                       "kernel": "kernel-1"}}
+                                       "kernel": "kernel-1"}, "preflight": 100.0}
     journal.Journal.create(os.path.join(out, "journal.jsonl"), head).close()
     return words
 
@@ -148,6 +149,7 @@ def test_proof_anew():
     refused(lambda: run.open_journal({"hosts": ["n0"]}), "kernel (kernel-1; now kernel-2)")
     run.program = os.path.join(place.path, "kernel-1")
     run.open_journal({"hosts": ["n0"]})
+    assert run.until(0.5) == 0.5 * (30 * 60 - 100), run.until(0.5)
     assert list(run.journal.records) == ["proof/0/after/b", "proof/0/before/c",
                                          "race/x/0/a/again"], run.journal.records
 

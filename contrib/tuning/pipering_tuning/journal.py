@@ -192,7 +192,7 @@ def _is_head(line):
     """Whether a line is the first one of a journal."""
     return FORMAT == line.get("format") and "machine" in line and "options" in line \
         and all(isinstance(line.get(part, {}), dict) for part in PARTS) \
-        and isinstance(line.get("budget", 0), (int, float))
+        and all(isinstance(line.get(part, 0), (int, float)) for part in ("budget", "preflight"))
 
 
 def _compare(path, then, now, free):
