@@ -164,14 +164,17 @@ def test_held_out_of_files():
 
 
 def test_purposes():
-    """of what is proven there are calls that it was raced on, and small ones of what has rules"""
+    """of what is proven there are calls that it was raced on, small ones of what has rules, and one on
+    each part of the ranks"""
     held = held_out.calls_of(LARGEST, posed.MACHINE, [], False, small=rules.NUMBERS)
 
     def kinds(names, small=()):
         found = held_out.purposes(held, set(names), set(small))
         assert all(found), found
+        assert [{call.part for call in some} for some in found] == \
+            [{calls.ALL}] * (len(found) - 1) + [{calls.HALF}], found
         return [({held_out.kind_of(call) for call in calls}, {call.dist for call in calls},
-                 min(call.total for call in calls)) for calls in found]
+                 min(call.total for call in calls)) for calls in found[:-1]]
 
     found = kinds(["coll_pipering_outlier_threshold"])
     assert [one[:2] for one in found] == [({"allgatherv"}, {"broadcast", "outlier", "spike"})]

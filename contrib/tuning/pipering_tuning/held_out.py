@@ -12,7 +12,8 @@ by a part of the ranks, where the machine has it: a file may help all of them an
 """
 
 from . import knobs, rules
-from .calls import HELD, SMALLEST, Call, call, is_there, words_of
+from .calls import ALL as ALL_RANKS
+from .calls import HALF, HEADS, HELD, SMALLEST, Call, call, is_there, words_of
 
 SMALL = (600, 2_400, 4_800)
 
@@ -57,7 +58,10 @@ def purposes(held, names, small):
     """Lists of these held-out calls, of each of which a proof must have one. names: variables that
     are proven: for each of their groups one of each kind that it was raced on, of a distribution
     that it was raced on if there is any; small: collectives with rules: one of their small calls.
-    For a variable that nothing is known of, and where nothing is, one of each collective."""
+    For a variable that nothing is known of, and where nothing is, one of each collective. Parts of
+    the ranks stand for none of these, but there is a call on each part."""
+    parts = [[one for one in held if one.part == part] for part in (HALF, HEADS)]
+    held = [one for one in held if ALL_RANKS == one.part]
     large = [one for one in held if one.total >= SMALLEST]
     found = [[one for one in held if one.collective == name and one.total < SMALLEST]
              for name in small]
@@ -68,12 +72,12 @@ def purposes(held, names, small):
     if names - known or not any(found):
         found += [[one for one in large or held if one.collective == name]
                   for name in dict.fromkeys(one.collective for one in held)]
-    return [calls for calls in found if calls]
+    return [calls for calls in found + parts if calls]
 
 
 def _alike(held, texts):
-    """For each kind of these COLLECTIVE:DIST:PLACE[:TYPE][@PART] the calls of that kind, those of their
-    distributions if there are any."""
+    """For each kind of these COLLECTIVE:DIST:PLACE[:TYPE][@PART] the calls of that kind, those of
+    their distributions if there are any."""
     found = []
     for name in dict.fromkeys(map(kind, texts)):
         dists = {words_of(text)[1] for text in texts if kind(text) == name}
