@@ -17,6 +17,7 @@
  *     why meetings   MPI_Alltoall and MPI_Barrier in all forms
  *     why gathers    MPI_Allgather and MPI_Allgatherv, seven of each
  *     why vectors    MPI_Bcast of 2 MiB twice, of 512 KiB five times
+ *     why types      a call or two of each collective, with types of all kinds
  *     why threads    four threads, each with a communicator of its own
  *     why abort      ends by MPI_Abort
  *     why kill       a rank kills itself
@@ -119,6 +120,95 @@ static void exchange(void)
 
     out[(tap_rank + 1) % RANKS] = in[(tap_rank + RANKS - 1) % RANKS] = 100;
     MPI_Alltoallv(from, out, displs, MPI_DOUBLE, to, in, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+/* Threes of MPI_SHORT, without and with room behind them. */
+static void broadcast_threes(void)
+{
+    MPI_Datatype dense, padded;
+
+    MPI_Type_contiguous(3, MPI_SHORT, &dense);
+    MPI_Type_create_resized(dense, 0, 8, &padded);
+    MPI_Type_commit(&dense);
+    MPI_Type_commit(&padded);
+    MPI_Bcast(to, 10, dense, 0, MPI_COMM_WORLD);
+    MPI_Bcast(to, 10, padded, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&padded);
+    MPI_Type_free(&dense);
+}
+
+/* Each rank receives 8 bytes from each: of type `first` from rank 0, none at all from rank 3. */
+static void exchange_types(MPI_Datatype first, MPI_Datatype rest)
+{
+    MPI_Datatype types[RANKS] = {first, rest, rest, MPI_BYTE}, bytes[RANKS];
+    int in[RANKS], out[RANKS], displs[RANKS], size;
+
+    for (int i = 0; i < RANKS; i++) {
+        MPI_Type_size(types[i], &size);
+        in[i] = 3 == i ? 0 : 8 / size;
+        out[i] = 3 == tap_rank ? 0 : 8;
+        displs[i] = 8 * i;
+        bytes[i] = MPI_BYTE;
+    }
+    MPI_Alltoallw(from, out, displs, bytes, to, in, displs, types, MPI_COMM_WORLD);
+}
+
+static void exchange_several_types(void)
+{
+    MPI_Datatype shorts, ints;
+
+    MPI_Type_contiguous(4, MPI_SHORT, &shorts);
+    MPI_Type_contiguous(2, MPI_INT, &ints);
+    MPI_Type_commit(&shorts);
+    MPI_Type_commit(&ints);
+    exchange_types(MPI_INT, MPI_INT);
+    exchange_types(MPI_DOUBLE, MPI_INT);
+    exchange_types(shorts, ints);
+    exchange_types(MPI_DOUBLE, ints);
+    MPI_Type_free(&ints);
+    MPI_Type_free(&shorts);
+}
+
+/* What is received has another type than what is sent. */
+static void gather_types(void)
+{
+    const int counts[RANKS] = {1, 1, 1, 1}, displs[RANKS] = {0, 1, 2, 3};
+
+    MPI_Allgather(from, 8, MPI_BYTE, to, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, to, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgatherv(from, 4, MPI_BYTE, to, counts, displs, MPI_FLOAT, MPI_COMM_WORLD);
+}
+
+static void keep(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void) in;
+    (void) inout;
+    (void) count;
+    (void) type;
+}
+
+/* Of values that are rounded, pairs and MPI_MAX among them; of integers, once as a user says. */
+static void reduce_types(void)
+{
+    MPI_Op users;
+
+    MPI_Allreduce(from, to, 10, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Reduce(from, to, 10, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(from, to, 10, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+    MPI_Scan(from, to, 10, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Exscan(from, to, 10, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
+    MPI_Op_create(keep, 1, &users);
+    MPI_Allreduce(from, to, 10, MPI_INT, users, MPI_COMM_WORLD);
+    MPI_Op_free(&users);
+}
+
+static void run_types(void)
+{
+    broadcast_threes();
+    exchange_several_types();
+    gather_types();
+    reduce_types();
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* A form of a collective: blocking, nonblocking, or persistent and started twice. */
@@ -319,6 +409,8 @@ int main(int argc, char **argv)
         run_meetings();
     } else if (0 == strcmp(what, "vectors")) {
         run_vectors();
+    } else if (0 == strcmp(what, "types")) {
+        run_types();
     } else if (0 == strcmp(what, "loop")) {
         run_loop(2 < argc ? atoi(argv[2]) : 1);
     } else if (0 == strcmp(what, "calls")) {

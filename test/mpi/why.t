@@ -25,9 +25,21 @@ for one in json.load(sys.stdin)["classes"]:
         sort
 }
 
+# types [CALL]...: the same with what is known of types: calls, name, type, memory, order.
+types() {
+    "$root/contrib/tuning/pipering-why" --json "$dir" | python3 -c '
+import json, sys
+for one in json.load(sys.stdin)["classes"]:
+    if len(sys.argv) == 1 or one["call"] in sys.argv[1:]:
+        print("%g" % one["calls"], one["call"], one["type"] or "-",
+              "dense" if one["contiguous"] else "pieces",
+              "in order" if one["order_matters"] else "in any order")' "$@" |
+        sort
+}
+
 # shellcheck disable=SC2317 # yes_if calls it
 report() {
-    "$root/contrib/tuning/pipering-why" "$dir"
+    "$root/contrib/tuning/pipering-why" --top 0 "$dir"
 }
 
 # recorded LABEL [MPIRUN'S OPTION]... PROGRAM: a job on this machine with an empty directory.
@@ -84,6 +96,41 @@ EXPECTED
 )"
 is "so is what is switched off" "$(classes alltoallv)" \
     "1 alltoallv 4 800 800 1 dense tuned off: switched off"
+
+# ---- types ----
+
+recorded "types" "${mine[@]}" "$bin/why" types
+is "types are recorded by their names" "$(types)" "$(sort <<EXPECTED
+1 bcast derived dense in any order
+1 bcast derived pieces in any order
+1 alltoallw MPI_INT dense in any order
+2 alltoallw several types dense in any order
+1 alltoallw derived dense in any order
+1 allgather MPI_DOUBLE dense in any order
+1 allgather MPI_INT dense in any order
+1 allgatherv MPI_FLOAT dense in any order
+1 allreduce MPI_FLOAT dense in order
+1 reduce MPI_DOUBLE dense in order
+1 reduce MPI_DOUBLE_INT pieces in order
+1 scan MPI_INT dense in any order
+1 exscan MPI_UINT64_T dense in any order
+1 allreduce MPI_INT dense in order
+1 barrier - dense in any order
+EXPECTED
+)"
+for name in "MPI_UINT64_T" "MPI_FLOAT, order matters" "MPI_DOUBLE_INT, with gaps, order matters" \
+    "derived, with gaps" "several types"; do
+    is "the report shows $name" "$(report | grep -c "^ *[0-9]* .* [a-z]*  *$name   *4 ")" 1
+done
+recorded "types, summed in fixed point" "${mine[@]}" --mca coll_pipering_fixed_point_sum 1 \
+    "$bin/why" types
+is "in fixed point the order of a sum does not matter" "$(types {all,}reduce)" "$(sort <<EXPECTED
+1 allreduce MPI_FLOAT dense in any order
+1 allreduce MPI_INT dense in order
+1 reduce MPI_DOUBLE dense in order
+1 reduce MPI_DOUBLE_INT pieces in order
+EXPECTED
+)"
 
 # ---- MPI_Alltoall and MPI_Barrier ----
 

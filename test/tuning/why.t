@@ -21,19 +21,21 @@ from pipering_tuning import files, why_classes, why_records  # noqa: E402
 DOOR = os.path.join(tap.TUNING, "pipering-why")
 PLACES = 8
 DEFAULTS = {"call": "allgatherv", "server": "tuned", "reason": "small: fewer bytes than min_total",
-            "ranks": 4, "calls": 10, "bytes": 10000, "largest": 5000, "contributors": 20,
-            "least": 900, "most": 1100, "time": 10 ** 9, "shortest": 10, "longest": 10 ** 9,
-            "forecast": 0.0, "rival": 0.0, "algorithm": "ring"}
+            "ranks": 4, "contiguous": 1, "order_matters": 0, "type": "MPI_DOUBLE", "calls": 10,
+            "bytes": 10000, "largest": 5000, "contributors": 20, "least": 900, "most": 1100,
+            "time": 10 ** 9, "shortest": 10, "longest": 10 ** 9, "forecast": 0.0, "rival": 0.0,
+            "algorithm": "ring"}
 
 
 def record(order="<", **values):
     """The bytes of a record."""
     of = {**DEFAULTS, **values}
     return struct.pack(order + why_records.RECORD, of["call"].encode(), of["server"].encode(),
-                       of["reason"].encode(), of["ranks"], 10, 9, 3, of.get("contiguous", 1),
-                       of["calls"], of["bytes"], of["largest"], of["contributors"], of["least"],
-                       of["most"], of["time"], of["shortest"], of["longest"], of["forecast"],
-                       of["rival"], of["algorithm"].encode())
+                       of["reason"].encode(), of["ranks"], 10, 9, 3, of["contiguous"],
+                       of["order_matters"], of["type"].encode(), of["calls"], of["bytes"],
+                       of["largest"], of["contributors"], of["least"], of["most"], of["time"],
+                       of["shortest"], of["longest"], of["forecast"], of["rival"],
+                       of["algorithm"].encode())
 
 
 def table(records, rank=0, job=1, world=1, order="<", ended=1, began=1e9, without=0):
@@ -97,9 +99,27 @@ def test_merging():
 def test_classes_apart():
     """whatever tells classes apart keeps them apart"""
     ways = [{"call": "allgather"}, {"server": "han"}, {"reason": "off: switched off"},
-            {"ranks": 8}, {"contiguous": 0}]
+            {"ranks": 8}, {"contiguous": 0}, {"order_matters": 1}, {"type": "MPI_INT"}]
     for way in ways:
         assert len(Job(table([record(), record(**way)])).json()["classes"]) == 2, way
+
+
+def test_types():
+    """types are called by what is known of them"""
+    records = [record(calls=30), record(calls=20, type="derived", contiguous=0),
+               record(calls=10, type="derived"), record(calls=10, type="several types"),
+               record(calls=20, type="MPI_DOUBLE_INT", contiguous=0),
+               record(calls=40, call="allreduce", order_matters=1),
+               record(calls=40, call="barrier", type="", bytes=0, largest=0, contributors=0)]
+    job = Job(table(records))
+    text = job.run().stdout
+    lines = [line.split("  ") for line in text.splitlines()]
+    for name in ("MPI_DOUBLE", "derived, with gaps", "derived", "several types",
+                 "MPI_DOUBLE_INT, with gaps", "MPI_DOUBLE, order matters"):
+        assert any(name in [cell.strip() for cell in line] for line in lines), (name, text)
+    found = {(one["type"], one["contiguous"], one["order_matters"])
+             for one in job.json()["classes"]}
+    assert ("derived", False, False) in found and ("MPI_DOUBLE", True, True) in found, found
 
 
 def test_ranking():
@@ -266,7 +286,7 @@ def test_other_sizes():
     """records of another size are refused"""
     data = bytearray(table([record()]))
     struct.pack_into("<I", data, 24, 216)
-    refused(Job(bytes(data)).run(), "records of 216 bytes where 224")
+    refused(Job(bytes(data)).run(), "records of 216 bytes where 256")
 
 
 def test_bad_input():
@@ -294,10 +314,11 @@ def test_no_data():
 
 def test_report():
     """the report shows what a class is, and how much is left out"""
-    records = [record(), record(call="bcast", time=10 ** 8, contiguous=0)]
+    records = [record(), record(call="bcast", time=10 ** 8, type="derived", contiguous=0)]
     text = Job(table(records)).run().stdout
-    for words in ("allgatherv", "bcast, derived type", "tuned (small)", "50%", "1000 B", "1 s",
-                  "Not served by coll/pipering", "fewer bytes than min_total", "512 B and more"):
+    for words in ("allgatherv", "bcast", "derived, with gaps", "tuned (small)", "50%", "1000 B",
+                  "1 s", "Not served by coll/pipering", "fewer bytes than min_total",
+                  "512 B and more"):
         assert words in text, (words, text)
     assert "and 1 classes more, 100 ms together" in Job(table(records)).run("--top", "1").stdout
 

@@ -44,7 +44,7 @@ static void test_form(void)
 
     ok(0 == strcmp(table->magic, MCA_COLL_PIPERING_WHY_MAGIC), "a table says what it is");
     is(table->header_size, 208, "its header has the size that pipering-why expects");
-    is(table->record_size, 224, "its records have, too");
+    is(table->record_size, 256, "its records have, too");
     is((char *) &table->record[table->places] - (char *) table, sizeof(*table),
        "records fill the rest");
     ok(7 == table->job && 3 == table->rank && 0 == strcmp("node", table->host)
@@ -85,6 +85,7 @@ static void test_classes(void)
 {
     const shape_t shape = {.bytes = 8, .largest = 8, .contributors = 1};
     const shape_t dense = {.bytes = 8, .largest = 8, .contributors = 1, .contiguous = true};
+    const shape_t rounded = {.bytes = 8, .largest = 8, .contributors = 1, .order_matters = true};
     const char *same = "12345678901234567890123";
     char longer[64];
     const class_t class = mca_coll_pipering_why_class("a", "b", "c", 4, &shape);
@@ -96,11 +97,36 @@ static void test_classes(void)
            && differ(class, mca_coll_pipering_why_class("a", "x", "c", 4, &shape))
            && differ(class, mca_coll_pipering_why_class("a", "b", "x", 4, &shape))
            && differ(class, mca_coll_pipering_why_class("a", "b", "c", 5, &shape))
-           && differ(class, mca_coll_pipering_why_class("a", "b", "c", 4, &dense)),
+           && differ(class, mca_coll_pipering_why_class("a", "b", "c", 4, &dense))
+           && differ(class, mca_coll_pipering_why_class("a", "b", "c", 4, &rounded)),
        "each property makes another class");
     ok(!differ(mca_coll_pipering_why_class(longer, "b", "c", 4, &shape),
                mca_coll_pipering_why_class(same, "b", "c", 4, &shape)),
        "a text that is too long is cut");
+}
+
+static class_t class_of_type(const char *type)
+{
+    const shape_t shape = {.bytes = 8, .largest = 8, .contributors = 1, .type = type};
+
+    return mca_coll_pipering_why_class("allgatherv", "tuned", "small", 8, &shape);
+}
+
+/* By what they are called, wherever that stands: a process has it elsewhere than another one. */
+static void test_types(void)
+{
+    const char *longest = "MPI_CXX_LONG_DOUBLE_COMPLEX", *longer = "a name as users may give to it";
+    char copy[] = "MPI_DOUBLE", cut[64];
+
+    (void) snprintf(cut, sizeof(cut), "%s, and more", longer);
+    ok(differ(class_of_type("MPI_DOUBLE"), class_of_type("MPI_DOUBLE_INT"))
+           && differ(class_of_type("MPI_DOUBLE"), class_of_type(NULL)),
+       "types make classes");
+    ok(!differ(class_of_type("MPI_DOUBLE"), class_of_type(copy)), "by their names alone");
+    ok(0 == strcmp(longest, class_of_type(longest).type)
+           && 0 == strcmp("", class_of_type(NULL).type),
+       "the name is kept, or that there is none");
+    ok(!differ(class_of_type(longer), class_of_type(cut)), "one that is too long is cut");
 }
 
 /* ---- sums ---- */
@@ -234,6 +260,7 @@ int main(void)
     test_form();
     test_octaves();
     test_classes();
+    test_types();
     test_sums();
     test_bounds();
     test_forecast();

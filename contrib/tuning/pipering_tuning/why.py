@@ -106,6 +106,13 @@ def served(one):
     return f"{one.server} ({why_classes.reason_name(one.reason)})"
 
 
+def type_name(one):
+    """What is known of the types of a class; "": it has no data."""
+    return ", ".join(([one.type] if one.type else [])
+                     + ([] if one.contiguous else ["with gaps"])
+                     + (["order matters"] if one.order_matters else []))
+
+
 def own_text(one, at_most):
     """The own time of a call, or what it is at most."""
     return at_most + seconds(one.slowest) if one.own is None else seconds(one.own)
@@ -114,18 +121,18 @@ def own_text(one, at_most):
 def table_row(number, one, elapsed):
     vector = is_vector(one)
     return (str(number), seconds(one.time), percent(one.time, elapsed), count(one.calls),
-            one.call + ("" if one.contiguous else ", derived type"), str(one.ranks),
-            size(one.bytes), "-" if vector else percent(one.largest, one.bytes),
+            one.call, type_name(one) or "-", str(one.ranks), size(one.bytes),
+            "-" if vector else percent(one.largest, one.bytes),
             "-" if vector else count(one.contributors), seconds(one.each), own_text(one, "<= "),
             seconds(one.forecast), served(one))
 
 
 def table_lines(classes, elapsed, top):
     shown = classes[:top] if top else classes
-    head = ("#", "time", "part", "calls", "call", "ranks", "bytes", "largest", "from", "a call",
-            "own", "model", "served by")
+    head = ("#", "time", "part", "calls", "call", "type", "ranks", "bytes", "largest", "from",
+            "a call", "own", "model", "served by")
     rows = [head] + [table_row(i + 1, one, elapsed) for i, one in enumerate(shown)]
-    yield from columns(rows, left=(4, 12))
+    yield from columns(rows, left=(4, 5, 13))
     if len(shown) < len(classes):
         rest = sum(one.time for one in classes[len(shown):])
         yield f"and {len(classes) - len(shown)} classes more, {seconds(rest)} together (--top 0)"

@@ -24,9 +24,11 @@ from .why_records import Record
 # on the rank that takes longest. `gain` is of a process, too, and the most there can be where `own`
 # is None; `variable` is what might bring it. Of calls that are not blocking the time is not known,
 # and so no gain; of calls on communicators that coll/pipering has not measured the model says
-# nothing.
-Class = namedtuple("Class", "call server reason ranks contiguous calls bytes least most largest "
-                            "contributors time each own slowest longest forecast gain variable")
+# nothing. `type` is the name of a type of MPI, "derived", "several types", or "" of calls without
+# data; `order_matters` of a reduction whose result depends on the order of its values.
+Class = namedtuple("Class", "call server reason ranks type contiguous order_matters calls bytes "
+                            "least most largest contributors time each own slowest longest "
+                            "forecast gain variable")
 
 PIPERING = "pipering"
 REDUCTIONS = ("allreduce", "reduce", "scan", "exscan")
@@ -142,8 +144,9 @@ def merge(records, hosts, processes):
                           min(len(hosts), first.ranks))
         if variable and foreseen and collective_of(first.call)[1] == "blocking":
             gain = (at_most - forecast) * calls / processes
-    return Class(first.call, first.server, first.reason, first.ranks, first.contiguous,
-                 calls / first.ranks, sum(record.bytes for record in records) / calls,
+    return Class(first.call, first.server, first.reason, first.ranks, first.type,
+                 first.contiguous, first.order_matters, calls / first.ranks,
+                 sum(record.bytes for record in records) / calls,
                  min(record.least for record in records), max(record.most for record in records),
                  sum(record.largest for record in records) / calls,
                  sum(record.contributors for record in records) / calls, total / processes,

@@ -17,17 +17,18 @@ from collections import namedtuple
 
 from .files import Refusal
 
-MAGIC = b"pipering-why 1"
+MAGIC = b"pipering-why 2"
 BYTE_ORDER = 0x01020304
 HEADER = "16s8Id3Q64s64s"
-CLASS = "24s16s64sI4B"
+CLASS = "24s16s64sI5B31s"
 RECORD = CLASS + "9Q2d24s"
 
 Table = namedtuple("Table", "path job rank world ended began elapsed calls_without time_without "
                             "host release records")
 Record = namedtuple("Record", "call server reason ranks bytes_octave largest_octave "
-                              "contributors_octave contiguous calls bytes largest contributors "
-                              "least most time shortest longest forecast rival algorithm")
+                              "contributors_octave contiguous order_matters type calls bytes "
+                              "largest contributors least most time shortest longest forecast "
+                              "rival algorithm")
 
 
 def text(field):
@@ -47,7 +48,8 @@ def byte_order(data, path):
 
 def record_of(fields):
     return Record(text(fields[0]), text(fields[1]), text(fields[2]), *fields[3:7],
-                  bool(fields[7]), *fields[8:19], text(fields[19]))
+                  bool(fields[7]), bool(fields[8]), text(fields[9]), *fields[10:21],
+                  text(fields[21]))
 
 
 def parse(data, path):

@@ -484,7 +484,7 @@ int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
     if (OMPI_SUCCESS == rc) {
         mca_common_irregular_count(
             &mca_coll_pipering_component.process.counters.fixed_point_sums, 1);
-        mca_coll_pipering_why_whole(&module->context, "fixed-point sum");
+        mca_coll_pipering_why_fixed_point(&module->context);
     }
     return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_irregular_mpi_error(rc);
 }

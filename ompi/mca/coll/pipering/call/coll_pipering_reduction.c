@@ -25,24 +25,29 @@
      | BASIC_TYPES(OPAL_DATATYPE_UINT1, OPAL_DATATYPE_UINT2))
 
 /*
- * Whether the bits of a result depend on the order in which values are combined. Sums
- * and products are rounded; MPI_MAX and its kin take one of two zeros or NaNs by their
+ * Sums and products are rounded; MPI_MAX and its kin take one of two zeros or NaNs by their
  * place, so no operation on floating-point values or pairs of them is safe; op/avx makes
  * some sums of short integers saturate. What a user's operation does nobody knows. All
- * others are exact: integers (which wrap), logical and bitwise operations, addition in fixed point.
+ * others are exact: integers (which wrap), logical and bitwise operations.
  */
+bool mca_coll_pipering_order_matters(struct ompi_op_t *op, const struct ompi_datatype_t *dtype)
+{
+    const uint32_t basic = dtype->super.bdt_used;
+
+    return !ompi_op_is_intrinsic(op) || 0 != (ROUNDED & basic)
+           || (&ompi_mpi_op_sum.op == op && 0 != (SATURATED & basic));
+}
+
+/* The same of a call, which may add in fixed point. That is exact, too. */
 static bool order_matters(const mca_coll_pipering_reduction_t *reduction,
                           const mca_coll_pipering_module_t *module)
 {
-    const uint32_t basic = reduction->dtype->super.bdt_used;
-
     for (int i = 0; i < MCA_COLL_PIPERING_FORMATS; ++i) {
         if (module->addend[i].sum == reduction->op) {
             return false;
         }
     }
-    return !ompi_op_is_intrinsic(reduction->op) || 0 != (ROUNDED & basic)
-           || (&ompi_mpi_op_sum.op == reduction->op && 0 != (SATURATED & basic));
+    return mca_coll_pipering_order_matters(reduction->op, reduction->dtype);
 }
 
 int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,

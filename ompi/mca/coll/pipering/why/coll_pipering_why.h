@@ -39,6 +39,7 @@ typedef struct mca_coll_pipering_verdict_t {
     bool heard;                        /**< the call has come to coll/pipering, */
     mca_coll_pipering_reason_t reason; /**< which serves it (TAKEN), or leaves it for this reason */
     const char *algorithm;             /**< that serves it */
+    bool fixed_point;            /**< by a sum that has the same bits in any order */
     bool foreseeable;            /**< the model can be asked what the call would take ... */
     mca_coll_pipering_key_t key; /**< ... by this key; its counts are the caller's */
 } mca_coll_pipering_verdict_t;
@@ -56,12 +57,15 @@ static inline void mca_coll_pipering_why_taken(const mca_coll_pipering_context_t
     }
 }
 
-/** Says that coll/pipering serves the call by several others, of which the model is not asked. */
-static inline void mca_coll_pipering_why_whole(const mca_coll_pipering_context_t *context,
-                                               const char *algorithm)
+/**
+ * Says that coll/pipering serves the call by a sum in fixed point: by several other calls, of which
+ * the model is not asked.
+ */
+static inline void mca_coll_pipering_why_fixed_point(const mca_coll_pipering_context_t *context)
 {
-    mca_coll_pipering_why_taken(context, algorithm);
+    mca_coll_pipering_why_taken(context, "fixed-point sum");
     if (OPAL_UNLIKELY(NULL != context->verdict)) {
+        context->verdict->fixed_point = true;
         context->verdict->foreseeable = false;
     }
 }

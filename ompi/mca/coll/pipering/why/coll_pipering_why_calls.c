@@ -10,8 +10,8 @@
 /**
  * @file
  * The functions that MPI calls where calls are recorded: each hands its call on, then says what
- * sizes it had. Of nonblocking and persistent calls the time is that of the call which makes the
- * request, as a request may be over at any time.
+ * sizes and types it had. Of nonblocking and persistent calls the time is that of the call which
+ * makes the request, as a request may be over at any time.
  */
 
 #include "coll_pipering_why.h"
@@ -20,7 +20,23 @@
 #include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
 #include "ompi/mca/topo/base/base.h"
 
-/* ---- sizes ---- */
+/* ---- sizes and types ---- */
+
+static const char derived[] = "derived", several[] = "several types";
+
+/* What a type is called. MPI's own types have their names as long as MPI runs. */
+static const char *name_of(const struct ompi_datatype_t *type)
+{
+    return 0 != ompi_datatype_is_predefined(type) ? type->name : derived;
+}
+
+/* The name of types of which some are called `before`, which may be NULL, and one is `type`. */
+static const char *joint_name(const char *before, const struct ompi_datatype_t *type)
+{
+    const char *name = name_of(type);
+
+    return NULL == before || name == before ? name : several;
+}
 
 static bool is_contiguous(struct ompi_datatype_t *type, int count)
 {
@@ -35,14 +51,25 @@ static mca_coll_pipering_why_shape_t equal_parts(int count, struct ompi_datatype
     return (mca_coll_pipering_why_shape_t){.bytes = each * (uint64_t) parts,
                                            .largest = each,
                                            .contributors = 0 < each ? (uint32_t) parts : 0,
-                                           .contiguous = is_contiguous(type, count)};
+                                           .contiguous = is_contiguous(type, count),
+                                           .type = name_of(type)};
+}
+
+static mca_coll_pipering_why_shape_t combined(int count, struct ompi_datatype_t *type,
+                                              struct ompi_op_t *op)
+{
+    mca_coll_pipering_why_shape_t shape = equal_parts(count, type, 1);
+
+    shape.order_matters = mca_coll_pipering_order_matters(op, type);
+    return shape;
 }
 
 /* Parts of one type, or each of its own. */
 static mca_coll_pipering_why_shape_t parts(const int *counts, struct ompi_datatype_t *type,
                                            struct ompi_datatype_t *const *types, int count)
 {
-    mca_coll_pipering_why_shape_t shape = {.contiguous = true};
+    mca_coll_pipering_why_shape_t shape = {.contiguous = true,
+                                           .type = NULL == types ? name_of(type) : NULL};
 
     for (int i = 0; i < count; ++i) {
         struct ompi_datatype_t *const of = NULL == types ? type : types[i];
@@ -52,6 +79,7 @@ static mca_coll_pipering_why_shape_t parts(const int *counts, struct ompi_dataty
             shape.largest = bytes > shape.largest ? bytes : shape.largest;
             shape.contributors += 1;
             shape.contiguous = shape.contiguous && is_contiguous(of, counts[i]);
+            shape.type = NULL == types ? shape.type : joint_name(shape.type, of);
         }
     }
     return shape;
@@ -192,7 +220,7 @@ FORMS(ALLGATHERV_PARAMETERS, ALLGATHERV_ARGUMENTS,
       why_iallgatherv, iallgatherv, iallgatherv_module,
       why_allgatherv_init, allgatherv_init, allgatherv_init_module)
 
-FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, equal_parts(count, dtype, 1),
+FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, combined(count, dtype, op),
       why_allreduce, allreduce, allreduce_module,
       why_iallreduce, iallreduce, iallreduce_module,
       why_allreduce_init, allreduce_init, allreduce_init_module)
@@ -202,17 +230,17 @@ FORMS(BCAST_PARAMETERS, BCAST_ARGUMENTS, equal_parts(count, dtype, 1),
       why_ibcast, ibcast, ibcast_module,
       why_bcast_init, bcast_init, bcast_init_module)
 
-FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, equal_parts(count, dtype, 1),
+FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, combined(count, dtype, op),
       why_exscan, exscan, exscan_module,
       why_iexscan, iexscan, iexscan_module,
       why_exscan_init, exscan_init, exscan_init_module)
 
-FORMS(REDUCE_PARAMETERS, REDUCE_ARGUMENTS, equal_parts(count, dtype, 1),
+FORMS(REDUCE_PARAMETERS, REDUCE_ARGUMENTS, combined(count, dtype, op),
       why_reduce, reduce, reduce_module,
       why_ireduce, ireduce, ireduce_module,
       why_reduce_init, reduce_init, reduce_init_module)
 
-FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, equal_parts(count, dtype, 1),
+FORMS(FOLD_PARAMETERS, FOLD_ARGUMENTS, combined(count, dtype, op),
       why_scan, scan, scan_module,
       why_iscan, iscan, iscan_module,
       why_scan_init, scan_init, scan_init_module)

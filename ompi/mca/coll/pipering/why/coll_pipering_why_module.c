@@ -219,6 +219,7 @@ mca_coll_pipering_why_call_t mca_coll_pipering_why_begin(mca_coll_base_module_t 
 
     if (1 == ++depth) {
         module->verdict.heard = false;
+        module->verdict.fixed_point = false;
         module->verdict.foreseeable = false;
     }
     call.around = exchange_verdict(module, 1 == depth ? &module->verdict : NULL);
@@ -269,7 +270,10 @@ static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_why_module
         server = name_of(below, name);
         reason = recorder.reason[verdict->reason];
     }
-    return mca_coll_pipering_why_class(call, server, reason, ranks, shape);
+    mca_coll_pipering_why_class_t of
+        = mca_coll_pipering_why_class(call, server, reason, ranks, shape);
+    of.order_matters = shape->order_matters && !verdict->fixed_point;
+    return of;
 }
 
 /* What the call takes, or would take, by coll/pipering; asked again while links are learnt. */

@@ -61,6 +61,10 @@ mca_coll_pipering_why_class(const char *call, const char *server, const char *re
     of.largest_octave = octave_of(shape->largest);
     of.contributors_octave = octave_of(shape->contributors);
     of.contiguous = shape->contiguous;
+    of.order_matters = shape->order_matters;
+    if (NULL != shape->type) {
+        set_text(of.type, sizeof(of.type), shape->type);
+    }
     return of;
 }
 

@@ -26,18 +26,20 @@
 #include <stdint.h>
 
 /** First bytes of a file; changes with anything else that is declared here. */
-#define MCA_COLL_PIPERING_WHY_MAGIC "pipering-why 1"
+#define MCA_COLL_PIPERING_WHY_MAGIC "pipering-why 2"
 
 /** Places, a power of two; and those that a class may stand in. */
 #define MCA_COLL_PIPERING_WHY_PLACES 512
 #define MCA_COLL_PIPERING_WHY_PROBES 16
 
-/** Sizes of a call, as far as this process knows them. */
+/** Sizes and types of a call, as far as this process knows them. */
 typedef struct mca_coll_pipering_why_shape_t {
     uint64_t bytes;        /**< all contributions; of an all-to-all, what this process receives */
     uint64_t largest;      /**< contribution */
     uint32_t contributors; /**< with any bytes */
-    bool contiguous;       /**< its types */
+    bool contiguous;       /**< the types of what this process receives ... */
+    const char *type;      /**< ... and their name, borrowed; NULL: there is no data */
+    bool order_matters;    /**< values are combined, and the result depends on the order */
 } mca_coll_pipering_why_shape_t;
 
 /** What calls of a class have in common. Texts are padded by zeros, so that bytes compare. */
@@ -47,7 +49,8 @@ typedef struct mca_coll_pipering_why_class_t {
     char reason[64]; /**< the algorithm, or why coll/pipering did not serve it */
     uint32_t ranks;  /**< of the communicator */
     uint8_t bytes_octave, largest_octave, contributors_octave;
-    uint8_t contiguous;
+    uint8_t contiguous, order_matters;
+    char type[31]; /**< "": there is no data */
 } mca_coll_pipering_why_class_t;
 
 typedef struct mca_coll_pipering_why_record_t {
