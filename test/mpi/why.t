@@ -120,7 +120,8 @@ EXPECTED
 )"
 for name in "MPI_UINT64_T" "MPI_FLOAT, order matters" "MPI_DOUBLE_INT, with gaps, order matters" \
     "derived, with gaps" "several types"; do
-    is "the report shows $name" "$(report | grep -c "^ *[0-9]* .* [a-z]*  *$name   *4 ")" 1
+    is "the report shows $name, in its table and in a histogram" \
+        "$(report | grep -c "^ *[0-9]* .* [a-z]*  *$name   *4 \|^  $name   *[0-9.]* .*#$")" 2
 done
 recorded "types, summed in fixed point" "${mine[@]}" --mca coll_pipering_fixed_point_sum 1 \
     "$bin/why" types

@@ -9,6 +9,7 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def test_classes_apart():
 
 
 def test_types():
-    """types are called by what is known of them"""
+    """types are called by what is known of them, and calls are counted by these names"""
     records = [record(calls=30), record(calls=20, type="derived", contiguous=0),
                record(calls=10, type="derived"), record(calls=10, type="several types"),
                record(calls=20, type="MPI_DOUBLE_INT", contiguous=0),
@@ -117,9 +118,44 @@ def test_types():
     for name in ("MPI_DOUBLE", "derived, with gaps", "derived", "several types",
                  "MPI_DOUBLE_INT, with gaps", "MPI_DOUBLE, order matters"):
         assert any(name in [cell.strip() for cell in line] for line in lines), (name, text)
+    assert histogram(text, "Calls by types") == [
+        ("MPI_DOUBLE", "7.5"), ("MPI_DOUBLE, order matters", "10"),
+        ("MPI_DOUBLE_INT, with gaps", "5"), ("derived", "2.5"), ("derived, with gaps", "5"),
+        ("no data", "10"), ("several types", "2.5")], text
     found = {(one["type"], one["contiguous"], one["order_matters"])
              for one in job.json()["classes"]}
     assert ("derived", False, False) in found and ("MPI_DOUBLE", True, True) in found, found
+
+
+def histogram(text, title):
+    """The (label, calls) of a histogram in a report."""
+    lines = text.split(f"\n{title} ", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
+    assert lines and all(line.endswith("#") for line in lines), lines
+    return [tuple(re.split("  +", line.strip())[:2]) for line in lines]
+
+
+def test_histograms():
+    """calls are counted by bytes, ranks, skew and time, by their time too"""
+    records = [record(calls=8, bytes=8 * 2000, largest=8 * 500, time=8 * 2 * 10 ** 6),
+               record(calls=4, call="allgather", bytes=4 * 3000, largest=4 * 1500,
+                      time=4 * 10 ** 4),
+               record(calls=2, ranks=2, bytes=2 * 60, largest=2 * 60, time=2 * 5 * 10 ** 6),
+               record(calls=8, ranks=16, bytes=8 * 2000, largest=8 * 2000, time=8 * 3 * 10 ** 6),
+               record(calls=4, call="bcast", bytes=4 * 500, largest=4 * 500, time=4 * 10 ** 4),
+               record(calls=4, call="neighbor_alltoallw", bytes=4 * 800, contributors=4 * 2,
+                      largest=4 * 400, time=4 * 10 ** 4)]
+    text = Job(table(records)).run("--top", "1").stdout
+    for title, wanted in (
+            ("Calls by bytes in all", [("32 B and more", "1"), ("256 B and more", "1"),
+                                       ("512 B and more", "1"), ("1 KiB and more", "2.5"),
+                                       ("2 KiB and more", "1")]),
+            ("Calls by ranks", [("2", "1"), ("4", "5"), ("16", "0.5")]),
+            ("Calls by the largest contribution over the average",
+             [("equal", "3"), ("2 to 4 times", "2"), ("8 times and more", "0.5")]),
+            ("Calls by the average time of one", [("10 µs and more", "3"),
+                                                  ("1 ms and more", "3.5")])):
+        assert histogram(text, title) == wanted, (histogram(text, title), text)
+    assert re.search(r"\n  4  +5  +16.1 ms  #{40}\n", text), text
 
 
 def test_ranking():

@@ -9,6 +9,7 @@
 
 import argparse
 import json
+import math
 import signal
 import sys
 import time
@@ -175,44 +176,53 @@ def unknown_lines(classes, why):
             yield f"  to be tried: {setting}"
 
 
-def histogram_lines(title, weighted):
-    """Lines of a histogram of (label, order, calls)."""
+def histogram_lines(title, classes, place):
+    """Lines of a histogram of calls, with their time; place says of a class (order, label)."""
     sums = {}
-    for label, order, calls in weighted:
-        sums[(order, label)] = sums.get((order, label), 0) + calls
-    most = max(sums.values())
-    rows = [(label, count(calls), "#" * max(1, round(40 * calls / most)))
-            for (_, label), calls in sorted(sums.items())]
-    yield title
-    for line in columns(rows, left=(2,)):
-        yield "  " + line
+    for one in classes:
+        calls, spent = sums.get(place(one), (0, 0))
+        sums[place(one)] = (calls + one.calls, spent + one.time)
+    most = max(calls for calls, _ in sums.values())
+    rows = [("  " + label, count(calls), seconds(spent), "#" * max(1, round(40 * calls / most)))
+            for (_, label), (calls, spent) in sorted(sums.items())]
+    yield from columns([(title, "calls", "time", "")] + rows, left=(0, 3))
 
 
-def octave(value):
-    """(label, order) of the power of two that a number of bytes reaches."""
-    power = int(value).bit_length() - 1
-    return ("0 B", -1) if power < 0 else (f"{size(1 << power)} and more", power)
+def octave(one):
+    """By the power of two that the bytes reach."""
+    power = int(one.bytes).bit_length() - 1
+    return power, "0 B" if power < 0 else f"{size(1 << power)} and more"
 
 
 def skew(one):
-    """(label, order) of the part of the largest contribution."""
-    part = one.largest / one.bytes
-    edges = ((0.5, "1/2 and more"), (0.25, "1/4 to 1/2"), (0.125, "1/8 to 1/4"))
+    """By the largest contribution over the average. Of neighbors, those count that have any."""
+    neighbors = why_classes.collective_of(one.call)[0].startswith("neighbor")
+    ratio = one.largest * (one.contributors if neighbors else one.ranks) / one.bytes
+    edges = ((1.01, "equal"), (2, "up to 2 times"), (4, "2 to 4 times"), (8, "4 to 8 times"))
     for order, (edge, label) in enumerate(edges):
-        if part >= edge:
-            return label, order
-    return "less than 1/8", len(edges)
+        if ratio < edge:
+            return order, label
+    return len(edges), "8 times and more"
+
+
+def decade(one):
+    """By the power of ten that the time of a call reaches."""
+    power = math.floor(math.log10(max(one.each, 1e-9)))
+    return power, f"{seconds(10.0 ** power)} and more"
 
 
 def histograms(classes):
-    yield from histogram_lines("Calls by bytes", ((*octave(one.bytes), one.calls)
-                                                  for one in classes))
-    yield from histogram_lines("Calls by ranks", ((str(one.ranks), one.ranks, one.calls)
-                                                  for one in classes))
+    """Of all classes, those that the table leaves out too."""
     parts = [one for one in classes if one.bytes > 0 and not is_vector(one)]
-    if parts:
-        yield from histogram_lines("Calls by the part of the largest contribution",
-                                   ((*skew(one), one.calls) for one in parts))
+    for title, some, place in (
+            ("Calls by bytes in all", classes, octave),
+            ("Calls by ranks", classes, lambda one: (one.ranks, str(one.ranks))),
+            ("Calls by types", classes, lambda one: (0, type_name(one) or "no data")),
+            ("Calls by the largest contribution over the average", parts, skew),
+            ("Calls by the average time of one", classes, decade)):
+        if some:
+            yield ""
+            yield from histogram_lines(title, some, place)
 
 
 def note_lines(tables, others, complaints):
@@ -263,7 +273,6 @@ def report(tables, others, complaints, top):
                          ("What could be gained, by the model:", gain_lines(classes, elapsed))):
         lines = list(lines)
         yield from ["", title] + (lines or ["  nothing"])
-    yield ""
     yield from histograms(classes)
 
 
