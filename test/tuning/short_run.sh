@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+#
+# What the tests share that run pipering-tune end to end, in its short form, on nodes of the
+# testbed. They set:
+#
+#   nodes     options of `testbed with`
+#   mapping   options of `testbed mpirun`
+#   minutes   the budget
+#   wanted    options of pipering-tune
+# shellcheck source-path=SCRIPTDIR source=../mpi/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../mpi/lib.sh"
+
+# Seconds that a run may take, whatever happens.
+limit=150
+
+out=$work/out
+tuner=
+
+# skip_all REASON: nothing can be tried here.
+skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+can_nodes || skip_all "no nodes can be made here"
+command -v python3 >/dev/null || skip_all "no python3"
+
+# Ends the run that goes on, if there is one: `timeout` hands the signal to all that it started.
+stop_tuner() {
+    [[ -z $tuner ]] || { kill "$tuner" && wait "$tuner"; } 2>/dev/null
+    rm -rf "$work"
+}
+trap stop_tuner EXIT
+
+# tune ARG...: pipering-tune on the nodes, in the background; its process in $tuner.
+tune() {
+    timeout -k 5 "$limit" "$testbed" with "${nodes[@]}" -- \
+        "$root/contrib/tuning/pipering-tune" \
+        --launch "$testbed mpirun ${mapping[*]} --timeout $limit --" \
+        --budget "$minutes" "${wanted[@]}" "$@" >"$work/said" 2>&1 &
+    tuner=$!
+}
+
+# ended: waits for the run; its exit status in $status.
+ended() {
+    wait "$tuner"
+    status=$?
+    tuner=
+}
+
+cells() { sed -n '/"cell"/p' "$out/journal.jsonl" 2>/dev/null | wc -l; }
+
+# from_json EXPRESSION: of results.json, which is r, and the records of the journal, j.
+from_json() {
+    python3 -c "import json, os, sys
+r = json.load(open(os.path.join(sys.argv[1], 'results.json')))
+j = [json.loads(line) for line in open(os.path.join(sys.argv[1], 'journal.jsonl'))]
+print($1)" "$out"
+}
+
+# What a run has come to, by its exit status and its files, and by results.json.
+by_files() {
+    local names
+    names=$(cd "$out" && echo *.conf)
+    case "$status ${names//start.conf/}" in
+    0*tuned.conf*) echo "the file helps" ;;
+    3*refused.conf*) echo "the file is refused" ;;
+    0*) echo "the settings in force stay" ;;
+    *) echo "status $status, files $names" ;;
+    esac
+}
+
+by_results() {
+    from_json '"the file helps" if r["verdict"]["help"] else
+        "the settings in force stay" if "settings in force stay" in r["verdict"]["sentence"] else
+        "the file is refused"'
+}
+
+# Whether the run, which took so many seconds, ended in its time; the least proof may go on.
+in_time() {
+    grep -q 'beyond the time of --budget' "$work/said" ||
+        from_json "$1 <= 1.2 * 60 * j[0]['budget']" | grep -qx True
+}
+
+# Whether a file was proven by three pairs of jobs at least, as many before as after.
+is_proven() {
+    from_json '(lambda pairs: pairs["before"] == pairs["after"] and 3 <= len(pairs["before"]))(
+        {arm: {line["cell"].split("/")[1] for line in j[1:]
+               if line["cell"].startswith("proof/") and "/" + arm + "/" in line["cell"]}
+         for arm in ("before", "after")})' | grep -qx True
+}
+
+# check_run SECONDS: a run that has ended by itself after so many seconds.
+check_run() {
+    sed 's/^/# /' "$work/said"
+    echo "# status $status after $1 s"
+    yes_if "it ends in its time" in_time "$1"
+    is "the verdict is that of the exit status" "$(by_results)" "$(by_files)"
+    if [[ $(by_files) != *stay ]]; then
+        yes_if "the file was proven in pairs of jobs" is_proven
+    fi
+    yes_if "the report has the verdict" grep -q "<h1>The " "$out/report.html"
+    yes_if "the tables are there" test -s "$out/calls.tsv" -a -s "$out/tasks.tsv"
+}

@@ -1,0 +1,24 @@
+#!/bin/bash
+# pipering-tune end to end, in its short form, where ranks share nodes and sockets: 4 nodes of
+# 2 sockets of 4 ranks each, which are many more ranks than a small machine has processors.
+# shellcheck source-path=SCRIPTDIR source=short_run.sh
+. "$(dirname "$0")/short_run.sh"
+
+command -v lstopo-no-graphics >/dev/null || skip_all "lstopo-no-graphics is missing"
+
+nodes=(--nodes 4 --rate 100mbit)
+mapping=(--ppn 8 --sockets 2:4)
+minutes=1.2
+wanted=(--variables 'coll_mleader_groups,coll_mleader_large,coll_pipering_allgather_algorithm'
+    --collectives allgather)
+
+SECONDS=0
+tune "$out"
+ended
+check_run "$SECONDS"
+is "all ranks of all nodes took part" \
+    "$(from_json 'r["machine"]["nodes"], r["machine"]["ppn"], r["machine"]["ranks"]')" "4 8 32"
+yes_if "variables of both components were looked at" \
+    grep -qx True <(from_json '{c["variable"].split("_")[1] for c in r["choices"]}
+        == {"mleader", "pipering"}')
+finish
