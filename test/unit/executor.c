@@ -435,6 +435,32 @@ static void test_ports(void)
        "a processor handles each block at both ends, those of a star one after the other");
 }
 
+/* Blocks of a byte, a second a byte: a bucket saves its seconds on each hop, up to a block's. */
+static void test_buckets(void)
+{
+    static const int star[STAR] = {-1, 0, 0, 0}, line[STAR] = {-1, 0, 1, 2};
+    static const struct {
+        const char *name;
+        const int *up;
+        executor_wiring_t wiring;
+        double bucket, time;
+    } cases[] = {{"a line, half a block", line, EXECUTOR_SWITCH, 0.5, BLOCKS + 2 - 3 * 0.5},
+                 {"a line of wires, half a block", line, EXECUTOR_WIRES, 0.5, BLOCKS + 2 - 3 * 0.5},
+                 {"a line, 2.5 blocks", line, EXECUTOR_SWITCH, 2.5, BLOCKS - 2.5},
+                 {"a star, 2.5 blocks", star, EXECUTOR_SWITCH, 2.5, 3 * BLOCKS - 2.5},
+                 {"a star of wires, 2.5 blocks", star, EXECUTOR_WIRES, 2.5, BLOCKS - 2.5},
+                 {"a line that shares nothing", line, EXECUTOR_FREE, 2.5, BLOCKS + 2}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const executor_machine_t machine = {.cost = {.net = {.beta = 1}},
+                                            .wiring = cases[i].wiring,
+                                            .bucket = cases[i].bucket};
+        const double time = run_tree(cases[i].up, 1, false, &machine);
+        ok(is_near(time, cases[i].time, 1e-9), "a token bucket, %s: %g, not %g", cases[i].name,
+           time, cases[i].time);
+    }
+}
+
 /* ---- faults ---- */
 
 enum { PEER, TAG, SOURCE, EXPECTS, ORDER, FORWARDS, OWN, FAULTS };
@@ -498,6 +524,7 @@ int main(void)
     test_rings();
     test_rows();
     test_ports();
+    test_buckets();
     test_faults();
     return tap_end();
 }

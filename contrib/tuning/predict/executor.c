@@ -63,6 +63,12 @@ static double *port_in(const executor_t *run, const executor_link_t *link)
     }
 }
 
+/* When a port can begin to carry a message: earlier than it is free by its token bucket. */
+static double port_from(const executor_t *run, const executor_link_t *link, const double *port)
+{
+    return *port - (link->local ? 0 : run->problem->machine.bucket);
+}
+
 /* When all that a message needs to leave is free. */
 static double free_from(const executor_t *run, const executor_link_t *link)
 {
@@ -73,28 +79,32 @@ static double free_from(const executor_t *run, const executor_link_t *link)
         time = fmax(time, run->processor[link->from]);
     }
     if (EXECUTOR_HALF == run->problem->machine.wiring && !link->local) {
-        time = fmax(time, *port_in(run, link));
+        time = fmax(time, port_from(run, link, port_in(run, link)));
     }
-    return NULL == port ? time : fmax(time, *port);
+    return NULL == port ? time : fmax(time, port_from(run, link, port));
+}
+
+/* Takes a port for a message that begins; when the message is through it. */
+static double take_port(const executor_t *run, const executor_link_t *link, double *port,
+                        double begins)
+{
+    const mca_coll_pipering_cost_t *cost = &run->problem->machine.cost;
+
+    *port = fmax(begins, *port) + link->time;
+    return fmax(begins + (link->local ? cost->local : cost->net).alpha,
+                port_from(run, link, port));
 }
 
 /* Takes both ports; when the message is through the second one. */
-static double pass(executor_t *run, const executor_link_t *link, double begins)
+static double pass(executor_t *run, executor_link_t *link, double begins)
 {
     double *out = port_out(run, link), *in = port_in(run, link);
-    double ends = begins + link->time;
 
-    if (NULL != out) {
-        *out = ends;
-    }
-    if (NULL != in) {
-        ends = fmax(begins, *in) + link->time;
-        *in = ends;
-    }
+    link->free = NULL == out ? begins + link->time : take_port(run, link, out, begins);
     if (!link->local) {
         run->carried[run->problem->node_of[link->from]] += link->time;
     }
-    return ends;
+    return NULL == in ? link->free : fmax(link->free, take_port(run, link, in, begins));
 }
 
 /* The time when the next block of a link is there; infinite: it is not known yet. */
@@ -323,7 +333,8 @@ static bool receive(executor_t *run, executor_link_t *link,
 
 /* ---- messages ---- */
 
-static double time_of(const executor_t *run, executor_link_t *link, size_t length)
+/* The time of a message on the link. */
+static void find_time(const executor_t *run, executor_link_t *link, size_t length)
 {
     const executor_machine_t *machine = &run->problem->machine;
 
@@ -334,7 +345,6 @@ static double time_of(const executor_t *run, executor_link_t *link, size_t lengt
             (double) (length * run->problem->unit));
         link->time *= link->local || NULL == machine->slower ? 1 : machine->slower[link->from];
     }
-    return link->time;
 }
 
 /* The block that a link sends next; false: it is not the one that the sender holds. */
@@ -381,7 +391,7 @@ static bool send(executor_t *run, int i)
         return false;
     }
     message.begins = handle(&run->processor[link->from], link->begins, machine->handling);
-    link->free = message.begins + time_of(run, link, message.block.length);
+    find_time(run, link, message.block.length);
     message.ends = pass(run, link, message.begins);
     message.arrives = handle(&run->processor[link->to],
                              message.ends

@@ -16,6 +16,9 @@
  *     begins  = max(the block is there, the link is free, the port out of the node is free)
  *     arrives = max(begins, the port into the other node is free) + time on the link + latency
  *
+ * where a port with a token bucket is free, and has carried a message, earlier by what the bucket
+ * holds.
+ *
  * A port carries one message at a time, the one that waits longest; between two ports there
  * is room for what waits, as in a switch. Blocks that are combined
  * wait for each other and for their rank's processor. So where streams share ports it shows what
@@ -49,7 +52,9 @@ typedef struct executor_machine_t {
     mca_coll_pipering_cost_t cost;
     const double *slower; /**< [ranks] times as long a message out of the node of a rank takes as
                                `cost.net` says; NULL: 1 */
-    double combine;       /**< seconds in which a rank combines a byte */
+    double combine; /**< seconds in which a rank combines a byte */
+    double bucket;  /**< seconds of the rate that a port or wire between nodes saves up while it
+                         rests, and then carries at once, as a token bucket does */
     double handling; /**< seconds of a rank's processor for a message, at either end, before and
                           after the time on the link */
     executor_wiring_t wiring;

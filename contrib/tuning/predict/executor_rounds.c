@@ -73,23 +73,26 @@ static double pass(rounds_t *run, const burst_t *burst, bool local)
     const executor_wiring_t wiring = run->problem->machine.wiring;
     const int from = run->problem->node_of[burst->from], to = run->problem->node_of[burst->to];
     const bool shared = EXECUTOR_SWITCH == wiring || EXECUTOR_HALF == wiring;
+    const mca_coll_pipering_cost_t *cost = &run->problem->machine.cost;
     const double time = burst_time(run->problem, burst, local);
     double *out = &run->out_port[from];
     double *in = local ? &run->local_port[burst->to]
                  : EXECUTOR_HALF == wiring ? &run->out_port[to]
                                            : &run->in_port[to];
+    const double bucket = local ? 0 : run->problem->machine.bucket;
+    const double alpha = (local ? cost->local : cost->net).alpha;
     double begins = burst->ready;
 
     if (!shared) {
         return begins + time;
     }
     if (!local) {
-        begins = fmax(begins, EXECUTOR_HALF == wiring ? fmax(*in, *out) : *out);
-        *out = begins + time;
+        begins = fmax(begins, (EXECUTOR_HALF == wiring ? fmax(*in, *out) : *out) - bucket);
+        *out = fmax(begins, *out) + time;
         run->carried[from] += time;
     }
     *in = fmax(begins, *in) + time;
-    return *in;
+    return fmax(begins + alpha, fmax(local ? 0 : *out, *in) - bucket);
 }
 
 static void send(rounds_t *run, const burst_t *burst)

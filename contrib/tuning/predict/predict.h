@@ -33,6 +33,7 @@ typedef struct predict_machine_t {
     double combine; /**< seconds a byte */
     double load;    /**< ranks per processor */
     double handling;
+    double bucket; /**< bytes on the wire */
     int wiring; /**< executor_wiring_t */
 } predict_machine_t;
 

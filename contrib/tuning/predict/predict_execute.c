@@ -39,8 +39,11 @@ static double count_messages(const predict_t *predict, const predict_outcome_t *
 
 static executor_machine_t machine_of(const predict_t *predict)
 {
-    return (executor_machine_t){.cost = predict_facts(predict).cost,
+    const mca_coll_pipering_cost_t cost = predict_facts(predict).cost;
+
+    return (executor_machine_t){.cost = cost,
                                 .combine = predict->machine.combine,
+                                .bucket = predict->machine.bucket * cost.net.beta,
                                 .handling = predict->machine.handling,
                                 .wiring = NULL == predict->call.ways
                                               ? (executor_wiring_t) predict->machine.wiring

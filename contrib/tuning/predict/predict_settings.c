@@ -95,6 +95,7 @@ static const setting_t machines[] = {
     {"net_frame", NUMBER, MACHINE(cost.net.frame), 1, 0, 1e6, "bytes"},
     {"net_eager", NUMBER, MACHINE(cost.net.eager), 1, 0, SIZE_MOST, "bytes"},
     {"net_handshake", NUMBER, MACHINE(cost.net.handshake), 1e-6, 0, 1e6, "microseconds"},
+    {"net_bucket", NUMBER, MACHINE(bucket), 1, 0, SIZE_MOST, "bytes"},
     LINK("local", local),
     {"combine", NUMBER, MACHINE(combine), 1e-9, 0, 1e6, "nanoseconds"},
     {"handling", NUMBER, MACHINE(handling), 1e-6, 0, 1e6, "microseconds"},
