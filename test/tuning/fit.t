@@ -12,7 +12,7 @@ import sys
 import time
 
 import tap
-from pipering_tuning import fit, tasks
+from pipering_tuning import fit, machine_file, tasks
 
 SIZES = tasks.STREAM_SIZES
 CASES = 1000
@@ -168,6 +168,27 @@ def test_tasks():
             assert len(cells) == len({cell["cell"] for cell in cells})
 
 
+def test_order():
+    """where time ends early, each task has been measured, from its least size to its largest"""
+    for quick in (True, False):
+        cells = tasks.cells(machine(4, 8), quick=quick)
+        kinds = {}
+        for cell in cells:
+            key = cell["task"], cell["type"], cell["scope"], cell["direction"]
+            kinds.setdefault(key, []).append(cell["bytes"])
+        begun = [cell["cell"] for cell in cells[:3 * len(kinds)]]
+        for key, sizes in kinds.items():
+            first = sizes[:3]
+            assert {min(sizes), max(sizes)} <= set(first), key
+            assert len(set(sizes)) == len(sizes) and sum(
+                cell["cell"] in begun and key == (cell["task"], cell["type"], cell["scope"],
+                                                  cell["direction"]) for cell in cells) == 3
+            if 8 < len(sizes):
+                ordered = sorted(sizes)
+                spans = sorted(ordered.index(size) for size in sizes[:9])
+                assert max(b - a for a, b in zip(spans, spans[1:])) <= len(sizes) // 4, key
+
+
 def test_costs():
     """the costs of links are those of streams under the load of all links"""
     rng = random.Random(9)
@@ -187,6 +208,13 @@ def test_costs():
                          "coll_pipering_local_alpha": 4.0, "coll_pipering_local_beta": 2.0}.items():
         assert abs(costs[name] / wanted - 1) < 0.05, costs
     assert {} == tasks.costs([])
+    # An echo has the same line as a stream, so that no latency is left.
+    said = dict(line.split(" = ") for line in machine_file.text(fitted).splitlines()
+                if not line.startswith("#"))
+    for name, wanted in {"net_alpha": 100.0, "net_beta": 160.0, "net_gap": 100.0,
+                         "local_alpha": 4.0, "local_beta": 2.0, "combine": 0.2}.items():
+        assert abs(float(said[name]) / wanted - 1) < 0.05, said
+    assert float(said["net_latency"]) < 5.0 and "true" == said["net_overlap"], said
     # A link whose streams hide what a block costs: an echo shows it.
     for one in fitted:
         if ("stream", "inter") == (one["task"], one["scope"]):

@@ -96,6 +96,12 @@ is_proven() {
          for arm in ("before", "after")})' | grep -qx True
 }
 
+# Whether the costs that the run has found can be predicted with.
+predicts() {
+    "$root/contrib/tuning/pipering-predict" --machine "$out/machine" --ranks 8 --total 1M |
+        grep -q '^[*]'
+}
+
 # check_run SECONDS: a run that has ended by itself after so many seconds.
 check_run() {
     sed 's/^/# /' "$work/said"
@@ -106,5 +112,6 @@ check_run() {
         yes_if "the file was proven in pairs of jobs" is_proven
     fi
     yes_if "the report has the verdict" grep -q "<h1>The " "$out/report.html"
+    yes_if "pipering-predict takes the costs of the machine" predicts
     yes_if "the tables are there" test -s "$out/calls.tsv" -a -s "$out/tasks.tsv"
 }

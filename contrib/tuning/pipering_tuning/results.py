@@ -9,7 +9,7 @@
 import json
 import os
 
-from . import files, race
+from . import files, machine_file, race
 from .calls import ALL, of_cell
 
 FORMAT = 1
@@ -117,7 +117,8 @@ def _cell_text(value):
 
 
 def write(directory, results):
-    """results.json and the tables beside it."""
+    """results.json, the tables beside it, and what pipering-predict reads."""
     files.write(os.path.join(directory, "calls.tsv"), table_text(results["calls"]))
     files.write(os.path.join(directory, "tasks.tsv"), table_text(results["tasks"], TASK_COLUMNS))
+    files.write(os.path.join(directory, "machine"), machine_file.text(results["fits"]))
     files.write(os.path.join(directory, "results.json"), json.dumps(results, indent=1) + "\n")

@@ -11,6 +11,8 @@ blocks between nodes or inside one, an echo, a handshake, packing, combining, co
 give the model of the library its parameters, without a sweep over calls.
 """
 
+import itertools
+
 from . import fit
 
 KIBI = 1024
@@ -74,18 +76,34 @@ def _cell(task, scope, direction, kind, size, reps, budget):
             "type": kind, "bytes": size, "warmup": 1, "reps": reps, "budget": budget}
 
 
+def _halving(sizes):
+    """Sizes in an order of which each beginning spans the range: both ends, the middle, the
+    middles of the halves, and so on."""
+    ordered = [sizes[0], sizes[-1]] if 1 < len(sizes) else list(sizes)
+    gaps = [(0, len(sizes) - 1)]
+    for low, high in gaps:  # grows
+        middle = (low + high) // 2
+        if low < middle:
+            ordered.append(sizes[middle])
+            gaps += [(low, middle), (middle, high)]
+    return ordered
+
+
 def cells(machine, sizes=None, reps=None, quick=False):
-    """The cells of all tasks that this machine can do. `sizes` takes the place of the sizes of
-    streams."""
+    """The cells of all tasks that this machine can do, a size of each task in turns: where time
+    does not suffice for all of them, each task has been measured, with fewer sizes. `sizes` takes
+    the place of the sizes of streams."""
     made = []
     for task, scopes, directions, kind, ladder in _kinds(quick):
         if "stream" == task and sizes is not None:
             ladder = sizes
         for scope in scopes or _scopes(machine):
             for direction in directions:
-                made += [_cell(task, scope, direction, kind, size, reps or (5 if quick else 9),
-                               QUICK_BUDGET if quick else BUDGET) for size in ladder]
-    return made
+                made.append([_cell(task, scope, direction, kind, size, reps or (5 if quick else 9),
+                                   QUICK_BUDGET if quick else BUDGET)
+                             for size in _halving(ladder)])
+    turns = itertools.zip_longest(*made)
+    return [cell for turn in turns for cell in turn if cell is not None]
 
 
 def collect(asked, results):
@@ -114,7 +132,7 @@ def fits(tasks):
     return fitted
 
 
-def _stream(fitted, scope):
+def stream(fitted, scope):
     """The fit of streams of a scope: under the load of all links, which a pipeline makes; else
     the nearest to that."""
     for direction in ("all", "both", "one"):
@@ -134,7 +152,7 @@ def _line(fitted):
     return fit.line(points)
 
 
-def _latency(fitted, scope):
+def latency(fitted, scope):
     """Seconds of the smallest echo, one way, under the load of all links if that was measured."""
     found = {one["direction"]: one["pieces"][0] for one in fitted
              if ("echo", scope) == (one["task"], one["scope"]) and one["pieces"]}
@@ -148,10 +166,10 @@ def costs(fitted):
     in it; in a pipeline a block is passed on from rank to rank, and so costs an echo at least."""
     found = {}
     for scope, prefix in (("inter", "coll_pipering_"), ("intra", "coll_pipering_local_")):
-        stream = _stream(fitted, scope)
-        if stream is not None:
-            alpha, beta = _line(stream)
-            alpha = max(alpha, _latency(fitted, scope))
+        link = stream(fitted, scope)
+        if link is not None:
+            alpha, beta = _line(link)
+            alpha = max(alpha, latency(fitted, scope))
             found[prefix + "alpha"] = max(MICRO * alpha, LEAST_ALPHA)
             found[prefix + "beta"] = max(NANO * beta, LEAST_BETA)
     return found
