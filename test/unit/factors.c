@@ -132,6 +132,71 @@ static void test_doubting(void)
     ok(!doubted(&factors, 5000, 10, 1), "but not if one is much slower");
 }
 
+/* ---- small calls ---- */
+
+#define SMALL_MACHINES 2000
+#define SMALL_CALLS 127
+
+/* Seconds of a call; a call in three meets other work. */
+static double disturbed(double time)
+{
+    return time * (1 + (double) tap_below(20) / 100 + (tap_once_in(3) ? tap_below(80) / 100.0 : 0));
+}
+
+/*
+ * Small calls on a machine whose processors make all of them `slow` times as long as modelled. The
+ * 8th, 16th, ... teach. All calls in relation to those of the module below, for which the model is
+ * wrong besides, by a factor of its own.
+ */
+static double run_small_calls(double slow, double own_modelled, double rival_error)
+{
+    mca_coll_pipering_factors_t factors;
+    mca_coll_pipering_forecast_t forecast = forecast_of(5000, own_modelled, 1);
+    const double below = slow * rival_error;
+    double time = 0;
+    unsigned lesson = 0;
+
+    memset(&factors, 0, sizeof(factors));
+    forecast.small = true;
+    for (unsigned call = 1; call <= SMALL_CALLS; ++call) {
+        const bool teaches = 8 <= call && 0 == (call & (call - 1));
+        const bool pays = mca_coll_pipering_factors_pay(&factors, &forecast, 1.1);
+        lesson += teaches;
+        const bool turns = teaches && (pays || 0 < factors.below)
+                           && mca_coll_pipering_factors_doubt(&factors, &forecast, lesson);
+        const double taken = disturbed(pays != turns ? slow * own_modelled : below);
+        time += taken / disturbed(below) / SMALL_CALLS;
+        if (teaches && pays != turns) {
+            mca_coll_pipering_factors_add(&factors, &forecast, taken);
+        } else if (teaches) {
+            mca_coll_pipering_factors_add_below(&factors, 100, taken);
+        }
+    }
+    return time;
+}
+
+static void test_small(void)
+{
+    static double slower[SMALL_MACHINES], faster[SMALL_MACHINES];
+
+    for (int i = 0; i < SMALL_MACHINES; ++i) {
+        const double slow = 1 + (double) tap_below(60) / 10;
+        const double error = 1 + (double) tap_below(10) / 10;
+        slower[i] = run_small_calls(slow, error * (1.2 + (double) tap_below(20) / 10), error);
+        faster[i] = run_small_calls(slow, 2, 6);
+    }
+    tap_sort(slower, SMALL_MACHINES);
+    tap_sort(faster, SMALL_MACHINES);
+    printf("# time over the module below: pipelines slower: median %.3f, of 19 in 20 %.3f; three "
+           "times as fast: %.3f, %.3f\n", slower[SMALL_MACHINES / 2],
+           slower[SMALL_MACHINES * 19 / 20], faster[SMALL_MACHINES / 2],
+           faster[SMALL_MACHINES * 19 / 20]);
+    ok(1.1 >= slower[SMALL_MACHINES / 2] && 1.25 >= slower[SMALL_MACHINES * 19 / 20],
+       "where pipelines are slower, most small calls stay below");
+    ok(0.65 >= faster[SMALL_MACHINES * 19 / 20],
+       "where they are faster than the model thinks, the calls after a few lessons go through them");
+}
+
 /* ---- learning ---- */
 
 #define RANKS 12
@@ -276,6 +341,7 @@ int main(void)
     test_adding();
     test_weighing();
     test_doubting();
+    test_small();
     test_learning();
     return tap_end();
 }

@@ -156,6 +156,9 @@ void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan);
 /** Bytes of a block on average over all contributions. O(p). */
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan);
 
+/** The bytes in all from which a call is no small one, and the first of a series teaches. */
+#define MCA_COLL_PIPERING_LESSON_LEAST ((size_t) 32 * 1024)
+
 /** What the model says of a plan. */
 mca_coll_pipering_forecast_t
 mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan);

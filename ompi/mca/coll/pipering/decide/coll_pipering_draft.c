@@ -83,7 +83,8 @@ mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipe
         .bytes = (double) plan->total,
         .block_size = (double) (plan->cut.block_size * plan->key.sizes.unit),
         .time = plan->time,
-        .rival_time = plan->rival_time};
+        .rival_time = plan->rival_time,
+        .small = MCA_COLL_PIPERING_LESSON_LEAST > plan->total};
 }
 
 static void trim(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_ring_t *ring,

@@ -41,9 +41,6 @@
 #include "coll_pipering_timing.h"
 #include "opal/util/output.h"
 
-/* The bytes in all from which the first call of a series teaches. */
-#define LESSON_LEAST ((size_t) 32 * 1024)
-
 /*
  * The bytes from which calls teach at all, since streams of a few blocks show little; and the first
  * of them that does: a lesson takes about as long as such a call, which a few calls do not repay.
@@ -162,7 +159,8 @@ bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context
                                       const mca_coll_pipering_params_t *params, size_t total,
                                       bool teaches)
 {
-    return may_teach(context, params, total) && (teaches || LESSON_LEAST <= total)
+    return may_teach(context, params, total)
+           && (teaches || MCA_COLL_PIPERING_LESSON_LEAST <= total)
            && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(context));
 }
 
@@ -209,7 +207,7 @@ int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
     }
     ++series->calls;
     *teaches = 0 == (series->calls & (series->calls - 1))
-               && (LESSON_LEAST <= plan->total || SMALL_FIRST <= series->calls);
+               && (MCA_COLL_PIPERING_LESSON_LEAST <= plan->total || SMALL_FIRST <= series->calls);
     context->lessons->begun += *teaches;
     return OMPI_SUCCESS;
 }

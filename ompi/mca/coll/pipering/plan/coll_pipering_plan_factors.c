@@ -31,7 +31,8 @@
  * time, or f * f times it where the model is wrong by a factor f, too high or too low. Once both
  * have been measured, their measured seconds decide, since modelled ones change with every
  * learnt rate. While the two are close, every other lesson takes the one that does not serve
- * calls.
+ * calls. A small call that the module below serves stays there until a lesson has tried a pipeline,
+ * and found it faster.
  *
  * Limits: one factor for all calls of a kind within one octave of bytes in all, and one octave
  * of the ratio of all bytes to the largest contribution.
@@ -133,6 +134,9 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors
  * The measured seconds of this class, if two calls confirm them or if they are below the model: a
  * single longer call may have met a pause. Else the modelled seconds, times the least known factor
  * where the model is too high for all classes.
+ * Of a small call any measured seconds, or the modelled ones times the least known factor; infinite
+ * if there is none: ranks that share processors take several times what the model says, so it must
+ * not be compared with the measured time of the module below.
  */
 static double own_time(const mca_coll_pipering_factors_t *factors,
                        const mca_coll_pipering_forecast_t *forecast)
@@ -140,8 +144,11 @@ static double own_time(const mca_coll_pipering_factors_t *factors,
     const int class = mca_coll_pipering_rate_class((size_t) forecast->block_size);
     const float known = factors->of[class], least = least_factor(factors);
 
-    if (0 < known && (CONFIRMED == factors->times[class] || 1 > known)) {
+    if (0 < known && (forecast->small || CONFIRMED == factors->times[class] || 1 > known)) {
         return factors->took[class] * forecast->bytes;
+    }
+    if (forecast->small) {
+        return 0 < least ? least * forecast->time : HUGE_VAL;
     }
     return 0 < least && 1 > least ? least * forecast->time : forecast->time;
 }
@@ -167,6 +174,10 @@ bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
         return 0 < least_factor(factors)
                && forecast->rival_time < fmax(TRIED, wrong * wrong) * own;
     }
-    const double ratio = own / (factors->below * forecast->bytes);
+    const double below = factors->below * forecast->bytes;
+    if (HUGE_VAL == own) {
+        return forecast->time < below;
+    }
+    const double ratio = own / below;
     return 0 != lesson % 2 && ratio < CLOSE && ratio > 1 / CLOSE;
 }

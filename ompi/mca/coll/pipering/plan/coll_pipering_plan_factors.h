@@ -44,6 +44,7 @@ typedef struct mca_coll_pipering_forecast_t {
     double block_size; /**< bytes */
     double time;       /**< seconds with such blocks */
     double rival_time; /**< seconds of the module below */
+    bool small;        /**< processors may take most of its time, of which the model knows little */
 } mca_coll_pipering_forecast_t;
 
 /** Adds a call that took `measured` seconds; of several calls the shorter ones count most. */
