@@ -209,7 +209,7 @@ def test_trial():
 
 def test_results():
     """what was left out stands in results.json, and in the report"""
-    run = Run(5, *SOME, begin=10.0)
+    run = Run(5, *SOME, begin=9.0)
     with open(os.path.join(run.bench.directory, "results.json"), encoding="utf-8") as stream:
         found = json.load(stream)
     assert set(found["verdict"]["left_out"]) == run.left_out and run.left_out
