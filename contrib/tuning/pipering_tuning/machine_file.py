@@ -11,8 +11,7 @@ alpha, which large ones hide; what an echo takes longer than that is the latency
 the best piece of a stream shows: the model adds what small blocks cost."""
 
 from . import tasks
-
-MICRO, NANO = 1e6, 1e9
+from .tasks import MICRO, NANO
 
 HEAD = """\
 # Costs of a machine, from tasks that pipering-tune has measured, for pipering-predict --machine.
@@ -23,7 +22,7 @@ HEAD = """\
 
 
 def _link(fitted, scope, prefix):
-    stream = tasks.stream(fitted, scope)
+    stream = tasks.under_load(fitted, "stream", scope)
     if stream is None:
         return []
     alpha = max(stream["pieces"][0]["alpha"], 0.0)
@@ -35,11 +34,9 @@ def _link(fitted, scope, prefix):
 
 
 def _combine(fitted):
-    """A byte of a large block, under the load of all ranks if that was measured."""
-    found = {one["direction"]: one["pieces"][-1]["beta"] for one in fitted
-             if "combine" == one["task"] and one["pieces"]}
-    beta = found.get("all", found.get("one"))
-    return [] if beta is None else [("combine", NANO * beta)]
+    """A byte of a large block."""
+    fit = tasks.under_load(fitted, "combine", "rank")
+    return [] if fit is None else [("combine", NANO * fit["pieces"][-1]["beta"])]
 
 
 def text(fitted):

@@ -132,12 +132,12 @@ def fits(tasks):
     return fitted
 
 
-def stream(fitted, scope):
-    """The fit of streams of a scope: under the load of all links, which a pipeline makes; else
-    the nearest to that."""
+def under_load(fitted, task, scope):
+    """The fit of a task in a scope under the load of all links or ranks, which a pipeline makes;
+    else the nearest to that. None: nothing was fitted."""
     for direction in ("all", "both", "one"):
         for one in fitted:
-            if ("stream", scope, direction) == (one["task"], one["scope"], one["direction"]) \
+            if (task, scope, direction) == (one["task"], one["scope"], one["direction"]) \
                     and one["pieces"]:
                 return one
     return None
@@ -154,10 +154,8 @@ def _line(fitted):
 
 def latency(fitted, scope):
     """Seconds of the smallest echo, one way, under the load of all links if that was measured."""
-    found = {one["direction"]: one["pieces"][0] for one in fitted
-             if ("echo", scope) == (one["task"], one["scope"]) and one["pieces"]}
-    piece = found.get("all", found.get("one"))
-    return 0.0 if piece is None else piece["alpha"]
+    echo = under_load(fitted, "echo", scope)
+    return 0.0 if echo is None else echo["pieces"][0]["alpha"]
 
 
 def costs(fitted):
@@ -166,7 +164,7 @@ def costs(fitted):
     in it; in a pipeline a block is passed on from rank to rank, and so costs an echo at least."""
     found = {}
     for scope, prefix in (("inter", "coll_pipering_"), ("intra", "coll_pipering_local_")):
-        link = stream(fitted, scope)
+        link = under_load(fitted, "stream", scope)
         if link is not None:
             alpha, beta = _line(link)
             alpha = max(alpha, latency(fitted, scope))
