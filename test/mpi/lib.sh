@@ -58,13 +58,13 @@ skip() {
     echo "ok $count - $1 # SKIP $2"
 }
 
-# is NAME GOT WANTED: a test.
+# is NAME GOT WANTED: a test. What was got goes to stderr, which prove shows.
 is() {
     if [[ $2 == "$3" ]]; then
         ok "$1"
     else
         not_ok "$1"
-        printf 'got:    %s\nwanted: %s\n' "$2" "$3" | sed 's/^/# /'
+        printf 'got:    %s\nwanted: %s\n' "$2" "$3" | sed 's/^/# /' >&2
     fi
 }
 

@@ -102,10 +102,16 @@ predicts() {
         grep -q '^[*]'
 }
 
-# check_run SECONDS: a run that has ended by itself after so many seconds.
+# check_run SECONDS: a run that has ended by itself after so many seconds. One without results is
+# the only failure, with its last words.
 check_run() {
     sed 's/^/# /' "$work/said"
     echo "# status $status after $1 s"
+    if [[ ! -s $out/results.json ]]; then
+        not_ok "it has results"
+        { tail -n 3 "$work/said"; echo "status $status after $1 s"; } | sed 's/^/# /' >&2
+        finish
+    fi
     yes_if "it ends in its time" in_time "$1"
     is "the verdict is that of the exit status" "$(by_results)" "$(by_files)"
     if [[ $(by_files) != *stay ]]; then

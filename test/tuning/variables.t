@@ -10,6 +10,7 @@
 import os
 import random
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
@@ -139,6 +140,13 @@ def test_taking():
     finally:
         preflight.run_plainly = plainly
     assert len(printed) == 2 * len(taking.settings), printed
+
+
+def test_short_job():
+    """a rank outlives its start, at which PRRTE can lose the end of a process"""
+    begun = time.monotonic()
+    said = preflight.run_plainly(launch.Launcher(["env"], "conf"), "echo here")
+    assert "here\n" == said and 0.2 <= time.monotonic() - begun, said
 
 
 def test_not_taken():

@@ -30,6 +30,10 @@ env | while IFS= read -r line; do
 done
 """
 
+# What a rank does first. PRRTE 3 and older can lose the end of a process that ends while its daemon
+# still starts it, and then mpirun never ends (openpmix/prrte #2713).
+OUTLIVE_START = "sleep 0.2 2>/dev/null || sleep 1\n"
+
 # Governors that change the frequency of processors.
 CHANGING = {"powersave", "ondemand", "schedutil", "conservative"}
 
@@ -60,16 +64,16 @@ def _number(text, kind):
         return None
 
 
-def run_plainly(launcher, program, settings_file=None, limit=120, so=NOT_BEGUN):
-    """Runs a program that is no MPI program once for each rank; its output. Refuses if it fails;
-    `so` says what happens then."""
-    words = launcher.argv(program, settings_file)
+def run_plainly(launcher, script, settings_file=None, limit=120, so=NOT_BEGUN):
+    """Runs a script of sh, which is no MPI program, once for each rank; its output. Refuses if it
+    fails; `so` says what happens then."""
+    words = launcher.argv(["/bin/sh", "-c", OUTLIVE_START + script], settings_file)
     try:
         run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                              env=launcher.environment(), timeout=limit, check=False,
                              errors="replace")
     except subprocess.TimeoutExpired as error:
-        raise Refusal(f"`{launcher}` did not start a job within {limit} s; {so}") \
+        raise Refusal(f"`{launcher}` had not ended a job after {limit} s; {so}") \
             from error
     except OSError as error:
         raise Refusal(f"`{launcher}` cannot be run: {error.strerror}; {so}") \
@@ -98,7 +102,7 @@ def probe(launcher):
     """The nodes of a job, {host: Node}, in the order of ranks; and the variables that the
     environment of its ranks sets, {variable: value}."""
     nodes, given = {}, {}
-    for line in run_plainly(launcher, ["/bin/sh", "-c", PROBE]).splitlines():
+    for line in run_plainly(launcher, PROBE).splitlines():
         fields = line.split("\t")
         if 6 == len(fields) and "pipering-node" == fields[0]:
             node = nodes.setdefault(fields[1], Node(fields[1:]))
@@ -113,8 +117,8 @@ def probe(launcher):
 
 def check_program(launcher, program):
     """Refuses where a node cannot run what was written to the output directory."""
-    text = run_plainly(launcher, ["/bin/sh", "-c", f"test -x {shlex.quote(program)} || "
-                                  "printf 'pipering-blind\\t%s\\n' \"$(uname -n)\""])
+    text = run_plainly(launcher, f"test -x {shlex.quote(program)} || "
+                                 "printf 'pipering-blind\\t%s\\n' \"$(uname -n)\"")
     blind = {words[1] for words in (line.split("\t") for line in text.splitlines())
              if 2 == len(words) and "pipering-blind" == words[0]}
     if blind:
@@ -145,8 +149,8 @@ def _asking(table, settings):
 def check_files(launcher, table, settings_file, settings):
     """Starts ompi_info in every rank with a parameter file, as a job would be; refuses unless
     each rank has taken all its settings."""
-    lines = run_plainly(launcher, ["/bin/sh", "-c", _asking(table, settings)], settings_file,
-                        FILES_LIMIT, KEPT).splitlines()
+    lines = run_plainly(launcher, _asking(table, settings), settings_file, FILES_LIMIT,
+                        KEPT).splitlines()
     for name, wanted in settings.items():
         mark = f":param:{name}:value:"
         found = [line.rpartition(mark)[2].strip('"') for line in lines if mark in line]
