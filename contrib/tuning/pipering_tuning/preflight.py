@@ -30,9 +30,11 @@ env | while IFS= read -r line; do
 done
 """
 
-# What a rank does first. PRRTE 3 and older can lose the end of a process that ends while its daemon
-# still starts it, and then mpirun never ends (openpmix/prrte #2713).
-OUTLIVE_START = "sleep 0.2 2>/dev/null || sleep 1\n"
+# Seconds that each rank waits first. PRRTE can lose the end of a process that ends while its daemon
+# still starts it, and then mpirun never ends (openpmix/prrte #2713 mends that). Where sleep takes
+# no fractions, it is one second.
+WAIT = 0.2
+OUTLIVE_START = f"sleep {WAIT} 2>/dev/null || sleep 1\n"
 
 # Governors that change the frequency of processors.
 CHANGING = {"powersave", "ondemand", "schedutil", "conservative"}

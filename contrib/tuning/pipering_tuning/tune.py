@@ -81,7 +81,7 @@ class Tuning:
             self.check_journal()
         begun = time.monotonic()
         self.nodes, given = preflight.probe(self.launcher)
-        self.start_time = time.monotonic() - begun
+        self.start_time = max(0.0, time.monotonic() - begun - preflight.WAIT)
         preflight.check_jobs(self.launcher, self.table, given, self.to_set(),
                              [self.start, self.proven, self.against])
         machine = preflight.describe(self.launcher, self.table, self.nodes, {})
