@@ -199,7 +199,7 @@ in_build() {
     local group=$1
     shift
     case $group in
-    ours) "$@" ;;
+    ours*) "$@" ;;
     *) OMPI_PREFIX=$STOCK "$@" ;;
     esac
 }
@@ -207,15 +207,17 @@ in_build() {
 # program_of NAME GROUP: where the program is
 program_of() {
     case $2 in
-    ours) echo "$BENCH_OUT/$1" ;;
+    ours*) echo "$BENCH_OUT/$1" ;;
     *) echo "$BENCH_OUT/stock/$1" ;;
     esac
 }
 
 # group_of ARM: the jobs that an arm is timed in. stock2 is stock again, in jobs of its own
-# as stock, so that it shows the noise from job to job.
+# as stock, so that it shows the noise from job to job. round_robin sends to all ranks, and the
+# other arms of its job would poll the connections that it leaves.
 group_of() {
     case ${1%%:*} in
+    round_robin) echo ours_round_robin ;;
     stock | istock | tuned | sm | mpich | ontop) echo stock ;;
     stock[0-9]*) echo "${1%%:*}" ;;
     *) echo ours ;;
@@ -317,7 +319,7 @@ one_job() {
     shown="${run[*]} $program --rate $rate $*"
     shown=${shown//"$TESTBED"/testbed}
     [ "$TESTBED_PML" = ob1 ] || shown="TESTBED_PML=$TESTBED_PML $shown"
-    [ "$group" = ours ] || shown="OMPI_PREFIX=${STOCK#"$BENCH_ROOT/"} $shown"
+    [[ $group == ours* ]] || shown="OMPI_PREFIX=${STOCK#"$BENCH_ROOT/"} $shown"
     [ "$round" -gt 1 ] || echo "\$ ${shown//"$BENCH_OUT"/build/bench}"
     in_build "$group" "${run[@]}" "$(program_of "$program" "$group")" --rate "$rate" "$@" \
         --tsv "$tsv" --progress 2>&1 | progress >"$log"
