@@ -9,6 +9,7 @@
 
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
@@ -85,6 +86,26 @@ def test_unlike():
     for what in ("different numbers of processors: 4, 8", "different processors: X, Y",
                  "different frequency governors: performance, powersave"):
         assert any(what in one for one in said), (what, said)
+
+
+def is_running(process):
+    """Whether a process has not ended, by its number."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as stat:
+            return "Z" != stat.read().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def test_stuck():
+    """of a job that does not end in time nothing is left running"""
+    with tempfile.TemporaryDirectory() as place:
+        started = os.path.join(place, "started")
+        stuck = launch.Launcher(["sh", "-c", 'sleep 60 & echo $! >"$0"; wait', started])
+        refused(lambda: preflight.run_plainly(stuck, "true", limit=1), "had not ended a job",
+                "nothing was measured")
+        with open(started, encoding="ascii") as stream:
+            assert not is_running(int(stream.read()))
 
 
 if __name__ == "__main__":

@@ -25,11 +25,10 @@ import itertools
 import os
 import re
 import selectors
-import signal
 import subprocess
 import time
 
-from . import messages
+from . import messages, processes
 from .files import Refusal
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
@@ -45,7 +44,6 @@ FLAGS = ["-std=c99", "-D_DEFAULT_SOURCE", "-O2", "-g", "-Wall", "-Wextra"]
 
 START_TIMEOUT = 120.0  # seconds until a job has begun, at least
 END_TIMEOUT = 30.0     # seconds until it has ended after its last cell
-KILL_TIMEOUT = 5.0     # seconds from SIGTERM to SIGKILL
 COMPILE_TIMEOUT = 300.0
 
 # Characters of a word and of a line that the kernel reads (kernel_cell.h), less one.
@@ -296,7 +294,7 @@ class _Job:
     def reason(self):
         """Why the job ended: what Open MPI says of it, or its status."""
         try:
-            status = self.process.wait(KILL_TIMEOUT)
+            status = self.process.wait(processes.KILL_TIMEOUT)
         except subprocess.TimeoutExpired:
             status = None
         return messages.why(list(self.said)) or f"the job ended with status {status} without a word"
@@ -313,25 +311,11 @@ class _Job:
                 self._read(key.fileobj)
         self.kill()
 
-    def _signal(self, number):
-        try:
-            os.killpg(self.process.pid, number)
-        except ProcessLookupError:
-            pass
-
     def kill(self):
-        """Ends the job by force, with all processes of its group, if it has not ended. Whatever is
-        raised meanwhile, a second Ctrl-C too, nothing is left running."""
+        """Ends the job by force if it has not ended."""
         try:
-            if self.process.poll() is None:
-                self._signal(signal.SIGTERM)
-                self.process.wait(KILL_TIMEOUT)
-        except subprocess.TimeoutExpired:
-            pass
+            processes.end(self.process)
         finally:
-            if self.process.poll() is None:
-                self._signal(signal.SIGKILL)
-                self.process.wait()
             self._close()
 
     def _close(self):

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 
+from . import processes
 from .files import Refusal, digest
 
 # What each rank prints about its node and about the variables that its environment sets, in words
@@ -71,19 +72,24 @@ def run_plainly(launcher, script, settings_file=None, limit=120, so=NOT_BEGUN):
     fails; `so` says what happens then."""
     words = launcher.argv(["/bin/sh", "-c", OUTLIVE_START + script], settings_file)
     try:
-        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                             env=launcher.environment(), timeout=limit, check=False,
-                             errors="replace")
-    except subprocess.TimeoutExpired as error:
-        raise Refusal(f"`{launcher}` had not ended a job after {limit} s; {so}") \
-            from error
+        job = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, env=launcher.environment(),
+                               errors="replace", start_new_session=True)
     except OSError as error:
         raise Refusal(f"`{launcher}` cannot be run: {error.strerror}; {so}") \
             from error
-    if 0 != run.returncode:
-        raise Refusal(f"`{launcher}` failed with status {run.returncode}: "
-                      f"{reason(run.stderr or run.stdout)}; {so}")
-    return run.stdout
+    with job:
+        try:
+            said, errors = job.communicate(timeout=limit)
+        except subprocess.TimeoutExpired as error:
+            raise Refusal(f"`{launcher}` had not ended a job after {limit} s; {so}") \
+                from error
+        finally:
+            processes.end(job)
+    if 0 != job.returncode:
+        raise Refusal(f"`{launcher}` failed with status {job.returncode}: "
+                      f"{reason(errors or said)}; {so}")
+    return said
 
 
 def reason(text):
