@@ -22,10 +22,12 @@ fi
 for p in 2 3 4 7; do
     on_one alltoall "$p" 100 -x SEED=$((seed + p)) -x N="$cases" "$bin/alltoall"
 done
+on_one alltoall 20 100 -x SEED=$((seed + 20)) -x N="$((cases / 2))" "$bin/alltoall"
 on_nodes alltoall 2,1,2 cyclic 100 -x SEED=$((seed + 100)) -x N="$cases" "$bin/alltoall"
 
 on_one exchanges 2 60 -x LARGE=1 "$bin/exchanges"
 on_one exchanges 5 60 "$bin/exchanges"
+on_one exchanges 20 100 "$bin/exchanges"
 on_nodes exchanges 2,1,2 cyclic 60 "$bin/exchanges"
 on_one "alltoall, threads" 3 60 "$bin/alltoall_threads"
 

@@ -28,9 +28,10 @@
  * A message that fails, or whose length is not what its receiver expects, does not stop the other
  * messages, since their peers may wait for them. The first error is the error of the call.
  *
- * Cost: time and memory linear in the number of messages; n log n for a list of n peers in any
- * order. Limits: all messages of an exchange have the same tag, so several messages with one peer
- * are matched by their order.
+ * Cost: time linear in the number of messages; n log n for a list of n peers in any order. Memory
+ * linear in it too, or, where few of many messages have elements, in the number of those. Limits:
+ * all messages of an exchange have the same tag, so several messages with one peer are matched by
+ * their order.
  *
  * Balaji et al., section 4.2.2; round robin: section 3.2.
  */
@@ -44,15 +45,27 @@ typedef mca_common_irregular_messages_t messages_t;
 typedef mca_common_irregular_schedule_t schedule_t;
 typedef mca_coll_pipering_exchange_draft_t draft_t;
 
+/*
+ * Where fewer than one message in so many has elements, those alone are listed: an exchange with
+ * few of many peers then writes no memory for the others.
+ */
+#define SPARSE 8
+
+/* Whether message i of a side is no message: it has no peer, or is copied. */
+static bool is_absent(const draft_t *draft, const mca_coll_pipering_side_t *side, size_t i)
+{
+    const int peer = mca_coll_pipering_side_peer(side, i);
+
+    return MPI_PROC_NULL == peer || (draft->plan->copies_own && draft->me == peer);
+}
+
 size_t mca_coll_pipering_side_measure(const draft_t *draft, const mca_coll_pipering_side_t *side,
                                       size_t *bytes)
 {
-    const int own = draft->plan->copies_own ? draft->me : MPI_PROC_NULL;
     size_t absent = 0;
 
     for (size_t i = 0; i < side->count; ++i) {
-        const int peer = mca_coll_pipering_side_peer(side, i);
-        const bool none = MPI_PROC_NULL == peer || own == peer;
+        const bool none = is_absent(draft, side, i);
         bytes[i] = none ? 0 : mca_coll_pipering_side_bytes(side, i);
         absent += none;
     }
@@ -87,20 +100,42 @@ static size_t small_of(const draft_t *draft)
     return bins ? params->small : 0;
 }
 
+/* Lists the sends that have elements, and their bytes. Returns the number of absent messages. */
+static size_t list_present(draft_t *draft)
+{
+    size_t absent = 0, listed = 0;
+
+    for (size_t i = 0; i < draft->send->count; ++i) {
+        if (is_absent(draft, draft->send, i)) {
+            ++absent;
+        } else if (0 != mca_coll_pipering_side_count(draft->send, i)) {
+            draft->bytes[listed] = mca_coll_pipering_side_bytes(draft->send, i);
+            draft->listed[listed++] = (int) i;
+        }
+    }
+    return absent;
+}
+
 static void order_sends(draft_t *draft)
 {
     const mca_coll_pipering_bins_plan_t plan = {.sequence = sequence_of(draft),
                                                 .ranks = draft->ranks,
                                                 .me = draft->me,
-                                                .count = draft->send->count,
-                                                .peer = draft->send->peer,
+                                                .count = draft->sends,
+                                                .peer = draft->sparse ? draft->listed
+                                                                      : draft->send->peer,
                                                 .bytes = draft->bytes,
                                                 .small = small_of(draft)};
 
-    const size_t absent = mca_coll_pipering_side_measure(draft, draft->send, draft->bytes);
+    const size_t absent = draft->sparse ? list_present(draft)
+                                        : mca_coll_pipering_side_measure(draft, draft->send,
+                                                                         draft->bytes);
     draft->bins = mca_coll_pipering_bins(&plan, draft->scratch, draft->out);
-    draft->bins.zero -= absent;
     draft->outs = draft->bins.small + draft->bins.large;
+    draft->bins.zero = draft->send->count - absent - draft->outs;
+    for (size_t i = 0; draft->sparse && i < draft->outs; ++i) {
+        draft->out[i] = (size_t) draft->listed[draft->out[i]];
+    }
 }
 
 /* Receives from one peer start in the order in which it starts its sends, which may be flipped. */
@@ -108,10 +143,9 @@ static void order_receives(draft_t *draft)
 {
     const mca_coll_pipering_side_t *side = &draft->plan->recv;
 
-    (void) mca_coll_pipering_side_measure(draft, side, draft->bytes);
     for (size_t i = 0; i < side->count; ++i) {
         const size_t k = side->flipped ? i ^ 1 : i;
-        if (0 != draft->bytes[k]) {
+        if (!is_absent(draft, side, k) && 0 != mca_coll_pipering_side_bytes(side, k)) {
             draft->in[draft->ins++] = k;
         }
     }
@@ -144,7 +178,7 @@ static void count_packed(draft_t *draft)
 
     for (size_t i = 0; i < draft->outs; ++i) {
         if (is_packed(draft, draft->out[i])) {
-            const size_t bytes = draft->bytes[draft->out[i]];
+            const size_t bytes = mca_coll_pipering_side_bytes(draft->send, draft->out[i]);
             ++draft->steps;
             total += bytes;
             largest = largest < bytes ? bytes : largest;
@@ -193,6 +227,34 @@ static mca_coll_pipering_way_t way_of(const mca_coll_pipering_exchange_plan_t *p
     }
 }
 
+static size_t count_present(const draft_t *draft, const mca_coll_pipering_side_t *side)
+{
+    size_t present = 0;
+
+    for (size_t i = 0; i < side->count; ++i) {
+        present += !is_absent(draft, side, i) && 0 != mca_coll_pipering_side_count(side, i);
+    }
+    return present;
+}
+
+/* Finds out whether sends are listed. Returns the number of messages that lists have room for. */
+static size_t find_present(draft_t *draft)
+{
+    const mca_coll_pipering_side_t *send = draft->send, *recv = &draft->plan->recv;
+    const bool whole = MCA_COLL_PIPERING_WAY_ROUND_ROBIN == draft->way
+                       || MCA_COLL_PIPERING_WAY_PERMUTED == draft->way;
+    size_t sent = send->count, received = recv->count;
+    const size_t present = whole || NULL != send->peer ? sent : count_present(draft, send);
+
+    draft->sparse = SPARSE * present < sent;
+    if (draft->sparse) {
+        sent = present;
+        received = count_present(draft, recv);
+    }
+    draft->sends = sent;
+    return sent < received ? received : sent;
+}
+
 static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *plan,
                       ompi_communicator_t *comm)
 {
@@ -204,10 +266,10 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
     draft->bins = (mca_coll_pipering_bins_t){0, 0, 0};
     draft->send = MCA_COLL_PIPERING_WAY_PAIRS == draft->way ? &plan->recv : &plan->send;
 
-    const size_t sent = draft->send->count, received = plan->recv.count;
-    const size_t most = sent < received ? received : sent;
+    const size_t most = find_present(draft);
     const size_t words = mca_coll_pipering_bins_scratch(most);
-    const size_t bytes = words * sizeof(uint64_t) + 3 * most * sizeof(size_t);
+    const size_t bytes = words * sizeof(uint64_t)
+                         + most * (3 * sizeof(size_t) + (draft->sparse ? sizeof(int) : 0));
 
     draft->memory = sizeof(draft->room) < bytes ? malloc(bytes) : NULL;
     if (sizeof(draft->room) < bytes && NULL == draft->memory) {
@@ -217,6 +279,7 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
     draft->bytes = (size_t *) (draft->scratch + words);
     draft->in = draft->bytes + most;
     draft->out = draft->in + most;
+    draft->listed = (int *) (draft->out + most);
     return OMPI_SUCCESS;
 }
 

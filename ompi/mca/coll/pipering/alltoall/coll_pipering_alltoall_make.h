@@ -37,7 +37,10 @@ typedef struct mca_coll_pipering_exchange_draft_t {
     int ranks, me;
     mca_coll_pipering_way_t way;
     const mca_coll_pipering_side_t *send; /**< &plan->send; in place: &plan->recv */
-    size_t *bytes;     /**< [messages] of the side that was measured last; permuted: of `send` */
+    bool sparse;       /**< few of many messages have elements; message i has the peer i */
+    size_t sends;      /**< messages of `send`; sparse: those that have elements ... */
+    int *listed;       /**< ... and their numbers, [sends] */
+    size_t *bytes;     /**< [sends], sparse: of those listed */
     uint64_t *scratch; /**< for the plan */
     size_t *in, *out;  /**< [ins], [outs] messages in the order in which they start. Permuted: in[i]
                             is the number of bytes from rank i, out[i] the offset in `copies` of
@@ -47,7 +50,7 @@ typedef struct mca_coll_pipering_exchange_draft_t {
     size_t steps;  /**< in place: messages to be packed; else copies inside the process */
     size_t copies; /**< bytes of memory for packed messages */
     void *memory;  /**< of the arrays, NULL: they fit into `room` */
-    uint64_t room[4 * MCA_COLL_PIPERING_EXCHANGE_FEW];
+    uint64_t room[5 * MCA_COLL_PIPERING_EXCHANGE_FEW];
 } mca_coll_pipering_exchange_draft_t;
 
 /* ---- message i of a side: peer, type, elements, bytes of the signature, buffer ---- */
