@@ -123,6 +123,17 @@ def test_one_round():
         assert racer.rounds == rounds and bool(verdict.settings) == (2 == rounds), verdict
 
 
+def test_as_good():
+    """of candidates as good as the fastest the first one wins: the nearest to what tasks say"""
+    name = "coll_pipering_alltoall_small"
+    for first, second, wins in ((0.505, 0.5, "1"), (0.515, 0.5, "2"), (0.5, 0.505, "1")):
+        racer = race.Race(None, "x", ["call"], {}, [{name: "1"}, {name: "2"}], race.FULL, 1)
+        for arm, seconds in zip(racer.arms, (1, 1, first, second)):
+            arm.blocks["call"] = [[seconds] * 3] * 2
+        racer.rounds = 2
+        assert {name: wins} == racer.verdict().settings, (first, second, racer.verdict())
+
+
 def test_little_time():
     """where one round would take all the time, fewer calls are raced, in two rounds"""
     group = next(g for g in knobs.GROUPS if "coll_pipering_alltoall_small" in g.variables)

@@ -13,12 +13,11 @@
 #   mapping   options of `testbed mpirun`
 #   minutes   the budget
 #   wanted    options of pipering-tune
+#   limit     seconds that a run may take, whatever happens; 150 without it
 # shellcheck source-path=SCRIPTDIR source=../mpi/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../mpi/lib.sh"
 
-# Seconds that a run may take, whatever happens.
-limit=150
-
+limit=${limit-150}
 out=$work/out
 tuner=
 

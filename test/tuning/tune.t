@@ -2,6 +2,7 @@
 # pipering-tune end to end, in its short form: 8 nodes with links of 100 Mbit/s, told that their
 # links are thirty times as quick to start with and thirty times as slow as they are. It must find
 # that out, prove it, go on after an interrupt, and its rules file must be read by coll/tuned.
+limit=330
 # shellcheck source-path=SCRIPTDIR source=short_run.sh
 . "$(dirname "$0")/short_run.sh"
 
@@ -30,12 +31,19 @@ SECONDS=0
 tune --resume "$out"
 ended
 check_run "$SECONDS"
-is "resumed it comes to its end, and the file helps" "$status" 0
 yes_if "with the cells that were there" test "$measured" -lt "$(cells)"
 # Of the call that the interrupt went through all arms are measured again.
 yes_if "cells of one call at most stand in the journal twice" \
     test 1 -ge "$(sed -nE 's/^\{"cell":"([^"]*)".*/\1/p' "$out/journal.jsonl" | sort | uniq -d |
         sed 's|/[^/]*$||' | uniq | wc -l)"
+# One call in forty that is as fast as before seems slower in three pairs of jobs.
+if [[ $status == 3 ]] && grep -q -- '--resume with a longer --budget' "$work/said"; then
+    minutes=3.6
+    tune --resume "$out"
+    ended
+    sed 's/^/# /' "$work/said"
+fi
+is "resumed it comes to its end, and the file helps" "$status" 0
 
 # ---- what it says
 

@@ -178,7 +178,7 @@ def first_candidates(group, table, current, costs, blocks, meshes=False):
     elif 0 == float(current[name]) and group.seeds:
         values = _seeds(group, blocks)
     else:
-        values = near(variable, current[name], (0.25, 0.5, 2, 4))
+        values = near(variable, current[name], (0.5, 2, 0.25, 4))
     return _distinct([{name: value} for value in values], group, table, current)
 
 

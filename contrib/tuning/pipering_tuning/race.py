@@ -54,7 +54,8 @@ class Arm:
 
 
 class Race:
-    """candidates: a list of settings. base: settings in force, which all arms have too."""
+    """candidates: a list of settings, of which the first wins where others are as good. base:
+    settings in force, which all arms have too."""
 
     def __init__(self, measurer, name, calls, base, candidates, effort, seed):
         self.measurer = measurer
@@ -188,8 +189,16 @@ class Race:
                 self.drop_slower()
         return self.verdict()
 
+    def ranked(self):
+        """[(Interval of new time by old, arm)] of candidates, the best first. The fastest one and
+        those that take less than LEAST_GAIN longer count as equal and keep their order: a few calls
+        do not tell them apart, and may not stand for others."""
+        pairs = [(self.ratio(arm), arm) for arm in self.candidates]
+        least = (1 + LEAST_GAIN) * min((pair[0].middle for pair in pairs), default=0)
+        return sorted(pairs, key=lambda pair: max(pair[0].middle, least))
+
     def verdict(self):
-        """The fastest candidate that gains more than noise and hurts no call."""
+        """The best candidate that gains more than noise and hurts no call."""
         if not self.calls or 0 == self.rounds:
             return Verdict(None, None, None, NO_CALL, self.rounds, False)
         known = [call for call in self.calls if LEAST_ROUNDS <= len(self.arms[0].blocks[call])]
@@ -197,8 +206,7 @@ class Race:
         noise = max(self.noise(), LEAST_GAIN)
         if not known and self.candidates:
             return Verdict(None, None, noise, ONE_ROUND, self.rounds, False)
-        ranked = sorted(((self.ratio(arm), arm) for arm in self.candidates),
-                        key=lambda pair: pair[0].middle)
+        ranked = self.ranked()
         if not ranked:
             reasons = {arm.out for arm in self.arms[2:]}
             return Verdict(None, None, noise, "; ".join(sorted(reasons)), self.rounds,
@@ -208,7 +216,7 @@ class Race:
             if interval.high >= 1 or 1 - interval.middle < noise:
                 reason = reason or (f"the best other, {arm.name}, takes {change(interval)} "
                                     f"time; noise is {percent(noise)}")
-                break
+                continue
             call = self.hurt(arm)
             if call is None:
                 return Verdict(arm.settings, interval, noise,

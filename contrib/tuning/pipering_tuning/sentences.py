@@ -108,10 +108,12 @@ def of_failures(records, proof):
     return lines
 
 
-def of_use(ways, path, helps):
+def of_use(ways, path, proof):
     """What to do with the file. ways: the forms in which jobs take one."""
-    if not helps:
-        return [f"what was tried is in {path}"]
+    if not proof.help:
+        more = "; --resume with a longer --budget measures calls that are slower in more jobs" \
+            if proof.hurt else ""
+        return [f"what was tried is in {path}{more}"]
     words = {"tune": f"mpirun --tune {path} ...",
              "conf": f"the lines of {path} in mca-params.conf"}
     return ["use: " + ", or ".join(words[form] for form in ways)]

@@ -424,7 +424,7 @@ class Tuning:
             self.say_failures()
         if path is not None:
             path = self.settle(path, proof)
-            self.tell(sentences.of_use(self.launcher.forms, path, proof.help))
+            self.tell(sentences.of_use(self.launcher.forms, path, proof))
         if self.nothing is None:
             self.measure_regret(proof.left_out)
             self.tell(sentences.of_regret(self.regret))
@@ -445,7 +445,7 @@ class Tuning:
             proof = prove.agreement(proof)
         self.say_verdict(proof)
         if proof.help and not self.options.against:
-            self.tell(sentences.of_use(self.launcher.forms, path, True))
+            self.tell(sentences.of_use(self.launcher.forms, path, proof))
         self.write_results(proof, path)
         return GOOD if proof.help else REFUSED
 
