@@ -10,7 +10,7 @@ nodes=(--nodes 8 --rate 100mbit)
 mapping=(--ppn 1)
 minutes=1.8
 wanted=(--variables 'coll_pipering_alpha,coll_pipering_beta' --collectives 'allgatherv,bcast'
-    --start coll_pipering_alpha=3 --start coll_pipering_beta=2500)
+    --start coll_pipering_alpha=0.45 --start coll_pipering_beta=2500)
 
 # ---- interrupted, then on to the end
 
