@@ -36,10 +36,10 @@ class Bench:
                                          self.start, self.directory, posed.MACHINE,
                                          self.machine.clock)
 
-    def choose(self, until=1e9, **options):
+    def choose(self, until=1e9, last=0.0, **options):
         chooser = choose.Chooser(self.measurer, self.table, posed.MACHINE, self.start, COSTS,
                                  posed.options(**options))
-        chooser.run(LARGEST, until)
+        chooser.run(LARGEST, until, last)
         return chooser
 
     def prove(self, settings, seed=1, **others):

@@ -66,19 +66,20 @@ class Chooser:
             self.measurer.progress.say(f"not raced: {', '.join(names)}: {reason}")
         return kept
 
-    def run(self, largest, until):
-        """Races all groups; `until`: seconds that the measurer may have spent then."""
+    def run(self, largest, until, last):
+        """Races all groups; `until`: seconds that the measurer may have spent then. As long as no
+        race has told anything, one that has begun may take the time until `last`."""
         groups = self.groups()
         for place, group in enumerate(groups):
             left = until - self.measurer.spent
             share = max(2 * left / (len(groups) - place + 1), LEAST_SHARE)
-            self.choose(group, largest, min(until, self.measurer.spent + share), until)
+            self.choose(group, largest, min(until, self.measurer.spent + share), until, last)
         late = [row["variable"] for row in self.choices if NO_TIME == row["reason"]]
         if late:
             self.measurer.progress.say(f"{NO_TIME}: {', '.join(late)}")
 
-    def choose(self, group, largest, until, end):
-        """One group. until: its share of the time; end: that of all groups."""
+    def choose(self, group, largest, until, end, last):
+        """One group. until: its share of the time; end: that of all groups; last: see run."""
         calls = knobs.calls_of(group, largest, self.machine, self.options.collectives)
         if not calls:
             return
@@ -94,7 +95,8 @@ class Chooser:
         tried, verdicts = [], []
         while candidates and len(verdicts) < STEPS:
             tried += candidates
-            verdict = self.race(group, calls, candidates, len(verdicts), until, end)
+            verdict = self.race(group, calls, candidates, len(verdicts), until,
+                                end if self.tried else last)
             verdicts.append(verdict)
             if verdict.settings is None or self.measurer.spent >= until:
                 break

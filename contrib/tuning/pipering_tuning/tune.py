@@ -65,6 +65,7 @@ class Tuning:
         self.nothing = None  # why nothing could be tried
         self.began, self.preflight = time.monotonic(), 0.0
         self.ends = 0.0, 0.0  # of choosing, and of the rules
+        self.proof_begin = 0.0  # at the latest
 
     # ---- preflight
 
@@ -245,14 +246,14 @@ class Tuning:
         time."""
         costs, held, end = self.proof_costs, self.held(), self.until(REGRET)
         begin = max(self.until(LEAST_CHOICE), min(self.until(RULES), end - costs.proof(held)))
-        last = begin - costs.job
+        last, self.proof_begin = begin - costs.job, begin
         self.ends = last - (1 - CHOICE) * (last - self.until(TASKS)), last
         self.tell(sentences.of_proof(costs, held, begin, end))
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,
                                  self.options)
-        chooser.run(self.largest, self.ends[0])
+        chooser.run(self.largest, self.ends[0], self.proof_begin)
         self.choices = chooser.choices
         self.chosen = {name: value for name, value in chooser.chosen.items()
                        if not self.table.get(name).same(value, self.in_force(name))}
