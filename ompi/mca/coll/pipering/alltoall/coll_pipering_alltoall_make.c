@@ -227,11 +227,12 @@ static mca_coll_pipering_way_t way_of(const mca_coll_pipering_exchange_plan_t *p
     }
 }
 
-static size_t count_present(const draft_t *draft, const mca_coll_pipering_side_t *side)
+/* The number of messages of a side that have elements; counts no further than to `most`. */
+static size_t count_present(const draft_t *draft, const mca_coll_pipering_side_t *side, size_t most)
 {
     size_t present = 0;
 
-    for (size_t i = 0; i < side->count; ++i) {
+    for (size_t i = 0; i < side->count && present < most; ++i) {
         present += !is_absent(draft, side, i) && 0 != mca_coll_pipering_side_count(side, i);
     }
     return present;
@@ -244,12 +245,13 @@ static size_t find_present(draft_t *draft)
     const bool whole = MCA_COLL_PIPERING_WAY_ROUND_ROBIN == draft->way
                        || MCA_COLL_PIPERING_WAY_PERMUTED == draft->way;
     size_t sent = send->count, received = recv->count;
-    const size_t present = whole || NULL != send->peer ? sent : count_present(draft, send);
+    const size_t many = (sent + SPARSE - 1) / SPARSE;
+    const size_t present = whole || NULL != send->peer ? many : count_present(draft, send, many);
 
-    draft->sparse = SPARSE * present < sent;
+    draft->sparse = present < many;
     if (draft->sparse) {
         sent = present;
-        received = count_present(draft, recv);
+        received = count_present(draft, recv, received);
     }
     draft->sends = sent;
     return sent < received ? received : sent;
