@@ -251,7 +251,10 @@ static void try_given(void)
     MPI_Comm_free(&comm);
 }
 
-/* Where blocks are said to be dear the module below has the calls, and lessons time it. */
+/*
+ * Where blocks are said to be dear the module below has the calls, and lessons time it, until one
+ * has tried a pipeline.
+ */
 static void try_below(void)
 {
     MPI_Comm comm;
@@ -266,8 +269,10 @@ static void try_below(void)
         const bool right = run(&gather, call), teaches = 0 == (call & (call - 1));
 
         tap_check(right, "", "dear blocks, call %d: the result is right", call);
-        tap_check(left + 1 == knob_counter("coll_pipering_fallback_model"), "",
-                  "and the module below had it");
+        if (1 == call) {
+            tap_check(left + 1 == knob_counter("coll_pipering_fallback_model"), "",
+                      "and the module below had it");
+        }
         tap_check(lessons + teaches == knob_counter("coll_pipering_lessons"), "",
                   "and it teaches: %d", teaches);
     }

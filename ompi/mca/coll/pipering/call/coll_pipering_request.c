@@ -133,11 +133,10 @@ static const mca_coll_pipering_route_t *clocked_route(const mca_coll_pipering_re
 /* Its link from another node, -1: there is none, or it carries other streams too. */
 static int clocked_link(const mca_coll_pipering_request_t *request)
 {
-    const mca_coll_pipering_route_t *route = clocked_route(request);
-
-    if (request->plan->row->crosses) {
+    if (request->plan->row->crosses || mca_coll_pipering_in_rounds(request->plan->row)) {
         return -1;
     }
+    const mca_coll_pipering_route_t *route = clocked_route(request);
     for (int i = 0; i < route->ins; ++i) {
         if (!route->in[i].local) {
             return i;

@@ -90,8 +90,10 @@ static int leave_mesh(mca_coll_pipering_request_t *request)
     mca_coll_pipering_plan_release(request->plan);
     request->plan = NULL;
     request->key.off_mesh = request->key.must_take = true;
-    /* all ranks teach or none does, and a schedule shows no rate */
-    request->key.wanted = request->key.wanted || NULL != request->lesson;
+    if (NULL != request->lesson) {
+        /* all ranks teach or none does, and rounds show no rate */
+        request->key.wanted = MCA_COLL_PIPERING_BY_PIPELINE;
+    }
     if (request->super.nonblocking) {
         /* ranks come here at different times, when they know different lessons: none counts */
         request->key.lessons = 0;

@@ -180,7 +180,8 @@ static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pip
     const bool fixed = 0 != params->mesh_packet || plan->key.reproducible;
 
     return 0 == params->block_size && MCA_COLL_PIPERING_MODEL_SEARCH == params->block_model
-           && !plan->row->whole && !(NULL != plan->row->room && fixed);
+           && !plan->row->whole && !mca_coll_pipering_in_rounds(plan->row)
+           && !(NULL != plan->row->room && fixed);
 }
 
 /* A call that teaches takes, in place of *plan, one that this component serves. */
@@ -192,27 +193,36 @@ static int replace_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_
     return find_plan(call, key, NULL, plan);
 }
 
+/* A call that teaches is left below, to see what that takes. */
+static int leave_to_teach(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
+{
+    const int rc = mca_coll_pipering_lessons_begin_below(call->context, plan);
+
+    if (OMPI_SUCCESS == rc) {
+        return leave(call, plan);
+    }
+    mca_coll_pipering_plan_release(plan);
+    return rc;
+}
+
 /*
  * The plan of a call that teaches. Some calls are left below to see what that takes, or taken
- * though they would be left. Some take other blocks than they would, so that the cost of a block
- * can be told from that of a byte.
+ * though they would be left, or go by rounds in place of a pipeline, or by that. Some take other
+ * blocks than they would, so that the cost of a block can be told from that of a byte.
  */
 static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                               mca_coll_pipering_plan_t **plan)
 {
     mca_coll_pipering_context_t *context = call->context;
-    const bool taken = MCA_COLL_PIPERING_TAKEN == (*plan)->reason;
-    const bool turn = mca_coll_pipering_lessons_turn(context, *plan);
+    const mca_coll_pipering_server_t server = mca_coll_pipering_lessons_turn(context, *plan);
+    const bool in_rounds = mca_coll_pipering_in_rounds((*plan)->row);
 
-    if (taken == turn) {
-        const int rc = mca_coll_pipering_lessons_begin_below(context, *plan);
-        if (OMPI_SUCCESS == rc) {
-            return leave(call, *plan);
-        }
-        mca_coll_pipering_plan_release(*plan);
-        return rc;
+    if (MCA_COLL_PIPERING_BY_BELOW == server) {
+        return leave_to_teach(call, *plan);
     }
-    if (!taken) {
+    if (MCA_COLL_PIPERING_TAKEN != (*plan)->reason
+        || in_rounds != (MCA_COLL_PIPERING_BY_ROUNDS == server)) {
+        key->wanted = server;
         return replace_plan(call, key, plan);
     }
     const size_t block = (*plan)->cut.block_size * key->sizes.unit;
@@ -246,25 +256,24 @@ static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pip
     mca_coll_pipering_context_t *context = call->context;
 
     key->lessons = 1 + mca_coll_pipering_lessons_over(context);
-    key->wanted = is_wanted(call, key, false);
+    key->wanted = is_wanted(call, key, false) ? MCA_COLL_PIPERING_BY_PIPELINE
+                                              : MCA_COLL_PIPERING_BY_ANY;
     int rc = mca_coll_pipering_plan_get(context, key, recalled, plan);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    if (!mca_coll_pipering_in_rounds((*plan)->row)) {
-        rc = mca_coll_pipering_lessons_count(context, *plan, teaches);
-    }
+    rc = mca_coll_pipering_lessons_count(context, *plan, teaches);
     if (OMPI_SUCCESS != rc) {
         mca_coll_pipering_plan_release(*plan);
         return rc;
     }
     if (*teaches) {
-        if (!key->wanted && is_wanted(call, key, true)) {
-            key->wanted = true;
+        if (MCA_COLL_PIPERING_BY_ANY == key->wanted && is_wanted(call, key, true)) {
+            key->wanted = MCA_COLL_PIPERING_BY_PIPELINE;
             rc = replace_plan(call, key, plan);
         }
         rc = OMPI_SUCCESS == rc ? find_teaching_plan(call, key, plan) : rc;
-        *teaches = OMPI_SUCCESS == rc && !mca_coll_pipering_in_rounds((*plan)->row);
+        *teaches = OMPI_SUCCESS == rc;
         return rc;
     }
     return MCA_COLL_PIPERING_TAKEN == (*plan)->reason ? OMPI_SUCCESS : leave(call, *plan);

@@ -72,13 +72,13 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft)
     if (is_exchange_of_two(draft)) {
         return MCA_COLL_PIPERING_FALLBACK_MODEL;
     }
-    /* rounds are chosen only where they pay, and factors are those of pipelines */
+    const mca_coll_pipering_factors_t *factors = draft->cost.net.factors;
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-    return mca_coll_pipering_in_rounds(plan->row)
-                   || mca_coll_pipering_factors_pay(draft->cost.net.factors, &forecast,
-                                                    MCA_COLL_PIPERING_RIVAL_SLACK)
-               ? MCA_COLL_PIPERING_TAKEN
-               : MCA_COLL_PIPERING_FALLBACK_MODEL;
+    const bool pays = mca_coll_pipering_in_rounds(plan->row)
+                          ? mca_coll_pipering_factors_rounds_pay(factors)
+                          : mca_coll_pipering_factors_pay(factors, &forecast,
+                                                          MCA_COLL_PIPERING_RIVAL_SLACK);
+    return pays ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 
 /* ---- rows ---- */
@@ -130,17 +130,35 @@ static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_
     }
 }
 
+/* What lessons ask of the kind that does not serve. */
+static void note_modelled(mca_coll_pipering_plan_t *plan)
+{
+    if (mca_coll_pipering_in_rounds(plan->row)) {
+        plan->rounds_time = plan->time;
+    } else {
+        plan->pipeline_time = plan->time;
+        plan->pipeline_block = plan->cut.block_size;
+    }
+}
+
 static void plan_by_best(mca_coll_pipering_draft_t *draft)
 {
-    const mca_coll_pipering_collective_t collective = draft->plan->key.collective;
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_collective_t collective = plan->key.collective;
     const mca_coll_pipering_row_t *row = mca_coll_pipering_next_row(collective, NULL);
 
     plan_by(draft, row);
+    note_modelled(plan);
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
         if (is_weighed(draft, row)) {
-            const mca_coll_pipering_plan_t best = *draft->plan;
+            mca_coll_pipering_plan_t best = *plan;
             plan_by(draft, row);
-            if (!beats(draft, &best)) {
+            const bool better = beats(draft, &best);
+            if (better || mca_coll_pipering_in_rounds(row)) {
+                note_modelled(plan);
+                best.rounds_time = plan->rounds_time;
+            }
+            if (!better) {
                 take_back(draft, &best);
             }
         }

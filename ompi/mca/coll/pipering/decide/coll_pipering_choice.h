@@ -48,7 +48,7 @@ typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_params_t params;
     unsigned lessons; /**< 1 + those that were over when it was made; 0: it knows of none */
     bool must_take; /**< nobody else can serve the call any more */
-    bool wanted;    /**< as a pipeline, since nothing is known of links */
+    mca_coll_pipering_server_t wanted; /**< to learn from; never MCA_COLL_PIPERING_BY_BELOW */
     bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
     bool off_mesh;  /**< not along a mesh, even if the communicator has one */
     bool ordered;   /**< of a reduction: the operation does not commute */
@@ -93,6 +93,8 @@ typedef struct mca_coll_pipering_plan_t {
     mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links; in bytes */
     size_t in_from_network;    /**< bytes */
     double time, rival_time;   /**< modelled seconds */
+    double pipeline_time, rounds_time; /**< likewise, of the best of each kind; 0: not weighed */
+    size_t pipeline_block;             /**< units, likewise */
     void *memory;
     size_t size; /**< bytes of it */
 } mca_coll_pipering_plan_t;

@@ -79,10 +79,14 @@ double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
 
 mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan)
 {
+    const bool in_rounds = mca_coll_pipering_in_rounds(plan->row);
+    const size_t block = in_rounds ? plan->pipeline_block : plan->cut.block_size;
+
     return (mca_coll_pipering_forecast_t){
         .bytes = (double) plan->total,
-        .block_size = (double) (plan->cut.block_size * plan->key.sizes.unit),
-        .time = plan->time,
+        .block_size = (double) (block * plan->key.sizes.unit),
+        .time = in_rounds ? plan->pipeline_time : plan->time,
+        .rounds_time = in_rounds ? plan->time : plan->rounds_time,
         .rival_time = plan->rival_time,
         .small = MCA_COLL_PIPERING_LESSON_LEAST > plan->total};
 }

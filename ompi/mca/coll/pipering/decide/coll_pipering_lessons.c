@@ -23,8 +23,8 @@
  * Ranks wait for each other before a lesson. After it each rank reports the rate of the stream
  * that it received, and the time of the call. The median of the rates counts
  * (coll_pipering_plan_rates.c), and the longest time (coll_pipering_plan_factors.c). Lessons that
- * the module below serves are timed likewise. Nothing is measured outside of calls, and nonblocking
- * calls teach nothing, since their time depends on the program.
+ * rounds or the module below serve are timed likewise. Nothing is measured outside of calls, and
+ * nonblocking calls teach nothing, since their time depends on the program.
  *
  * Cost: ceil(log2 p) messages of 8 bytes before a lesson, and as many of 64 entries of 12 bytes
  * after it, or of 8 bytes if the module below served it.
@@ -189,13 +189,24 @@ static series_t *add_series(mca_coll_pipering_context_t *context,
     return series;
 }
 
+/*
+ * Rounds show no rate of a link, so a call that they serve teaches only whether another server
+ * would be faster, which a user who forces them does not ask.
+ */
+static bool can_teach(const mca_coll_pipering_plan_t *plan)
+{
+    return !mca_coll_pipering_in_rounds(plan->row)
+           || (mca_coll_pipering_collective_row(plan->key.collective)->gathers
+               && MCA_COLL_PIPERING_AUTO == plan->key.params.algorithm);
+}
+
 int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
                                     const mca_coll_pipering_plan_t *plan, bool *teaches)
 {
     series_t *series;
 
     *teaches = false;
-    if (!may_teach(context, &plan->key.params, plan->total)) {
+    if (!may_teach(context, &plan->key.params, plan->total) || !can_teach(plan)) {
         return OMPI_SUCCESS;
     }
     series = find_series(context, plan);
@@ -303,8 +314,20 @@ static mca_coll_pipering_rate_t median_of(mca_coll_pipering_samples_t *samples)
     return samples->of[count / 2];
 }
 
-static void report(const mca_coll_pipering_context_t *context, double length,
-                   mca_coll_pipering_rate_t rate, double time, const mca_coll_pipering_plan_t *plan)
+/* Tells users what a server took. */
+static void report_time(const mca_coll_pipering_context_t *context, const char *server, double time,
+                        double modelled)
+{
+    if (mca_coll_pipering_is_verbose(context->process, context->comm)) {
+        opal_output(context->process->output,
+                    "coll/pipering: %s took %.6f s on %s, %.6f s predicted", server, time,
+                    context->comm->c_name, modelled);
+    }
+}
+
+static void report_rate(const mca_coll_pipering_context_t *context, double length,
+                        mca_coll_pipering_rate_t rate, double time,
+                        const mca_coll_pipering_plan_t *plan)
 {
     ompi_communicator_t *comm = context->comm;
     const mca_coll_pipering_link_cost_t cost
@@ -342,6 +365,31 @@ static void end_lesson(mca_coll_pipering_context_t *context)
     mca_common_irregular_count(&context->process->counters.lessons, 1);
 }
 
+static void learn_from_rounds(mca_coll_pipering_context_t *context, double time,
+                              const mca_coll_pipering_plan_t *plan)
+{
+    mca_coll_pipering_factors_add_rounds(&find_series(context, plan)->factors,
+                                         (double) plan->total, time);
+    report_time(context, plan->row->text, time, plan->time);
+}
+
+static void learn_from_pipeline(mca_coll_pipering_context_t *context,
+                                mca_coll_pipering_samples_t *samples,
+                                const mca_coll_pipering_plan_t *plan)
+{
+    const bool opening = !mca_coll_pipering_rates_known(&context->lessons->rates);
+    const mca_coll_pipering_rate_t rate = median_of(samples);
+    const double length = mca_coll_pipering_plan_length(plan);
+
+    learn_rate(context, length, rate);
+    if (!opening && is_timed(plan)) {
+        const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
+        mca_coll_pipering_factors_add(&find_series(context, plan)->factors, &forecast,
+                                      samples->time);
+    }
+    report_rate(context, length, rate, samples->time, plan);
+}
+
 bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
                                   mca_coll_pipering_lesson_record_t *record,
                                   const mca_coll_pipering_plan_t *plan, int *rc)
@@ -356,17 +404,12 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
     if (OMPI_SUCCESS != *rc) {
         return true;
     }
-    const bool opening = !mca_coll_pipering_rates_known(&context->lessons->rates);
-    const mca_coll_pipering_rate_t rate = median_of(samples);
-    const double length = mca_coll_pipering_plan_length(plan);
-    series_t *series = find_series(context, plan);
-    learn_rate(context, length, rate);
-    if (!opening && is_timed(plan)) {
-        const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-        mca_coll_pipering_factors_add(&series->factors, &forecast, samples->time);
+    if (mca_coll_pipering_in_rounds(plan->row)) {
+        learn_from_rounds(context, samples->time, plan);
+    } else {
+        learn_from_pipeline(context, samples, plan);
     }
     end_lesson(context);
-    report(context, length, rate, samples->time, plan);
     return true;
 }
 
@@ -384,20 +427,30 @@ int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
 
 /* ---- the module below ---- */
 
-bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
-                                    const mca_coll_pipering_plan_t *plan)
+static mca_coll_pipering_server_t server_of(const mca_coll_pipering_plan_t *plan)
+{
+    if (MCA_COLL_PIPERING_TAKEN != plan->reason) {
+        return MCA_COLL_PIPERING_BY_BELOW;
+    }
+    return mca_coll_pipering_in_rounds(plan->row) ? MCA_COLL_PIPERING_BY_ROUNDS
+                                                  : MCA_COLL_PIPERING_BY_PIPELINE;
+}
+
+mca_coll_pipering_server_t
+mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
+                               const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_key_t *key = &plan->key;
-    const series_t *series = find_series(context, plan);
+    const mca_coll_pipering_server_t serving = server_of(plan);
 
-    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-
-    if (MCA_COLL_PIPERING_TAKEN != plan->reason && 0 == series->factors.below) {
-        return false;
+    if (!is_timed(plan) || RANKS_LEAST > ompi_comm_size(context->comm) || key->reproducible
+        || MCA_COLL_PIPERING_BY_ANY != key->wanted || key->must_take
+        || MCA_COLL_PIPERING_AUTO != key->params.algorithm) {
+        return serving;
     }
-    return is_timed(plan) && RANKS_LEAST <= ompi_comm_size(context->comm) && !key->reproducible
-           && !key->wanted && !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm
-           && mca_coll_pipering_factors_doubt(&series->factors, &forecast, context->lessons->begun);
+    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
+    return mca_coll_pipering_factors_turn(&find_series(context, plan)->factors, &forecast, serving,
+                                          context->lessons->begun);
 }
 
 int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
@@ -420,16 +473,6 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
     return NULL == lessons->below.timing ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-static void report_below(const mca_coll_pipering_context_t *context,
-                         double time)
-{
-    if (mca_coll_pipering_is_verbose(context->process, context->comm)) {
-        opal_output(context->process->output,
-                    "coll/pipering: the module below took %.6f s on %s, %.6f s predicted", time,
-                    context->comm->c_name, context->lessons->below.modelled);
-    }
-}
-
 /* Whatever became of the call on this rank, the others wait for what it saw. */
 int mca_coll_pipering_lessons_end_below(mca_coll_pipering_context_t *context, int rc)
 {
@@ -446,7 +489,7 @@ int mca_coll_pipering_lessons_end_below(mca_coll_pipering_context_t *context, in
         mca_coll_pipering_factors_add_below(&lessons->below.series->factors, lessons->below.bytes,
                                             time);
         end_lesson(context);
-        report_below(context, time);
+        report_time(context, "the module below", time, lessons->below.modelled);
     }
     return OMPI_SUCCESS == rc ? mca_common_irregular_mpi_error(agreed) : rc;
 }

@@ -77,9 +77,10 @@ size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context
  */
 int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context);
 
-/** Whether such a call is to be tried by the module below, or by this one if it left it below. */
-bool mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
-                                    const mca_coll_pipering_plan_t *plan);
+/** Who serves a lesson about such a call: who serves the others, or one to be tried. */
+mca_coll_pipering_server_t
+mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
+                               const mca_coll_pipering_plan_t *plan);
 
 /** The record of a lesson, with all memory that it will need; NULL: no memory. */
 mca_coll_pipering_lesson_record_t *

@@ -27,12 +27,20 @@
  * than modelled, the next best one is tried, until one is as fast as modelled. Calls that
  * pipelines have served stay with them until the module below has been measured.
  *
- * A lesson lets the module below serve where its modelled time is at most twice the pipeline's
- * time, or f * f times it where the model is wrong by a factor f, too high or too low. Once both
- * have been measured, their measured seconds decide, since modelled ones change with every
- * learnt rate. While the two are close, every other lesson takes the one that does not serve
- * calls. A small call that the module below serves stays there until a lesson has tried a pipeline,
- * and found it faster.
+ * Three may serve a call: a pipeline, an exchange in rounds, the module below. Once two of them
+ * have been measured, their measured seconds decide, since modelled ones change with every learnt
+ * rate. So a lesson takes, in this order,
+ *
+ *     1. the one that serves, until it has been measured
+ *     2. the module below, where its modelled time is at most twice the measured one, or f * f
+ *        times that where the model is wrong by a factor f, too high or too low
+ *     3. one that was not measured yet, where its modelled time is at most twice the least measured
+ *        one; if the model is too high for all that were measured, it is so for this one
+ *     4. every other time the best of the others, unless it is much slower
+ *     5. the one that serves
+ *
+ * A small call that the module below serves stays there until a lesson has tried a pipeline, and
+ * found it faster.
  *
  * Limits: one factor for all calls of a kind within one octave of bytes in all, and one octave
  * of the ratio of all bytes to the largest contribution.
@@ -55,8 +63,8 @@
 #define KEPT 1.3
 
 /*
- * The module below is tried once if its modelled time is at most so many times the pipeline's:
- * the model may be right about pipelines and wrong about other algorithms.
+ * Who was not measured yet is tried once if the modelled time is at most so many times that of
+ * others: the model may be right about them and wrong about this one.
  */
 #define TRIED 2
 
@@ -91,12 +99,23 @@ void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
     factors->times[class] += CONFIRMED > factors->times[class];
 }
 
+static void keep_seconds(float *kept, double bytes, double measured)
+{
+    if (0 < bytes && 0 < measured) {
+        keep(kept, measured / bytes);
+    }
+}
+
+void mca_coll_pipering_factors_add_rounds(mca_coll_pipering_factors_t *factors, double bytes,
+                                          double measured)
+{
+    keep_seconds(&factors->rounds, bytes, measured);
+}
+
 void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
                                          double measured)
 {
-    if (0 < bytes && 0 < measured) {
-        keep(&factors->below, measured / bytes);
-    }
+    keep_seconds(&factors->below, bytes, measured);
 }
 
 /* The least known factor; 0: none is known. */
@@ -131,12 +150,27 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors
 }
 
 /*
- * The measured seconds of this class, if two calls confirm them or if they are below the model: a
- * single longer call may have met a pause. Else the modelled seconds, times the least known factor
- * where the model is too high for all classes.
- * Of a small call any measured seconds, or the modelled ones times the least known factor; infinite
- * if there is none: ranks that share processors take several times what the model says, so it must
- * not be compared with the measured time of the module below.
+ * Measured seconds of the pipeline with blocks of this class, or the modelled ones times the least
+ * known factor; infinite if there is none: ranks that share processors take several times what the
+ * model says, so modelled seconds must not be compared with measured ones.
+ */
+static double measured_time(const mca_coll_pipering_factors_t *factors,
+                            const mca_coll_pipering_forecast_t *forecast)
+{
+    const int class = mca_coll_pipering_rate_class((size_t) forecast->block_size);
+    const float known = factors->of[class], least = least_factor(factors);
+
+    if (0 < known) {
+        return factors->took[class] * forecast->bytes;
+    }
+    return 0 < least ? least * forecast->time : HUGE_VAL;
+}
+
+/*
+ * The seconds in which a pipeline serves a call. Those of a large call are the measured ones if two
+ * calls confirm them or if they are below the model, since a single longer call may have met a
+ * pause; else the modelled ones, times the least known factor where the model is too high for all
+ * classes.
  */
 static double own_time(const mca_coll_pipering_factors_t *factors,
                        const mca_coll_pipering_forecast_t *forecast)
@@ -144,11 +178,8 @@ static double own_time(const mca_coll_pipering_factors_t *factors,
     const int class = mca_coll_pipering_rate_class((size_t) forecast->block_size);
     const float known = factors->of[class], least = least_factor(factors);
 
-    if (0 < known && (forecast->small || CONFIRMED == factors->times[class] || 1 > known)) {
-        return factors->took[class] * forecast->bytes;
-    }
-    if (forecast->small) {
-        return 0 < least ? least * forecast->time : HUGE_VAL;
+    if (forecast->small || (0 < known && (CONFIRMED == factors->times[class] || 1 > known))) {
+        return measured_time(factors, forecast);
     }
     return 0 < least && 1 > least ? least * forecast->time : forecast->time;
 }
@@ -163,21 +194,95 @@ bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
     return own_time(factors, forecast) <= factors->below * forecast->bytes;
 }
 
-bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
-                                     const mca_coll_pipering_forecast_t *forecast,
-                                     unsigned lesson)
+bool mca_coll_pipering_factors_rounds_pay(const mca_coll_pipering_factors_t *factors)
 {
-    const double own = own_time(factors, forecast);
+    return NULL == factors || 0 == factors->below || factors->rounds <= factors->below;
+}
 
-    if (0 == factors->below) {
-        const double wrong = fmax(own / forecast->time, forecast->time / own);
-        return 0 < least_factor(factors)
-               && forecast->rival_time < fmax(TRIED, wrong * wrong) * own;
+bool mca_coll_pipering_factors_rounds_beat(const mca_coll_pipering_factors_t *factors,
+                                           const mca_coll_pipering_forecast_t *forecast,
+                                           bool modelled)
+{
+    if (NULL == factors || 0 == factors->rounds) {
+        return modelled;
     }
-    const double below = factors->below * forecast->bytes;
-    if (HUGE_VAL == own) {
-        return forecast->time < below;
+    return factors->rounds * forecast->bytes < measured_time(factors, forecast);
+}
+
+/* ---- the turns of lessons ---- */
+
+typedef double seconds_t[MCA_COLL_PIPERING_SERVERS]; /* of each server; 0: unknown */
+
+/* The fastest one other than `but`, of those that are known; BY_ANY: there is none. */
+static mca_coll_pipering_server_t fastest(const seconds_t seconds, mca_coll_pipering_server_t but)
+{
+    mca_coll_pipering_server_t found = MCA_COLL_PIPERING_BY_ANY;
+
+    for (int i = MCA_COLL_PIPERING_BY_PIPELINE; i < MCA_COLL_PIPERING_SERVERS; ++i) {
+        if ((int) but != i && 0 < seconds[i]
+            && (MCA_COLL_PIPERING_BY_ANY == found || seconds[i] < seconds[found])) {
+            found = (mca_coll_pipering_server_t) i;
+        }
     }
-    const double ratio = own / below;
-    return 0 != lesson % 2 && ratio < CLOSE && ratio > 1 / CLOSE;
+    return found;
+}
+
+static bool may_be_faster_below(const seconds_t seen, const seconds_t modelled,
+                                mca_coll_pipering_server_t serving)
+{
+    const double own = seen[serving];
+    const double wrong = fmax(own / modelled[serving], modelled[serving] / own);
+
+    return 0 == seen[MCA_COLL_PIPERING_BY_BELOW]
+           && modelled[MCA_COLL_PIPERING_BY_BELOW] < fmax(TRIED, wrong * wrong) * own;
+}
+
+/*
+ * The one of this component that was not measured yet and may be the fastest of all; BY_ANY: there
+ * is none.
+ */
+static mca_coll_pipering_server_t fastest_untried(const seconds_t seen, const seconds_t modelled)
+{
+    const double least = seen[fastest(seen, MCA_COLL_PIPERING_BY_ANY)];
+    seconds_t untried = {0};
+    double high = 1;
+
+    for (int i = MCA_COLL_PIPERING_BY_PIPELINE; i < MCA_COLL_PIPERING_SERVERS; ++i) {
+        high = 0 < seen[i] ? fmin(high, seen[i] / modelled[i]) : high;
+    }
+    for (int i = MCA_COLL_PIPERING_BY_PIPELINE; i < MCA_COLL_PIPERING_BY_BELOW; ++i) {
+        untried[i] = 0 == seen[i] && high * modelled[i] < TRIED * least ? modelled[i] : 0;
+    }
+    return fastest(untried, MCA_COLL_PIPERING_BY_ANY);
+}
+
+mca_coll_pipering_server_t
+mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
+                               const mca_coll_pipering_forecast_t *forecast,
+                               mca_coll_pipering_server_t serving, unsigned lesson)
+{
+    const seconds_t modelled = {[MCA_COLL_PIPERING_BY_PIPELINE] = forecast->time,
+                                [MCA_COLL_PIPERING_BY_ROUNDS] = forecast->rounds_time,
+                                [MCA_COLL_PIPERING_BY_BELOW] = forecast->rival_time};
+    const seconds_t seen
+        = {[MCA_COLL_PIPERING_BY_PIPELINE] = 0 < least_factor(factors)
+                                                 ? fmin(measured_time(factors, forecast),
+                                                        own_time(factors, forecast))
+                                                 : 0,
+           [MCA_COLL_PIPERING_BY_ROUNDS] = factors->rounds * forecast->bytes,
+           [MCA_COLL_PIPERING_BY_BELOW] = factors->below * forecast->bytes};
+
+    if (0 == seen[serving]) {
+        return serving;
+    }
+    if (may_be_faster_below(seen, modelled, serving)) {
+        return MCA_COLL_PIPERING_BY_BELOW;
+    }
+    const mca_coll_pipering_server_t next = fastest_untried(seen, modelled);
+    if (MCA_COLL_PIPERING_BY_ANY != next) {
+        return next;
+    }
+    const mca_coll_pipering_server_t other = fastest(seen, serving);
+    const bool close = MCA_COLL_PIPERING_BY_ANY != other && seen[other] < CLOSE * seen[serving];
+    return close && 0 != lesson % 2 ? other : serving;
 }

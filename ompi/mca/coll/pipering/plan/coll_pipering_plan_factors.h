@@ -30,28 +30,47 @@ extern "C" {
 /** The class of blocks of `block_size` bytes (coll_pipering_plan_rates.c). */
 int mca_coll_pipering_rate_class(size_t block_size);
 
-/** Measurements of whole calls, by the class of their block size; 0: not measured. */
+/** Who serves a call. */
+typedef enum {
+    MCA_COLL_PIPERING_BY_ANY, /**< whoever is best */
+    MCA_COLL_PIPERING_BY_PIPELINE,
+    MCA_COLL_PIPERING_BY_ROUNDS,
+    MCA_COLL_PIPERING_BY_BELOW, /**< the module below */
+    MCA_COLL_PIPERING_SERVERS
+} mca_coll_pipering_server_t;
+
+/**
+ * Measurements of whole calls, those of pipelines by the class of their block size; 0: not
+ * measured.
+ */
 typedef struct mca_coll_pipering_factors_t {
     float of[MCA_COLL_PIPERING_RATES];      /**< measured time over modelled time */
     float took[MCA_COLL_PIPERING_RATES];    /**< measured seconds a byte */
+    float rounds;                           /**< seconds a byte of exchanges in rounds */
     float below;                            /**< seconds a byte of the module below */
     uint8_t times[MCA_COLL_PIPERING_RATES]; /**< measured calls: 0, 1, or 2 for more */
 } mca_coll_pipering_factors_t;
 
 /** The modelled times of a call. */
 typedef struct mca_coll_pipering_forecast_t {
-    double bytes;      /**< in all */
-    double block_size; /**< bytes */
-    double time;       /**< seconds with such blocks */
-    double rival_time; /**< seconds of the module below */
-    bool small;        /**< processors may take most of its time, of which the model knows little */
+    double bytes;       /**< in all */
+    double block_size;  /**< bytes, of the pipeline */
+    double time;        /**< seconds of the pipeline with such blocks */
+    double rounds_time; /**< seconds of an exchange in rounds; 0: there is none to try */
+    double rival_time;  /**< seconds of the module below */
+    bool small;         /**< processors may take most of its time; the model knows little of it */
 } mca_coll_pipering_forecast_t;
 
-/** Adds a call that took `measured` seconds; of several calls the shorter ones count most. */
+/**
+ * Adds a call that a pipeline served in `measured` seconds; of several calls the shorter ones count
+ * most.
+ */
 void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
                                    const mca_coll_pipering_forecast_t *forecast, double measured);
 
-/** Adds a call of `bytes` bytes that the module below served in `measured` seconds; likewise. */
+/** Adds a call of `bytes` bytes that rounds, or the module below, served in so long; likewise. */
+void mca_coll_pipering_factors_add_rounds(mca_coll_pipering_factors_t *factors, double bytes,
+                                          double measured);
 void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
                                          double measured);
 
@@ -60,21 +79,35 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors
                                       double time);
 
 /**
- * Whether this component should serve a call, and not the module below: by the measured times
- * of both where the module below was measured; else if the forecast is at most `slack` times
- * the modelled rival time, or a little more where this component served such calls before.
- * Without factors (NULL) the model decides.
+ * Whether a pipeline should serve a call, and not the module below: by the measured times of both
+ * where the module below was measured; else if the forecast is at most `slack` times the modelled
+ * rival time, or a little more where pipelines served such calls before. Without factors (NULL) the
+ * model decides.
  */
 bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
                                    const mca_coll_pipering_forecast_t *forecast, double slack);
 
+/** The same of rounds, which only measured times of both leave to the module below. */
+bool mca_coll_pipering_factors_rounds_pay(const mca_coll_pipering_factors_t *factors);
+
 /**
- * Whether a lesson should let the other of the two modules serve such a call: the model may be
- * wrong, or the measured times of both are close. `lesson` counts the lessons.
+ * Whether rounds should serve a call, and not the pipeline of the forecast: by the measured times
+ * of both, or since rounds alone were measured; as the model says (`modelled`) until rounds were,
+ * or without factors (NULL).
  */
-bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
-                                     const mca_coll_pipering_forecast_t *forecast,
-                                     unsigned lesson);
+bool mca_coll_pipering_factors_rounds_beat(const mca_coll_pipering_factors_t *factors,
+                                           const mca_coll_pipering_forecast_t *forecast,
+                                           bool modelled);
+
+/**
+ * Who should serve a lesson about such a call, which `serving` would serve: another one, if the
+ * model may be wrong about it, or if the measured times of both are close. `lesson` counts the
+ * lessons.
+ */
+mca_coll_pipering_server_t
+mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
+                               const mca_coll_pipering_forecast_t *forecast,
+                               mca_coll_pipering_server_t serving, unsigned lesson);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }

@@ -207,6 +207,24 @@ bool mca_coll_pipering_rates_known(const mca_coll_pipering_rates_t *rates)
     return 0 <= best_class(rates);
 }
 
+/* Whether the rate of a class differs from the least one by noise. */
+static bool is_near(const mca_coll_pipering_rates_t *rates, int class, int best)
+{
+    return is_founded(rates, class)
+           && rates->of[class].seconds <= DEAR * rates->of[best].seconds;
+}
+
+/* The largest class of such a rate. */
+static int largest_near(const mca_coll_pipering_rates_t *rates, int best)
+{
+    int class = MCA_COLL_PIPERING_RATES - 1;
+
+    while (!is_near(rates, class, best)) {
+        --class;
+    }
+    return class;
+}
+
 /* The mean of the least rate and of those that differ from it by noise. */
 static double mean_rate(const mca_coll_pipering_rates_t *rates, int best)
 {
@@ -214,7 +232,7 @@ static double mean_rate(const mca_coll_pipering_rates_t *rates, int best)
     int count = 0;
 
     for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
-        if (is_founded(rates, i) && rates->of[i].seconds <= DEAR * rates->of[best].seconds) {
+        if (is_near(rates, i, best)) {
             sum += rates->of[i].seconds;
             ++count;
         }
@@ -346,7 +364,8 @@ mca_coll_pipering_link_cost_t mca_coll_pipering_rates_cost(const mca_coll_piperi
 
     cost.overlap = 0 > best
                    || (!find_handling(rates, best, &cost)
-                       && !find_short(&rates->of[best], fmax(1, load), &cost));
+                       && !find_short(&rates->of[largest_near(rates, best)], fmax(1, load),
+                                      &cost));
     if (cost.overlap) {
         cost.alpha = usual_alpha(cost.beta);
     }
