@@ -281,13 +281,68 @@ static void try_below(void)
     MPI_Comm_free(&comm);
 }
 
+/* The same of calls of which not every rank waits for all others. */
+
+#define INTS (16 * 1024)
+
+static void call_bcast(const int *in, int *out, MPI_Comm comm)
+{
+    memcpy(out, in, INTS * sizeof(int));
+    MPI_Bcast(out, INTS, MPI_INT, 0, comm);
+}
+
+static void call_reduce(const int *in, int *out, MPI_Comm comm)
+{
+    MPI_Reduce(in, out, INTS, MPI_INT, MPI_SUM, 0, comm);
+}
+
+static void call_scan(const int *in, int *out, MPI_Comm comm)
+{
+    MPI_Scan(in, out, INTS, MPI_INT, MPI_SUM, comm);
+}
+
+static void call_exscan(const int *in, int *out, MPI_Comm comm)
+{
+    MPI_Exscan(in, out, INTS, MPI_INT, MPI_SUM, comm);
+}
+
+static void try_folds_below(long nodes)
+{
+    static const struct {
+        const char *name;
+        void (*call)(const int *in, int *out, MPI_Comm comm);
+    } folds[] = {{"bcast", call_bcast},
+                 {"reduce", call_reduce},
+                 {"scan", call_scan},
+                 {"exscan", call_exscan}};
+    static int in[INTS], out[INTS];
+
+    knob_set("coll_pipering_alpha", 100000);
+    for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); i++) {
+        const uint64_t left = knob_counter("coll_pipering_fallback_model");
+        const uint64_t lessons = knob_counter("coll_pipering_lessons");
+        MPI_Comm comm;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        folds[i].call(in, out, comm);
+        tap_check(lessons + 1 == knob_counter("coll_pipering_lessons"), "",
+                  "dear blocks, %s: the first call teaches", folds[i].name);
+        /* a chain of 3 nodes has as many steps as a tree */
+        tap_check(4 > nodes || left + 1 == knob_counter("coll_pipering_fallback_model"), "",
+                  "and the module below had it");
+        MPI_Comm_free(&comm);
+    }
+    knob_set("coll_pipering_alpha", 0);
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (!knob_begin()) {
         tap_bail("there is no coll/pipering here");
     }
-    const bool taught = 1 < tap_number("NODES", 1);
+    const long nodes = tap_number("NODES", 1);
+    const bool taught = 1 < nodes;
 
     try_small(taught);
     try_nonblocking();
@@ -297,6 +352,7 @@ int main(int argc, char **argv)
     if (taught) {
         try_others();
         try_below();
+        try_folds_below(nodes);
     }
     knob_end();
     return tap_end();

@@ -131,6 +131,21 @@ static void test_short(void)
     tally_ok(&tally, 1000, "blocks of a few bytes do not make bytes dear");
 }
 
+/* Short blocks that cost as much a byte as long ones, on loaded nodes. */
+static void test_long_beside_short(void)
+{
+    mca_coll_pipering_rates_t rates;
+
+    memset(&rates, 0, sizeof(rates));
+    mca_coll_pipering_rates_add(&rates, 1500, 88e-9, 5e4);
+    ok(44e-9 > mca_coll_pipering_rates_cost(&rates, 4).beta,
+       "what short blocks cost is mostly the handling");
+    mca_coll_pipering_rates_add(&rates, 12000, 90e-9, 5e4);
+    const mca_coll_pipering_link_cost_t cost = mca_coll_pipering_rates_cost(&rates, 4);
+    ok(88e-9 < cost.beta && 90e-9 > cost.beta,
+       "unless long ones cost as much a byte: then bytes do");
+}
+
 /* ---- learning ---- */
 
 #define RANKS 16
@@ -277,6 +292,7 @@ int main(void)
     test_merging();
     test_adding();
     test_short();
+    test_long_beside_short();
     test_learning();
     return tap_end();
 }

@@ -153,6 +153,12 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
     return NULL == request->lesson ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
+/*
+ * The weight of a stream that a reduction feeds: so little that it counts only until another one has
+ * shown what a link costs (coll_pipering_plan_rates.c).
+ */
+#define FED 0.01
+
 /* What this rank saw of the stream that came in from another node, if one did. */
 static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *request)
 {
@@ -166,8 +172,9 @@ static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *reque
     }
     const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
     const double bytes = (double) volume.bytes * (double) request->plan->key.sizes.unit;
+    const double weight = request->plan->row->fed ? FED : 1;
     return (mca_coll_pipering_rate_t){.seconds = (float) (seconds * (double) volume.blocks / bytes),
-                                      .bytes = (float) bytes};
+                                      .bytes = (float) (weight * bytes)};
 }
 
 /* Ranks tell each other what they saw; true if that is over or failed. */

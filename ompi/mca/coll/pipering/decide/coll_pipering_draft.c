@@ -87,8 +87,7 @@ mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipe
         .block_size = (double) (block * plan->key.sizes.unit),
         .time = in_rounds ? plan->pipeline_time : plan->time,
         .rounds_time = in_rounds ? plan->time : plan->rounds_time,
-        .rival_time = plan->rival_time,
-        .small = MCA_COLL_PIPERING_LESSON_LEAST > plan->total};
+        .rival_time = plan->rival_time};
 }
 
 static void trim(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_ring_t *ring,

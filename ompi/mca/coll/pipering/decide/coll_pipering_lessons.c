@@ -71,6 +71,7 @@ typedef struct mca_coll_pipering_lessons_t {
     mca_coll_pipering_rates_t rates; /* in force */
     series_t *all_series;
     unsigned begun, over;
+    bool opened; /* a pipeline has opened connections */
     struct {
         mca_coll_pipering_timing_t *timing; /* about its time; NULL: it has no call that teaches */
         series_t *series;
@@ -90,6 +91,14 @@ mca_coll_pipering_lessons_rates(const mca_coll_pipering_context_t *context)
 unsigned mca_coll_pipering_lessons_over(const mca_coll_pipering_context_t *context)
 {
     return NULL == context->lessons ? 0 : context->lessons->over;
+}
+
+/* The next pipeline opens connections, and shows whether links have rates. */
+static bool is_opening(const mca_coll_pipering_context_t *context)
+{
+    const bool opened = NULL != context->lessons && context->lessons->opened;
+
+    return !opened && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(context));
 }
 
 static int octave_of(size_t total)
@@ -131,19 +140,13 @@ static series_t *find_series(const mca_coll_pipering_context_t *context,
     return series;
 }
 
-/* Every rank of these waits for every other one, so that they may as well wait before. */
-static bool is_timed(const mca_coll_pipering_plan_t *plan)
-{
-    return MCA_COLL_PIPERING_LESSON_UNTIMED != kind_of(plan);
-}
-
 const mca_coll_pipering_factors_t *
 mca_coll_pipering_lessons_factors(const mca_coll_pipering_context_t *context,
                                   const mca_coll_pipering_plan_t *plan)
 {
     const series_t *series = find_series(context, plan);
 
-    return NULL != series && is_timed(plan) ? &series->factors : NULL;
+    return NULL != series ? &series->factors : NULL;
 }
 
 /* ---- which calls teach ---- */
@@ -161,7 +164,7 @@ bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context
 {
     return may_teach(context, params, total)
            && (teaches || MCA_COLL_PIPERING_LESSON_LEAST <= total)
-           && !mca_coll_pipering_rates_known(mca_coll_pipering_lessons_rates(context));
+           && is_opening(context);
 }
 
 static series_t *add_series(mca_coll_pipering_context_t *context,
@@ -377,16 +380,13 @@ static void learn_from_pipeline(mca_coll_pipering_context_t *context,
                                 mca_coll_pipering_samples_t *samples,
                                 const mca_coll_pipering_plan_t *plan)
 {
-    const bool opening = !mca_coll_pipering_rates_known(&context->lessons->rates);
     const mca_coll_pipering_rate_t rate = median_of(samples);
+    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
     const double length = mca_coll_pipering_plan_length(plan);
 
+    context->lessons->opened = true;
     learn_rate(context, length, rate);
-    if (!opening && is_timed(plan)) {
-        const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-        mca_coll_pipering_factors_add(&find_series(context, plan)->factors, &forecast,
-                                      samples->time);
-    }
+    mca_coll_pipering_factors_add(&find_series(context, plan)->factors, &forecast, samples->time);
     report_rate(context, length, rate, samples->time, plan);
 }
 
@@ -413,16 +413,18 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
     return true;
 }
 
-int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
+static int meet(mca_coll_pipering_context_t *context)
 {
+    mca_coll_pipering_timing_t *timing = mca_coll_pipering_timing_new(context);
     double time = 0;
 
-    if (!mca_coll_pipering_rates_known(&context->lessons->rates)) {
-        return OMPI_SUCCESS;
-    }
-    mca_coll_pipering_timing_t *timing = mca_coll_pipering_timing_new(context);
     return NULL == timing ? OMPI_ERR_OUT_OF_RESOURCE
                           : mca_coll_pipering_timing_agree(timing, &time);
+}
+
+int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
+{
+    return is_opening(context) ? OMPI_SUCCESS : meet(context);
 }
 
 /* ---- the module below ---- */
@@ -443,7 +445,7 @@ mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
     const mca_coll_pipering_key_t *key = &plan->key;
     const mca_coll_pipering_server_t serving = server_of(plan);
 
-    if (!is_timed(plan) || RANKS_LEAST > ompi_comm_size(context->comm) || key->reproducible
+    if (RANKS_LEAST > ompi_comm_size(context->comm) || key->reproducible
         || MCA_COLL_PIPERING_BY_ANY != key->wanted || key->must_take
         || MCA_COLL_PIPERING_AUTO != key->params.algorithm) {
         return serving;
@@ -458,10 +460,10 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
 {
     mca_coll_pipering_lessons_t *lessons = context->lessons;
 
-    if (!is_timed(plan) || RANKS_LEAST > ompi_comm_size(context->comm)) {
+    if (plan->key.reproducible || RANKS_LEAST > ompi_comm_size(context->comm)) {
         return OMPI_SUCCESS;
     }
-    const int rc = mca_coll_pipering_lessons_meet(context);
+    const int rc = meet(context);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }

@@ -49,8 +49,10 @@ typedef enum {
 /** Collectives that show the same of the model (coll_pipering_lessons.c). */
 typedef enum {
     MCA_COLL_PIPERING_LESSON_GATHER,
-    MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL,
-    MCA_COLL_PIPERING_LESSON_UNTIMED /**< not every rank waits for every other one */
+    MCA_COLL_PIPERING_LESSON_BROADCAST,
+    MCA_COLL_PIPERING_LESSON_REDUCTION,
+    MCA_COLL_PIPERING_LESSON_SCAN,
+    MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL
 } mca_coll_pipering_lesson_t;
 
 /** What the floors have to know of a collective. */
@@ -81,6 +83,7 @@ typedef struct mca_coll_pipering_row_t {
     bool scatters; /**< its pipelines go around the ring, one after the other */
     bool serial;   /**< a pipeline begins when the one before is over */
     bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
+    bool fed;      /**< a reduction feeds its last pipeline, which shows a rate that it slows down */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
     void (*route)(struct mca_coll_pipering_draft_t *draft);

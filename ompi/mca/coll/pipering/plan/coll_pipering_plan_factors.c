@@ -39,8 +39,8 @@
  *     4. every other time the best of the others, unless it is much slower
  *     5. the one that serves
  *
- * A small call that the module below serves stays there until a lesson has tried a pipeline, and
- * found it faster.
+ * Calls that the module below has served, and was measured to, stay there until a lesson has tried
+ * another server, and found it faster.
  *
  * Limits: one factor for all calls of a kind within one octave of bytes in all, and one octave
  * of the ratio of all bytes to the largest contribution.
@@ -167,21 +167,18 @@ static double measured_time(const mca_coll_pipering_factors_t *factors,
 }
 
 /*
- * The seconds in which a pipeline serves a call. Those of a large call are the measured ones if two
- * calls confirm them or if they are below the model, since a single longer call may have met a
- * pause; else the modelled ones, times the least known factor where the model is too high for all
- * classes.
+ * What a lesson hopes for: a single measured call may have met a pause, so until a second one
+ * confirms it the modelled seconds count if they are less; times the least known factor, where the
+ * model is too high for all classes.
  */
-static double own_time(const mca_coll_pipering_factors_t *factors,
-                       const mca_coll_pipering_forecast_t *forecast)
+static double hoped_time(const mca_coll_pipering_factors_t *factors,
+                         const mca_coll_pipering_forecast_t *forecast)
 {
     const int class = mca_coll_pipering_rate_class((size_t) forecast->block_size);
-    const float known = factors->of[class], least = least_factor(factors);
+    const double measured = measured_time(factors, forecast);
+    const double modelled = fmin(1, least_factor(factors)) * forecast->time;
 
-    if (forecast->small || (0 < known && (CONFIRMED == factors->times[class] || 1 > known))) {
-        return measured_time(factors, forecast);
-    }
-    return 0 < least && 1 > least ? least * forecast->time : forecast->time;
+    return CONFIRMED == factors->times[class] ? measured : fmin(measured, modelled);
 }
 
 bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
@@ -191,7 +188,7 @@ bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
         const bool served = NULL != factors && 0 < least_factor(factors);
         return forecast->time <= slack * forecast->rival_time * (served ? KEPT : 1);
     }
-    return own_time(factors, forecast) <= factors->below * forecast->bytes;
+    return measured_time(factors, forecast) <= factors->below * forecast->bytes;
 }
 
 bool mca_coll_pipering_factors_rounds_pay(const mca_coll_pipering_factors_t *factors)
@@ -266,8 +263,7 @@ mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
                                 [MCA_COLL_PIPERING_BY_BELOW] = forecast->rival_time};
     const seconds_t seen
         = {[MCA_COLL_PIPERING_BY_PIPELINE] = 0 < least_factor(factors)
-                                                 ? fmin(measured_time(factors, forecast),
-                                                        own_time(factors, forecast))
+                                                 ? hoped_time(factors, forecast)
                                                  : 0,
            [MCA_COLL_PIPERING_BY_ROUNDS] = factors->rounds * forecast->bytes,
            [MCA_COLL_PIPERING_BY_BELOW] = factors->below * forecast->bytes};

@@ -58,7 +58,6 @@ typedef struct mca_coll_pipering_forecast_t {
     double time;        /**< seconds of the pipeline with such blocks */
     double rounds_time; /**< seconds of an exchange in rounds; 0: there is none to try */
     double rival_time;  /**< seconds of the module below */
-    bool small;         /**< processors may take most of its time; the model knows little of it */
 } mca_coll_pipering_forecast_t;
 
 /**
