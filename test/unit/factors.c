@@ -187,7 +187,13 @@ static void test_doubting(void)
     add(&factors, 9, 18);
     ok(doubted(&factors, 5000, 10, 1), "nor one that is too low");
     ok(!doubted(&factors, 5000, 100, 1), "unless others are far slower");
+    factors.below = 0.4f;
+    factors.times_below = 1;
+    ok(doubted(&factors, 5000, 10, 2), "what may have lost by a pause is tried again");
+    factors.below = 0.6f;
+    ok(!doubted(&factors, 5000, 10, 2), "but not if it was much slower");
     factors.below = 0.2f;
+    factors.times_below = 2;
     ok(doubted(&factors, 5000, 10, 1), "two close ones are tried again");
     ok(!doubted(&factors, 5000, 10, 2), "every other time");
     factors.below = 0.4f;

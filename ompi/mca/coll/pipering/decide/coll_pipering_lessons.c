@@ -44,6 +44,8 @@
 /*
  * The bytes from which calls teach at all, since streams of a few blocks show little; and the first
  * of them that does: a lesson takes about as long as such a call, which a few calls do not repay.
+ * Of larger calls the same one is the first if the module below serves them, and no rank waits for
+ * all others in them: there a lesson makes it wait.
  */
 #define SMALL_LEAST ((size_t) 8 * 1024)
 #define SMALL_FIRST 8
@@ -203,6 +205,19 @@ static bool can_teach(const mca_coll_pipering_plan_t *plan)
                && MCA_COLL_PIPERING_AUTO == plan->key.params.algorithm);
 }
 
+/* The first call of its series that teaches. */
+static uint32_t first_lesson(const mca_coll_pipering_plan_t *plan)
+{
+    const mca_coll_pipering_lesson_t kind = kind_of(plan);
+    const bool waits = MCA_COLL_PIPERING_LESSON_GATHER == kind
+                       || MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL == kind;
+
+    return MCA_COLL_PIPERING_LESSON_LEAST <= plan->total
+                   && (waits || MCA_COLL_PIPERING_TAKEN == plan->reason)
+               ? 1
+               : SMALL_FIRST;
+}
+
 int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
                                     const mca_coll_pipering_plan_t *plan, bool *teaches)
 {
@@ -220,8 +235,7 @@ int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     ++series->calls;
-    *teaches = 0 == (series->calls & (series->calls - 1))
-               && (MCA_COLL_PIPERING_LESSON_LEAST <= plan->total || SMALL_FIRST <= series->calls);
+    *teaches = 0 == (series->calls & (series->calls - 1)) && first_lesson(plan) <= series->calls;
     context->lessons->begun += *teaches;
     return OMPI_SUCCESS;
 }
@@ -459,8 +473,10 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
                                           const mca_coll_pipering_plan_t *plan)
 {
     mca_coll_pipering_lessons_t *lessons = context->lessons;
+    series_t *series = find_series(context, plan);
+    const bool known = MCA_COLL_PIPERING_BY_BELOW == server_of(plan) && 0 < series->factors.below;
 
-    if (plan->key.reproducible || RANKS_LEAST > ompi_comm_size(context->comm)) {
+    if (known || plan->key.reproducible || RANKS_LEAST > ompi_comm_size(context->comm)) {
         return OMPI_SUCCESS;
     }
     const int rc = meet(context);
@@ -468,7 +484,7 @@ int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
         return rc;
     }
     lessons->below.timing = mca_coll_pipering_timing_new(context);
-    lessons->below.series = find_series(context, plan);
+    lessons->below.series = series;
     lessons->below.modelled = plan->rival_time;
     lessons->below.bytes = (double) plan->total;
     lessons->below.began = mca_coll_pipering_now();

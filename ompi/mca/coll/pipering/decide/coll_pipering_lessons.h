@@ -58,7 +58,8 @@ bool mca_coll_pipering_lessons_wanted(const mca_coll_pipering_context_t *context
 
 /**
  * Counts a blocking call. *teaches: it is a lesson, the first, second, fourth, ... call of its
- * series; the eighth is the first of small calls. OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ * series; the eighth is the first of small calls, and of broadcasts, reductions and scans that the
+ * module below serves. OMPI_ERR_OUT_OF_RESOURCE: no memory.
  */
 int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
                                     const mca_coll_pipering_plan_t *plan, bool *teaches);
@@ -72,8 +73,8 @@ size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context
 
 /**
  * Waits before a lesson until all ranks have entered the call, so that a late rank does not count
- * as a slow call; before the first lesson of all it returns at once. The measured time begins
- * afterwards.
+ * as a slow call; before the pipeline that opens connections it returns at once. The measured time
+ * begins afterwards.
  */
 int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context);
 
@@ -105,9 +106,10 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
                                   const mca_coll_pipering_plan_t *plan, int *rc);
 
 /**
- * Begins the timing of a lesson that the module below serves. mca_coll_pipering_lessons_below
- * ends it: the caller calls it after that module, with that module's error, and returns its
- * result. OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ * Begins the timing of a lesson that the module below serves, unless it serves such calls anyway
+ * and was measured before: a lesson takes time, and would not change that.
+ * mca_coll_pipering_lessons_below ends it: the caller calls it after that module, with that module's
+ * error, and returns its result. OMPI_ERR_OUT_OF_RESOURCE: no memory.
  */
 int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
                                           const mca_coll_pipering_plan_t *plan);

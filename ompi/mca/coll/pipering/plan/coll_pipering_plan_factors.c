@@ -36,8 +36,9 @@
  *        times that where the model is wrong by a factor f, too high or too low
  *     3. one that was not measured yet, where its modelled time is at most twice the least measured
  *        one; if the model is too high for all that were measured, it is so for this one
- *     4. every other time the best of the others, unless it is much slower
- *     5. the one that serves
+ *     4. the module below once more, where it may have lost by a pause
+ *     5. every other time the best of the others, unless it is much slower
+ *     6. the one that serves; the module below is not measured again then
  *
  * Calls that the module below has served, and was measured to, stay there until a lesson has tried
  * another server, and found it faster.
@@ -73,6 +74,9 @@
 
 /* Calls that confirm a measurement: a single one may have met a pause of the network. */
 #define CONFIRMED 2
+
+/* A pause makes a call at most so many times as long. */
+#define PAUSED 3
 
 /* A longer measurement has the weight 1 / LASTING, since pauses make calls longer. */
 #define LASTING 3
@@ -116,6 +120,7 @@ void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, d
                                          double measured)
 {
     keep_seconds(&factors->below, bytes, measured);
+    factors->times_below += CONFIRMED > factors->times_below && 0 < bytes && 0 < measured;
 }
 
 /* The least known factor; 0: none is known. */
@@ -277,6 +282,10 @@ mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
     const mca_coll_pipering_server_t next = fastest_untried(seen, modelled);
     if (MCA_COLL_PIPERING_BY_ANY != next) {
         return next;
+    }
+    if (MCA_COLL_PIPERING_BY_BELOW != serving && CONFIRMED > factors->times_below
+        && 0 < factors->below && seen[MCA_COLL_PIPERING_BY_BELOW] < PAUSED * seen[serving]) {
+        return MCA_COLL_PIPERING_BY_BELOW;
     }
     const mca_coll_pipering_server_t other = fastest(seen, serving);
     const bool close = MCA_COLL_PIPERING_BY_ANY != other && seen[other] < CLOSE * seen[serving];

@@ -49,6 +49,7 @@ typedef struct mca_coll_pipering_factors_t {
     float rounds;                           /**< seconds a byte of exchanges in rounds */
     float below;                            /**< seconds a byte of the module below */
     uint8_t times[MCA_COLL_PIPERING_RATES]; /**< measured calls: 0, 1, or 2 for more */
+    uint8_t times_below;                    /**< likewise, of the module below */
 } mca_coll_pipering_factors_t;
 
 /** The modelled times of a call. */
