@@ -28,7 +28,8 @@ static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_d
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = module->previous.exscan(sbuf, rbuf, count, dtype, op, comm, module->previous.exscan_module);
+    rc = module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
+                                 module->previous.exscan_module);
     return mca_coll_pipering_lessons_below(&module->context, rc);
 }
 

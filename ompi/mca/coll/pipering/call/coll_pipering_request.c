@@ -154,8 +154,8 @@ int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
 }
 
 /*
- * The weight of a stream that a reduction feeds: so little that it counts only until another one has
- * shown what a link costs (coll_pipering_plan_rates.c).
+ * The weight of a stream that a reduction feeds: so little that it counts only until another one
+ * has shown what a link costs (coll_pipering_plan_rates.c).
  */
 #define FED 0.01
 

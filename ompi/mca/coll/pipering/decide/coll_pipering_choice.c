@@ -120,17 +120,22 @@ static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_piperin
     return NULL == plan->row->beats ? plan->time < other->time : plan->row->beats(draft, other);
 }
 
-/* The plan that was the best so far again, whose places another one's pipelines may have taken. */
+/*
+ * The plan that was the best so far again, whose places another one's pipelines may have taken.
+ * Lessons ask for the time of rounds that do not serve.
+ */
 static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
 {
     if (mca_coll_pipering_in_rounds(draft->plan->row)) {
+        const double rounds_time = draft->plan->time;
         *draft->plan = *best;
+        draft->plan->rounds_time = rounds_time;
     } else {
         plan_by(draft, best->row);
     }
 }
 
-/* What lessons ask of the kind that does not serve. */
+/* What lessons ask of the best of each kind. */
 static void note_modelled(mca_coll_pipering_plan_t *plan)
 {
     if (mca_coll_pipering_in_rounds(plan->row)) {
@@ -151,14 +156,11 @@ static void plan_by_best(mca_coll_pipering_draft_t *draft)
     note_modelled(plan);
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
         if (is_weighed(draft, row)) {
-            mca_coll_pipering_plan_t best = *plan;
+            const mca_coll_pipering_plan_t best = *plan;
             plan_by(draft, row);
-            const bool better = beats(draft, &best);
-            if (better || mca_coll_pipering_in_rounds(row)) {
+            if (beats(draft, &best)) {
                 note_modelled(plan);
-                best.rounds_time = plan->rounds_time;
-            }
-            if (!better) {
+            } else {
                 take_back(draft, &best);
             }
         }

@@ -16,6 +16,8 @@
  *     32 KiB or more teach   *  *     *           *          *
  *     8 KiB or more teach                         *          *
  *
+ * Broadcasts, reductions and scans that the module below serves teach as in the second row.
+ *
  * The numbers count the calls of a series: those of one kind, one octave of bytes in all, and
  * one octave of the ratio of all bytes to the largest contribution. The last one matters because
  * the times of broadcasts do not hold for equal contributions.

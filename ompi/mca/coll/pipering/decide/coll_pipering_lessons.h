@@ -108,8 +108,8 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
 /**
  * Begins the timing of a lesson that the module below serves, unless it serves such calls anyway
  * and was measured before: a lesson takes time, and would not change that.
- * mca_coll_pipering_lessons_below ends it: the caller calls it after that module, with that module's
- * error, and returns its result. OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ * mca_coll_pipering_lessons_below ends it: the caller calls it after that module, with that
+ * module's error, and returns its result. OMPI_ERR_OUT_OF_RESOURCE: no memory.
  */
 int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,
                                           const mca_coll_pipering_plan_t *plan);

@@ -83,7 +83,7 @@ typedef struct mca_coll_pipering_row_t {
     bool scatters; /**< its pipelines go around the ring, one after the other */
     bool serial;   /**< a pipeline begins when the one before is over */
     bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
-    bool fed;      /**< a reduction feeds its last pipeline, which shows a rate that it slows down */
+    bool fed;      /**< a reduction feeds its last pipeline, and slows down the rate that it shows */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
     void (*route)(struct mca_coll_pipering_draft_t *draft);

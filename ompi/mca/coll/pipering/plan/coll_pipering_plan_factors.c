@@ -103,24 +103,28 @@ void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
     factors->times[class] += CONFIRMED > factors->times[class];
 }
 
-static void keep_seconds(float *kept, double bytes, double measured)
+/* Whether the call had bytes and took time, and so was kept. */
+static bool keep_seconds(float *kept, double bytes, double measured)
 {
-    if (0 < bytes && 0 < measured) {
+    const bool counts = 0 < bytes && 0 < measured;
+
+    if (counts) {
         keep(kept, measured / bytes);
     }
+    return counts;
 }
 
 void mca_coll_pipering_factors_add_rounds(mca_coll_pipering_factors_t *factors, double bytes,
                                           double measured)
 {
-    keep_seconds(&factors->rounds, bytes, measured);
+    (void) keep_seconds(&factors->rounds, bytes, measured);
 }
 
 void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
                                          double measured)
 {
-    keep_seconds(&factors->below, bytes, measured);
-    factors->times_below += CONFIRMED > factors->times_below && 0 < bytes && 0 < measured;
+    factors->times_below += keep_seconds(&factors->below, bytes, measured)
+                            && CONFIRMED > factors->times_below;
 }
 
 /* The least known factor; 0: none is known. */
