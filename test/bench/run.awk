@@ -248,13 +248,13 @@ function judge_bsweep(    i, k, key, arm, parts, best, at, x) {
 # ---- planning
 
 function judge_planning(    i, key, us, x) {
-    printf "%-17s %9s %9s %7s  target 1%%\n", "", "plan us", "call us", "%"
+    printf "%-17s %9s %9s %7s  target %g%%\n", "", "plan us", "call us", "%", 100 * target
     for (i = 1; i <= rows; i++) {
         key = order[i]
         us = planning[dist[key], total[key]]
         x = us / (1e6 * least[key, "pipering"])
         printf "%s %9.1f %9.1f %6.2f%%  %s\n", label(key), us, 1e6 * least[key, "pipering"],
-            100 * x, verdict(x < 0.01)
+            100 * x, verdict(x < target)
     }
 }
 

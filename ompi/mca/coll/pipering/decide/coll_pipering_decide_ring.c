@@ -14,7 +14,8 @@
 
 #include "coll_pipering_draft.h"
 
-static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size)
+/* In the order of nodes; `empties`: with the empty contributions placed for blocks of this size. */
+static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool empties)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_params_t *params = &plan->key.params;
@@ -22,7 +23,7 @@ static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size)
 
     if (!plan->row->whole) {
         flags = (params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
-                | (params->reorder_empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
+                | (empties && params->reorder_empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
     }
     for (int r = 0; r < plan->ring.size; ++r) {
         draft->blocks[r] = mca_coll_pipering_blocks(plan->bytes[r], block_size);
@@ -53,7 +54,7 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
     if (MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED == params->block_model) {
         return mca_coll_pipering_equation2(&draft->problem, true);
     }
-    order_ring(draft, plan->equation2);
+    order_ring(draft, plan->equation2, true);
     return mca_coll_pipering_bound_block(draft, mca_coll_pipering_search(&draft->problem));
 }
 
@@ -66,9 +67,9 @@ void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
     draft->problem.ring = &plan->ring;
     draft->problem.bytes = plan->bytes;
     draft->problem.cost = draft->cost;
-    order_ring(draft, plan->largest);
+    order_ring(draft, plan->largest, false);
     plan->cut.block_size = choose_block_size(draft);
-    order_ring(draft, plan->cut.block_size);
+    order_ring(draft, plan->cut.block_size, true);
     plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->cut.block_size);
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
     plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);

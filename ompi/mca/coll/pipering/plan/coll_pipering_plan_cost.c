@@ -43,6 +43,18 @@ double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link, d
 }
 
 /*
+ * (1 + ratio^(3/2))^(2/3) for a ratio up to 1. A plan asks for thousands of these, so the third
+ * root is a parabola and one step of Halley's method, which is exact to 1e-9.
+ */
+static double norm(double ratio)
+{
+    const double t = ratio * sqrt(ratio), square = (1 + t) * (1 + t);
+    const double near = 1 + t * (0.654079 - 0.066678 * t), cube = near * near * near;
+
+    return near * (cube + 2 * square) / (2 * cube + square);
+}
+
+/*
  * Overlapping handling and sending take a norm (exponent 3/2) between their sum and the longer of
  * them: even where a call waits for the wire, handling costs a part of its time, since processors
  * have other blocks to handle.
@@ -50,9 +62,9 @@ double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link, d
 double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, double handled,
                                    double sent)
 {
-    const double sum = handled * sqrt(handled) + sent * sqrt(sent);
+    const double more = handled > sent ? handled : sent, less = handled + sent - more;
 
-    return link->overlap ? cbrt(sum * sum) : handled + sent;
+    return link->overlap && 0 < less ? more * norm(less / more) : handled + sent;
 }
 
 /* Sending hides the handling of a block if it takes so many times as long. */

@@ -97,13 +97,17 @@ static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t
         members.blocks[j] = 0;
         members.bytes[j] = 0;
     }
+    size_t m = 0;
+    uint64_t b = 0; /* of m bytes; equal contributions in a row are cut once */
     for (int x = 0; x < ring->size; ++x) {
-        const size_t m = problem->bytes[ring->rank[x]];
-        const uint64_t b = mca_coll_pipering_blocks(m, block_size);
-        const double length = 0 == b ? 0 : (double) m / (double) b;
+        if (m != problem->bytes[ring->rank[x]]) {
+            m = problem->bytes[ring->rank[x]];
+            b = mca_coll_pipering_blocks(m, block_size);
+            members.largest = 0 == b ? members.largest
+                                     : fmax(members.largest, (double) m / (double) b);
+        }
         members.blocks[member_at(ring, x)] += b;
         members.bytes[member_at(ring, x)] += (double) m;
-        members.largest = length > members.largest ? length : members.largest;
     }
     for (int j = 0; j < members.count; ++j) {
         members.total_blocks += members.blocks[j];
@@ -126,6 +130,14 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
     return mca_coll_pipering_rounds(members.blocks, members.count);
 }
 
+/* Seconds of a link for a contribution. */
+static double time_of_bytes(const mca_coll_pipering_link_cost_t *link, size_t bytes,
+                            size_t block_size)
+{
+    return mca_coll_pipering_stream_time(
+        link, (double) mca_coll_pipering_blocks(bytes, block_size), (double) bytes);
+}
+
 /*
  * The time if a link inside a node sets the pace: the link into the last rank of a node
  * carries all bytes but this rank's own. The arcs consist of ranks, end at the last rank of
@@ -142,12 +154,14 @@ static double inner_time(const mca_coll_pipering_problem_t *problem, size_t bloc
     for (int x = 0; x < ring->size; ++x) {
         cut = problem->bytes[ring->rank[x]] > problem->bytes[ring->rank[cut]] ? x : cut;
     }
+    size_t m = 0;
+    double own = 0; /* seconds of m bytes */
     for (int i = 0; i < ring->size; ++i) {
         const int x = (cut + i) % ring->size, node = ring->node[x];
-        const size_t m = problem->bytes[ring->rank[x]];
-        const double own = mca_coll_pipering_stream_time(&problem->cost.local,
-                                       (double) mca_coll_pipering_blocks(m, block_size),
-                                       (double) m);
+        if (m != problem->bytes[ring->rank[x]]) {
+            m = problem->bytes[ring->rank[x]];
+            own = time_of_bytes(&problem->cost.local, m, block_size);
+        }
         const bool last = ring->first[node + 1] == x + 1;
         if (0 < i && last && 1 < member_ranks(ring, node)) {
             best = running - own > best ? running - own : best;
@@ -171,11 +185,13 @@ static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t b
     for (int j = 0; j < members->count; ++j) {
         members->bytes[j] = 0;
     }
+    size_t m = 0;
+    double time = 0; /* of m bytes */
     for (int x = 0; x < ring->size; ++x) {
-        const size_t m = problem->bytes[ring->rank[x]];
-        const uint64_t blocks = mca_coll_pipering_blocks(m, block_size);
-        const double time = mca_coll_pipering_stream_time(member_link(problem), (double) blocks,
-                                                          (double) m);
+        if (m != problem->bytes[ring->rank[x]]) {
+            m = problem->bytes[ring->rank[x]];
+            time = time_of_bytes(member_link(problem), m, block_size);
+        }
         members->bytes[member_at(ring, x)] += time / unit;
         work += time;
     }

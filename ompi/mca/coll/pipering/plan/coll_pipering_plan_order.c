@@ -35,8 +35,8 @@
 
 #include "coll_pipering_plan_ring.h"
 
-/* Steps of the exhaustive search, far more than 8 ranks need. */
-#define SEARCH_STEPS 30000
+/* Steps of the exhaustive search, more than 8 ranks need: a plan may serve a single call. */
+#define SEARCH_STEPS 1000
 /* Above this many ranks the exhaustive search would cover next to nothing of the space. */
 #define SEARCH_RANKS 32
 /* Limit of the greedy search: trials times ranks. */

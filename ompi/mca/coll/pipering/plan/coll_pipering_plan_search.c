@@ -19,11 +19,20 @@
  *      |      . _ -----|----- _ .
  *      +------------------------------ block size
  *
- * Candidates are a geometric grid, the contribution in 1, 2, ... blocks, blocks that fill
- * packets, and the largest eager block; no closed form has all of these.
+ * A call may be the only one of its counts, so few candidates are evaluated:
  *
- * Cost: one evaluation of the model for each of about 170 candidates. Limits: the model must be
- * near the truth around its minimum; plan_factors corrects it.
+ *     1. sizes an octave apart, from the middle outwards until one takes FAR times as long as the
+ *        best; the largest contribution in 1, 2, 4, 8 blocks; the largest eager block
+ *     2. within about an octave of the best of these: quarters of an octave, other numbers of
+ *        blocks, and blocks that fill packets
+ *     3. within an eighth of an octave of the best of these: sixteenths, and numbers of blocks
+ *
+ * Steps 2 and 3 are taken on either side of the eager bound, where the time jumps, if the best of
+ * the other side is not far off.
+ *
+ * No closed form has all of these. Cost: one evaluation of the model for each of about 25
+ * candidates, MOST at most. Limits: the model must be near the truth around its minimum;
+ * plan_factors corrects it.
  */
 
 #include <math.h>
@@ -31,19 +40,30 @@
 #include "coll_pipering_plan_blocks.h"
 #include "coll_pipering_plan_cost.h"
 
-/* The geometric grid: steps an octave, and octaves on either side of its middle. */
-#define GRID_STEPS 8
-#define GRID_OCTAVES 6
-/* Number of candidates m_max / k. */
-#define DIVISORS 48
+/* Octaves on either side of the middle. */
+#define OCTAVES 6
+
+/* Farther out there is nothing, if the model takes so many times as long as the best. */
+#define FAR 2
+
+/* Number of candidates m_max / k: of all that are near enough, and of any. */
+#define DIVISORS 32
+#define DIVISORS_FIRST 8
 /* Number of candidates that fill 1, 2, ... packets. */
-#define PACKETS 24
+#define PACKETS 8
 
 /* Times within 2% count as equal: the model is no more exact. */
 #define ALIKE 1.02
 
+/* Beyond the eager bound there is nothing, if the best there takes so many times as long. */
+#define FAR_BEYOND 1.2
+
+/* Most candidates: of step 1, and of steps 2 and 3 on both sides of the eager bound. */
+#define MOST_AROUND (2 * OCTAVES + 1 + 1 + DIVISORS_FIRST)
+#define MOST_CLOSER (8 + DIVISORS_FIRST + PACKETS + 4 + DIVISORS)
+#define MOST (MOST_AROUND + 2 * MOST_CLOSER)
+
 /* A search: the candidate sizes and their modelled times. */
-#define TRIED (2 * GRID_OCTAVES * GRID_STEPS + 1 + PACKETS + 1 + DIVISORS)
 typedef struct {
     mca_coll_pipering_time_fn_t *time_of;
     const void *problem;
@@ -54,20 +74,114 @@ typedef struct {
     int count;
     struct {
         double size, time;
-    } tried[TRIED];
+    } tried[MOST];
 } choice_t;
 
-static void consider(choice_t *choice, double size)
+/* Whether the size is allowed and may be near enough to the best. */
+static bool consider(choice_t *choice, double size)
 {
     if (!(1 <= size && size <= choice->largest)) {
-        return;
+        return false;
     }
-    const double time
-        = mca_coll_pipering_factors_time(choice->factors, floor(size),
-                                         choice->time_of(choice->problem, (size_t) size));
+    const double modelled = choice->time_of(choice->problem, (size_t) size);
+    const double time = mca_coll_pipering_factors_time(choice->factors, floor(size), modelled);
+
     choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
     choice->tried[choice->count].size = size;
     choice->tried[choice->count++].time = time;
+    return modelled <= FAR * choice->best;
+}
+
+static double in_blocks(const choice_t *choice, size_t k)
+{
+    return (double) mca_coll_pipering_blocks((size_t) choice->largest, k);
+}
+
+/* Sizes that are far apart, and those where the time may jump. */
+static void look_around(choice_t *choice, const mca_coll_pipering_link_cost_t *link, double middle)
+{
+    const double start = ceil(fmin(fmax(1, middle), choice->largest));
+
+    (void) consider(choice, start);
+    for (int i = 1; i <= OCTAVES && consider(choice, ceil(ldexp(start, -i))); ++i) {
+    }
+    for (int i = 1; i <= OCTAVES && consider(choice, ldexp(start, i)); ++i) {
+    }
+    if (0 < link->eager && link->eager < choice->largest) {
+        (void) consider(choice, floor(link->eager));
+    }
+    for (size_t k = 1; k <= DIVISORS_FIRST; k *= 2) {
+        (void) consider(choice, in_blocks(choice, k));
+    }
+}
+
+/* The best size so far of more than `from` and up to `to` bytes, not FAR_BEYOND; 0: none. */
+static double best_between(const choice_t *choice, double from, double to)
+{
+    double best = FAR_BEYOND * choice->best, found = 0;
+
+    for (int i = 0; i < choice->count; ++i) {
+        const double size = choice->tried[i].size, time = choice->tried[i].time;
+        if (from < size && size <= to && time < best) {
+            best = time;
+            found = size;
+        }
+    }
+    return found;
+}
+
+/* `count` factors by which sizes are larger than `near`, and others smaller. */
+static void consider_steps(choice_t *choice, double near, const double *factor, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        (void) consider(choice, ceil(near * factor[i]));
+        (void) consider(choice, ceil(near / factor[i]));
+    }
+}
+
+/* The largest contribution in up to `most` blocks that are within `factor` of `near`. */
+static void consider_blocks(choice_t *choice, double near, double factor, size_t most)
+{
+    const size_t least = (size_t) (choice->largest / (factor * near));
+
+    for (size_t k = 1 < least ? least : 1; k <= most && near < factor * in_blocks(choice, k); ++k) {
+        if (in_blocks(choice, k) < factor * near) {
+            (void) consider(choice, in_blocks(choice, k));
+        }
+    }
+}
+
+static void consider_packets(choice_t *choice, const mca_coll_pipering_link_cost_t *link,
+                             double near, double factor)
+{
+    for (int k = 1; k <= PACKETS && 0 < link->packet; ++k) {
+        const double size = floor(k * link->packet - link->envelope);
+        if (near < factor * size && size < factor * near) {
+            (void) consider(choice, size);
+        }
+    }
+}
+
+/* Powers of 2: quarters, but for 2 itself, which step 1 has; and sixteenths. */
+static const double quarters[] = {1.189207115, 1.414213562, 1.681792831, 2.378414230};
+static const double sixteenths[] = {1.044273782, 1.090507733};
+
+/* Steps 2 and 3 around the best size between `from` and `to`, unless that is FAR_BEYOND. */
+static void look_closer(choice_t *choice, const mca_coll_pipering_link_cost_t *link, double from,
+                        double to)
+{
+    const double near = best_between(choice, from, to);
+
+    if (0 < near) {
+        consider_steps(choice, near, quarters, 4);
+        consider_blocks(choice, near, 2, DIVISORS_FIRST);
+        consider_packets(choice, link, near, 2);
+    }
+    const double nearest = best_between(choice, from, to);
+    if (0 < nearest) {
+        consider_steps(choice, nearest, sixteenths, 2);
+        consider_blocks(choice, nearest, sixteenths[1], DIVISORS);
+    }
 }
 
 /*
@@ -146,17 +260,9 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
                        .largest = (double) largest,
                        .hidden = mca_coll_pipering_hidden_size(link)};
 
-    for (int i = -GRID_OCTAVES * GRID_STEPS; i <= GRID_OCTAVES * GRID_STEPS; ++i) {
-        consider(&choice, ceil(middle * exp2((double) i / GRID_STEPS)));
-    }
-    for (int k = 1; k <= PACKETS && 0 < link->packet; ++k) {
-        consider(&choice, floor(k * link->packet - link->envelope));
-    }
-    if (0 < link->eager && link->eager < (double) largest) {
-        consider(&choice, floor(link->eager));
-    }
-    for (size_t k = 1; k <= DIVISORS && k <= largest; ++k) {
-        consider(&choice, (double) mca_coll_pipering_blocks(largest, k));
-    }
+    const double bound = 0 < link->eager ? link->eager : HUGE_VAL;
+    look_around(&choice, link, middle);
+    look_closer(&choice, link, 0, bound);
+    look_closer(&choice, link, bound, HUGE_VAL);
     return (size_t) (link->overlap ? choose_learnt(&choice) : choose_given(&choice));
 }
