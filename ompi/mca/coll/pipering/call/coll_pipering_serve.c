@@ -207,30 +207,27 @@ static int leave_to_teach(const mca_coll_pipering_call_t *call, mca_coll_piperin
 
 /*
  * The plan of a call that teaches. Some calls are left below to see what that takes, or taken
- * though they would be left, or go by rounds in place of a pipeline, or by that. Some take other
- * blocks than they would, so that the cost of a block can be told from that of a byte.
+ * though they would be left, or go by the other way in place of a pipeline, or by that. Some take
+ * other blocks than they would, so that the cost of a block can be told from that of a byte.
  */
 static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
                               mca_coll_pipering_plan_t **plan)
 {
     mca_coll_pipering_context_t *context = call->context;
     const mca_coll_pipering_server_t server = mca_coll_pipering_lessons_turn(context, *plan);
-    const bool in_rounds = mca_coll_pipering_in_rounds((*plan)->row);
 
     if (MCA_COLL_PIPERING_BY_BELOW == server) {
         return leave_to_teach(call, *plan);
     }
+    key->wanted = server;
     if (MCA_COLL_PIPERING_TAKEN != (*plan)->reason
-        || in_rounds != (MCA_COLL_PIPERING_BY_ROUNDS == server)) {
-        key->wanted = server;
+        || server != mca_coll_pipering_server((*plan)->row)) {
         return replace_plan(call, key, plan);
     }
     const size_t block = (*plan)->cut.block_size * key->sizes.unit;
-    const size_t varied = !is_free(&key->params, *plan)
-                              ? block
-                              : mca_coll_pipering_lessons_vary(
-                                    context, block, (size_t) mca_coll_pipering_plan_length(*plan),
-                                    (*plan)->total);
+    const size_t varied = is_free(&key->params, *plan)
+                              ? mca_coll_pipering_lessons_vary(context, *plan)
+                              : block;
     if (varied == block) {
         return OMPI_SUCCESS;
     }

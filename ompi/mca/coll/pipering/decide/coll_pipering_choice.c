@@ -19,6 +19,8 @@
 
 #include "coll_pipering_draft.h"
 
+#include <math.h>
+
 /*
  * Nominal costs: TCP over Ethernet of 1 Gbit/s. What counts is the bytes that pass in the
  * time of a block, 1250; faster networks have 10 times as many, slower ones half.
@@ -74,10 +76,12 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft)
     }
     const mca_coll_pipering_factors_t *factors = draft->cost.net.factors;
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-    const bool pays = mca_coll_pipering_in_rounds(plan->row)
-                          ? mca_coll_pipering_factors_rounds_pay(factors)
-                          : mca_coll_pipering_factors_pay(factors, &forecast,
-                                                          MCA_COLL_PIPERING_RIVAL_SLACK);
+    /* rounds that do not pay by the model have not beaten a pipeline */
+    const double slack = mca_coll_pipering_in_rounds(plan->row) ? HUGE_VAL
+                                                                : MCA_COLL_PIPERING_RIVAL_SLACK;
+    const bool pays = MCA_COLL_PIPERING_BY_OTHER == mca_coll_pipering_server(plan->row)
+                          ? mca_coll_pipering_factors_other_pays(factors, &forecast, slack)
+                          : mca_coll_pipering_factors_pay(factors, &forecast, slack);
     return pays ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 
@@ -113,36 +117,64 @@ static bool is_weighed(const mca_coll_pipering_draft_t *draft, const mca_coll_pi
     return !row->forced && can_serve(draft, row) && (NULL == row->suits || row->suits(draft));
 }
 
-static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *other)
+/* The modelled times of a pipeline and of the other way. */
+static mca_coll_pipering_forecast_t compare(const mca_coll_pipering_plan_t *pipeline,
+                                            const mca_coll_pipering_plan_t *other)
 {
-    const mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(pipeline);
 
-    return NULL == plan->row->beats ? plan->time < other->time : plan->row->beats(draft, other);
+    forecast.other_time = other->time;
+    return forecast;
 }
 
-/*
- * The plan that was the best so far again, whose places another one's pipelines may have taken.
- * Lessons ask for the time of rounds that do not serve.
- */
-static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
+/* Rows of one way by the model; of two as lessons want it, or by what they have measured. */
+static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
 {
-    if (mca_coll_pipering_in_rounds(draft->plan->row)) {
-        const double rounds_time = draft->plan->time;
-        *draft->plan = *best;
-        draft->plan->rounds_time = rounds_time;
-    } else {
-        plan_by(draft, best->row);
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_factors_t *factors = draft->cost.net.factors;
+    const mca_coll_pipering_server_t its = mca_coll_pipering_server(plan->row);
+    const bool modelled = NULL == plan->row->beats ? plan->time < best->time
+                                                   : plan->row->beats(draft, best);
+
+    if (its == mca_coll_pipering_server(best->row)) {
+        return modelled;
+    }
+    if (MCA_COLL_PIPERING_BY_ANY != plan->key.wanted) {
+        return its == plan->key.wanted;
+    }
+    const bool other = MCA_COLL_PIPERING_BY_OTHER == its;
+    const mca_coll_pipering_forecast_t forecast = other ? compare(best, plan)
+                                                        : compare(plan, best);
+    return other == mca_coll_pipering_factors_other_beats(factors, &forecast, other == modelled);
+}
+
+/* What lessons ask of the best of each way. */
+static void note_modelled(mca_coll_pipering_plan_t *plan)
+{
+    if (MCA_COLL_PIPERING_BY_PIPELINE == mca_coll_pipering_server(plan->row)) {
+        if (0 == plan->pipeline_time || plan->time < plan->pipeline_time) {
+            plan->pipeline_time = plan->time;
+            plan->pipeline_block = plan->cut.block_size;
+        }
+    } else if (0 == plan->other_time || plan->time < plan->other_time) {
+        plan->other_time = plan->time;
     }
 }
 
-/* What lessons ask of the best of each kind. */
-static void note_modelled(mca_coll_pipering_plan_t *plan)
+/*
+ * The plan that was the best so far again, with what is noted of the one that lost, whose pipelines
+ * may have taken its places.
+ */
+static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
 {
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
     if (mca_coll_pipering_in_rounds(plan->row)) {
-        plan->rounds_time = plan->time;
+        const double other_time = plan->other_time;
+        *plan = *best;
+        plan->other_time = other_time;
     } else {
-        plan->pipeline_time = plan->time;
-        plan->pipeline_block = plan->cut.block_size;
+        plan_by(draft, best->row);
     }
 }
 
@@ -158,9 +190,8 @@ static void plan_by_best(mca_coll_pipering_draft_t *draft)
         if (is_weighed(draft, row)) {
             const mca_coll_pipering_plan_t best = *plan;
             plan_by(draft, row);
-            if (beats(draft, &best)) {
-                note_modelled(plan);
-            } else {
+            note_modelled(plan);
+            if (!beats(draft, &best)) {
                 take_back(draft, &best);
             }
         }

@@ -93,7 +93,7 @@ typedef struct mca_coll_pipering_plan_t {
     mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links; in bytes */
     size_t in_from_network;    /**< bytes */
     double time, rival_time;   /**< modelled seconds */
-    double pipeline_time, rounds_time; /**< likewise, of the best of each kind; 0: not weighed */
+    double pipeline_time, other_time; /**< likewise, of the best of each way; 0: not weighed */
     size_t pipeline_block;             /**< units, likewise */
     void *memory;
     size_t size; /**< bytes of it */

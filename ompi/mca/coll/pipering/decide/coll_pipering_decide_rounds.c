@@ -86,8 +86,8 @@ static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipe
     return time;
 }
 
-static bool should_beat(const mca_coll_pipering_draft_t *draft,
-                        const mca_coll_pipering_plan_t *other)
+bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
+                                   const mca_coll_pipering_plan_t *other)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
     const double rival_time = plan->rival_time;
@@ -99,16 +99,6 @@ static bool should_beat(const mca_coll_pipering_draft_t *draft,
     }
     return plan->time < other->time && plan->time <= OUTLIER_SLACK * rival_time
            && has_outliers(draft);
-}
-
-bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
-                                   const mca_coll_pipering_plan_t *other)
-{
-    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(draft->plan);
-
-    return MCA_COLL_PIPERING_BY_ROUNDS == draft->plan->key.wanted
-           || mca_coll_pipering_factors_rounds_beat(draft->cost.net.factors, &forecast,
-                                                    should_beat(draft, other));
 }
 
 bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft)

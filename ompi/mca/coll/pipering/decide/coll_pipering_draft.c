@@ -79,14 +79,14 @@ double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
 
 mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan)
 {
-    const bool in_rounds = mca_coll_pipering_in_rounds(plan->row);
-    const size_t block = in_rounds ? plan->pipeline_block : plan->cut.block_size;
+    const bool other = MCA_COLL_PIPERING_BY_OTHER == mca_coll_pipering_server(plan->row);
+    const size_t block = other ? plan->pipeline_block : plan->cut.block_size;
 
     return (mca_coll_pipering_forecast_t){
         .bytes = (double) plan->total,
         .block_size = (double) (block * plan->key.sizes.unit),
-        .time = in_rounds ? plan->pipeline_time : plan->time,
-        .rounds_time = in_rounds ? plan->time : plan->rounds_time,
+        .time = other ? plan->pipeline_time : plan->time,
+        .other_time = other ? plan->time : plan->other_time,
         .rival_time = plan->rival_time};
 }
 

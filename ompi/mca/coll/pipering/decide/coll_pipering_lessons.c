@@ -242,13 +242,19 @@ int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
     return OMPI_SUCCESS;
 }
 
-size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context, size_t block_size,
-                                      size_t length, size_t total)
+size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context,
+                                      const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_lessons_t *lessons = context->lessons;
+    const size_t block = plan->cut.block_size * plan->key.sizes.unit;
+    const bool doubt = MCA_COLL_PIPERING_BY_PIPELINE == mca_coll_pipering_server(plan->row)
+                       && mca_coll_pipering_factors_doubt(&find_series(context, plan)->factors,
+                                                          (double) block);
 
-    return mca_coll_pipering_rates_vary(&lessons->rates, block_size, length, total,
-                                        lessons->begun - 1);
+    return doubt ? block
+                 : mca_coll_pipering_rates_vary(&lessons->rates, block,
+                                                (size_t) mca_coll_pipering_plan_length(plan),
+                                                plan->total, lessons->begun - 1);
 }
 
 /* ---- agreeing on measurements ---- */
@@ -387,8 +393,8 @@ static void end_lesson(mca_coll_pipering_context_t *context)
 static void learn_from_rounds(mca_coll_pipering_context_t *context, double time,
                               const mca_coll_pipering_plan_t *plan)
 {
-    mca_coll_pipering_factors_add_rounds(&find_series(context, plan)->factors,
-                                         (double) plan->total, time);
+    mca_coll_pipering_factors_add_other(&find_series(context, plan)->factors,
+                                        (double) plan->total, time);
     report_time(context, plan->row->text, time, plan->time);
 }
 
@@ -399,10 +405,15 @@ static void learn_from_pipeline(mca_coll_pipering_context_t *context,
     const mca_coll_pipering_rate_t rate = median_of(samples);
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
     const double length = mca_coll_pipering_plan_length(plan);
+    mca_coll_pipering_factors_t *factors = &find_series(context, plan)->factors;
 
     context->lessons->opened = true;
     learn_rate(context, length, rate);
-    mca_coll_pipering_factors_add(&find_series(context, plan)->factors, &forecast, samples->time);
+    if (MCA_COLL_PIPERING_BY_OTHER == mca_coll_pipering_server(plan->row)) {
+        mca_coll_pipering_factors_add_other(factors, forecast.bytes, samples->time);
+    } else {
+        mca_coll_pipering_factors_add(factors, &forecast, samples->time);
+    }
     report_rate(context, length, rate, samples->time, plan);
 }
 
@@ -447,11 +458,8 @@ int mca_coll_pipering_lessons_meet(mca_coll_pipering_context_t *context)
 
 static mca_coll_pipering_server_t server_of(const mca_coll_pipering_plan_t *plan)
 {
-    if (MCA_COLL_PIPERING_TAKEN != plan->reason) {
-        return MCA_COLL_PIPERING_BY_BELOW;
-    }
-    return mca_coll_pipering_in_rounds(plan->row) ? MCA_COLL_PIPERING_BY_ROUNDS
-                                                  : MCA_COLL_PIPERING_BY_PIPELINE;
+    return MCA_COLL_PIPERING_TAKEN == plan->reason ? mca_coll_pipering_server(plan->row)
+                                                   : MCA_COLL_PIPERING_BY_BELOW;
 }
 
 mca_coll_pipering_server_t

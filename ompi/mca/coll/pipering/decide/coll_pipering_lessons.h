@@ -65,11 +65,12 @@ int mca_coll_pipering_lessons_count(mca_coll_pipering_context_t *context,
                                     const mca_coll_pipering_plan_t *plan, bool *teaches);
 
 /**
- * The block size of a lesson in place of the best one, `block_size`, with which `total` bytes
- * are cut into blocks of `length` bytes on average.
+ * The block size, in bytes, of a lesson that a plan's algorithm serves, in place of the best one,
+ * so that the cost of a block can be told from that of a byte; the best one where a single lesson
+ * doubts it.
  */
-size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context, size_t block_size,
-                                      size_t length, size_t total);
+size_t mca_coll_pipering_lessons_vary(const mca_coll_pipering_context_t *context,
+                                      const mca_coll_pipering_plan_t *plan);
 
 /**
  * Waits before a lesson until all ranks have entered the call, so that a late rank does not count

@@ -19,6 +19,7 @@
 #define MCA_COLL_PIPERING_REGISTRY_H
 
 #include "coll_pipering_params.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_factors.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
@@ -83,7 +84,7 @@ typedef struct mca_coll_pipering_row_t {
     bool scatters; /**< its pipelines go around the ring, one after the other */
     bool serial;   /**< a pipeline begins when the one before is over */
     bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
-    bool fed;      /**< a reduction feeds its last pipeline, and slows down the rate that it shows */
+    bool fed;      /**< a reduction feeds its last pipeline, and slows down the rate it shows */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
     void (*route)(struct mca_coll_pipering_draft_t *draft);
@@ -93,7 +94,7 @@ typedef struct mca_coll_pipering_row_t {
     bool (*can)(const struct mca_coll_pipering_draft_t *draft);
     /** Whether it is weighed where none is forced; NULL: where it can serve the call. */
     bool (*suits)(const struct mca_coll_pipering_draft_t *draft);
-    /** Whether its plan, the draft's, beats that of another row; NULL: if it takes less time. */
+    /** Whether by the model its plan, the draft's, beats another; NULL: if it takes less time. */
     bool (*beats)(const struct mca_coll_pipering_draft_t *draft,
                   const struct mca_coll_pipering_plan_t *other);
     bool forced; /**< it is never weighed */
@@ -103,6 +104,14 @@ typedef struct mca_coll_pipering_row_t {
 static inline bool mca_coll_pipering_in_rounds(const mca_coll_pipering_row_t *row)
 {
     return NULL != row->volumes;
+}
+
+/** As who lessons know it: the other way of a collective, or a pipeline. */
+static inline mca_coll_pipering_server_t
+mca_coll_pipering_server(const mca_coll_pipering_row_t *row)
+{
+    return mca_coll_pipering_in_rounds(row) || row->scatters ? MCA_COLL_PIPERING_BY_OTHER
+                                                             : MCA_COLL_PIPERING_BY_PIPELINE;
 }
 
 const mca_coll_pipering_collective_row_t *

@@ -27,9 +27,10 @@
  * than modelled, the next best one is tried, until one is as fast as modelled. Calls that
  * pipelines have served stay with them until the module below has been measured.
  *
- * Three may serve a call: a pipeline, an exchange in rounds, the module below. Once two of them
- * have been measured, their measured seconds decide, since modelled ones change with every learnt
- * rate. So a lesson takes, in this order,
+ * Three may serve a call: a pipeline, another way of this component (an exchange in rounds, of a
+ * gather; the ring, of an allreduce), the module below. Once two of them have been measured, their
+ * measured seconds decide, since modelled ones change with every learnt rate. So a lesson takes, in
+ * this order,
  *
  *     1. the one that serves, until it has been measured
  *     2. the module below, where its modelled time is at most twice the measured one, or f * f
@@ -48,6 +49,7 @@
  */
 
 #include <math.h>
+#include <string.h>
 
 #include "coll_pipering_plan_factors.h"
 
@@ -114,10 +116,10 @@ static bool keep_seconds(float *kept, double bytes, double measured)
     return counts;
 }
 
-void mca_coll_pipering_factors_add_rounds(mca_coll_pipering_factors_t *factors, double bytes,
+void mca_coll_pipering_factors_add_other(mca_coll_pipering_factors_t *factors, double bytes,
                                           double measured)
 {
-    (void) keep_seconds(&factors->rounds, bytes, measured);
+    (void) keep_seconds(&factors->other, bytes, measured);
 }
 
 void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
@@ -141,9 +143,16 @@ static float least_factor(const mca_coll_pipering_factors_t *factors)
 }
 
 /*
- * A model that is too high, or a little too low, is so for all classes alike. So a class is
- * weighed by its factor in relation to the least known one.
+ * A model that is too high, or a little too low, is so for all classes alike. So a class that was
+ * measured is weighed by its factor in relation to the least known one; 1: within noise.
  */
+static double weight_of(const mca_coll_pipering_factors_t *factors, int class)
+{
+    const double more = factors->of[class] / fmin(TOO_LOW, least_factor(factors));
+
+    return more > BELIEVED ? more : 1;
+}
+
 double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time)
 {
@@ -153,9 +162,15 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors
         return time;
     }
     const int class = mca_coll_pipering_rate_class((size_t) block_size);
-    const float known = CONFIRMED == factors->times[class] ? factors->of[class] : 0;
-    const double more = 0 < known ? known / fmin(TOO_LOW, least) : 1;
-    return more > BELIEVED ? more * time : time;
+    return CONFIRMED == factors->times[class] ? weight_of(factors, class) * time : time;
+}
+
+bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors, double block_size)
+{
+    const int class = mca_coll_pipering_rate_class((size_t) block_size);
+
+    return 0 < factors->times[class] && CONFIRMED > factors->times[class]
+           && 1 < weight_of(factors, class);
 }
 
 /*
@@ -200,19 +215,25 @@ bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
     return measured_time(factors, forecast) <= factors->below * forecast->bytes;
 }
 
-bool mca_coll_pipering_factors_rounds_pay(const mca_coll_pipering_factors_t *factors)
+bool mca_coll_pipering_factors_other_pays(const mca_coll_pipering_factors_t *factors,
+                                          const mca_coll_pipering_forecast_t *forecast,
+                                          double slack)
 {
-    return NULL == factors || 0 == factors->below || factors->rounds <= factors->below;
+    if (NULL == factors || 0 == factors->below) {
+        const bool served = NULL != factors && 0 < factors->other;
+        return forecast->other_time <= slack * forecast->rival_time * (served ? KEPT : 1);
+    }
+    return factors->other <= factors->below;
 }
 
-bool mca_coll_pipering_factors_rounds_beat(const mca_coll_pipering_factors_t *factors,
+bool mca_coll_pipering_factors_other_beats(const mca_coll_pipering_factors_t *factors,
                                            const mca_coll_pipering_forecast_t *forecast,
                                            bool modelled)
 {
-    if (NULL == factors || 0 == factors->rounds) {
+    if (NULL == factors || 0 == factors->other) {
         return modelled;
     }
-    return factors->rounds * forecast->bytes < measured_time(factors, forecast);
+    return factors->other * forecast->bytes < measured_time(factors, forecast);
 }
 
 /* ---- the turns of lessons ---- */
@@ -244,12 +265,12 @@ static bool may_be_faster_below(const seconds_t seen, const seconds_t modelled,
 }
 
 /*
- * The one of this component that was not measured yet and may be the fastest of all; BY_ANY: there
- * is none.
+ * The one of this component that was not measured yet and may be the fastest of all, of which
+ * `least` is the least measured time; BY_ANY: there is none.
  */
-static mca_coll_pipering_server_t fastest_untried(const seconds_t seen, const seconds_t modelled)
+static mca_coll_pipering_server_t fastest_untried(const seconds_t seen, const seconds_t modelled,
+                                                  double least)
 {
-    const double least = seen[fastest(seen, MCA_COLL_PIPERING_BY_ANY)];
     seconds_t untried = {0};
     double high = 1;
 
@@ -268,13 +289,13 @@ mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
                                mca_coll_pipering_server_t serving, unsigned lesson)
 {
     const seconds_t modelled = {[MCA_COLL_PIPERING_BY_PIPELINE] = forecast->time,
-                                [MCA_COLL_PIPERING_BY_ROUNDS] = forecast->rounds_time,
+                                [MCA_COLL_PIPERING_BY_OTHER] = forecast->other_time,
                                 [MCA_COLL_PIPERING_BY_BELOW] = forecast->rival_time};
     const seconds_t seen
         = {[MCA_COLL_PIPERING_BY_PIPELINE] = 0 < least_factor(factors)
                                                  ? hoped_time(factors, forecast)
                                                  : 0,
-           [MCA_COLL_PIPERING_BY_ROUNDS] = factors->rounds * forecast->bytes,
+           [MCA_COLL_PIPERING_BY_OTHER] = factors->other * forecast->bytes,
            [MCA_COLL_PIPERING_BY_BELOW] = factors->below * forecast->bytes};
 
     if (0 == seen[serving]) {
@@ -283,7 +304,13 @@ mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
     if (may_be_faster_below(seen, modelled, serving)) {
         return MCA_COLL_PIPERING_BY_BELOW;
     }
-    const mca_coll_pipering_server_t next = fastest_untried(seen, modelled);
+    seconds_t took; /* a pipeline without hope */
+    memcpy(took, seen, sizeof(took));
+    took[MCA_COLL_PIPERING_BY_PIPELINE] = 0 < seen[MCA_COLL_PIPERING_BY_PIPELINE]
+                                              ? measured_time(factors, forecast)
+                                              : 0;
+    const double least = took[fastest(took, MCA_COLL_PIPERING_BY_ANY)];
+    const mca_coll_pipering_server_t next = fastest_untried(seen, modelled, least);
     if (MCA_COLL_PIPERING_BY_ANY != next) {
         return next;
     }

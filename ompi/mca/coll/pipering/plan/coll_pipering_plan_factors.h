@@ -34,7 +34,8 @@ int mca_coll_pipering_rate_class(size_t block_size);
 typedef enum {
     MCA_COLL_PIPERING_BY_ANY, /**< whoever is best */
     MCA_COLL_PIPERING_BY_PIPELINE,
-    MCA_COLL_PIPERING_BY_ROUNDS,
+    MCA_COLL_PIPERING_BY_OTHER, /**< the other way of a collective: rounds of a gather, the ring
+                                     of an allreduce */
     MCA_COLL_PIPERING_BY_BELOW, /**< the module below */
     MCA_COLL_PIPERING_SERVERS
 } mca_coll_pipering_server_t;
@@ -46,7 +47,7 @@ typedef enum {
 typedef struct mca_coll_pipering_factors_t {
     float of[MCA_COLL_PIPERING_RATES];      /**< measured time over modelled time */
     float took[MCA_COLL_PIPERING_RATES];    /**< measured seconds a byte */
-    float rounds;                           /**< seconds a byte of exchanges in rounds */
+    float other;                            /**< seconds a byte of the other way */
     float below;                            /**< seconds a byte of the module below */
     uint8_t times[MCA_COLL_PIPERING_RATES]; /**< measured calls: 0, 1, or 2 for more */
     uint8_t times_below;                    /**< likewise, of the module below */
@@ -57,7 +58,7 @@ typedef struct mca_coll_pipering_forecast_t {
     double bytes;       /**< in all */
     double block_size;  /**< bytes, of the pipeline */
     double time;        /**< seconds of the pipeline with such blocks */
-    double rounds_time; /**< seconds of an exchange in rounds; 0: there is none to try */
+    double other_time; /**< seconds of the other way; 0: there is none to try */
     double rival_time;  /**< seconds of the module below */
 } mca_coll_pipering_forecast_t;
 
@@ -68,8 +69,8 @@ typedef struct mca_coll_pipering_forecast_t {
 void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
                                    const mca_coll_pipering_forecast_t *forecast, double measured);
 
-/** Adds a call of `bytes` bytes that rounds, or the module below, served in so long; likewise. */
-void mca_coll_pipering_factors_add_rounds(mca_coll_pipering_factors_t *factors, double bytes,
+/** Adds a call of `bytes` bytes that the other way, or the module below, served; likewise. */
+void mca_coll_pipering_factors_add_other(mca_coll_pipering_factors_t *factors, double bytes,
                                           double measured);
 void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
                                          double measured);
@@ -77,6 +78,12 @@ void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, d
 /** `time`, the modelled seconds with such blocks, weighed by `factors` (NULL: not weighed). */
 double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time);
+
+/**
+ * Whether a single measurement, which may have met a pause, says that blocks of this class are
+ * slower than modelled: a second one decides.
+ */
+bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors, double block_size);
 
 /**
  * Whether a pipeline should serve a call, and not the module below: by the measured times of both
@@ -87,15 +94,20 @@ double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors
 bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
                                    const mca_coll_pipering_forecast_t *forecast, double slack);
 
-/** The same of rounds, which only measured times of both leave to the module below. */
-bool mca_coll_pipering_factors_rounds_pay(const mca_coll_pipering_factors_t *factors);
+/**
+ * The same of the other way. Before the module below was measured, the modelled time of the other
+ * way counts; an infinite `slack`: it pays then, whatever the model says.
+ */
+bool mca_coll_pipering_factors_other_pays(const mca_coll_pipering_factors_t *factors,
+                                          const mca_coll_pipering_forecast_t *forecast,
+                                          double slack);
 
 /**
- * Whether rounds should serve a call, and not the pipeline of the forecast: by the measured times
- * of both, or since rounds alone were measured; as the model says (`modelled`) until rounds were,
- * or without factors (NULL).
+ * Whether the other way should serve a call, and not the pipeline of the forecast: by the measured
+ * times of both, or since it alone was measured; as the model says (`modelled`) until it was, or
+ * without factors (NULL).
  */
-bool mca_coll_pipering_factors_rounds_beat(const mca_coll_pipering_factors_t *factors,
+bool mca_coll_pipering_factors_other_beats(const mca_coll_pipering_factors_t *factors,
                                            const mca_coll_pipering_forecast_t *forecast,
                                            bool modelled);
 
