@@ -18,23 +18,9 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_decide.h"
-#include "ompi/mca/common/irregular/common_irregular_agree.h"
-#include "ompi/mca/common/irregular/common_irregular_task.h"
+#include "coll_pipering_samples.h"
 
 BEGIN_C_DECLS
-
-/** The rates that ranks measured in a lesson; in large communicators a few ranks share an entry. */
-#define MCA_COLL_PIPERING_SAMPLES 64
-typedef struct mca_coll_pipering_samples_t {
-    mca_coll_pipering_rate_t of[MCA_COLL_PIPERING_SAMPLES];
-    float time; /**< seconds of the whole call on the slowest rank; 0: not measured */
-} mca_coll_pipering_samples_t;
-
-/** A lesson's samples while ranks tell each other what they saw. */
-typedef struct mca_coll_pipering_lesson_record_t {
-    mca_coll_pipering_samples_t samples;
-    mca_common_irregular_agreement_t agreement;
-} mca_coll_pipering_lesson_record_t;
 
 /** The learnt rates of links between nodes; before the first lesson those of the setup. */
 const mca_coll_pipering_rates_t *
@@ -84,22 +70,8 @@ mca_coll_pipering_server_t
 mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
                                const mca_coll_pipering_plan_t *plan);
 
-/** The record of a lesson, with all memory that it will need; NULL: no memory. */
-mca_coll_pipering_lesson_record_t *
-mca_coll_pipering_lesson_new(const mca_coll_pipering_context_t *context);
-
-/** Frees a record (NULL: nothing), whatever became of its lesson. */
-void mca_coll_pipering_lesson_free(mca_coll_pipering_lesson_record_t *record);
-
 /**
- * Begins the exchange of measurements after a lesson: `rate` of the stream that this rank
- * received, and `time`, the seconds of the call; zeros: not measured.
- */
-void mca_coll_pipering_lesson_begin(mca_coll_pipering_lesson_record_t *record,
-                                    mca_coll_pipering_rate_t rate, double time);
-
-/**
- * Moves this exchange on without waiting; true: it is over, with its error in *rc. Without an
+ * Moves the exchange of a lesson's samples on without waiting; true: it is over, with its error in *rc. Without an
  * error, later calls are planned with the measurements of this plan.
  */
 bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
