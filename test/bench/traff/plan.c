@@ -292,7 +292,7 @@ static void report_schedule(const schedule_t *schedule)
     const mca_coll_pipering_link_cost_t cost = link_cost(plan);
     const double fill = schedule->more > 1 ? schedule->more : 1;
     const size_t block = mca_coll_pipering_search_size(
-        schedule_time, schedule, &cost, plan->total,
+        schedule_time, schedule, &cost, 0, plan->total,
         sqrt((double) plan->total * cost.alpha / cost.beta / fill));
     const double seconds = schedule_time(schedule, block);
     const double limit = (double) plan->total / plan->rate;

@@ -200,6 +200,6 @@ size_t staged_search(const staged_problem_t *problem)
     const double start = link->alpha + problem->machine.flow;
 
     return mca_coll_pipering_search_size(
-        staged_time, problem, link, problem->bytes,
+        staged_time, problem, link, 0, problem->bytes,
         sqrt((double) problem->bytes * start / link->beta / (problem->ranks - 1)));
 }

@@ -229,14 +229,13 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t chunk = scatter_vector(draft);
-    mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->ranks,
-                                                       .nodes = plan->ring.nodes,
-                                                       .least = count_least(&plan->ring),
-                                                       .bytes = chunk,
-                                                       .combine = draft->combine,
-                                                       .cost = draft->cost};
+    const mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->ranks,
+                                                             .nodes = plan->ring.nodes,
+                                                             .least = count_least(&plan->ring),
+                                                             .bytes = chunk,
+                                                             .combine = draft->combine,
+                                                             .cost = draft->cost};
 
-    ring.cost.net.factors = NULL; /* they are of merged pipelines */
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);

@@ -326,7 +326,6 @@ void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
            .combine = draft->combine * rings,
            .cost = cost_of(draft)};
 
-    ring.cost.net.factors = NULL; /* they are of a path there and back */
     plan->ring = draft->ways->ring[0];
     if (ring.cost.net.overlap) {
         ring.cost.net.alpha *= rings;

@@ -281,7 +281,7 @@ size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *c
     const int hops = chain->shape.across + chain->shape.inside;
 
     return mca_coll_pipering_search_size(
-        mca_coll_pipering_chain_time, chain, link, chain->bytes,
+        mca_coll_pipering_chain_time, chain, link, chain->cost.local.eager, chain->bytes,
         sqrt((double) chain->bytes * link->alpha / link->beta / (1 < hops ? hops : 1)));
 }
 
@@ -341,10 +341,10 @@ double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_s
 size_t
 mca_coll_pipering_ring_allreduce_search(const mca_coll_pipering_ring_allreduce_problem_t *ring)
 {
-    const mca_coll_pipering_link_cost_t *link = 1 < ring->nodes ? &ring->cost.net
-                                                                : &ring->cost.local;
+    mca_coll_pipering_link_cost_t link = 1 < ring->nodes ? ring->cost.net : ring->cost.local;
 
-    return mca_coll_pipering_search_size(mca_coll_pipering_ring_allreduce_time, ring, link,
-                                         ring->bytes,
-                                         sqrt((double) ring->bytes * link->alpha / link->beta));
+    link.factors = NULL; /* they are of pipelines to a root and back */
+    return mca_coll_pipering_search_size(mca_coll_pipering_ring_allreduce_time, ring, &link,
+                                         ring->cost.local.eager, ring->bytes,
+                                         sqrt((double) ring->bytes * link.alpha / link.beta));
 }

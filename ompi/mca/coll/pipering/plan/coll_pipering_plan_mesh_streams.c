@@ -129,7 +129,7 @@ size_t mca_coll_pipering_streams_search(const mca_coll_pipering_streams_problem_
     const int hops = problem->passes * (problem->hops + problem->inside);
 
     return mca_coll_pipering_search_size(mca_coll_pipering_streams_time, problem, net,
-                                         problem->bytes,
+                                         problem->cost.local.eager, problem->bytes,
                                          sqrt(share * net->alpha / net->beta
                                               / (1 < hops ? hops : 1)));
 }

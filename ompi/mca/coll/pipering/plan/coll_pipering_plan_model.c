@@ -291,7 +291,8 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
     if (0 == largest) {
         return 1;
     }
-    const size_t best = mca_coll_pipering_search_size(time_of_ring, problem, link, largest,
+    const size_t best = mca_coll_pipering_search_size(time_of_ring, problem, link,
+                                                      problem->cost.local.eager, largest,
                                                       sqrt(total * link->alpha / link->beta
                                                            / count_members(problem->ring)));
 

@@ -22,13 +22,13 @@
  * A call may be the only one of its counts, so few candidates are evaluated:
  *
  *     1. sizes an octave apart, from the middle outwards until one takes FAR times as long as the
- *        best; the largest contribution in 1, 2, 4, 8 blocks; the largest eager block
+ *        best; the largest contribution in 1, 2, 4, 8 blocks; the largest eager blocks
  *     2. within about an octave of the best of these: quarters of an octave, other numbers of
  *        blocks, and blocks that fill packets
  *     3. within an eighth of an octave of the best of these: sixteenths, and numbers of blocks
  *
- * Steps 2 and 3 are taken on either side of the eager bound, where the time jumps, if the best of
- * the other side is not far off.
+ * Steps 2 and 3 are taken on either side of each eager bound, where the time jumps, if the best of
+ * that side is not far off.
  *
  * No closed form has all of these. Cost: one evaluation of the model for each of about 25
  * candidates, MOST at most. Limits: the model must be near the truth around its minimum;
@@ -58,10 +58,13 @@
 /* Beyond the eager bound there is nothing, if the best there takes so many times as long. */
 #define FAR_BEYOND 1.2
 
-/* Most candidates: of step 1, and of steps 2 and 3 on both sides of the eager bound. */
-#define MOST_AROUND (2 * OCTAVES + 1 + 1 + DIVISORS_FIRST)
+/* Most eager bounds: of the busy link, and of others. */
+#define BOUNDS 2
+
+/* Most candidates: of step 1, and of steps 2 and 3 on each side of each eager bound. */
+#define MOST_AROUND (2 * OCTAVES + 1 + BOUNDS + DIVISORS_FIRST)
 #define MOST_CLOSER (8 + DIVISORS_FIRST + PACKETS + 4 + DIVISORS)
-#define MOST (MOST_AROUND + 2 * MOST_CLOSER)
+#define MOST (MOST_AROUND + (BOUNDS + 1) * MOST_CLOSER)
 
 /* A search: the candidate sizes and their modelled times. */
 typedef struct {
@@ -98,7 +101,7 @@ static double in_blocks(const choice_t *choice, size_t k)
 }
 
 /* Sizes that are far apart, and those where the time may jump. */
-static void look_around(choice_t *choice, const mca_coll_pipering_link_cost_t *link, double middle)
+static void look_around(choice_t *choice, const double *bound, double middle)
 {
     const double start = ceil(fmin(fmax(1, middle), choice->largest));
 
@@ -107,8 +110,8 @@ static void look_around(choice_t *choice, const mca_coll_pipering_link_cost_t *l
     }
     for (int i = 1; i <= OCTAVES && consider(choice, ldexp(start, i)); ++i) {
     }
-    if (0 < link->eager && link->eager < choice->largest) {
-        (void) consider(choice, floor(link->eager));
+    for (int i = 0; i < BOUNDS; ++i) {
+        (void) consider(choice, floor(bound[i]));
     }
     for (size_t k = 1; k <= DIVISORS_FIRST; k *= 2) {
         (void) consider(choice, in_blocks(choice, k));
@@ -251,8 +254,8 @@ static double choose_learnt(const choice_t *choice)
 }
 
 size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const void *problem,
-                                     const mca_coll_pipering_link_cost_t *link, size_t largest,
-                                     double middle)
+                                     const mca_coll_pipering_link_cost_t *link, double eager,
+                                     size_t largest, double middle)
 {
     choice_t choice = {.time_of = time_of,
                        .problem = problem,
@@ -260,9 +263,12 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
                        .largest = (double) largest,
                        .hidden = mca_coll_pipering_hidden_size(link)};
 
-    const double bound = 0 < link->eager ? link->eager : HUGE_VAL;
-    look_around(&choice, link, middle);
-    look_closer(&choice, link, 0, bound);
-    look_closer(&choice, link, bound, HUGE_VAL);
+    const double its = 0 < link->eager ? link->eager : HUGE_VAL;
+    const double others = 0 < eager ? eager : HUGE_VAL;
+    const double bound[BOUNDS] = {fmin(its, others), fmax(its, others)};
+    look_around(&choice, bound, middle);
+    look_closer(&choice, link, 0, bound[0]);
+    look_closer(&choice, link, bound[0], bound[1]);
+    look_closer(&choice, link, bound[1], HUGE_VAL);
     return (size_t) (link->overlap ? choose_learnt(&choice) : choose_given(&choice));
 }

@@ -216,6 +216,6 @@ size_t mca_coll_pipering_two_trees_search(const mca_coll_pipering_two_trees_prob
     const int links = depth_of(trees->nodes) + trees->inside;
 
     return mca_coll_pipering_search_size(
-        mca_coll_pipering_two_trees_time, trees, net, trees->bytes,
+        mca_coll_pipering_two_trees_time, trees, net, trees->cost.local.eager, trees->bytes,
         sqrt((double) trees->bytes * net->alpha / net->beta / (1 < links ? 2 * links : 1)));
 }
