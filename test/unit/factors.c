@@ -163,7 +163,7 @@ static mca_coll_pipering_server_t server_of(const mca_coll_pipering_factors_t *f
                           && forecast->other_time < 1.1 * forecast->rival_time;
     const bool in_rounds = 0 < forecast->other_time
                            && mca_coll_pipering_factors_other_beats(factors, forecast, modelled);
-    const bool pays = in_rounds ? other_pays(factors, HUGE_VAL)
+    const bool pays = in_rounds ? mca_coll_pipering_factors_other_pays(factors, forecast, HUGE_VAL)
                                 : mca_coll_pipering_factors_pay(factors, forecast, 1.1);
     const mca_coll_pipering_server_t serving = !pays       ? MCA_COLL_PIPERING_BY_BELOW
                                                : in_rounds ? MCA_COLL_PIPERING_BY_OTHER
@@ -276,7 +276,7 @@ static void test_small(void)
     ok(1.1 >= slower[SMALL_MACHINES / 2] && 1.25 >= slower[SMALL_MACHINES * 19 / 20],
        "where pipelines are slower, most small calls stay below");
     ok(0.65 >= faster[SMALL_MACHINES * 19 / 20],
-       "where they are faster than the model thinks, the calls after a few lessons go through them");
+       "where they are faster than the model thinks, calls after a few lessons go through them");
 }
 
 /* ---- three servers ---- */

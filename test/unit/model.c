@@ -311,9 +311,27 @@ static void test_packets(void)
     close_instance(&in);
 }
 
+/* Handling and sending that overlap: the norm of exponent 3/2, by the library's functions. */
+static void test_norm(void)
+{
+    const mca_coll_pipering_link_cost_t link = {.overlap = true};
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 10000; i++) {
+        const double handled = 1e-6 * (double) tap_below(1000);
+        const double sent = ldexp(1e-6 * (double) tap_below(1000), tap_below(21) - 10);
+        const double expected = pow(pow(handled, 1.5) + pow(sent, 1.5), 2.0 / 3);
+        const double found = mca_coll_pipering_link_time(&link, handled, sent);
+        tap_try(&tally, fabs(found - expected) <= 1e-8 * expected, "%g, %g: %g, expected %g",
+                handled, sent, found, expected);
+    }
+    tally_ok(&tally, 10000, "handling overlaps sending as stated");
+}
+
 int main(void)
 {
     tap_start();
+    test_norm();
     test_rounds();
     test_equation2();
     test_equation2_edges();

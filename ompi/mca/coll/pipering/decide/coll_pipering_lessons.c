@@ -308,12 +308,17 @@ static void end_lesson(mca_coll_pipering_context_t *context)
     mca_common_irregular_count(&context->process->counters.lessons, 1);
 }
 
-static void learn_from_rounds(mca_coll_pipering_context_t *context, double time,
-                              const mca_coll_pipering_plan_t *plan)
+static void learn_time(mca_coll_pipering_context_t *context, double time,
+                       const mca_coll_pipering_plan_t *plan)
 {
-    mca_coll_pipering_factors_add_other(&find_series(context, plan)->factors,
-                                        (double) plan->total, time);
-    report_time(context, plan->row->text, time, plan->time);
+    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
+    mca_coll_pipering_factors_t *factors = &find_series(context, plan)->factors;
+
+    if (MCA_COLL_PIPERING_BY_OTHER == mca_coll_pipering_server(plan->row)) {
+        mca_coll_pipering_factors_add_other(factors, forecast.bytes, time);
+    } else {
+        mca_coll_pipering_factors_add(factors, &forecast, time);
+    }
 }
 
 static void learn_from_pipeline(mca_coll_pipering_context_t *context,
@@ -321,17 +326,10 @@ static void learn_from_pipeline(mca_coll_pipering_context_t *context,
                                 const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_rate_t rate = mca_coll_pipering_samples_median(samples);
-    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
     const double length = mca_coll_pipering_plan_length(plan);
-    mca_coll_pipering_factors_t *factors = &find_series(context, plan)->factors;
 
     context->lessons->opened = true;
     learn_rate(context, length, rate);
-    if (MCA_COLL_PIPERING_BY_OTHER == mca_coll_pipering_server(plan->row)) {
-        mca_coll_pipering_factors_add_other(factors, forecast.bytes, samples->time);
-    } else {
-        mca_coll_pipering_factors_add(factors, &forecast, samples->time);
-    }
     report_rate(context, length, rate, samples->time, plan);
 }
 
@@ -349,8 +347,9 @@ bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
     if (OMPI_SUCCESS != *rc) {
         return true;
     }
+    learn_time(context, samples->time, plan);
     if (mca_coll_pipering_in_rounds(plan->row)) {
-        learn_from_rounds(context, samples->time, plan);
+        report_time(context, plan->row->text, samples->time, plan->time);
     } else {
         learn_from_pipeline(context, samples, plan);
     }

@@ -71,8 +71,8 @@ mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
                                const mca_coll_pipering_plan_t *plan);
 
 /**
- * Moves the exchange of a lesson's samples on without waiting; true: it is over, with its error in *rc. Without an
- * error, later calls are planned with the measurements of this plan.
+ * Moves the exchange of a lesson's samples on without waiting; true: it is over, with its error in
+ * *rc. Without an error, later calls are planned with the measurements of this plan.
  */
 bool mca_coll_pipering_lesson_end(mca_coll_pipering_context_t *context,
                                   mca_coll_pipering_lesson_record_t *record,

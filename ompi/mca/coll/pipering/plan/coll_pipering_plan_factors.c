@@ -49,7 +49,6 @@
  */
 
 #include <math.h>
-#include <string.h>
 
 #include "coll_pipering_plan_factors.h"
 
@@ -117,7 +116,7 @@ static bool keep_seconds(float *kept, double bytes, double measured)
 }
 
 void mca_coll_pipering_factors_add_other(mca_coll_pipering_factors_t *factors, double bytes,
-                                          double measured)
+                                         double measured)
 {
     (void) keep_seconds(&factors->other, bytes, measured);
 }
@@ -156,13 +155,10 @@ static double weight_of(const mca_coll_pipering_factors_t *factors, int class)
 double mca_coll_pipering_factors_time(const mca_coll_pipering_factors_t *factors, double block_size,
                                       double time)
 {
-    const float least = NULL == factors ? 0 : least_factor(factors);
-
-    if (0 == least) {
-        return time;
-    }
     const int class = mca_coll_pipering_rate_class((size_t) block_size);
-    return CONFIRMED == factors->times[class] ? weight_of(factors, class) * time : time;
+
+    return NULL != factors && CONFIRMED == factors->times[class] ? weight_of(factors, class) * time
+                                                                 : time;
 }
 
 bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors, double block_size)
@@ -205,12 +201,18 @@ static double hoped_time(const mca_coll_pipering_factors_t *factors,
     return CONFIRMED == factors->times[class] ? measured : fmin(measured, modelled);
 }
 
+/* Whether a server pays before the module below was measured. */
+static bool should_pay(double time, double rival_time, double slack, bool served)
+{
+    return time <= slack * rival_time * (served ? KEPT : 1);
+}
+
 bool mca_coll_pipering_factors_pay(const mca_coll_pipering_factors_t *factors,
                                    const mca_coll_pipering_forecast_t *forecast, double slack)
 {
     if (NULL == factors || 0 == factors->below) {
         const bool served = NULL != factors && 0 < least_factor(factors);
-        return forecast->time <= slack * forecast->rival_time * (served ? KEPT : 1);
+        return should_pay(forecast->time, forecast->rival_time, slack, served);
     }
     return measured_time(factors, forecast) <= factors->below * forecast->bytes;
 }
@@ -221,7 +223,7 @@ bool mca_coll_pipering_factors_other_pays(const mca_coll_pipering_factors_t *fac
 {
     if (NULL == factors || 0 == factors->below) {
         const bool served = NULL != factors && 0 < factors->other;
-        return forecast->other_time <= slack * forecast->rival_time * (served ? KEPT : 1);
+        return should_pay(forecast->other_time, forecast->rival_time, slack, served);
     }
     return factors->other <= factors->below;
 }
@@ -304,12 +306,10 @@ mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
     if (may_be_faster_below(seen, modelled, serving)) {
         return MCA_COLL_PIPERING_BY_BELOW;
     }
-    seconds_t took; /* a pipeline without hope */
-    memcpy(took, seen, sizeof(took));
-    took[MCA_COLL_PIPERING_BY_PIPELINE] = 0 < seen[MCA_COLL_PIPERING_BY_PIPELINE]
-                                              ? measured_time(factors, forecast)
-                                              : 0;
-    const double least = took[fastest(took, MCA_COLL_PIPERING_BY_ANY)];
+    /* the least measured time: an untried way has to beat what was seen, not what is hoped */
+    const mca_coll_pipering_server_t rival = fastest(seen, MCA_COLL_PIPERING_BY_PIPELINE);
+    const double least = fmin(measured_time(factors, forecast),
+                              MCA_COLL_PIPERING_BY_ANY == rival ? HUGE_VAL : seen[rival]);
     const mca_coll_pipering_server_t next = fastest_untried(seen, modelled, least);
     if (MCA_COLL_PIPERING_BY_ANY != next) {
         return next;

@@ -58,7 +58,7 @@ typedef struct mca_coll_pipering_forecast_t {
     double bytes;       /**< in all */
     double block_size;  /**< bytes, of the pipeline */
     double time;        /**< seconds of the pipeline with such blocks */
-    double other_time; /**< seconds of the other way; 0: there is none to try */
+    double other_time;  /**< seconds of the other way; 0: there is none to try */
     double rival_time;  /**< seconds of the module below */
 } mca_coll_pipering_forecast_t;
 
@@ -71,7 +71,7 @@ void mca_coll_pipering_factors_add(mca_coll_pipering_factors_t *factors,
 
 /** Adds a call of `bytes` bytes that the other way, or the module below, served; likewise. */
 void mca_coll_pipering_factors_add_other(mca_coll_pipering_factors_t *factors, double bytes,
-                                          double measured);
+                                         double measured);
 void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, double bytes,
                                          double measured);
 
