@@ -144,13 +144,22 @@ static void test_rounds(void)
     ok(other_pays(&factors, 1.1), "or a little more, if it has served");
 }
 
-static bool doubted(const mca_coll_pipering_factors_t *factors, double block_size,
-                    double rival_time, unsigned lesson)
+/* Calls of a kind before most lessons of these tests. */
+#define CALLS 8
+
+static bool doubted_after(const mca_coll_pipering_factors_t *factors, double block_size,
+                          double rival_time, unsigned lesson, unsigned calls)
 {
     const mca_coll_pipering_forecast_t forecast = forecast_of(block_size, 9, rival_time);
     return MCA_COLL_PIPERING_BY_PIPELINE
            != mca_coll_pipering_factors_turn(factors, &forecast, MCA_COLL_PIPERING_BY_PIPELINE,
-                                             lesson);
+                                             lesson, calls);
+}
+
+static bool doubted(const mca_coll_pipering_factors_t *factors, double block_size,
+                    double rival_time, unsigned lesson)
+{
+    return doubted_after(factors, block_size, rival_time, lesson, CALLS);
 }
 
 /* Who would serve a call of this component or of the module below, and who serves a lesson. */
@@ -170,7 +179,7 @@ static mca_coll_pipering_server_t server_of(const mca_coll_pipering_factors_t *f
                                                            : MCA_COLL_PIPERING_BY_PIPELINE;
 
     return 0 == lesson ? serving
-                       : mca_coll_pipering_factors_turn(factors, forecast, serving, lesson);
+                       : mca_coll_pipering_factors_turn(factors, forecast, serving, lesson, CALLS);
 }
 
 static void learn(mca_coll_pipering_factors_t *factors,
@@ -209,6 +218,10 @@ static void test_doubting(void)
     ok(doubted(&factors, 5000, 10, 2), "what may have lost by a pause is tried again");
     factors.below = 0.6f;
     ok(!doubted(&factors, 5000, 10, 2), "but not if it was much slower");
+    ok(doubted_after(&factors, 5000, 10, 2, 32), "until so many calls repay another measurement");
+    ok(!doubted_after(&factors, 5000, 10, 2, 16), "and not before");
+    factors.times_below = 2;
+    ok(!doubted_after(&factors, 5000, 10, 2, 1024), "nor once it is confirmed");
     factors.below = 0.2f;
     factors.times_below = 2;
     ok(doubted(&factors, 5000, 10, 1), "two close ones are tried again");

@@ -392,8 +392,9 @@ mca_coll_pipering_lessons_turn(const mca_coll_pipering_context_t *context,
         return serving;
     }
     const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-    return mca_coll_pipering_factors_turn(&find_series(context, plan)->factors, &forecast, serving,
-                                          context->lessons->begun);
+    const series_t *series = find_series(context, plan);
+    return mca_coll_pipering_factors_turn(&series->factors, &forecast, serving,
+                                          context->lessons->begun, series->calls);
 }
 
 int mca_coll_pipering_lessons_begin_below(mca_coll_pipering_context_t *context,

@@ -37,7 +37,8 @@
  *        times that where the model is wrong by a factor f, too high or too low
  *     3. one that was not measured yet, where its modelled time is at most twice the least measured
  *        one; if the model is too high for all that were measured, it is so for this one
- *     4. the module below once more, where it may have lost by a pause
+ *     4. the module below once more, where it may have lost by a pause, or, if that costs little
+ *        beside the calls so far, by being new to the communicator
  *     5. every other time the best of the others, unless it is much slower
  *     6. the one that serves; the module below is not measured again then
  *
@@ -78,6 +79,12 @@
 
 /* A pause makes a call at most so many times as long. */
 #define PAUSED 3
+
+/*
+ * The first call of an algorithm on a communicator may be longer yet (64 ranks: 40 ms, later 3).
+ * Another measurement may cost 1 / REPAID of the time of the calls so far.
+ */
+#define REPAID 8
 
 /* A longer measurement has the weight 1 / LASTING, since pauses make calls longer. */
 #define LASTING 3
@@ -288,7 +295,7 @@ static mca_coll_pipering_server_t fastest_untried(const seconds_t seen, const se
 mca_coll_pipering_server_t
 mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
                                const mca_coll_pipering_forecast_t *forecast,
-                               mca_coll_pipering_server_t serving, unsigned lesson)
+                               mca_coll_pipering_server_t serving, unsigned lesson, unsigned calls)
 {
     const seconds_t modelled = {[MCA_COLL_PIPERING_BY_PIPELINE] = forecast->time,
                                 [MCA_COLL_PIPERING_BY_OTHER] = forecast->other_time,
@@ -315,7 +322,8 @@ mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
         return next;
     }
     if (MCA_COLL_PIPERING_BY_BELOW != serving && CONFIRMED > factors->times_below
-        && 0 < factors->below && seen[MCA_COLL_PIPERING_BY_BELOW] < PAUSED * seen[serving]) {
+        && 0 < factors->below
+        && seen[MCA_COLL_PIPERING_BY_BELOW] < fmax(PAUSED, calls / REPAID) * seen[serving]) {
         return MCA_COLL_PIPERING_BY_BELOW;
     }
     const mca_coll_pipering_server_t other = fastest(seen, serving);

@@ -114,12 +114,12 @@ bool mca_coll_pipering_factors_other_beats(const mca_coll_pipering_factors_t *fa
 /**
  * Who should serve a lesson about such a call, which `serving` would serve: another one, if the
  * model may be wrong about it, or if the measured times of both are close. `lesson` counts the
- * lessons.
+ * lessons, `calls` the calls of the kind so far.
  */
 mca_coll_pipering_server_t
 mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
                                const mca_coll_pipering_forecast_t *forecast,
-                               mca_coll_pipering_server_t serving, unsigned lesson);
+                               mca_coll_pipering_server_t serving, unsigned lesson, unsigned calls);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }
