@@ -103,6 +103,11 @@ static void test_weighing(void)
     ok(!pays(&factors, 1, 1000), "whatever the model says now");
     factors.of[class] = 0;
     ok(!pays(&factors, 1, 10), "nor before a pipeline was measured");
+    factors.of[0] = 6;
+    factors.took[0] = 0.1f;
+    ok(pays(&factors, 9, 12), "blocks that the model prefers take no longer than measured ones");
+    factors.took[0] = 0.3f;
+    ok(!pays(&factors, 9, 12), "even if those lost");
 }
 
 /* The other way takes 12 by the model, the module below 10. */
@@ -228,6 +233,11 @@ static void test_doubting(void)
     ok(!doubted(&factors, 5000, 10, 2), "every other time");
     factors.below = 0.4f;
     ok(!doubted(&factors, 5000, 10, 1), "but not if one is much slower");
+    memset(&factors, 0, sizeof(factors));
+    add(&factors, 9, 45);
+    factors.below = 0.6f;
+    factors.times_below = 1;
+    ok(doubted(&factors, 5000, 10, 2), "what serves counts as it was measured, not as modelled");
 }
 
 /* ---- small calls ---- */

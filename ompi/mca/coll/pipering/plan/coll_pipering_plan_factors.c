@@ -135,17 +135,22 @@ void mca_coll_pipering_factors_add_below(mca_coll_pipering_factors_t *factors, d
                             && CONFIRMED > factors->times_below;
 }
 
-/* The least known factor; 0: none is known. */
-static float least_factor(const mca_coll_pipering_factors_t *factors)
+/* The least known value of a class; 0: none is known. */
+static float least_of(const float *values)
 {
     float least = 0;
 
     for (int i = 0; i < MCA_COLL_PIPERING_RATES; ++i) {
-        if (0 < factors->of[i] && (0 == least || factors->of[i] < least)) {
-            least = factors->of[i];
+        if (0 < values[i] && (0 == least || values[i] < least)) {
+            least = values[i];
         }
     }
     return least;
+}
+
+static float least_factor(const mca_coll_pipering_factors_t *factors)
+{
+    return least_of(factors->of);
 }
 
 /*
@@ -179,7 +184,9 @@ bool mca_coll_pipering_factors_doubt(const mca_coll_pipering_factors_t *factors,
 /*
  * Measured seconds of the pipeline with blocks of this class, or the modelled ones times the least
  * known factor; infinite if there is none: ranks that share processors take several times what the
- * model says, so modelled seconds must not be compared with measured ones.
+ * model says, so modelled seconds must not be compared with measured ones. Nor are they more than
+ * the least measured ones, since the model prefers this class: a factor of the first lesson was
+ * found with default costs, and says nothing about times that are modelled with learnt ones.
  */
 static double measured_time(const mca_coll_pipering_factors_t *factors,
                             const mca_coll_pipering_forecast_t *forecast)
@@ -190,7 +197,8 @@ static double measured_time(const mca_coll_pipering_factors_t *factors,
     if (0 < known) {
         return factors->took[class] * forecast->bytes;
     }
-    return 0 < least ? least * forecast->time : HUGE_VAL;
+    return 0 < least ? fmin(least * forecast->time, least_of(factors->took) * forecast->bytes)
+                     : HUGE_VAL;
 }
 
 /*
@@ -321,12 +329,14 @@ mca_coll_pipering_factors_turn(const mca_coll_pipering_factors_t *factors,
     if (MCA_COLL_PIPERING_BY_ANY != next) {
         return next;
     }
+    const double own = MCA_COLL_PIPERING_BY_PIPELINE == serving ? measured_time(factors, forecast)
+                                                                : seen[serving];
     if (MCA_COLL_PIPERING_BY_BELOW != serving && CONFIRMED > factors->times_below
         && 0 < factors->below
-        && seen[MCA_COLL_PIPERING_BY_BELOW] < fmax(PAUSED, calls / REPAID) * seen[serving]) {
+        && seen[MCA_COLL_PIPERING_BY_BELOW] < fmax(PAUSED, calls / REPAID) * own) {
         return MCA_COLL_PIPERING_BY_BELOW;
     }
     const mca_coll_pipering_server_t other = fastest(seen, serving);
-    const bool close = MCA_COLL_PIPERING_BY_ANY != other && seen[other] < CLOSE * seen[serving];
+    const bool close = MCA_COLL_PIPERING_BY_ANY != other && seen[other] < CLOSE * own;
     return close && 0 != lesson % 2 ? other : serving;
 }
