@@ -202,8 +202,8 @@ static void test_evaluations(void)
                       NODES | EMPTIES);
         int times = 0;
         const size_t size = mca_coll_pipering_search_size(
-            count_time, &(counted_t){&in.problem, &times}, &in.problem.cost.net, 0, in.largest,
-            (double) tap_between(1, (int) in.largest));
+            count_time, &(counted_t){&in.problem, &times}, &in.problem.cost.net,
+            in.problem.cost.local.eager, in.largest, (double) tap_between(1, (int) in.largest));
         tap_try(&few, MOST_TIMES >= times && 1 <= size && size <= in.largest,
                 "%s, p %d, cost %d: %d evaluations, B %zu", in.name, in.p, in.cost, times, size);
         sum += times;
