@@ -12,12 +12,17 @@
 # Runs the tests given, or all, through perl's prove. A test is a program that
 # prints TAP; OMPI_PREFIX and BUILD_DIR are in its environment. PROVE_OPTIONS
 # may hold further options of prove: -v (all lines), --timer. Tests that fail are
-# named, since what fails on a loaded machine may not fail again.
+# named, since what fails once may not fail again. With CHECK_TIMES, all are those
+# that ask for it, to judge real time too.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 cd "$root"
 shopt -s nullglob
+if [ $# -eq 0 ] && [ -n "${CHECK_TIMES-}" ]; then
+    mapfile -t tests < <(grep -lE 'CHECK_TIMES|^ *timed "|/short_run\.sh"' test/*/*.t)
+    set -- "${tests[@]}"
+fi
 [ $# -gt 0 ] || set -- test/docs/*.t test/unit/*.t test/opal/*.t test/testbed/*.t test/bench/*.t test/tuning/*.t test/mpi/*.t
 [ $# -gt 0 ] || die "no test found: expected programs test/{docs,unit,opal,testbed,bench,tuning,mpi}/*.t"
 for test; do

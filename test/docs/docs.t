@@ -355,13 +355,13 @@ while [[ $# -gt 0 ]]; do
     esac
     shift
 done
-exec test/testbed/testbed local -n "$ranks" --timeout 30 -- "${words[@]}"
+exec test/testbed/testbed local -n "$ranks" --timeout 150 -- "${words[@]}"
 MPIRUN
 chmod +x "$here/bin/mpirun"
 
 # run COMMAND: in that place, its output in $work/out; it must succeed and say something.
 run() {
-    (cd "$here" && PATH=$here/bin:$PATH timeout 60 bash -c "${1/% .../ ./program}") \
+    (cd "$here" && PATH=$here/bin:$PATH timeout 300 bash -c "${1/% .../ ./program}") \
         >"$work/out" 2>&1 </dev/null || return 1
     case $1 in
     *...* | *./program*) said '^right$' ;;
@@ -425,7 +425,7 @@ run "mpirun -n 4 --mca coll_pipering_allgatherv_algorithm ring --mca coll_mleade
 forms <"$work/out" >"$work/printed"
 if can_nodes; then
     run "test/testbed/testbed with --nodes 2 --rate 100mbit -- test/testbed/testbed mpirun \
-        --ppn 4 --timeout 60 -- ./program"
+        --ppn 4 --timeout 300 -- ./program"
     forms <"$work/out" >>"$work/printed"
 fi
 

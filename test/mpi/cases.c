@@ -78,7 +78,7 @@ static bool goes_on(int done, int wanted, double until)
 
 int cases_loop(cases_run_t *run)
 {
-    const int first = (int) tap_number("CASE", -1), patience = (int) tap_number("PATIENCE", 60);
+    const int first = (int) tap_number("CASE", -1), patience = (int) tap_number("PATIENCE", 300);
     const int wanted = 0 <= first ? 1 : (int) tap_number("N", 100);
     const double seconds = 0 <= first ? 0 : (double) tap_number("SECONDS", 0);
     const double until = 0 < seconds ? MPI_Wtime() + seconds : 0;

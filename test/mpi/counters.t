@@ -11,7 +11,7 @@ wire() {
     local calls
     for calls in 1 9; do
         "$testbed" bytes >"$work/before.$calls"
-        "$testbed" mpirun --map "$1" --by "$2" --timeout 60 -- \
+        "$testbed" mpirun --map "$1" --by "$2" --timeout 300 -- \
             --mca coll_pipering_allgatherv_algorithm ring --mca coll_pipering_block_size 16384 \
             -x CALLS=$calls -x SHAPE="$3" "$bin/volume" >"$work/out.$calls" || cat "$work/out.$calls"
         "$testbed" bytes >"$work/after.$calls"

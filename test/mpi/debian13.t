@@ -10,8 +10,8 @@
 
 suite=trixie
 packages=(libopenmpi-dev git make)
-make_limit=150 # seconds
-run_limit=300
+make_limit=750 # seconds
+run_limit=1500
 
 # ---- outside ----
 
@@ -123,7 +123,7 @@ relay() {
 
 # forced LABEL OPTION... PROGRAM: a job of the user's, of 4 ranks.
 forced() {
-    job "$1" as_user env ${where:+"$where"} "$testbed" local -n 4 --timeout 60 -- "${@:2}"
+    job "$1" as_user env ${where:+"$where"} "$testbed" local -n 4 --timeout 300 -- "${@:2}"
 }
 
 inside() {

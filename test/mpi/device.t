@@ -26,7 +26,7 @@ export OMPI_MCA_smsc=^cma
 # In a directory of its own, where libraries of networks leave a file if a process dies.
 run_stock() {
     cd "$work" && ulimit -c 0 &&
-        "$testbed" local -n 3 --timeout 60 -- --mca coll ^pipering,mleader -x CALL="$1" -x FORM=0 \
+        "$testbed" local -n 3 --timeout 300 -- --mca coll ^pipering,mleader -x CALL="$1" -x FORM=0 \
             "$bin/device" >"$work/out" 2>&1
 }
 

@@ -13,7 +13,7 @@ build disagree
 disagree() {
     local label="$1, $2 ranks" p=$2 call=$3 name=$4 error=$5 status=0
     shift 5
-    "$testbed" local -n "$p" --timeout 20 -- --mca coll_pipering_ring_buffer_size 0 \
+    "$testbed" local -n "$p" --timeout 100 -- --mca coll_pipering_ring_buffer_size 0 \
         -x CALL="$call" "$@" "$bin/disagree" >"$work/raw" 2>&1 || status=$?
     tr -d '\000' <"$work/raw" >"$work/out"
     if [[ 7 -eq $status && 0 -eq $(lines '^ *not ok') ]] &&
@@ -22,8 +22,7 @@ disagree() {
         ok "$label: $error"
     else
         not_ok "$label: $error"
-        echo "# status $status"
-        tail -n 20 "$work/out" | sed 's/^/# /'
+        { echo "status $status"; tail -n 20 "$work/out"; } | sed 's/^/# /' >&2
     fi
 }
 

@@ -24,7 +24,7 @@ compile "$bin/equals" "$here/equals.c" -I"$root" -isystem "$tree" -isystem "$tre
 
 # compared NUMBER: registers so many; what it says is in $work/out.
 compared() {
-    OMPI_MCA_pml=ob1 OMPI_MCA_btl=self timeout 60 "$bin/equals" "$1" >"$work/out" 2>&1
+    OMPI_MCA_pml=ob1 OMPI_MCA_btl=self timeout 300 "$bin/equals" "$1" >"$work/out" 2>&1
     sed -n 's/ compared$//p' "$work/out"
 }
 

@@ -27,7 +27,7 @@
 
 #define PART (1 << 20)
 #define WORDS (PART / 4)
-#define PATIENCE 20 /* seconds */
+#define PATIENCE 100 /* seconds */
 
 static char *from, *to;
 static int *counts, *displs;

@@ -15,7 +15,7 @@ build failed
 failed() {
     local call=$1
     shift
-    "$testbed" local -n "$ranks" --timeout 30 -- --with-ft ulfm "$@" -x CALL="$call" "$bin/failed" \
+    "$testbed" local -n "$ranks" --timeout 150 -- --with-ft ulfm "$@" -x CALL="$call" "$bin/failed" \
         >"$work/out" 2>&1
     is "a rank that dies: $call${*:+, $*}" "$(grep -a -E '^(not )?ok - ' "$work/out" | sort)" \
         "$(seq -f "ok - rank %g: $call" 0 $((ranks - 2)))"

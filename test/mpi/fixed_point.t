@@ -24,7 +24,7 @@ on_one "forms and algorithms" 5 100 "${on[@]}" "$bin/fixed_point" forms
 on_nodes "forms and algorithms" 2,1,3 random:7 100 "${on[@]}" "$bin/fixed_point" forms
 on_nodes "forms and algorithms" 1,1,1,1 block 100 "${on[@]}" "$bin/fixed_point" forms
 if can_nodes; then
-    job "along a torus" "$testbed" with --wiring torus:2x3 -- "$testbed" mpirun --timeout 100 -- \
+    job "along a torus" "$testbed" with --wiring torus:2x3 -- "$testbed" mpirun --timeout 500 -- \
         --mca coll_pipering_mesh 2x3t "${on[@]}" "$bin/fixed_point" forms
 else
     skip "along a torus" "$why_not"

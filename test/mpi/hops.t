@@ -54,7 +54,7 @@ is "communicators that come and go: nothing is left" "$(left "$work/ring")" ""
 # killed STEP VICTIM: tests; the victim is killed as it comes to this step of making a buffer.
 killed() {
     local label="rank $2 killed as it comes to $1" status
-    "$testbed" local -n 3 --timeout 20 -- "${ring[@]}" -x FAULT="$1" -x VICTIM="$2" \
+    "$testbed" local -n 3 --timeout 100 -- "${ring[@]}" -x FAULT="$1" -x VICTIM="$2" \
         "$bin/hops" >"$work/out" 2>&1
     status=$?
     is "$label: it was" "$(lines '^# killed in a step$')" 1

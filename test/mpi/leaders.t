@@ -110,7 +110,7 @@ left() {
 # killed STEP VICTIM: tests; the victim is killed as it comes to this step of making a segment.
 killed() {
     local label="rank $2 killed as it comes to $1" status
-    "$testbed" local -n 4 --timeout 20 -- "${there[@]}" "${two[@]}" -x FAULT="$1" -x VICTIM="$2" \
+    "$testbed" local -n 4 --timeout 100 -- "${there[@]}" "${two[@]}" -x FAULT="$1" -x VICTIM="$2" \
         "$bin/leaders" >"$work/out" 2>&1
     status=$?
     is "$label: it was" "$(lines '^# killed in a step$')" 1

@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     signal(SIGALRM, hangs);
     for (number = 0 <= only ? only : 0; number < cases; number++) {
         begin_case();
-        alarm((unsigned) tap_number("PATIENCE", 60));
+        alarm((unsigned) tap_number("PATIENCE", 300));
         if (0 < threads) {
             run_threads(threads < MOST_THREADS ? threads : MOST_THREADS, fault);
         } else {

@@ -79,6 +79,15 @@ yes_if() {
     fi
 }
 
+# timed NAME COMMAND...: yes_if, of real time, which depends on the machine and on what else runs.
+timed() {
+    if [[ -n ${CHECK_TIMES-} ]]; then
+        yes_if "$@"
+    else
+        skip "$1" "make check-long judges real time"
+    fi
+}
+
 # finish: the plan, and the exit status.
 finish() {
     echo "1..$count"
@@ -121,9 +130,9 @@ expected=0
 # job LABEL COMMAND...: runs a job. Its results together are a test, and those
 # that failed or were skipped a test each. A job that ends with another status
 # than expected, or gives no result, fails. What it has said stays in $work/out,
-# first its standard output.
+# first its standard output, and goes to stderr if it fails, which prove shows.
 job() {
-    local label="${TESTBED_PML:+over $TESTBED_PML: }$1" status good bad line
+    local label="${TESTBED_PML:+over $TESTBED_PML: }$1" status good bad line begun=$SECONDS
     shift
     "$@" >"$work/raw" 2>"$work/err"
     status=$?
@@ -143,8 +152,10 @@ job() {
         return
     fi
     [[ 0 -lt $bad ]] || not_ok "$label: status $status after $good checks"
-    echo "# $label: status $status, $good checks passed, $bad failed"
-    grep -a -v -E '^ok - ' "$work/out" | tail -40 | tr -d '\000' | sed 's/^/# /'
+    {
+        echo "$label: status $status after $((SECONDS - begun)) s, $good checks passed, $bad failed"
+        grep -a -v -E '^ok - ' "$work/out" | tail -40 | tr -d '\000'
+    } | sed 's/^/# /' >&2
 }
 
 # said PATTERN: the last job has; lines PATTERN: how often.
@@ -156,11 +167,15 @@ lines() {
     grep -a -c -E -- "$1" "$work/out"
 }
 
-# on_one LABEL P TIMEOUT [MPIRUN'S OPTION]... PROGRAM: a job on this machine as it is.
+# How many times as long as on an idle machine a job may take.
+readonly BUSY=5
+
+# on_one LABEL P TIMEOUT [MPIRUN'S OPTION]... PROGRAM: a job on this machine as it is. TIMEOUT:
+# seconds in which it ends on an idle one.
 on_one() {
     local label=$1 p=$2 timeout=$3
     shift 3
-    job "$label, $p ranks" "$testbed" local -n "$p" --timeout "$timeout" -- "$@"
+    job "$label, $p ranks" "$testbed" local -n "$p" --timeout $((BUSY * timeout)) -- "$@"
 }
 
 # over PML: from now on jobs send messages by it, ucx or ofi; where this Open MPI was
@@ -202,5 +217,5 @@ on_nodes() {
     nodes=$(awk -F, '{ print NF }' <<<"$map")
     job "$label, nodes of $map ranks, $by" "$testbed" with --nodes "$nodes" -- \
         "$testbed" mpirun --map "$map" --by "$by" ${sockets:+--sockets "$sockets"} \
-        --timeout "$timeout" -- "$@"
+        --timeout $((BUSY * timeout)) -- "$@"
 }

@@ -188,7 +188,7 @@ on_wiring() {
     shift
     # shellcheck disable=SC2016  # for the inner shell
     job "fuzz, $wiring" "$testbed" with --wiring "$wiring" -- bash -c \
-        '"$0" mpirun --timeout 60 -- --mca coll_pipering_mesh "$TESTBED_MESH" "$@"' "$testbed" \
+        '"$0" mpirun --timeout 300 -- --mca coll_pipering_mesh "$TESTBED_MESH" "$@"' "$testbed" \
         "$@" "$bin/fuzz"
 }
 

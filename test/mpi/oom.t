@@ -35,7 +35,7 @@ on_one "no memory, exchanges, on a mesh" 4 30 "${check[@]}" --mca coll_pipering_
 dies() {
     local name=$1 status
     shift
-    "$testbed" local -n 3 --timeout 10 -- "$@" "$bin/oom" >"$work/out" 2>&1
+    "$testbed" local -n 3 --timeout 60 -- "$@" "$bin/oom" >"$work/out" 2>&1
     status=$?
     yes_if "$name: the job ends at once, with an error" test 0 -ne $status -a 124 -ne $status
     grep -a -o -E 'MPI_ERR_[A-Z_]+' "$work/out" >>"$work/words"

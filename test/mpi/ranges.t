@@ -9,7 +9,7 @@ readonly OURS='(coll_(pipering|mleader)|opal_datatype_(lookahead|seek|units))'
 
 # info [NAME=VALUE]...: what ompi_info says of this project's variables, with these values.
 info() {
-    env -i PATH="$PATH" HOME="$work" "${@/#/OMPI_MCA_}" timeout 30 \
+    env -i PATH="$PATH" HOME="$work" "${@/#/OMPI_MCA_}" timeout 150 \
         "$OMPI_PREFIX/bin/ompi_info" --all --level 9 --parsable 2>/dev/null |
         grep -E "^mca:\w+:\w+:param:$OURS"
 }

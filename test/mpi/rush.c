@@ -281,7 +281,7 @@ int main(int argc, char **argv)
     buffers = 0 != tap_number("BUFFERS", 0);
     knob_set("coll_pipering_window", 2);
     for (number = 0 <= only ? only : 0; number < cases; number++) {
-        alarm((unsigned) tap_number("PATIENCE", 30));
+        alarm((unsigned) tap_number("PATIENCE", 150));
         run_case();
     }
     alarm(0);

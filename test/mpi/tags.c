@@ -33,7 +33,7 @@
 #define EARLY_TAGS 3
 
 /* Seconds after which a message that must come is missing; on a loaded machine it may take some. */
-#define PATIENCE 20.0
+#define PATIENCE 100.0
 
 /* Bytes that each rank has for another. */
 #define PART 4096

@@ -216,7 +216,7 @@ is "calls of several threads" "$(classes allgatherv)" \
 # breaks LABEL MODE: a job that does not reach its end has recorded its three calls.
 breaks() {
     rm -rf "$dir"
-    "$testbed" local -n 4 --timeout 40 -- "${mine[@]}" --mca coll_pipering_why "$dir" \
+    "$testbed" local -n 4 --timeout 200 -- "${mine[@]}" --mca coll_pipering_why "$dir" \
         "$bin/why" "$2" >"$work/out" 2>&1
     yes_if "$1: the job fails" test 0 -ne $?
     is "$1: its calls are recorded" "$(classes allgatherv)" "3 allgatherv $small tuned $few"
@@ -234,7 +234,7 @@ not_made='^A file for the record of collective calls, .*, cannot be made on node
 unrecorded() {
     local label=$1 place=$2 why=$3
     shift 3
-    job "$label, 4 ranks" "$@" "$testbed" local -n 4 --timeout 40 -- \
+    job "$label, 4 ranks" "$@" "$testbed" local -n 4 --timeout 200 -- \
         --mca coll_pipering_why "$place" "$bin/why" gathers
     is "$label: it is said" "$(lines "$not_made")" 1
     yes_if "$label: why" said "$why"
@@ -252,7 +252,7 @@ if unshare -m mount -t tmpfs none "$work/disk" 2>/dev/null; then
 else
     skip "a full disk" "no file system can be mounted here"
 fi
-job "not set, 4 ranks" env -C "$work" "$testbed" local -n 4 --timeout 40 -- "$bin/why" gathers
+job "not set, 4 ranks" env -C "$work" "$testbed" local -n 4 --timeout 200 -- "$bin/why" gathers
 is "without the variable there are no files" "$(find "$work" -name 'why-*')" "$(
     find "$dir" -name 'why-*')"
 
@@ -294,7 +294,7 @@ for one in json.load(sys.stdin)["classes"]:
 # vectors LABEL MIN_TOTAL: a job on four nodes of a rank each, with links of 100 Mbit/s.
 vectors() {
     rm -rf "$dir"
-    job "$1" "$testbed" with --nodes 4 --rate 100mbit -- "$testbed" mpirun --ppn 1 --timeout 60 -- \
+    job "$1" "$testbed" with --nodes 4 --rate 100mbit -- "$testbed" mpirun --ppn 1 --timeout 300 -- \
         --mca coll_pipering_why "$dir" --mca coll_pipering_min_total "$2" "$bin/why" vectors
 }
 
@@ -306,7 +306,7 @@ if can_nodes; then
     vectors "on nodes, as advised" 524288
     served=$(advised | grep " pipering ") # but for a lesson, which the module below has
     is "then they are served" "${served#* }" "pipering - False"
-    yes_if "and take less time" awk "BEGIN { exit !(${served%% *} < $before) }"
+    timed "and take less time" awk "BEGIN { exit !(${served%% *} < $before) }"
 else
     skip "what would help" "$why_not"
 fi

@@ -20,7 +20,7 @@ dir=$build/openmpi-${prefix##*/install-}/test/datatype
     echo "1..0 # SKIP no build tree of ${prefix##*/}"
     exit 0
 }
-out=$(timeout 300 make -C "$dir" check 2>&1)
+out=$(timeout 900 make -C "$dir" check 2>&1)
 status=$?
 count=0
 while read -r result name; do

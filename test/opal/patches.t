@@ -278,7 +278,7 @@ programs() {
 
 # compile PREFIX TREE FILE: with an Open MPI and the tree that it was built in.
 compile() {
-    timeout 60 "$1/bin/mpicc" -std=gnu99 -Wall -Wextra -Werror -o "$work/program" "$3" \
+    timeout 300 "$1/bin/mpicc" -std=gnu99 -Wall -Wextra -Werror -o "$work/program" "$3" \
         -isystem "$1/include/openmpi" -isystem "$2" -isystem "$2/opal/include" \
         -isystem "$2/ompi/include" -lopen-pal >"$work/out" 2>&1
 }
@@ -291,10 +291,10 @@ run() {
     if [[ -n $job ]]; then
         # shellcheck disable=SC2086 # a list of options
         OMPI_PREFIX=$1 OMPI_MCA_opal_datatype_lookahead=$2 \
-            "$root/test/testbed/testbed" local -n 2 --timeout 60 -- $job "$work/program"
+            "$root/test/testbed/testbed" local -n 2 --timeout 300 -- $job "$work/program"
     else
         OMPI_MCA_opal_datatype_lookahead=$2 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self \
-            timeout 60 "$work/program"
+            timeout 300 "$work/program"
     fi >"$work/out" 2>&1 && grep -q '(expected ' "$work/out"
 }
 
@@ -355,7 +355,7 @@ done
 decided() {
     local testbed=$root/test/testbed/testbed name
     # shellcheck disable=SC2086 # a list of options
-    OMPI_PREFIX=$1 "$testbed" with --nodes 2 -- "$testbed" mpirun --map "$2" --timeout 60 -- \
+    OMPI_PREFIX=$1 "$testbed" with --nodes 2 -- "$testbed" mpirun --map "$2" --timeout 300 -- \
         --mca coll ^pipering,mleader --mca pml ob1,monitoring --mca coll_han_verbose 1 \
         $3 "$work/program" \
         >"$work/out" 2>&1 </dev/null || return 1

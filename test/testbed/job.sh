@@ -15,10 +15,10 @@ marked_pids() {
 }
 
 # kill_marked NAME=VALUE: kills them all by pid. In rounds, because one that is
-# just being started may miss a round; returns 1 if some survive 5 s.
+# just being started may miss a round; returns 1 if some survive a minute.
 kill_marked() {
     local tries pids
-    for ((tries = 0; tries < 100; tries++)); do
+    for ((tries = 0; tries < 1200; tries++)); do
         pids=$(marked_pids "$1")
         [[ -z $pids ]] && return 0
         # shellcheck disable=SC2086  # a list of pids

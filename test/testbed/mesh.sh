@@ -56,10 +56,10 @@ mesh_build() {
 mesh_await() {
     local node
     for ((node = 0; node < MESH_NODES; node++)); do
-        ip netns exec "$TESTBED_RUN.n$node" timeout 5 sh -c '
+        ip netns exec "$TESTBED_RUN.n$node" timeout 60 sh -c '
             while grep -q down /sys/class/net/*/operstate; do
                 sleep 0.05
-            done' || die "links of n$node did not come up within 5 s"
+            done' || die "links of n$node did not come up within a minute"
     done
 }
 

@@ -1,13 +1,12 @@
 #!/bin/bash
 # Tests of testbed itself, in TAP. Runs those with MPI for the Open MPI at
 # $OMPI_PREFIX, if set, and for the one on PATH, if it is another. Ends within
-# TESTBED_T_LIMIT seconds (300); an idle machine of 2 processors needs 80
-# and a busy one may not be.
+# TESTBED_T_LIMIT seconds (900); an idle machine of 2 processors needs 80.
 set -uo pipefail
 
 # A bound on the whole: a hang here must fail and not stop the test suite.
 if [[ -z ${TESTBED_T_BOUNDED-} ]]; then
-    TESTBED_T_BOUNDED=yes timeout -k 30 "${TESTBED_T_LIMIT:-300}" "$BASH" "${BASH_SOURCE[0]}" "$@"
+    TESTBED_T_BOUNDED=yes timeout -k 30 "${TESTBED_T_LIMIT:-900}" "$BASH" "${BASH_SOURCE[0]}" "$@"
     status=$?
     [[ $status -ne 124 ]] || echo "not ok - the tests end in time"
     exit "$status"
@@ -49,6 +48,15 @@ yes() {
 skip() {
     count=$((count + 1))
     echo "ok $count - $1 # SKIP $2"
+}
+
+# timed NAME COMMAND...: yes, of real time, which depends on the machine and on what else runs.
+timed() {
+    if [[ -n ${CHECK_TIMES-} ]]; then
+        yes "$@"
+    else
+        skip "$1" "make check-long judges real time"
+    fi
 }
 
 # run VERB...: runs testbed, sets out and status; stderr goes to a file.
@@ -108,7 +116,7 @@ test_rails() {
 test_mesh_routes() {
     local mesh wrong=
     for mesh in 1 5 3t 4t 6t 1x4t 4x4 4tx4t 2x2x2 3x1x3 4tx3 4x4x2 3tx3tx3t 4tx4tx2; do
-        wrong+=$(timeout 20 awk -v mesh="$mesh" -f "$here/mesh.awk" -f "$here/mesh_test.awk" 2>&1 ||
+        wrong+=$(timeout 300 awk -v mesh="$mesh" -f "$here/mesh.awk" -f "$here/mesh_test.awk" 2>&1 ||
             echo "$mesh: status $?")
     done
     is "routes of meshes: shortest, even, and with spare ones around any link" "$wrong" ""
@@ -213,7 +221,7 @@ test_signal() {
 
 wait_for() {
     local tries
-    for ((tries = 0; tries < 100; tries++)); do
+    for ((tries = 0; tries < 1200; tries++)); do
         [[ ! -e $1 ]] || return 0
         sleep 0.05
     done
@@ -280,15 +288,15 @@ test_user_job() {
     fi
     chmod a+rx "$probe"
     as_nobody "$scratch/own/testbed" with --nodes 3 -- \
-        "$scratch/own/testbed" mpirun --timeout 15 --map 1,2,1 -- "$probe" hosts
+        "$scratch/own/testbed" mpirun --timeout 75 --map 1,2,1 -- "$probe" hosts
     is "$label: without root" "$out" "n0 n1 n1 n2"
-    as_nobody "$scratch/own/testbed" local -n 3 --timeout 15 -- "$probe" hosts
+    as_nobody "$scratch/own/testbed" local -n 3 --timeout 75 -- "$probe" hosts
     is "$label: without root, local" "$out" "$(hostname) $(hostname) $(hostname)"
 }
 
 # ---- jobs ------------------------------------------------------------------
 
-job() { run with --nodes 4 -- "$testbed" mpirun --timeout 15 "$@"; }
+job() { run with --nodes 4 -- "$testbed" mpirun --timeout 75 "$@"; }
 
 test_maps() {
     local kind
@@ -335,7 +343,7 @@ test_ends() {
     is "$label: a hung job ends with 124" "$status" 124
     is "$label: and says so in one sentence" \
         "$(grep -c '^testbed: the job did not end within 1 s and was killed' "$scratch/err")" 1
-    yes "$label: soon after its time" within $((SECONDS - seconds)) 1 10
+    timed "$label: soon after its time" within $((SECONDS - seconds)) 1 10
     run local -n 2 --timeout 1 -- "$probe" hang
     is "$label: a hung local job ends with 124" "$status" 124
     is "$label: no process of it is left" "$(grep -alzF "$probe" /proc/[0-9]*/cmdline 2>/dev/null)" ""
@@ -347,11 +355,11 @@ test_links() {
     # between n0 and n2, so that what n1 gets is known.
     wanted=$((1048576 * 8 * 1000 / (50 * 958)))
     run with --nodes 4 --rate 50mbit -- bash -c "
-        '$testbed' mpirun --timeout 15 --map 1,0,1 -- '$probe' ping 1048576 &&
-        '$testbed' mpirun --timeout 15 --map 1,1,0,1 -- '$probe' send 1048576 &&
+        '$testbed' mpirun --timeout 75 --map 1,0,1 -- '$probe' ping 1048576 &&
+        '$testbed' mpirun --timeout 75 --map 1,1,0,1 -- '$probe' send 1048576 &&
         '$testbed' bytes"
     ping=$(head -n 1 <<<"$out")
-    yes "$label: the rate limits (${ping:-no} us, wanted $wanted)" \
+    timed "$label: the rate limits (${ping:-no} us, wanted $wanted)" \
         within "${ping:-0}" $((wanted * 85 / 100)) $((wanted * 115 / 100))
     bytes=$(tail -n +2 <<<"$out")
     is "$label: bytes names the nodes" "$(awk '{ print $1, NF }' <<<"$bytes" | xargs)" "n0 3 n1 3 n2 3 n3 3"
@@ -371,12 +379,12 @@ test_slow() {
     wanted=$((1048576 * 8 * 1000 / (50 * 958)))
     for rate in none 200mbit; do
         run with --nodes 3 --rate "$rate" --slow n1:50mbit -- bash -c "
-            '$testbed' mpirun --timeout 15 --map 1,1 -- '$probe' ping 1048576
-            '$testbed' mpirun --timeout 15 --map 1,0,1 -- '$probe' ping 1048576"
+            '$testbed' mpirun --timeout 75 --map 1,1 -- '$probe' ping 1048576
+            '$testbed' mpirun --timeout 75 --map 1,0,1 -- '$probe' ping 1048576"
         { read -r slow && read -r fast; } <<<"$out"
-        yes "$label: n1 is slow, others $rate (${slow:-no} us, wanted $wanted)" \
+        timed "$label: n1 is slow, others $rate (${slow:-no} us, wanted $wanted)" \
             within "${slow:-0}" $((wanted * 85 / 100)) $((wanted * 115 / 100))
-        yes "$label: only n1 is (${fast:-no} us)" within "${fast:-0}" 1 $((wanted * 75 / 100))
+        timed "$label: only n1 is (${fast:-no} us)" within "${fast:-0}" 1 $((wanted * 75 / 100))
     done
 }
 
@@ -391,13 +399,13 @@ test_pml() {
     job --ppn 2 -- "$probe" hosts
     is "$label: $pml on nodes" "$out" "n0 n0 n1 n1 n2 n2 n3 n3"
     run with --nodes 2 -- bash -c "
-        '$testbed' mpirun --timeout 15 --map 1,2 -- '$probe' send 1048576 >&2 &&
+        '$testbed' mpirun --timeout 75 --map 1,2 -- '$probe' send 1048576 >&2 &&
         '$testbed' bytes"
     yes "$label: $pml, bytes into n1" \
         within "$(awk '$1 == "n1" { print $2 }' <<<"$out")" 1048576 1200000
-    run local -n 3 --timeout 15 -- "$probe" hosts
+    run local -n 3 --timeout 75 -- "$probe" hosts
     is "$label: $pml, local" "$out" "$(hostname) $(hostname) $(hostname)"
-    OMPI_MCA_pml=ob1 run local -n 2 --timeout 15 -- "$probe" env OMPI_MCA_pml
+    OMPI_MCA_pml=ob1 run local -n 2 --timeout 75 -- "$probe" env OMPI_MCA_pml
     is "$label: $pml, the caller's settings win" "$out" "ob1 ob1"
     unset TESTBED_PML
 }
@@ -415,10 +423,10 @@ test_job_rails() {
     local ping one bytes rail rx
     one=$((4194304 * 8 * 1000 / (100 * 958)))
     run with --nodes 2 --rails 2 --rate 100mbit -- bash -c "
-        '$testbed' mpirun --timeout 15 -- '$probe' ping 4194304 &&
+        '$testbed' mpirun --timeout 75 -- '$probe' ping 4194304 &&
         '$testbed' bytes"
     ping=$(head -n 1 <<<"$out")
-    yes "$label: two rails are faster than one (${ping:-no} us, one takes $one)" \
+    timed "$label: two rails are faster than one (${ping:-no} us, one takes $one)" \
         within "${ping:-0}" $((one * 45 / 100)) $((one * 75 / 100))
     bytes=$(awk '$1 == "n1" { print $2, $4 }' <<<"$out")
     for rail in 0 1; do
@@ -438,11 +446,11 @@ test_flows() {
     run with --wiring mesh:4 --rate 40mbit -- bash -c "
         for peers in '0 1 2 3' '0 1 1 0' '0 2 1 3'; do
             peers=\"\$peers \$peers \$peers \$peers\"
-            '$testbed' mpirun --timeout 15 -- '$probe' flows 60000 \$peers \$peers
+            '$testbed' mpirun --timeout 75 -- '$probe' flows 60000 \$peers \$peers
         done"
     mapfile -t flows <<<"$out"
     for i in 0 1 2; do
-        yes "$label: two flows over ${names[i]} of a mesh (${flows[i]-no} us, one alone $one)" \
+        timed "$label: two flows over ${names[i]} of a mesh (${flows[i]-no} us, one alone $one)" \
             within "${flows[i]:-0}" $((one * least[i] / 100)) $((one * most[i] / 100))
     done
 }
@@ -450,8 +458,11 @@ test_flows() {
 # A link goes down while 3 MB go over it at 20 Mbit/s: they go another way.
 test_unplugged() {
     run with --wiring mesh:2x2 --rate 20mbit --spare yes -- bash -c "
-        (sleep 2; '$testbed' link n0 n1 down) &
-        '$testbed' mpirun --timeout 59 -- '$probe' flows 3000000 0 1 && '$testbed' links"
+        (until '$testbed' links | grep -qE '^n0 n1 [1-9][0-9]{6}'; do
+            sleep 0.1
+        done
+        '$testbed' link n0 n1 down) &
+        '$testbed' mpirun --timeout 300 -- '$probe' flows 3000000 0 1 && '$testbed' links"
     yes "$label: a message goes around a link that goes down" \
         within "$(awk '$1 == "n0" && $2 == "n2" { print $3 }' <<<"$out")" 1000000 9500000
 }

@@ -89,7 +89,7 @@ class Tree:
         done = subprocess.run(
             [sys.executable, os.path.join(self.root, "contrib/tuning/figures/figures"), *words],
             cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, timeout=240, check=False)
+            text=True, timeout=1200, check=False)
         return done.returncode, done.stdout
 
     def jobs(self):

@@ -330,7 +330,7 @@ def test_old_python():
                    "sys.modules['dataclasses'] = None; sys.argv = sys.argv[1:]; "
                    "runpy.run_path(sys.argv[0], run_name='__main__')")
         run = subprocess.run([sys.executable, "-c", program, os.path.join(tap.TUNING, door),
-                              "--help"], capture_output=True, text=True, timeout=60, check=False)
+                              "--help"], capture_output=True, text=True, timeout=300, check=False)
         assert (run.returncode, run.stdout) == (1, ""), run
         assert run.stderr == (f"{os.path.basename(door)} needs Python 3.9 or later, and this is "
                               "Python 3.6; nothing was done\n"), run

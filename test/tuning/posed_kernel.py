@@ -10,7 +10,7 @@
 POSED_STATE names a directory, where each start leaves a file with the process id. What a cell's
 `set` says: hang, die (with a word on stderr), mute (dies without one), garbage (lines that are
 none), wrong, spawn (leaves a child that sleeps), deaf (from then on SIGTERM does not end it, nor
-does the end of its input), defer (the result comes behind those of the rest of the group), leave
+does the end of its input; who has started it gets a SIGALRM for each SIGTERM), defer (the result comes behind those of the rest of the group), leave
 (dies behind the group), early (dies before it says which cell it is at). POSED_START=die: no job
 begins.
 """
@@ -42,7 +42,7 @@ def misbehave(what):
     elif "garbage" == what:
         sys.stdout.write("mpirun says something\n\0cell\ncell\tnobody\tok\t1\nat\n")
     elif "deaf" == what:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getppid(), signal.SIGALRM))
     elif "spawn" == what:
         subprocess.Popen(["sleep", "1000"])
 

@@ -56,7 +56,7 @@ class Place:
                        if not name.startswith(("SLURM_", "OMPI_"))}
         environment.update(more)
         run = subprocess.run([sys.executable, DOOR, "--mpirun", self.mpirun, *arguments],
-                             capture_output=True, text=True, timeout=60, check=False,
+                             capture_output=True, text=True, timeout=300, check=False,
                              cwd=self.path, env=environment)
         assert "Traceback" not in run.stderr, run.stderr
         self.output = run.stdout

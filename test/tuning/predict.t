@@ -21,7 +21,7 @@ import tap  # noqa: E402
 
 DOOR = os.path.join(tap.TUNING, "pipering-predict")
 COLLECTIVES = ("allgatherv", "allgather", "bcast", "reduce", "allreduce", "scan", "exscan")
-LIMIT = 120  # seconds of a command
+LIMIT = 600  # seconds of a command
 
 
 def run(*words, stdin=None, **environment):

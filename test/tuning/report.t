@@ -358,7 +358,7 @@ def run_report(content, directory, out="report.html"):
             file.write(content)
     done = subprocess.run([sys.executable, "-m", "pipering_tuning.report", path,
                            os.path.join(directory, out)], cwd=tap.TUNING, capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=300, check=False)
     return done.returncode, done.stderr
 
 

@@ -394,7 +394,7 @@ def hung_up(ignored):
             assert run.poll() is None, run.stderr.read()
             time.sleep(0.01)
         run.send_signal(signal.SIGHUP)
-        return run.wait(30), run.stderr.read()
+        return run.wait(150), run.stderr.read()
     finally:
         run.kill()
         run.wait()

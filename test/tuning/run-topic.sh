@@ -28,4 +28,4 @@ if ! ${CC:-gcc} -std=gnu99 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undef
     exit 1
 fi
 mv "$out/$1.$$" "$out/$1"
-exec timeout 120 "$out/$1"
+exec timeout 600 "$out/$1"

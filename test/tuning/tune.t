@@ -1,25 +1,27 @@
 #!/bin/bash
 # pipering-tune end to end, in its short form: 8 nodes with links of 100 Mbit/s, told that their
-# links are thirty times as quick to start with and thirty times as slow as they are. It must find
-# that out, prove it, go on after an interrupt, and its rules file must be read by coll/tuned.
-limit=330
+# links are quicker to start with and slower than they are: a few times, or thirty times where real
+# time is judged. It must go on after an interrupt, find that out and prove it (by times of calls,
+# so with CHECK_TIMES alone), and its rules file must be read by coll/tuned.
 # shellcheck source-path=SCRIPTDIR source=short_run.sh
 . "$(dirname "$0")/short_run.sh"
 
 nodes=(--nodes 8 --rate 100mbit)
 mapping=(--ppn 1)
 minutes=1.8
+alpha=5 beta=250
+[[ -z ${CHECK_TIMES-} ]] || alpha=0.45 beta=2500
 wanted=(--variables 'coll_pipering_alpha,coll_pipering_beta' --collectives 'allgatherv,bcast'
-    --start coll_pipering_alpha=0.45 --start coll_pipering_beta=2500)
+    --start coll_pipering_alpha="$alpha" --start coll_pipering_beta="$beta")
 
 # ---- interrupted, then on to the end
 
 tune "$out"
-for ((i = 0; i < 600; i++)); do
-    [[ $(cells) -lt 30 ]] || break
+while [[ $(cells) -lt 30 ]] && kill -0 "$tuner" 2>/dev/null; do
     sleep 0.1
 done
-pid=$(pgrep -f "pipering-tune .*$out" | tail -n 1)
+# The oldest: what it starts looks like it until it is another program.
+pid=$(pgrep -o -f "^[^ ]*python3 $door .*$out")
 yes_if "it can be interrupted" kill -INT "$pid"
 ended
 is "an interrupt ends it with status 130" "$status" 130
@@ -36,26 +38,32 @@ yes_if "with the cells that were there" test "$measured" -lt "$(cells)"
 yes_if "cells of one call at most stand in the journal twice" \
     test 1 -ge "$(sed -nE 's/^\{"cell":"([^"]*)".*/\1/p' "$out/journal.jsonl" | sort | uniq -d |
         sed 's|/[^/]*$||' | uniq | wc -l)"
-# One call in forty that is as fast as before seems slower in three pairs of jobs.
-if [[ $status == 3 ]] && grep -q -- '--resume with a longer --budget' "$work/said"; then
-    minutes=3.6
-    tune --resume "$out"
-    ended
-    sed 's/^/# /' "$work/said"
-fi
-is "resumed it comes to its end, and the file helps" "$status" 0
+yes_if "resumed it comes to its end" test "$status" = 0 -o "$status" = 3
 
 # ---- what it says
 
-is "alpha or beta was changed" \
-    "$(from_json 'any(c["chosen"] != c["default"] for c in r["choices"])')" True
-is "held-out calls were run before and after" \
-    "$(from_json '{c["phase"] for c in r["calls"]} >= {"before", "after", "race"}')" True
-is "after is faster than before" "$(from_json \
-    'sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "after") <
-     0.9 * sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "before")')" True
-is "the parameter file has settings without blanks, and comments on lines of their own" \
-    "$(grep -vcE '^(#.*|[a-z_]+=[^ ]+)$' "$out/tuned.conf")" 0
+if [[ -n ${CHECK_TIMES-} ]]; then
+    # One call in forty that is as fast as before seems slower in three pairs of jobs.
+    if [[ $status == 3 ]] && grep -q -- '--resume with a longer --budget' "$work/said"; then
+        minutes=3.6
+        tune --resume "$out"
+        ended
+        sed 's/^/# /' "$work/said"
+    fi
+    is "the file helps" "$status" 0
+    is "alpha or beta was changed" \
+        "$(from_json 'any(c["chosen"] != c["default"] for c in r["choices"])')" True
+    is "after is faster than before" "$(from_json \
+        'sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "after") <
+         0.9 * sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "before")')" True
+fi
+is "calls were raced" "$(from_json '"race" in {c["phase"] for c in r["calls"]}')" True
+if [[ $(by_files) != *stay ]]; then
+    is "held-out calls were run before and after" \
+        "$(from_json '{c["phase"] for c in r["calls"]} >= {"before", "after"}')" True
+    is "the parameter file has settings without blanks, and comments on lines of their own" \
+        "$(cat "$out"/{tuned,refused}.conf 2>/dev/null | grep -vcE '^(#.*|[a-z_]+=[^ ]+)$')" 0
+fi
 
 tune "$out"
 ended
@@ -79,7 +87,7 @@ settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_large": "64k",
 settings = {name: value for name, value in settings.items() if table.get(name) is not None}
 table.check(settings, "several")
 files.write(sys.argv[4], files.settings_text(settings))
-launcher = launch.Launcher([sys.argv[3], "local", "-n", "2", "--timeout", "60", "--"], "conf")
+launcher = launch.Launcher([sys.argv[3], "local", "-n", "2", "--timeout", "120", "--"], "conf")
 preflight.check_files(launcher, table, sys.argv[4], settings)
 files.write(sys.argv[4], files.settings_text({**settings, "coll_mleader_large": "4096"}))
 try:
@@ -109,7 +117,7 @@ small() {
     local ranks=$1
     shift
     echo "cell=1 kind=call collective=allgatherv dist=regular total=400 type=byte reps=1 warmup=0" |
-        env "$@" "$testbed" local -n "$ranks" --timeout 30 -- "$kernel" 2>/dev/null |
+        env "$@" "$testbed" local -n "$ranks" --timeout 120 -- "$kernel" 2>/dev/null |
         grep -c '^cell.1.ok'
 }
 

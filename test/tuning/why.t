@@ -59,7 +59,7 @@ class Job:
                 stream.write(data)
 
     def run(self, *options):
-        return subprocess.run([sys.executable, DOOR, self.directory.name, *options], timeout=30,
+        return subprocess.run([sys.executable, DOOR, self.directory.name, *options], timeout=150,
                               capture_output=True, text=True, check=False)
 
     def json(self, *options):
@@ -328,7 +328,7 @@ def test_other_sizes():
 def test_bad_input():
     """bad input gets one sentence"""
     refused(Job().run(), "has no records of calls", "coll_pipering_why")
-    none = subprocess.run([sys.executable, DOOR, "/no/such"], timeout=30, capture_output=True,
+    none = subprocess.run([sys.executable, DOOR, "/no/such"], timeout=150, capture_output=True,
                           text=True, check=False)
     refused(none, "/no/such cannot be read: No such file")
     done = Job(table([record()])).run("--top", "-1")

@@ -29,7 +29,7 @@
 #define WRITERS 2
 #define TABLE 8191 /* bytes that blocks are taken from */
 #define BLOCK_MOST 2048
-#define PATIENCE 100 /* seconds */
+#define PATIENCE 500 /* seconds */
 
 typedef mca_coll_pipering_fifo_t fifo_t;
 typedef mca_coll_pipering_fifo_run_t run_t;

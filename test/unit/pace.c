@@ -21,7 +21,7 @@
 #include "ranks.h"
 #include "tap.h"
 
-#define PATIENCE 60 /* seconds */
+#define PATIENCE 300 /* seconds */
 
 #define BLOCK 12
 

@@ -34,7 +34,7 @@
 #define HISTORY 64 /* values of a counter that somebody may still wait for */
 #define COUNTERS (2 * POSING_RANKS)
 #define HALF 480
-#define PATIENCE 100 /* seconds */
+#define PATIENCE 500 /* seconds */
 #define BORED 5000   /* turns in which nothing happens */
 #define OPEN UINT_MAX
 

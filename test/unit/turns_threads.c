@@ -26,7 +26,7 @@
 #define CASTS 30
 #define CALLS 60
 #define SLICES 4
-#define PATIENCE 100 /* seconds */
+#define PATIENCE 500 /* seconds */
 
 typedef struct rank_t {
     cast_t *cast;

@@ -52,7 +52,9 @@ def checked(path, table):
 
 
 class Tuning:
-    """One run, step by step."""
+    """One run, step by step. clock: seconds, by which it keeps to --budget."""
+
+    clock = staticmethod(time.monotonic)
 
     def __init__(self, options, arguments):
         self.options = options
@@ -63,7 +65,7 @@ class Tuning:
         self.proven, self.against = {}, {}
         self.rules, self.ruled, self.regret = [], {}, []
         self.nothing = None  # why nothing could be tried
-        self.began, self.preflight = time.monotonic(), 0.0
+        self.began, self.preflight = self.clock(), 0.0
         self.ends = 0.0, 0.0  # of choosing, and of the rules
         self.proof_begin = 0.0  # at the latest
 
@@ -193,7 +195,7 @@ class Tuning:
     def open_journal(self, asked):
         path = os.path.join(self.directory, JOURNAL)
         head = {**self.asked_for(), "command": self.command, "budget": self.options.budget,
-                "preflight": round(time.monotonic() - self.began, 3),
+                "preflight": round(self.clock() - self.began, 3),
                 "machine": {"library": self.machine["library"], "pml": self.machine["pml"],
                             "kernel": os.path.basename(self.program),
                             "hosts": asked.get("hosts") or self.machine["hosts"]}}
@@ -203,7 +205,7 @@ class Tuning:
         self.preflight = self.journal.head.get("preflight", 0.0)
         self.measurer = measure.Measurer(
             self.run_cells, self.journal, progress.Progress(self.until(REGRET)), self.table,
-            self.start, self.directory, self.machine)
+            self.start, self.directory, self.machine, self.clock)
 
     def run_cells(self, cells, take, path, form):
         launcher = self.launcher if form is None else self.launcher.through(form)
@@ -467,8 +469,8 @@ class Tuning:
         return status
 
 
-def main(arguments):
-    """Exit status of pipering-tune with these arguments."""
+def main(arguments, tuning=Tuning):
+    """Exit status of pipering-tune with these arguments. tuning: a Tuning, or one that is posed."""
     options = command_line.parse(arguments)
     # What Slurm sends when an allocation ends is an interrupt too, and so is the end of a terminal,
     # unless nohup was told that the run shall outlive it.
@@ -476,7 +478,7 @@ def main(arguments):
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
-        return Tuning(options, arguments).run()
+        return tuning(options, arguments).run()
     except Refusal as refusal:
         return ended(f"{refusal}; {kept(options)}" if refusal.late else str(refusal), FAILED)
     except OSError as error:
