@@ -279,7 +279,7 @@ broken "a link to no page" links 'tuned.md leads nowhere' \
 broken "a link to no heading" links 'troubleshooting.md has no such heading' \
     README.pipering 's,#ranks-that-differ,#ranks-that-agree,'
 broken "a link to no heading of the same page" links 'tuning.md has no such heading' \
-    docs/tuning.md 's,\(#what-calls-teach,(#what-calls,'
+    docs/tuning.md 's,\(#the-machine,(#the-machines,'
 broken "a page that nobody finds" shape 'does not link hacking.md' \
     README.pipering 's,docs/hacking\.md,docs/,g'
 broken "a page for nobody" shape 'results.md: for whom' docs/results.md '3s/for/about/'
@@ -424,9 +424,11 @@ run "mpirun -n 4 --mca coll_pipering_allgatherv_algorithm ring --mca coll_mleade
     --mca coll_mleader_allgather_algorithm leaders ./program"
 forms <"$work/out" >"$work/printed"
 if can_nodes; then
-    run "test/testbed/testbed with --nodes 2 --rate 100mbit -- test/testbed/testbed mpirun \
-        --ppn 4 --timeout 300 -- ./program"
-    forms <"$work/out" >>"$work/printed"
+    for machine in '' ' --no-machine'; do
+        run "test/testbed/testbed with --nodes 2 --rate 100mbit -- test/testbed/testbed mpirun \
+            --ppn 4$machine --timeout 300 -- ./program"
+        forms <"$work/out" >>"$work/printed"
+    done
 fi
 
 parts fenced "$root/docs/troubleshooting.md" | forms >"$work/shown"

@@ -10,8 +10,8 @@
 
 /**
  * @file
- * The same arguments on the same nodes give the same bits: whatever links cost, whatever
- * was called before, in every form of a call. Values are of all magnitudes, with NaNs
+ * The same arguments on the same nodes give the same bits: whatever was called before, and whatever
+ * streams of other calls have shown of links, in every form of a call. Values are of all magnitudes, with NaNs
  * and zeros of both signs, so that another order of combination shows.
  *
  * The last line says what all bits together are, for comparing runs.
@@ -119,7 +119,6 @@ typedef struct kind_t {
     MPI_Op op;
     size_t size;
     void (*put)(dice_t *dice, void *to);
-    bool exact; /* in any order */
 } kind_t;
 
 enum { KINDS = 13 };
@@ -127,34 +126,24 @@ enum { KINDS = 13 };
 static void make_kinds(kind_t *kinds)
 {
     const kind_t all[KINDS] = {
-        {"MPI_DOUBLE, MPI_SUM", MPI_DOUBLE, MPI_SUM, 8, put_double, false},
-        {"MPI_DOUBLE, MPI_PROD", MPI_DOUBLE, MPI_PROD, 8, put_double, false},
-        {"MPI_DOUBLE, MPI_MAX", MPI_DOUBLE, MPI_MAX, 8, put_double, false},
-        {"MPI_FLOAT, MPI_SUM", MPI_FLOAT, MPI_SUM, 4, put_float, false},
-        {"MPI_FLOAT, MPI_MIN", MPI_FLOAT, MPI_MIN, 4, put_float, false},
-        {"MPI_C_DOUBLE_COMPLEX, MPI_PROD", MPI_C_DOUBLE_COMPLEX, MPI_PROD, 16, put_complex, false},
-        {"MPI_C_FLOAT_COMPLEX, MPI_SUM", MPI_C_FLOAT_COMPLEX, MPI_SUM, 8, put_float_complex,
-         false},
-        {"MPI_FLOAT_INT, MPI_MAXLOC", MPI_FLOAT_INT, MPI_MAXLOC, 8, put_float_int, false},
-        {"MPI_INT16_T, MPI_SUM", MPI_INT16_T, MPI_SUM, 2, put_short, false},
-        {"pairs, a sum of the user's", pair, pair_sum, 16, put_complex, false},
-        {"pairs, what does not commute", pair, composition, 16, put_complex, false},
-        {"MPI_INT32_T, MPI_PROD", MPI_INT32_T, MPI_PROD, 4, put_int, true},
-        {"MPI_INT16_T, MPI_MAX", MPI_INT16_T, MPI_MAX, 2, put_short, true}};
+        {"MPI_DOUBLE, MPI_SUM", MPI_DOUBLE, MPI_SUM, 8, put_double},
+        {"MPI_DOUBLE, MPI_PROD", MPI_DOUBLE, MPI_PROD, 8, put_double},
+        {"MPI_DOUBLE, MPI_MAX", MPI_DOUBLE, MPI_MAX, 8, put_double},
+        {"MPI_FLOAT, MPI_SUM", MPI_FLOAT, MPI_SUM, 4, put_float},
+        {"MPI_FLOAT, MPI_MIN", MPI_FLOAT, MPI_MIN, 4, put_float},
+        {"MPI_C_DOUBLE_COMPLEX, MPI_PROD", MPI_C_DOUBLE_COMPLEX, MPI_PROD, 16, put_complex},
+        {"MPI_C_FLOAT_COMPLEX, MPI_SUM", MPI_C_FLOAT_COMPLEX, MPI_SUM, 8, put_float_complex},
+        {"MPI_FLOAT_INT, MPI_MAXLOC", MPI_FLOAT_INT, MPI_MAXLOC, 8, put_float_int},
+        {"MPI_INT16_T, MPI_SUM", MPI_INT16_T, MPI_SUM, 2, put_short},
+        {"pairs, a sum of the user's", pair, pair_sum, 16, put_complex},
+        {"pairs, what does not commute", pair, composition, 16, put_complex},
+        {"MPI_INT32_T, MPI_PROD", MPI_INT32_T, MPI_PROD, 4, put_int},
+        {"MPI_INT16_T, MPI_MAX", MPI_INT16_T, MPI_MAX, 2, put_short}};
 
     memcpy(kinds, all, sizeof(all));
 }
 
-/* ---- an operation alone ---- */
-
-/* Combines elements in pieces of so many, the last of what is left. */
-static void combine_pieces(const kind_t *kind, char *in, char *inout, int count, int piece)
-{
-    for (int at = 0; at < count; at += piece) {
-        MPI_Reduce_local(in + (size_t) at * kind->size, inout + (size_t) at * kind->size,
-                         count - at < piece ? count - at : piece, kind->type, kind->op);
-    }
-}
+/* ---- calls ---- */
 
 static void fill(const kind_t *kind, char *memory, int count, int rank)
 {
@@ -164,30 +153,6 @@ static void fill(const kind_t *kind, char *memory, int count, int rank)
         kind->put(&dice, memory + (size_t) i * kind->size);
     }
 }
-
-/* Multiples of 64 elements may be cut off a vector, as the component does. */
-static void try_pieces(const kind_t *kind)
-{
-    enum { COUNT = 64 * 9 + 37 };
-    const size_t bytes = COUNT * kind->size;
-    char *in = tap_memory(bytes), *whole = tap_memory(bytes), *pieces = tap_memory(bytes);
-    int wrong = 0;
-
-    fill(kind, in, COUNT, 0);
-    for (int multiple = 1; multiple < 10; multiple++) {
-        fill(kind, whole, COUNT, 1);
-        fill(kind, pieces, COUNT, 1);
-        combine_pieces(kind, in, whole, COUNT, COUNT);
-        combine_pieces(kind, in, pieces, COUNT, 64 * multiple);
-        wrong += 0 != memcmp(whole, pieces, bytes);
-    }
-    tap_check(0 == wrong, "other bits", "%s: in pieces as a whole", kind->name);
-    free(in);
-    free(whole);
-    free(pieces);
-}
-
-/* ---- calls ---- */
 
 static uint64_t hash(uint64_t state, const char *memory, size_t bytes)
 {
@@ -217,25 +182,6 @@ static uint64_t bits_of(MPI_Comm comm, const kind_t *kind, fold_call_t call, fol
     free((void *) c.send);
     free(c.recv);
     return bits;
-}
-
-/* What links cost: microseconds and nanoseconds a byte, 0: measured. */
-static const struct {
-    const char *name;
-    double alpha, beta;
-} costs[] = {{"measured costs", 0, 0},
-             {"dear blocks", 3000, 0.1},
-             {"dear bytes", 1, 100},
-             {"all dear", 3000, 100}};
-
-enum { COSTS = sizeof(costs) / sizeof(costs[0]) };
-
-static void set_costs(int which)
-{
-    knob_set("coll_pipering_alpha", costs[which].alpha);
-    knob_set("coll_pipering_beta", costs[which].beta);
-    knob_set("coll_pipering_local_alpha", costs[which].alpha);
-    knob_set("coll_pipering_local_beta", costs[which].beta);
 }
 
 /* Bytes of a vector: left below, near the thresholds, and large. */
@@ -330,53 +276,35 @@ static void try_ranks(const kind_t *kind, const results_t *results)
               "%s: MPI_Allreduce gives all ranks the same", kind->name);
 }
 
-/* Whether costs change any result on any rank; `bits` gathers all of the first costs. */
-static int try_costs(const kind_t *kind, bool reproducible, uint64_t *bits)
+/* Broadcasts whose order is anything, long enough to show how fast links are, on a new communicator
+ * and on all that come later. */
+static void show_links(void)
 {
-    static results_t first, next;
-    char fault[200];
-    int others = 0, all = 0;
+    enum { BYTES = 1 << 20 };
+    char *vector = tap_memory(BYTES);
+    MPI_Comm comm;
 
-    knob_set("coll_pipering_reproducible", reproducible);
-    for (int which = 0; which < COSTS; which++) {
-        set_costs(which);
-        run_all(kind, 0 == which ? &first : &next);
-        const int other = 0 == which ? 0 : count_other(&first, &next, fault, sizeof(fault));
-        others += other;
-        if (reproducible && 0 < which) {
-            tap_check(0 == other, fault, "%s: %s", kind->name, costs[which].name);
-        }
+    memset(vector, 0, BYTES);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < 3; i++) {
+        TAP_MPI(MPI_Bcast(vector, BYTES, MPI_BYTE, 0, comm));
     }
-    if (reproducible) {
-        try_history(kind, &first);
-        try_ranks(kind, &first);
-        *bits = hash(*bits, (const char *) &first, sizeof(first));
-    }
-    MPI_Allreduce(&others, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    return all;
+    MPI_Comm_free(&comm);
+    free(vector);
 }
 
-/* Vectors of less than 8 KiB for each node but one are left below, whatever costs are given. */
-static void try_short(int nodes)
+/* `bits` gathers all of the first run. */
+static void try_kind(const kind_t *kind, const results_t *first, uint64_t *bits)
 {
-    const int bound = (nodes - 1) * 8192 / (int) sizeof(double);
-    double *send = calloc(2 * (size_t) bound, sizeof(double)), *recv = send + bound;
+    static results_t next;
+    char fault[200];
 
-    if (NULL == send) {
-        tap_bail("no memory");
-    }
-    knob_set("coll_pipering_reproducible", true);
-    for (int which = 0; which < COSTS; which++) {
-        set_costs(which);
-        for (int less = 1; less >= 0; less--) {
-            const uint64_t left = knob_counter("coll_pipering_fallback_short");
-            MPI_Reduce(send, recv, bound - less, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-            tap_check(left + (uint64_t) less == knob_counter("coll_pipering_fallback_short"), "",
-                      "%s: a vector %s", costs[which].name,
-                      less ? "that is short for a line of nodes is left" : "that is not is taken");
-        }
-    }
-    free(send);
+    run_all(kind, &next);
+    tap_check(0 == count_other(first, &next, fault, sizeof(fault)), fault,
+              "%s: once links are known", kind->name);
+    try_history(kind, first);
+    try_ranks(kind, first);
+    *bits = hash(*bits, (const char *) first, sizeof(*first));
 }
 
 int main(int argc, char **argv)
@@ -393,21 +321,19 @@ int main(int argc, char **argv)
     MPI_Op_create(add_pairs, 1, &pair_sum);
     MPI_Op_create(compose, 0, &composition);
     make_kinds(kinds);
+    results_t *results = tap_memory(KINDS * sizeof(*results));
     calls = knob_counter("coll_pipering_calls");
     for (int i = 0; i < KINDS; i++) {
-        try_pieces(&kinds[i]);
-        try_costs(&kinds[i], true, &bits);
+        run_all(&kinds[i], &results[i]);
     }
+    show_links();
+    for (int i = 0; i < KINDS; i++) {
+        try_kind(&kinds[i], &results[i], &bits);
+    }
+    free(results);
     calls = knob_counter("coll_pipering_calls") - calls;
     tap_check(0 < calls && 0 < knob_counter("coll_pipering_fallback_small"), "none",
               "some calls are pipering's, some are not");
-    if (0 != tap_number("TEST_DIFFERS", 0)) {
-        try_short((int) tap_number("NODES", 1));
-        tap_check(0 < try_costs(&kinds[0], false, &bits), "they do not",
-                  "costs count where calls need not be reproducible");
-        tap_check(0 == try_costs(&kinds[KINDS - 1], false, &bits), "other bits",
-                  "but not for %s", kinds[KINDS - 1].name);
-    }
     MPI_Allreduce(&bits, &sum, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
     tap_note("bits %016llx", (unsigned long long) sum);
     MPI_Op_free(&composition);

@@ -140,16 +140,16 @@ is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
     alltoall_visit alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
     barrier_algorithm \
     bcast_algorithm beta block_model block_size block_split exscan_algorithm fixed_point_sum local_alpha \
-    local_beta mesh mesh_barrier mesh_decision mesh_packet min_total \
+    local_beta machine mesh mesh_barrier mesh_decision mesh_packet min_total \
     neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
-    outlier_threshold overlap priority reduce_algorithm reorder_empties reorder_nodes reproducible ring_buffer ring_buffer_blocks ring_buffer_budget ring_buffer_size \
+    outlier_threshold overlap priority processors reduce_algorithm reorder_empties reorder_nodes ring_buffer ring_buffer_blocks ring_buffer_budget ring_buffer_size \
     rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose why window)"
 is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
     algorithm_used alltoall_bytes_received alltoall_bytes_sent alltoall_calls alltoall_messages_received \
     alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \
     block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
     bytes_shared calls fallback_early fallback_local fallback_meshless fallback_model fallback_off fallback_short fallback_small \
-    fallback_unchosen fallback_unequal fallback_unlike fixed_point_sums lessons plans predicted_rounds predicted_time rounds)"
+    fallback_unchosen fallback_unequal fallback_unlike fixed_point_sums plans predicted_rounds predicted_time rounds)"
 
 # mute PATTERN NAME...: those of the variables whose help text has no such words.
 mute() {

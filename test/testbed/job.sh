@@ -129,6 +129,29 @@ use_mesh() {
     use PRTE_MCA_prtereachable weighted
 }
 
+# The processors of this machine that a node has, and a description of the machine in which the
+# links are as fast as they are made, as a site gives it in its file of settings.
+use_machine() {
+    use OMPI_MCA_coll_pipering_processors \
+        "$(awk -v processors="$(nproc)" -v nodes="$TESTBED_NODES" 'BEGIN { print processors / nodes }')"
+    [[ $1 == yes ]] || return 0
+    machine_text >"$JOB_DIR/machine"
+    use OMPI_MCA_coll_pipering_machine "$JOB_DIR/machine"
+}
+
+# machine_text: net_beta is that of the slowest link; a packet of 1448 bytes has 66 of headers.
+machine_text() {
+    local rates=$TESTBED_RATE
+    rates+=,$(sed 's/n[0-9]*://g' <<<"${TESTBED_SLOW-}")
+    cat "$HERE/machine"
+    tr , '\n' <<<"$rates" | awk '
+        /^[0-9]/ {
+            rate = $1 * (/gbit/ ? 1000 : /kbit/ ? 0.001 : 1)
+            slowest = slowest == "" || rate < slowest ? rate : slowest
+        }
+        END { if (slowest != "") print "net_beta = " 8e3 / slowest * 1.0456 }'
+}
+
 # place BY SOCKETS: sets PLACEMENT, mpirun's options that put each rank where
 # NODE_OF says. The files they need go to JOB_DIR.
 place() {
@@ -166,8 +189,13 @@ place_sockets() {
 }
 
 mpirun_main() {
-    local ppn=1 map='' by=block sockets='' limit=120
+    local ppn=1 map='' by=block sockets='' limit=120 machine=yes
     while (($#)) && [[ $1 != -- ]]; do
+        if [[ $1 == --no-machine ]]; then
+            machine=no
+            shift
+            continue
+        fi
         need_value "$1" $#
         case $1 in
         --ppn) ppn=$2 ;;
@@ -176,7 +204,7 @@ mpirun_main() {
         --sockets) sockets=$2 ;;
         --timeout) limit=$2 ;;
         *) die_usage "mpirun: '$1' is no option; legal are --ppn, --map, --by, --sockets," \
-            "--timeout, and -- before mpirun's own options" ;;
+            "--timeout, --no-machine, and -- before mpirun's own options" ;;
         esac
         shift 2
     done
@@ -204,6 +232,7 @@ mpirun_main() {
     mpirun_find
     job_begin "$TESTBED_DIR"
     use_nodes
+    use_machine "$machine"
     place "$by" "$sockets"
     JOB_NAME="${#NODE_OF[@]} ranks of $*"
     # Daemons that stay in our session: the kernel's autogroups would make a

@@ -408,7 +408,7 @@ def test_tables_of_tasks():
     found = tasks.collect(cells, {one["cell"]: {"status": "ok", "seconds": [0.5]}
                                   for one in cells})
     with tempfile.TemporaryDirectory() as directory:
-        results.write(directory, {"calls": [], "tasks": found, "fits": []})
+        results.write(directory, {"machine": {}, "calls": [], "tasks": found, "fits": []})
         lines = files.read(os.path.join(directory, "tasks.tsv")).splitlines()
     assert lines[0].split("\t") == ["task", "type", "scope", "direction", "bytes", "seconds"]
     assert [line.split("\t")[1] for line in lines[1:]] == ["list", "double", "-"], lines

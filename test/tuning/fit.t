@@ -12,7 +12,7 @@ import sys
 import time
 
 import tap
-from pipering_tuning import fit, machine_file, tasks
+from pipering_tuning import fit, tasks
 
 SIZES = tasks.STREAM_SIZES
 CASES = 1000
@@ -208,13 +208,6 @@ def test_costs():
                          "coll_pipering_local_alpha": 4.0, "coll_pipering_local_beta": 2.0}.items():
         assert abs(costs[name] / wanted - 1) < 0.05, costs
     assert {} == tasks.costs([])
-    # An echo has the same line as a stream, so that no latency is left.
-    said = dict(line.split(" = ") for line in machine_file.text(fitted).splitlines()
-                if not line.startswith("#"))
-    for name, wanted in {"net_alpha": 100.0, "net_beta": 160.0, "net_gap": 100.0,
-                         "local_alpha": 4.0, "local_beta": 2.0, "combine": 0.2}.items():
-        assert abs(float(said[name]) / wanted - 1) < 0.05, said
-    assert float(said["net_latency"]) < 5.0 and "true" == said["net_overlap"], said
     # A link whose streams hide what a block costs: an echo shows it.
     for one in fitted:
         if ("stream", "inter") == (one["task"], one["scope"]):

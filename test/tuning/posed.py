@@ -59,7 +59,7 @@ def ompi_info(alpha="0", beta="0"):
     text = PARAMETERS
     for name, value, unit in (("alpha", alpha, "microseconds"), ("beta", beta, "nanoseconds")):
         text += parameter(f"coll_pipering_{name}", value, "double",
-                          f" [0..1000000 {unit}; 0: learnt from calls]")
+                          f" [0..1000000 {unit}; 0: as the machine says]")
     text += size("coll_pipering_min_total", 8192) + size("coll_pipering_rounds_packed", 8192)
     text += size("coll_pipering_alltoall_small", 4096) + size("coll_pipering_block_size", 0)
     text += parameter("coll_pipering_window", 0, "int", " [0..4096 blocks; 0: chosen]")

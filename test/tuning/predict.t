@@ -139,11 +139,13 @@ def test_mesh_bounds():
 
 
 def test_mesh_short():
-    """a reduction in a fixed order is short for the depth of a tree (21 links), not for all nodes"""
-    for total, served in (("128K", False), ("176K", True), ("1M", True)):
-        answer = predict("--collective", "reduce", "--type", "double", "--mesh", "8tx8tx8t",
-                         "--total", total)
-        assert served == answer["served"] and by_name(answer)["mesh_trees"]["chosen"], answer
+    """a short reduction in a fixed order goes along trees of 21 links, and not along all nodes"""
+    for total in ("128K", "1M"):
+        words = ["--collective", "reduce", "--type", "double", "--total", total]
+        answer = predict(*words, "--mesh", "8tx8tx8t")
+        assert answer["served"] and by_name(answer)["mesh_trees"]["chosen"], answer
+    flat = predict("--collective", "reduce", "--type", "double", "--total", "128K", "--ranks", 512)
+    assert not flat["served"] and "by the model" in flat["reason"], flat
 
 
 def test_mesh_model():
@@ -262,6 +264,42 @@ def test_machine():
                              "coll_pipering_allgatherv_algorithm=ring")
         times.append(by_name(answer)["ring"]["executed_seconds"])
     assert times[0] < times[1] < times[2], times
+
+
+def test_verbose_line():
+    """what a verbose line says of the machine decides as its file does, with all behind it"""
+    values = "net_alpha=40 net_beta=2 net_latency=30 net_overlap=true ranks_per_processor=2"
+    with tempfile.TemporaryDirectory() as place:
+        answers = []
+        for name, text in (("file", values.replace(" ", "\n")),
+                           ("line", f"{values} # by coll_pipering_machine; Open MPI 5.0.7, modules "
+                                    "below: han")):
+            path = os.path.join(place, name)
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text + "\n")
+            answer = predict("--machine", path, "--ranks", 8, "--total", "1M")
+            answers.append([one["model_seconds"] for one in answer["algorithms"]])
+    assert answers[0] == answers[1], answers
+
+
+def test_processors():
+    """ranks that share processors handle blocks more slowly, and links stay as they are"""
+    words = ("--ranks", 8, "--total", "1M", "--cost", "net_beta=1")
+    few, many = (chosen(predict(*words, "--processors", processors))["model_seconds"]
+                 for processors in ("0.25", "4"))
+    assert few > 1.5 * many, (few, many)
+    status, _, error = run("--processors", "0")
+    assert 0 != status and "above 0" in error, error
+
+
+def test_below():
+    """the modules below are those that are named"""
+    words = ("--collective", "bcast", "--ranks", 8, "--total", "1M")
+    times = [chosen(predict(*words, "--below", name))["rival_seconds"]
+             for name in ("any", "tuned", "han")]
+    assert times[0] <= min(times[1:]), times
+    status, _, error = run("--below", "xhc")
+    assert 0 != status and "any, tuned or han" in error, error
 
 
 def test_machines():

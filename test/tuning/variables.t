@@ -24,7 +24,7 @@ def test_table():
     table = ompi_info.Table(posed.ompi_info())
     alpha = table.get("coll_pipering_alpha")
     assert (alpha.low, alpha.high, alpha.unit, alpha.zero) == (0, 1e6, "microseconds",
-                                                               "learnt from calls")
+                                                               "as the machine says")
     assert alpha.is_number and alpha.same("0", "0.000000") and alpha.complaint("2e6")
     rule = table.get("coll_tuned_bcast_algorithm")
     assert rule.values == ["ignore", "linear", "quick", "two_proc"] and not rule.writable

@@ -10,83 +10,536 @@
 
 /**
  * @file
- * The choice among the algorithms of a broadcast, a reduction or a scan, on random machines:
- * without one forced, the plan is that of the algorithm whose forced plan takes the least modelled
- * time, but never of one that only users choose. Where lessons have measured both ways of an
- * allreduce, the measured times decide; a lesson gets the way that it wants.
+ * The choice, on random machines, whose links may be slower than they seem, and for random calls of
+ * all collectives: what is weighed is what forced algorithms take, at both ends of the range; the
+ * row of least regret is chosen, and taken where its regret is less than that of the module below
+ * by a margin; it is made as it was weighed. Where the rate is known that is the fastest row. No
+ * rank decides otherwise, and nothing but the faster end where the order of combining matters.
  */
 
+#include <math.h>
 #include <string.h>
 
+#include "coll_pipering_plan_grid.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_choice.h"
 #include "tap.h"
 
 #define MOST 256 /* ranks */
 
-/** A machine; node_of in its facts is its own. */
-typedef struct machine_t {
-    int node_of[MOST];
+typedef mca_coll_pipering_plan_t plan_t;
+
+/** A call on a machine; its facts and its key borrow the rest. */
+typedef struct call_t {
+    int node_of[MOST], counts[MOST];
+    mca_coll_pipering_machine_t machine;
     mca_coll_pipering_facts_t facts;
-} machine_t;
+    mca_coll_pipering_key_t key;
+} call_t;
 
-static void open_machine(machine_t *machine, int nodes, int per_node,
-                         mca_coll_pipering_link_cost_t net)
+static const mca_coll_pipering_params_t usual_params = {
+    .outlier_fraction = MCA_COLL_PIPERING_OUTLIER_FRACTION,
+    .outlier_threshold = MCA_COLL_PIPERING_OUTLIER_THRESHOLD,
+    .outlier_min_total = MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL,
+    .rounds_min_total = MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL,
+    .rounds_max_total = MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL,
+    .rounds_packed = MCA_COLL_PIPERING_ROUNDS_PACKED,
+    .min_total = MCA_COLL_PIPERING_MIN_TOTAL,
+    .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
+    .reorder_nodes = true,
+    .reorder_empties = true};
+
+/* ---- random calls ---- */
+
+/* Links of 8 Mbit/s to 800 Gbit/s, which may be up to 100 times as slow as they seem. */
+static mca_coll_pipering_machine_t random_machine(void)
 {
-    const mca_coll_pipering_link_cost_t local = {
-        .alpha = 1e-6, .beta = 3e-10, .latency = 1e-6, .gap = 1e-6, .overlap = true};
+    const uint32_t beta = (uint32_t) tap_between(10, 1000) << tap_below(11);
+    const uint32_t most = tap_once_in(3) ? beta : beta * (uint32_t) tap_between(2, 100);
+    mca_coll_pipering_machine_t machine = mca_coll_pipering_machine_usual(
+        (mca_coll_pipering_transport_t) tap_below(MCA_COLL_PIPERING_TRANSPORTS), beta, most);
+    double *value = machine.value;
 
-    for (int r = 0; r < nodes * per_node; r++) {
-        machine->node_of[r] = r / per_node * per_node;
+    if (tap_once_in(2)) {
+        value[MCA_COLL_PIPERING_NET_ALPHA] = tap_between(1, 60);
+        value[MCA_COLL_PIPERING_NET_GAP] = value[MCA_COLL_PIPERING_NET_ALPHA] / 2;
+        value[MCA_COLL_PIPERING_NET_LATENCY] = tap_between(0, 60);
+        value[MCA_COLL_PIPERING_NET_OVERLAP] = (double) tap_below(2);
+        value[MCA_COLL_PIPERING_NET_EAGER] = tap_once_in(3) ? 0 : 1024 << tap_below(8);
+        value[MCA_COLL_PIPERING_NET_HANDSHAKE] = tap_between(0, 400);
+        value[MCA_COLL_PIPERING_COMBINE] = tap_between(0, 2000) / 1000.0;
+        value[MCA_COLL_PIPERING_LOCAL_ALPHA] = tap_between(1, 30) / 10.0;
     }
-    machine->facts = (mca_coll_pipering_facts_t){.ranks = nodes * per_node,
-                                                 .nodes = nodes,
-                                                 .node_of = machine->node_of,
-                                                 .load = 1,
-                                                 .cost = {.net = net, .local = local}};
+    return machine;
 }
 
-static mca_coll_pipering_plan_t *plan_wanted(const machine_t *machine,
-                                             mca_coll_pipering_collective_t collective,
-                                             size_t bytes, int algorithm,
-                                             mca_coll_pipering_server_t wanted)
+/* Nodes of so many ranks; the last one may have less, or ranks are dealt out in turn. */
+static void place_ranks(call_t *call, int ranks, int per_node)
 {
-    const mca_coll_pipering_key_t key = {
-        .collective = collective,
-        .params = {.algorithm = algorithm,
-                   .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
-                   .reorder_nodes = true},
-        .wanted = wanted,
-        .sizes = {.count = bytes, .scale = 1, .unit = 1, .parts = 1}};
-    mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(machine->facts.ranks, NULL, &key);
+    const int nodes = (ranks + per_node - 1) / per_node;
+    const bool in_turn = 0 == ranks % per_node && tap_once_in(3);
 
-    if (NULL == plan || !mca_coll_pipering_plan_make(plan, &machine->facts)) {
+    for (int r = 0; r < ranks; r++) {
+        call->node_of[r] = in_turn ? r % nodes : r / per_node * per_node;
+    }
+    call->facts = (mca_coll_pipering_facts_t){
+        .ranks = ranks,
+        .nodes = nodes,
+        .me = (int) tap_below((uint64_t) ranks),
+        .ppn = ranks < per_node ? ranks : per_node,
+        .node_of = call->node_of,
+        .load = tap_once_in(2) ? 1 : tap_between(1, 8) / 2.0,
+        .below = (mca_coll_pipering_below_t) tap_below(MCA_COLL_PIPERING_BELOW_HAN + 1),
+        .machine = &call->machine};
+}
+
+static void fill_counts(call_t *call, size_t bytes)
+{
+    const int ranks = call->facts.ranks, shape = (int) tap_below(4);
+
+    for (int r = 0; r < ranks; r++) {
+        call->counts[r] = 0 == shape   ? (int) (bytes / (size_t) ranks)
+                          : 1 == shape ? (int) tap_below(1 + 2 * bytes / (size_t) ranks)
+                          : 2 == shape ? (tap_once_in(4) ? (int) (bytes / (size_t) ranks) : 0)
+                                       : 8;
+    }
+    call->counts[tap_below((uint64_t) ranks)] += 3 == shape ? (int) bytes : 1;
+}
+
+static void open_call(call_t *call, mca_coll_pipering_collective_t collective)
+{
+    const int per_node = tap_once_in(2) ? 1 : tap_between(1, 8);
+    const size_t bytes = (size_t) tap_between(8192, 65536) << tap_below(8);
+    const bool reduces = MCA_COLL_PIPERING_REDUCE <= collective;
+    const size_t unit = reduces ? (size_t) 1 << tap_below(4) : 1;
+
+    call->machine = random_machine();
+    place_ranks(call, tap_once_in(10) ? tap_between(65, MOST) : tap_between(2, 64), per_node);
+    call->key = (mca_coll_pipering_key_t){.collective = collective,
+                                          .params = usual_params,
+                                          .ordered = reduces && tap_once_in(4),
+                                          .order_matters = reduces && tap_once_in(3),
+                                          .streamed = tap_once_in(2),
+                                          .sizes = {.scale = 1, .unit = unit, .parts = 1}};
+    if (MCA_COLL_PIPERING_BCAST == collective || MCA_COLL_PIPERING_REDUCE == collective) {
+        call->key.root = (int) tap_below((uint64_t) call->facts.ranks);
+    }
+    if (tap_once_in(10)) {
+        call->key.params.beta = 1e-11 * tap_between(1, 1000);
+    }
+    if (tap_once_in(10)) {
+        call->key.params.alpha = 1e-6 * tap_between(1, 100);
+    }
+    call->key.sizes.count = bytes / unit;
+    if (MCA_COLL_PIPERING_ALLGATHERV == collective) {
+        fill_counts(call, bytes);
+        call->key.sizes.counts = call->counts;
+        call->key.sizes.parts = call->facts.ranks;
+    } else if (MCA_COLL_PIPERING_ALLGATHER == collective) {
+        call->key.sizes.count = 1 + bytes / (size_t) call->facts.ranks;
+        call->key.sizes.parts = call->facts.ranks;
+    }
+}
+
+static plan_t *make(const call_t *call)
+{
+    plan_t *plan = mca_coll_pipering_plan_new(call->facts.ranks, NULL, &call->key);
+
+    if (NULL == plan || !mca_coll_pipering_plan_make(plan, &call->facts)) {
         printf("Bail out! no plan\n");
         exit(EXIT_FAILURE);
     }
     return plan;
 }
 
-static mca_coll_pipering_plan_t *plan_call(const machine_t *machine,
-                                           mca_coll_pipering_collective_t collective, size_t bytes,
-                                           int algorithm)
+/* Whose links take just so much. */
+static call_t at_rate(const call_t *call, double beta)
 {
-    return plan_wanted(machine, collective, bytes, algorithm, MCA_COLL_PIPERING_BY_ANY);
+    call_t known = *call;
+
+    known.machine.value[MCA_COLL_PIPERING_NET_BETA] = beta;
+    known.machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = beta;
+    return known;
 }
 
-/* The algorithms that may be chosen, by the manual (docs/tuning.md), without a mesh. */
-static const struct {
-    mca_coll_pipering_collective_t collective;
-    int algorithm[3]; /* 0: there are no more */
-} chosen[] = {
-    {MCA_COLL_PIPERING_BCAST, {MCA_COLL_PIPERING_PIPELINE}},
-    {MCA_COLL_PIPERING_REDUCE, {MCA_COLL_PIPERING_PIPELINE}},
-    {MCA_COLL_PIPERING_SCAN, {MCA_COLL_PIPERING_PIPELINE}},
-    {MCA_COLL_PIPERING_EXSCAN, {MCA_COLL_PIPERING_PIPELINE}},
-    {MCA_COLL_PIPERING_ALLREDUCE, {MCA_COLL_PIPERING_MERGED, MCA_COLL_PIPERING_RING}},
-};
-#define COLLECTIVES (sizeof(chosen) / sizeof(chosen[0]))
+/* The plan of what is known, after its facts have come to where they are. */
+static plan_t *make_known(call_t *known, const call_t *call)
+{
+    known->facts.machine = &known->machine;
+    known->facts.node_of = known->node_of;
+    if (NULL != call->key.sizes.counts) {
+        known->key.sizes.counts = known->counts;
+    }
+    return make(known);
+}
 
-static bool is_same(const mca_coll_pipering_plan_t *a, const mca_coll_pipering_plan_t *b)
+/* The ends of the range that a call is decided on. */
+static double end_of(const call_t *call, int end)
+{
+    const double *value = call->machine.value;
+    const bool known = call->key.order_matters || 0 < call->key.params.beta
+                       || 2 > call->facts.nodes;
+
+    return value[0 == end || known ? MCA_COLL_PIPERING_NET_BETA : MCA_COLL_PIPERING_NET_BETA_MOST];
+}
+
+static const char *show(const call_t *call)
+{
+    static char text[200];
+
+    (void) snprintf(text, sizeof(text),
+                    "%s%s, %d ranks on %d nodes, load %g, modules below %d, beta %g to %g ns",
+                    mca_coll_pipering_collective_row(call->key.collective)->name[0],
+                    call->key.order_matters ? " in order" : "", call->facts.ranks,
+                    call->facts.nodes, call->facts.load, (int) call->facts.below, end_of(call, 0),
+                    end_of(call, 1));
+    return text;
+}
+
+/* ---- what is weighed ---- */
+
+/* Seconds of an algorithm with these blocks where links take `beta`. */
+static double forced_time(const call_t *call, const mca_coll_pipering_row_t *row, size_t block,
+                          double beta)
+{
+    call_t known = at_rate(call, beta);
+
+    known.key.params.algorithm = (int) row->algorithm;
+    known.key.params.block_size = block;
+    plan_t *plan = make_known(&known, call);
+    const double time = row == plan->row ? plan->time : NAN;
+    mca_coll_pipering_plan_release(plan);
+    return time;
+}
+
+static double below_time(const call_t *call, const plan_t *plan, double beta)
+{
+    size_t bytes[MOST];
+    const mca_coll_pipering_sizes_t *sizes = &call->key.sizes;
+    const double load = call->facts.load;
+    const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(&call->machine, beta, load,
+                                                                    &call->key.params);
+    mca_coll_pipering_below_call_t below = {
+        .modules = call->facts.below,
+        .collective = (mca_coll_pipering_below_collective_t) call->key.collective,
+        .ordered = call->key.ordered,
+        .ranks = call->facts.ranks,
+        .nodes = call->facts.nodes,
+        .ppn = call->facts.ppn,
+        .equal = call->facts.ppn * call->facts.nodes == call->facts.ranks,
+        .root = call->key.root,
+        .total = plan->total,
+        .unit = sizes->unit,
+        .node_of = call->node_of,
+        .cost = &cost,
+        .combine = mca_coll_pipering_machine_combine(&call->machine, load),
+        .scratch = tap_memory(mca_coll_pipering_below_scratch(call->facts.ranks))};
+
+    if (1 < sizes->parts) {
+        for (int r = 0; r < call->facts.ranks; r++) {
+            bytes[r] = mca_coll_pipering_size_of(sizes, r);
+        }
+        below.bytes = bytes;
+    }
+    const double time = mca_coll_pipering_below_time(&below).time;
+    free(below.scratch);
+    return time;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * b;
+}
+
+/* A forced gather in rounds may go in other lanes at an end, where these are faster. */
+static bool is_time(const mca_coll_pipering_row_t *row, double time, double forced)
+{
+    return near(time, forced) || (mca_coll_pipering_in_rounds(row) && time > forced);
+}
+
+/* The rows that may serve a call without being forced, and what is said of them. */
+static void try_weighed(tap_tally_t *right, const call_t *call, const plan_t *plan)
+{
+    bool good = 0 < plan->weighed_count;
+
+    for (int end = 0; end < 2; end++) {
+        const double beta = end_of(call, end);
+        good = good && near(plan->below.at[end], below_time(call, plan, beta));
+        for (int i = 0; i < plan->weighed_count; i++) {
+            const mca_coll_pipering_weighed_t *weighed = &plan->weighed[i];
+            good = good && !weighed->row->forced && 0 < weighed->block
+                   && is_time(weighed->row, weighed->time.at[end],
+                              forced_time(call, weighed->row, weighed->block, beta));
+        }
+    }
+    tap_try(right, good, "%s: %d rows, %s B %zu %g to %g, below %g to %g", show(call),
+            plan->weighed_count, plan->weighed[0].row->value, plan->weighed[0].block,
+            plan->weighed[0].time.at[0], plan->weighed[0].time.at[1], plan->below.at[0],
+            plan->below.at[1]);
+}
+
+/* ---- who is chosen ---- */
+
+typedef struct regrets_t {
+    double row[MCA_COLL_PIPERING_WEIGHED], best, below;
+} regrets_t;
+
+/* How many times as long as the best of all, at the worse end. */
+static regrets_t find_regrets(const plan_t *plan)
+{
+    regrets_t regrets = {.best = HUGE_VAL};
+
+    for (int end = 0; end < 2; end++) {
+        double least = plan->below.at[end];
+        for (int i = 0; i < plan->weighed_count; i++) {
+            least = fmin(least, plan->weighed[i].time.at[end]);
+        }
+        for (int i = 0; i < plan->weighed_count; i++) {
+            regrets.row[i] = fmax(regrets.row[i], plan->weighed[i].time.at[end] / least);
+        }
+        regrets.below = fmax(regrets.below, plan->below.at[end] / least);
+    }
+    for (int i = 0; i < plan->weighed_count; i++) {
+        regrets.best = fmin(regrets.best, regrets.row[i]);
+    }
+    return regrets;
+}
+
+static int find_weighed(const plan_t *plan)
+{
+    int i = 0;
+
+    while (i < plan->weighed_count && plan->row != plan->weighed[i].row) {
+        i++;
+    }
+    return i;
+}
+
+static double block_of(const plan_t *plan)
+{
+    return (double) plan->cut.block_size * (double) plan->key.sizes.unit;
+}
+
+/* By how many times the module below must be worse: between what is left to it and what is not. */
+typedef struct margin_t {
+    double left, taken;
+} margin_t;
+
+static void note_margin(margin_t *margin, const plan_t *plan, double ratio)
+{
+    if (MCA_COLL_PIPERING_TAKEN == plan->reason) {
+        margin->taken = fmin(margin->taken, ratio);
+    } else {
+        margin->left = fmax(margin->left, ratio);
+    }
+}
+
+/* What is made takes at the ends what was weighed, also in lanes. */
+static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_pipering_weighed_t *as)
+{
+    double scratch[3 * (MOST + 1)];
+    bool good = block_of(plan) == (double) as->block;
+
+    if (!mca_coll_pipering_in_rounds(plan->row)) {
+        return good;
+    }
+    for (int end = 0; end < 2; end++) {
+        const mca_coll_pipering_grid_problem_t problem = {
+            .grid = &plan->grid,
+            .bytes = plan->bytes,
+            .packed = call->key.params.rounds_packed,
+            .copy = mca_coll_pipering_machine_combine(&call->machine, call->facts.load),
+            .cost = mca_coll_pipering_cost_of(&call->machine, end_of(call, end), call->facts.load,
+                                              &call->key.params),
+            .scratch = scratch};
+        good = good && near(as->time.at[end], mca_coll_pipering_grid_time(&problem));
+    }
+    return good;
+}
+
+/* At rates within the range the chosen row is not much worse than at its ends. */
+static bool is_bounded(const call_t *call, const plan_t *plan, const regrets_t *regrets)
+{
+    const mca_coll_pipering_weighed_t *chosen = &plan->weighed[find_weighed(plan)];
+    const double least = end_of(call, 0), most = end_of(call, 1);
+
+    for (double beta = least; beta <= most; beta *= 2) {
+        const double time = forced_time(call, chosen->row, chosen->block, beta);
+        for (int i = 0; i < plan->weighed_count; i++) {
+            const mca_coll_pipering_weighed_t *other = &plan->weighed[i];
+            if (time > 2 * regrets->best * forced_time(call, other->row, other->block, beta)) {
+                return false;
+            }
+        }
+        if (MCA_COLL_PIPERING_TAKEN == plan->reason
+            && time > 2 * regrets->below * below_time(call, plan, beta)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- decisions that must be equal ---- */
+
+static bool is_same_choice(const plan_t *a, const plan_t *b)
+{
+    bool same = a->row == b->row && a->reason == b->reason && a->cut.block_size == b->cut.block_size
+                && a->time == b->time && a->pipes == b->pipes && a->window == b->window
+                && a->shared == b->shared && a->rounds == b->rounds
+                && a->grid.lanes == b->grid.lanes && a->below.at[0] == b->below.at[0]
+                && a->below.at[1] == b->below.at[1] && a->weighed_count == b->weighed_count;
+
+    for (int i = 0; same && i < a->weighed_count; i++) {
+        same = a->weighed[i].row == b->weighed[i].row && a->weighed[i].block == b->weighed[i].block
+               && a->weighed[i].time.at[0] == b->weighed[i].time.at[0]
+               && a->weighed[i].time.at[1] == b->weighed[i].time.at[1];
+    }
+    return same;
+}
+
+static void try_ranks(tap_tally_t *tally, const call_t *call, const plan_t *plan)
+{
+    call_t other = *call;
+
+    other.facts.me = (int) tap_below((uint64_t) call->facts.ranks);
+    plan_t *its = make_known(&other, call);
+    tap_try(tally, is_same_choice(plan, its), "%s: ranks %d and %d", show(call), call->facts.me,
+            other.facts.me);
+    mca_coll_pipering_plan_release(its);
+}
+
+static void try_order(tap_tally_t *tally, const call_t *call)
+{
+    call_t doubted = *call, known = at_rate(call, end_of(call, 0));
+
+    doubted.key.order_matters = known.key.order_matters = true;
+    doubted.key.streamed = !call->key.streamed;
+    plan_t *a = make_known(&doubted, call), *b = make_known(&known, call);
+    tap_try(tally, is_same_choice(a, b), "%s: %s, %s", show(call), a->row->value, b->row->value);
+    mca_coll_pipering_plan_release(a);
+    mca_coll_pipering_plan_release(b);
+}
+
+static void try_forced(tap_tally_t *tally, const call_t *call)
+{
+    const mca_coll_pipering_row_t *row = NULL;
+    call_t forced = *call;
+
+    while (NULL != (row = mca_coll_pipering_next_row(call->key.collective, row))) {
+        forced.key.params.algorithm = (int) row->algorithm;
+        plan_t *plan = make_known(&forced, call);
+        const mca_coll_pipering_row_t *serves = row;
+        while (NULL != serves && serves != plan->row) {
+            serves = mca_coll_pipering_find_row(call->key.collective, (int) serves->instead);
+        }
+        tap_try(tally, MCA_COLL_PIPERING_TAKEN == plan->reason && NULL != serves, "%s: %s is %s",
+                show(call), row->value, plan->row->value);
+        mca_coll_pipering_plan_release(plan);
+    }
+    forced.key.params.algorithm = MCA_COLL_PIPERING_AUTO;
+    forced.key.must_take = true;
+    plan_t *plan = make_known(&forced, call);
+    tap_try(tally, MCA_COLL_PIPERING_TAKEN == plan->reason, "%s: must", show(call));
+    mca_coll_pipering_plan_release(plan);
+}
+
+/* ---- all of it ---- */
+
+typedef struct findings_t {
+    tap_tally_t weighed, least, made, bounded, ranks, order, forced, local;
+    margin_t alone, crowded;
+    int wins[MCA_COLL_PIPERING_MESH_LINES + 1], left, doubted;
+} findings_t;
+
+static void try_call(findings_t *found, const call_t *call, bool all)
+{
+    plan_t *plan = make(call);
+
+    try_ranks(&found->ranks, call, plan);
+    try_order(&found->order, call);
+    if (all) {
+        try_weighed(&found->weighed, call, plan);
+        try_forced(&found->forced, call);
+    }
+    if (2 > call->facts.nodes) {
+        tap_try(&found->local, MCA_COLL_PIPERING_FALLBACK_MODEL != plan->reason, "%s", show(call));
+    } else {
+        const regrets_t regrets = find_regrets(plan);
+        const int chosen = find_weighed(plan);
+        const bool found_it = chosen < plan->weighed_count;
+        tap_try(&found->least,
+                found_it && near(regrets.row[chosen], regrets.best)
+                    && (MCA_COLL_PIPERING_TAKEN == plan->reason
+                        || MCA_COLL_PIPERING_FALLBACK_MODEL == plan->reason),
+                "%s: %s has regret %g, not %g", show(call), plan->row->value,
+                found_it ? regrets.row[chosen] : NAN, regrets.best);
+        tap_try(&found->made, found_it && is_made(call, plan, &plan->weighed[chosen]),
+                "%s: %s of blocks of %zu bytes, lanes %d", show(call), plan->row->value,
+                plan->cut.block_size, plan->grid.lanes);
+        note_margin(1 < call->facts.load ? &found->crowded : &found->alone, plan,
+                    regrets.below / regrets.best);
+        if (all) {
+            tap_try(&found->bounded, is_bounded(call, plan, &regrets), "%s: %s", show(call),
+                    plan->row->value);
+        }
+        found->wins[plan->row->algorithm]++;
+        found->left += MCA_COLL_PIPERING_TAKEN != plan->reason;
+        found->doubted += end_of(call, 0) < end_of(call, 1);
+    }
+    mca_coll_pipering_plan_release(plan);
+}
+
+static void report(const findings_t *found, int calls)
+{
+    const unsigned long most = (unsigned long) calls * 3 / 4;
+
+    tally_ok(&found->weighed, (unsigned long) calls / 4,
+             "rows are weighed as they take when forced, and the modules below, at both ends");
+    tally_ok(&found->least, most, "the row of least regret is chosen");
+    tally_ok(&found->made, most, "and made as it was weighed");
+    ok(1 <= found->alone.left && found->alone.left <= found->alone.taken
+           && found->alone.taken < 1.5,
+       "a row is taken where the module below has %g times its regret, left to it up to %g",
+       found->alone.taken, found->alone.left);
+    ok(found->alone.left <= found->crowded.left && found->crowded.left <= found->crowded.taken
+           && found->crowded.taken < 2,
+       "where ranks share processors %g times, up to %g", found->crowded.taken,
+       found->crowded.left);
+    tally_ok(&found->bounded, (unsigned long) calls / 8,
+             "at no rate in the range it is worse than twice that");
+    tally_ok(&found->ranks, (unsigned long) calls, "each rank decides the same");
+    tally_ok(&found->order, (unsigned long) calls,
+             "where the order of combining matters only net_beta counts");
+    tally_ok(&found->forced, (unsigned long) calls, "what is forced is taken");
+    tally_ok(&found->local, 20, "on one node no model of links is asked");
+    ok(0 < found->left && found->left < calls && calls / 4 < found->doubted,
+       "of %d calls %d are left to the module below, %d on links that are doubted", calls,
+       found->left, found->doubted);
+}
+
+#define CALLS 4000
+
+static void test_calls(void)
+{
+    static const int algorithms[] = {MCA_COLL_PIPERING_RING, MCA_COLL_PIPERING_PIPELINE,
+                                     MCA_COLL_PIPERING_MERGED, MCA_COLL_PIPERING_DOUBLING,
+                                     MCA_COLL_PIPERING_DISSEMINATION};
+    findings_t found = {.alone = {1, HUGE_VAL}, .crowded = {1, HUGE_VAL}};
+    static call_t call;
+
+    for (int i = 0; i < CALLS; i++) {
+        open_call(&call, (mca_coll_pipering_collective_t) (i % MCA_COLL_PIPERING_COLLECTIVES));
+        try_call(&found, &call, 0 == i / MCA_COLL_PIPERING_COLLECTIVES % 4);
+    }
+    report(&found, CALLS);
+    for (size_t i = 0; i < sizeof(algorithms) / sizeof(*algorithms); i++) {
+        ok(0 < found.wins[algorithms[i]], "algorithm %d is chosen %d times", algorithms[i],
+           found.wins[algorithms[i]]);
+    }
+}
+
+/* ---- links whose rate is known ---- */
+
+static bool is_same(const plan_t *a, const plan_t *b)
 {
     return a->row == b->row && a->time == b->time && a->pipes == b->pipes
            && a->cut.block_size == b->cut.block_size && a->out.blocks == b->out.blocks
@@ -94,93 +547,58 @@ static bool is_same(const mca_coll_pipering_plan_t *a, const mca_coll_pipering_p
 }
 
 /* Where two algorithms take the same time either may be chosen. */
-static void try_call(tap_tally_t *best, int *wins, const machine_t *machine, size_t bytes, size_t c)
+static void try_known(tap_tally_t *best, tap_tally_t *ratio, margin_t *margin, const call_t *call)
 {
-    mca_coll_pipering_plan_t *plan = plan_call(machine, chosen[c].collective, bytes,
-                                               MCA_COLL_PIPERING_AUTO);
+    const mca_coll_pipering_row_t *row = NULL;
+    plan_t *plan = make(call);
     bool found = false, beaten = false;
 
-    for (int i = 0; i < 3 && 0 != chosen[c].algorithm[i]; i++) {
-        mca_coll_pipering_plan_t *forced = plan_call(machine, chosen[c].collective, bytes,
-                                                     chosen[c].algorithm[i]);
-        found = found || is_same(plan, forced);
-        beaten = beaten || forced->time < plan->time;
-        mca_coll_pipering_plan_release(forced);
+    while (NULL != (row = mca_coll_pipering_next_row(call->key.collective, row))) {
+        call_t forced = *call;
+        forced.key.params.algorithm = (int) row->algorithm;
+        plan_t *its = make_known(&forced, call);
+        if (!row->forced && row == its->row) {
+            found = found || is_same(plan, its);
+            beaten = beaten || its->time < plan->time;
+        }
+        mca_coll_pipering_plan_release(its);
     }
-    wins[plan->row->algorithm]++;
-    tap_try(best, found && !beaten, "collective %d, %d ranks on %d nodes, %zu bytes: %s, %g s",
-            (int) chosen[c].collective, machine->facts.ranks, machine->facts.nodes, bytes,
-            plan->row->text, plan->time);
+    tap_try(best, found && !beaten, "%s: %s, %g s", show(call), plan->row->value, plan->time);
+    tap_try(ratio, plan->below.at[0] == plan->below.at[1], "%s", show(call));
+    if (1 < call->facts.nodes) {
+        note_margin(margin, plan, plan->below.at[0] / plan->time);
+    }
     mca_coll_pipering_plan_release(plan);
 }
 
-static int algorithm_of(const machine_t *machine, size_t bytes, mca_coll_pipering_server_t wanted)
+/* Vectors, any of whose algorithms may be chosen. */
+static void test_known(void)
 {
-    mca_coll_pipering_plan_t *plan = plan_wanted(machine, MCA_COLL_PIPERING_ALLREDUCE, bytes,
-                                                 MCA_COLL_PIPERING_AUTO, wanted);
-    const int algorithm = (int) plan->row->algorithm;
+    tap_tally_t best = {0, 0}, ratio = {0, 0};
+    margin_t margin = {1, HUGE_VAL};
+    static call_t call, known;
 
-    mca_coll_pipering_plan_release(plan);
-    return algorithm;
-}
-
-/*
- * An allreduce after lessons: merged pipelines, with any blocks, took `merged` seconds a byte, and
- * as the model says within noise, the ring `ring`.
- */
-static void try_lessons(tap_tally_t *measured, tap_tally_t *wanted, machine_t *machine,
-                        size_t bytes)
-{
-    const float merged = 1 + (float) tap_below(100), ring = 0.5f + (float) tap_below(100);
-    mca_coll_pipering_factors_t factors = {.other = ring};
-
-    for (int i = 0; i < MCA_COLL_PIPERING_RATES; i++) {
-        factors.of[i] = 1;
-        factors.took[i] = merged;
-        factors.times[i] = 2;
+    for (int i = 0; i < 2000; i++) {
+        open_call(&call, (mca_coll_pipering_collective_t) (
+                             MCA_COLL_PIPERING_BCAST
+                             + i % (MCA_COLL_PIPERING_COLLECTIVES - MCA_COLL_PIPERING_BCAST)));
+        known = at_rate(&call, call.machine.value[MCA_COLL_PIPERING_NET_BETA]);
+        known.facts.machine = &known.machine;
+        known.facts.node_of = known.node_of;
+        known.facts.load = 1;
+        try_known(&best, &ratio, &margin, &known);
     }
-    machine->facts.cost.net.factors = &factors;
-    const int chosen = algorithm_of(machine, bytes, MCA_COLL_PIPERING_BY_ANY);
-    const int best = ring < merged ? MCA_COLL_PIPERING_RING : MCA_COLL_PIPERING_MERGED;
-    tap_try(measured, best == chosen, "%d ranks, %zu bytes: ring %g, merged %g, algorithm %d",
-            machine->facts.ranks, bytes, (double) ring, (double) merged, chosen);
-    tap_try(wanted,
-            MCA_COLL_PIPERING_MERGED == algorithm_of(machine, bytes, MCA_COLL_PIPERING_BY_PIPELINE)
-                && MCA_COLL_PIPERING_RING
-                       == algorithm_of(machine, bytes, MCA_COLL_PIPERING_BY_OTHER),
-            "%d ranks, %zu bytes", machine->facts.ranks, bytes);
-    machine->facts.cost.net.factors = NULL;
+    tally_ok(&best, 2000, "where the rate is known the plan is that of the fastest algorithm");
+    tally_ok(&ratio, 2000, "both ends are one");
+    ok(margin.left <= margin.taken && margin.taken < 1.5,
+       "and it is taken where the module below takes %g times as long, left to it up to %g",
+       margin.taken, margin.left);
 }
 
 int main(void)
 {
-    int wins[MCA_COLL_PIPERING_MESH_LINES + 1] = {0};
-    tap_tally_t best = {0, 0}, measured = {0, 0}, wanted = {0, 0};
-
     tap_start();
-    for (int i = 0; i < 3000; i++) {
-        static machine_t machine;
-        const int per_node = tap_between(1, 4);
-        const int nodes = tap_once_in(8) ? tap_between(1, 2) : tap_between(3, MOST / per_node);
-        const double alpha = 1e-6 * tap_between(1, 60);
-
-        open_machine(&machine, nodes, per_node,
-                     (mca_coll_pipering_link_cost_t){.alpha = alpha,
-                                                     .latency = alpha,
-                                                     .gap = alpha / 2,
-                                                     .beta = 1e-11 * (double) (1 << tap_below(14)),
-                                                     .overlap = tap_once_in(2)});
-        try_call(&best, wins, &machine, (size_t) tap_between(8192, 65536) << tap_below(8),
-                 (size_t) i % COLLECTIVES);
-        if (1 < nodes) {
-            try_lessons(&measured, &wanted, &machine, (size_t) tap_between(8192, 1 << 20));
-        }
-    }
-    tally_ok(&best, 3000, "the plan is that of the fastest algorithm");
-    tally_ok(&measured, 2000, "where both ways of an allreduce are measured, the faster serves");
-    tally_ok(&wanted, 2000, "and in a lesson the wanted one");
-    ok(0 < wins[MCA_COLL_PIPERING_MERGED] && 0 < wins[MCA_COLL_PIPERING_RING],
-       "vectors are reduced to all in two ways: %d merged, %d by the ring",
-       wins[MCA_COLL_PIPERING_MERGED], wins[MCA_COLL_PIPERING_RING]);
+    test_calls();
+    test_known();
     return tap_end();
 }

@@ -185,27 +185,50 @@ static void test_rings(void)
 /* ---- all collectives, by plans of the component ---- */
 
 typedef struct call_t {
+    mca_coll_pipering_machine_t machine;
     mca_coll_pipering_facts_t facts;
     mca_coll_pipering_key_t key;
     int *node_of;
     mca_coll_pipering_plan_t *plan;
 } call_t;
 
+/* Links as those of random_cost, and any combining. */
+static mca_coll_pipering_machine_t random_machine(void)
+{
+    const mca_coll_pipering_cost_t cost = random_cost();
+
+    return (mca_coll_pipering_machine_t){
+        .value = {[MCA_COLL_PIPERING_NET_ALPHA] = 1e6 * cost.net.alpha,
+                  [MCA_COLL_PIPERING_NET_BETA] = 1e9 * cost.net.beta,
+                  [MCA_COLL_PIPERING_NET_BETA_MOST] = 1e9 * cost.net.beta,
+                  [MCA_COLL_PIPERING_NET_LATENCY] = 1e6 * cost.net.latency,
+                  [MCA_COLL_PIPERING_NET_ENVELOPE] = cost.net.envelope,
+                  [MCA_COLL_PIPERING_NET_OVERLAP] = cost.net.overlap,
+                  [MCA_COLL_PIPERING_LOCAL_ALPHA] = 1e6 * cost.local.alpha,
+                  [MCA_COLL_PIPERING_LOCAL_BETA] = 1e9 * cost.local.beta,
+                  [MCA_COLL_PIPERING_LOCAL_LATENCY] = 1e6 * cost.local.latency,
+                  [MCA_COLL_PIPERING_LOCAL_OVERLAP] = cost.local.overlap,
+                  [MCA_COLL_PIPERING_COMBINE] = 1e-3 * (double) tap_below(100),
+                  [MCA_COLL_PIPERING_LOAD] = 1}};
+}
+
 static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, int per_node,
                       size_t total)
 {
     const bool moves = MCA_COLL_PIPERING_BCAST == row->collective;
 
-    *call = (call_t){.node_of = tap_memory((size_t) p * sizeof(int))};
+    *call = (call_t){.machine = random_machine(),
+                     .node_of = tap_memory((size_t) p * sizeof(int))};
     for (int r = 0; r < p; r++) {
         call->node_of[r] = r / per_node * per_node;
     }
     call->facts = (mca_coll_pipering_facts_t){.ranks = p,
                                               .nodes = (p + per_node - 1) / per_node,
+                                              .ppn = per_node,
                                               .node_of = call->node_of,
                                               .load = 1,
-                                              .combine = 1e-12 * (double) tap_below(100),
-                                              .cost = random_cost()};
+                                              .below = MCA_COLL_PIPERING_BELOW_TUNED,
+                                              .machine = &call->machine};
     call->key = (mca_coll_pipering_key_t){
         .collective = row->collective,
         .params = {.algorithm = (int) row->algorithm,
@@ -258,6 +281,9 @@ static mca_coll_pipering_route_t *route_all(call_t *call)
 static executor_problem_t problem_of(const call_t *call, const mca_coll_pipering_route_t *routes)
 {
     const mca_coll_pipering_plan_t *plan = call->plan;
+    const mca_coll_pipering_machine_t *machine = &call->machine;
+    const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(
+        machine, machine->value[MCA_COLL_PIPERING_NET_BETA], 1, &call->key.params);
 
     return (executor_problem_t){.ranks = call->facts.ranks,
                                 .pipes = plan->pipes,
@@ -267,8 +293,9 @@ static executor_problem_t problem_of(const call_t *call, const mca_coll_pipering
                                 .unit = plan->key.sizes.unit,
                                 .serial = plan->row->serial,
                                 .node_of = call->node_of,
-                                .machine = {.cost = call->facts.cost,
-                                            .combine = call->facts.combine}};
+                                .machine = {.cost = cost,
+                                            .combine =
+                                                mca_coll_pipering_machine_combine(machine, 1)}};
 }
 
 /* Executed time; NAN: something is wrong. */

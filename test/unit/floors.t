@@ -10,6 +10,7 @@
 # plans and the choice include no header of Open MPI, and only the floor of calls knows the
 # component.
 # What components share knows neither of them. One file knows the release of Open MPI.
+# Plans and the choice use no function of libm whose last bits differ between processors.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -101,6 +102,12 @@ look_at_release() {
         grep -v '^ompi/mca/common/irregular/common_irregular_compat\.h:')
 }
 
+# look_at_libm TREE: functions whose last bits are not the same everywhere, where ranks decide.
+look_at_libm() {
+    (cd "$1" && grep -nE '\b(pow|exp2?|expm1|log|log1p|log2|log10|cbrt|hypot|fma|sin|cos|tan|tgamma)[fl]?\(' \
+        ompi/mca/coll/pipering/{plan,decide}/*.[ch])
+}
+
 count=0
 # none LABEL LINES: a test that there are none.
 none() {
@@ -128,6 +135,7 @@ none "plans and the choice are pure C" "$(look_out "$root")"
 none "only calls know the component" "$(look_round "$root")"
 none "what components share knows neither, and mleader does not know pipering" "$(look_aside "$root")"
 none "one file knows the release of Open MPI" "$(look_at_release "$root")"
+none "plans and the choice use no pow, exp, log or the like" "$(look_at_libm "$root")"
 
 # The same on trees with one defect each: the looks find it.
 mkdir -p "$work"/opal "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call}}
@@ -140,7 +148,8 @@ echo >"$tree/coll/mleader/coll_mleader_plan.h"
 echo >"$tree/common/irregular/common_irregular.h"
 echo '#if 5 <= OMPI_MAJOR_VERSION' >"$tree/common/irregular/common_irregular_compat.h"
 none "(a tree without defects)" \
-    "$(look_up "$work"; look_out "$work"; look_round "$work"; look_aside "$work"; look_at_release "$work")"
+    "$(look_up "$work"; look_out "$work"; look_round "$work"; look_aside "$work"; look_at_release "$work"
+        look_at_libm "$work")"
 
 # defect LOOK FILE LINE
 defect() {
@@ -160,6 +169,8 @@ defect look_round coll/pipering/decide/coll_pipering_decide.h '&mca_coll_piperin
 defect look_aside common/irregular/common_irregular.h '/* coll_mleader */'
 defect look_at_release common/irregular/common_irregular.h '#if 5 <= OMPI_MAJOR_VERSION'
 defect look_at_release coll/pipering/call/coll_pipering.h '#if 0 == OMPI_MINOR_VERSION'
+defect look_at_libm coll/pipering/plan/coll_pipering_plan.h 'x = ceil(log2(n));'
+defect look_at_libm coll/pipering/decide/coll_pipering_choice.h 'x = powf(n, 2);'
 defect look_aside coll/mleader/coll_mleader_plan.h '#include "ompi/mca/coll/pipering/plan/x.h"'
 
 echo "1..$count"

@@ -50,11 +50,14 @@ enum {
 
 /* ---- what is only declared ---- */
 
+typedef int opal_mutex_t;
 typedef int64_t opal_atomic_int64_t;
 typedef int opal_convertor_t;
 typedef int mca_base_component_t;
 typedef int mca_base_var_enum_value_t;
 
+#define OPAL_THREAD_LOCK(mutex) ((void) (mutex))
+#define OPAL_THREAD_UNLOCK(mutex) ((void) (mutex))
 #define opal_using_threads() false
 #define opal_atomic_rmb()
 #define opal_atomic_fetch_add_64(counter, more) (*(counter) += (more))
@@ -116,6 +119,10 @@ void ompi_request_free(ompi_request_t **request);
 void ompi_request_wait_completion(ompi_request_t *request);
 void opal_progress(void);
 
+/** The next tag that no other agreement has; the data representation. Both are the program's. */
+int ompi_coll_base_nbc_reserve_tags(ompi_communicator_t *comm, int count);
+extern uint32_t opal_local_arch;
+
 static inline int ompi_comm_rank(const ompi_communicator_t *comm)
 {
     return comm->rank;
@@ -125,6 +132,8 @@ static inline int ompi_comm_size(const ompi_communicator_t *comm)
 {
     return comm->size;
 }
+
+#define opal_output(stream, ...) posing_tell(__VA_ARGS__)
 
 /** Counts how often the user is told something. */
 #define opal_show_help(file, ...) posing_tell(__VA_ARGS__)

@@ -105,8 +105,8 @@ class Chooser:
         self.record(group, before, verdicts)
 
     def blocks(self, group, calls, until):
-        """Block sizes that the library chooses in these calls, by the model and by what calls have
-        taught it: measured where a group begins with them, else []."""
+        """Block sizes that the library chooses in these calls, by the model: measured where a
+        group begins with them, else []."""
         if not knobs.begins_with_blocks(group, self.in_force(group)):
             return []
         effort = self.options.effort

@@ -22,16 +22,19 @@ EPILOG = """\
 Ranks are placed by --hostfile, by Slurm's allocation, or on this machine alone. Exit status: 0 the
 file helps, or the settings in force are right as they are; 3 the file was refused, since it does
 not help or makes a call slower; with --against 0 the files agree, 3 they differ or jobs differ too
-much to tell; 1 something failed, one sentence says what; 2 wrong usage; 130
-interrupted, with all that was measured kept."""
+much to tell; with --machine 3 nothing was written, since times are too uneven; 1 something failed,
+one sentence says what; 2 wrong usage; 130 interrupted, with all that was measured kept."""
 
 
 def parse(arguments):
     """The options. effort, short and start are worked out of others."""
     parser = argparse.ArgumentParser(prog="pipering-tune", description=DESCRIPTION, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", metavar="OUT",
+    parser.add_argument("out", metavar="OUT", nargs="?",
                         help="directory for everything that is written; all nodes see it")
+    parser.add_argument("--machine", metavar="FILE",
+                        help="tunes nothing: measures links and processors in two minutes, and "
+                             "writes them to FILE for coll_pipering_machine; no OUT then")
     parser.add_argument("--budget", type=float, default=30.0, metavar="MINUTES",
                         help="time that the tuning may take (30)")
     add_jobs(parser.add_argument)
@@ -85,6 +88,12 @@ def add_runs(add):
 
 def wrong(options):
     """What is wrong with the options, None if nothing is."""
+    if (options.out is None) == (options.machine is None):
+        return "expected OUT, or --machine FILE in its place"
+    tuning = ("start", "start_file", "variables", "collectives", "prove", "against", "resume",
+              "dry_run")
+    if options.machine and any(getattr(options, name) for name in tuning):
+        return "--machine tunes and proves nothing: beside it only options that start jobs count"
     if not 0.1 <= options.budget <= 10000:
         return f"--budget is {options.budget:g}, but must be from 0.1 to 10000 minutes"
     if options.ranks is not None and options.ranks < 2:

@@ -209,7 +209,7 @@ def near(variable, value, factors):
 
 
 def _costs(group, costs):
-    """Learnt from calls, and what tasks have shown: as fitted, dearer and cheaper blocks."""
+    """Those of the machine, and what tasks have shown: as fitted, dearer and cheaper blocks."""
     alpha, beta = group.variables
     found = [{alpha: "0", beta: "0"}]
     if alpha in costs and beta in costs:

@@ -28,17 +28,23 @@ class Launcher:
     form        how a parameter file is handed over: "tune" (mpirun --tune FILE) or "conf" (in
                 place of mca-params.conf, through the environment)
     conf_files  the files that "conf" must not push out: what Open MPI reads anyway
+    given       what the environment of the program has besides, [NAME=VALUE]
     """
 
-    def __init__(self, words, form="tune", conf_files="", where=""):
+    def __init__(self, words, form="tune", conf_files="", where="", given=()):
         self.words = list(words)
         self.form = form
         self.conf_files = conf_files
         self.where = where
+        self.given = list(given)
 
     def through(self, form):
         """The same with another form."""
-        return Launcher(self.words, form, self.conf_files, self.where)
+        return Launcher(self.words, form, self.conf_files, self.where, self.given)
+
+    def with_environment(self, given):
+        """The same with more in the environment of the program."""
+        return Launcher(self.words, self.form, self.conf_files, self.where, self.given + given)
 
     @property
     def forms(self):
@@ -48,6 +54,8 @@ class Launcher:
     def argv(self, program, settings_file=None):
         """The words of a job: program is a list."""
         options = []
+        if self.given:
+            program = ["env", *self.given, *program]
         if settings_file is not None and "tune" == self.form:
             options = ["--tune", settings_file]
         elif settings_file is not None:

@@ -202,6 +202,15 @@ def describe(launcher, table, nodes, kernel_machine):
     }
 
 
+def crowding(nodes, given):
+    """Ranks a processor on the fullest node. given: variables of the environment of jobs."""
+    loads = [1.0]
+    for node in nodes.values():
+        processors = float(given.get("coll_pipering_processors", 0)) or node.processors
+        loads += [node.ranks / processors] if processors else []
+    return max(loads)
+
+
 def _ranks_of_nodes(launcher, nodes, kernel_machine, hosts):
     """The number of ranks of each node: those that MPI sees, once it has been asked."""
     started = sum(node.ranks for node in nodes.values())
@@ -243,7 +252,7 @@ def warnings(machine, nodes):
         said.append(f"processors change their frequency ({machine['frequency']}): the governor "
                     "`performance` gives steadier times")
     if 1 == machine["nodes"]:
-        said.append("all ranks are on one node: nothing is learnt of a network")
+        said.append("all ranks are on one node: nothing is known of a network")
     if machine["nodes"] != len(nodes):
         said.append(f"MPI sees {machine['nodes']} nodes, but `uname -n` says {len(nodes)} names "
                     f"({', '.join(list(nodes)[:8])}): what is said of processors and load may miss "

@@ -120,5 +120,6 @@ def write(directory, results):
     """results.json, the tables beside it, and what pipering-predict reads."""
     files.write(os.path.join(directory, "calls.tsv"), table_text(results["calls"]))
     files.write(os.path.join(directory, "tasks.tsv"), table_text(results["tasks"], TASK_COLUMNS))
-    files.write(os.path.join(directory, "machine"), machine_file.text(results["fits"]))
+    files.write(os.path.join(directory, "machine"), machine_file.text(
+        results["tasks"], results["machine"].get("ranks_per_processor", 1.0)))
     files.write(os.path.join(directory, "results.json"), json.dumps(results, indent=1) + "\n")

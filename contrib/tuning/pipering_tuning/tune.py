@@ -14,8 +14,8 @@ import sys
 import time
 
 from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
-               measure, ompi_info, preflight, progress, proof_time, prove, regret, report, results,
-               rules, sentences, tasks)
+               machine_run, measure, ompi_info, preflight, progress, proof_time, prove, regret,
+               report, results, rules, sentences, tasks)
 from .files import Refusal
 
 # Exit status.
@@ -98,7 +98,8 @@ class Tuning:
         asked = kernel.run(self.program, self.launcher, [], None,
                            settings=self.start_path(), directory=self.directory)
         self.machine = preflight.describe(self.launcher, self.table, self.nodes, asked)
-        self.machine.update(when=self.begun, command=self.command)
+        self.machine.update(when=self.begun, command=self.command,
+                            ranks_per_processor=preflight.crowding(self.nodes, given))
         self.say_machine(self.machine)
         self.open_journal(asked)
         return True
@@ -478,6 +479,9 @@ def main(arguments, tuning=Tuning):
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.default_int_handler)
     try:
+        if options.machine:
+            command = shlex.join(["pipering-tune"] + arguments)
+            return GOOD if machine_run.run(options, command, progress.say) else REFUSED
         return tuning(options, arguments).run()
     except Refusal as refusal:
         return ended(f"{refusal}; {kept(options)}" if refusal.late else str(refusal), FAILED)
@@ -496,7 +500,7 @@ def ended(sentence, status):
 
 def kept(options):
     """What is left of a run that ends before its time."""
-    path = os.path.join(options.out, JOURNAL)
-    if os.path.exists(path):
+    path = os.path.join(options.out or "", JOURNAL)
+    if options.out and os.path.exists(path):
         return f"what was measured stands in {path}, and --resume goes on from there"
     return "nothing was measured"

@@ -26,15 +26,12 @@
 /** Most ranks of a call. */
 #define PREDICT_RANKS_MOST 65536
 
-/** The machine, as costs that calls would have learnt. */
+/** The machine. */
 typedef struct predict_machine_t {
-    char name[256]; /**< its file; empty: the component's defaults */
-    mca_coll_pipering_cost_t cost;
-    double combine; /**< seconds a byte */
-    double load;    /**< ranks per processor */
-    double handling;
-    double bucket; /**< bytes on the wire */
-    int wiring; /**< executor_wiring_t */
+    char name[256]; /**< its file; empty: the usual one */
+    mca_coll_pipering_machine_t of;
+    double processors; /**< of a node; 0: as many as `of` has for so many ranks */
+    mca_coll_pipering_below_t below; /**< the modules below */
 } predict_machine_t;
 
 /** Calls along a mesh that have no plan (predict_closed.c). */
@@ -126,9 +123,8 @@ void predict_defaults(predict_t *predict);
 bool predict_set_variable(predict_t *predict, const char *where, const char *name,
                           const char *value);
 
-/** A line of a machine file. */
-bool predict_set_machine(predict_t *predict, const char *where, const char *name,
-                         const char *value);
+/** Lines, or a line, of a machine file. */
+bool predict_set_machine(predict_t *predict, const char *where, const char *text);
 
 /**
  * Reads `name = value` lines; of a file of variables also those of `ompi_info --parsable`, and
@@ -179,8 +175,12 @@ double predict_links(const predict_t *predict, const predict_outcome_t *outcome)
 bool predict_run(const predict_t *predict, predict_outcomes_t *outcomes);
 void predict_free(predict_outcomes_t *outcomes);
 
-/** The facts that plans of this call rest on. */
+/** The facts that plans of this call rest on; its machine is borrowed. */
 mca_coll_pipering_facts_t predict_facts(const predict_t *predict);
+
+/** The costs of links that follow from them, those between nodes as fast as they may be. */
+mca_coll_pipering_cost_t predict_cost(const predict_t *predict);
+double predict_combine(const predict_t *predict);
 
 /** Where the modelled time of an outcome goes; how many parts. */
 int predict_split(const predict_t *predict, const predict_outcomes_t *outcomes,

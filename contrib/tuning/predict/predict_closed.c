@@ -27,7 +27,7 @@
 
 static mca_coll_pipering_link_cost_t cost_of(const predict_t *predict)
 {
-    const mca_coll_pipering_cost_t cost = predict_facts(predict).cost;
+    const mca_coll_pipering_cost_t cost = predict_cost(predict);
 
     return 1 < predict->call.nodes ? cost.net : cost.local;
 }

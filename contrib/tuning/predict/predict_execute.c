@@ -39,14 +39,16 @@ static double count_messages(const predict_t *predict, const predict_outcome_t *
 
 static executor_machine_t machine_of(const predict_t *predict)
 {
-    const mca_coll_pipering_cost_t cost = predict_facts(predict).cost;
+    const mca_coll_pipering_cost_t cost = predict_cost(predict);
+
+    const double *value = predict->machine.of.value;
 
     return (executor_machine_t){.cost = cost,
-                                .combine = predict->machine.combine,
-                                .bucket = predict->machine.bucket * cost.net.beta,
-                                .handling = predict->machine.handling,
+                                .combine = predict_combine(predict),
+                                .bucket = value[MCA_COLL_PIPERING_NET_BUCKET] * cost.net.beta,
+                                .handling = 1e-6 * value[MCA_COLL_PIPERING_HANDLING],
                                 .wiring = NULL == predict->call.ways
-                                              ? (executor_wiring_t) predict->machine.wiring
+                                              ? (executor_wiring_t) value[MCA_COLL_PIPERING_WIRING]
                                               : EXECUTOR_WIRES};
 }
 

@@ -131,7 +131,7 @@ int predict_corner_links(const predict_call_t *call)
 
 double predict_links(const predict_t *predict, const predict_outcome_t *outcome)
 {
-    const double beta = predict_facts(predict).cost.net.beta;
+    const double beta = predict_cost(predict).net.beta;
     const double seconds = outcome->executed ? outcome->result.finish : outcome->plan->time;
 
     return 0 < seconds ? (double) predict->call.total * beta / seconds : 0;

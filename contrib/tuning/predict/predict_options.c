@@ -48,9 +48,11 @@ void predict_usage(FILE *out)
         "  --noncommuting       the operation does not commute\n"
         "\n"
         "What is known of machine and component:\n"
-        "  --machine FILE       lines \"name = value\" of costs, as calls would have learnt them;\n"
-        "                       without it those of a job whose calls have taught nothing yet\n"
+        "  --machine FILE       lines \"name = value\" of costs, or the line of verbose output;\n"
+        "                       without it the usual ones of Gigabit Ethernet\n"
         "  --cost NAME=VALUE    one of them\n"
+        "  --processors N       of a node (if not given, as --machine has for so many ranks)\n"
+        "  --below NAME         the modules below: han (Open MPI 5.0's default), tuned, any\n"
         "  --params FILE        variables: lines \"name = value\", or ompi_info --parsable\n"
         "  --set VARIABLE=VALUE one of them, with its full name\n"
         "\n"
@@ -128,8 +130,8 @@ static bool to_either(const char *option, const char *value, const char *no, con
            || predict_refuse("%s %s: expected %s or %s", option, value, no, yes);
 }
 
-/* NAME=VALUE for a setter. */
-static bool to_setting(predict_t *predict, const char *option, const char *text, bool machine)
+/* NAME=VALUE of a variable. */
+static bool to_variable(predict_t *predict, const char *option, const char *text)
 {
     const char *sign = strchr(text, '=');
     char name[128];
@@ -139,8 +141,33 @@ static bool to_setting(predict_t *predict, const char *option, const char *text,
     }
     memcpy(name, text, (size_t) (sign - text));
     name[sign - text] = '\0';
-    return machine ? predict_set_machine(predict, option, name, sign + 1)
-                   : predict_set_variable(predict, option, name, sign + 1);
+    return predict_set_variable(predict, option, name, sign + 1);
+}
+
+/* The modules below by name. */
+static bool to_below(predict_t *predict, const char *value)
+{
+    static const char *const names[] = {[MCA_COLL_PIPERING_BELOW_ANY] = "any",
+                                        [MCA_COLL_PIPERING_BELOW_TUNED] = "tuned",
+                                        [MCA_COLL_PIPERING_BELOW_HAN] = "han"};
+
+    for (int i = 0; i < (int) (sizeof(names) / sizeof(names[0])); ++i) {
+        if (0 == strcmp(names[i], value)) {
+            predict->machine.below = (mca_coll_pipering_below_t) i;
+            return true;
+        }
+    }
+    return predict_refuse("--below %s: expected any, tuned or han", value);
+}
+
+static bool to_processors(predict_t *predict, const char *value)
+{
+    char *end;
+
+    predict->machine.processors = strtod(value, &end);
+    return ('\0' == *end && 0 < predict->machine.processors && 1e6 >= predict->machine.processors)
+           || predict_refuse("--processors %s: expected a number above 0, such as 16 or 0.25",
+                             value);
 }
 
 /* ---- options ---- */
@@ -206,8 +233,17 @@ static bool take_rest(predict_t *predict, const char *option, const char *value)
     if (0 == strcmp(option, "--params")) {
         return predict_read_variables(predict, value);
     }
-    if (0 == strcmp(option, "--set") || 0 == strcmp(option, "--cost")) {
-        return to_setting(predict, option, value, 0 == strcmp(option, "--cost"));
+    if (0 == strcmp(option, "--set")) {
+        return to_variable(predict, option, value);
+    }
+    if (0 == strcmp(option, "--cost")) {
+        return predict_set_machine(predict, option, value);
+    }
+    if (0 == strcmp(option, "--below")) {
+        return to_below(predict, value);
+    }
+    if (0 == strcmp(option, "--processors")) {
+        return to_processors(predict, value);
     }
     if (0 == strcmp(option, "--execute")) {
         if (!to_either(option, value, "no", "yes", &yes)) {

@@ -33,18 +33,43 @@ static bool gathers(const predict_call_t *call)
     return mca_coll_pipering_collective_row(call->collective)->gathers;
 }
 
+/* Most ranks of a node. */
+static int most_of_node(const predict_call_t *call)
+{
+    return call->ranks < call->ppn ? call->ranks : call->ppn;
+}
+
 mca_coll_pipering_facts_t predict_facts(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
+    const predict_machine_t *machine = &predict->machine;
+    const int ppn = most_of_node(call);
+    /* in single precision, as ranks tell each other */
+    const double load = 0 < machine->processors
+                            ? (float) (ppn / (double) (float) machine->processors)
+                            : machine->of.value[MCA_COLL_PIPERING_LOAD];
 
-    return (mca_coll_pipering_facts_t){
-        .ranks = call->ranks,
-        .nodes = call->nodes,
-        .node_of = call->node_of,
-        .load = predict->machine.load,
-        .combine = predict->machine.combine,
-        .ways = call->ways,
-        .cost = mca_coll_pipering_cost_given(predict->machine.cost, &predict->params)};
+    return (mca_coll_pipering_facts_t){.ranks = call->ranks,
+                                       .nodes = call->nodes,
+                                       .ppn = ppn,
+                                       .node_of = call->node_of,
+                                       .load = load,
+                                       .below = machine->below,
+                                       .machine = &machine->of,
+                                       .ways = call->ways};
+}
+
+mca_coll_pipering_cost_t predict_cost(const predict_t *predict)
+{
+    const mca_coll_pipering_machine_t *machine = &predict->machine.of;
+
+    return mca_coll_pipering_cost_of(machine, machine->value[MCA_COLL_PIPERING_NET_BETA],
+                                     predict_facts(predict).load, &predict->params);
+}
+
+double predict_combine(const predict_t *predict)
+{
+    return mca_coll_pipering_machine_combine(&predict->machine.of, predict_facts(predict).load);
 }
 
 /* As coll_pipering_serve.c makes it. */
@@ -57,9 +82,8 @@ static mca_coll_pipering_key_t key_of(const predict_t *predict)
     return (mca_coll_pipering_key_t){
         .collective = call->collective,
         .params = predict->params,
-        .lessons = 1,
         .ordered = call->ordered,
-        .reproducible = !moves && !call->exact && predict->params.reproducible,
+        .order_matters = !moves && !call->exact,
         .root = MCA_COLL_PIPERING_BCAST == call->collective
                         || MCA_COLL_PIPERING_REDUCE == call->collective
                     ? call->root
@@ -185,18 +209,19 @@ static double least_of_nodes(const predict_call_t *call)
 }
 
 /* Seconds in which the data can enter, or leave, the node that has most to move. */
-static double limit_of(const predict_t *predict, const mca_coll_pipering_facts_t *facts)
+static double limit_of(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
     const double total = (double) call->total, n = call->nodes;
+    const double beta = predict_cost(predict).net.beta;
 
     if (2 > call->nodes) {
         return 0;
     }
     if (gathers(call)) {
-        return (total - least_of_nodes(call)) * facts->cost.net.beta;
+        return (total - least_of_nodes(call)) * beta;
     }
-    return total * facts->cost.net.beta
+    return total * beta
            * (MCA_COLL_PIPERING_ALLREDUCE == call->collective ? 2 * (n - 1) / n : 1);
 }
 
@@ -207,7 +232,7 @@ bool predict_run(const predict_t *predict, predict_outcomes_t *outcomes)
     const double begun = now();
 
     *outcomes = (predict_outcomes_t){.chosen = -1};
-    outcomes->limit = limit_of(predict, &facts) / predict_corner_links(&predict->call);
+    outcomes->limit = limit_of(predict) / predict_corner_links(&predict->call);
     add_all(&key, &facts, outcomes);
     if (!find_chosen(predict, &key, &facts, outcomes)) {
         return false;
@@ -233,15 +258,23 @@ void predict_free(predict_outcomes_t *outcomes)
 
 /* ---- where the time goes ---- */
 
+/* What the modelled time of an outcome rests on, while costs are taken away. */
+typedef struct {
+    mca_coll_pipering_machine_t machine;
+    mca_coll_pipering_params_t params;
+} rest_t;
+
 /* The modelled time of the same blocks at other costs. */
-static double time_at(const predict_outcome_t *outcome, const mca_coll_pipering_facts_t *facts)
+static double time_at(const predict_outcome_t *outcome, mca_coll_pipering_facts_t facts,
+                      const rest_t *rest)
 {
     mca_coll_pipering_key_t key = outcome->plan->key;
 
+    facts.machine = &rest->machine;
+    key.params = rest->params;
     key.params.block_size = outcome->row->whole ? 0 : outcome->block;
     key.params.block_split = (int) outcome->plan->cut.split;
-    key.reproducible = false;
-    mca_coll_pipering_plan_t *plan = make_by(key, facts, outcome->row);
+    mca_coll_pipering_plan_t *plan = make_by(key, &facts, outcome->row);
     const double time = NULL == plan ? outcome->plan->time : plan->time;
     if (NULL != plan) {
         mca_coll_pipering_plan_release(plan);
@@ -249,41 +282,53 @@ static double time_at(const predict_outcome_t *outcome, const mca_coll_pipering_
     return time;
 }
 
-static void free_of_local(mca_coll_pipering_facts_t *facts)
+static void take_away(rest_t *rest, int first, int last)
 {
-    facts->cost.local = (mca_coll_pipering_link_cost_t){.beta = 1e-18, .overlap = true};
+    for (int i = first; i <= last; ++i) {
+        rest->machine.value[i] = 0;
+    }
 }
 
-static void free_of_combining(mca_coll_pipering_facts_t *facts)
+static void free_of_local(rest_t *rest)
 {
-    facts->combine = 0;
+    take_away(rest, MCA_COLL_PIPERING_LOCAL_ALPHA, MCA_COLL_PIPERING_LOCAL_GAP);
+    rest->params.local_alpha = rest->params.local_beta = 0;
 }
 
-static void free_of_handshakes(mca_coll_pipering_facts_t *facts)
+static void free_of_combining(rest_t *rest)
 {
-    facts->cost.net.handshake = facts->cost.local.handshake = 0;
-    facts->cost.net.eager = facts->cost.local.eager = 0;
+    take_away(rest, MCA_COLL_PIPERING_COMBINE, MCA_COLL_PIPERING_COMBINE);
 }
 
-static void free_of_latency(mca_coll_pipering_facts_t *facts)
+static void free_of_handshakes(rest_t *rest)
 {
-    facts->cost.net.latency = facts->cost.local.latency = 0;
+    take_away(rest, MCA_COLL_PIPERING_NET_EAGER, MCA_COLL_PIPERING_NET_HANDSHAKE);
 }
 
-static void free_of_handling(mca_coll_pipering_facts_t *facts)
+static void free_of_latency(rest_t *rest)
 {
-    facts->cost.net.alpha = facts->cost.net.gap = 0;
-    facts->cost.local.alpha = facts->cost.local.gap = 0;
+    take_away(rest, MCA_COLL_PIPERING_NET_LATENCY, MCA_COLL_PIPERING_NET_LATENCY);
+    take_away(rest, MCA_COLL_PIPERING_LOCAL_LATENCY, MCA_COLL_PIPERING_LOCAL_LATENCY);
 }
 
-static void free_of_headers(mca_coll_pipering_facts_t *facts)
+static void free_of_handling(rest_t *rest)
 {
-    facts->cost.net.envelope = facts->cost.net.packet = facts->cost.net.frame = 0;
+    take_away(rest, MCA_COLL_PIPERING_NET_ALPHA, MCA_COLL_PIPERING_NET_ALPHA);
+    take_away(rest, MCA_COLL_PIPERING_NET_GAP, MCA_COLL_PIPERING_NET_GAP);
+    take_away(rest, MCA_COLL_PIPERING_NET_COPY, MCA_COLL_PIPERING_NET_COPY);
+    take_away(rest, MCA_COLL_PIPERING_LOCAL_ALPHA, MCA_COLL_PIPERING_LOCAL_ALPHA);
+    take_away(rest, MCA_COLL_PIPERING_LOCAL_GAP, MCA_COLL_PIPERING_LOCAL_GAP);
+    rest->params.alpha = rest->params.local_alpha = 0;
+}
+
+static void free_of_headers(rest_t *rest)
+{
+    take_away(rest, MCA_COLL_PIPERING_NET_ENVELOPE, MCA_COLL_PIPERING_NET_FRAME);
 }
 
 static const struct {
     const char *name, *meaning;
-    void (*take)(mca_coll_pipering_facts_t *facts);
+    void (*take)(rest_t *rest);
 } costs[] = {
     {"node link", "links inside nodes", free_of_local},
     {"combining", "operations of a reduction", free_of_combining},
@@ -301,7 +346,8 @@ static const struct {
 int predict_split(const predict_t *predict, const predict_outcomes_t *outcomes,
                   const predict_outcome_t *outcome, predict_part_t *parts)
 {
-    mca_coll_pipering_facts_t facts = predict_facts(predict);
+    const mca_coll_pipering_facts_t facts = predict_facts(predict);
+    rest_t left = {.machine = predict->machine.of, .params = outcome->plan->key.params};
     double time = outcome->plan->time;
     int count = 0;
 
@@ -309,8 +355,8 @@ int predict_split(const predict_t *predict, const predict_outcomes_t *outcomes,
         if (free_of_local == costs[i].take && 2 > facts.nodes) {
             continue;
         }
-        costs[i].take(&facts);
-        const double rest = fmin(time, time_at(outcome, &facts));
+        costs[i].take(&left);
+        const double rest = fmin(time, time_at(outcome, facts, &left));
         parts[count++] = (predict_part_t){costs[i].name, costs[i].meaning, time - rest};
         time = rest;
     }

@@ -59,10 +59,10 @@ static void print_mesh(const predict_call_t *call)
 
 static void print_machine(const predict_t *predict)
 {
-    const mca_coll_pipering_cost_t cost = predict_facts(predict).cost;
+    const mca_coll_pipering_cost_t cost = predict_cost(predict);
 
     (void) printf("machine: %s\n", '\0' == *predict->machine.name
-                                       ? "costs before any call has taught (see --machine)"
+                                       ? "usual costs of Gigabit Ethernet (see --machine)"
                                        : predict->machine.name);
     print_link("between nodes", &cost.net);
     if (predict->call.nodes < predict->call.ranks) {
@@ -156,7 +156,7 @@ static void print_choice(const predict_outcomes_t *outcomes)
     if (MCA_COLL_PIPERING_TAKEN != outcomes->reason) {
         (void) printf("reason: %s\n", mca_coll_pipering_reason_text(outcomes->reason));
     }
-    (void) printf("others need at least %.4f ms by the model", milliseconds(plan->rival_time));
+    (void) printf("the modules below take %.4f ms by the model", milliseconds(plan->below.at[0]));
     if (0 < outcomes->limit) {
         (void) printf("; the limit of the links is %.4f ms", milliseconds(outcomes->limit));
     }
@@ -233,7 +233,7 @@ static void put_outcome(const predict_t *predict, const predict_outcomes_t *outc
                   i == outcomes->chosen ? "true" : "false", outcome->block, plan->window,
                   (unsigned long long) plan->rounds);
     (void) printf("     \"model_seconds\": %.9g, \"rival_seconds\": %.9g, ", plan->time,
-                  plan->rival_time);
+                  plan->below.at[0]);
     if (outcome->executed) {
         (void) printf("\"executed_seconds\": %.9g, \"messages\": %llu, ", outcome->result.finish,
                       (unsigned long long) outcome->result.messages);

@@ -50,7 +50,6 @@ typedef struct {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PARAM(member) offsetof(predict_t, params.member)
-#define MACHINE(member) offsetof(predict_t, machine.member)
 #define SIZE_MOST ((double) MCA_COLL_PIPERING_SIZE_MOST)
 
 /* Variables, without coll_pipering_. */
@@ -78,34 +77,12 @@ static const setting_t variables[] = {
     {"reorder_nodes", SWITCH, PARAM(reorder_nodes), 1, 0, 1, "true or false"},
     {"reorder_empties", SWITCH, PARAM(reorder_empties), 1, 0, 1, "true or false"},
     {"overlap", SWITCH, PARAM(overlap), 1, 0, 1, "true or false"},
-    {"reproducible", SWITCH, PARAM(reproducible), 1, 0, 1, "true or false"},
-};
-
-#define LINK(prefix, link)                                                                      \
-    {prefix "_alpha", NUMBER, MACHINE(cost.link.alpha), 1e-6, 0, 1e6, "microseconds"},          \
-    {prefix "_beta", NUMBER, MACHINE(cost.link.beta), 1e-9, 0, 1e6, "nanoseconds"},             \
-    {prefix "_latency", NUMBER, MACHINE(cost.link.latency), 1e-6, 0, 1e6, "microseconds"},      \
-    {prefix "_gap", NUMBER, MACHINE(cost.link.gap), 1e-6, 0, 1e6, "microseconds"},              \
-    {prefix "_overlap", SWITCH, MACHINE(cost.link.overlap), 1, 0, 1, "true or false"}
-
-static const setting_t machines[] = {
-    LINK("net", net),
-    {"net_envelope", NUMBER, MACHINE(cost.net.envelope), 1, 0, 1e6, "bytes"},
-    {"net_packet", NUMBER, MACHINE(cost.net.packet), 1, 0, 1e6, "bytes"},
-    {"net_frame", NUMBER, MACHINE(cost.net.frame), 1, 0, 1e6, "bytes"},
-    {"net_eager", NUMBER, MACHINE(cost.net.eager), 1, 0, SIZE_MOST, "bytes"},
-    {"net_handshake", NUMBER, MACHINE(cost.net.handshake), 1e-6, 0, 1e6, "microseconds"},
-    {"net_bucket", NUMBER, MACHINE(bucket), 1, 0, SIZE_MOST, "bytes"},
-    LINK("local", local),
-    {"combine", NUMBER, MACHINE(combine), 1e-9, 0, 1e6, "nanoseconds"},
-    {"handling", NUMBER, MACHINE(handling), 1e-6, 0, 1e6, "microseconds"},
-    {"ranks_per_processor", NUMBER, MACHINE(load), 1, 0, 1e6, "ranks"},
-    {"wiring", CHOICE, MACHINE(wiring), 1, 0, 3, "switch half wires free"},
 };
 
 /* Variables of the component that no plan of a call depends on, without coll_pipering_. */
 static const char others[]
-    = "priority verbose backing_directory ring_buffer_budget why mesh mesh_decision mesh_barrier "
+    = "priority verbose backing_directory ring_buffer_budget why mesh machine processors "
+      "mesh_decision mesh_barrier "
       "fixed_point_sum barrier_algorithm alltoall_algorithm alltoallv_algorithm "
       "alltoallw_algorithm neighbor_alltoallw_algorithm alltoall_small alltoall_in_place "
       "alltoall_window alltoall_many alltoall_many_window alltoall_visit alltoall_permute";
@@ -314,21 +291,19 @@ static bool set_listed(predict_t *predict, const char *where, const char *name, 
            || predict_set_variable(predict, where, name, value);
 }
 
-bool predict_set_machine(predict_t *predict, const char *where, const char *name,
-                         const char *value)
+bool predict_set_machine(predict_t *predict, const char *where, const char *text)
 {
-    const setting_t *setting = find(machines, COUNT(machines), name);
+    char said[MCA_COLL_PIPERING_MACHINE_SAID];
 
-    return NULL != setting
-               ? set(predict, setting, where, name, value)
-               : predict_refuse("%s: \"%s\" is no cost of a machine; --help lists them", where,
-                                name);
+    return mca_coll_pipering_machine_read(&predict->machine.of, text, said)
+           || predict_refuse("%s, %s", where, said);
 }
 
 void predict_list_machine(FILE *out)
 {
-    for (size_t i = 0; i < COUNT(machines); ++i) {
-        (void) fprintf(out, "    %-20s %s\n", machines[i].name, machines[i].unit);
+    for (int i = 0; NULL != mca_coll_pipering_machine_name(i); ++i) {
+        (void) fprintf(out, "    %-20s %s\n", mca_coll_pipering_machine_name(i),
+                       mca_coll_pipering_machine_unit(i));
     }
 }
 
@@ -377,9 +352,7 @@ static bool split_line(char *line, char **name, char **value)
     return true;
 }
 
-typedef bool setter_t(predict_t *predict, const char *where, const char *name, const char *value);
-
-static bool read_lines(predict_t *predict, FILE *in, const char *path, setter_t *setter)
+static bool read_lines(predict_t *predict, FILE *in, const char *path)
 {
     char line[65536], where[512], *name, *value;
 
@@ -391,46 +364,57 @@ static bool read_lines(predict_t *predict, FILE *in, const char *path, setter_t 
         if (NULL == name) {
             return predict_refuse("%s: expected \"name = value\"", where);
         }
-        if (!setter(predict, where, name, value)) {
+        if (!set_listed(predict, where, name, value)) {
             return false;
         }
     }
     return 0 == ferror(in) || predict_refuse("%s: %s", path, strerror(errno));
 }
 
-static bool read_file(predict_t *predict, const char *path, setter_t *setter)
+bool predict_read_variables(predict_t *predict, const char *path)
 {
     FILE *in = fopen(path, "r");
 
     if (NULL == in) {
         return predict_refuse("%s: %s", path, strerror(errno));
     }
-    const bool good = read_lines(predict, in, path, setter);
+    const bool good = read_lines(predict, in, path);
     (void) fclose(in);
     return good;
 }
 
-bool predict_read_variables(predict_t *predict, const char *path)
-{
-    return read_file(predict, path, set_listed);
-}
-
 bool predict_read_machine(predict_t *predict, const char *path)
 {
+    static char text[1 << 20];
+    FILE *in = fopen(path, "r");
+
+    if (NULL == in) {
+        return predict_refuse("%s: %s", path, strerror(errno));
+    }
+    text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
+    const bool failed = 0 != ferror(in);
+    (void) fclose(in);
+    if (failed) {
+        return predict_refuse("%s: %s", path, strerror(errno));
+    }
     (void) snprintf(predict->machine.name, sizeof(predict->machine.name), "%s", path);
-    return read_file(predict, path, predict_set_machine);
+    return predict_set_machine(predict, path, text);
 }
 
 /* ---- defaults ---- */
 
+/* Of Gigabit Ethernet, in picoseconds a byte. */
+#define USUAL_BETA 8000
+
 void predict_defaults(predict_t *predict)
 {
-    const mca_coll_pipering_rates_t none = {.of = {{0, 0, 0}}};
-
     *predict = (predict_t){.call = {.ppn = 1, .type = ""},
                            .ring_buffer = true,
                            .execute = -1,
-                           .machine = {.combine = 0.2e-9, .load = 1}};
+                           .machine = {.of = mca_coll_pipering_machine_usual(
+                                           MCA_COLL_PIPERING_TRANSPORT_TCP, USUAL_BETA,
+                                           USUAL_BETA),
+                                       .below = MCA_COLL_PIPERING_BELOW_HAN}};
     predict->params = (mca_coll_pipering_params_t){
         .block_model = MCA_COLL_PIPERING_MODEL_SEARCH,
         .block_split = MCA_COLL_PIPERING_SPLIT_EVEN,
@@ -444,7 +428,5 @@ void predict_defaults(predict_t *predict)
         .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
         .reorder_nodes = true,
         .reorder_empties = true,
-        .overlap = true,
-        .reproducible = true};
-    predict->machine.cost = mca_coll_pipering_cost_of(&none, 1, &predict->params);
+        .overlap = true};
 }

@@ -279,15 +279,18 @@ log_of() {
     echo "$BENCH_OUT/jobs/$PREFIX$1-ours-1.log"
 }
 
-# learnt_link NAME: what a job of ours with coll_pipering_verbose has learnt of links between
-# nodes, at its end: alpha and beta in seconds, and the bytes up to which the transport does
-# not ask for a block first
-learnt_link() {
-    awk -F '[: ,]+' '
-        /links between nodes learnt/ { for (i = 1; i < NF; i++) value[$i] = $(i + 1) }
+# machine_link NAME: the links between nodes of the machine that a job of ours with
+# coll_pipering_verbose had at its end: alpha and beta in seconds, and the bytes up to which the
+# transport does not ask for a block first
+machine_link() {
+    awk '
+        /coll\/pipering: machine of / {
+            for (i = 1; i <= NF; i++) if (split($i, pair, "=") == 2) value[pair[1]] = pair[2]
+        }
         END {
-            if (!("alpha" in value)) exit 1
-            printf "%.9g %.9g %d\n", 1e-6 * value["alpha"], 1e-9 * value["beta"], value["above"]
+            if (!("net_alpha" in value)) exit 1
+            printf "%.9g %.9g %d\n", 1e-6 * value["net_alpha"], 1e-9 * value["net_beta"],
+                value["net_eager"]
         }' "$(log_of "$1")"
 }
 

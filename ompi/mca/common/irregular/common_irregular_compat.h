@@ -29,7 +29,8 @@
  * convertor's flag for memory of a device, the member of a nonblocking request for the arrays of
  * types that the MPI bindings keep, whether the name of a host is the caller's to free, whether
  * there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions), whether a
- * framework copies memory of a device, and how the runtime is told to remove a directory if this
+ * framework copies memory of a device, whether plan_below knows the decisions of coll/tuned and
+ * coll/han, and how the runtime is told to remove a directory if this
  * process does not; the header of the last is included where it is used.
  */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
@@ -41,6 +42,7 @@
 #    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) free(name)
 #    define MCA_COMMON_IRREGULAR_JOB_SIZE ((int) opal_process_info.num_procs)
 #    define MCA_COMMON_IRREGULAR_HAS_ACCELERATOR 1
+#    define MCA_COMMON_IRREGULAR_KNOWS_TUNED 1
 #    define MCA_COMMON_IRREGULAR_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
 #    define MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path) \
         ((void) opal_pmix_register_cleanup((path), true, false, false))
@@ -54,6 +56,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) ((void) (name))
 #    define MCA_COMMON_IRREGULAR_JOB_SIZE (ompi_comm_size(&ompi_mpi_comm_world.comm))
 #    define MCA_COMMON_IRREGULAR_HAS_ACCELERATOR 0
+#    define MCA_COMMON_IRREGULAR_KNOWS_TUNED 0
 #    define MCA_COMMON_IRREGULAR_PMIX_HEADER "opal/mca/pmix/pmix.h"
 #    define MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path)              \
         ((void) (NULL == opal_pmix.register_cleanup                  \

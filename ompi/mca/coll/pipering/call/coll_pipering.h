@@ -16,12 +16,14 @@
  *                 leads all calls down
  *     request     a call on its way: request, share
  *     why         which calls a program makes, and who serves them, where that is recorded
- *     decide      setup (who is where, what links cost), lessons, registry (a row for each
- *                 algorithm), choice, and a plan of each: ring, rounds, chain
+ *     decide      adapters, setup (who is where, what links cost), streams (how fast they are),
+ *                 registry (a row for each algorithm), choice, and a plan of each: ring, rounds,
+ *                 chain
  *     engine      the one pipeline; gathers in rounds, and calls along lines of a mesh (plans of
  *                 the schedule engine); staging
  *     transport   arena and fifo (ring buffers), copy, nodes, clock
- *     plans       pure C: blocks, rounds, order, route, chain, grid, mesh, outliers, model
+ *     plans       pure C: machine, below, blocks, rounds, order, route, chain, grid,
+ *                 mesh, outliers, model
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
  * an argument, or in a context (coll_pipering_context.h). Exchanges of all with all have a
@@ -130,6 +132,9 @@ void mca_coll_pipering_previous_drop(mca_coll_pipering_previous_t *previous);
 size_t mca_coll_pipering_previous_count(void);
 mca_coll_base_module_t *
 mca_coll_pipering_previous_module(const mca_coll_pipering_previous_t *previous, size_t i);
+
+/** The name of a module's component, out of that of its class; `name` may hold it. */
+const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16]);
 
 /** What sums in fixed point are made of (coll_pipering_fixed_point.c); NULL before the first. */
 typedef struct mca_coll_pipering_addend_t {

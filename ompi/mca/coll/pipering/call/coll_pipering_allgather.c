@@ -36,14 +36,13 @@ static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *
     mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
                                          .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
 
-    int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
                                       MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return mca_coll_pipering_lessons_below(&module->context, rc);
+        return rc;
     }
-    rc = call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
+    return call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
                     gather.rdtype, comm, module);
-    return mca_coll_pipering_lessons_below(&module->context, rc);
 }
 
 int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

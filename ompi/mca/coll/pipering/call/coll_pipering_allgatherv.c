@@ -35,15 +35,14 @@ static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *
                                          .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
                                          .rdtype = rdtype};
 
-    int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
                                       MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return mca_coll_pipering_lessons_below(&module->context, rc);
+        return rc;
     }
-    rc = module->previous.allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+    return module->previous.allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
                                      gather.rcounts, gather.displs, gather.rdtype, comm,
                                      module->previous.allgatherv_module);
-    return mca_coll_pipering_lessons_below(&module->context, rc);
 }
 
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

@@ -55,12 +55,11 @@ __opal_attribute_noinline__
 static int serve_blocking(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
                           struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
 {
-    int rc = serve(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module, NULL);
+    const int rc = serve(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = call_below(buffer, count, dtype, root, comm, module);
-    return mca_coll_pipering_lessons_below(&module->context, rc);
+    return call_below(buffer, count, dtype, root, comm, module);
 }
 
 int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,

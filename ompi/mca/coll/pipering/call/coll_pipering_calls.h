@@ -21,7 +21,6 @@
 
 #include "coll_pipering.h"
 
-#include "ompi/mca/coll/pipering/decide/coll_pipering_lessons.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
 #include "coll_pipering_request.h"
 

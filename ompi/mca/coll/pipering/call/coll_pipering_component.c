@@ -63,7 +63,9 @@ static int pipering_open(void)
     mca_common_irregular_tasks_open();
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
-    mca_coll_pipering_nodes_open();
+    mca_coll_pipering_nodes_open(0 < component->process.processors
+                                     ? component->process.processors
+                                     : mca_coll_pipering_processors());
     mca_coll_pipering_arena_open(&component->directory);
     component->process.output = opal_output_open(NULL);
     component->opened = true;

@@ -23,14 +23,13 @@ static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_d
     const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
                                                      .dtype = dtype, .op = op};
 
-    int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_EXSCAN,
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_EXSCAN,
                                          MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
+    return module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
                                  module->previous.exscan_module);
-    return mca_coll_pipering_lessons_below(&module->context, rc);
 }
 
 int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,

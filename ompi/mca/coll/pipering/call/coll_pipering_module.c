@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opal/mca/base/mca_base_var.h"
+
 /* Any function. It is called by its own type only. */
 typedef void function_t(void);
 
@@ -210,6 +212,64 @@ mca_coll_pipering_previous_module(const mca_coll_pipering_previous_t *previous, 
     return *module_at(previous, rows[i].previous_module);
 }
 
+const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16])
+{
+    static const char before[] = "coll_", after[] = "_module_t";
+    const char *begin = NULL == module
+                            ? NULL
+                            : strstr(((const opal_object_t *) module)->obj_class->cls_name, before);
+    const char *end = NULL == begin ? NULL : strstr(begin, after);
+
+    if (NULL == end) {
+        return "unknown";
+    }
+    begin += sizeof(before) - 1;
+    const size_t length = (size_t) (end - begin) < 16 ? (size_t) (end - begin) : 15;
+    memcpy(name, begin, length);
+    name[length] = '\0';
+    return name;
+}
+
+static bool is_of(const mca_coll_base_module_t *module, const char *component)
+{
+    char name[16];
+
+    return 0 == strcmp(component, mca_coll_pipering_module_name(module, name));
+}
+
+/* Whether a user's rules take the place of coll/tuned's own decisions. */
+static bool has_rules(void)
+{
+    const int variable = mca_base_var_find("ompi", "coll", "tuned", "use_dynamic_rules");
+    const bool *rules = NULL;
+
+    return 0 <= variable
+           && OPAL_SUCCESS == mca_base_var_get_value(variable, &rules, NULL, NULL)
+           && NULL != rules && *rules;
+}
+
+/* Modules whose decisions plan_below knows: those that 5.0 has by default. */
+static mca_coll_pipering_below_t find_below(const mca_coll_pipering_previous_t *previous)
+{
+    const mca_coll_base_module_t *const levels[]
+        = {previous->bcast_module, previous->reduce_module, previous->allreduce_module,
+           previous->allgather_module};
+    int han = 0, tuned = 0;
+
+    for (int i = 0; i < 4; ++i) {
+        han += is_of(levels[i], "han");
+        tuned += is_of(levels[i], "tuned");
+    }
+    if (!MCA_COMMON_IRREGULAR_KNOWS_TUNED || !is_of(previous->allgatherv_module, "tuned")
+        || !is_of(previous->scan_module, "basic") || !is_of(previous->exscan_module, "basic")
+        || has_rules()) {
+        return MCA_COLL_PIPERING_BELOW_ANY;
+    }
+    return 4 == han     ? MCA_COLL_PIPERING_BELOW_HAN
+           : 4 == tuned ? MCA_COLL_PIPERING_BELOW_TUNED
+                        : MCA_COLL_PIPERING_BELOW_ANY;
+}
+
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
@@ -221,6 +281,11 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
 
     if (OMPI_SUCCESS != rc) {
         mca_coll_pipering_previous_drop(&module->previous);
+    } else {
+        module->context.below = find_below(&module->previous);
+        if (!module->out_of_memory && &ompi_mpi_comm_world.comm == comm) {
+            mca_coll_pipering_setup_prepare(&module->context);
+        }
     }
     return rc;
 }
@@ -263,7 +328,6 @@ static void module_destruct(mca_coll_pipering_module_t *module)
     if (module->context.joined) {
         mca_coll_pipering_arena_leave();
     }
-    mca_coll_pipering_lessons_free(&module->context);
     mca_coll_pipering_setup_free(module->context.setup);
     free(module->permutation);
     OBJ_DESTRUCT(&module->context.lock);

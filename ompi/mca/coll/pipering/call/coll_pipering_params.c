@@ -19,6 +19,7 @@
 #include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
+#include "opal/util/show_help.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -30,10 +31,11 @@ static struct {
     size_t rounds_min_total, rounds_max_total, rounds_packed;
     double outlier_fraction, outlier_threshold;
     double alpha, beta, local_alpha, local_beta;
-    bool ring_buffer, reorder_nodes, reorder_empties, overlap, reproducible;
+    bool ring_buffer, reorder_nodes, reorder_empties, overlap;
+    double processors;
     size_t ring_buffer_size;
     int ring_buffer_blocks;
-    char *backing_directory, *why, *mesh;
+    char *backing_directory, *why, *mesh, *machine;
     size_t mesh_packet;
     int mesh_decision;
     bool mesh_barrier;
@@ -45,7 +47,7 @@ static const char *const experts[]
        "alltoall_small", "alltoall_visit", "alltoall_window", "block_model", "block_split",
        "local_alpha",
        "local_beta", "mesh_barrier", "mesh_decision", "mesh_packet",
-       "outlier_fraction", "outlier_min_total", "outlier_threshold", "overlap",
+       "outlier_fraction", "outlier_min_total", "outlier_threshold", "overlap", "processors",
        "reorder_empties", "reorder_nodes", "ring_buffer_blocks", "ring_buffer_size",
        "rounds_max_total", "rounds_min_total", "rounds_packed", "window",
        NULL};
@@ -100,13 +102,13 @@ static const struct {
     double *storage;
 } costs[] = {
     {"alpha", "Time of a block on a link between nodes besides its bytes", "microseconds",
-     "learnt from calls", &vars.alpha},
-    {"beta", "Time of a byte on a link between nodes", "nanoseconds", "learnt from calls",
+     "as the machine says", &vars.alpha},
+    {"beta", "Time of a byte on a link between nodes", "nanoseconds", "as the machine says",
      &vars.beta},
     {"local_alpha", "Time of a block between ranks of a node besides its bytes", "microseconds",
-     "a default", &vars.local_alpha},
-    {"local_beta", "Time of a byte between ranks of a node", "nanoseconds", "a default",
-     &vars.local_beta},
+     "as the machine says", &vars.local_alpha},
+    {"local_beta", "Time of a byte between ranks of a node", "nanoseconds",
+     "as the machine says", &vars.local_beta},
 };
 
 #define RATIO_MOST 1e6
@@ -184,10 +186,6 @@ static const struct {
                      "where no data must come early", &vars.mesh_barrier, false},
     {"overlap", "Combine a block of a reduction while the one before is sent; false to see what "
                 "that is worth", &vars.overlap, true},
-    {"reproducible", "In reductions and scans of floating-point values, or with operations of the "
-                     "user, the sizes of a call and the nodes of its ranks alone decide in which "
-                     "order values are combined; false: measured costs too",
-     &vars.reproducible, true},
     {"fixed_point_sum", "MPI_Allreduce and MPI_Reduce add float, double and complex values of "
                         "these (MPI_SUM) in fixed point, so that the result depends on the values "
                         "alone; 2.25 times the bytes (float: 3.25)",
@@ -335,6 +333,54 @@ static void register_mesh(mca_common_irregular_vars_t *all)
     mca_coll_pipering_component.process.mesh = vars.mesh;
 }
 
+/* Read once, by the first call of a job that wants to know what links cost. */
+static void register_machine(mca_common_irregular_vars_t *all)
+{
+    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
+
+    vars.machine = "";
+    mca_common_irregular_string(all, "machine",
+                                "File that describes links and processors, as pipering-tune writes "
+                                "it; must say the same on all nodes. Empty: what adapters say",
+                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.machine);
+    process->machine = vars.machine;
+    vars.processors = 0;
+    mca_common_irregular_equal_t *equal = all->equal;
+    all->equal = NULL; /* nodes may differ */
+    mca_common_irregular_cost(all, "processors",
+                              "Processors that this node has for the job, where nodes share those "
+                              "of one machine", "processors", "those that processes may use",
+                              &vars.processors);
+    all->equal = equal;
+    process->processors = vars.processors;
+}
+
+/* ---- variables that are gone ---- */
+
+static struct {
+    const char *name, *instead;
+    char *value; /* NULL: nobody has set it */
+} gone[] = {
+    {"reproducible",
+     "floating-point sums always have the same bits for the same arguments, mapping, machine file "
+     "and variables (docs/tuning.md)",
+     NULL},
+};
+
+/* Internal variables are in no list of ompi_info or MPI_T, but say whether they are set. */
+static void register_gone(mca_common_irregular_vars_t *all)
+{
+    for (size_t i = 0; i < COUNT(gone); ++i) {
+        gone[i].value = NULL;
+        mca_common_irregular_string(all, gone[i].name, gone[i].instead, MCA_BASE_VAR_FLAG_INTERNAL,
+                                    MCA_BASE_VAR_SCOPE_LOCAL, &gone[i].value);
+        if (NULL != gone[i].value) {
+            opal_show_help("help-coll-pipering.txt", "gone", true, gone[i].name, gone[i].value,
+                           gone[i].instead);
+        }
+    }
+}
+
 /* ---- performance variables ---- */
 
 static const char *const reason_names[MCA_COLL_PIPERING_REASONS]
@@ -372,7 +418,6 @@ static const struct {
     {"plans", "Plans made; other calls found theirs made", &COUNTERS.plans},
     {"fixed_point_sums", "Calls whose sums were made in fixed point",
      &COUNTERS.fixed_point_sums},
-    {"lessons", "Calls that have taught what links between nodes cost", &COUNTERS.lessons},
 }, levels[] = {
     {"algorithm_used", "Algorithm of the last call, a value of the variable of its collective",
      &COUNTERS.algorithm_used},
@@ -416,6 +461,8 @@ int mca_coll_pipering_params_register(void)
     register_directory(&all);
     register_why(&all);
     register_mesh(&all);
+    register_machine(&all);
+    register_gone(&all);
     register_counters(&all);
     mca_coll_pipering_exchange_params_register(&all);
     mca_common_irregular_complain(&all);
@@ -492,7 +539,6 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .ring_buffer_size = ring_buffer_size(),
         .ring_buffer_blocks = ring_buffer_blocks(),
         .overlap = vars.overlap,
-        .reproducible = vars.reproducible,
         .reorder_nodes = vars.reorder_nodes,
         .reorder_empties = vars.reorder_empties,
     };

@@ -36,13 +36,12 @@ static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_d
     const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
                                                      .dtype = dtype, .op = op, .root = root};
 
-    int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_REDUCE,
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_REDUCE,
                                          MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = call_below(sbuf, rbuf, count, dtype, op, root, comm, module);
-    return mca_coll_pipering_lessons_below(&module->context, rc);
+    return call_below(sbuf, rbuf, count, dtype, op, root, comm, module);
 }
 
 int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,

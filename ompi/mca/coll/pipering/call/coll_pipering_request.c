@@ -15,8 +15,6 @@
 
 #include "coll_pipering_request.h"
 
-#include "ompi/mca/coll/pipering/engine/coll_pipering_clock.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_lessons.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 
 #include <stdlib.h>
@@ -27,9 +25,9 @@
 static void request_construct(mca_coll_pipering_request_t *request)
 {
     request->plan = NULL;
-    request->lesson = NULL;
+    request->sighting = NULL;
     request->meeting = NULL;
-    request->met = request->running = request->spreading = false;
+    request->met = request->running = request->shows = request->spreading = false;
 }
 
 static void hold(mca_coll_pipering_request_t *request, bool hold)
@@ -70,7 +68,7 @@ static void request_destruct(mca_coll_pipering_request_t *request)
         hold(request, false);
     }
     mca_coll_pipering_request_part(request);
-    mca_coll_pipering_lesson_free(request->lesson);
+    mca_coll_pipering_sighting_free(request->sighting);
     if (NULL != request->plan) {
         mca_coll_pipering_plan_release(request->plan);
     }
@@ -122,21 +120,19 @@ void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
                                                request->super.nonblocking);
 }
 
-/* ---- what a call teaches ---- */
+/* ---- what the stream of a call shows ---- */
 
-/* The route whose stream shows what a link costs: the last, which combines nothing. */
+/* The route whose stream shows it: the last, which combines nothing if any does. */
 static const mca_coll_pipering_route_t *clocked_route(const mca_coll_pipering_request_t *request)
 {
     return &request->plan->route[request->plan->pipes - 1];
 }
 
-/* Its link from another node, -1: there is none, or it carries other streams too. */
+/* Its link from another node, -1: there is none. */
 static int clocked_link(const mca_coll_pipering_request_t *request)
 {
-    if (request->plan->row->crosses || mca_coll_pipering_in_rounds(request->plan->row)) {
-        return -1;
-    }
     const mca_coll_pipering_route_t *route = clocked_route(request);
+
     for (int i = 0; i < route->ins; ++i) {
         if (!route->in[i].local) {
             return i;
@@ -145,47 +141,44 @@ static int clocked_link(const mca_coll_pipering_request_t *request)
     return -1;
 }
 
-int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request)
+int mca_coll_pipering_request_watch(mca_coll_pipering_request_t *request)
 {
-    memset(&request->clock, 0, sizeof(request->clock));
-    request->began = mca_coll_pipering_now();
-    request->lesson = mca_coll_pipering_lesson_new(request->call.context);
-    return NULL == request->lesson ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    bool agrees;
+
+    request->shows = mca_coll_pipering_stream_shows(request->call.context, request->plan, &agrees);
+    if (request->shows) {
+        memset(&request->clock, 0, sizeof(request->clock));
+    }
+    if (agrees) {
+        request->sighting = mca_coll_pipering_sighting_new(request->call.context);
+    }
+    return agrees && NULL == request->sighting ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
 }
 
-/*
- * The weight of a stream that a reduction feeds: so little that it counts only until another one
- * has shown what a link costs (coll_pipering_plan_rates.c).
- */
-#define FED 0.01
-
-/* What this rank saw of the stream that came in from another node, if one did. */
-static mca_coll_pipering_rate_t rate_of(const mca_coll_pipering_request_t *request)
+/* Keeps what this rank saw of the stream that came in from another node, if one did. */
+static void note_stream(const mca_coll_pipering_request_t *request)
 {
-    const bool opening = !mca_coll_pipering_rates_known(
-        mca_coll_pipering_lessons_rates(request->call.context));
-    const double seconds = mca_coll_pipering_clock_block(&request->clock, opening);
     const int link = clocked_link(request);
 
-    if (0 > link || 0 == seconds) {
-        return (mca_coll_pipering_rate_t){0, 0, 0};
+    if (0 <= link && 0 < request->clock.least) {
+        const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
+        mca_coll_pipering_stream_note(request->call.context, request->clock.least,
+                                      (double) volume.bytes
+                                          * (double) request->plan->key.sizes.unit
+                                          / (double) volume.blocks);
     }
-    const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
-    const double bytes = (double) volume.bytes * (double) request->plan->key.sizes.unit;
-    const double weight = request->plan->row->fed ? FED : 1;
-    return (mca_coll_pipering_rate_t){.seconds = (float) (seconds * (double) volume.blocks / bytes),
-                                      .bytes = (float) (weight * bytes)};
 }
 
 /* Ranks tell each other what they saw; true if that is over or failed. */
 static bool spread(mca_coll_pipering_request_t *request, int *rc)
 {
+    mca_coll_pipering_context_t *context = request->call.context;
+
     if (!request->spreading) {
-        mca_coll_pipering_lesson_begin(request->lesson, rate_of(request),
-                                       mca_coll_pipering_now() - request->began);
+        mca_coll_pipering_sighting_begin(request->sighting, context);
         request->spreading = true;
     }
-    return mca_coll_pipering_lesson_end(request->call.context, request->lesson, request->plan, rc);
+    return mca_coll_pipering_sighting_end(context, request->sighting, request->plan->total, rc);
 }
 
 /* ---- the life of a request ---- */
@@ -218,7 +211,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     args.overlap = call->key.params.overlap;
     args.collective = (int) call->key.collective;
     args.tag = request->tag;
-    if (NULL != request->lesson && args.route == clocked_route(request)) {
+    if (request->shows && args.route == clocked_route(request)) {
         args.clock = &request->clock;
         args.clocked = clocked_link(request);
     }
@@ -404,7 +397,10 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     if (!request->spreading && !move(request, steps, rc)) {
         return false;
     }
-    if (NULL != request->lesson && OMPI_SUCCESS == *rc && !spread(request, rc)) {
+    if (request->shows && !request->spreading && OMPI_SUCCESS == *rc) {
+        note_stream(request);
+    }
+    if (NULL != request->sighting && OMPI_SUCCESS == *rc && !spread(request, rc)) {
         return false;
     }
     *rc = end_run(request, *rc);

@@ -19,14 +19,13 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_streams.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_engine.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_staging.h"
 #include "ompi/mca/common/irregular/common_irregular_task.h"
 
 BEGIN_C_DECLS
-
-struct mca_coll_pipering_lesson_record_t;
 
 /** What ranks tell each other before a call (coll_pipering_request_meet.c). */
 typedef struct mca_coll_pipering_meeting_t mca_coll_pipering_meeting_t;
@@ -63,8 +62,8 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_pipe_t *first, *last; /**< of these, in the order of the plan's routes */
     mca_coll_pipering_scheduled_t *scheduled; /**< in place of pipelines, owned; or NULL */
     mca_coll_pipering_clock_t clock;
-    struct mca_coll_pipering_lesson_record_t *lesson; /**< of a call that teaches, owned; or NULL */
-    double began; /**< when such a call did, seconds */
+    bool shows;     /**< its stream shows how fast links are */
+    mca_coll_pipering_sighting_t *sighting; /**< ranks agree on that after it, owned; or NULL */
     bool spreading; /**< its pipelines are over, ranks tell each other what they saw */
 } mca_coll_pipering_request_t;
 
@@ -94,10 +93,10 @@ void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request);
 int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
 
 /**
- * The call is to teach what links between nodes cost: before it starts, on all ranks.
- * OMPI_ERR_OUT_OF_RESOURCE: no memory.
+ * Watches how fast the stream of a blocking call comes, if that is to be known: before it starts,
+ * on all ranks. OMPI_ERR_OUT_OF_RESOURCE: no memory.
  */
-int mca_coll_pipering_request_teach(mca_coll_pipering_request_t *request);
+int mca_coll_pipering_request_watch(mca_coll_pipering_request_t *request);
 
 /**
  * Adds a pipeline to a request that begins, for the next route of its plan; `args` with unit,

@@ -90,14 +90,6 @@ static int leave_mesh(mca_coll_pipering_request_t *request)
     mca_coll_pipering_plan_release(request->plan);
     request->plan = NULL;
     request->key.off_mesh = request->key.must_take = true;
-    if (NULL != request->lesson) {
-        /* all ranks teach or none does, and rounds show no rate */
-        request->key.wanted = MCA_COLL_PIPERING_BY_PIPELINE;
-    }
-    if (request->super.nonblocking) {
-        /* ranks come here at different times, when they know different lessons: none counts */
-        request->key.lessons = 0;
-    }
     return mca_coll_pipering_plan_get(request->call.context, &request->key, NULL, &request->plan);
 }
 

@@ -62,13 +62,13 @@ static void print_line(const mca_coll_pipering_request_t *request,
     opal_output(request->call.context->process->output,
                 "coll/pipering: %s on %s: %s, %zu bytes, %d ranks on %d nodes, B %zu "
                 "(equation 2: %zu), window %u, %" PRIu64 " rounds between members predicted, "
-                "%.6f s (rivals %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
+                "%.6f s (below %.6f s); this rank: %s, %" PRIu64 " blocks in (plan "
                 "%" PRIu64 "), %" PRIu64 " out (plan %" PRIu64 "), %" PRIu64 " rounds counted",
                 request->caller.name, request->super.comm->c_name, plan->row->text, plan->total,
                 ompi_comm_size(request->super.comm),
                 mca_coll_pipering_setup_nodes(request->call.context->setup),
                 plan->cut.block_size * plan->key.sizes.unit, plan->equation2, plan->window,
-                plan->rounds, plan->time, plan->rival_time, order, traffic->blocks_in,
+                plan->rounds, plan->time, plan->below.at[0], order, traffic->blocks_in,
                 plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic));
 }
 

@@ -23,13 +23,12 @@ static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_d
     const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
                                                      .dtype = dtype, .op = op};
 
-    int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
+    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
                                          MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    rc = module->previous.scan(sbuf, rbuf, count, dtype, op, comm, module->previous.scan_module);
-    return mca_coll_pipering_lessons_below(&module->context, rc);
+    return module->previous.scan(sbuf, rbuf, count, dtype, op, comm, module->previous.scan_module);
 }
 
 int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,

@@ -48,19 +48,14 @@ int mca_coll_pipering_decline(const mca_coll_pipering_context_t *context, const 
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
-static bool is_reproducible(const mca_coll_pipering_call_t *call,
-                            const mca_coll_pipering_params_t *params)
-{
-    return params->reproducible && call->order_matters;
-}
-
 static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                       const mca_coll_pipering_params_t *params)
 {
     return (mca_coll_pipering_key_t){.collective = call->collective,
                                      .params = *params,
                                      .ordered = NULL != call->op && !ompi_op_is_commute(call->op),
-                                     .reproducible = is_reproducible(call, params),
+                                     .order_matters = call->order_matters,
+                                     .streamed = call->context->streamed,
                                      .root = call->root,
                                      .sizes = call->sizes};
 }
@@ -80,14 +75,12 @@ static void explain(const mca_coll_pipering_call_t *call)
 }
 
 /*
- * A reproducible call of fewer bytes than min_total is too short for a chain, too. Only the record
- * of calls tells these apart: most small calls pass through before anybody asks for their order.
+ * A call whose order matters, of fewer bytes than min_total, is too short for a chain, too. Only the
+ * record of calls tells these apart: most small calls pass through before anybody asks for it.
  */
 static void record_short(const mca_coll_pipering_call_t *call)
 {
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-
-    if (is_reproducible(call, &params)) {
+    if (call->order_matters) {
         mca_coll_pipering_why_left(call->context, MCA_COLL_PIPERING_FALLBACK_SHORT);
     }
 }
@@ -148,12 +141,10 @@ int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
     return rc;
 }
 
-/* Leaves a call to the module below, which is faster than the plan, or is timed to see. */
+/* Leaves a call to the module below, which is faster than the plan. */
 static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
 {
-    const int rc =
-        decline(call, MCA_COLL_PIPERING_TAKEN == plan->reason ? MCA_COLL_PIPERING_FALLBACK_MODEL
-                                                              : plan->reason);
+    const int rc = decline(call, plan->reason);
 
     mca_coll_pipering_plan_release(plan);
     return rc;
@@ -171,119 +162,13 @@ static int find_plan(const mca_coll_pipering_call_t *call, const mca_coll_piperi
 
 /* ---- blocking calls ---- */
 
-/*
- * Whether the component may try another block size. Along a mesh the size sets the order in which
- * a reproducible call combines.
- */
-static bool is_free(const mca_coll_pipering_params_t *params, const mca_coll_pipering_plan_t *plan)
-{
-    const bool fixed = 0 != params->mesh_packet || plan->key.reproducible;
-
-    return 0 == params->block_size && MCA_COLL_PIPERING_MODEL_SEARCH == params->block_model
-           && !plan->row->whole && !mca_coll_pipering_in_rounds(plan->row)
-           && !(NULL != plan->row->room && fixed);
-}
-
-/* A call that teaches takes, in place of *plan, one that this component serves. */
-static int replace_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
-                        mca_coll_pipering_plan_t **plan)
-{
-    mca_coll_pipering_plan_release(*plan);
-    key->must_take = true;
-    return find_plan(call, key, NULL, plan);
-}
-
-/* A call that teaches is left below, to see what that takes. */
-static int leave_to_teach(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
-{
-    const int rc = mca_coll_pipering_lessons_begin_below(call->context, plan);
-
-    if (OMPI_SUCCESS == rc) {
-        return leave(call, plan);
-    }
-    mca_coll_pipering_plan_release(plan);
-    return rc;
-}
-
-/*
- * The plan of a call that teaches. Some calls are left below to see what that takes, or taken
- * though they would be left, or go by the other way in place of a pipeline, or by that. Some take
- * other blocks than they would, so that the cost of a block can be told from that of a byte.
- */
-static int find_teaching_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
-                              mca_coll_pipering_plan_t **plan)
-{
-    mca_coll_pipering_context_t *context = call->context;
-    const mca_coll_pipering_server_t server = mca_coll_pipering_lessons_turn(context, *plan);
-
-    if (MCA_COLL_PIPERING_BY_BELOW == server) {
-        return leave_to_teach(call, *plan);
-    }
-    key->wanted = server;
-    if (MCA_COLL_PIPERING_TAKEN != (*plan)->reason
-        || server != mca_coll_pipering_server((*plan)->row)) {
-        return replace_plan(call, key, plan);
-    }
-    const size_t block = (*plan)->cut.block_size * key->sizes.unit;
-    const size_t varied = is_free(&key->params, *plan)
-                              ? mca_coll_pipering_lessons_vary(context, *plan)
-                              : block;
-    if (varied == block) {
-        return OMPI_SUCCESS;
-    }
-    key->varied = true;
-    key->params.block_size = varied;
-    return replace_plan(call, key, plan);
-}
-
-/* Whether a call is to go through a pipeline, to learn from, since nothing is known of links. */
-static bool is_wanted(const mca_coll_pipering_call_t *call, const mca_coll_pipering_key_t *key,
-                      bool teaches)
-{
-    return mca_coll_pipering_collective_row(call->collective)->learns
-           && MCA_COLL_PIPERING_AUTO == key->params.algorithm
-           && mca_coll_pipering_lessons_wanted(call->context, &key->params, call->total, teaches);
-}
-
-/* The plan of a blocking call. */
-static int find_blocking_plan(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
-                              mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan,
-                              bool *teaches)
-{
-    mca_coll_pipering_context_t *context = call->context;
-
-    key->lessons = 1 + mca_coll_pipering_lessons_over(context);
-    key->wanted = is_wanted(call, key, false) ? MCA_COLL_PIPERING_BY_PIPELINE
-                                              : MCA_COLL_PIPERING_BY_ANY;
-    int rc = mca_coll_pipering_plan_get(context, key, recalled, plan);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    rc = mca_coll_pipering_lessons_count(context, *plan, teaches);
-    if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_plan_release(*plan);
-        return rc;
-    }
-    if (*teaches) {
-        if (MCA_COLL_PIPERING_BY_ANY == key->wanted && is_wanted(call, key, true)) {
-            key->wanted = MCA_COLL_PIPERING_BY_PIPELINE;
-            rc = replace_plan(call, key, plan);
-        }
-        rc = OMPI_SUCCESS == rc ? find_teaching_plan(call, key, plan) : rc;
-        *teaches = OMPI_SUCCESS == rc;
-        return rc;
-    }
-    return MCA_COLL_PIPERING_TAKEN == (*plan)->reason ? OMPI_SUCCESS : leave(call, *plan);
-}
-
 static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_params_t *params,
                mca_coll_pipering_plan_t *recalled)
 {
-    mca_coll_pipering_key_t key = key_of(call, params);
+    const mca_coll_pipering_key_t key = key_of(call, params);
     mca_coll_pipering_plan_t *plan;
-    bool teaches = false;
 
-    int rc = find_blocking_plan(call, &key, recalled, &plan, &teaches);
+    int rc = find_plan(call, &key, recalled, &plan);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
@@ -295,10 +180,7 @@ static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_par
     request->plan = plan;
     mca_coll_pipering_why_taken(call->context, plan->row->text);
     mca_coll_pipering_request_take_tags(request);
-    rc = teaches ? mca_coll_pipering_lessons_meet(call->context) : OMPI_SUCCESS;
-    if (OMPI_SUCCESS == rc && teaches) {
-        rc = mca_coll_pipering_request_teach(request);
-    }
+    rc = mca_coll_pipering_request_watch(request);
     if (OMPI_SUCCESS != rc) {
         mca_common_irregular_task_free(&request->super);
         return rc;
@@ -346,8 +228,8 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
  * all ranks at the same place in their sequence of calls, the model judges it as any other.
  * Before that, gathers are taken whatever their size; of the other calls, for which Open MPI has
  * pipelines of its own, large ones are.
- * A reproducible call must not depend on what was called before, so its size alone
- * decides: the vector must be long enough for a chain of all ranks.
+ * A call whose order of combining matters must not depend on what was called before, so its size
+ * alone decides: the vector must be long enough for a chain of all ranks.
  */
 static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *call,
                                               const mca_coll_pipering_params_t *params)
@@ -364,7 +246,7 @@ static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *ca
             return unlike;
         }
     }
-    if (MCA_COLL_PIPERING_AUTO == params->algorithm && is_reproducible(call, params)) {
+    if (MCA_COLL_PIPERING_AUTO == params->algorithm && call->order_matters) {
         return call->total < links * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SHORT
                                                        : MCA_COLL_PIPERING_TAKEN;
     }
@@ -393,9 +275,8 @@ static int make_request(const mca_coll_pipering_call_t *call, mca_coll_pipering_
         return rc;
     }
     mca_coll_pipering_key_t key = key_of(call, &params);
-    key.must_take = !context->set_up || key.reproducible;
+    key.must_take = !context->set_up || key.order_matters;
     if (context->set_up) {
-        key.lessons = 1 + mca_coll_pipering_lessons_over(context);
         rc = find_plan(call, &key, recalled, &plan);
         if (OMPI_SUCCESS != rc) {
             return rc;

@@ -9,26 +9,32 @@
  */
 /**
  * @file
- * The choice: rows of the registry, weighed by one model, and whether the best of them is
- * worth it.
+ * The choice: rows of the registry and the module below, weighed by one model at both ends of what
+ * is known of links.
  *
- * Which algorithm serves a reduction, or none, sets the order in which values are combined, and
- * with it the bits of a sum of floating-point values. So for a reproducible call the model is
- * asked with nominal costs, and what is measured chooses the block size only.
+ *                  links as fast as        links as slow as       regret: times as long
+ *                  they may be             they may be            as the best, at worst
+ *     row A        0.4 ms  (1.6 x)         9 ms   (1 x)           1.6
+ *     row B        0.3 ms  (1.2 x)         25 ms  (2.8 x)         2.8
+ *     below        0.25 ms (1 x)           40 ms  (4.4 x)         4.4
+ *
+ * The row of least regret serves the call if its regret, times a margin, is less than that of the
+ * module below. Where the rate of links is known both ends are one, and regret is the ratio of
+ * times. A function of its arguments alone: no state, no trial.
  */
 
 #include "coll_pipering_draft.h"
 
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
+
 #include <math.h>
 
 /*
- * Nominal costs: TCP over Ethernet of 1 Gbit/s. What counts is the bytes that pass in the
- * time of a block, 1250; faster networks have 10 times as many, slower ones half.
+ * The module below must be so many times as slow by the model as the best row, which knows neither
+ * all that delays blocks of a pipeline nor, where ranks share processors, who waits for whom.
  */
-static const mca_coll_pipering_cost_t nominal_cost
-    = {.net = {.alpha = 10e-6, .beta = 8e-9, .latency = 10e-6, .overlap = true, .gap = 1e-6},
-       .local = {.alpha = 1e-6, .beta = 1e-10, .latency = 1e-6, .overlap = true, .gap = 1e-6}};
-#define NOMINAL_COMBINE 2e-10
+#define MARGIN 1.05
+#define MARGIN_SHARED 1.2
 
 /* Most ranks per processor for which a node has processors enough. */
 #define LOCAL_LOAD 2
@@ -37,7 +43,7 @@ static const mca_coll_pipering_cost_t nominal_cost
 
 static bool is_forced(const mca_coll_pipering_key_t *key)
 {
-    return key->must_take || key->wanted || MCA_COLL_PIPERING_AUTO != key->params.algorithm;
+    return key->must_take || MCA_COLL_PIPERING_AUTO != key->params.algorithm;
 }
 
 static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
@@ -53,16 +59,30 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
                                           plan->cut.block_size * plan->key.sizes.unit);
 }
 
-/* Two ranks send each other one message below, which blocks of it cannot beat. */
-static bool is_exchange_of_two(const mca_coll_pipering_draft_t *draft)
+/* How many times as long as the best a call takes, at worst. */
+static double regret(const mca_coll_pipering_times_t *time, const mca_coll_pipering_times_t *least)
 {
-    return 2 == draft->ranks && 2 == draft->nodes
-           && mca_coll_pipering_collective_row(draft->plan->key.collective)->gathers;
+    return fmax(time->at[0] / least->at[0], time->at[1] / least->at[1]);
 }
 
-static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft)
+/* The least of rows and the module below, at each end. */
+static mca_coll_pipering_times_t find_least(const mca_coll_pipering_plan_t *plan)
+{
+    mca_coll_pipering_times_t least = plan->below;
+
+    for (int i = 0; i < plan->weighed_count; ++i) {
+        least.at[0] = fmin(least.at[0], plan->weighed[i].time.at[0]);
+        least.at[1] = fmin(least.at[1], plan->weighed[i].time.at[1]);
+    }
+    return least;
+}
+
+static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
+                                        const mca_coll_pipering_weighed_t *best,
+                                        const mca_coll_pipering_times_t *least)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
+    const double margin = 1 < draft->load ? MARGIN_SHARED : MARGIN;
 
     if (is_forced(&plan->key)) {
         return MCA_COLL_PIPERING_TAKEN;
@@ -71,18 +91,77 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft)
         return pays_on_one_node(draft) ? MCA_COLL_PIPERING_TAKEN
                                        : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    if (is_exchange_of_two(draft)) {
-        return MCA_COLL_PIPERING_FALLBACK_MODEL;
+    return regret(&best->time, least) * margin < regret(&plan->below, least)
+               ? MCA_COLL_PIPERING_TAKEN
+               : MCA_COLL_PIPERING_FALLBACK_MODEL;
+}
+
+/* ---- rates of links ---- */
+
+/* The rates that are looked at, in nanoseconds a byte. */
+typedef struct {
+    double beta[2]; /* the fastest and the slowest links */
+    bool doubted;   /* they differ */
+} range_t;
+
+static range_t range_of(const mca_coll_pipering_draft_t *draft)
+{
+    const mca_coll_pipering_key_t *key = &draft->plan->key;
+    const double *value = draft->machine->value;
+    const double least = value[MCA_COLL_PIPERING_NET_BETA];
+    /* what order values are combined in depends on one rate alone, not on whether it is true */
+    const bool doubted = mca_coll_pipering_machine_doubted(draft->machine) && !key->order_matters
+                         && 0 == key->params.beta && 1 < draft->nodes;
+
+    return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
+}
+
+static void look_at(mca_coll_pipering_draft_t *draft, double beta)
+{
+    draft->cost = mca_coll_pipering_cost_of(draft->machine, beta, draft->load,
+                                            &draft->plan->key.params);
+}
+
+/* The rate for which blocks are chosen: the middle of the range by ratio. */
+static void look_at_middle(mca_coll_pipering_draft_t *draft, const range_t *range)
+{
+    look_at(draft, range->doubted ? sqrt(range->beta[0] * range->beta[1]) : range->beta[0]);
+}
+
+/* ---- the module below ---- */
+
+static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t *draft,
+                                                 const mca_coll_pipering_cost_t *cost)
+{
+    const mca_coll_pipering_plan_t *plan = draft->plan;
+    const bool gathers = mca_coll_pipering_collective_row(plan->key.collective)->gathers;
+
+    return (mca_coll_pipering_below_call_t){
+        .modules = draft->below,
+        .collective = (mca_coll_pipering_below_collective_t) plan->key.collective,
+        .ordered = plan->key.ordered,
+        .ranks = draft->ranks,
+        .nodes = draft->nodes,
+        .ppn = draft->ppn,
+        .equal = draft->ppn * draft->nodes == draft->ranks,
+        .root = plan->key.root,
+        .total = plan->total,
+        .unit = plan->key.sizes.unit,
+        .bytes = gathers ? plan->all.bytes : NULL,
+        .node_of = draft->node_of,
+        .cost = cost,
+        .combine = draft->combine,
+        .scratch = draft->problem.scratch};
+}
+
+static void weigh_below(mca_coll_pipering_draft_t *draft, const range_t *range)
+{
+    for (int end = 0; end < 2; ++end) {
+        const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(
+            draft->machine, range->beta[end], draft->load, &draft->plan->key.params);
+        const mca_coll_pipering_below_call_t call = below_call(draft, &cost);
+        draft->plan->below.at[end] = mca_coll_pipering_below_time(&call).time;
     }
-    const mca_coll_pipering_factors_t *factors = draft->cost.net.factors;
-    const mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(plan);
-    /* rounds that do not pay by the model have not beaten a pipeline */
-    const double slack = mca_coll_pipering_in_rounds(plan->row) ? HUGE_VAL
-                                                                : MCA_COLL_PIPERING_RIVAL_SLACK;
-    const bool pays = MCA_COLL_PIPERING_BY_OTHER == mca_coll_pipering_server(plan->row)
-                          ? mca_coll_pipering_factors_other_pays(factors, &forecast, slack)
-                          : mca_coll_pipering_factors_pay(factors, &forecast, slack);
-    return pays ? MCA_COLL_PIPERING_TAKEN : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
 
 /* ---- rows ---- */
@@ -90,7 +169,6 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft)
 static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
     draft->plan->row = row;
-    draft->plan->hops = draft->nodes - 1;
     row->plan(draft);
 }
 
@@ -114,140 +192,91 @@ static const mca_coll_pipering_row_t *forced_row(const mca_coll_pipering_draft_t
 
 static bool is_weighed(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    return !row->forced && can_serve(draft, row) && (NULL == row->suits || row->suits(draft));
+    return !row->forced && can_serve(draft, row) && (NULL == row->suits || row->suits(draft))
+           && MCA_COLL_PIPERING_WEIGHED > draft->plan->weighed_count;
 }
 
-/* The modelled times of a pipeline and of the other way. */
-static mca_coll_pipering_forecast_t compare(const mca_coll_pipering_plan_t *pipeline,
-                                            const mca_coll_pipering_plan_t *other)
+/* A block size for which the streams of a vector show how fast links are. */
+static size_t bound_shown(const mca_coll_pipering_plan_t *plan, size_t block)
 {
-    mca_coll_pipering_forecast_t forecast = mca_coll_pipering_plan_forecast(pipeline);
+    const size_t unit = plan->key.sizes.unit;
+    const size_t most = plan->total / MCA_COLL_PIPERING_SHOWN_BLOCKS / unit * unit;
+    const bool gathers = mca_coll_pipering_collective_row(plan->key.collective)->gathers;
 
-    forecast.other_time = other->time;
-    return forecast;
+    return !gathers && MCA_COLL_PIPERING_SHOWN_BYTES <= plan->total && unit <= most && most < block
+               ? most
+               : block;
 }
 
-/* Rows of one way by the model; of two as lessons want it, or by what they have measured. */
-static bool beats(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
-{
-    const mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_factors_t *factors = draft->cost.net.factors;
-    const mca_coll_pipering_server_t its = mca_coll_pipering_server(plan->row);
-    const bool modelled = NULL == plan->row->beats ? plan->time < best->time
-                                                   : plan->row->beats(draft, best);
-
-    if (its == mca_coll_pipering_server(best->row)) {
-        return modelled;
-    }
-    if (MCA_COLL_PIPERING_BY_ANY != plan->key.wanted) {
-        return its == plan->key.wanted;
-    }
-    const bool other = MCA_COLL_PIPERING_BY_OTHER == its;
-    const mca_coll_pipering_forecast_t forecast = other ? compare(best, plan)
-                                                        : compare(plan, best);
-    return other == mca_coll_pipering_factors_other_beats(factors, &forecast, other == modelled);
-}
-
-/* What lessons ask of the best of each way. */
-static void note_modelled(mca_coll_pipering_plan_t *plan)
-{
-    if (MCA_COLL_PIPERING_BY_PIPELINE == mca_coll_pipering_server(plan->row)) {
-        if (0 == plan->pipeline_time || plan->time < plan->pipeline_time) {
-            plan->pipeline_time = plan->time;
-            plan->pipeline_block = plan->cut.block_size;
-        }
-    } else if (0 == plan->other_time || plan->time < plan->other_time) {
-        plan->other_time = plan->time;
-    }
-}
-
-/*
- * The plan that was the best so far again, with what is noted of the one that lost, whose pipelines
- * may have taken its places.
- */
-static void take_back(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_plan_t *best)
+/* The best blocks, or lanes, of a row for the middle of the range, and what they take at its ends. */
+static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row,
+                  const range_t *range)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_weighed_t *weighed = &plan->weighed[plan->weighed_count++];
 
-    if (mca_coll_pipering_in_rounds(plan->row)) {
-        const double other_time = plan->other_time;
-        *plan = *best;
-        plan->other_time = other_time;
-    } else {
-        plan_by(draft, best->row);
-    }
-}
-
-static void plan_by_best(mca_coll_pipering_draft_t *draft)
-{
-    mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_collective_t collective = plan->key.collective;
-    const mca_coll_pipering_row_t *row = mca_coll_pipering_next_row(collective, NULL);
-
+    look_at_middle(draft, range);
     plan_by(draft, row);
-    note_modelled(plan);
-    while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
-        if (is_weighed(draft, row)) {
-            const mca_coll_pipering_plan_t best = *plan;
-            plan_by(draft, row);
-            note_modelled(plan);
-            if (!beats(draft, &best)) {
-                take_back(draft, &best);
-            }
+    weighed->row = row;
+    weighed->block = plan->cut.block_size * plan->key.sizes.unit;
+    weighed->time = (mca_coll_pipering_times_t){{plan->time, plan->time}};
+    if (range->doubted) {
+        weighed->block = bound_shown(plan, weighed->block);
+    }
+    draft->fixed_block = weighed->block;
+    draft->fixed_lanes = mca_coll_pipering_in_rounds(row) ? plan->grid.lanes : 0;
+    for (int end = 0; range->doubted && end < 2; ++end) {
+        look_at(draft, range->beta[end]);
+        plan_by(draft, row);
+        weighed->time.at[end] = plan->time;
+    }
+    draft->fixed_block = 0;
+    draft->fixed_lanes = 0;
+}
+
+static const mca_coll_pipering_weighed_t *find_best(const mca_coll_pipering_plan_t *plan,
+                                                    const mca_coll_pipering_times_t *least)
+{
+    const mca_coll_pipering_weighed_t *best = &plan->weighed[0];
+
+    for (int i = 1; i < plan->weighed_count; ++i) {
+        if (regret(&plan->weighed[i].time, least) < regret(&best->time, least)) {
+            best = &plan->weighed[i];
         }
     }
+    return best;
 }
 
-static void choose(mca_coll_pipering_draft_t *draft)
+static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range)
 {
-    const mca_coll_pipering_row_t *row = forced_row(draft);
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_row_t *row = NULL;
 
-    if (NULL == row) {
-        plan_by_best(draft);
-    } else {
-        plan_by(draft, row);
+    while (NULL != (row = mca_coll_pipering_next_row(plan->key.collective, row))) {
+        if (is_weighed(draft, row)) {
+            weigh(draft, row, range);
+        }
     }
-    draft->plan->reason = judge(draft);
-}
-
-/*
- * Vectors that are short for a chain of so many nodes, or a tree of that depth. Where links are
- * slow a pipeline would gain there, but where they are fast it loses more, and what is measured has
- * no say.
- */
-static bool is_short(const mca_coll_pipering_draft_t *draft)
-{
-    const mca_coll_pipering_key_t *key = &draft->plan->key;
-
-    return !key->must_take && MCA_COLL_PIPERING_AUTO == key->params.algorithm && 1 < draft->nodes
-           && draft->plan->total < (size_t) draft->plan->hops * key->params.min_total;
-}
-
-/*
- * The choice by nominal costs, cut into blocks by measured ones; but streams along a mesh combine
- * in orders of their own, and the size of a block says which elements go along which stream.
- */
-static void choose_by_nominal(mca_coll_pipering_draft_t *draft)
-{
-    mca_coll_pipering_draft_t nominal = *draft;
-
-    nominal.cost = nominal_cost;
-    nominal.combine = NOMINAL_COMBINE;
-    choose(&nominal);
-    if (NULL != draft->plan->row->room) {
-        draft->nominal_block = draft->plan->cut.block_size * draft->plan->key.sizes.unit;
-    }
-    plan_by(draft, draft->plan->row);
-    if (MCA_COLL_PIPERING_TAKEN == draft->plan->reason && is_short(draft)) {
-        draft->plan->reason = MCA_COLL_PIPERING_FALLBACK_SHORT;
-    }
+    const mca_coll_pipering_times_t least = find_least(plan);
+    const mca_coll_pipering_weighed_t *best = find_best(plan, &least);
+    look_at_middle(draft, range);
+    draft->fixed_block = best->block;
+    plan_by(draft, best->row);
+    plan->reason = judge(draft, best, &least);
 }
 
 void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft)
 {
-    if (draft->plan->key.reproducible) {
-        choose_by_nominal(draft);
+    const mca_coll_pipering_row_t *row = forced_row(draft);
+    const range_t range = range_of(draft);
+
+    draft->plan->weighed_count = 0;
+    weigh_below(draft, &range);
+    if (NULL == row) {
+        choose_freely(draft, &range);
     } else {
-        choose(draft);
+        look_at_middle(draft, &range);
+        plan_by(draft, row);
+        draft->plan->reason = MCA_COLL_PIPERING_TAKEN;
     }
 }

@@ -17,8 +17,9 @@
 #define MCA_COLL_PIPERING_CHOICE_H
 
 #include "coll_pipering_registry.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_rates.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
@@ -46,13 +47,11 @@ static inline size_t mca_coll_pipering_size_of(const mca_coll_pipering_sizes_t *
 typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_collective_t collective;
     mca_coll_pipering_params_t params;
-    unsigned lessons; /**< 1 + those that were over when it was made; 0: it knows of none */
+    bool streamed;  /**< it knows the rate of links that streams have shown */
     bool must_take; /**< nobody else can serve the call any more */
-    mca_coll_pipering_server_t wanted; /**< to learn from; never MCA_COLL_PIPERING_BY_BELOW */
-    bool varied;    /**< the block size of the parameters is not the user's: the call teaches */
     bool off_mesh;  /**< not along a mesh, even if the communicator has one */
     bool ordered;   /**< of a reduction: the operation does not commute */
-    bool reproducible; /**< likewise: values must be combined in the same order on every run */
+    bool order_matters; /**< likewise: to the bits of the result, as of floating-point values */
     int root;
     mca_coll_pipering_sizes_t sizes; /**< its counts are borrowed */
 } mca_coll_pipering_key_t;
@@ -63,6 +62,25 @@ typedef struct mca_coll_pipering_places_t {
     size_t *bytes;  /**< [ring.size] by rank, in units */
     size_t *starts; /**< [ring.size] where they begin, of a scattered vector */
 } mca_coll_pipering_places_t;
+
+/** Modelled seconds at both ends of what is known of links, the faster one first. */
+typedef struct mca_coll_pipering_times_t {
+    double at[2];
+} mca_coll_pipering_times_t;
+
+/** Bytes and blocks of a call from which its streams show how fast links are. */
+#define MCA_COLL_PIPERING_SHOWN_BYTES ((size_t) 64 * 1024)
+#define MCA_COLL_PIPERING_SHOWN_BLOCKS 8
+
+/** Rows that the choice weighs for one call at most. */
+#define MCA_COLL_PIPERING_WEIGHED 8
+
+/** A row that was weighed. */
+typedef struct mca_coll_pipering_weighed_t {
+    const mca_coll_pipering_row_t *row;
+    size_t block; /**< bytes; in rounds, the largest contribution */
+    mca_coll_pipering_times_t time;
+} mca_coll_pipering_weighed_t;
 
 /** All that is decided for a call; kept while in use. */
 typedef struct mca_coll_pipering_plan_t {
@@ -89,12 +107,12 @@ typedef struct mca_coll_pipering_plan_t {
     bool shared;               /**< links inside a node go through ring buffers */
     size_t equation2;          /**< B of the corrected equation (2), of a gather */
     uint64_t rounds;           /**< of the ring of nodes, or stages of the chain */
-    int hops;                  /**< links between nodes that a block passes one after the other */
     mca_coll_pipering_volume_t in, out; /**< of this rank, over all its links; in bytes */
     size_t in_from_network;    /**< bytes */
-    double time, rival_time;   /**< modelled seconds */
-    double pipeline_time, other_time; /**< likewise, of the best of each way; 0: not weighed */
-    size_t pipeline_block;             /**< units, likewise */
+    double time;               /**< modelled seconds */
+    mca_coll_pipering_times_t below; /**< likewise, of the module below */
+    mca_coll_pipering_weighed_t weighed[MCA_COLL_PIPERING_WEIGHED]; /**< none if one is forced */
+    int weighed_count;
     void *memory;
     size_t size; /**< bytes of it */
 } mca_coll_pipering_plan_t;
@@ -102,10 +120,11 @@ typedef struct mca_coll_pipering_plan_t {
 /** What a plan rests on besides the key; equal on all ranks but for `me`. */
 typedef struct mca_coll_pipering_facts_t {
     int ranks, nodes, me;
+    int ppn;            /**< most ranks on a node */
     const int *node_of; /**< [ranks] the lowest rank on the node of each rank; borrowed */
     double load;        /**< most ranks per processor */
-    double combine;     /**< seconds in which a rank combines a byte */
-    mca_coll_pipering_cost_t cost;
+    mca_coll_pipering_below_t below; /**< the modules that serve calls that this one leaves */
+    const mca_coll_pipering_machine_t *machine; /**< borrowed */
     const struct mca_coll_pipering_ways_t *ways; /**< along a mesh, wound; NULL: there is none */
 } mca_coll_pipering_facts_t;
 
@@ -124,14 +143,12 @@ static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t col
            && MCA_COLL_PIPERING_AUTO == algorithm && 2 > nodes;
 }
 
-/** Costs, with those that `params` gives in their place. */
-mca_coll_pipering_cost_t
-mca_coll_pipering_cost_given(mca_coll_pipering_cost_t cost,
-                             const mca_coll_pipering_params_t *params);
-
-/** The same by what is known of rates, with `load` ranks a processor. */
-mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates_t *rates,
-                                                   double load,
+/**
+ * Costs of a machine whose links take `beta` nanoseconds a byte, with `load` ranks a processor, and
+ * those that `params` gives in their place.
+ */
+mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machine_t *machine,
+                                                   double beta, double load,
                                                    const mca_coll_pipering_params_t *params);
 
 /**
@@ -157,13 +174,6 @@ void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan);
 
 /** Bytes of a block on average over all contributions. O(p). */
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan);
-
-/** The bytes in all from which a call is no small one, and the first of a series teaches. */
-#define MCA_COLL_PIPERING_LESSON_LEAST ((size_t) 32 * 1024)
-
-/** What the model says of a plan. */
-mca_coll_pipering_forecast_t
-mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }

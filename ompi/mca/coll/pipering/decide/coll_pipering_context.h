@@ -19,12 +19,13 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_params.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_rates.h"
+#include "coll_pipering_adapters.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
 #include "ompi/mca/common/irregular/common_irregular.h"
 
 BEGIN_C_DECLS
 
-struct mca_coll_pipering_lessons_t;
 struct mca_coll_pipering_plan_t;
 struct mca_coll_pipering_setup_t;
 struct mca_coll_pipering_verdict_t;
@@ -37,9 +38,26 @@ typedef struct mca_coll_pipering_counters_t {
     opal_atomic_int64_t blocks_received, blocks_sent;
     opal_atomic_int64_t bytes_received, bytes_sent, bytes_from_network, bytes_shared;
     opal_atomic_int64_t rounds;
-    opal_atomic_int64_t plans, lessons, fixed_point_sums;
+    opal_atomic_int64_t plans, fixed_point_sums;
     opal_atomic_int64_t algorithm_used, block_size_used, predicted_rounds, predicted_time;
 } mca_coll_pipering_counters_t;
+
+/** The rate of links that streams of a communicator have shown. */
+typedef struct mca_coll_pipering_frozen_t {
+    uint64_t bytes; /**< of the call, 0: none has */
+    uint32_t beta;  /**< picoseconds a byte */
+    uint32_t pad;
+} mca_coll_pipering_frozen_t;
+
+/** Keeps what was seen of more bytes, then of slower links; commutative. */
+static inline void mca_coll_pipering_frozen_merge(mca_coll_pipering_frozen_t *frozen,
+                                                  const mca_coll_pipering_frozen_t *other)
+{
+    if (other->bytes > frozen->bytes
+        || (other->bytes == frozen->bytes && other->beta > frozen->beta)) {
+        *frozen = *other;
+    }
+}
 
 /** What the communicators of a process share. */
 typedef struct mca_coll_pipering_process_t {
@@ -48,8 +66,14 @@ typedef struct mca_coll_pipering_process_t {
     mca_coll_pipering_counters_t counters;
     mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
     const char *mesh; /**< what the user declares of the machine's wiring, "" or NULL: nothing */
+    const char *machine; /**< the file that describes the machine, "" or NULL: none */
+    double processors;   /**< that the user gives a node, 0: those that there are */
     opal_mutex_t lock;                  /**< of what follows */
-    mca_coll_pipering_rates_t rates;    /**< what this process has learnt last */
+    mca_coll_pipering_frozen_t frozen;  /**< what streams of its communicators have shown */
+    bool asked;                         /**< the next two are there */
+    mca_coll_pipering_word_t word;      /**< of its adapters */
+    mca_coll_pipering_machine_t given;  /**< by a file */
+    uint32_t given_hash;                /**< 0: no file is given, or it cannot be used */
     struct mca_coll_pipering_wiring_t *wiring; /**< what is declared, NULL: not read yet */
 } mca_coll_pipering_process_t;
 
@@ -61,7 +85,11 @@ typedef struct mca_coll_pipering_context_t {
     ompi_communicator_t *comm;
     mca_coll_pipering_process_t *process;
     struct mca_coll_pipering_setup_t *setup; /**< NULL before the first call that wants it */
-    struct mca_coll_pipering_lessons_t *lessons; /**< NULL before a call that could teach */
+    mca_coll_pipering_below_t below; /**< the modules below, as far as this rank knows */
+    bool streamed;     /**< streams have shown the rate of links ... */
+    mca_coll_pipering_machine_t machine; /**< ... of which the machine is this */
+    int streams;       /**< calls that have shown it so far */
+    uint32_t seen;     /**< picoseconds a byte, by this rank; 0: nothing yet */
     opal_atomic_int64_t gathers; /**< in rounds, that have begun */
     enum {
         MCA_COLL_PIPERING_JOBS_UNKNOWN,

@@ -18,12 +18,14 @@
 
 #include "coll_pipering_decide.h"
 
-#include "coll_pipering_lessons.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
 #include "coll_pipering_setup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "opal/util/output.h"
 
 static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipering_params_t *b)
 {
@@ -35,7 +37,6 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
            && a->reorder_empties == b->reorder_empties
            && a->ring_buffer_size == b->ring_buffer_size
            && a->ring_buffer_blocks == b->ring_buffer_blocks && a->overlap == b->overlap
-           && a->reproducible == b->reproducible
            && a->outlier_fraction == b->outlier_fraction
            && a->outlier_threshold == b->outlier_threshold
            && a->outlier_min_total == b->outlier_min_total
@@ -61,8 +62,8 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 {
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return a->collective == b->collective && a->must_take == b->must_take
-           && a->wanted == b->wanted && a->varied == b->varied && a->lessons == b->lessons
-           && a->ordered == b->ordered && a->reproducible == b->reproducible
+           && a->streamed == b->streamed && a->ordered == b->ordered
+           && a->order_matters == b->order_matters
            && a->off_mesh == b->off_mesh && a->root == b->root && a->sizes.unit == b->sizes.unit
            && same_params(&a->params, &b->params);
 }
@@ -70,21 +71,14 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
 /* Plans of a communicator are kept as long as they are no more bytes than this, but for one. */
 #define PLANS_BYTES ((size_t) 64 * 1024)
 
-/* What is known where the key was made, which is nothing before a blocking call has set up. */
-static mca_coll_pipering_cost_t cost_of(const mca_coll_pipering_context_t *context,
-                                        const mca_coll_pipering_plan_t *plan)
+/* The machine as it was known where the key was made. */
+static const mca_coll_pipering_machine_t *machine_of(const mca_coll_pipering_context_t *context,
+                                                     const mca_coll_pipering_key_t *key)
 {
-    const mca_coll_pipering_rates_t none = {.of = {{0, 0, 0}}};
-    const bool knows = 0 < plan->key.lessons;
-    mca_coll_pipering_cost_t cost
-        = mca_coll_pipering_cost_of(knows ? mca_coll_pipering_lessons_rates(context) : &none,
-                                    mca_coll_pipering_setup_load(context->setup),
-                                    &plan->key.params);
-
-    if (knows) {
-        cost.net.factors = mca_coll_pipering_lessons_factors(context, plan);
+    if (key->order_matters) {
+        return mca_coll_pipering_setup_stated(context->setup);
     }
-    return cost;
+    return key->streamed ? &context->machine : mca_coll_pipering_setup_machine(context->setup);
 }
 
 /* The mesh of a communicator, with the cycles of it that calls may go along; false: no memory. */
@@ -106,9 +100,10 @@ static bool fill_plan(mca_coll_pipering_context_t *context, mca_coll_pipering_pl
            .nodes = mca_coll_pipering_setup_nodes(context->setup),
            .me = ompi_comm_rank(context->comm),
            .node_of = node_of,
+           .ppn = mca_coll_pipering_setup_ppn(context->setup),
            .load = mca_coll_pipering_setup_load(context->setup),
-           .combine = mca_coll_pipering_setup_combine(context->setup),
-           .cost = cost_of(context, plan),
+           .below = mca_coll_pipering_setup_below(context->setup),
+           .machine = machine_of(context, &plan->key),
            .ways = ways};
 
     mca_coll_pipering_nodes_fill(context->comm, node_of);
@@ -193,6 +188,36 @@ static mca_coll_pipering_plan_t *find_plan(mca_coll_pipering_context_t *context,
     return NULL;
 }
 
+/* Tells users what the choice says of every row. */
+static void report_plan(const mca_coll_pipering_context_t *context,
+                        const mca_coll_pipering_plan_t *plan)
+{
+    char rows[512] = "";
+    size_t length = 0;
+
+    if (!mca_coll_pipering_is_verbose(context->process, context->comm)) {
+        return;
+    }
+    for (int i = 0; i < plan->weighed_count && length < sizeof(rows); ++i) {
+        const mca_coll_pipering_weighed_t *weighed = &plan->weighed[i];
+        length += (size_t) snprintf(rows + length, sizeof(rows) - length, "%s B %zu %.6f",
+                                    weighed->row->value, weighed->block, weighed->time.at[0]);
+        if (weighed->time.at[0] != weighed->time.at[1] && length < sizeof(rows)) {
+            length += (size_t) snprintf(rows + length, sizeof(rows) - length, " to %.6f",
+                                        weighed->time.at[1]);
+        }
+        if (length < sizeof(rows)) {
+            length += (size_t) snprintf(rows + length, sizeof(rows) - length, " s, ");
+        }
+    }
+    opal_output(context->process->output,
+                "coll/pipering: %s of %zu bytes on %s: %sbelow %.6f to %.6f s: %s",
+                mca_coll_pipering_collective_row(plan->key.collective)
+                    ->name[MCA_COLL_PIPERING_BLOCKING],
+                plan->total, context->comm->c_name, rows, plan->below.at[0], plan->below.at[1],
+                MCA_COLL_PIPERING_TAKEN == plan->reason ? plan->row->value : "below");
+}
+
 /* Makes a plan and keeps it in place of the oldest. */
 static int add_plan(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
                     mca_coll_pipering_plan_t **plan)
@@ -201,6 +226,7 @@ static int add_plan(mca_coll_pipering_context_t *context, const mca_coll_piperin
 
     if (OMPI_SUCCESS == rc) {
         mca_common_irregular_count(&context->process->counters.plans, 1);
+        report_plan(context, *plan);
         make_room(context, (*plan)->size);
         forget(context, context->oldest);
         context->plan[context->oldest] = *plan;

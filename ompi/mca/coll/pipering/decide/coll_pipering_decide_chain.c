@@ -19,16 +19,6 @@
 #include "coll_pipering_draft.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_chain.h"
 
-#include <math.h>
-
-/*
- * Elements that fill whole vector registers, whatever their type. An operation may treat
- * the elements that do not fill one differently, where they are NaNs, zeros of two signs, or
- * overflow, so blocks of a reproducible call end between whole registers.
- */
-#define WHOLE_VECTORS ((size_t) 64)
-#define VECTOR_UNIT_MOST 32 /* bytes; an element of a larger type is no vector operation's */
-
 static const mca_coll_pipering_key_t *key_of(const mca_coll_pipering_draft_t *draft)
 {
     return &draft->plan->key;
@@ -104,57 +94,15 @@ static size_t units_of(const mca_coll_pipering_plan_t *plan, size_t bytes)
     return bytes < plan->key.sizes.unit ? 1 : bytes / plan->key.sizes.unit;
 }
 
-/* Whether what is measured must not show where blocks end. */
-static bool wants_whole_vectors(const mca_coll_pipering_key_t *key)
-{
-    return key->reproducible && (key->varied || 0 == key->params.block_size)
-           && key->sizes.unit <= VECTOR_UNIT_MOST;
-}
-
-/* As many blocks as before, of whole vectors each but for the last. */
-static void align_blocks(mca_coll_pipering_plan_t *plan)
-{
-    const size_t units = plan->bytes[0]; /* of the largest contribution */
-    const size_t vectors = plan->cut.block_size / WHOLE_VECTORS;
-    const size_t size = (0 < vectors ? vectors : 1) * WHOLE_VECTORS;
-    const size_t even = mca_coll_pipering_blocks(units, mca_coll_pipering_blocks(units, size));
-
-    plan->cut.block_size = mca_coll_pipering_blocks(even, WHOLE_VECTORS) * WHOLE_VECTORS;
-    plan->cut.split = MCA_COLL_PIPERING_SPLIT_FULL;
-}
-
 void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    bytes = mca_coll_pipering_bound_block(draft, 0 < draft->nominal_block ? draft->nominal_block
-                                                                          : bytes);
-    const size_t given = mca_coll_pipering_given_block(plan);
-    plan->cut.block_size = units_of(plan, 0 < given ? given : bytes);
-    if (wants_whole_vectors(&plan->key)) {
-        align_blocks(plan);
-    }
+    const size_t given = mca_coll_pipering_given_block(draft);
+    plan->cut.block_size = units_of(plan, 0 < given ? given
+                                                    : mca_coll_pipering_bound_block(draft, bytes));
     plan->window = mca_coll_pipering_choose_window(&plan->key.params,
                                                    plan->cut.block_size * plan->key.sizes.unit);
-}
-
-/*
- * Modelled seconds, from below, of what else an MPI library does: a tree of nodes that
- * passes the vector on whole, or parts of it scattered and gathered over all ranks,
- * which a scan, or an operation that does not commute, does not allow.
- */
-double mca_coll_pipering_vector_rival_time(const mca_coll_pipering_draft_t *draft)
-{
-    const mca_coll_pipering_link_cost_t *link = 1 < draft->nodes ? &draft->cost.net
-                                                                 : &draft->cost.local;
-    const double members = 1 < draft->nodes ? draft->nodes : draft->ranks;
-    const double m = (double) draft->plan->total, steps = ceil(log2(members)), p = draft->ranks;
-    const double start = link->alpha + link->latency;
-    const double tree = steps * (start + m * link->beta);
-    const double scattered = (steps + members - 1) * start + 2 * m * link->beta * (p - 1) / p;
-    const bool whole = is_scan(draft) || key_of(draft)->ordered;
-
-    return tree < scattered || whole ? tree : scattered;
 }
 
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
@@ -174,7 +122,6 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_chain_search(&problem));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
     plan->time = times * mca_coll_pipering_chain_time(&problem, block);
-    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
     plan->rounds = (uint64_t) times
                    * mca_coll_pipering_stages(
                        (uint64_t) (problem.passes * (shape.across + shape.inside)),
@@ -239,7 +186,6 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
-    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
                    * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2;

@@ -57,7 +57,6 @@ void mca_coll_pipering_plan_mesh_lines(mca_coll_pipering_draft_t *draft)
     plan->cut.block_size = plan->largest;
     plan->rounds = (uint64_t) mca_coll_pipering_lines_phases(&lines, phase);
     plan->time = mca_coll_pipering_lines_time(&problem);
-    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
 }
 
 void mca_coll_pipering_count_lines(mca_coll_pipering_draft_t *draft)

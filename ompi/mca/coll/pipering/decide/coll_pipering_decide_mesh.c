@@ -58,7 +58,6 @@ static void size_streams(mca_coll_pipering_draft_t *draft,
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
     const size_t blocks = mca_coll_pipering_blocks(plan->total, block);
     plan->time = mca_coll_pipering_streams_time(streams, block);
-    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
     plan->rounds = mca_coll_pipering_stages(
         (uint64_t) (streams->passes * (streams->hops + streams->inside)),
         mca_coll_pipering_blocks(blocks, (size_t) streams->streams));
@@ -118,7 +117,6 @@ void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_alone(plan);
     plan->pipes = trees;
-    plan->hops = streams.hops;
     size_streams(draft, &streams);
 }
 
@@ -296,7 +294,7 @@ static void pose_problem(mca_coll_pipering_draft_t *draft)
 void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t given = mca_coll_pipering_given_block(plan);
+    const size_t given = mca_coll_pipering_given_block(draft);
 
     mca_coll_pipering_place(plan, &plan->all);
     plan->ring = draft->ways->ring[0];
@@ -310,7 +308,6 @@ void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     draft->problem.bytes = plan->bytes;
     draft->problem.cost = draft->cost;
     plan->equation2 = mca_coll_pipering_equation2(&draft->problem, false);
-    plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
     plan->pipes = count_rings(draft->ways);
 }
 
@@ -333,7 +330,6 @@ void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
-    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1) * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2 * rings;
 }

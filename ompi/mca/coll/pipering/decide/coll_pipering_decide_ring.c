@@ -45,8 +45,8 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
     if (plan->row->whole) {
         return plan->largest;
     }
-    if (0 < mca_coll_pipering_given_block(plan)) {
-        return mca_coll_pipering_given_block(plan);
+    if (0 < mca_coll_pipering_given_block(draft)) {
+        return mca_coll_pipering_given_block(draft);
     }
     if (MCA_COLL_PIPERING_MODEL_EQUATION2 == params->block_model) {
         return plan->equation2;
@@ -73,7 +73,6 @@ void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
     plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->cut.block_size);
     plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
     plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
-    plan->rival_time = mca_coll_pipering_rival_time(&draft->problem);
 }
 
 void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft)

@@ -24,18 +24,6 @@
 #include "coll_pipering_draft.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_outliers.h"
 
-/*
- * A ring is left for an exchange if that takes less than this part of the ring's modelled
- * time: the model knows less of it, as it does not overlap its rounds.
- */
-#define RING_SLACK 0.75
-
-/*
- * With outliers this is the algorithm for the call, so others must be so much faster by the
- * model, which knows them worse.
- */
-#define OUTLIER_SLACK 3
-
 /* Fewer ranks have hardly fewer messages in rounds than one after the other. */
 #define LEAST_RANKS 6
 
@@ -67,9 +55,13 @@ static double time_of(const mca_coll_pipering_draft_t *draft, const mca_coll_pip
     return mca_coll_pipering_grid_time(&problem);
 }
 
-/* The faster of all at once and in lanes; its modelled time. */
+/* The faster of all at once and in lanes, or what is chosen already; its modelled time. */
 static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipering_grid_t *grid)
 {
+    if (0 < draft->fixed_lanes) {
+        grid->lanes = draft->fixed_lanes;
+        return time_of(draft, grid);
+    }
     const double time = time_of(draft, grid);
 
     if (2 > grid->ring->nodes || grid->ring->nodes == grid->ring->size
@@ -84,21 +76,6 @@ static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipe
         return time_in_lanes;
     }
     return time;
-}
-
-bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
-                                   const mca_coll_pipering_plan_t *other)
-{
-    const mca_coll_pipering_plan_t *plan = draft->plan;
-    const double rival_time = plan->rival_time;
-
-    if (plan->time < RING_SLACK * other->time
-        && (plan->key.must_take
-            || plan->time <= MCA_COLL_PIPERING_RIVAL_SLACK * rival_time)) {
-        return true;
-    }
-    return plan->time < other->time && plan->time <= OUTLIER_SLACK * rival_time
-           && has_outliers(draft);
 }
 
 bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft)
@@ -121,8 +98,7 @@ bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
 
-    return MCA_COLL_PIPERING_BY_PIPELINE != plan->key.wanted && !plan->key.varied
-           && LEAST_RANKS <= draft->ranks
+    return LEAST_RANKS <= draft->ranks
            && (plan->total >= plan->key.params.rounds_min_total || has_outliers(draft));
 }
 
@@ -150,8 +126,6 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
         .lanes = 1,
         .dissemination = MCA_COLL_PIPERING_DISSEMINATION == plan->row->algorithm};
     plan->time = choose_lanes(draft, &plan->grid);
-    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, &plan->grid);
-    plan->rival_time = mca_coll_pipering_grid_rival_time(&problem);
     plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->window = 0;
     plan->cut.block_size = plan->largest;

@@ -49,6 +49,5 @@ void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_two_trees_search(&trees));
     const size_t block = plan->cut.block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_two_trees_time(&trees, block);
-    plan->rival_time = mca_coll_pipering_vector_rival_time(draft);
     plan->rounds = mca_coll_pipering_blocks(plan->total, block);
 }

@@ -60,12 +60,15 @@ unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *param
     return (unsigned) (window > WINDOW_MOST ? WINDOW_MOST : window);
 }
 
-size_t mca_coll_pipering_given_block(const mca_coll_pipering_plan_t *plan)
+size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft)
 {
-    const mca_coll_pipering_params_t *params = &plan->key.params;
+    const mca_coll_pipering_params_t *params = &draft->plan->key.params;
 
-    return 0 == params->block_size && NULL != plan->row->room ? params->mesh_packet
-                                                              : params->block_size;
+    if (0 < draft->fixed_block) {
+        return draft->fixed_block;
+    }
+    return 0 == params->block_size && NULL != draft->plan->row->room ? params->mesh_packet
+                                                                     : params->block_size;
 }
 
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
@@ -75,19 +78,6 @@ double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
         = mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, all);
 
     return (double) plan->total / (double) volume.blocks;
-}
-
-mca_coll_pipering_forecast_t mca_coll_pipering_plan_forecast(const mca_coll_pipering_plan_t *plan)
-{
-    const bool other = MCA_COLL_PIPERING_BY_OTHER == mca_coll_pipering_server(plan->row);
-    const size_t block = other ? plan->pipeline_block : plan->cut.block_size;
-
-    return (mca_coll_pipering_forecast_t){
-        .bytes = (double) plan->total,
-        .block_size = (double) (block * plan->key.sizes.unit),
-        .time = other ? plan->pipeline_time : plan->time,
-        .other_time = other ? plan->time : plan->other_time,
-        .rival_time = plan->rival_time};
 }
 
 static void trim(const mca_coll_pipering_plan_t *plan, const mca_coll_pipering_ring_t *ring,

@@ -30,21 +30,19 @@ typedef struct mca_coll_pipering_draft_t {
     mca_coll_pipering_plan_t *plan;
     const int *node_of; /**< [p] the lowest rank on the node of each rank */
     int ranks, nodes, me;
+    int ppn;        /**< most ranks on a node */
     double load;    /**< most ranks per processor */
+    mca_coll_pipering_below_t below;
     double combine; /**< seconds a byte */
     const mca_coll_pipering_ways_t *ways; /**< of its mesh, with cycles; NULL: there is none */
-    mca_coll_pipering_cost_t cost;
+    const mca_coll_pipering_machine_t *machine;
+    mca_coll_pipering_cost_t cost; /**< of it, at the rate of links that is looked at */
+    size_t fixed_block;            /**< bytes of a block, chosen at another rate; 0: none is */
+    int fixed_lanes;               /**< likewise, of a gather in rounds */
     mca_coll_pipering_problem_t problem; /**< of a gather */
-    size_t nominal_block; /**< bytes of a block by nominal costs, whatever is measured; 0: any */
     uint64_t *blocks;                    /**< [p] */
     void *order_scratch;
 } mca_coll_pipering_draft_t;
-
-/**
- * A call is taken if it is not slower than this many times the modelled time of its
- * rivals, which leave out what unpipelined algorithms lose on the way.
- */
-#define MCA_COLL_PIPERING_RIVAL_SLACK 1.10
 
 /** Bytes of a block where ranks share nothing but memory: what a cache holds many of. */
 #define MCA_COLL_PIPERING_LOCAL_BLOCK ((size_t) 32 * 1024)
@@ -65,8 +63,8 @@ bool mca_coll_pipering_can_share(const mca_coll_pipering_params_t *params, size_
 unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *params,
                                          size_t block_bytes);
 
-/** The bytes of a block that the user wants, 0: the model is to choose. */
-size_t mca_coll_pipering_given_block(const mca_coll_pipering_plan_t *plan);
+/** The bytes of a block that the user wants, or that are chosen already; 0: the model chooses. */
+size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft);
 
 /** Fills in what a plan that is made moves in and out of this rank. O(p). */
 void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft);
@@ -91,8 +89,6 @@ bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_suits_dissemination(const mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_rounds_beat(const mca_coll_pipering_draft_t *draft,
-                                   const mca_coll_pipering_plan_t *other);
 
 /** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
@@ -151,9 +147,6 @@ size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
 
 /** Cuts the vector into blocks of the bytes that a search found, or that the user wants. */
 void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes);
-
-/** Modelled seconds, from below, of what else an MPI library does with the vector. */
-double mca_coll_pipering_vector_rival_time(const mca_coll_pipering_draft_t *draft);
 
 /* ---- the choice (coll_pipering_choice.c) ---- */
 

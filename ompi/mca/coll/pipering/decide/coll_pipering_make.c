@@ -24,10 +24,6 @@
 #define LEAST_ALPHA 1e-7
 #define LEAST_BETA 1e-12
 
-/* Costs inside a node, where a block is copied twice, each time by another processor. */
-#define LOCAL_ALPHA 1e-6
-#define LOCAL_BETA 0.3e-9
-
 /* An alpha given by the user is the paper's: the whole cost of a block, which nothing overlaps. */
 static mca_coll_pipering_link_cost_t give_cost(mca_coll_pipering_link_cost_t cost, double alpha,
                                                double beta)
@@ -43,28 +39,17 @@ static mca_coll_pipering_link_cost_t give_cost(mca_coll_pipering_link_cost_t cos
     return cost;
 }
 
-mca_coll_pipering_cost_t
-mca_coll_pipering_cost_given(mca_coll_pipering_cost_t cost,
-                             const mca_coll_pipering_params_t *params)
-{
-    return (mca_coll_pipering_cost_t){
-        .net = give_cost(cost.net, params->alpha, params->beta),
-        .local = give_cost(cost.local, params->local_alpha, params->local_beta)};
-}
-
-mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_rates_t *rates,
-                                                   double load,
+mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machine_t *machine,
+                                                   double beta, double load,
                                                    const mca_coll_pipering_params_t *params)
 {
-    const double ranks = fmax(1, load);
-    const mca_coll_pipering_link_cost_t local = {.alpha = ranks * LOCAL_ALPHA,
-                                                 .gap = ranks * LOCAL_ALPHA,
-                                                 .latency = ranks * LOCAL_ALPHA,
-                                                 .beta = ranks * LOCAL_BETA,
-                                                 .overlap = true};
+    const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(machine, beta, load);
 
-    return mca_coll_pipering_cost_given(
-        (mca_coll_pipering_cost_t){mca_coll_pipering_rates_cost(rates, ranks), local}, params);
+    return (mca_coll_pipering_cost_t){
+        .net = give_cost(cost.net, params->alpha, params->beta),
+        .local = give_cost(cost.local, params->local_alpha, params->local_beta),
+        /* an alpha that a user gives is all that handling takes */
+        .crowd = 0 < params->alpha ? 1 : cost.crowd};
 }
 
 /* ---- memory ---- */
@@ -208,7 +193,9 @@ void mca_coll_pipering_plan_release(mca_coll_pipering_plan_t *plan)
 static bool take_scratch(mca_coll_pipering_draft_t *draft)
 {
     const size_t blocks = aligned((size_t) draft->ranks * sizeof(uint64_t));
-    const size_t model = aligned(mca_coll_pipering_model_scratch(draft->ranks));
+    const size_t ring = mca_coll_pipering_model_scratch(draft->ranks);
+    const size_t below = mca_coll_pipering_below_scratch(draft->ranks);
+    const size_t model = aligned(ring < below ? below : ring);
     char *scratch = malloc(blocks + model + mca_coll_pipering_order_scratch(draft->ranks));
 
     draft->blocks = (uint64_t *) scratch;
@@ -227,10 +214,13 @@ static mca_coll_pipering_draft_t draft_of(mca_coll_pipering_plan_t *plan,
                                        .ranks = facts->ranks,
                                        .nodes = facts->nodes,
                                        .me = facts->me,
+                                       .ppn = facts->ppn,
                                        .load = facts->load,
-                                       .combine = facts->combine,
+                                       .below = facts->below,
+                                       .combine = mca_coll_pipering_machine_combine(
+                                           facts->machine, facts->load),
                                        .ways = facts->ways,
-                                       .cost = facts->cost};
+                                       .machine = facts->machine};
 }
 
 void mca_coll_pipering_plan_route(mca_coll_pipering_plan_t *plan,

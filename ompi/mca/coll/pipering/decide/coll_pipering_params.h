@@ -62,8 +62,8 @@ typedef struct mca_coll_pipering_params_t {
     size_t rounds_min_total;  /**< bytes from which gathers in rounds need no outliers */
     size_t rounds_max_total;  /**< bytes that they may be about */
     size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
-    double alpha, beta;             /**< seconds, seconds a byte; 0: learnt */
-    double local_alpha, local_beta; /**< the same inside a node; 0: a default */
+    double alpha, beta;             /**< seconds, seconds a byte; 0: as the machine says */
+    double local_alpha, local_beta; /**< the same inside a node */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
     int ring_buffer_blocks;  /**< blocks ahead there, 0: as many as fit */
     size_t mesh_packet; /**< bytes of a block along a mesh, 0: as block_size and the model say */
@@ -72,7 +72,6 @@ typedef struct mca_coll_pipering_params_t {
     bool reorder_nodes;
     bool reorder_empties;
     bool overlap;
-    bool reproducible; /**< where order matters nothing measured decides on it */
 } mca_coll_pipering_params_t;
 
 /** Values of variables for sizes; a larger one counts as 0. */
@@ -98,7 +97,7 @@ typedef enum {
     MCA_COLL_PIPERING_FALLBACK_MODEL,
     MCA_COLL_PIPERING_FALLBACK_UNLIKE,
     MCA_COLL_PIPERING_FALLBACK_UNEQUAL,
-    MCA_COLL_PIPERING_FALLBACK_SHORT,    /**< a reproducible reduction */
+    MCA_COLL_PIPERING_FALLBACK_SHORT,    /**< a nonblocking one whose order matters */
     MCA_COLL_PIPERING_FALLBACK_UNCHOSEN, /**< auto never takes it; no model is asked */
     MCA_COLL_PIPERING_FALLBACK_MESHLESS, /**< it goes along a mesh, which is not there */
     MCA_COLL_PIPERING_REASONS

@@ -36,38 +36,28 @@
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
                                       .gathers = true,
-                                      .learns = true,
-                                      .lesson = MCA_COLL_PIPERING_LESSON_GATHER,
                                       .rings = MESH_STREAMS},
     [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
                                      .gathers = true,
-                                     .learns = true,
-                                     .lesson = MCA_COLL_PIPERING_LESSON_GATHER,
                                      .rings = MESH_STREAMS},
     [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
-                                 .learns = true,
-                                 .lesson = MCA_COLL_PIPERING_LESSON_BROADCAST,
                                  .chains = MESH_STREAMS,
                                  .fills = FILLS_LESS,
                                  .fills_loaded = FILLS_LEAST},
     [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
-                                  .lesson = MCA_COLL_PIPERING_LESSON_REDUCTION,
                                   .chains = MESH_STREAMS,
                                   .fills = FILLS,
                                   .fills_loaded = FILLS},
     [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
-                                .lesson = MCA_COLL_PIPERING_LESSON_SCAN,
                                 .chains = 1,
                                 .fills = FILLS,
                                 .fills_loaded = FILLS},
     [MCA_COLL_PIPERING_EXSCAN] = {.name = {"exscan", "iexscan", "exscan_init"},
-                                  .lesson = MCA_COLL_PIPERING_LESSON_SCAN,
                                   .chains = 1,
                                   .fills = FILLS_LESS,
                                   .fills_loaded = FILLS_LESS},
     [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
                                      .scatters = true,
-                                     .lesson = MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL,
                                      .chains = MESH_STREAMS,
                                      .rings = MESH_STREAMS,
                                      .fills = FILLS,
@@ -93,7 +83,7 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .plan = mca_coll_pipering_plan_rounds,                                  \
     .volumes = mca_coll_pipering_count_rounds,                              \
     .can = mca_coll_pipering_can_double,                                    \
-    .suits = mca_coll_pipering_suits_doubling, .beats = mca_coll_pipering_rounds_beat
+    .suits = mca_coll_pipering_suits_doubling
 #define DISSEMINATION                                                       \
     .algorithm = MCA_COLL_PIPERING_DISSEMINATION, .value = "dissemination", \
     .help = "in rounds", .text = "dissemination",                           \
@@ -101,7 +91,7 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .plan = mca_coll_pipering_plan_rounds,                                  \
     .volumes = mca_coll_pipering_count_rounds,                              \
     .can = mca_coll_pipering_can_disseminate,                               \
-    .suits = mca_coll_pipering_suits_dissemination, .beats = mca_coll_pipering_rounds_beat
+    .suits = mca_coll_pipering_suits_dissemination
 
 #define GATHER_CYCLES                                                       \
     .algorithm = MCA_COLL_PIPERING_MESH_CYCLES, .value = "mesh_cycles",     \
@@ -178,7 +168,6 @@ static const mca_coll_pipering_row_t rows[] = {
      .text = "merged pipelines",
      .pipes = 2,
      .links = 2,
-     .fed = true,
      .plan = mca_coll_pipering_plan_chain,
      .route = mca_coll_pipering_route_chain},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
@@ -210,7 +199,6 @@ static const mca_coll_pipering_row_t rows[] = {
      .help = "along a Hamiltonian path of a mesh to its root, and back; without one, or with an "
              "operation that does not commute: merged",
      .text = "path of a mesh, there and back",
-     .fed = true,
      .instead = MCA_COLL_PIPERING_MERGED},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
      .algorithm = MCA_COLL_PIPERING_MESH_CYCLES,

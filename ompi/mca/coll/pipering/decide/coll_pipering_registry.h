@@ -19,7 +19,6 @@
 #define MCA_COLL_PIPERING_REGISTRY_H
 
 #include "coll_pipering_params.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_factors.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
@@ -47,22 +46,11 @@ typedef enum {
     MCA_COLL_PIPERING_MESH_LINES = 13
 } mca_coll_pipering_algorithm_t;
 
-/** Collectives that show the same of the model (coll_pipering_lessons.c). */
-typedef enum {
-    MCA_COLL_PIPERING_LESSON_GATHER,
-    MCA_COLL_PIPERING_LESSON_BROADCAST,
-    MCA_COLL_PIPERING_LESSON_REDUCTION,
-    MCA_COLL_PIPERING_LESSON_SCAN,
-    MCA_COLL_PIPERING_LESSON_REDUCTION_TO_ALL
-} mca_coll_pipering_lesson_t;
-
 /** What the floors have to know of a collective. */
 typedef struct mca_coll_pipering_collective_row_t {
     const char *name[MCA_COLL_PIPERING_FORMS]; /**< of its functions, without MPI_ */
     bool gathers;  /**< each rank has a contribution, else a root or all have a vector */
     bool scatters; /**< the vector may be scattered */
-    bool learns;   /**< is taken, to learn of links, while nothing is known of them */
-    mca_coll_pipering_lesson_t lesson;
     int chains, rings; /**< that messages may go along in one call and need tags of their own */
     int fills, fills_loaded; /**< on one node it pays from so many times the bytes that fill a chain
                                   of ranks, and where these share processors; 0: never */
@@ -84,7 +72,6 @@ typedef struct mca_coll_pipering_row_t {
     bool scatters; /**< its pipelines go around the ring, one after the other */
     bool serial;   /**< a pipeline begins when the one before is over */
     bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
-    bool fed;      /**< a reduction feeds its last pipeline, and slows down the rate it shows */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
     void (*route)(struct mca_coll_pipering_draft_t *draft);
@@ -94,9 +81,6 @@ typedef struct mca_coll_pipering_row_t {
     bool (*can)(const struct mca_coll_pipering_draft_t *draft);
     /** Whether it is weighed where none is forced; NULL: where it can serve the call. */
     bool (*suits)(const struct mca_coll_pipering_draft_t *draft);
-    /** Whether by the model its plan, the draft's, beats another; NULL: if it takes less time. */
-    bool (*beats)(const struct mca_coll_pipering_draft_t *draft,
-                  const struct mca_coll_pipering_plan_t *other);
     bool forced; /**< it is never weighed */
 } mca_coll_pipering_row_t;
 
@@ -104,14 +88,6 @@ typedef struct mca_coll_pipering_row_t {
 static inline bool mca_coll_pipering_in_rounds(const mca_coll_pipering_row_t *row)
 {
     return NULL != row->volumes;
-}
-
-/** As who lessons know it: the other way of a collective, or a pipeline. */
-static inline mca_coll_pipering_server_t
-mca_coll_pipering_server(const mca_coll_pipering_row_t *row)
-{
-    return mca_coll_pipering_in_rounds(row) || row->scatters ? MCA_COLL_PIPERING_BY_OTHER
-                                                             : MCA_COLL_PIPERING_BY_PIPELINE;
 }
 
 const mca_coll_pipering_collective_row_t *

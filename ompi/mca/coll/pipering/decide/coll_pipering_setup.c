@@ -12,26 +12,31 @@
  * Setup of a communicator: its ranks agree on all facts that their plans of a call depend on.
  *
  *     join      ranks agree on whether their data representation and their variables are equal,
- *               whether all nodes are known, on the known rates of links, and on whether they see
- *               the same mesh
- *     place     if a rank does not know the node of another one, all report their nodes
+ *               on the machine, and on whether they see the same nodes and the same mesh
+ *     place     if a rank does not know the node of another one, or sees other nodes, all report
+ *               their nodes
  *     compare   if variables differ, all report theirs, and rank 0 names the differences
  *
- * The setup does not block: a nonblocking call progresses it, and later calls on the
- * communicator wait for it. It measures no links; lessons do (coll_pipering_lessons.c).
+ * The machine is, in this order: that of a file, if all ranks have the same; what adapters say,
+ * if that is no mere bound; what streams of other communicators have shown; the bound.
  *
- * Cost: ceil(log2 p) messages of some hundred bytes; once in a job as many with 16 p bytes
- * in all. A communicator keeps no memory that grows with p.
+ * The setup does not block: a nonblocking call progresses it, and later calls on the
+ * communicator wait for it. It measures nothing.
+ *
+ * Cost: ceil(log2 p) messages of some hundred bytes; where PMIx does not know the nodes of all
+ * ranks, once in a job as many with 16 p bytes in all. A communicator keeps no memory that grows
+ * with p.
  */
 
 #include "coll_pipering_setup.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "coll_pipering_mesh.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_clock.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
 #include "ompi/mca/common/irregular/common_irregular_agree.h"
 #include "opal/util/arch.h"
@@ -40,39 +45,137 @@
 
 typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 
-/* The value of the join's agreement: least and most of the values that must be equal. */
+/* The least and the most of a value that should be equal. */
 typedef struct {
-    uint32_t arch_least, arch_most;
-    uint32_t variables_least, variables_most;
-    uint32_t mesh_least, mesh_most;
+    uint32_t least, most;
+} both_t;
+
+/* The value of the join's agreement. */
+typedef struct {
+    both_t arch, variables, mesh, nodes, given, below;
     uint32_t lacks; /* 1: some rank does not know all nodes */
-    float combine;  /* least seconds a byte that is combined */
-    mca_coll_pipering_rates_t rates;
+    float load;     /* most ranks a processor on a node */
+    mca_coll_pipering_word_t word;
+    mca_coll_pipering_frozen_t frozen;
 } join_t;
 
 struct mca_coll_pipering_setup_t {
+    mca_coll_pipering_context_t *context;
     ompi_communicator_t *comm;
     mca_coll_pipering_process_t *process;
-    int tag;   /* of its messages, and of lessons */
+    int tag;   /* of its messages, and of streams */
     int error; /* OMPI_SUCCESS, or the first error */
     stage_t stage;
     bool alike, equal;
     mca_coll_pipering_nodes_t nodes;
-    double combine;                  /* seconds a byte that is combined */
-    mca_coll_pipering_rates_t rates; /* known before the first lesson on the communicator */
+    mca_coll_pipering_machine_t stated;  /* by a file or adapters */
+    mca_coll_pipering_machine_t machine; /* the same, or with the rate that streams have shown */
+    mca_coll_pipering_below_t below;
     mca_coll_pipering_ways_t *ways;  /* NULL: the communicator has no mesh */
     mca_common_irregular_agreement_t agreement;
     join_t *join; /* NULL once the setup is ready */
     void *values; /* [p] values of a collection */
 };
 
+/* ---- what this process knows of the machine ---- */
+
+/* The text of a file; NULL: it cannot be read, and errno says why. */
+static char *read_text(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *text = NULL;
+    size_t length = 0, room = 0;
+
+    while (NULL != in && !feof(in) && !ferror(in)) {
+        if (length + 1 >= room) {
+            room = 2 * room + 4096;
+            char *more = realloc(text, room);
+            if (NULL == more) {
+                free(text);
+                (void) fclose(in);
+                errno = ENOMEM;
+                return NULL;
+            }
+            text = more;
+        }
+        length += fread(text + length, 1, room - length - 1, in);
+        text[length] = '\0';
+    }
+    if (NULL != in && ferror(in)) {
+        free(text);
+        text = NULL;
+        errno = EIO;
+    }
+    if (NULL != in) {
+        (void) fclose(in);
+    }
+    return text;
+}
+
+static void refuse(const char *path, const char *said)
+{
+    opal_show_help("help-coll-pipering.txt", "machine", true, path, said);
+}
+
+/* The machine of a file; false: it says nothing, or nothing that can be used. */
+static bool read_machine(const char *path, const mca_coll_pipering_word_t *word,
+                         mca_coll_pipering_machine_t *machine)
+{
+    char said[MCA_COLL_PIPERING_MACHINE_SAID];
+
+    if (NULL == path || '\0' == *path) {
+        return false;
+    }
+    char *text = read_text(path);
+    if (NULL == text) {
+        refuse(path, strerror(errno));
+        return false;
+    }
+    *machine = mca_coll_pipering_machine_usual((mca_coll_pipering_transport_t) word->transport, 0,
+                                               0);
+    machine->value[MCA_COLL_PIPERING_NET_ALPHA] = machine->value[MCA_COLL_PIPERING_NET_COPY] = 0;
+    const bool good = mca_coll_pipering_machine_read(machine, text, said);
+    free(text);
+    if (!good) {
+        refuse(path, said);
+        return false;
+    }
+    if (0 == machine->value[MCA_COLL_PIPERING_NET_ALPHA]
+        || 0 == machine->value[MCA_COLL_PIPERING_NET_BETA]) {
+        refuse(path, "net_alpha and net_beta must be there, above 0");
+        return false;
+    }
+    return true;
+}
+
+/* Once a process: the PML must have been selected. */
+static void ask(mca_coll_pipering_process_t *process)
+{
+    if (!process->asked) {
+        process->word = mca_coll_pipering_adapters_word();
+        process->given_hash = read_machine(process->machine, &process->word, &process->given)
+                                  ? mca_coll_pipering_machine_hash(&process->given)
+                                  : 0;
+        process->asked = true;
+    }
+}
+
 /* ---- join ---- */
 
-/* Widens a range by another one. */
-static void widen(uint32_t *least, uint32_t *most, uint32_t its_least, uint32_t its_most)
+static both_t both(uint32_t value)
 {
-    *least = its_least < *least ? its_least : *least;
-    *most = its_most > *most ? its_most : *most;
+    return (both_t){value, value};
+}
+
+static void widen(both_t *both, both_t its)
+{
+    both->least = its.least < both->least ? its.least : both->least;
+    both->most = its.most > both->most ? its.most : both->most;
+}
+
+static bool are_equal(both_t both)
+{
+    return both.least == both.most;
 }
 
 static void merge_join(void *value, const void *other)
@@ -80,13 +183,16 @@ static void merge_join(void *value, const void *other)
     join_t *mine = value;
     const join_t *its = other;
 
-    widen(&mine->arch_least, &mine->arch_most, its->arch_least, its->arch_most);
-    widen(&mine->variables_least, &mine->variables_most, its->variables_least,
-          its->variables_most);
-    widen(&mine->mesh_least, &mine->mesh_most, its->mesh_least, its->mesh_most);
+    widen(&mine->arch, its->arch);
+    widen(&mine->variables, its->variables);
+    widen(&mine->mesh, its->mesh);
+    widen(&mine->nodes, its->nodes);
+    widen(&mine->given, its->given);
+    widen(&mine->below, its->below);
     mine->lacks |= its->lacks;
-    mine->combine = its->combine < mine->combine ? its->combine : mine->combine;
-    mca_coll_pipering_rates_merge(&mine->rates, &its->rates);
+    mine->load = fmaxf(mine->load, its->load);
+    mca_coll_pipering_word_merge(&mine->word, &its->word);
+    mca_coll_pipering_frozen_merge(&mine->frozen, &its->frozen);
 }
 
 static uint32_t hash_of(const mca_coll_pipering_setup_t *setup, int variable)
@@ -109,20 +215,25 @@ static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
 
 static void begin_join(mca_coll_pipering_setup_t *setup)
 {
-    const uint32_t variables = hash_of(setup, setup->process->equal.count);
-    const uint32_t arch = opal_local_arch, mesh = mca_coll_pipering_ways_hash(setup->ways);
+    mca_coll_pipering_process_t *process = setup->process;
+    const bool known = mca_coll_pipering_nodes_find(setup->comm);
 
-    *setup->join = (join_t){.arch_least = arch,
-                            .arch_most = arch,
-                            .variables_least = variables,
-                            .variables_most = variables,
-                            .mesh_least = mesh,
-                            .mesh_most = mesh,
-                            .lacks = !mca_coll_pipering_nodes_known(setup->comm),
-                            .combine = (float) mca_coll_pipering_combine_cost()};
-    OPAL_THREAD_LOCK(&setup->process->lock);
-    setup->join->rates = setup->process->rates;
-    OPAL_THREAD_UNLOCK(&setup->process->lock);
+    if (known) {
+        setup->nodes = mca_coll_pipering_nodes_count(setup->comm);
+    }
+    *setup->join = (join_t){.arch = both(opal_local_arch),
+                            .variables = both(hash_of(setup, process->equal.count)),
+                            .mesh = both(mca_coll_pipering_ways_hash(setup->ways)),
+                            .nodes = both(setup->nodes.hash),
+                            .below = both((uint32_t) setup->context->below),
+                            .lacks = !known,
+                            .load = (float) setup->nodes.load};
+    OPAL_THREAD_LOCK(&process->lock);
+    ask(process);
+    setup->join->given = both(process->given_hash);
+    setup->join->word = process->word;
+    setup->join->frozen = process->frozen;
+    OPAL_THREAD_UNLOCK(&process->lock);
     setup->stage = JOIN;
     if (new_agreement(setup, sizeof(join_t))) {
         mca_common_irregular_combine(&setup->agreement, merge_join, setup->join);
@@ -170,12 +281,6 @@ static void begin_place(mca_coll_pipering_setup_t *setup)
     }
 }
 
-static void count_nodes(mca_coll_pipering_setup_t *setup)
-{
-    setup->nodes = mca_coll_pipering_nodes_count(setup->comm);
-    be_ready(setup);
-}
-
 static void end_place(mca_coll_pipering_setup_t *setup)
 {
     const int p = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
@@ -187,7 +292,8 @@ static void end_place(mca_coll_pipering_setup_t *setup)
     }
     end_collection(setup);
     if (OMPI_SUCCESS == setup->error) {
-        count_nodes(setup);
+        setup->nodes = mca_coll_pipering_nodes_count(setup->comm);
+        be_ready(setup);
     }
 }
 
@@ -215,13 +321,36 @@ static void end_compare(mca_coll_pipering_setup_t *setup)
 
 /* ---- the stages ---- */
 
+/* Tells users, once a job, that something differs between ranks, and what becomes of it. */
+static void complain(const mca_coll_pipering_setup_t *setup, const char *topic)
+{
+    if (setup->equal && 0 == ompi_comm_rank(setup->comm)) {
+        opal_show_help("help-coll-pipering.txt", topic, true, setup->comm->c_name);
+    }
+}
+
 /* A mesh that some ranks see otherwise is none. */
 static void drop_mesh(mca_coll_pipering_setup_t *setup)
 {
     mca_coll_pipering_ways_free(setup->ways);
     setup->ways = NULL;
-    if (setup->equal && 0 == ompi_comm_rank(setup->comm)) {
-        opal_show_help("help-coll-pipering.txt", "mesh-unlike", true, setup->comm->c_name);
+    complain(setup, "mesh-unlike");
+}
+
+static void set_machine(mca_coll_pipering_setup_t *setup, const join_t *join)
+{
+    const bool given = 0 < join->given.most && are_equal(join->given);
+
+    setup->stated = given ? setup->process->given : mca_coll_pipering_word_machine(&join->word);
+    setup->machine = setup->stated;
+    mca_coll_pipering_machine_report(setup->context, &setup->stated,
+                                     given ? "coll_pipering_machine" : "what adapters say");
+    if (!given && 0 < join->frozen.bytes
+        && mca_coll_pipering_machine_doubted(&setup->stated)) {
+        setup->machine.value[MCA_COLL_PIPERING_NET_BETA] = join->frozen.beta / 1000.0;
+        setup->machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = join->frozen.beta / 1000.0;
+        mca_coll_pipering_machine_report(setup->context, &setup->machine,
+                                         "streams of other communicators");
     }
 }
 
@@ -229,21 +358,29 @@ static void end_join(mca_coll_pipering_setup_t *setup)
 {
     const join_t join = *setup->join;
 
-    setup->alike = join.arch_least == join.arch_most;
-    setup->equal = join.variables_least == join.variables_most;
-    setup->combine = join.combine;
-    setup->rates = join.rates;
-    if (join.mesh_least != join.mesh_most) {
+    setup->alike = are_equal(join.arch);
+    setup->equal = are_equal(join.variables);
+    if (setup->equal && !are_equal(join.given)) {
+        complain(setup, "machine-unlike");
+        setup->equal = false;
+        be_ready(setup);
+        return;
+    }
+    setup->below = are_equal(join.below) ? (mca_coll_pipering_below_t) join.below.most
+                                         : MCA_COLL_PIPERING_BELOW_ANY;
+    setup->nodes.load = join.load;
+    set_machine(setup, &join);
+    if (!are_equal(join.mesh)) {
         drop_mesh(setup);
     }
     if (!setup->alike) {
         be_ready(setup);
     } else if (!setup->equal) {
         begin_compare(setup);
-    } else if (0 != join.lacks) {
+    } else if (0 != join.lacks || !are_equal(join.nodes)) {
         begin_place(setup);
     } else {
-        count_nodes(setup);
+        be_ready(setup);
     }
 }
 
@@ -271,6 +408,16 @@ int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup)
     return 1;
 }
 
+void mca_coll_pipering_setup_prepare(mca_coll_pipering_context_t *context)
+{
+    mca_coll_pipering_process_t *process = context->process;
+
+    OPAL_THREAD_LOCK(&process->lock);
+    ask(process);
+    OPAL_THREAD_UNLOCK(&process->lock);
+    (void) mca_coll_pipering_nodes_find(context->comm);
+}
+
 int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context)
 {
     mca_coll_pipering_setup_t *setup = calloc(1, sizeof(*setup));
@@ -282,6 +429,7 @@ int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     setup->join = join;
+    setup->context = context;
     setup->comm = context->comm;
     setup->process = context->process;
     /* once for a communicator; nonblocking calls set it up beside others */
@@ -329,6 +477,33 @@ int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup)
     return setup->nodes.count;
 }
 
+int mca_coll_pipering_setup_ppn(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->nodes.ppn;
+}
+
+double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->nodes.load;
+}
+
+const mca_coll_pipering_machine_t *
+mca_coll_pipering_setup_machine(const mca_coll_pipering_setup_t *setup)
+{
+    return &setup->machine;
+}
+
+const mca_coll_pipering_machine_t *
+mca_coll_pipering_setup_stated(const mca_coll_pipering_setup_t *setup)
+{
+    return &setup->stated;
+}
+
+mca_coll_pipering_below_t mca_coll_pipering_setup_below(const mca_coll_pipering_setup_t *setup)
+{
+    return setup->below;
+}
+
 mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup)
 {
     return setup->ways;
@@ -339,14 +514,9 @@ const mca_coll_pipering_mesh_t *mca_coll_pipering_setup_mesh(const mca_coll_pipe
     return NULL == setup->ways ? NULL : &setup->ways->mesh;
 }
 
-double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup)
+int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup)
 {
-    return setup->combine * fmax(1, setup->nodes.load);
-}
-
-double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup)
-{
-    return setup->nodes.load;
+    return setup->tag;
 }
 
 /* After a failure messages may still arrive: then their memory is never freed. */
@@ -361,13 +531,20 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
     free(setup);
 }
 
-const mca_coll_pipering_rates_t *mca_coll_pipering_setup_rates(
-    const mca_coll_pipering_setup_t *setup)
-{
-    return &setup->rates;
-}
+static const char *const below_names[] = {[MCA_COLL_PIPERING_BELOW_ANY] = "unknown",
+                                          [MCA_COLL_PIPERING_BELOW_TUNED] = "tuned",
+                                          [MCA_COLL_PIPERING_BELOW_HAN] = "han"};
 
-int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup)
+void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context,
+                                      const mca_coll_pipering_machine_t *machine,
+                                      const char *source)
 {
-    return setup->tag;
+    char text[2048];
+
+    if (mca_coll_pipering_is_verbose(context->process, context->comm)) {
+        mca_coll_pipering_machine_write(machine, text, sizeof(text));
+        opal_output(context->process->output, "coll/pipering: machine of %s: %s # by %s; Open MPI "
+                    MCA_COMMON_IRREGULAR_RELEASE ", modules below: %s", context->comm->c_name, text,
+                    source, below_names[context->below]);
+    }
 }

@@ -27,6 +27,12 @@ BEGIN_C_DECLS
 typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;
 
 /**
+ * Asks the system what the setup of a communicator will want to know, ahead of its first call. O(p)
+ * look-ups in what PMIx knows; nothing is sent.
+ */
+void mca_coll_pipering_setup_prepare(mca_coll_pipering_context_t *context);
+
+/**
  * Starts the setup of a communicator; local, it only reserves tags. Must be called
  * by all ranks at the same place in their sequence of collective calls.
  */
@@ -54,15 +60,28 @@ const mca_coll_pipering_mesh_t *
 mca_coll_pipering_setup_mesh(const mca_coll_pipering_setup_t *setup);
 mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup);
 
-/** Seconds in which a rank combines a byte of two vectors, all ranks being at it. */
-double mca_coll_pipering_setup_combine(const mca_coll_pipering_setup_t *setup);
-
-/** Ranks per processor on the node where there are most of them. */
+/** Most ranks on a node; and ranks per processor where there are most of them. */
+int mca_coll_pipering_setup_ppn(const mca_coll_pipering_setup_t *setup);
 double mca_coll_pipering_setup_load(const mca_coll_pipering_setup_t *setup);
 
-/** What ranks had learnt of links between nodes on other communicators. */
-const mca_coll_pipering_rates_t *
-mca_coll_pipering_setup_rates(const mca_coll_pipering_setup_t *setup);
+/** The machine that all ranks agree on. */
+const mca_coll_pipering_machine_t *
+mca_coll_pipering_setup_machine(const mca_coll_pipering_setup_t *setup);
+
+/**
+ * The same without what streams of other communicators have shown: what calls whose order of
+ * combining matters are decided by, so that their results do not depend on what was timed.
+ */
+const mca_coll_pipering_machine_t *
+mca_coll_pipering_setup_stated(const mca_coll_pipering_setup_t *setup);
+
+/** The modules below, as all ranks see them. */
+mca_coll_pipering_below_t mca_coll_pipering_setup_below(const mca_coll_pipering_setup_t *setup);
+
+/** Prints a machine as a line that can be pasted into a file, if a verbose line is wanted. */
+void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context,
+                                      const mca_coll_pipering_machine_t *machine,
+                                      const char *source);
 
 /** The tag of agreements between the ranks of the communicator, one at a time. */
 int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup);

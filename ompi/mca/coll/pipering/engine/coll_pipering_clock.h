@@ -18,7 +18,4 @@
 /** Seconds of a clock that only goes forward. */
 double mca_coll_pipering_now(void);
 
-/** Seconds a byte in which this process combines two vectors in its cache; measured once. */
-double mca_coll_pipering_combine_cost(void);
-
 #endif

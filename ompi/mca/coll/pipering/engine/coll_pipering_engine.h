@@ -131,24 +131,13 @@ typedef struct mca_coll_pipering_channel_t {
     ompi_request_t *request[2];               /**< of the grant and of the answer */
 } mca_coll_pipering_channel_t;
 
-/** When the blocks of a stream came, in two halves: a rank that is late sees the first too fast. */
+/** How fast the blocks of a stream came. */
 typedef struct mca_coll_pipering_clock_t {
-    double last; /**< when a block was last seen to come */
-    uint64_t from; /**< blocks that had come when the half began */
-    int half;    /**< that is under way; 2: both are over */
-    struct {
-        double began, lasted, pause; /**< seconds; `pause`: the longest without a block */
-        uint64_t blocks, looks;      /**< that came, and how often some did */
-    } of[2];
+    double began;  /**< the quarter that is under way, seconds; 0: no block has come yet */
+    uint64_t from; /**< blocks that had come by then */
+    int quarter;
+    double least; /**< seconds a block in the fastest quarter; 0: none is over */
 } mca_coll_pipering_clock_t;
-
-/**
- * Seconds a block of a stream that is over; 0: there were too few. That of its slower half where
- * the blocks of the other one were waiting; that of its faster half where the call had to open
- * connections first (`opening`). A pause far longer than all others does not count, since one
- * rank that comes late makes one for all behind it.
- */
-double mca_coll_pipering_clock_block(const mca_coll_pipering_clock_t *clock, bool opening);
 
 /** Blocks that become available in order. */
 typedef struct mca_coll_pipering_source_t {

@@ -16,7 +16,8 @@
  *       9   ->          2  2  -1              name   a1..  77..  0c..
  *
  * Nodes are numbered in the order of their first report. Counting marks them with their lowest
- * rank of the communicator, so it takes no memory.
+ * rank of the communicator, so it takes no memory. Of the ranks of its own job a process knows the
+ * host by PMIx; others report it.
  */
 
 #include "coll_pipering_nodes.h"
@@ -78,23 +79,22 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-static mca_coll_pipering_node_key_t find_own_key(void)
+static mca_coll_pipering_node_key_t find_own_key(double processors)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     char name[NAME_MOST] = "";
 
     (void) gethostname(name, sizeof(name) - 1);
     return (mca_coll_pipering_node_key_t){.name = hash_name(name),
-                                          .processors = 0 < processors ? (int32_t) processors : 1};
+                                          .processors = (float) processors};
 }
 
-void mca_coll_pipering_nodes_open(void)
+void mca_coll_pipering_nodes_open(double processors)
 {
     OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
     OBJ_CONSTRUCT(&table.jobs, opal_list_t);
     table.nodes = NULL;
     table.count = table.room = 0;
-    table.own = find_own_key();
+    table.own = find_own_key(processors);
 }
 
 void mca_coll_pipering_nodes_close(void)
@@ -130,19 +130,6 @@ static int find_node(ompi_communicator_t *comm, int rank, job_t **job)
         *job = find_job(name.jobid);
     }
     return NULL == *job || name.vpid >= (*job)->size ? -1 : (*job)->node[name.vpid];
-}
-
-bool mca_coll_pipering_nodes_known(ompi_communicator_t *comm)
-{
-    job_t *job = NULL;
-    bool known = true;
-
-    OPAL_THREAD_LOCK(&table.lock);
-    for (int r = 0; known && r < ompi_comm_size(comm); ++r) {
-        known = 0 <= find_node(comm, r, &job);
-    }
-    OPAL_THREAD_UNLOCK(&table.lock);
-    return known;
 }
 
 /*
@@ -197,25 +184,84 @@ static job_t *ensure_job(const opal_process_name_t *name)
     return job;
 }
 
+/* False: no memory. */
+static bool note(const opal_process_name_t *name, const mca_coll_pipering_node_key_t *key)
+{
+    job_t *job = ensure_job(name);
+    const int node = NULL == job ? -1 : number_node(key);
+
+    if (0 <= node) {
+        job->node[name->vpid] = node;
+    }
+    return 0 <= node;
+}
+
 int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
                                  const mca_coll_pipering_node_key_t *key)
 {
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
 
     OPAL_THREAD_LOCK(&table.lock);
-    job_t *job = ensure_job(&name);
-    const int node = NULL == job ? -1 : number_node(key);
-    if (0 <= node) {
-        job->node[name.vpid] = node;
+    const bool noted = note(&name, key);
+    OPAL_THREAD_UNLOCK(&table.lock);
+    return noted ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+/*
+ * The host of a process of this job by PMIx; false: it does not say. The process need not have an
+ * entry in Open MPI's own table, which would take memory for each.
+ */
+static bool ask_host(const opal_process_name_t *name, mca_coll_pipering_node_key_t *key)
+{
+    opal_proc_t proc;
+
+    OBJ_CONSTRUCT(&proc, opal_proc_t);
+    proc.proc_name = *name;
+    char *host = opal_get_proc_hostname(&proc);
+    const bool known = NULL != host && 0 != strcmp(host, "unknown");
+    if (known) {
+        *key = (mca_coll_pipering_node_key_t){.name = hash_name(host)};
+    }
+    MCA_COMMON_IRREGULAR_FREE_HOSTNAME(host);
+    OBJ_DESTRUCT(&proc);
+    return known;
+}
+
+/* Whether the node of a rank could be found out. `mine` is asked for once, if it is 0. */
+static bool find_host(ompi_communicator_t *comm, int rank, mca_coll_pipering_node_key_t *mine)
+{
+    const opal_process_name_t own = ompi_proc_local()->super.proc_name;
+    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+    mca_coll_pipering_node_key_t key;
+
+    if (name.jobid != own.jobid || (0 == mine->name && !ask_host(&own, mine))
+        || !ask_host(&name, &key)) {
+        return false;
+    }
+    if (key.name == mine->name) {
+        key.processors = table.own.processors;
+    }
+    return note(&name, &key);
+}
+
+bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm)
+{
+    mca_coll_pipering_node_key_t mine = {.name = 0};
+    job_t *job = NULL;
+    bool known = true;
+
+    OPAL_THREAD_LOCK(&table.lock);
+    for (int r = 0; known && r < ompi_comm_size(comm); ++r) {
+        known = 0 <= find_node(comm, r, &job) || find_host(comm, r, &mine);
     }
     OPAL_THREAD_UNLOCK(&table.lock);
-    return 0 > node ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    return known;
 }
 
 /* Marks the nodes of a communicator with their lowest ranks; node_of [p] (or NULL) gets these. */
 static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node_of)
 {
-    mca_coll_pipering_nodes_t nodes = {0, 0};
+    mca_coll_pipering_nodes_t nodes = {.hash = UINT32_C(2166136261)};
     job_t *job = NULL;
 
     for (int i = 0; i < table.count; ++i) {
@@ -228,8 +274,12 @@ static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node
             node->lowest = r;
             ++nodes.count;
         }
-        const double load = (double) ++node->ranks / node->key.processors;
+        ++node->ranks;
+        const double load = 0 < node->key.processors ? node->ranks / (double) node->key.processors
+                                                     : 0;
         nodes.load = load > nodes.load ? load : nodes.load;
+        nodes.ppn = node->ranks > nodes.ppn ? node->ranks : nodes.ppn;
+        nodes.hash = (nodes.hash ^ (uint32_t) node->lowest) * UINT32_C(16777619);
         if (NULL != node_of) {
             node_of[r] = node->lowest;
         }

@@ -26,24 +26,31 @@ BEGIN_C_DECLS
 /** The report of a process about its node. */
 typedef struct mca_coll_pipering_node_key_t {
     uint64_t name; /**< a hash of the host's name */
-    int32_t processors; /**< that are online, at least 1 */
+    float processors; /**< that processes may use, 0: not known */
     int32_t pad;
 } mca_coll_pipering_node_key_t;
 
 /** The nodes of a communicator's ranks. */
 typedef struct mca_coll_pipering_nodes_t {
-    int count;   /**< number of nodes */
-    double load; /**< ranks a processor, on the node where this is most */
+    int count;     /**< number of nodes */
+    int ppn;       /**< most ranks on a node */
+    double load;   /**< ranks a processor, on the node where this is most of those whose number of
+                        processors is known here */
+    uint32_t hash; /**< equal on ranks that see the same nodes */
 } mca_coll_pipering_nodes_t;
 
-void mca_coll_pipering_nodes_open(void);
+/** With so many processors on this node. */
+void mca_coll_pipering_nodes_open(double processors);
 void mca_coll_pipering_nodes_close(void);
 
 /** The report of this process. */
 mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void);
 
-/** Whether the nodes of all ranks of a communicator are known. O(p). */
-bool mca_coll_pipering_nodes_known(ompi_communicator_t *comm);
+/**
+ * Finds the nodes of a communicator's ranks in the table, or asks PMIx, without a message; whether
+ * all are known then. O(p).
+ */
+bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm);
 
 /** Stores the report of a rank. OMPI_ERR_OUT_OF_RESOURCE: no memory. */
 int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,

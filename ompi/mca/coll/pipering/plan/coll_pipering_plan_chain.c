@@ -248,6 +248,21 @@ static const mca_coll_pipering_link_cost_t *busy_link(
     return 0 < chain->shape.across ? &chain->cost.net : &chain->cost.local;
 }
 
+/* Seconds of the processors of all ranks along the chain. */
+static double chain_work(const mca_coll_pipering_chain_problem_t *chain, double blocks)
+{
+    const double across = chain->passes * chain->shape.across;
+    const double inside = chain->passes * chain->shape.inside, bytes = (double) chain->bytes;
+    const mca_coll_pipering_work_t work
+        = {.messages = across * blocks,
+           .bytes = across * bytes,
+           .local_messages = inside * blocks,
+           .local_bytes = inside * bytes,
+           .combining = (chain->shape.across + chain->shape.inside) * bytes * chain->combine};
+
+    return mca_coll_pipering_work_time(&chain->cost, &work);
+}
+
 double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
 {
     const mca_coll_pipering_chain_problem_t *chain = problem;
@@ -272,7 +287,9 @@ double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
          .pass = near + local->latency + combine,
          .hold = fmax(near_loads * near, combine)}};
 
-    return mca_coll_pipering_stages_time(stages, 2, blocks);
+    return mca_coll_pipering_crowded_time(
+        &chain->cost, mca_coll_pipering_stages_time(stages, 2, blocks),
+        chain_work(chain, (double) blocks), 1 + chain->shape.across + chain->shape.inside);
 }
 
 size_t mca_coll_pipering_chain_search(const mca_coll_pipering_chain_problem_t *chain)
@@ -314,6 +331,20 @@ static double way_time(const mca_coll_pipering_ring_allreduce_problem_t *ring, w
                                       + way.inside * pass_time(local, size, combine));
 }
 
+/* Seconds of the processors of all ranks: each chunk goes around twice. */
+static double ring_work(const mca_coll_pipering_ring_allreduce_problem_t *ring, double blocks)
+{
+    const double p = ring->ranks, away = 2 > ring->nodes ? 0 : ring->nodes, links = p - 1;
+    const double bytes = (double) ring->bytes;
+    const mca_coll_pipering_work_t work = {.messages = 2 * links * away * blocks,
+                                           .bytes = 2 * links * away * bytes,
+                                           .local_messages = 2 * links * (p - away) * blocks,
+                                           .local_bytes = 2 * links * (p - away) * bytes,
+                                           .combining = links * p * bytes * ring->combine};
+
+    return mca_coll_pipering_work_time(&ring->cost, &work);
+}
+
 /*
  * On the first way a chunk passes p - 1 links. On the second one it stops at the node before its
  * own.
@@ -334,17 +365,20 @@ double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_s
     const way_t scatter = {there, links - there, links};
     const way_t gather = {back, links - back, ring->ranks - ring->least};
 
-    return way_time(ring, scatter, (double) blocks, size, ring->combine)
-           + way_time(ring, gather, (double) blocks, size, 0);
+    return mca_coll_pipering_crowded_time(
+        &ring->cost,
+        way_time(ring, scatter, (double) blocks, size, ring->combine)
+            + way_time(ring, gather, (double) blocks, size, 0),
+        ring_work(ring, (double) blocks), ring->ranks);
 }
 
 size_t
 mca_coll_pipering_ring_allreduce_search(const mca_coll_pipering_ring_allreduce_problem_t *ring)
 {
-    mca_coll_pipering_link_cost_t link = 1 < ring->nodes ? ring->cost.net : ring->cost.local;
+    const mca_coll_pipering_link_cost_t *link = 1 < ring->nodes ? &ring->cost.net
+                                                                : &ring->cost.local;
 
-    link.factors = NULL; /* they are of pipelines to a root and back */
-    return mca_coll_pipering_search_size(mca_coll_pipering_ring_allreduce_time, ring, &link,
+    return mca_coll_pipering_search_size(mca_coll_pipering_ring_allreduce_time, ring, link,
                                          ring->cost.local.eager, ring->bytes,
-                                         sqrt((double) ring->bytes * link.alpha / link.beta));
+                                         sqrt((double) ring->bytes * link->alpha / link->beta));
 }

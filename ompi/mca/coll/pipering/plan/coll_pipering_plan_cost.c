@@ -67,6 +67,32 @@ double mca_coll_pipering_link_time(const mca_coll_pipering_link_cost_t *link, do
     return link->overlap && 0 < less ? more * norm(less / more) : handled + sent;
 }
 
+double mca_coll_pipering_both_ways(const mca_coll_pipering_link_cost_t *link, double bytes)
+{
+    return 1 < link->both && 0 < link->eager && bytes > link->eager ? link->both : 1;
+}
+
+double mca_coll_pipering_work_time(const mca_coll_pipering_cost_t *cost,
+                                   const mca_coll_pipering_work_t *work)
+{
+    return work->messages * cost->net.alpha + work->bytes * cost->net.copy
+           + work->local_messages * cost->local.alpha + work->local_bytes * cost->local.beta
+           + work->combining;
+}
+
+/*
+ * A pipeline keeps all ranks at work, a tree only some at a time: so what counts where ranks share
+ * processors is what all of them do together.
+ */
+double mca_coll_pipering_crowded_time(const mca_coll_pipering_cost_t *cost, double time,
+                                      double work, int ranks)
+{
+    const double shared = cost->crowd * work / ranks;
+    const double more = time > shared ? time : shared, less = time + shared - more;
+
+    return 1 < cost->crowd && 0 < less ? more * norm(less / more) : time;
+}
+
 /* Sending hides the handling of a block if it takes so many times as long. */
 #define HIDDEN 32
 
@@ -79,7 +105,7 @@ double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, 
                                      double bytes)
 {
     const bool asked = 0 < link->eager && bytes > blocks * link->eager;
-    const double handled = blocks * link->alpha;
+    const double handled = blocks * link->alpha + bytes * link->copy;
     const double sent = mca_coll_pipering_wire_bytes(link, blocks, bytes) * link->beta;
 
     return mca_coll_pipering_link_time(link, handled, sent)

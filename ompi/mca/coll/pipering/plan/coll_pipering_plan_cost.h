@@ -21,8 +21,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coll_pipering_plan_factors.h"
-
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
 #endif
@@ -35,8 +33,10 @@ extern "C" {
  * the frames of packets full with `packet` bytes (0: unknown), and a last packet that is
  * not full adds the rest of its frame of `frame` bytes. A block can be forwarded `latency`
  * seconds after its time on the link. A block of more than `eager` bytes (0: no bound)
- * needs a rendezvous first, which takes `handshake` seconds more; `guessed`: this time has
- * not been measured yet. `factors` weigh the times of whole calls (NULL: none; borrowed).
+ * needs a rendezvous first, which takes `handshake` seconds more. Besides `alpha`, handling takes
+ * `copy` seconds a byte of the processor, which counts where that is slower than the wire. Where
+ * long messages go both ways at once, each byte of those above `eager` takes `both` times as long
+ * (less than 1: as long).
  */
 typedef struct mca_coll_pipering_link_cost_t {
     double alpha;
@@ -48,15 +48,34 @@ typedef struct mca_coll_pipering_link_cost_t {
     double handshake;
     double eager;
     bool overlap;
-    bool guessed;
     double gap;
-    const mca_coll_pipering_factors_t *factors;
+    double copy;
+    double both;
 } mca_coll_pipering_link_cost_t;
 
 typedef struct mca_coll_pipering_cost_t {
     mca_coll_pipering_link_cost_t net;   /**< of a link between nodes */
     mca_coll_pipering_link_cost_t local; /**< of a link inside a node */
+    double crowd; /**< ranks that share a processor, where all are at work; up to 1: none do */
 } mca_coll_pipering_cost_t;
+
+/** What all ranks of a call send, and combine, together. */
+typedef struct mca_coll_pipering_work_t {
+    double messages, bytes;             /**< between nodes */
+    double local_messages, local_bytes; /**< inside nodes */
+    double combining;                   /**< seconds */
+} mca_coll_pipering_work_t;
+
+/** Seconds of the processors for that. */
+double mca_coll_pipering_work_time(const mca_coll_pipering_cost_t *cost,
+                                   const mca_coll_pipering_work_t *work);
+
+/**
+ * Seconds of a call of so many ranks that takes `time` where each has a processor, and `work`
+ * seconds of all processors.
+ */
+double mca_coll_pipering_crowded_time(const mca_coll_pipering_cost_t *cost, double time,
+                                      double work, int ranks);
 
 /* ---- links (coll_pipering_plan_cost.c) ---- */
 
@@ -71,6 +90,9 @@ double mca_coll_pipering_stream_time(const mca_coll_pipering_link_cost_t *link, 
 /** Bytes on the wire of so many blocks with `bytes` bytes in all. */
 double mca_coll_pipering_wire_bytes(const mca_coll_pipering_link_cost_t *link, double blocks,
                                     double bytes);
+
+/** How many times as long a byte takes in a round where messages of so many bytes go both ways. */
+double mca_coll_pipering_both_ways(const mca_coll_pipering_link_cost_t *link, double bytes);
 
 /** Bytes of a block whose sending hides its handling: larger blocks gain nothing. */
 double mca_coll_pipering_hidden_size(const mca_coll_pipering_link_cost_t *link);

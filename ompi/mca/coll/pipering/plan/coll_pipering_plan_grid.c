@@ -215,6 +215,7 @@ typedef struct {
 typedef struct {
     burst_t net, local;
     double node_bytes; /* bytes that the current node sends to other nodes */
+    mca_coll_pipering_work_t *work; /* of all rounds so far */
 } load_t;
 
 static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
@@ -276,19 +277,17 @@ static void add_rank(const mca_coll_pipering_grid_problem_t *problem, const sums
 
     load->node_bytes += across ? bytes : 0;
     add_to_burst(burst, large + (0 < packed), across ? load->node_bytes : bytes);
+    *(across ? &load->work->messages : &load->work->local_messages) += large + (0 < packed);
+    *(across ? &load->work->bytes : &load->work->local_bytes) += bytes;
     burst->asked |= 0 < eager && (packed > eager || (0 < large && bytes - packed > eager * large));
-}
-
-/* Seconds of a rendezvous: a round trip, since links are idle between rounds. */
-static double asking_time(const mca_coll_pipering_link_cost_t *link, double bytes)
-{
-    return 0 < link->eager && bytes > link->eager ? 2 * link->latency : 0;
 }
 
 static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_t *burst)
 {
-    const double handled = link->alpha + (burst->messages - 1) * link->gap;
-    const double sent = (burst->bytes + burst->messages * link->envelope) * link->beta;
+    const double handled = link->alpha + (burst->messages - 1) * link->gap
+                           + burst->bytes * link->copy;
+    const double both = burst->asked ? fmax(1, link->both) : 1;
+    const double sent = (burst->bytes + burst->messages * link->envelope) * link->beta * both;
 
     if (0 == burst->messages) {
         return 0;
@@ -303,9 +302,10 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
     const sums_t sums = sum_up(problem);
     const int rounds = mca_coll_pipering_grid_rounds(problem->grid);
     double time = 2 * problem->copy * sums.packed[ring->size];
+    mca_coll_pipering_work_t work = {.combining = ring->size * time};
 
     for (int k = 0; k < rounds; ++k) {
-        load_t load = {.node_bytes = 0};
+        load_t load = {.work = &work};
         for (int x = 0; x < ring->size; ++x) {
             if (0 < x && ring->node[x] != ring->node[x - 1]) {
                 load.node_bytes = 0;
@@ -315,73 +315,7 @@ double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *probl
         time += fmax(burst_time(&problem->cost.net, &load.net),
                      burst_time(&problem->cost.local, &load.local));
     }
-    return time;
-}
-
-/* Seconds of one message of `bytes` bytes to the next rank. */
-static double step_time(const mca_coll_pipering_link_cost_t *link, double bytes)
-{
-    return link->alpha + link->latency + asking_time(link, bytes) + bytes * link->beta;
-}
-
-/*
- * Seconds of a broadcast of `bytes` bytes to 2^steps ranks: as a whole by a binomial tree, in
- * pieces without rendezvous by a pipeline, or by scatter and allgather.
- */
-static double spread_time(const mca_coll_pipering_link_cost_t *link, double steps, double bytes)
-{
-    const double whole = steps * step_time(link, bytes);
-    const double dealt = 2 * (steps * (link->alpha + link->latency) + bytes * link->beta);
-    const double pieces = 0 < link->eager ? ceil(bytes / link->eager) : 1;
-    const double cut = steps * link->latency
-                       + (steps + pieces - 1) * (link->alpha + bytes / pieces * link->beta);
-
-    return fmin(whole, fmin(dealt, cut));
-}
-
-/* A gather to a root, of one step at least, and a broadcast. */
-static double rooted_time(const mca_coll_pipering_grid_problem_t *problem, double total,
-                          double largest)
-{
-    const mca_coll_pipering_ring_t *ring = problem->grid->ring;
-    const mca_coll_pipering_link_cost_t *net = &problem->cost.net, *local = &problem->cost.local;
-    const double between = ceil(log2(ring->nodes));
-    const double inside = ceil(log2((double) ring->size / ring->nodes));
-    double time = 0;
-
-    if (0 < between) {
-        time += step_time(net, total - largest) + spread_time(net, between, total);
-    }
-    if (0 < inside) {
-        time += step_time(local, 0) + spread_time(local, inside, total);
-    }
-    return time;
-}
-
-/* The linear ring: the largest contribution passes all ranks, one after the other. */
-static double linear_time(const mca_coll_pipering_grid_problem_t *problem, double largest)
-{
-    const mca_coll_pipering_ring_t *ring = problem->grid->ring;
-    const mca_coll_pipering_link_cost_t *net = &problem->cost.net, *local = &problem->cost.local;
-    const int between = 1 < ring->nodes ? ring->nodes - 1 : 0;
-
-    return between * step_time(net, largest)
-           + (ring->size - 1 - between) * step_time(local, largest);
-}
-
-double mca_coll_pipering_grid_rival_time(const mca_coll_pipering_grid_problem_t *problem)
-{
-    const mca_coll_pipering_grid_t bruck = {problem->grid->ring, 1, true};
-    mca_coll_pipering_grid_problem_t flat = *problem;
-    double total = 0, largest = 0;
-
-    for (int r = 0; r < bruck.ring->size; ++r) {
-        total += (double) problem->bytes[r];
-        largest = fmax(largest, (double) problem->bytes[r]);
-    }
-    flat.grid = &bruck;
-    flat.packed = SIZE_MAX;
-    flat.copy = 0;
-    return fmin(fmin(rooted_time(problem, total, largest), linear_time(problem, largest)),
-                mca_coll_pipering_grid_time(&flat));
+    return mca_coll_pipering_crowded_time(&problem->cost, time,
+                                          mca_coll_pipering_work_time(&problem->cost, &work),
+                                          ring->size);
 }

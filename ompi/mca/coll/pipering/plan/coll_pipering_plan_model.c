@@ -198,6 +198,20 @@ static double weigh_members(const mca_coll_pipering_problem_t *problem, size_t b
     return work;
 }
 
+/* Seconds of the processors of all ranks: each block passes all of them. */
+static double work_of(const mca_coll_pipering_problem_t *problem, const members_t *members)
+{
+    const mca_coll_pipering_ring_t *ring = problem->ring;
+    const double across = 1 < ring->nodes ? ring->nodes - 1 : 0;
+    const double inside = ring->size - 1 - across, blocks = (double) members->total_blocks;
+    const mca_coll_pipering_work_t work = {.messages = across * blocks,
+                                           .bytes = across * members->total_bytes,
+                                           .local_messages = inside * blocks,
+                                           .local_bytes = inside * members->total_bytes};
+
+    return mca_coll_pipering_work_time(&problem->cost, &work);
+}
+
 double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
 {
     const mca_coll_pipering_ring_t *ring = problem->ring;
@@ -220,7 +234,8 @@ double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t
     const double inner = members.count < ring->size
                              ? inner_time(problem, block_size, largest + link->latency, hop)
                              : 0;
-    return inner > outer ? inner : outer;
+    return mca_coll_pipering_crowded_time(&problem->cost, inner > outer ? inner : outer,
+                                          work_of(problem, &members), ring->size);
 }
 
 static double equation2_denominator(double p, double z, bool printed)
@@ -264,13 +279,6 @@ static double time_of_ring(const void *problem, size_t block_size)
     return mca_coll_pipering_time(problem, block_size);
 }
 
-/* The modelled time, weighed by the measurements of whole calls. */
-static double weighed_time(const mca_coll_pipering_problem_t *problem, size_t block_size)
-{
-    return mca_coll_pipering_factors_time(member_link(problem)->factors, (double) block_size,
-                                          mca_coll_pipering_time(problem, block_size));
-}
-
 /*
  * Eager contributions are cut only where this gains more than this factor: the model does not
  * know how much longer ranks wait for their processors with more blocks.
@@ -297,53 +305,8 @@ size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem)
                                                            / count_members(problem->ring)));
 
     return (double) largest <= link->eager && MCA_COLL_PIPERING_LARGE > (double) largest
-                   && weighed_time(problem, largest) <= WORTH_CUTTING * weighed_time(problem, best)
+                   && mca_coll_pipering_time(problem, largest)
+                          <= WORTH_CUTTING * mca_coll_pipering_time(problem, best)
                ? largest
                : best;
-}
-
-/* The largest sum over `count` consecutive members of the ring. */
-static double largest_span(const double *sums, int members, int count)
-{
-    double span = 0, largest = 0;
-
-    for (int i = 0; i < count; ++i) {
-        span += sums[i];
-    }
-    for (int i = 0; i < members; ++i) {
-        largest = span > largest ? span : largest;
-        span += sums[(i + count) % members] - sums[i];
-    }
-    return largest;
-}
-
-static double bruck_time(const double *sums, int members, const mca_coll_pipering_link_cost_t *link)
-{
-    double time = 0;
-
-    for (int distance = 1; distance < members; distance *= 2) {
-        const int count = distance < members - distance ? distance : members - distance;
-        time += mca_coll_pipering_stream_time(link, 1, largest_span(sums, members, count))
-                + link->latency;
-    }
-    return time;
-}
-
-double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem)
-{
-    mca_coll_pipering_link_cost_t link = *member_link(problem);
-    const members_t members = find_members(problem, 1);
-    const double start = link.alpha + link.latency, steps = ceil(log2(members.count));
-
-    link.handshake = link.guessed ? 0 : link.handshake;
-    const double block = largest_span(members.bytes, members.count, 1);
-    const double linear = (members.count - 1)
-                          * (start + link.beta * mca_coll_pipering_wire_bytes(&link, 1, block));
-    const double bruck = bruck_time(members.bytes, members.count, &link);
-    const double spread = members.total_bytes * link.beta * (steps < 2 ? steps : 2);
-    const double rooted = (1 + steps) * start + spread
-                          + (members.total_bytes - members.least_bytes) * link.beta;
-    const double best = linear < bruck ? linear : bruck;
-
-    return best < rooted ? best : rooted;
 }

@@ -65,13 +65,6 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
 /** The block size of least modelled time for a call along the ring, in bytes. */
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);
 
-/**
- * A lower bound, in modelled seconds, for the other algorithms of an MPI library: the
- * least of gather and broadcast, Bruck's algorithm and the linear ring, none of which
- * cuts contributions into blocks. O(p log p).
- */
-double mca_coll_pipering_rival_time(const mca_coll_pipering_problem_t *problem);
-
 #if defined(c_plusplus) || defined(__cplusplus)
 }
 #endif

@@ -97,11 +97,35 @@ typedef struct {
     size_t left, right;
 } part_t;
 
+/* The root of the next cube, so that size is about n^(2/3) / 2; the same on all processors. */
+static double cube_root(size_t n)
+{
+    size_t root = 1;
+
+    while (root * root * root < n) {
+        ++root;
+    }
+    return (double) root;
+}
+
+/* The natural logarithm, about. */
+static double logarithm(size_t n)
+{
+    int halvings = 0;
+
+    while (n >> halvings > 1) {
+        ++halvings;
+    }
+    return 0.7 * halvings;
+}
+
 static part_t draw_sample(selection_t *selection, size_t left, size_t right, size_t k)
 {
-    const double n = (double) (right - left + 1), below = (double) (k - left);
-    const double size = 0.5 * exp(2 * log(n) / 3);
-    const double spread = 0.5 * sqrt(log(n) * size * (n - size) / n) * (below < n / 2 ? -1 : 1);
+    const size_t count = right - left + 1;
+    const double n = (double) count, below = (double) (k - left), root = cube_root(count);
+    const double size = 0.5 * root * root;
+    const double spread = 0.5 * sqrt(logarithm(count) * size * (n - size) / n)
+                          * (below < n / 2 ? -1 : 1);
     const double first = (double) k - below * size / n + spread, last = first + size;
     const part_t part = {.left = first > (double) left ? (size_t) first : left,
                          .right = last < (double) right ? (size_t) last : right};

@@ -31,8 +31,7 @@
  * that side is not far off.
  *
  * No closed form has all of these. Cost: one evaluation of the model for each of about 25
- * candidates, MOST at most. Limits: the model must be near the truth around its minimum;
- * plan_factors corrects it.
+ * candidates, MOST at most. Limits: the model must be near the truth around its minimum.
  */
 
 #include <math.h>
@@ -70,7 +69,6 @@
 typedef struct {
     mca_coll_pipering_time_fn_t *time_of;
     const void *problem;
-    const mca_coll_pipering_factors_t *factors;
     double largest; /* size allowed */
     double best;    /* time so far */
     double hidden;  /* mca_coll_pipering_hidden_size */
@@ -86,13 +84,12 @@ static bool consider(choice_t *choice, double size)
     if (!(1 <= size && size <= choice->largest)) {
         return false;
     }
-    const double modelled = choice->time_of(choice->problem, (size_t) size);
-    const double time = mca_coll_pipering_factors_time(choice->factors, floor(size), modelled);
+    const double time = choice->time_of(choice->problem, (size_t) size);
 
     choice->best = 0 == choice->count || time < choice->best ? time : choice->best;
     choice->tried[choice->count].size = size;
     choice->tried[choice->count++].time = time;
-    return modelled <= FAR * choice->best;
+    return time <= FAR * choice->best;
 }
 
 static double in_blocks(const choice_t *choice, size_t k)
@@ -235,14 +232,14 @@ static double choose_given(const choice_t *choice)
 }
 
 /*
- * For learnt costs. Contributions from MCA_COLL_PIPERING_LARGE bytes on go in SEVERAL blocks at
- * least, even where whole ones are faster by up to LITTLE: the model does not know late ranks and
- * rendezvous, which stop a call that has no other block to send.
+ * For costs of a machine. Contributions from MCA_COLL_PIPERING_LARGE bytes on go in SEVERAL blocks
+ * at least, even where whole ones are faster by up to LITTLE: the model does not know late ranks
+ * and rendezvous, which stop a call that has no other block to send.
  */
 #define SEVERAL 4
 #define LITTLE 1.045
 
-static double choose_learnt(const choice_t *choice)
+static double choose_known(const choice_t *choice)
 {
     const double size = choose_middle(choice, ALIKE * choice->best, choice->largest);
 
@@ -259,7 +256,6 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
 {
     choice_t choice = {.time_of = time_of,
                        .problem = problem,
-                       .factors = link->factors,
                        .largest = (double) largest,
                        .hidden = mca_coll_pipering_hidden_size(link)};
 
@@ -270,5 +266,5 @@ size_t mca_coll_pipering_search_size(mca_coll_pipering_time_fn_t *time_of, const
     look_closer(&choice, link, 0, bound[0]);
     look_closer(&choice, link, bound[0], bound[1]);
     look_closer(&choice, link, bound[1], HUGE_VAL);
-    return (size_t) (link->overlap ? choose_learnt(&choice) : choose_given(&choice));
+    return (size_t) (link->overlap ? choose_known(&choice) : choose_given(&choice));
 }

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "ompi/mca/coll/base/base.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_lessons.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_clock.h"
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
@@ -180,25 +179,6 @@ void mca_coll_pipering_why_close(void)
 
 /* ---- calls ---- */
 
-/* The name of a component, out of that of its modules' class: mca_coll_NAME_module_t. */
-static const char *name_of(const mca_coll_base_module_t *module, char name[16])
-{
-    static const char before[] = "coll_", after[] = "_module_t";
-    const char *begin = NULL == module
-                            ? NULL
-                            : strstr(((const opal_object_t *) module)->obj_class->cls_name, before);
-    const char *end = NULL == begin ? NULL : strstr(begin, after);
-
-    if (NULL == end) {
-        return "unknown";
-    }
-    begin += sizeof(before) - 1;
-    const size_t length = (size_t) (end - begin) < 16 ? (size_t) (end - begin) : 15;
-    memcpy(name, begin, length);
-    name[length] = '\0';
-    return name;
-}
-
 /* Says where coll/pipering leaves its verdict on calls; NULL: nowhere. Returns where it did. */
 static mca_coll_pipering_verdict_t *exchange_verdict(const mca_coll_pipering_why_module_t *module,
                                                      mca_coll_pipering_verdict_t *verdict)
@@ -264,10 +244,10 @@ static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_why_module
     char name[16];
 
     if (!verdict->heard) {
-        server = name_of(above, name);
+        server = mca_coll_pipering_module_name(above, name);
         reason = reason_without_verdict(module, above, below);
     } else if (MCA_COLL_PIPERING_TAKEN != verdict->reason) {
-        server = name_of(below, name);
+        server = mca_coll_pipering_module_name(below, name);
         reason = recorder.reason[verdict->reason];
     }
     mca_coll_pipering_why_class_t of
@@ -276,7 +256,7 @@ static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_why_module
     return of;
 }
 
-/* What the call takes, or would take, by coll/pipering; asked again while links are learnt. */
+/* What the call takes, or would take, by coll/pipering; asked again, since streams may show the rate of links. */
 static void ask_model(const mca_coll_pipering_why_module_t *module,
                       mca_coll_pipering_why_record_t *record)
 {
@@ -286,9 +266,9 @@ static void ask_model(const mca_coll_pipering_why_module_t *module,
 
     key.must_take = true;
     key.params.algorithm = MCA_COLL_PIPERING_AUTO;
-    key.lessons = 1 + mca_coll_pipering_lessons_over(context);
+    key.streamed = context->streamed;
     if (OMPI_SUCCESS == mca_coll_pipering_plan_try(context, &key, &plan)) {
-        mca_coll_pipering_why_foresee(record, plan->time, plan->rival_time, plan->row->value);
+        mca_coll_pipering_why_foresee(record, plan->time, plan->below.at[0], plan->row->value);
         mca_coll_pipering_plan_release(plan);
     }
 }

@@ -1,0 +1,178 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""`pipering-tune --machine FILE`: tasks alone, in jobs without the components, and the file for
+coll_pipering_machine that they give, or what disturbed them."""
+
+import os
+import statistics
+import tempfile
+import time
+
+from . import files, kernel, launch, machine_file, ompi_info, preflight, sentences, tasks
+from .files import Refusal
+
+# Seconds: of all cells, and of the repetitions of one.
+LIMIT, BUDGET = 90.0, 0.5
+SIZES_LEAST = 8         # of streams that judge a file
+UNLIKE = 1.5            # blocks of all links take so many times those of one: said
+WITHOUT = "OMPI_MCA_coll=^pipering,mleader"
+
+
+def _cells(machine):
+    """All links at once have all sizes, one alone a few; a size of each in turns."""
+    made = tasks.cells(machine, quick=False)
+    few = tasks.QUICK_STREAM_SIZES + [tasks.STREAM_SIZES[-1]]
+    for cell in made:
+        wanted = {"stream": "all" == cell["direction"] or cell["bytes"] in few,
+                  "echo": "one" == cell["direction"] and cell["bytes"] <= 64,
+                  "combine": "all" == cell["direction"] and cell["bytes"] >= 4096}
+        if wanted.get(cell["task"], False):
+            yield {**cell, "reps": 5, "budget": BUDGET}
+
+
+class Measuring:
+    """Asks for cells, and takes their results. clock: seconds."""
+
+    def __init__(self, machine, clock=time.monotonic):
+        self.clock = clock
+        self.end = clock() + LIMIT
+        self.asked = list(_cells(machine))
+        self.results = {}
+
+    def groups(self):
+        """For kernel.run: cells until the time is over, then some between the sizes where a
+        handshake begins."""
+        for cell in self.asked:
+            if self.clock() < self.end:
+                yield [cell]
+        yield from self._around_bound()
+
+    def take(self, name, result):
+        self.results[name] = result
+
+    def measured(self):
+        return tasks.collect(self.asked, self.results)
+
+    def _around_bound(self):
+        """Halves the gap between the largest size without a handshake and the next one."""
+        found = machine_file.scope_of(self.measured(), "inter")
+        if found is None or 0 == found.link.eager:
+            return
+        low = found.link.eager
+        high = min(size for size in found.points if size > low)
+        while high - low > max(256, low // 32) and self.clock() < self.end:
+            middle = (low + high) // 2
+            like = next(cell for cell in self.asked if "stream" == cell["task"]
+                        and ("inter", "all") == (cell["scope"], cell["direction"]))
+            cell = {**like, "cell": f"task-bound-{middle}", "bytes": middle}
+            self.asked.append(cell)
+            yield [cell]
+            result = self.results.get(cell["cell"])
+            if not result or "ok" != result["status"]:
+                return
+            below = machine_file.machine_fit.stream_time(
+                found.link._replace(eager=middle), middle)
+            asks = statistics.median(result["seconds"]) > below + found.link.handshake / 2
+            low, high = (low, middle) if asks else (middle, high)
+
+    def failures(self):
+        """Notes of cells without a time."""
+        return [f"{name}: {result.get('note') or result['status']}"
+                for name, result in self.results.items() if "ok" != result["status"]]
+
+
+def judged(measured):
+    """(Scope, words) of the links that judge a file: those between nodes, if there are any."""
+    for scope, where in (("inter", "between nodes"), ("intra", "inside the node")):
+        found = machine_file.scope_of(measured, scope)
+        if found is not None:
+            return found, where
+    return None, ""
+
+
+def problem(measured):
+    """Why no file can be made of tasks; None if one can."""
+    found, where = judged(measured)
+    if found is None:
+        return "no stream of blocks was measured"
+    if len(found.sizes()) < SIZES_LEAST:
+        return (f"blocks of {len(found.sizes())} sizes alone were measured {where}, of "
+                f"{SIZES_LEAST} at least that are needed")
+    if not found.holds():
+        return (f"no costs explain what blocks of 1 KiB to 1 MiB take {where}: the median error is "
+                f"{100 * found.error():.0f}%, of {100 * machine_file.ERROR_MOST:.0f}% at most")
+    return None
+
+
+def disturbances(measured):
+    """What the times themselves show: unsteady ones, and links that are unlike."""
+    streams = [one for one in measured if "stream" == one["task"] and 2 < len(one["seconds"])]
+    spreads = [max(one["seconds"]) / min(one["seconds"]) for one in streams]
+    said = []
+    if spreads and statistics.median(spreads) > 1 + machine_file.ERROR_MOST:
+        said.append(f"the same block takes up to {statistics.median(spreads):.1f} times as long "
+                    "as at best, in half of the tasks: processors or links are busy with "
+                    "something else")
+    for scope, where in (("inter", "between nodes"), ("intra", "inside nodes")):
+        one, every = (machine_file.points_of(measured, "stream", scope, direction)
+                      for direction in ("one", "all"))
+        ratios = [every[size] / one[size] for size in one
+                  if size in every and size >= machine_file.machine_fit.LARGE]
+        if ratios and statistics.median(ratios) > UNLIKE:
+            said.append(f"blocks of all links at once {where} take {statistics.median(ratios):.1f} "
+                        "times as long as those of one: rates of links differ, they share a "
+                        "wire, or ranks share processors")
+    return said
+
+
+def conclude(path, measuring, load, head, warnings, say):
+    """Writes the file, or says why not; whether it was written."""
+    measured = measuring.measured()
+    wrong = problem(measured)
+    notes = warnings + disturbances(measured) + measuring.failures()[:3]
+    if wrong is not None:
+        say(f"no file is written: {wrong}")
+        for note in notes or ["nothing is known that disturbed it"]:
+            say(f"what may have disturbed it: {note}")
+        return False
+    found, where = judged(measured)
+    fit = f"median error of the fit {where}: {100 * found.error():.0f}%"
+    inside = machine_file.scope_of(measured, "intra")
+    if inside is not None and not inside.holds():
+        notes.append("no costs explain what blocks take inside nodes, so usual ones stand for them")
+    files.write(path, machine_file.text(measured, load, head + [fit]))
+    for name, value in machine_file.lines(measured, load):
+        say(f"{name} = {value if isinstance(value, (str, int)) else format(value, '.4g')}")
+    for note in [fit] + notes:
+        say(f"note: {note}")
+    say(f"use: coll_pipering_machine = {path}")
+    return True
+
+
+def run(options, command, say):
+    """Whether the file was written."""
+    path = os.path.abspath(options.machine)
+    info = options.ompi_info or launch.beside(
+        launch.find_mpirun(options.mpirun) if not options.launch else
+        options.mpirun or os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun"),
+        "ompi_info")
+    table = ompi_info.read([info])
+    launcher = launch.make(options, "").with_environment([WITHOUT])
+    nodes, given = preflight.probe(launcher)
+    with tempfile.TemporaryDirectory(prefix=".pipering-tune-", dir=os.path.dirname(path)) as place:
+        program = kernel.build(os.path.join(table.prefix, "bin", "mpicc"), place)
+        preflight.check_program(launcher, program)
+        asked = kernel.run(program, launcher, [], None)
+        machine = preflight.describe(launcher, table, nodes, asked)
+        say(f"Open MPI {machine['release']}, {sentences.where(machine)}; at most "
+            f"{LIMIT / 60:g} minutes")
+        measuring = Measuring(machine)
+        kernel.run(program, launcher, measuring.groups(), measuring.take)
+    head = [f"Made by `{command}` on {time.strftime('%Y-%m-%d %H:%M:%S')}: "
+            f"Open MPI {machine['release']}, {sentences.where(machine)}"]
+    return conclude(path, measuring, preflight.crowding(nodes, given), head,
+                    preflight.warnings(machine, nodes), say)

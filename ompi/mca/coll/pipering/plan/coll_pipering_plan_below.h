@@ -1,0 +1,84 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * What the collective modules of Open MPI itself ("the module below") do with a call: which
+ * algorithm, how many messages, and how long it takes.
+ */
+
+#ifndef MCA_COLL_PIPERING_PLAN_BELOW_H
+#define MCA_COLL_PIPERING_PLAN_BELOW_H
+
+#include "coll_pipering_plan_cost.h"
+
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
+
+/** The modules below. */
+typedef enum {
+    MCA_COLL_PIPERING_BELOW_ANY,   /**< any others: the least that an algorithm needs */
+    MCA_COLL_PIPERING_BELOW_TUNED, /**< 5.0: coll/tuned's fixed decisions, coll/basic's scans */
+    MCA_COLL_PIPERING_BELOW_HAN    /**< 5.0: coll/han above these, as it comes */
+} mca_coll_pipering_below_t;
+
+/** The collectives, in the order of mca_coll_pipering_collective_t. */
+typedef enum {
+    MCA_COLL_PIPERING_BELOW_ALLGATHERV,
+    MCA_COLL_PIPERING_BELOW_ALLGATHER,
+    MCA_COLL_PIPERING_BELOW_BCAST,
+    MCA_COLL_PIPERING_BELOW_REDUCE,
+    MCA_COLL_PIPERING_BELOW_SCAN,
+    MCA_COLL_PIPERING_BELOW_EXSCAN,
+    MCA_COLL_PIPERING_BELOW_ALLREDUCE
+} mca_coll_pipering_below_collective_t;
+
+/** A call of 2 ranks or more with 1 byte or more. All pointers are borrowed. */
+typedef struct mca_coll_pipering_below_call_t {
+    mca_coll_pipering_below_t modules;
+    mca_coll_pipering_below_collective_t collective;
+    bool ordered; /**< of a reduction: the operation does not commute */
+    int ranks, nodes;
+    int ppn;    /**< most ranks on a node */
+    bool equal; /**< all nodes have as many */
+    int root;
+    size_t total; /**< bytes of the vector, or of all contributions */
+    size_t unit;  /**< bytes of an element of a vector, at least 1 */
+    const size_t *bytes; /**< [ranks] contributions of a gather; NULL: equal ones, or a vector */
+    const int *node_of;  /**< [ranks] lowest rank on the node of each rank */
+    const mca_coll_pipering_cost_t *cost;
+    double combine; /**< seconds a byte */
+    void *scratch;  /**< mca_coll_pipering_below_scratch(ranks) bytes, aligned for a double */
+} mca_coll_pipering_below_call_t;
+
+/** What it takes below. */
+typedef struct mca_coll_pipering_below_time_t {
+    double time;           /**< modelled seconds */
+    double messages;       /**< sent by all ranks together */
+    double bytes;          /**< likewise */
+    const char *algorithm; /**< "tuned: ring", "han", "basic: linear", "any"; static */
+} mca_coll_pipering_below_time_t;
+
+/** Bytes of scratch memory for so many ranks. */
+size_t mca_coll_pipering_below_scratch(int ranks);
+
+/**
+ * Modelled time of a call below. Uses + - * / ceil and floor only, so it is equal on all
+ * processors. At most O(p log^2 p), O(p) for most; allocates nothing.
+ */
+mca_coll_pipering_below_time_t
+mca_coll_pipering_below_time(const mca_coll_pipering_below_call_t *call);
+
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
+
+#endif

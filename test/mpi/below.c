@@ -1,0 +1,280 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * Messages and bytes that all ranks send for calls of the modules below, as pml/monitoring counts
+ * them, against the model of plan_below. Calls have sizes on both sides of each power of two, at
+ * which these modules decide otherwise; ranks start to send when they like.
+ *
+ *   MODULES=tuned  or han: which of them serve calls here
+ *   LARGEST=20     of vectors, 2^LARGEST bytes
+ */
+
+#include "coll_pipering_plan_below.h"
+#include "tap.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPES 4 /* of contributions */
+#define SHOWN 5
+
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle counters[2];
+static int length;
+static unsigned long long *values;
+
+static mca_coll_pipering_below_call_t below;
+static mca_coll_pipering_cost_t cost = {.net = {.alpha = 1e-6, .beta = 1e-9},
+                                        .local = {.alpha = 1e-6, .beta = 1e-9}};
+static int *node_of, *counts, *displs;
+static size_t *blocks;
+static char *out, *in;
+static MPI_Op last; /* the last rank's value: does not commute */
+
+static void take_last(void *from, void *into, int *count, MPI_Datatype *type)
+{
+    (void) from;
+    (void) into;
+    (void) count;
+    (void) type;
+}
+
+static void open_counters(void)
+{
+    static const char *const names[] = {"pml_monitoring_messages_count",
+                                        "pml_monitoring_messages_size"};
+    int level;
+
+    TAP_MPI(MPI_T_init_thread(MPI_THREAD_SINGLE, &level));
+    TAP_MPI(MPI_T_pvar_session_create(&session));
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm comm = MPI_COMM_WORLD;
+        int index;
+        if (MPI_SUCCESS != MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_SIZE, &index)) {
+            tap_bail("there is no %s", names[i]);
+        }
+        TAP_MPI(MPI_T_pvar_handle_alloc(session, index, &comm, &counters[i], &length));
+        TAP_MPI(MPI_T_pvar_start(session, counters[i]));
+    }
+    values = tap_memory((size_t) length * sizeof(*values));
+}
+
+/* What this rank has sent so far. */
+static void read_counters(double *sent)
+{
+    for (int i = 0; i < 2; i++) {
+        TAP_MPI(MPI_T_pvar_read(session, counters[i], values));
+        sent[i] = 0;
+        for (int r = 0; r < length; r++) {
+            sent[i] += (double) values[r];
+        }
+    }
+}
+
+static void find_nodes(void)
+{
+    MPI_Comm node;
+    int lowest = tap_rank, size, sizes[2];
+
+    TAP_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    TAP_MPI(MPI_Bcast(&lowest, 1, MPI_INT, 0, node));
+    TAP_MPI(MPI_Comm_size(node, &size));
+    TAP_MPI(MPI_Comm_free(&node));
+    TAP_MPI(MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, MPI_COMM_WORLD));
+    sizes[0] = size;
+    sizes[1] = -size;
+    TAP_MPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    below.ppn = sizes[0];
+    below.equal = sizes[0] == -sizes[1];
+    for (int r = 0; r < tap_size; r++) {
+        below.nodes += node_of[r] == r;
+    }
+}
+
+/* Contributions of so many bytes on average. */
+static void shape_blocks(int shape, size_t mean)
+{
+    const size_t p = (size_t) tap_size, total = mean * p;
+    size_t placed = 0;
+
+    for (size_t r = 0; r < p; r++) {
+        const size_t in_turn = r % 2 ? 0 : 2 * mean, one = r == p / 2 ? total : 0;
+        const size_t shapes[SHAPES] = {mean, in_turn, one, r * 2 * mean / (p - 1)};
+        blocks[r] = shapes[shape];
+        blocks[r] = r == p - 1 || placed + blocks[r] > total ? total - placed : blocks[r];
+        counts[r] = (int) blocks[r];
+        displs[r] = (int) placed;
+        placed += blocks[r];
+    }
+}
+
+static void call(void)
+{
+    const MPI_Op op = below.ordered ? last : MPI_MAX;
+    const MPI_Datatype type = 8 == below.unit ? MPI_DOUBLE : MPI_SIGNED_CHAR;
+    const int count = (int) (below.total / below.unit), each = (int) below.total / tap_size;
+
+    switch (below.collective) {
+    case MCA_COLL_PIPERING_BELOW_ALLGATHERV:
+        TAP_MPI(MPI_Allgatherv(out, counts[tap_rank], MPI_BYTE, in, counts, displs, MPI_BYTE,
+                               MPI_COMM_WORLD));
+        break;
+    case MCA_COLL_PIPERING_BELOW_ALLGATHER:
+        TAP_MPI(MPI_Allgather(out, each, MPI_BYTE, in, each, MPI_BYTE, MPI_COMM_WORLD));
+        break;
+    case MCA_COLL_PIPERING_BELOW_BCAST:
+        TAP_MPI(MPI_Bcast(out, count, type, below.root, MPI_COMM_WORLD));
+        break;
+    case MCA_COLL_PIPERING_BELOW_REDUCE:
+        TAP_MPI(MPI_Reduce(out, in, count, type, op, below.root, MPI_COMM_WORLD));
+        break;
+    case MCA_COLL_PIPERING_BELOW_SCAN:
+        TAP_MPI(MPI_Scan(out, in, count, type, op, MPI_COMM_WORLD));
+        break;
+    case MCA_COLL_PIPERING_BELOW_EXSCAN:
+        TAP_MPI(MPI_Exscan(out, in, count, type, op, MPI_COMM_WORLD));
+        break;
+    case MCA_COLL_PIPERING_BELOW_ALLREDUCE:
+        TAP_MPI(MPI_Allreduce(out, in, count, type, op, MPI_COMM_WORLD));
+        break;
+    }
+}
+
+static bool differs(double found, double expected)
+{
+    return fabs(found - expected) > 0.25; /* both are whole, but for the model's rounding */
+}
+
+/* A call; how often one has differed so far. */
+static int try_call(int failed)
+{
+    double before[2], after[2];
+
+    read_counters(before);
+    call();
+    read_counters(after);
+    after[0] -= before[0];
+    after[1] -= before[1];
+    TAP_MPI(MPI_Allreduce(MPI_IN_PLACE, after, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    const mca_coll_pipering_below_time_t model = mca_coll_pipering_below_time(&below);
+    if (!differs(after[0], model.messages) && !differs(after[1], model.bytes)) {
+        return failed;
+    }
+    if (SHOWN > failed) {
+        tap_note("%s, %zu bytes in elements of %zu, root %d: %.0f messages, %.0f bytes; the model "
+                 "has %.0f, %.0f",
+                 model.algorithm, below.total, below.unit, below.root, after[0], after[1],
+                 model.messages, model.bytes);
+    }
+    return failed + 1;
+}
+
+static void test_collective(const char *name, mca_coll_pipering_below_collective_t collective,
+                            bool ordered, int largest)
+{
+    const bool v = MCA_COLL_PIPERING_BELOW_ALLGATHERV == collective;
+    const bool gathers = v || MCA_COLL_PIPERING_BELOW_ALLGATHER == collective;
+    const bool rooted = MCA_COLL_PIPERING_BELOW_BCAST == collective
+                        || MCA_COLL_PIPERING_BELOW_REDUCE == collective;
+    int failed = 0, tried = 0;
+
+    below.collective = collective;
+    below.ordered = ordered;
+    for (int variant = 0; variant < (v ? SHAPES : gathers ? 1 : 2); variant++) {
+        below.unit = gathers || 0 == variant ? 1 : 8;
+        for (int bits = 0; bits <= (gathers ? largest - 2 : largest); bits++) {
+            for (size_t less = 0; less < 2; less++) {
+                const size_t size = ((size_t) 1 << bits) / below.unit * below.unit;
+                if (size <= less * below.unit) {
+                    continue;
+                }
+                below.total = (size - less * below.unit) * (gathers ? (size_t) tap_size : 1);
+                below.bytes = v ? blocks : NULL;
+                if (v) {
+                    shape_blocks(variant, size - less);
+                }
+                below.root = rooted ? bits % tap_size : 0;
+                tried++;
+                failed = try_call(failed);
+            }
+        }
+    }
+    tap_check(0 == failed, NULL, "%s%s: %d of %d calls as modelled", name,
+              ordered ? " in order" : "", tried - failed, tried);
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const names[] = {"MPI_Allgatherv", "MPI_Allgather", "MPI_Bcast",
+                                        "MPI_Reduce",     "MPI_Scan",      "MPI_Exscan",
+                                        "MPI_Allreduce"};
+    const char *modules = getenv("MODULES");
+
+    tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
+    const int largest = (int) tap_number("LARGEST", 20);
+    const size_t p = (size_t) tap_size;
+    node_of = tap_memory(p * sizeof(int));
+    counts = tap_memory(p * sizeof(int));
+    displs = tap_memory(p * sizeof(int));
+    blocks = tap_memory(p * sizeof(size_t));
+    out = calloc(p, (size_t) 1 << largest);
+    in = calloc(p, (size_t) 1 << largest);
+    if (NULL == out || NULL == in) {
+        tap_bail("no memory");
+    }
+    TAP_MPI(MPI_Op_create(take_last, 0, &last));
+    open_counters();
+    find_nodes();
+    below.modules = NULL != modules && 0 == strcmp(modules, "han") ? MCA_COLL_PIPERING_BELOW_HAN
+                                                                   : MCA_COLL_PIPERING_BELOW_TUNED;
+    below.ranks = tap_size;
+    below.node_of = node_of;
+    below.cost = &cost;
+    below.load = 1;
+    below.scratch = tap_memory(mca_coll_pipering_below_scratch(tap_size));
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i <= (int) MCA_COLL_PIPERING_BELOW_ALLREDUCE; i++) {
+            const bool reduces = i > (int) MCA_COLL_PIPERING_BELOW_BCAST;
+            below.collective = (mca_coll_pipering_below_collective_t) i;
+            if (0 == pass) { /* modules set themselves up */
+                below.unit = 1;
+                below.total = p;
+                shape_blocks(0, 1);
+                call();
+                continue;
+            }
+            for (int ordered = 0; ordered < (reduces ? 2 : 1); ordered++) {
+                test_collective(names[i], (mca_coll_pipering_below_collective_t) i, ordered,
+                                largest);
+            }
+        }
+    }
+    TAP_MPI(MPI_Op_free(&last));
+    for (int i = 0; i < 2; i++) {
+        TAP_MPI(MPI_T_pvar_handle_free(session, &counters[i]));
+    }
+    TAP_MPI(MPI_T_pvar_session_free(&session));
+    TAP_MPI(MPI_T_finalize());
+    free(below.scratch);
+    free(values);
+    free(node_of);
+    free(counts);
+    free(displs);
+    free(blocks);
+    free(out);
+    free(in);
+    return tap_end();
+}

@@ -1,0 +1,437 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The modules below: which algorithm they choose, on both sides of their decisions' edges; what
+ * it takes, by formulas of textbooks and a recurrence of the ring; and how this depends on costs.
+ * test/mpi/below.t counts the messages of the real modules.
+ */
+
+#include "coll_pipering_plan_below.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_params.h"
+#include "tap.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST 128
+
+typedef mca_coll_pipering_below_call_t call_t;
+typedef mca_coll_pipering_below_time_t time_of_t;
+typedef mca_coll_pipering_below_collective_t collective_t;
+
+#define ALLGATHERV MCA_COLL_PIPERING_BELOW_ALLGATHERV
+#define ALLGATHER MCA_COLL_PIPERING_BELOW_ALLGATHER
+#define BCAST MCA_COLL_PIPERING_BELOW_BCAST
+#define REDUCE MCA_COLL_PIPERING_BELOW_REDUCE
+#define SCAN MCA_COLL_PIPERING_BELOW_SCAN
+#define EXSCAN MCA_COLL_PIPERING_BELOW_EXSCAN
+#define ALLREDUCE MCA_COLL_PIPERING_BELOW_ALLREDUCE
+
+static void test_order(void)
+{
+    const int pairs[][2] = {
+        {ALLGATHERV, MCA_COLL_PIPERING_ALLGATHERV},
+        {ALLGATHER, MCA_COLL_PIPERING_ALLGATHER},
+        {BCAST, MCA_COLL_PIPERING_BCAST},
+        {REDUCE, MCA_COLL_PIPERING_REDUCE},
+        {SCAN, MCA_COLL_PIPERING_SCAN},
+        {EXSCAN, MCA_COLL_PIPERING_EXSCAN},
+        {ALLREDUCE, MCA_COLL_PIPERING_ALLREDUCE}};
+
+    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; i++) {
+        is(pairs[i][0], pairs[i][1], "collective %d has the number of its row", i);
+    }
+}
+
+/* A call and the memory that it borrows. */
+typedef struct {
+    call_t call;
+    mca_coll_pipering_cost_t cost;
+    size_t bytes[MOST];
+    int node_of[MOST];
+} instance_t;
+
+static const mca_coll_pipering_cost_t plain = {
+    .net = {.alpha = 20e-6, .beta = 8e-9, .latency = 10e-6},
+    .local = {.alpha = 1e-6, .beta = 0.2e-9, .latency = 0.5e-6}};
+
+/* So many ranks on each node, in a row or in turn; the last node has what is left. */
+static void pose(instance_t *in, int ranks, int ppn, bool in_turn)
+{
+    const int nodes = (ranks + ppn - 1) / ppn;
+
+    memset(in, 0, sizeof(*in));
+    in->cost = plain;
+    for (int r = 0; r < ranks; r++) {
+        in->node_of[r] = in_turn ? r % nodes : r / ppn * ppn;
+    }
+    in->call = (call_t) {.modules = MCA_COLL_PIPERING_BELOW_TUNED,
+                         .collective = BCAST,
+                         .ranks = ranks,
+                         .nodes = nodes,
+                         .ppn = ranks < ppn ? ranks : ppn,
+                         .equal = 0 == ranks % ppn,
+                         .unit = 1,
+                         .node_of = in->node_of,
+                         .cost = &in->cost,
+                         .combine = 1e-9};
+}
+
+static time_of_t ask(instance_t *in)
+{
+    time_of_t time;
+
+    in->call.cost = &in->cost;
+    in->call.node_of = in->node_of;
+    in->call.bytes = NULL == in->call.bytes ? NULL : in->bytes;
+    in->call.scratch = tap_memory(mca_coll_pipering_below_scratch(in->call.ranks));
+    tap_garbage(in->call.scratch, mca_coll_pipering_below_scratch(in->call.ranks));
+    time = mca_coll_pipering_below_time(&in->call);
+    free(in->call.scratch);
+    return time;
+}
+
+/* ---- decisions ---- */
+
+/* Of a vector of so many bytes, or of blocks of so many. */
+static void chosen(collective_t collective, bool ordered, int ranks, size_t bytes, size_t unit,
+                   const char *expected)
+{
+    const bool gather = ALLGATHERV == collective || ALLGATHER == collective;
+    instance_t in;
+
+    pose(&in, ranks, 1, false);
+    in.call.collective = collective;
+    in.call.ordered = ordered;
+    in.call.total = gather ? bytes * (size_t) ranks : bytes;
+    in.call.unit = unit;
+    const char *found = ask(&in).algorithm;
+    ok(0 == strcmp(found, expected), "collective %d, %d ranks, %zu bytes%s: %s (%s)",
+       (int) collective, ranks, bytes, ordered ? ", in order" : "", expected, found);
+}
+
+static void test_decisions(void)
+{
+    chosen(ALLGATHERV, false, 2, 2047, 1, "tuned: ring");
+    chosen(ALLGATHERV, false, 2, 2048, 1, "tuned: two_proc");
+    chosen(ALLGATHERV, false, 4, 255, 1, "tuned: default");
+    chosen(ALLGATHERV, false, 4, 256, 1, "tuned: neighbor");
+    chosen(ALLGATHERV, false, 5, 256, 1, "tuned: ring");
+    chosen(ALLGATHERV, false, 7, 16384, 1, "tuned: bruck");
+    chosen(ALLGATHERV, false, 8, 1023, 1, "tuned: default");
+    chosen(ALLGATHERV, false, 8, 1024, 1, "tuned: bruck");
+    chosen(ALLGATHERV, false, 8, 1 << 20, 1, "tuned: bruck");
+    chosen(ALLGATHERV, false, 16, 262144, 1, "tuned: ring");
+    chosen(ALLGATHERV, false, 63, 8191, 1, "tuned: bruck");
+    chosen(ALLGATHERV, false, 64, 8191, 1, "tuned: ring");
+    chosen(ALLGATHER, false, 2, 1, 1, "tuned: two_proc");
+    chosen(ALLGATHER, false, 8, 1 << 20, 1, "tuned: recursive_doubling");
+    chosen(ALLGATHER, false, 7, 1 << 20, 1, "tuned: bruck");
+    chosen(ALLGATHER, false, 32, 65535, 1, "tuned: neighbor");
+    chosen(ALLGATHER, false, 33, 65535, 1, "tuned: ring");
+    chosen(ALLGATHER, false, 32, 65536, 1, "tuned: ring");
+    chosen(BCAST, false, 3, 255, 1, "tuned: binary_tree");
+    chosen(BCAST, false, 3, 262143, 1, "tuned: chain");
+    chosen(BCAST, false, 7, 8192, 1, "tuned: basic_linear");
+    chosen(BCAST, false, 7, 1 << 20, 1, "tuned: chain");
+    chosen(BCAST, false, 15, 1 << 20, 1, "tuned: basic_linear");
+    chosen(BCAST, false, 16, 1048575, 1, "tuned: binomial");
+    chosen(BCAST, false, 16, 1 << 20, 1, "tuned: scatter_allgather");
+    chosen(BCAST, false, 16, 1 << 20, 1 << 18, "tuned: basic_linear");
+    chosen(BCAST, false, 64, 1 << 20, 1, "tuned: knomial");
+    chosen(REDUCE, false, 2, 262144, 8, "tuned: pipeline");
+    chosen(REDUCE, false, 8, 8191, 1, "tuned: binary");
+    chosen(REDUCE, false, 8, 8192, 8, "tuned: binomial");
+    chosen(REDUCE, true, 8, 8192, 8, "tuned: in-order_binary");
+    chosen(REDUCE, true, 8, 16384, 8, "tuned: linear");
+    chosen(ALLREDUCE, false, 3, 65536, 8, "tuned: ring");
+    chosen(ALLREDUCE, false, 8, 8191, 1, "tuned: recursive_doubling");
+    chosen(ALLREDUCE, false, 8, 8192, 8, "tuned: rabenseifner");
+    chosen(ALLREDUCE, false, 8, 8192, 4096, "tuned: basic_linear");
+    chosen(ALLREDUCE, false, 2, 4096, 4096, "tuned: recursive_doubling");
+    chosen(ALLREDUCE, true, 8, 1 << 20, 8, "tuned: nonoverlapping");
+    chosen(ALLREDUCE, true, 7, 1 << 20, 8, "tuned: recursive_doubling");
+    chosen(SCAN, false, 8, 8192, 8, "basic: linear");
+    chosen(EXSCAN, true, 8, 8192, 8, "basic: linear");
+}
+
+/* Whom coll/han serves. */
+static void test_han(void)
+{
+    instance_t in;
+
+    for (int collective = (int) ALLGATHERV; collective <= (int) ALLREDUCE; collective++) {
+        const bool gathers = ALLGATHERV == collective;
+        const bool scans = SCAN == collective || EXSCAN == collective;
+        for (int shape = 0; shape < 4; shape++) { /* a rank a node, one node, equal, unequal */
+            const char *kind[] = {"a rank a node", "one node", "equal nodes", "unequal nodes"};
+            const int ppn[] = {1, 8, 4, 3};
+            for (int ordered = 0; ordered < 2; ordered++) {
+                const bool reduces = REDUCE == collective || ALLREDUCE == collective;
+                const bool expected = !gathers && !scans && !(reduces && ordered)
+                                      && (2 == shape || (3 == shape && ALLREDUCE == collective));
+                pose(&in, 8, ppn[shape], false);
+                in.call.modules = MCA_COLL_PIPERING_BELOW_HAN;
+                in.call.collective = (collective_t) collective;
+                in.call.total = 1 << 16;
+                in.call.unit = 8;
+                in.call.ordered = ordered;
+                const bool han = 0 == strcmp(ask(&in).algorithm, "han");
+                ok(expected == han, "collective %d, %s%s: %s", collective, kind[shape],
+                   ordered ? ", in order" : "", expected ? "han" : "not han");
+            }
+        }
+    }
+}
+
+/* ---- times ---- */
+
+static double hop(const mca_coll_pipering_link_cost_t *link, double bytes)
+{
+    return link->alpha + link->latency + bytes * link->beta;
+}
+
+static void takes(const instance_t *in, collective_t collective, bool ordered, double bytes,
+                  double expected, const char *what)
+{
+    instance_t call = *in;
+
+    call.call.collective = collective;
+    call.call.ordered = ordered;
+    call.call.total = (size_t) bytes;
+    call.call.unit = 8;
+    const double found = ask(&call).time;
+    ok(fabs(found - expected) < 1e-9 * expected, "%s: %g s (%g)", what, expected, found);
+}
+
+/* A rank a node, by hand. */
+static void test_formulas(void)
+{
+    const double m = 1 << 20, all = hop(&plain.net, m), half = hop(&plain.net, m / 2);
+    const double combine = m * 1e-9, beta = m * plain.net.beta;
+    instance_t in;
+
+    pose(&in, 4, 1, false);
+    takes(&in, BCAST, false, m, 3 * all, "a chain of 4");
+    takes(&in, BCAST, false, m / 2, half + beta, "3 messages of half a MiB by one link");
+    takes(&in, SCAN, false, m, 3 * (all + combine), "a scan of 4");
+    takes(&in, EXSCAN, false, m, 3 * all + 2 * combine, "an exscan of 4");
+    takes(&in, REDUCE, false, m, all + 2 * beta + combine, "3 messages to a root");
+    takes(&in, ALLGATHER, false, 4 * m, all + hop(&plain.net, 2 * m), "doubling of 4 MiB");
+    takes(&in, ALLGATHERV, false, 4 * m, all + hop(&plain.net, 2 * m), "a neighbor exchange");
+    takes(&in, ALLREDUCE, false, m,
+          2 * (half + hop(&plain.net, m / 4)) + 0.75 * combine, "halving and doubling of 1 MiB");
+    takes(&in, ALLREDUCE, true, m, 2 * (all + combine), "doubling of vectors");
+    pose(&in, 16, 1, false);
+    takes(&in, ALLGATHERV, false, 16 * m, 15 * all, "a ring of 16");
+    takes(&in, BCAST, false, m,
+          8 * hop(&plain.net, 0) + 2 * 15 * m / 16 * plain.net.beta, "scattered and gathered");
+    in.cost.net.eager = 65536;
+    in.cost.net.handshake = 40e-6;
+    takes(&in, ALLGATHERV, false, 16 * m, 15 * (all + 40e-6), "a ring with handshakes");
+    pose(&in, 16, 4, true);
+    takes(&in, ALLGATHERV, false, 16 * m, 15 * (hop(&plain.net, 0) + 4 * beta),
+          "a ring of 4 nodes in turn");
+}
+
+/* The time of a ring, in round r on link i: after three of the round before it. O(p^2). */
+static double ring_time(const instance_t *in)
+{
+    const int p = in->call.ranks;
+    double done[MOST] = {0}, next[MOST], last = 0;
+
+    for (int round = 0; round < p - 1; round++) {
+        for (int i = 0; i < p; i++) {
+            const bool inside = in->node_of[i] == in->node_of[(i + 1) % p];
+            const double before = fmax(done[i], fmax(done[(i + 1) % p], done[(i + p - 1) % p]));
+            next[i] = before + hop(inside ? &in->cost.local : &in->cost.net,
+                                   (double) in->bytes[(i + p - round) % p]);
+        }
+        memcpy(done, next, sizeof(done));
+    }
+    for (int i = 0; i < p; i++) {
+        last = fmax(last, done[i]);
+    }
+    return last;
+}
+
+/* Contributions of a kind, of the size that coll/tuned gathers along a ring. */
+static void pose_gather(instance_t *in, int ranks, int ppn)
+{
+    const int kind = tap_between(0, 3), outlier = tap_between(0, ranks - 1);
+
+    pose(in, ranks, ppn, false);
+    in->call.collective = ALLGATHERV;
+    in->call.bytes = in->bytes;
+    for (int r = 0; r < ranks; r++) {
+        const size_t zipf = ((size_t) 1 << 24) / (size_t) (1 + (r + outlier) % ranks);
+        const size_t sizes[] = {1 << 20, zipf, r == outlier ? 1 << 28 : 0,
+                                (size_t) tap_below(1 << 21)};
+        in->bytes[r] = sizes[kind];
+        in->call.total += sizes[kind];
+    }
+}
+
+static void test_ring(void)
+{
+    tap_tally_t exact = {0, 0}, near = {0, 0};
+    double worst = 1;
+    instance_t in;
+
+    for (int i = 0; i < 2000; i++) {
+        pose_gather(&in, tap_between(32, 64), 1);
+        const time_of_t found = ask(&in);
+        const double expected = ring_time(&in);
+        if (0 == strcmp(found.algorithm, "tuned: ring")) {
+            tap_try(&exact, fabs(found.time - expected) < 1e-9 * expected, "%d ranks: %g, not %g",
+                    in.call.ranks, found.time, expected);
+        }
+    }
+    tally_ok(&exact, 1000, "a ring of links alike takes as long as its recurrence");
+    for (int i = 0; i < 2000; i++) {
+        pose_gather(&in, tap_between(32, 64), tap_between(2, 16));
+        const time_of_t found = ask(&in);
+        const double expected = ring_time(&in);
+        if (0 == strcmp(found.algorithm, "tuned: ring")) {
+            worst = fmin(worst, found.time / expected);
+            tap_try(&near, found.time <= (1 + 1e-9) * expected && 0.5 * expected < found.time,
+                    "%d ranks, %d a node: %g, not %g", in.call.ranks, in.call.ppn, found.time,
+                    expected);
+        }
+    }
+    printf("# nodes of many ranks: %.3f of the recurrence at least\n", worst);
+    tally_ok(&near, 1000, "one of nodes no longer, and more than half of it");
+}
+
+/* ---- properties ---- */
+
+static void pose_any(instance_t *in)
+{
+    pose(in, tap_between(2, 70), tap_once_in(2) ? 1 : tap_between(1, 9), tap_once_in(2));
+    in->call.collective = (collective_t) tap_between(ALLGATHERV, ALLREDUCE);
+    in->call.modules = (mca_coll_pipering_below_t) tap_between(0, 2);
+    in->call.root = tap_between(0, in->call.ranks - 1);
+    in->call.ordered = BCAST < in->call.collective && tap_once_in(3);
+    in->call.unit = (size_t) 1 << tap_between(0, 4);
+    in->call.total = in->call.unit * (size_t) tap_between(1, 1 << tap_between(3, 20));
+    in->cost.net.eager = tap_once_in(2) ? 65536 : 0;
+    in->cost.net.handshake = 30e-6;
+    in->cost.net.envelope = 60;
+    if (ALLGATHERV == in->call.collective) {
+        in->call.bytes = in->bytes;
+        in->call.total = 0;
+        for (int r = 0; r < in->call.ranks; r++) {
+            in->bytes[r] = tap_once_in(4) ? 0 : (size_t) tap_below(1 << tap_between(4, 20));
+            in->call.total += in->bytes[r];
+        }
+        in->bytes[0] += 1;
+        in->call.total += 1;
+    }
+    if (ALLGATHER == in->call.collective) {
+        in->call.total *= (size_t) in->call.ranks;
+    }
+}
+
+static void test_properties(void)
+{
+    tap_tally_t sane = {0, 0}, costs = {0, 0}, any = {0, 0}, grows = {0, 0};
+
+    for (int i = 0; i < 5000; i++) {
+        instance_t in, other;
+        pose_any(&in);
+        const time_of_t found = ask(&in);
+        tap_try(&sane, 0 < found.time && isfinite(found.time) && NULL != found.algorithm
+                           && found.messages >= 1 && found.bytes > 0,
+                "collective %d, %d ranks: %g", (int) in.call.collective, in.call.ranks, found.time);
+
+        other = in;
+        double *grown[] = {&other.cost.net.alpha,   &other.cost.net.beta,
+                           &other.cost.net.latency, &other.cost.net.handshake,
+                           &other.cost.local.alpha, &other.cost.local.beta,
+                           &other.cost.local.latency, &other.call.combine,
+                           &other.cost.net.copy};
+        const int which = tap_between(0, 8);
+        *grown[which] *= 1.5;
+        tap_try(&costs, ask(&other).time >= found.time * (1 - 1e-12), "cost %d of collective %d, "
+                "%s of %d ranks", which, (int) in.call.collective, found.algorithm, in.call.ranks);
+
+        other = in;
+        other.call.modules = MCA_COLL_PIPERING_BELOW_ANY;
+        tap_try(&any, ask(&other).time <= found.time * (1 + 1e-12), "collective %d, %s, %d ranks",
+                (int) in.call.collective, found.algorithm, in.call.ranks);
+
+        other = in;
+        other.call.total += in.call.unit * (size_t) (ALLGATHER == in.call.collective
+                                                         ? in.call.ranks : 1);
+        other.bytes[tap_between(0, in.call.ranks - 1)] += in.call.unit;
+        const time_of_t more = ask(&other);
+        /* larger parts of a scatter leave less to the last ranks; segments begin elsewhere */
+        if (0 == strcmp(more.algorithm, found.algorithm)
+            && NULL == strstr(found.algorithm, "scatter")
+            && MCA_COLL_PIPERING_BELOW_TUNED == in.call.modules) {
+            tap_try(&grows, more.time >= found.time * (1 - 1e-12), "collective %d, %s of %d ranks",
+                    (int) in.call.collective, found.algorithm, in.call.ranks);
+        }
+    }
+    tally_ok(&sane, 5000, "each call takes some time");
+    tally_ok(&costs, 5000, "no cost that grows saves time");
+    tally_ok(&any, 5000, "other modules take no longer than known ones");
+    tally_ok(&grows, 1000, "an element more saves no time");
+}
+
+/* A rank a node: by which rank one begins to count does not matter. */
+static void test_renumbering(void)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int i = 0; i < 2000; i++) {
+        instance_t in, other;
+        pose_any(&in);
+        pose(&other, in.call.ranks, 1, false);
+        memcpy(in.node_of, other.node_of, sizeof(in.node_of));
+        in.call.nodes = in.call.ranks;
+        in.call.ppn = 1;
+        in.call.equal = true;
+        in.call.modules = MCA_COLL_PIPERING_BELOW_TUNED;
+        other = in;
+        const int p = in.call.ranks, by = tap_between(1, p - 1);
+        for (int r = 0; r < p; r++) {
+            other.bytes[(r + by) % p] = in.bytes[r];
+        }
+        other.call.root = (in.call.root + by) % p;
+        const time_of_t found = ask(&in), turned = ask(&other);
+        const bool rooted = NULL != strstr(found.algorithm, "in-order")
+                            || NULL != strstr(found.algorithm, "default")
+                            || NULL != strstr(found.algorithm, "neighbor")
+                            || NULL != strstr(found.algorithm, "rabenseifner");
+        if (!rooted) {
+            tap_try(&tally, fabs(turned.time - found.time) <= 1e-9 * found.time
+                                && turned.bytes == found.bytes && turned.messages == found.messages,
+                    "%s of %d ranks, by %d: %g, %g", found.algorithm, p, by, found.time,
+                    turned.time);
+        }
+    }
+    tally_ok(&tally, 500, "ranks may be counted from any of them");
+}
+
+int main(void)
+{
+    tap_start();
+    test_order();
+    test_decisions();
+    test_han();
+    test_formulas();
+    test_ring();
+    test_properties();
+    test_renumbering();
+    return tap_end();
+}
