@@ -94,8 +94,10 @@ bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm)
     return ranks[comm->rank].knows;
 }
 
-mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm)
+mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm,
+                                                        const mca_coll_pipering_node_key_t *keys)
 {
+    (void) keys;
     return (mca_coll_pipering_nodes_t){.count = comm->size,
                                        .ppn = 1,
                                        .load = ranks[comm->rank].load,

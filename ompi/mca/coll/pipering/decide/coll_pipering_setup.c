@@ -219,7 +219,7 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
     const bool known = mca_coll_pipering_nodes_find(setup->comm);
 
     if (known) {
-        setup->nodes = mca_coll_pipering_nodes_count(setup->comm);
+        setup->nodes = mca_coll_pipering_nodes_count(setup->comm, NULL);
     }
     *setup->join = (join_t){.arch = both(opal_local_arch),
                             .variables = both(hash_of(setup, process->equal.count)),
@@ -290,9 +290,11 @@ static void end_place(mca_coll_pipering_setup_t *setup)
         mca_coll_pipering_setup_fail(setup, mca_coll_pipering_nodes_note(setup->comm,
                                                                          (me + i) % p, &keys[i]));
     }
+    if (OMPI_SUCCESS == setup->error) {
+        setup->nodes = mca_coll_pipering_nodes_count(setup->comm, keys);
+    }
     end_collection(setup);
     if (OMPI_SUCCESS == setup->error) {
-        setup->nodes = mca_coll_pipering_nodes_count(setup->comm);
         be_ready(setup);
     }
 }

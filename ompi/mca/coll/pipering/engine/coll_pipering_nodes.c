@@ -17,7 +17,8 @@
  *
  * Nodes are numbered in the order of their first report. Counting marks them with their lowest
  * rank of the communicator, so it takes no memory. Of the ranks of its own job a process knows the
- * host by PMIx; others report it.
+ * host by PMIx; others report it, as PMIx names it to them. So a report never moves a rank that is
+ * known: communicators that were set up before rest on the table.
  */
 
 #include "coll_pipering_nodes.h"
@@ -41,7 +42,7 @@ typedef struct {
 } job_t;
 
 typedef struct {
-    mca_coll_pipering_node_key_t key;
+    uint64_t name;
     int lowest; /* rank of the communicator whose nodes are counted, -1: none yet */
     int ranks;  /* of this communicator so far */
 } node_t;
@@ -51,8 +52,8 @@ static struct {
     opal_list_t jobs;
     node_t *nodes;
     int count, room;
-    mca_coll_pipering_node_key_t own; /* found once: all reports of a process name the same node,
-                                         also if it is bound to other processors between them */
+    mca_coll_pipering_node_key_t own; /* found once, also if this process is bound to other
+                                         processors later */
 } table;
 
 static void job_construct(job_t *job)
@@ -104,11 +105,6 @@ void mca_coll_pipering_nodes_close(void)
     OBJ_DESTRUCT(&table.lock);
 }
 
-mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
-{
-    return table.own;
-}
-
 static job_t *find_job(uint32_t id)
 {
     job_t *job;
@@ -132,16 +128,11 @@ static int find_node(ompi_communicator_t *comm, int rank, job_t **job)
     return NULL == *job || name.vpid >= (*job)->size ? -1 : (*job)->node[name.vpid];
 }
 
-/*
- * The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. Ranks
- * of a host that see different numbers of processors, as containers may, count as ranks of
- * different nodes: the load of a node must not depend on whose number was heard first.
- */
-static int number_node(const mca_coll_pipering_node_key_t *key)
+/* The number of a node, -1: no memory. From the last on: ranks of a node are mostly adjacent. */
+static int number_node(uint64_t name)
 {
     for (int i = table.count - 1; 0 <= i; --i) {
-        if (key->name == table.nodes[i].key.name
-            && key->processors == table.nodes[i].key.processors) {
+        if (name == table.nodes[i].name) {
             return i;
         }
     }
@@ -154,7 +145,7 @@ static int number_node(const mca_coll_pipering_node_key_t *key)
         table.nodes = nodes;
         table.room = room;
     }
-    table.nodes[table.count] = (node_t){.key = *key, .lowest = -1};
+    table.nodes[table.count] = (node_t){.name = name, .lowest = -1};
     return table.count++;
 }
 
@@ -185,10 +176,10 @@ static job_t *ensure_job(const opal_process_name_t *name)
 }
 
 /* False: no memory. */
-static bool note(const opal_process_name_t *name, const mca_coll_pipering_node_key_t *key)
+static bool note(const opal_process_name_t *name, uint64_t host)
 {
     job_t *job = ensure_job(name);
-    const int node = NULL == job ? -1 : number_node(key);
+    const int node = NULL == job ? -1 : number_node(host);
 
     if (0 <= node) {
         job->node[name->vpid] = node;
@@ -202,7 +193,7 @@ int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
 
     OPAL_THREAD_LOCK(&table.lock);
-    const bool noted = note(&name, key);
+    const bool noted = note(&name, key->name);
     OPAL_THREAD_UNLOCK(&table.lock);
     return noted ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
@@ -211,7 +202,7 @@ int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
  * The host of a process of this job by PMIx; false: it does not say. The process need not have an
  * entry in Open MPI's own table, which would take memory for each.
  */
-static bool ask_host(const opal_process_name_t *name, mca_coll_pipering_node_key_t *key)
+static bool ask_host(const opal_process_name_t *name, uint64_t *hash)
 {
     opal_proc_t proc;
 
@@ -220,39 +211,39 @@ static bool ask_host(const opal_process_name_t *name, mca_coll_pipering_node_key
     char *host = opal_get_proc_hostname(&proc);
     const bool known = NULL != host && 0 != strcmp(host, "unknown");
     if (known) {
-        *key = (mca_coll_pipering_node_key_t){.name = hash_name(host)};
+        *hash = hash_name(host);
     }
     MCA_COMMON_IRREGULAR_FREE_HOSTNAME(host);
     OBJ_DESTRUCT(&proc);
     return known;
 }
 
-/* Whether the node of a rank could be found out. `mine` is asked for once, if it is 0. */
-static bool find_host(ompi_communicator_t *comm, int rank, mca_coll_pipering_node_key_t *mine)
+mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
 {
-    const opal_process_name_t own = ompi_proc_local()->super.proc_name;
-    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
-    mca_coll_pipering_node_key_t key;
+    mca_coll_pipering_node_key_t mine = table.own;
 
-    if (name.jobid != own.jobid || (0 == mine->name && !ask_host(&own, mine))
-        || !ask_host(&name, &key)) {
-        return false;
-    }
-    if (key.name == mine->name) {
-        key.processors = table.own.processors;
-    }
-    return note(&name, &key);
+    (void) ask_host(&ompi_proc_local()->super.proc_name, &mine.name);
+    return mine;
+}
+
+/* Whether the node of a rank could be found out. */
+static bool find_host(ompi_communicator_t *comm, int rank)
+{
+    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+    uint64_t host;
+
+    return name.jobid == ompi_proc_local()->super.proc_name.jobid && ask_host(&name, &host)
+           && note(&name, host);
 }
 
 bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm)
 {
-    mca_coll_pipering_node_key_t mine = {.name = 0};
     job_t *job = NULL;
     bool known = true;
 
     OPAL_THREAD_LOCK(&table.lock);
     for (int r = 0; known && r < ompi_comm_size(comm); ++r) {
-        known = 0 <= find_node(comm, r, &job) || find_host(comm, r, &mine);
+        known = 0 <= find_node(comm, r, &job) || find_host(comm, r);
     }
     OPAL_THREAD_UNLOCK(&table.lock);
     return known;
@@ -275,9 +266,6 @@ static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node
             ++nodes.count;
         }
         ++node->ranks;
-        const double load = 0 < node->key.processors ? node->ranks / (double) node->key.processors
-                                                     : 0;
-        nodes.load = load > nodes.load ? load : nodes.load;
         nodes.ppn = node->ranks > nodes.ppn ? node->ranks : nodes.ppn;
         nodes.hash = (nodes.hash ^ (uint32_t) node->lowest) * UINT32_C(16777619);
         if (NULL != node_of) {
@@ -287,10 +275,19 @@ static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node
     return nodes;
 }
 
-mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm)
+mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm,
+                                                        const mca_coll_pipering_node_key_t *keys)
 {
+    const int me = ompi_comm_rank(comm), p = ompi_comm_size(comm);
+    job_t *job = NULL;
+
     OPAL_THREAD_LOCK(&table.lock);
-    const mca_coll_pipering_nodes_t nodes = mark_nodes(comm, NULL);
+    mca_coll_pipering_nodes_t nodes = mark_nodes(comm, NULL);
+    for (int i = 0; i < (NULL == keys ? 1 : p); ++i) {
+        const double processors = NULL == keys ? table.own.processors : keys[i].processors;
+        const double load = table.nodes[find_node(comm, (me + i) % p, &job)].ranks / processors;
+        nodes.load = load > nodes.load ? load : nodes.load;
+    }
     OPAL_THREAD_UNLOCK(&table.lock);
     return nodes;
 }
@@ -300,14 +297,4 @@ void mca_coll_pipering_nodes_fill(ompi_communicator_t *comm, int *node_of)
     OPAL_THREAD_LOCK(&table.lock);
     (void) mark_nodes(comm, node_of);
     OPAL_THREAD_UNLOCK(&table.lock);
-}
-
-bool mca_coll_pipering_nodes_same(ompi_communicator_t *comm, int a, int b)
-{
-    job_t *job = NULL;
-
-    OPAL_THREAD_LOCK(&table.lock);
-    const bool same = find_node(comm, a, &job) == find_node(comm, b, &job);
-    OPAL_THREAD_UNLOCK(&table.lock);
-    return same;
 }

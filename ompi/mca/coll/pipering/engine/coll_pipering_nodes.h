@@ -26,7 +26,7 @@ BEGIN_C_DECLS
 /** The report of a process about its node. */
 typedef struct mca_coll_pipering_node_key_t {
     uint64_t name; /**< a hash of the host's name */
-    float processors; /**< that processes may use, 0: not known */
+    float processors; /**< that processes may use, more than 0 */
     int32_t pad;
 } mca_coll_pipering_node_key_t;
 
@@ -34,8 +34,7 @@ typedef struct mca_coll_pipering_node_key_t {
 typedef struct mca_coll_pipering_nodes_t {
     int count;     /**< number of nodes */
     int ppn;       /**< most ranks on a node */
-    double load;   /**< ranks a processor, on the node where this is most of those whose number of
-                        processors is known here */
+    double load;   /**< ranks a processor, on the node where this is most of those counted */
     uint32_t hash; /**< equal on ranks that see the same nodes */
 } mca_coll_pipering_nodes_t;
 
@@ -56,14 +55,15 @@ bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm);
 int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
                                  const mca_coll_pipering_node_key_t *key);
 
-/** Counts the nodes of a communicator; they must be known. O(p). */
-mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm);
+/**
+ * Counts the nodes of a communicator; they must be known. The load is that of the nodes of all
+ * ranks, by their reports, keys [p], this rank's first, or, with NULL, of this rank's alone. O(p).
+ */
+mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm,
+                                                        const mca_coll_pipering_node_key_t *keys);
 
 /** Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. O(p). */
 void mca_coll_pipering_nodes_fill(ompi_communicator_t *comm, int *node_of);
-
-/** Whether ranks a and b are on one node; their nodes must be known. */
-bool mca_coll_pipering_nodes_same(ompi_communicator_t *comm, int a, int b);
 
 END_C_DECLS
 
