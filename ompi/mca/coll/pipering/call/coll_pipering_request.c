@@ -158,9 +158,10 @@ int mca_coll_pipering_request_watch(mca_coll_pipering_request_t *request)
 /* Keeps what this rank saw of the stream that came in from another node, if one did. */
 static void note_stream(const mca_coll_pipering_request_t *request)
 {
-    const int link = clocked_link(request);
+    /* a call that has left the mesh for rounds has no pipeline, and its clock stands still */
+    const int link = 0 < request->clock.least ? clocked_link(request) : -1;
 
-    if (0 <= link && 0 < request->clock.least) {
+    if (0 <= link) {
         const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
         mca_coll_pipering_stream_note(request->call.context, request->clock.least,
                                       (double) volume.bytes
