@@ -35,6 +35,9 @@
 #define SILENT 10000
 #define SLOWEST 100
 
+/* What btl/tcp states where the system does not know an interface's speed, as of virtio. */
+#define TCP_SILENT 100
+
 /* Longest path below /sys that is read. */
 #define PATH 512
 
@@ -214,9 +217,10 @@ static mca_coll_pipering_word_t ask_btl(const mca_btl_base_selected_module_t *se
     if (tcp) {
         look_into("/sys/class/net", compare_interface, &match);
     }
+    const bool virtual = tcp && !match.found;
+    const bool silent = 0 == btl->btl_bandwidth || (virtual && TCP_SILENT >= btl->btl_bandwidth);
     mca_coll_pipering_word_t word
-        = word_of(0 < btl->btl_bandwidth ? btl->btl_bandwidth : SILENT,
-                  0 == btl->btl_bandwidth || (tcp && !match.found),
+        = word_of(silent ? SILENT : btl->btl_bandwidth, silent || virtual,
                   tcp ? MCA_COLL_PIPERING_TRANSPORT_TCP : MCA_COLL_PIPERING_TRANSPORT_RDMA);
     word.eager = (uint32_t) btl->btl_eager_limit;
     return word;
