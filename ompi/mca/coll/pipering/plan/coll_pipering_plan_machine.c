@@ -23,7 +23,7 @@
  * All arithmetic is of +, -, x, / and comparisons, so that processors of different kinds agree.
  */
 
-#include <ctype.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,19 +142,39 @@ static int find_value(const char *name, size_t length)
     return -1;
 }
 
+/*
+ * Puts one decimal point in the place of another, for which the text has room. Files, lines and
+ * hashes have a dot, whatever the locale that the program of a rank has set.
+ */
+static void exchange_point(char *text, const char *old, const char *new)
+{
+    char *point = strstr(text, old);
+
+    if (NULL != point) {
+        const char *rest = point + strlen(old);
+        (void) memmove(point + strlen(new), rest, strlen(rest) + 1);
+        (void) memcpy(point, new, strlen(new));
+    }
+}
+
 static bool parse(int value, const char *text, size_t length, double *number)
 {
+    const char *point = localeconv()->decimal_point;
     char copy[64], *end;
 
     if (values[value].words) {
         *number = find_word(values[value].unit, text, length);
         return 0 <= *number;
     }
-    if (0 == length || sizeof(copy) <= length) {
+    if (0 == length || sizeof(copy) <= length + strlen(point)) {
         return false;
     }
     memcpy(copy, text, length);
     copy[length] = '\0';
+    if (0 != strcmp(".", point) && NULL != strstr(copy, point)) {
+        return false;
+    }
+    exchange_point(copy, ".", point);
     *number = strtod(copy, &end);
     return '\0' == *end && 0 <= *number && values[value].most >= *number;
 }
@@ -264,6 +284,7 @@ static void write_number(double number, char *text, size_t size)
     do {
         (void) snprintf(text, size, "%.*g", digits, number);
     } while (17 >= ++digits && number != strtod(text, NULL));
+    exchange_point(text, localeconv()->decimal_point, ".");
 }
 
 void mca_coll_pipering_machine_write(const mca_coll_pipering_machine_t *machine, char *text,
