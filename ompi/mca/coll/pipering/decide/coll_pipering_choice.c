@@ -208,7 +208,7 @@ static size_t bound_shown(const mca_coll_pipering_plan_t *plan, size_t block)
                : block;
 }
 
-/* The best blocks, or lanes, of a row for the middle of the range, and what they take at its ends. */
+/* The best blocks, or lanes, of a row for the middle of the range; what they take at its ends. */
 static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row,
                   const range_t *range)
 {
@@ -220,7 +220,7 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
     weighed->row = row;
     weighed->block = plan->cut.block_size * plan->key.sizes.unit;
     weighed->time = (mca_coll_pipering_times_t){{plan->time, plan->time}};
-    if (range->doubted) {
+    if (range->doubted && 0 == mca_coll_pipering_given_block(draft)) {
         weighed->block = bound_shown(plan, weighed->block);
     }
     draft->fixed_block = weighed->block;
