@@ -88,6 +88,8 @@ static int pipering_close(void)
     mca_coll_pipering_arena_close();
     mca_common_irregular_directory_remove(&component->directory);
     mca_coll_pipering_nodes_close();
+    component->process.asked = false; /* sessions may open it again, with another file */
+    component->process.frozen = (mca_coll_pipering_frozen_t){.bytes = 0};
     OBJ_DESTRUCT(&component->process.lock);
     mca_coll_pipering_wiring_free(&component->process);
     opal_output_close(component->process.output);

@@ -237,10 +237,10 @@ static bool is_of(const mca_coll_base_module_t *module, const char *component)
     return 0 == strcmp(component, mca_coll_pipering_module_name(module, name));
 }
 
-/* Whether a user's rules take the place of coll/tuned's own decisions. */
-static bool has_rules(void)
+/* Whether a user's rules take the place of a component's own decisions. */
+static bool has_rules(const char *component, const char *name)
 {
-    const int variable = mca_base_var_find("ompi", "coll", "tuned", "use_dynamic_rules");
+    const int variable = mca_base_var_find("ompi", "coll", component, name);
     const bool *rules = NULL;
 
     return 0 <= variable
@@ -262,7 +262,8 @@ static mca_coll_pipering_below_t find_below(const mca_coll_pipering_previous_t *
     }
     if (!MCA_COMMON_IRREGULAR_KNOWS_TUNED || !is_of(previous->allgatherv_module, "tuned")
         || !is_of(previous->scan_module, "basic") || !is_of(previous->exscan_module, "basic")
-        || has_rules()) {
+        || has_rules("tuned", "use_dynamic_rules")
+        || has_rules("han", "use_dynamic_file_rules")) {
         return MCA_COLL_PIPERING_BELOW_ANY;
     }
     return 4 == han     ? MCA_COLL_PIPERING_BELOW_HAN

@@ -60,13 +60,17 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                      .sizes = call->sizes};
 }
 
-/* The question of the record of calls to the model, which has links between nodes only. */
+/*
+ * The question of the record of calls to the model, which has links between nodes only, and no
+ * machine where ranks differ.
+ */
 static void explain(const mca_coll_pipering_call_t *call)
 {
     const mca_coll_pipering_context_t *context = call->context;
     mca_coll_pipering_verdict_t *verdict = context->verdict;
 
     if (OPAL_UNLIKELY(NULL != verdict) && context->set_up && 0 < call->total
+        && MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(context->setup)
         && 1 < mca_coll_pipering_setup_nodes(context->setup)) {
         const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
         verdict->key = key_of(call, &params);
@@ -75,8 +79,8 @@ static void explain(const mca_coll_pipering_call_t *call)
 }
 
 /*
- * A call whose order matters, of fewer bytes than min_total, is too short for a chain, too. Only the
- * record of calls tells these apart: most small calls pass through before anybody asks for it.
+ * A call whose order matters, of fewer bytes than min_total, is too short for a chain, too. Only
+ * the record of calls tells these apart: most small calls pass through before anybody asks for it.
  */
 static void record_short(const mca_coll_pipering_call_t *call)
 {
@@ -219,7 +223,7 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
 
 /* ---- nonblocking and persistent calls ---- */
 
-/* Bytes from which a pipeline planned with default costs beats trees that pass on whole vectors. */
+/* Bytes from which a pipeline beats trees that pass on whole vectors, on slow links. */
 #define EARLY_LEAST ((size_t) 128 * 1024)
 
 /*

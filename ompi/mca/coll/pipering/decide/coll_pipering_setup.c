@@ -547,6 +547,6 @@ void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context
         mca_coll_pipering_machine_write(machine, text, sizeof(text));
         opal_output(context->process->output, "coll/pipering: machine of %s: %s # by %s; Open MPI "
                     MCA_COMMON_IRREGULAR_RELEASE ", modules below: %s", context->comm->c_name, text,
-                    source, below_names[context->below]);
+                    source, below_names[context->setup->below]);
     }
 }

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * Time, and what combining costs this process.
+ * Time.
  */
 
 #ifndef MCA_COLL_PIPERING_CLOCK_H

@@ -100,13 +100,6 @@ typedef struct mca_coll_pipering_grid_problem_t {
  */
 double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem);
 
-/**
- * A lower bound, in modelled seconds, for the other algorithms of an MPI library: gather and
- * broadcast, Bruck's algorithm, the linear ring. It includes their time inside nodes, which
- * mca_coll_pipering_rival_time leaves out.
- */
-double mca_coll_pipering_grid_rival_time(const mca_coll_pipering_grid_problem_t *problem);
-
 #if defined(c_plusplus) || defined(__cplusplus)
 }
 #endif

@@ -13,10 +13,10 @@
  * The machine: its values by name, and the usual ones where nobody has measured.
  *
  *     net_alpha     net_beta ... net_beta_most     what a block, and a byte, take between nodes
- *        |              |             |
- *        v              +------+------+
- *     x ranks a                |
- *     processor         choices hold for both ends, since the true rate is somewhere between
+ *                       |             |
+ *                       +------+------+
+ *                              |
+ *                       choices hold for both ends, since the true rate is somewhere between
  *
  * Limits: one value for all links, that of the slowest.
  *

@@ -83,8 +83,7 @@ mca_coll_pipering_machine_t mca_coll_pipering_machine_usual(mca_coll_pipering_tr
 /**
  * Sets what a text says: "name = value" or "name=value", several of them in a line or each in a
  * line of its own; # begins a comment. A text with net_beta alone states a rate that is known.
- * False: `said` holds what is wrong, with the number of the
- * line, and the machine is half changed.
+ * False: `said` holds what is wrong, with the number of the line, and the machine is half changed.
  */
 bool mca_coll_pipering_machine_read(mca_coll_pipering_machine_t *machine, const char *text,
                                     char said[MCA_COLL_PIPERING_MACHINE_SAID]);
@@ -104,13 +103,14 @@ uint32_t mca_coll_pipering_machine_hash(const mca_coll_pipering_machine_t *machi
 bool mca_coll_pipering_machine_doubted(const mca_coll_pipering_machine_t *machine);
 
 /**
- * Costs of links whose byte takes `beta` nanoseconds between nodes, in seconds, where `load` ranks
- * share a processor and all are at work, as in a pipeline; with 1, of a rank alone.
+ * Costs in seconds, of links between nodes whose byte takes `beta` nanoseconds. `load` ranks share
+ * a processor: more of them than where the machine was measured are a crowd, which leaves the costs
+ * of a block as they are (mca_coll_pipering_crowded_time); fewer handle a block the faster.
  */
 mca_coll_pipering_cost_t mca_coll_pipering_machine_cost(const mca_coll_pipering_machine_t *machine,
                                                         double beta, double load);
 
-/** Seconds in which such a rank combines a byte of two vectors. */
+/** Seconds in which a rank combines a byte of two vectors, likewise. */
 double mca_coll_pipering_machine_combine(const mca_coll_pipering_machine_t *machine, double load);
 
 /**

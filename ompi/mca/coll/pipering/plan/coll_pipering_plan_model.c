@@ -78,7 +78,7 @@ typedef struct {
     uint64_t *blocks;
     double *bytes; /* of each member; after weigh_members the time of its blocks */
     double *lag;
-    double least_bytes, total_bytes;
+    double total_bytes;
     double largest; /* bytes of the largest block of any rank */
     uint64_t least_blocks, total_blocks;
 } members_t;
@@ -88,8 +88,7 @@ static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t
     const mca_coll_pipering_ring_t *ring = problem->ring;
     members_t members = {.count = count_members(ring),
                          .blocks = problem->scratch,
-                         .least_blocks = UINT64_MAX,
-                         .least_bytes = HUGE_VAL};
+                         .least_blocks = UINT64_MAX};
 
     members.bytes = (double *) (members.blocks + ring->size + 1);
     members.lag = members.bytes + ring->size + 1;
@@ -114,9 +113,6 @@ static members_t find_members(const mca_coll_pipering_problem_t *problem, size_t
         members.total_bytes += members.bytes[j];
         if (members.blocks[j] < members.least_blocks) {
             members.least_blocks = members.blocks[j];
-        }
-        if (members.bytes[j] < members.least_bytes) {
-            members.least_bytes = members.bytes[j];
         }
     }
     return members;

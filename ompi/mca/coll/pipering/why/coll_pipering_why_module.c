@@ -256,7 +256,7 @@ static mca_coll_pipering_why_class_t class_of(const mca_coll_pipering_why_module
     return of;
 }
 
-/* What the call takes, or would take, by coll/pipering; asked again, since streams may show the rate of links. */
+/* What a call takes, or would take, by coll/pipering; asked again, as streams may show a rate. */
 static void ask_model(const mca_coll_pipering_why_module_t *module,
                       mca_coll_pipering_why_record_t *record)
 {
