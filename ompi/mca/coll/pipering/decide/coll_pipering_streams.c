@@ -22,7 +22,8 @@
  * explains it. The rate is frozen for this communicator, and known to those that are set up later.
  * Requests that were made before keep the machine of their place in the order of calls.
  *
- * Cost: ceil(log2 p) messages of 64 entries of 4 bytes, once.
+ * Cost: ceil(log2 p) messages of 64 entries of 4 bytes, once; if nobody saw anything, once more
+ * after the next two calls.
  */
 
 #include "coll_pipering_streams.h"
@@ -176,6 +177,8 @@ bool mca_coll_pipering_sighting_end(mca_coll_pipering_context_t *context,
     const uint32_t beta = OMPI_SUCCESS == *rc ? find_median(sighting->beta) : 0;
     if (0 < beta) {
         freeze(context, beta, bytes);
+    } else if (OMPI_SUCCESS == *rc) {
+        context->streams = 0; /* nobody saw anything: the next calls may show more */
     }
     return true;
 }
