@@ -37,12 +37,12 @@ static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *
                                          .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
 
     const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
-                                      MCA_COLL_PIPERING_BLOCKING, module, NULL);
+                                            MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
     return call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
-                    gather.rdtype, comm, module);
+                      gather.rdtype, comm, module);
 }
 
 int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

@@ -36,13 +36,13 @@ static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *
                                          .rdtype = rdtype};
 
     const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
-                                      MCA_COLL_PIPERING_BLOCKING, module, NULL);
+                                            MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
     return module->previous.allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                     gather.rcounts, gather.displs, gather.rdtype, comm,
-                                     module->previous.allgatherv_module);
+                                       gather.rcounts, gather.displs, gather.rdtype, comm,
+                                       module->previous.allgatherv_module);
 }
 
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

@@ -24,12 +24,12 @@ static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_d
                                                      .dtype = dtype, .op = op};
 
     const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_EXSCAN,
-                                         MCA_COLL_PIPERING_BLOCKING, module, NULL);
+                                               MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
     return module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
-                                 module->previous.exscan_module);
+                                   module->previous.exscan_module);
 }
 
 int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,

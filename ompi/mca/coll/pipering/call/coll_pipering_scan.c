@@ -24,7 +24,7 @@ static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_d
                                                      .dtype = dtype, .op = op};
 
     const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
-                                         MCA_COLL_PIPERING_BLOCKING, module, NULL);
+                                               MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
