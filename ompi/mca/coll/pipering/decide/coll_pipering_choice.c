@@ -262,6 +262,7 @@ static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range
     look_at_middle(draft, range);
     draft->fixed_block = best->block;
     plan_by(draft, best->row);
+    plan->time = best->time.at[0]; /* at the end at which the module below is reported */
     plan->reason = judge(draft, best, &least);
 }
 

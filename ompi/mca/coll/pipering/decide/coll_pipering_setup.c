@@ -45,6 +45,9 @@
 
 typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 
+/* Ranks of a job up to which looking for all of them takes no time that its start would show. */
+#define PREPARED_MOST 4096
+
 /* The least and the most of a value that should be equal. */
 typedef struct {
     uint32_t least, most;
@@ -417,7 +420,9 @@ void mca_coll_pipering_setup_prepare(mca_coll_pipering_context_t *context)
     OPAL_THREAD_LOCK(&process->lock);
     ask(process);
     OPAL_THREAD_UNLOCK(&process->lock);
-    (void) mca_coll_pipering_nodes_find(context->comm);
+    if (PREPARED_MOST >= ompi_comm_size(context->comm)) {
+        (void) mca_coll_pipering_nodes_find(context->comm);
+    }
 }
 
 int mca_coll_pipering_setup_start(mca_coll_pipering_context_t *context)
