@@ -242,7 +242,6 @@ int main(int argc, char **argv)
     below.ranks = tap_size;
     below.node_of = node_of;
     below.cost = &cost;
-    below.load = 1;
     below.scratch = tap_memory(mca_coll_pipering_below_scratch(tap_size));
 
     for (int pass = 0; pass < 2; pass++) {

@@ -139,11 +139,13 @@ use_machine() {
     use OMPI_MCA_coll_pipering_machine "$JOB_DIR/machine"
 }
 
-# machine_text: net_beta is that of the slowest link; a packet of 1448 bytes has 66 of headers.
+# machine_text: net_beta is that of the slowest link; a packet of 1448 bytes has 66 of headers. UCX
+# and libfabric ask before they send more than 16 KiB, which costs a block of 32 KiB half its rate.
 machine_text() {
     local rates=$TESTBED_RATE
     rates+=,$(sed 's/n[0-9]*://g' <<<"${TESTBED_SLOW-}")
     cat "$HERE/machine"
+    [[ $TESTBED_PML == ob1 ]] || printf '%s\n' 'net_eager = 16128' 'net_handshake = 300'
     tr , '\n' <<<"$rates" | awk '
         /^[0-9]/ {
             rate = $1 * (/gbit/ ? 1000 : /kbit/ ? 0.001 : 1)
