@@ -113,11 +113,6 @@ typedef struct {
     const char *algorithm;
 } outcome_t;
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static int find_rule(const rule_t *rule, int ranks, double bytes)
 {
     while ((0 != rule->ranks && ranks >= rule->ranks)
@@ -235,7 +230,7 @@ static void add_phase(const call_t *call, phases_t *phases, bool inside, tally_t
                          .time = tally.time};
 
     add(inside ? &phases->inside : &phases->across, inside ? &all : &tally, 1);
-    phases->longest = larger(phases->longest, inside ? phases->inside.time : tally.time);
+    phases->longest = fmax(phases->longest, inside ? phases->inside.time : tally.time);
 }
 
 /* The root as a rank of its node, and as one of those that have this rank on their nodes. */

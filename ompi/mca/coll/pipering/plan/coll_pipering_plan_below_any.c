@@ -30,11 +30,6 @@ typedef mca_coll_pipering_below_call_t call_t;
 typedef mca_coll_pipering_below_tally_t tally_t;
 typedef mca_coll_pipering_link_cost_t link_t;
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static int count_steps(int members)
 {
     int steps = 0;
@@ -60,7 +55,7 @@ static double sum_members(const call_t *call, double *sums, double *least)
     for (int r = 0; r < call->ranks; ++r) {
         if (1 >= call->nodes || call->node_of[r] == r) {
             sums[members] = sums[r];
-            largest = larger(largest, sums[members]);
+            largest = fmax(largest, sums[members]);
             *least = 0 == members || sums[members] < *least ? sums[members] : *least;
             ++members;
         }
@@ -77,7 +72,7 @@ static double largest_span(const double *sums, int members, int count)
         span += sums[i];
     }
     for (int i = 0; i < members; ++i) {
-        largest = larger(largest, span);
+        largest = fmax(largest, span);
         span += sums[(i + count) % members] - sums[i];
     }
     return largest;

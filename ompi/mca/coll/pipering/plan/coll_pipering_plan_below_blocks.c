@@ -37,11 +37,6 @@
 typedef mca_coll_pipering_below_run_t run_t;
 typedef mca_coll_pipering_link_cost_t link_t;
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static double block_of(const run_t *run, int rank)
 {
     return NULL == run->bytes ? run->block : (double) run->bytes[rank];
@@ -81,7 +76,7 @@ static circle_t circle_of(run_t *run)
     for (int port = 0; port < p; ++port) {
         const double wire = mca_coll_pipering_wire_bytes(run->net, messages[port], bytes[port]);
         const double mean = 0 < messages[port] ? bytes[port] / messages[port] : 0;
-        circle.busiest = larger(circle.busiest, wire * run->net->beta
+        circle.busiest = fmax(circle.busiest, wire * run->net->beta
                                                     * mca_coll_pipering_both_ways(run->net, mean));
     }
     return circle;
@@ -116,7 +111,7 @@ void mca_coll_pipering_below_ring(run_t *run, bool combines)
     const double mean = circle.total / p, combining = combines ? mean * run->combine : 0;
     const double waits = (p - 1) * (mca_coll_pipering_below_start(run->net, mean) + combining);
 
-    run->tally.time += larger(0 < circle.across ? waits + circle.busiest : 0,
+    run->tally.time += fmax(0 < circle.across ? waits + circle.busiest : 0,
                               far * hop(run, run->net, m, combines)
                                   + (p - 1 - far) * hop(run, run->local, m, combines));
     count_circle(run, &circle, p - 1, combines);
@@ -132,11 +127,11 @@ static void neighbor_exchange(run_t *run)
 
     for (int r = 0; r < run->ranks; r += 2) {
         const double a = block_of(run, r), b = block_of(run, r + 1);
-        single = a + b > pair ? larger(a, b) : single;
-        pair = larger(pair, a + b);
+        single = a + b > pair ? fmax(a, b) : single;
+        pair = fmax(pair, a + b);
     }
     const double waits = mca_coll_pipering_below_start(run->net, 2 * circle.total / p);
-    run->tally.time += larger(crossing * rounds * waits + circle.busiest,
+    run->tally.time += fmax(crossing * rounds * waits + circle.busiest,
                               hop(run, link, single, false)
                                   + (rounds - 1)
                                         * (crossing * hop(run, run->net, pair, false)

@@ -36,6 +36,7 @@
 
 #include "coll_pipering_plan_below_run.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef mca_coll_pipering_below_run_t run_t;
@@ -80,11 +81,6 @@ mca_coll_pipering_below_tally_t mca_coll_pipering_below_close(const run_t *run)
     }
     tally.time += last;
     return tally;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 void mca_coll_pipering_below_open_round(run_t *run)
@@ -142,13 +138,13 @@ void mca_coll_pipering_below_send(run_t *run, int from, int to, double bytes, bo
     double *in = &run->in[mca_coll_pipering_below_port(run, to, inside)];
     const double start = run->now[from] + link->alpha, taken = run->now[to] + link->alpha;
     const double both = run->then == run->now ? 1 : mca_coll_pipering_both_ways(link, bytes);
-    const double sent = larger(start, larger(*out, *in)) + both * wire_time(link, 1, bytes);
-    const double came = larger(sent + link->latency + handshake(link, bytes), taken)
+    const double sent = fmax(start, fmax(*out, *in)) + both * wire_time(link, 1, bytes);
+    const double came = fmax(sent + link->latency + handshake(link, bytes), taken)
                         + (combines ? bytes * run->combine : 0);
 
     *out = *in = sent;
-    run->then[from] = larger(run->then[from], start);
-    run->then[to] = larger(run->then[to], came);
+    run->then[from] = fmax(run->then[from], start);
+    run->then[to] = fmax(run->then[to], came);
     mca_coll_pipering_below_count(run, link, 1, bytes, combines);
 }
 

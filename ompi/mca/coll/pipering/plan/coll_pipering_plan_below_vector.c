@@ -35,11 +35,6 @@
 typedef mca_coll_pipering_below_run_t run_t;
 typedef mca_coll_pipering_below_tree_t tree_t;
 
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 int mca_coll_pipering_below_power(int ranks)
 {
     int power = 1;
@@ -75,7 +70,7 @@ static void scatter_gather(run_t *run, int root, double bytes, double unit)
 
     for (int mask = mca_coll_pipering_below_power(p - 1); 0 < mask; mask /= 2) {
         for (int v = 0; v + mask < p; v += 2 * mask) {
-            const double sent = smaller(bytes, (v + 2.0 * mask) * part) - (v + mask) * part;
+            const double sent = fmin(bytes, (v + 2.0 * mask) * part) - (v + mask) * part;
             if (0 < sent) {
                 mca_coll_pipering_below_send(run, (v + root) % p, (v + mask + root) % p, sent,
                                              false);
@@ -86,22 +81,22 @@ static void scatter_gather(run_t *run, int root, double bytes, double unit)
         mca_coll_pipering_below_open_round(run);
         for (int v = 0; v < p; ++v) {
             const int group = v - v % mask, other = v ^ mask;
-            const double from = smaller(bytes, group * part);
+            const double from = fmin(bytes, group * part);
             if (other < p) {
                 mca_coll_pipering_below_send(run, (v + root) % p, (other + root) % p,
-                                             smaller(bytes, (group + mask) * part) - from, false);
+                                             fmin(bytes, (group + mask) * part) - from, false);
             }
         }
         mca_coll_pipering_below_close_round(run);
         /* those without another get the parts that they lack from those with one */
         const int group = p - p % (2 * mask), has = p - group - mask;
-        const double from = smaller(bytes, (group + mask) * part);
+        const double from = fmin(bytes, (group + mask) * part);
         for (int half = 0 < has && has < mask ? mask / 2 : 0; 0 < half; half /= 2) {
             for (int v = group; v < group + mask; ++v) {
                 const int base = v - v % (2 * half), other = v ^ half;
                 if (other > v && v < base + has && other >= base + has) {
                     mca_coll_pipering_below_send(run, (v + root) % p, (other + root) % p,
-                                                 smaller(bytes, (group + 2.0 * mask) * part) - from,
+                                                 fmin(bytes, (group + 2.0 * mask) * part) - from,
                                                  false);
                 }
             }
