@@ -59,8 +59,9 @@ static machine_t random_machine(void)
                            : MCA_COLL_PIPERING_NET_BOTH == i ? tap_between(0, 10000) / 100.0
                                                          : random_number();
     }
-    machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = machine.value[MCA_COLL_PIPERING_NET_BETA]
-                                                     + (tap_once_in(2) ? random_number() : 0);
+    machine.value[MCA_COLL_PIPERING_NET_BETA_MOST]
+        = fmin(1e6, machine.value[MCA_COLL_PIPERING_NET_BETA]
+                        + (tap_once_in(2) ? random_number() : 0));
     return machine;
 }
 
