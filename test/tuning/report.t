@@ -24,7 +24,7 @@ import tap
 
 # pylint: disable=wrong-import-position
 import example_results
-from pipering_tuning import charts, png, report, svg, views
+from pipering_tuning import charts, fit, png, report, svg, views
 
 KINDS = ("helps", "useless", "hurts", "empty", "odd")
 VOID = {"meta", "br", "link", "wbr"}
@@ -315,13 +315,27 @@ def test_map():
 
 def test_residuals():
     """a message that the fit has exactly leaves nothing"""
-    fit = {"task": "block", "scope": "inter", "direction": "one",
-           "pieces": [{"from": 8, "to": 64, "alpha": 1.0, "beta": 0.5, "residual": 0},
-                      {"from": 64, "to": 999, "alpha": 9.0, "beta": 0.25, "residual": 0}]}
+    exact = {"task": "block", "scope": "inter", "direction": "one",
+             "pieces": [{"from": 8, "to": 64, "alpha": 1.0, "beta": 0.5, "residual": 0},
+                        {"from": 64, "to": 999, "alpha": 9.0, "beta": 0.25, "residual": 0}]}
     tasks = [{"task": "block", "scope": "inter", "direction": "one", "bytes": size,
               "seconds": [value]} for size, value in ((8, 5.0), (64, 33.0), (100, 68.0))]
-    (_, left), = views.fit_charts({"fits": [fit], "tasks": tasks})
+    (_, left), = views.fit_charts({"fits": [exact], "tasks": tasks})
     assert [p.y for p in left.series[0].points] == [0.0, 0.0, 1.0]
+
+
+def test_free_messages():
+    """a fit by which a message of 0 bytes costs nothing is drawn, without a residual of it"""
+    echo = {"task": "echo", "scope": "intra", "direction": "one", "type": None}
+    points = {0: [180e-6, 560e-6, 340e-6, 60e-6, 230e-6], 8192: [90e-6] * 5,
+              98304: [1150e-6, 1100e-6, 1200e-6, 1300e-6, 1120e-6]}
+    found = fit.fit(points)
+    assert [piece["alpha"] for piece in found["pieces"]] == [0.0], found
+    measured = [{**echo, "bytes": size, "seconds": times} for size, times in points.items()]
+    results = {**example_results.make("empty"), "tasks": measured, "fits": [{**echo, **found}]}
+    (_, left), = views.fit_charts(results)
+    assert [p.x for p in left.series[0].points] == [8192, 98304], left
+    assert "model" in Page(report.make(results)).ids
 
 
 def test_png():

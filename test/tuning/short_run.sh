@@ -105,14 +105,16 @@ predicts() {
         grep -q '^[*]'
 }
 
-# check_run SECONDS: a run that has ended by itself after so many seconds. One without results is
-# the only failure, with its last words.
+# check_run SECONDS: a run that has ended by itself after so many seconds. One without a verdict
+# says why in its last words; without results that is the only failure.
 check_run() {
     sed 's/^/# /' "$work/said"
     echo "# status $status after $1 s"
+    if [[ $status != [03] || ! -s $out/results.json ]]; then
+        { tail -n 3 "$work/said"; echo "status $status after $1 s"; } | sed 's/^/# /' >&2
+    fi
     if [[ ! -s $out/results.json ]]; then
         not_ok "it has results"
-        { tail -n 3 "$work/said"; echo "status $status after $1 s"; } | sed 's/^/# /' >&2
         finish
     fi
     yes_if "it ends in its time" in_time "$1"

@@ -324,9 +324,13 @@ def _fit_chart(fit, tasks):
 
 
 def _residual_chart(fit, tasks):
+    """A size for which the fit has no time has no residual: where those of small messages are
+    unsteady, a line may have it that a message costs nothing besides its bytes."""
     points = []
     for task in sorted(tasks, key=lambda t: t["bytes"]):
         model = fitted(fit, task["bytes"])
+        if model <= 0:
+            continue
         low, high = middle_half(task["seconds"])
         points.append(Point(task["bytes"], statistics.median(task["seconds"]) / model - 1,
                             low and low / model - 1, high and high / model - 1))
