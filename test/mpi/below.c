@@ -127,27 +127,29 @@ static void call(void)
     const int count = (int) (below.total / below.unit), each = (int) below.total / tap_size;
 
     switch (below.collective) {
-    case MCA_COLL_PIPERING_BELOW_ALLGATHERV:
+    case MCA_COLL_PIPERING_ALLGATHERV:
         TAP_MPI(MPI_Allgatherv(out, counts[tap_rank], MPI_BYTE, in, counts, displs, MPI_BYTE,
                                MPI_COMM_WORLD));
         break;
-    case MCA_COLL_PIPERING_BELOW_ALLGATHER:
+    case MCA_COLL_PIPERING_ALLGATHER:
         TAP_MPI(MPI_Allgather(out, each, MPI_BYTE, in, each, MPI_BYTE, MPI_COMM_WORLD));
         break;
-    case MCA_COLL_PIPERING_BELOW_BCAST:
+    case MCA_COLL_PIPERING_BCAST:
         TAP_MPI(MPI_Bcast(out, count, type, below.root, MPI_COMM_WORLD));
         break;
-    case MCA_COLL_PIPERING_BELOW_REDUCE:
+    case MCA_COLL_PIPERING_REDUCE:
         TAP_MPI(MPI_Reduce(out, in, count, type, op, below.root, MPI_COMM_WORLD));
         break;
-    case MCA_COLL_PIPERING_BELOW_SCAN:
+    case MCA_COLL_PIPERING_SCAN:
         TAP_MPI(MPI_Scan(out, in, count, type, op, MPI_COMM_WORLD));
         break;
-    case MCA_COLL_PIPERING_BELOW_EXSCAN:
+    case MCA_COLL_PIPERING_EXSCAN:
         TAP_MPI(MPI_Exscan(out, in, count, type, op, MPI_COMM_WORLD));
         break;
-    case MCA_COLL_PIPERING_BELOW_ALLREDUCE:
+    case MCA_COLL_PIPERING_ALLREDUCE:
         TAP_MPI(MPI_Allreduce(out, in, count, type, op, MPI_COMM_WORLD));
+        break;
+    case MCA_COLL_PIPERING_COLLECTIVES:
         break;
     }
 }
@@ -181,13 +183,13 @@ static int try_call(int failed)
     return failed + 1;
 }
 
-static void test_collective(const char *name, mca_coll_pipering_below_collective_t collective,
+static void test_collective(const char *name, mca_coll_pipering_collective_t collective,
                             bool ordered, int largest)
 {
-    const bool v = MCA_COLL_PIPERING_BELOW_ALLGATHERV == collective;
-    const bool gathers = v || MCA_COLL_PIPERING_BELOW_ALLGATHER == collective;
-    const bool rooted = MCA_COLL_PIPERING_BELOW_BCAST == collective
-                        || MCA_COLL_PIPERING_BELOW_REDUCE == collective;
+    const bool v = MCA_COLL_PIPERING_ALLGATHERV == collective;
+    const bool gathers = v || MCA_COLL_PIPERING_ALLGATHER == collective;
+    const bool rooted = MCA_COLL_PIPERING_BCAST == collective
+                        || MCA_COLL_PIPERING_REDUCE == collective;
     int failed = 0, tried = 0;
 
     below.collective = collective;
@@ -245,9 +247,9 @@ int main(int argc, char **argv)
     below.scratch = tap_memory(mca_coll_pipering_below_scratch(tap_size));
 
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i <= (int) MCA_COLL_PIPERING_BELOW_ALLREDUCE; i++) {
-            const bool reduces = i > (int) MCA_COLL_PIPERING_BELOW_BCAST;
-            below.collective = (mca_coll_pipering_below_collective_t) i;
+        for (int i = 0; i <= (int) MCA_COLL_PIPERING_ALLREDUCE; i++) {
+            const bool reduces = i > (int) MCA_COLL_PIPERING_BCAST;
+            below.collective = (mca_coll_pipering_collective_t) i;
             if (0 == pass) { /* modules set themselves up */
                 below.unit = 1;
                 below.total = p;
@@ -256,7 +258,7 @@ int main(int argc, char **argv)
                 continue;
             }
             for (int ordered = 0; ordered < (reduces ? 2 : 1); ordered++) {
-                test_collective(names[i], (mca_coll_pipering_below_collective_t) i, ordered,
+                test_collective(names[i], (mca_coll_pipering_collective_t) i, ordered,
                                 largest);
             }
         }

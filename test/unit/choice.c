@@ -220,7 +220,7 @@ static double below_time(const call_t *call, const plan_t *plan, double beta)
                                                                     &call->key.params);
     mca_coll_pipering_below_call_t below = {
         .modules = call->facts.below,
-        .collective = (mca_coll_pipering_below_collective_t) call->key.collective,
+        .collective = call->key.collective,
         .ordered = call->key.ordered,
         .ranks = call->facts.ranks,
         .nodes = call->facts.nodes,

@@ -138,7 +138,7 @@ static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t
 
     return (mca_coll_pipering_below_call_t){
         .modules = draft->below,
-        .collective = (mca_coll_pipering_below_collective_t) plan->key.collective,
+        .collective = plan->key.collective,
         .ordered = plan->key.ordered,
         .ranks = draft->ranks,
         .nodes = draft->nodes,

@@ -15,24 +15,14 @@
 #ifndef MCA_COLL_PIPERING_PARAMS_H
 #define MCA_COLL_PIPERING_PARAMS_H
 
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_collective.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
 #endif
-
-/** Collectives with a variable of their own; rows of coll_pipering_registry.c. */
-typedef enum {
-    MCA_COLL_PIPERING_ALLGATHERV,
-    MCA_COLL_PIPERING_ALLGATHER,
-    MCA_COLL_PIPERING_BCAST,
-    MCA_COLL_PIPERING_REDUCE,
-    MCA_COLL_PIPERING_SCAN,
-    MCA_COLL_PIPERING_EXSCAN,
-    MCA_COLL_PIPERING_ALLREDUCE,
-    MCA_COLL_PIPERING_COLLECTIVES
-} mca_coll_pipering_collective_t;
 
 /** Forms of each of them. */
 typedef enum {

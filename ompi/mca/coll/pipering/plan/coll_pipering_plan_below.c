@@ -105,7 +105,7 @@ typedef mca_coll_pipering_below_call_t call_t;
 typedef mca_coll_pipering_below_run_t run_t;
 typedef mca_coll_pipering_below_tally_t tally_t;
 typedef mca_coll_pipering_below_group_t group_t;
-typedef mca_coll_pipering_below_collective_t collective_t;
+typedef mca_coll_pipering_collective_t collective_t;
 
 /* What a call takes, and by which algorithm. */
 typedef struct {
@@ -140,7 +140,7 @@ static outcome_t tuned_blocks(const call_t *call, group_t group, collective_t co
 {
     static const char *const names[] = {"tuned: bruck", "tuned: recursive_doubling", "tuned: ring",
                                         "tuned: neighbor", "tuned: two_proc"};
-    const bool v = MCA_COLL_PIPERING_BELOW_ALLGATHERV == collective;
+    const bool v = MCA_COLL_PIPERING_ALLGATHERV == collective;
     run_t run = mca_coll_pipering_below_open(call, group);
     const bool odd = 1 == run.ranks % 2;
     const bool power = run.ranks == mca_coll_pipering_below_power(run.ranks);
@@ -152,7 +152,7 @@ static outcome_t tuned_blocks(const call_t *call, group_t group, collective_t co
         mca_coll_pipering_below_play_gather(&run, 0);
         outcome_t outcome = {mca_coll_pipering_below_close(&run), "tuned: default"};
         const double bytes = (double) call->total; /* one element of a type for all */
-        const outcome_t rest = vector(call, MCA_COLL_PIPERING_BELOW_BCAST, 0, bytes, bytes);
+        const outcome_t rest = vector(call, MCA_COLL_PIPERING_BCAST, 0, bytes, bytes);
         add(&outcome.tally, &rest.tally, 1);
         return outcome;
     }
@@ -169,10 +169,10 @@ static outcome_t tuned_blocks(const call_t *call, group_t group, collective_t co
 /* What coll/base falls back to for few elements, and without segments. */
 static int settle(collective_t collective, int algorithm, int ranks, double units)
 {
-    if (MCA_COLL_PIPERING_BELOW_BCAST == collective) {
+    if (MCA_COLL_PIPERING_BCAST == collective) {
         return 8 == algorithm && units < ranks ? 1 : 4 == algorithm && 2 > units ? 2 : algorithm;
     }
-    if (MCA_COLL_PIPERING_BELOW_REDUCE == collective) {
+    if (MCA_COLL_PIPERING_REDUCE == collective) {
         return 7 == algorithm && units < mca_coll_pipering_below_power(ranks) ? 1 : algorithm;
     }
     if (4 == algorithm || 5 == algorithm) {
@@ -191,8 +191,8 @@ static outcome_t tuned_vector(const call_t *call, group_t group, collective_t co
          "tuned: binomial", "tuned: in-order_binary", "tuned: rabenseifner", NULL},
         {NULL, "tuned: basic_linear", "tuned: nonoverlapping", "tuned: recursive_doubling",
          "tuned: ring", NULL, "tuned: rabenseifner", NULL, NULL}};
-    const bool bcast = MCA_COLL_PIPERING_BELOW_BCAST == collective;
-    const bool reduce = MCA_COLL_PIPERING_BELOW_REDUCE == collective;
+    const bool bcast = MCA_COLL_PIPERING_BCAST == collective;
+    const bool reduce = MCA_COLL_PIPERING_REDUCE == collective;
     const rule_t *rules = bcast    ? bcast_rules
                           : reduce ? (call->ordered ? ordered_reduce_rules : reduce_rules)
                                    : (call->ordered ? ordered_allreduce_rules : allreduce_rules);
@@ -202,8 +202,8 @@ static outcome_t tuned_vector(const call_t *call, group_t group, collective_t co
     outcome_t outcome = {.algorithm = names[bcast ? 0 : reduce ? 1 : 2][algorithm]};
 
     if (!bcast && !reduce && 2 == algorithm) {
-        const outcome_t up = vector(call, MCA_COLL_PIPERING_BELOW_REDUCE, 0, bytes, unit);
-        const outcome_t down = vector(call, MCA_COLL_PIPERING_BELOW_BCAST, 0, bytes, unit);
+        const outcome_t up = vector(call, MCA_COLL_PIPERING_REDUCE, 0, bytes, unit);
+        const outcome_t down = vector(call, MCA_COLL_PIPERING_BCAST, 0, bytes, unit);
         add(&outcome.tally, &up.tally, 1);
         add(&outcome.tally, &down.tally, 1);
         return outcome;
@@ -253,12 +253,12 @@ static phases_t han_phases(const call_t *call, collective_t collective, int root
 {
     phases_t phases = {.longest = 0};
     int inside, across;
-    find_root(call, MCA_COLL_PIPERING_BELOW_ALLREDUCE == collective ? 0 : root, &inside, &across);
+    find_root(call, MCA_COLL_PIPERING_ALLREDUCE == collective ? 0 : root, &inside, &across);
 
     for (int down = 0; down < 2; ++down) {
-        const collective_t phase = 0 == down ? MCA_COLL_PIPERING_BELOW_REDUCE
-                                             : MCA_COLL_PIPERING_BELOW_BCAST;
-        if (MCA_COLL_PIPERING_BELOW_ALLREDUCE != collective && phase != collective) {
+        const collective_t phase = 0 == down ? MCA_COLL_PIPERING_REDUCE
+                                             : MCA_COLL_PIPERING_BCAST;
+        if (MCA_COLL_PIPERING_ALLREDUCE != collective && phase != collective) {
             continue;
         }
         run_t run = mca_coll_pipering_below_open(call, MCA_COLL_PIPERING_BELOW_ACROSS);
@@ -312,10 +312,10 @@ static tally_t han_blocks(const call_t *call, double block)
     mca_coll_pipering_below_play_gather(&run, find_rule(gather_rules, call->ppn, block));
     add_phase(call, &phases, true, mca_coll_pipering_below_close(&run));
     add_phase(call, &phases, false,
-              tuned_blocks(call, MCA_COLL_PIPERING_BELOW_ACROSS, MCA_COLL_PIPERING_BELOW_ALLGATHER,
+              tuned_blocks(call, MCA_COLL_PIPERING_BELOW_ACROSS, MCA_COLL_PIPERING_ALLGATHER,
                            block * call->ppn).tally);
     add_phase(call, &phases, true,
-              tuned_vector(call, MCA_COLL_PIPERING_BELOW_INSIDE, MCA_COLL_PIPERING_BELOW_BCAST, 0,
+              tuned_vector(call, MCA_COLL_PIPERING_BELOW_INSIDE, MCA_COLL_PIPERING_BCAST, 0,
                            bytes, 1).tally);
     add(&phases.across, &phases.inside, 1);
     return phases.across;
@@ -325,11 +325,11 @@ static tally_t han_blocks(const call_t *call, double block)
 
 static bool is_han(const call_t *call, collective_t collective)
 {
-    const bool reduces = MCA_COLL_PIPERING_BELOW_REDUCE == collective
-                         || MCA_COLL_PIPERING_BELOW_ALLREDUCE == collective;
+    const bool reduces = MCA_COLL_PIPERING_REDUCE == collective
+                         || MCA_COLL_PIPERING_ALLREDUCE == collective;
 
     return MCA_COLL_PIPERING_BELOW_HAN == call->modules && 1 < call->nodes && 1 < call->ppn
-           && (call->equal || MCA_COLL_PIPERING_BELOW_ALLREDUCE == collective)
+           && (call->equal || MCA_COLL_PIPERING_ALLREDUCE == collective)
            && !(reduces && call->ordered);
 }
 
@@ -348,15 +348,15 @@ static outcome_t outcome_of(const call_t *call)
     const double mean = (double) (call->total / (size_t) call->ranks);
 
     switch (call->collective) {
-    case MCA_COLL_PIPERING_BELOW_ALLGATHER:
+    case MCA_COLL_PIPERING_ALLGATHER:
         if (is_han(call, call->collective)) {
             return (outcome_t) {han_blocks(call, mean), "han"};
         }
         /* fall through */
-    case MCA_COLL_PIPERING_BELOW_ALLGATHERV:
+    case MCA_COLL_PIPERING_ALLGATHERV:
         return tuned_blocks(call, MCA_COLL_PIPERING_BELOW_ALL, call->collective, mean);
-    case MCA_COLL_PIPERING_BELOW_SCAN:
-    case MCA_COLL_PIPERING_BELOW_EXSCAN: {
+    case MCA_COLL_PIPERING_SCAN:
+    case MCA_COLL_PIPERING_EXSCAN: {
         run_t run = mca_coll_pipering_below_open(call, MCA_COLL_PIPERING_BELOW_ALL);
         mca_coll_pipering_below_play(&run, call->collective, 1, 0, bytes, unit);
         return (outcome_t) {mca_coll_pipering_below_close(&run), "basic: linear"};

@@ -17,6 +17,7 @@
 #ifndef MCA_COLL_PIPERING_PLAN_BELOW_H
 #define MCA_COLL_PIPERING_PLAN_BELOW_H
 
+#include "coll_pipering_plan_collective.h"
 #include "coll_pipering_plan_cost.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
@@ -30,21 +31,10 @@ typedef enum {
     MCA_COLL_PIPERING_BELOW_HAN    /**< 5.0: coll/han above these, as it comes */
 } mca_coll_pipering_below_t;
 
-/** The collectives, in the order of mca_coll_pipering_collective_t. */
-typedef enum {
-    MCA_COLL_PIPERING_BELOW_ALLGATHERV,
-    MCA_COLL_PIPERING_BELOW_ALLGATHER,
-    MCA_COLL_PIPERING_BELOW_BCAST,
-    MCA_COLL_PIPERING_BELOW_REDUCE,
-    MCA_COLL_PIPERING_BELOW_SCAN,
-    MCA_COLL_PIPERING_BELOW_EXSCAN,
-    MCA_COLL_PIPERING_BELOW_ALLREDUCE
-} mca_coll_pipering_below_collective_t;
-
 /** A call of 2 ranks or more with 1 byte or more. All pointers are borrowed. */
 typedef struct mca_coll_pipering_below_call_t {
     mca_coll_pipering_below_t modules;
-    mca_coll_pipering_below_collective_t collective;
+    mca_coll_pipering_collective_t collective;
     bool ordered; /**< of a reduction: the operation does not commute */
     int ranks, nodes;
     int ppn;    /**< most ranks on a node */

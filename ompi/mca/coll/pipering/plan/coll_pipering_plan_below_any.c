@@ -126,8 +126,8 @@ static tally_t least_vector(const call_t *call, const link_t *link, int members)
     const double n = members, steps = count_steps(members), m = (double) call->total;
     const double start = link->alpha + link->latency;
     const tally_t tree = tally_of(link, steps * (start + m * link->beta), n - 1, (n - 1) * m);
-    const bool whole = call->ordered || MCA_COLL_PIPERING_BELOW_SCAN == call->collective
-                       || MCA_COLL_PIPERING_BELOW_EXSCAN == call->collective;
+    const bool whole = call->ordered || MCA_COLL_PIPERING_SCAN == call->collective
+                       || MCA_COLL_PIPERING_EXSCAN == call->collective;
     const double scattered = (steps + n - 1) * start
                              + 2 * m * link->beta * (call->ranks - 1) / call->ranks;
 
@@ -141,8 +141,8 @@ tally_t mca_coll_pipering_below_least(const call_t *call)
     const int members = nodes ? call->nodes : call->ranks;
     const link_t link = nodes ? call->cost->net : call->cost->local;
 
-    return MCA_COLL_PIPERING_BELOW_ALLGATHERV == call->collective
-                   || MCA_COLL_PIPERING_BELOW_ALLGATHER == call->collective
+    return MCA_COLL_PIPERING_ALLGATHERV == call->collective
+                   || MCA_COLL_PIPERING_ALLGATHER == call->collective
                ? least_gather(call, &link, members)
                : least_vector(call, &link, members);
 }

@@ -191,10 +191,10 @@ void mca_coll_pipering_below_play_gather(run_t *run, int algorithm)
 }
 
 void mca_coll_pipering_below_play_blocks(run_t *run,
-                                         mca_coll_pipering_below_collective_t collective,
+                                         mca_coll_pipering_collective_t collective,
                                          int algorithm)
 {
-    const bool v = MCA_COLL_PIPERING_BELOW_ALLGATHERV == collective;
+    const bool v = MCA_COLL_PIPERING_ALLGATHERV == collective;
 
     if (2 == algorithm) {
         bruck(run);

@@ -104,7 +104,7 @@ int mca_coll_pipering_below_port(const mca_coll_pipering_below_run_t *run, int r
 
 /** Algorithms of an allgather(v) by coll/tuned's numbers, but for those that call a broadcast. */
 void mca_coll_pipering_below_play_blocks(mca_coll_pipering_below_run_t *run,
-                                         mca_coll_pipering_below_collective_t collective,
+                                         mca_coll_pipering_collective_t collective,
                                          int algorithm);
 
 /** All blocks to all ranks, one a round to the next rank. */
@@ -123,12 +123,12 @@ int mca_coll_pipering_below_power(int ranks);
  * elements of `unit`; not an allreduce by coll_reduce and coll_bcast.
  */
 void mca_coll_pipering_below_play(mca_coll_pipering_below_run_t *run,
-                                  mca_coll_pipering_below_collective_t collective, int algorithm,
+                                  mca_coll_pipering_collective_t collective, int algorithm,
                                   int root, double bytes, double unit);
 
 /** coll/libnbc's broadcast or reduction. */
 void mca_coll_pipering_below_play_nbc(mca_coll_pipering_below_run_t *run,
-                                      mca_coll_pipering_below_collective_t collective, int root,
+                                      mca_coll_pipering_collective_t collective, int root,
                                       double bytes, double unit);
 
 /* ---- others (coll_pipering_plan_below_any.c) ---- */

@@ -245,23 +245,23 @@ static void allreduce(run_t *run, int algorithm, double bytes, double unit)
     }
 }
 
-void mca_coll_pipering_below_play(run_t *run, mca_coll_pipering_below_collective_t collective,
+void mca_coll_pipering_below_play(run_t *run, mca_coll_pipering_collective_t collective,
                                   int algorithm, int root, double bytes, double unit)
 {
-    const bool scan = MCA_COLL_PIPERING_BELOW_SCAN == collective;
+    const bool scan = MCA_COLL_PIPERING_SCAN == collective;
 
     switch (collective) {
-    case MCA_COLL_PIPERING_BELOW_BCAST:
+    case MCA_COLL_PIPERING_BCAST:
         bcast(run, algorithm, root, bytes, unit);
         break;
-    case MCA_COLL_PIPERING_BELOW_REDUCE:
+    case MCA_COLL_PIPERING_REDUCE:
         reduce(run, algorithm, root, bytes, unit);
         break;
-    case MCA_COLL_PIPERING_BELOW_ALLREDUCE:
+    case MCA_COLL_PIPERING_ALLREDUCE:
         allreduce(run, algorithm, bytes, unit);
         break;
-    case MCA_COLL_PIPERING_BELOW_SCAN:
-    case MCA_COLL_PIPERING_BELOW_EXSCAN:
+    case MCA_COLL_PIPERING_SCAN:
+    case MCA_COLL_PIPERING_EXSCAN:
         for (int r = 0; r + 1 < run->ranks; ++r) {
             mca_coll_pipering_below_send(run, r, r + 1, bytes, scan || r + 2 < run->ranks);
         }
@@ -284,12 +284,12 @@ static void reduce_chain(run_t *run, double bytes)
 
 #define LARGE 65536 /* bytes that coll/libnbc reduces in parts between few ranks */
 
-void mca_coll_pipering_below_play_nbc(run_t *run, mca_coll_pipering_below_collective_t collective,
+void mca_coll_pipering_below_play_nbc(run_t *run, mca_coll_pipering_collective_t collective,
                                       int root, double bytes, double unit)
 {
     const int p = run->ranks;
 
-    if (MCA_COLL_PIPERING_BELOW_BCAST == collective) {
+    if (MCA_COLL_PIPERING_BCAST == collective) {
         bcast(run, 4 < p ? 6 : 1, root, bytes, unit);
     } else if (2 < p && bytes / unit >= mca_coll_pipering_below_power(p)) {
         reduce(run, 7, root, bytes, unit);

@@ -1,0 +1,31 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+
+/**
+ * @file
+ * The collectives that the components know, for plans and all floors above.
+ */
+
+#ifndef MCA_COLL_PIPERING_PLAN_COLLECTIVE_H
+#define MCA_COLL_PIPERING_PLAN_COLLECTIVE_H
+
+/** Collectives with a variable of their own; rows of coll_pipering_registry.c. */
+typedef enum {
+    MCA_COLL_PIPERING_ALLGATHERV,
+    MCA_COLL_PIPERING_ALLGATHER,
+    MCA_COLL_PIPERING_BCAST,
+    MCA_COLL_PIPERING_REDUCE,
+    MCA_COLL_PIPERING_SCAN,
+    MCA_COLL_PIPERING_EXSCAN,
+    MCA_COLL_PIPERING_ALLREDUCE,
+    MCA_COLL_PIPERING_COLLECTIVES
+} mca_coll_pipering_collective_t;
+
+#endif
