@@ -11,384 +11,691 @@
 /**
  * @file
  * What the modules below do with a call: which algorithm Open MPI 5.0 chooses if no user says
- * otherwise, and what it takes.
+ * otherwise, and what it takes, message by message.
  *
- *                      a rank a node, or one node    nodes of as many ranks    unequal nodes
- *     allgatherv       coll/tuned                    coll/tuned                coll/tuned
- *     scan, exscan     coll/basic                    coll/basic                coll/basic
- *     bcast, reduce    coll/tuned                    coll/han                  coll/tuned
- *     allgather        coll/tuned                    coll/han                  coll/tuned
- *     allreduce        coll/tuned                    coll/han                  coll/han
+ * coll/tuned decides an allgatherv by the average contribution, and passes on a segment size and a
+ * fanout of 0: its pipelines, chains and rings send whole messages, a chain has one branch, the
+ * segmented ring is the ring. coll/han stands above it between nodes of several ranks each, as many
+ * on each but for an allreduce, and leaves operations that do not commute to it.
  *
- * coll/han leaves operations that do not commute to coll/tuned. coll/tuned decides an allgatherv
- * by the average contribution, and passes on a segment size and a fanout of 0: its pipelines,
- * chains and rings send whole messages, a chain has one branch, the segmented ring is the ring.
+ *     sender    |-- alpha --|                          busy: alpha for each message
+ *     ports                 |-- wire bytes x beta --|  of both ends, held by one at a time
+ *     receiver                                      |-- latency, handshake --| combining |
  *
- * coll/han works on a vector in segments of 64 KiB, each at two levels that overlap:
+ * All ranks of a node share its port to other nodes, each way; inside a node each rank has its
+ * own. In a round all ranks start from where they stood before it.
  *
- *     bcast       across | across, inside | inside          T = all phases of the last segment
- *     reduce      inside | inside, across | across              + for each other one its longest
- *     allreduce   both of the above at once
- *
- * Where ranks share processors, no call takes less than the handling of its messages and the
- * combining of its bytes by all processors. Below other modules a call takes the least of all
- * these and of textbook algorithms.
- *
- * Cost: O(p log^2 p) at most. Limits: what coll/han sets up in a first call is left out, and so
- * are rules and variables of users.
+ * Cost: O(p log p). Limits: messages that share a port go in the order in which they are played;
+ * what coll/han sets up in a first call is left out, and so are rules and variables of users.
  *
  * Source: Open MPI 5.0.7, coll_tuned_decision_fixed.c, coll_han_{bcast,reduce,allreduce,
- * allgather}.c, coll_base_allgatherv.c and the fall-backs in coll/base.
+ * allgather}.c, coll/base's algorithms, nbc_ibcast.c, nbc_ireduce.c. Other modules: Thakur,
+ * Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005.
  */
 
-#include "coll_pipering_plan_below_run.h"
+#include "coll_pipering_plan_below.h"
 
 #include <math.h>
+#include <string.h>
 
-/* With fewer ranks and fewer bytes than these (0: any number) the algorithm of this number. */
+typedef mca_coll_pipering_below_call_t call_t;
+typedef mca_coll_pipering_below_time_t tally_t;
+typedef mca_coll_pipering_link_cost_t link_t;
+
+#define ALLGATHERV MCA_COLL_PIPERING_ALLGATHERV
+#define ALLGATHER MCA_COLL_PIPERING_ALLGATHER
+#define BCAST MCA_COLL_PIPERING_BCAST
+#define REDUCE MCA_COLL_PIPERING_REDUCE
+#define SCAN MCA_COLL_PIPERING_SCAN
+#define EXSCAN MCA_COLL_PIPERING_EXSCAN
+#define ALLREDUCE MCA_COLL_PIPERING_ALLREDUCE
+#define GATHER MCA_COLL_PIPERING_COLLECTIVES /* to a root: a phase of coll/han's */
+
+/* A call that is being played. A port is the link of a node, or of a rank inside its node. */
 typedef struct {
-    int ranks, bytes, algorithm;
+    const call_t *call;
+    int ranks, turn;        /* rank r stands for rank r + turn */
+    double bytes;           /* of the vector */
+    const link_t *links[2]; /* between nodes, inside */
+    double *now, *before;   /* [ranks] seconds, and those before a round */
+    const double *from;     /* where ranks start: one of these */
+    double *out, *in;       /* [2 ranks] when ports are free: those of nodes, of ranks */
+    double *sums;           /* [ranks + 1] of contributions, or of parts of the vector */
+    tally_t tally;
+} run_t;
+
+/* How an algorithm is played: along which tree, and */
+enum {
+    LINEAR, CHAIN, BINARY, BINOMIAL, ROWS, FOUR_ROWS, SHAPE = 7,
+    UP = 8, DOWN = 16,      /* combined to the root, or from it */
+    PARTS = 32,             /* of each rank its own, in place of the vector */
+    COMBINED = 64,          /* by all, but for what the last one gets */
+    ALL = 128,              /* all need the result */
+    WHOLE = 256,            /* vectors are not halved */
+    PAIRS = 512,            /* two blocks a message */
+    ASKED = 1024,           /* the root asks for each message, which comes in two parts */
+    SPLIT = 2048            /* in halves, of which each rank gets the other one at last */
+};
+
+size_t mca_coll_pipering_below_scratch(int ranks)
+{
+    return (7 * (size_t) ranks + 1) * sizeof(double);
+}
+
+/* The largest power of two up to so many. */
+static int power_in(int ranks)
+{
+    int power = 1;
+
+    for (; power <= ranks / 2; power *= 2) {
+    }
+    return power;
+}
+
+/* ---- messages ---- */
+
+static void open_round(run_t *run)
+{
+    memcpy(run->before, run->now, (size_t) run->ranks * sizeof(double));
+    run->from = run->before;
+}
+
+static bool is_inside(const run_t *run, int from, int to)
+{
+    const int *node_of = run->call->node_of;
+
+    return NULL != node_of && node_of[from] == node_of[to];
+}
+
+static int port_of(const run_t *run, int rank, bool inside)
+{
+    const int *node_of = run->call->node_of;
+
+    return inside ? run->ranks + rank : NULL != node_of ? node_of[rank] : rank;
+}
+
+static double wire(const link_t *link, double messages, double bytes)
+{
+    return mca_coll_pipering_wire_bytes(link, messages, bytes) * link->beta;
+}
+
+/* Seconds of a message after those on the wire. */
+static double landing(const run_t *run, const link_t *link, double bytes, bool combines)
+{
+    return link->latency + (0 < link->eager && bytes > link->eager ? link->handshake : 0)
+           + (combines ? bytes * run->call->combine : 0);
+}
+
+static void count(run_t *run, const link_t *link, double messages, double bytes, bool combines)
+{
+    run->tally.messages += messages;
+    run->tally.bytes += bytes;
+    run->tally.work += messages * link->alpha
+                       + bytes * (link->copy + (combines ? run->call->combine : 0));
+}
+
+/* A message; its receiver combines it. */
+static void send(run_t *run, int sender, int receiver, double bytes, bool combines)
+{
+    const int p = run->ranks, turn = run->turn;
+    const int from = sender + turn - (p > sender + turn ? 0 : p);
+    const int to = receiver + turn - (p > receiver + turn ? 0 : p);
+    const bool inside = is_inside(run, from, to);
+    const link_t *link = run->links[inside];
+    double *out = &run->out[port_of(run, from, inside)], *in = &run->in[port_of(run, to, inside)];
+    const double begun = run->from[from] + link->alpha, taken = run->from[to] + link->alpha;
+    const double both = run->from == run->now ? 1 : mca_coll_pipering_both_ways(link, bytes);
+    const double sent = fmax(begun, fmax(*out, *in)) + both * wire(link, 1, bytes);
+    const double came = fmax(sent + landing(run, link, bytes, false), taken)
+                        + (combines ? bytes * run->call->combine : 0);
+
+    *out = *in = sent;
+    run->now[from] = fmax(run->now[from], begun);
+    run->now[to] = fmax(run->now[to], came);
+    count(run, link, 1, bytes, combines);
+}
+
+/* Seconds of a message of a round. */
+static double hop(const run_t *run, bool inside, double bytes, bool combines)
+{
+    const link_t *link = run->links[inside];
+
+    return link->alpha + wire(link, 1, bytes) * mca_coll_pipering_both_ways(link, bytes)
+           + landing(run, link, bytes, combines);
+}
+
+/* Bytes of the parts of so many ranks in a row. */
+static double span(const run_t *run, int first, int number)
+{
+    const int end = first + number, over = end > run->ranks ? end - run->ranks : 0;
+
+    return run->sums[end - over] - run->sums[first] + run->sums[over];
+}
+
+/* ---- trees ---- */
+
+/*
+ * A child is once, or up to `many` times, a step behind its parent; steps of several sizes go from
+ * `low` to `high`, or, from the root of a tree whose subtrees are ranks in a row, the other way.
+ */
+static void play_tree(run_t *run, int how)
+{
+    const int p = run->ranks, shape = how & SHAPE, radix = FOUR_ROWS == shape ? 4 : 2;
+    const bool parts = 0 != (how & PARTS), split = 0 != (how & SPLIT);
+    const double m = split ? run->bytes / 2 : run->bytes;
+
+    for (int i = 0 != (how & UP) ? 0 : p; i < (0 != (how & DOWN) ? 2 * p : p); ++i) {
+        const bool up = i < p, falls = !up && ROWS <= shape;
+        const int v = up ? p - 1 - i : i - p;
+        int low = 1, high = 1, many = 1;
+        if (LINEAR == shape) {
+            high = 0 == v ? 1 : 0;
+            many = p - 1;
+        } else if (BINARY == shape) {
+            low = high = power_in(v + 1);
+            many = 2;
+        } else if (BINOMIAL == shape) {
+            low = 0 == v ? 1 : 2 * power_in(v);
+            high = p;
+        } else if (ROWS <= shape) {
+            for (; high < p && 0 == v % (radix * high); high *= radix) {
+            }
+            high /= radix;
+            many = radix - 1;
+        }
+        for (int step = falls ? high : low; low <= step && step <= high;
+             step = falls ? step / radix : step * radix) {
+            for (int k = 0, c = v + step; k < many && c < p; ++k, c += step) {
+                const double bytes = parts ? span(run, c, step < p - c ? step : p - c) : m;
+                if (0 < bytes) {
+                    send(run, up ? c : v, up ? v : c, bytes,
+                         up ? !parts : 0 != (how & (c + 1 < p ? COMBINED : ALL)));
+                }
+            }
+        }
+    }
+    if (split || 0 != (how & ASKED)) { /* a round more: of other halves, or of empty messages */
+        const double each = split ? m : 0;
+        run->tally.time += hop(run, false, each, false);
+        count(run, run->links[0], (split ? 1 : 2) * (p - 1), (p - 1) * each, false);
+    }
+}
+
+/* To the last of some ranks in a row, from the last ones of both halves of the others. */
+static void play_in_order(run_t *run, int how)
+{
+    const int p = run->ranks, root = run->call->root;
+
+    run->turn = 0;
+    for (int r = 0; r < p; ++r) {
+        int first = 0, size = p;
+        while (first + size - 1 != r) {
+            const bool high = r >= first + size / 2;
+            first += high ? size / 2 : 0;
+            size = high ? size - 1 - size / 2 : size / 2;
+        }
+        for (int half = 2 < size ? 0 : 1; half < 2 && 1 < size; ++half) {
+            send(run, 0 == half ? r - 1 : first + size / 2 - 1, r, run->bytes, UP == how);
+        }
+    }
+    if (p - 1 != root) {
+        send(run, p - 1, root, run->bytes, false);
+    }
+}
+
+/* ---- vectors ---- */
+
+/* Bytes that v has after so many halvings: by each bit of v, from the lowest, less or more. */
+static double window(const run_t *run, int v, int halvings)
+{
+    const double unit = (double) run->call->unit;
+    const int parts = 1 << halvings;
+
+    return floor((run->bytes / unit + v % parts) / parts) * unit;
+}
+
+/*
+ * A power of two ranks, the first of which stand for two each, double vectors; or, as Rabenseifner
+ * does, they halve and combine them, and then gather the result, all or the root alone.
+ */
+static void play_halves(run_t *run, int how)
+{
+    const int power = power_in(run->ranks), rest = run->ranks - power, root = run->call->root;
+    const bool whole = 0 != (how & WHOLE), all = 0 != (how & ALL);
+    const bool spared = !all && root < 2 * rest && 1 == root % 2; /* another stands for the root */
+    const int head = spared ? 0 : root < 2 * rest ? root / 2 : root - rest;
+    const int odd = whole ? 1 : 0; /* which of two ranks stands for both */
+    const double right = whole ? 0 : run->bytes - window(run, 0, 1);
+    int steps = 0;
+
+    for (; 1 << steps < power; ++steps) {
+    }
+    run->turn = 0;
+    open_round(run);
+    for (int r = 0; r < rest; ++r) {
+        send(run, 2 * r + 1 - odd, 2 * r + odd, run->bytes - right, true);
+        if (!whole) {
+            send(run, 2 * r, 2 * r + 1, right, true);
+        }
+    }
+    run->from = run->now;
+    for (int r = 0; !whole && r < rest; ++r) {
+        send(run, 2 * r + 1, 2 * r, right, false);
+    }
+    for (int i = 0; i < (whole ? steps : 2 * steps); ++i) {
+        const bool down = steps <= i;
+        const int step = down ? 2 * steps - 1 - i : i;
+        if (steps == i && spared) {
+            run->from = run->now;
+            send(run, 0, root, window(run, 0, steps), false);
+        }
+        open_round(run);
+        for (int v = 0; v < power; ++v) {
+            const int w = v ^ 1 << step;
+            if (!down || all || 1 == (v ^ head) >> step) {
+                send(run, v < rest ? 2 * v + odd : v + rest, w < rest ? 2 * w + odd : w + rest,
+                     whole ? run->bytes : window(run, down ? v : w, step + 1), !down);
+            }
+        }
+    }
+    run->from = run->now;
+    for (int r = 0; all && r < rest; ++r) {
+        send(run, 2 * r + odd, 2 * r + 1 - odd, run->bytes, false);
+    }
+}
+
+/* coll/libnbc's parts of 8 KiB from each rank to the next. */
+static void play_pipeline(run_t *run, int how)
+{
+    const double parts = ceil(run->bytes / 8192), hops = run->ranks - 1, part = run->bytes / parts;
+    const link_t *link = run->links[0];
+
+    run->tally.time += (hops + parts - 1)
+                       * (link->alpha + wire(link, 1, part) + landing(run, link, part, UP == how));
+    count(run, link, hops * parts, hops * run->bytes, UP == how);
+}
+
+/* ---- gathers ---- */
+
+/*
+ * All parts to all ranks, as many as a rank has so far: each way between ranks that differ in a
+ * bit, maybe down a tree before; or, as Bruck does, to the rank that is as far behind.
+ */
+static void play_doubling(run_t *run, int how)
+{
+    const int p = run->ranks;
+    const bool bruck = ALL == how;
+
+    play_tree(run, bruck ? 0 : how);
+    for (int mask = 1; mask < p; mask *= 2) {
+        const int group = p - p % (2 * mask), lone = bruck ? 0 : p - group - mask;
+        open_round(run);
+        for (int v = 0; v < p; ++v) {
+            const int first = bruck ? v : v - v % mask, to = bruck ? (v - mask + p) % p : v ^ mask;
+            const int most = bruck ? p - mask : p - first;
+            if (to < p) {
+                send(run, v, to, span(run, first, mask < most ? mask : most), false);
+            }
+        }
+        run->from = run->now;
+        /* those without another get the parts that they lack from those with one */
+        for (int i = 0 < lone ? lone : mask, have = lone; i < mask; ++i) {
+            have += 2 * have == i ? have : 0;
+            send(run, group + i - have, group + i, run->bytes - run->sums[group + mask], false);
+        }
+    }
+}
+
+/*
+ * All blocks around a ring, or pairs of them, but for the first, between neighbors in turn. Their
+ * p (p - 1) messages are not played. One, in round r on link i, waits for those of round r - 1 on
+ * the links i - 1, i and i + 1: with its own block, the one behind it and the next. So no chain of
+ * waits is longer than the way of the largest block, which is exact if links are alike. If not, it
+ * is a lower bound, as is what the port of the busiest node sends; the longer one counts.
+ */
+static void play_ring(run_t *run, int how)
+{
+    const int p = run->ranks, width = PAIRS == how ? 2 : 1;
+    const bool combines = COMBINED == how;
+    const double rounds = 2 == width ? p / 2 : p - 1, mean = width * run->sums[p] / p;
+    double most = -1, around = 0, crossings = 0, busiest = 0;
+    int largest = 0;
+
+    for (int r = 0; r < p; r += width) {
+        largest = span(run, r, width) > most ? r : largest;
+        most = fmax(most, span(run, r, width));
+    }
+    const double hops[2] = {hop(run, false, most, combines), hop(run, true, most, combines)};
+    for (int r = 0; r < p; ++r) {
+        const double sent = run->sums[p] - span(run, (r + 1) % p, 1);
+        const bool inside = is_inside(run, r, (r + 1) % p);
+        double *port = &run->out[port_of(run, r, false)];
+        count(run, run->links[inside], rounds, sent, combines);
+        around += hops[inside];
+        crossings += inside ? 0 : 1;
+        *port += inside ? 0 : wire(run->links[0], rounds, sent)
+                              * mca_coll_pipering_both_ways(run->links[0], sent / rounds);
+        busiest = fmax(busiest, *port);
+    }
+    const double often = 2 == width ? crossings / p : fmin(1, crossings);
+    const double waits = often * rounds
+                         * (run->links[0]->alpha + landing(run, run->links[0], mean, combines));
+    const double way = 2 == width ? hop(run, is_inside(run, 0, 1), most / 2, false)
+                                        + (rounds - 1) / p * around
+                                  : around - hops[is_inside(run, (largest + p - 1) % p, largest)];
+    run->tally.time += fmax(waits + busiest, way);
+    if (combines) {
+        memset(run->out, 0, (size_t) p * sizeof(double));
+        play_ring(run, 0);
+    }
+}
+
+/* ---- decisions ---- */
+
+/* What coll/base needs for an algorithm: elements, ranks; without, it takes the other one. */
+enum { NOTHING, TWO, RANKS, POWER /* of two up to the ranks */, EVEN_RANKS, POWER_RANKS };
+
+typedef struct {
+    const char *name;
+    void (*play)(run_t *run, int how);
+    int how, needs, otherwise;
+} algorithm_t;
+
+/* By coll/tuned's numbers; those without a name are phases of coll/han. */
+static const algorithm_t gathers[] = { /* by those of an allgather; 8, 9: to a root */
+    [1] = {"tuned: default", play_tree, LINEAR | UP | PARTS, 0, 0}, /* and a broadcast */
+    [2] = {"tuned: bruck", play_doubling, ALL, 0, 0},
+    [3] = {"tuned: recursive_doubling", play_doubling, 0, POWER_RANKS, 2},
+    [4] = {"tuned: ring", play_ring, 0, 0, 0},
+    [5] = {"tuned: neighbor", play_ring, PAIRS, EVEN_RANKS, 4},
+    [6] = {"tuned: two_proc", play_ring, 0, 0, 0},
+    [8] = {NULL, play_tree, ROWS | UP | PARTS, 0, 0},
+    [9] = {NULL, play_tree, LINEAR | UP | PARTS | ASKED, 0, 0}};
+static const algorithm_t bcasts[] = {
+    [1] = {"tuned: basic_linear", play_tree, LINEAR | DOWN, 0, 0},
+    [2] = {"tuned: chain", play_tree, CHAIN | DOWN, 0, 0},
+    [3] = {"tuned: pipeline", play_tree, CHAIN | DOWN, 0, 0},
+    [4] = {"tuned: split_binary_tree", play_tree, BINARY | DOWN | SPLIT, TWO, 2},
+    [5] = {"tuned: binary_tree", play_tree, BINARY | DOWN, 0, 0},
+    [6] = {"tuned: binomial", play_tree, BINOMIAL | DOWN, 0, 0},
+    [7] = {"tuned: knomial", play_tree, FOUR_ROWS | DOWN, 0, 0},
+    [8] = {"tuned: scatter_allgather", play_doubling, ROWS | DOWN | PARTS, RANKS, 1}};
+static const algorithm_t reduces[] = {
+    [1] = {"tuned: linear", play_tree, LINEAR | UP, 0, 0},
+    [2] = {"tuned: chain", play_tree, CHAIN | UP, 0, 0},
+    [3] = {"tuned: pipeline", play_tree, CHAIN | UP, 0, 0},
+    [4] = {"tuned: binary", play_tree, BINARY | UP, 0, 0},
+    [5] = {"tuned: binomial", play_tree, ROWS | UP, 0, 0},
+    [6] = {"tuned: in-order_binary", play_in_order, UP, 0, 0},
+    [7] = {"tuned: rabenseifner", play_halves, 0, POWER, 1},
+    [8] = {NULL, play_pipeline, UP, 0, 0}};
+static const algorithm_t allreduces[] = {
+    [1] = {"tuned: basic_linear", play_tree, LINEAR | UP | DOWN, 0, 0},
+    [2] = {"tuned: nonoverlapping", play_tree, 0, 0, 0}, /* a reduction and a broadcast */
+    [3] = {"tuned: recursive_doubling", play_halves, WHOLE | ALL, 0, 0},
+    [4] = {"tuned: ring", play_ring, COMBINED, RANKS, 3},
+    [6] = {"tuned: rabenseifner", play_halves, ALL, POWER, 1}};
+static const algorithm_t scans[] = {
+    [1] = {"basic: linear", play_tree, CHAIN | DOWN | COMBINED | ALL, 0, 0},
+    [2] = {"basic: linear", play_tree, CHAIN | DOWN | COMBINED, 0, 0}};
+
+/*
+ * With fewer ranks than these (0: any number) algorithms by the size of a vector or of a mean
+ * contribution: a digit for less than 2 bytes, 4, 8 and so on, the last one for all larger ones.
+ */
+typedef struct {
+    int ranks;
+    const char *algorithms;
 } rule_t;
 
 static const rule_t allgatherv_rules[] = {
-    {3, 2048, 3}, {3, 4096, 5}, {3, 8192, 3}, {3, 0, 5}, {8, 256, 1}, {8, 4096, 4}, {8, 8192, 3},
-    {8, 16384, 4}, {8, 262144, 2}, {8, 0, 4}, {16, 1024, 1}, {16, 0, 2}, {32, 128, 1},
-    {32, 262144, 2}, {32, 0, 3}, {64, 256, 1}, {64, 8192, 2}, {64, 0, 3}, {128, 256, 1},
-    {128, 4096, 2}, {128, 0, 3}, {256, 1024, 2}, {256, 65536, 4}, {256, 0, 3}, {512, 1024, 2},
-    {512, 0, 3}, {1024, 512, 2}, {1024, 1024, 1}, {1024, 4096, 2}, {1024, 1048576, 4}, {1024, 0, 3},
-    {0, 4096, 2}, {0, 0, 4}};
+    {3, "44444444444646"}, {8, "1111111155554522225"}, {16, "11111111112"},
+    {32, "1111111222222222224"}, {64, "11111111222224"}, {128, "1111111122224"},
+    {256, "22222222225555554"}, {512, "22222222224"}, {1024, "222222222122555555554"},
+    {0, "2222222222225"}};
 static const rule_t allgather_rules[] = {
-    {3, 0, 6}, {32, 0, 3}, {64, 1024, 3}, {64, 65536, 5}, {64, 0, 4}, {128, 512, 3},
-    {128, 65536, 5}, {128, 0, 4}, {256, 512, 3}, {256, 131072, 5}, {256, 524288, 4},
-    {256, 1048576, 5}, {256, 0, 4}, {512, 32, 3}, {512, 128, 2}, {512, 1024, 3}, {512, 131072, 5},
-    {512, 524288, 4}, {512, 1048576, 5}, {512, 0, 4}, {1024, 64, 3}, {1024, 256, 2},
-    {1024, 2048, 3}, {1024, 0, 5}, {2048, 4, 3}, {2048, 8, 2}, {2048, 16, 3}, {2048, 32, 2},
-    {2048, 256, 3}, {2048, 512, 2}, {2048, 4096, 3}, {2048, 0, 5}, {4096, 32, 2}, {4096, 128, 3},
-    {4096, 512, 2}, {4096, 4096, 3}, {4096, 0, 5}, {0, 2, 3}, {0, 8, 2}, {0, 16, 3}, {0, 512, 2},
-    {0, 4096, 3}, {0, 0, 5}};
+    {3, "6"}, {32, "3"}, {64, "33333333335555554"}, {128, "33333333355555554"},
+    {256, "333333333555555554454"}, {512, "333332233355555554454"}, {1024, "333333223335"},
+    {2048, "3323233323335"}, {4096, "2222233223335"}, {0, "3223222223335"}};
 static const rule_t bcast_rules[] = {
-    {4, 32, 3}, {4, 256, 5}, {4, 512, 3}, {4, 1024, 7}, {4, 32768, 1}, {4, 131072, 5},
-    {4, 262144, 2}, {4, 524288, 1}, {4, 1048576, 6}, {4, 0, 5}, {8, 64, 5}, {8, 128, 6},
-    {8, 2048, 5}, {8, 8192, 6}, {8, 1048576, 1}, {8, 0, 2}, {16, 8, 7}, {16, 64, 5}, {16, 4096, 7},
-    {16, 16384, 5}, {16, 32768, 6}, {16, 0, 1}, {32, 4096, 7}, {32, 1048576, 6}, {32, 0, 8},
-    {64, 2048, 6}, {64, 0, 7}, {128, 0, 7}, {256, 2, 6}, {256, 16384, 5}, {256, 32768, 1},
-    {256, 65536, 5}, {256, 0, 7}, {1024, 16384, 7}, {1024, 32768, 4}, {1024, 0, 7},
-    {2048, 524288, 7}, {2048, 0, 8}, {4096, 262144, 7}, {4096, 0, 8}, {0, 8192, 7}, {0, 16384, 5},
-    {0, 262144, 7}, {0, 0, 8}};
+    {4, "333335553711111552165"}, {8, "555555655556611111112"}, {16, "7775557777775561"},
+    {32, "777777777777666666668"}, {64, "666666666667"}, {128, "7"}, {256, "65555555555555157"},
+    {1024, "7777777777777747"}, {2048, "77777777777777777778"}, {4096, "7777777777777777778"},
+    {0, "7777777777777577778"}};
 static const rule_t ordered_reduce_rules[] = {
-    {4, 8, 6}, {4, 0, 1}, {8, 0, 1}, {16, 1024, 6}, {16, 8192, 1}, {16, 16384, 6}, {16, 262144, 1},
-    {16, 0, 6}, {128, 0, 6}, {256, 512, 6}, {256, 1024, 1}, {256, 0, 6}, {0, 0, 6}};
+    {4, "6661"}, {8, "1"}, {16, "6666666666111611116"}, {128, "6"}, {256, "66666666616"}, {0, "6"}};
 static const rule_t reduce_rules[] = {
-    {4, 8, 7}, {4, 16, 4}, {4, 32, 3}, {4, 262144, 1}, {4, 524288, 3}, {4, 1048576, 2}, {4, 0, 3},
-    {8, 4096, 4}, {8, 65536, 2}, {8, 262144, 5}, {8, 524288, 1}, {8, 1048576, 5}, {8, 0, 1},
-    {16, 8192, 4}, {16, 0, 5}, {32, 4096, 4}, {32, 0, 5}, {256, 0, 5}, {512, 8192, 5},
-    {512, 16384, 6}, {512, 0, 5}, {2048, 0, 5}, {4096, 512, 5}, {4096, 1024, 6}, {4096, 8192, 5},
-    {4096, 16384, 6}, {4096, 0, 5}, {0, 16, 5}, {0, 32, 6}, {0, 1024, 5}, {0, 2048, 6},
-    {0, 8192, 5}, {0, 16384, 6}, {0, 0, 5}};
+    {4, "777431111111111111323"}, {8, "444444444444222255151"}, {16, "44444444444445"},
+    {32, "4444444444445"}, {256, "5"}, {512, "555555555555565"}, {2048, "5"},
+    {4096, "555555555655565"}, {0, "555565555565565"}};
 static const rule_t ordered_allreduce_rules[] = {
-    {4, 131072, 3}, {4, 0, 1}, {8, 0, 3}, {16, 1048576, 3}, {16, 0, 2}, {128, 0, 3},
-    {256, 131072, 2}, {256, 524288, 3}, {256, 0, 2}, {512, 4096, 2}, {512, 524288, 3}, {512, 0, 2},
-    {0, 2048, 2}, {0, 0, 3}};
+    {4, "333333333333333331"}, {8, "3"}, {16, "333333333333333333332"}, {128, "3"},
+    {256, "22222222222222222332"}, {512, "22222222222233333332"}, {0, "222222222223"}};
 static const rule_t allreduce_rules[] = {
-    {4, 8, 4}, {4, 4096, 3}, {4, 8192, 4}, {4, 16384, 3}, {4, 65536, 4}, {4, 262144, 5}, {4, 0, 6},
-    {8, 16, 4}, {8, 8192, 3}, {8, 0, 6}, {16, 8192, 3}, {16, 0, 6}, {32, 64, 5}, {32, 4096, 3},
-    {32, 0, 6}, {64, 128, 5}, {64, 0, 6}, {128, 262144, 3}, {128, 0, 6}, {256, 131072, 2},
-    {256, 262144, 3}, {256, 0, 6}, {512, 4096, 2}, {512, 0, 6}, {2048, 2048, 2}, {2048, 16384, 3},
-    {2048, 0, 6}, {4096, 2048, 2}, {4096, 4096, 5}, {4096, 16384, 3}, {4096, 0, 6}, {0, 2048, 2},
-    {0, 16384, 5}, {0, 32768, 3}, {0, 0, 6}};
+    {4, "4443333333334344446"}, {8, "44443333333336"}, {16, "33333333333336"},
+    {32, "4444443333336"}, {64, "44444446"}, {128, "3333333333333333336"},
+    {256, "2222222222222222236"}, {512, "2222222222226"}, {2048, "222222222223336"},
+    {4096, "222222222224336"}, {0, "2222222222244436"}};
 static const rule_t gather_rules[] = {
-    {4, 2, 3}, {4, 4, 1}, {4, 32768, 2}, {4, 65536, 1}, {4, 131072, 2}, {4, 0, 3}, {8, 1024, 2},
-    {8, 8192, 1}, {8, 32768, 2}, {8, 262144, 1}, {8, 0, 3}, {256, 0, 2}, {512, 2048, 2},
-    {512, 8192, 1}, {512, 0, 2}, {0, 0, 2}};
+    {4, "918888888888888189"}, {8, "8888888888111881119"}, {256, "8"}, {512, "88888888888118"},
+    {0, "8"}};
+static const rule_t scan_rules[] = {{0, "1"}}, exscan_rules[] = {{0, "2"}};
 
-typedef mca_coll_pipering_below_call_t call_t;
-typedef mca_coll_pipering_below_run_t run_t;
-typedef mca_coll_pipering_below_tally_t tally_t;
-typedef mca_coll_pipering_below_group_t group_t;
-typedef mca_coll_pipering_collective_t collective_t;
+enum { INSIDE = 16 };
 
-/* What a call takes, and by which algorithm. */
-typedef struct {
-    tally_t tally;
-    const char *algorithm;
-} outcome_t;
+static const struct {
+    const algorithm_t *algorithms;
+    const rule_t *rules, *ordered; /* where operations commute, and where they do not */
+    int han[5];                    /* phases of coll/han, across nodes or inside, up to a 0 */
+} collectives[] = {
+    [ALLGATHERV] = {gathers, allgatherv_rules, NULL, {0}},
+    [ALLGATHER] = {gathers, allgather_rules, NULL, {INSIDE | GATHER, ALLGATHER, INSIDE | BCAST}},
+    [BCAST] = {bcasts, bcast_rules, NULL, {BCAST, INSIDE | BCAST}},
+    [REDUCE] = {reduces, reduce_rules, ordered_reduce_rules, {INSIDE | REDUCE, REDUCE}},
+    [SCAN] = {scans, scan_rules, scan_rules, {0}},
+    [EXSCAN] = {scans, exscan_rules, exscan_rules, {0}},
+    [ALLREDUCE] = {allreduces, allreduce_rules, ordered_allreduce_rules,
+                   {INSIDE | REDUCE, REDUCE, BCAST, INSIDE | BCAST}},
+    [GATHER] = {gathers, gather_rules, NULL, {0}}};
 
-static int find_rule(const rule_t *rule, int ranks, double bytes)
+/* The number of coll/tuned's algorithm, or of what coll/base falls back to. */
+static int tuned_number(const call_t *call)
 {
-    while ((0 != rule->ranks && ranks >= rule->ranks)
-           || (0 != rule->bytes && bytes >= rule->bytes)) {
-        ++rule;
+    const int p = call->ranks;
+    const bool blocks = gathers == collectives[call->collective].algorithms;
+    const double units = (double) call->total / (double) call->unit;
+    const bool lacks[] = {false, units < 2, units < p, units < power_in(p), 0 != p % 2,
+                          p != power_in(p)}; /* in the order of what an algorithm needs */
+    const rule_t *rule = call->ordered ? collectives[call->collective].ordered
+                                       : collectives[call->collective].rules;
+
+    for (; 0 != rule->ranks && p >= rule->ranks; ++rule) {
     }
-    return rule->algorithm;
+    const char *digit = rule->algorithms;
+    for (size_t size = blocks ? call->total / (size_t) p : call->total;
+         1 < size && '\0' != digit[1]; size /= 2) {
+        ++digit;
+    }
+    const algorithm_t *algorithm = &collectives[call->collective].algorithms[*digit - '0'];
+    return lacks[algorithm->needs] ? algorithm->otherwise : *digit - '0';
 }
 
-static void add(tally_t *to, const tally_t *part, double times)
+/* The number of coll/libnbc's, which reduces large vectors in parts between few ranks. */
+static int nbc_number(const call_t *call)
 {
-    to->time += times * part->time;
-    to->messages += times * part->messages;
-    to->bytes += times * part->bytes;
-    to->work += times * part->work;
+    const int p = call->ranks;
+
+    if (BCAST == call->collective) {
+        return 4 < p ? 6 : 1;
+    }
+    return 2 < p && call->total / call->unit >= (size_t) power_in(p) ? 7
+           : 4 < p || 65536 > call->total                            ? 5
+                                                                     : 8;
 }
 
-static outcome_t vector(const call_t *call, collective_t collective, int root, double bytes,
-                        double unit);
-
-/* ---- coll/tuned, coll/basic ---- */
-
-static outcome_t tuned_blocks(const call_t *call, group_t group, collective_t collective,
-                              double mean)
+static tally_t play(const call_t *call, int number)
 {
-    static const char *const names[] = {"tuned: bruck", "tuned: recursive_doubling", "tuned: ring",
-                                        "tuned: neighbor", "tuned: two_proc"};
-    const bool v = MCA_COLL_PIPERING_ALLGATHERV == collective;
-    run_t run = mca_coll_pipering_below_open(call, group);
-    const bool odd = 1 == run.ranks % 2;
-    const bool power = run.ranks == mca_coll_pipering_below_power(run.ranks);
-    int algorithm = find_rule(v ? allgatherv_rules : allgather_rules, run.ranks, mean);
+    const size_t p = (size_t) call->ranks;
+    const algorithm_t *algorithm = &collectives[call->collective].algorithms[number];
+    double *memory = call->scratch, last = 0;
+    run_t run = {.call = call,
+                 .ranks = call->ranks,
+                 .turn = call->root,
+                 .bytes = (double) call->total,
+                 .links = {1 == call->nodes ? &call->cost->local : &call->cost->net,
+                           &call->cost->local},
+                 .now = memory,
+                 .before = memory + p,
+                 .from = memory,
+                 .out = memory + 2 * p,
+                 .in = memory + 4 * p,
+                 .sums = memory + 6 * p,
+                 .tally = {.algorithm = algorithm->name}};
+    const double unit = (double) call->unit, part = ceil(run.bytes / unit / call->ranks) * unit;
+    const size_t *blocks = ALLGATHERV == call->collective ? call->bytes : NULL;
 
-    run.bytes = v ? call->bytes : NULL;
-    run.block = mean;
-    if (v && 1 == algorithm) {
-        mca_coll_pipering_below_play_gather(&run, 0);
-        outcome_t outcome = {mca_coll_pipering_below_close(&run), "tuned: default"};
-        const double bytes = (double) call->total; /* one element of a type for all */
-        const outcome_t rest = vector(call, MCA_COLL_PIPERING_BCAST, 0, bytes, bytes);
-        add(&outcome.tally, &rest.tally, 1);
-        return outcome;
+    memset(memory, 0, mca_coll_pipering_below_scratch(call->ranks));
+    for (size_t r = 0; r < p; ++r) {
+        const double rest = run.bytes - run.sums[r], equal = rest < part ? rest : part;
+        run.sums[r + 1] = run.sums[r] + (NULL != blocks ? (double) blocks[r] : equal);
     }
-    if (v) {
-        algorithm = 4 == algorithm && odd ? 3 : algorithm;
-    } else {
-        algorithm = 3 == algorithm && !power ? 2 : 5 == algorithm && odd ? 4 : algorithm;
+    algorithm->play(&run, algorithm->how);
+    for (size_t r = 0; r < p; ++r) {
+        last = fmax(last, run.now[r]);
     }
-    mca_coll_pipering_below_play_blocks(&run, collective, algorithm);
-    return (outcome_t) {mca_coll_pipering_below_close(&run),
-                        names[v && 2 < algorithm ? algorithm - 1 : algorithm - 2]};
+    run.tally.time += last;
+    return run.tally;
 }
 
-/* What coll/base falls back to for few elements, and without segments. */
-static int settle(collective_t collective, int algorithm, int ranks, double units)
+static void add(tally_t *to, tally_t part, double times)
 {
-    if (MCA_COLL_PIPERING_BCAST == collective) {
-        return 8 == algorithm && units < ranks ? 1 : 4 == algorithm && 2 > units ? 2 : algorithm;
-    }
-    if (MCA_COLL_PIPERING_REDUCE == collective) {
-        return 7 == algorithm && units < mca_coll_pipering_below_power(ranks) ? 1 : algorithm;
-    }
-    if (4 == algorithm || 5 == algorithm) {
-        return units < ranks ? 3 : 4;
-    }
-    return 6 == algorithm && units < mca_coll_pipering_below_power(ranks) ? 1 : algorithm;
-}
-
-static outcome_t tuned_vector(const call_t *call, group_t group, collective_t collective, int root,
-                              double bytes, double unit)
-{
-    static const char *const names[][9] = {
-        {NULL, "tuned: basic_linear", "tuned: chain", "tuned: pipeline", "tuned: split_binary_tree",
-         "tuned: binary_tree", "tuned: binomial", "tuned: knomial", "tuned: scatter_allgather"},
-        {NULL, "tuned: linear", "tuned: chain", "tuned: pipeline", "tuned: binary",
-         "tuned: binomial", "tuned: in-order_binary", "tuned: rabenseifner", NULL},
-        {NULL, "tuned: basic_linear", "tuned: nonoverlapping", "tuned: recursive_doubling",
-         "tuned: ring", NULL, "tuned: rabenseifner", NULL, NULL}};
-    const bool bcast = MCA_COLL_PIPERING_BCAST == collective;
-    const bool reduce = MCA_COLL_PIPERING_REDUCE == collective;
-    const rule_t *rules = bcast    ? bcast_rules
-                          : reduce ? (call->ordered ? ordered_reduce_rules : reduce_rules)
-                                   : (call->ordered ? ordered_allreduce_rules : allreduce_rules);
-    run_t run = mca_coll_pipering_below_open(call, group);
-    const int algorithm = settle(collective, find_rule(rules, run.ranks, bytes), run.ranks,
-                                 bytes / unit);
-    outcome_t outcome = {.algorithm = names[bcast ? 0 : reduce ? 1 : 2][algorithm]};
-
-    if (!bcast && !reduce && 2 == algorithm) {
-        const outcome_t up = vector(call, MCA_COLL_PIPERING_REDUCE, 0, bytes, unit);
-        const outcome_t down = vector(call, MCA_COLL_PIPERING_BCAST, 0, bytes, unit);
-        add(&outcome.tally, &up.tally, 1);
-        add(&outcome.tally, &down.tally, 1);
-        return outcome;
-    }
-    mca_coll_pipering_below_play(&run, collective, algorithm, root, bytes, unit);
-    outcome.tally = mca_coll_pipering_below_close(&run);
-    return outcome;
+    to->time += times * part.time;
+    to->messages += times * part.messages;
+    to->bytes += times * part.bytes;
+    to->work += times * part.work;
 }
 
 /* ---- coll/han ---- */
 
-/* Phases of one segment. */
-typedef struct {
-    tally_t across, inside;
-    double longest; /* of those that another segment's overlap */
-} phases_t;
-
-static void add_phase(const call_t *call, phases_t *phases, bool inside, tally_t tally)
+/* The phases of a segment: one after the other, or overlapped by those of other segments. */
+static tally_t han_segment(const call_t *call, size_t bytes, bool first, bool last)
 {
-    const double times = (double) (call->ranks - call->nodes) / (call->ppn - 1);
-    const tally_t all = {.messages = times * tally.messages,
-                         .bytes = times * tally.bytes,
-                         .work = times * tally.work,
-                         .time = tally.time};
+    const double others = (double) (call->ranks - call->nodes) / (call->ppn - 1);
+    tally_t sum = {.algorithm = "han"};
+    double inside = 0, across = 0, longest = 0;
 
-    add(inside ? &phases->inside : &phases->across, inside ? &all : &tally, 1);
-    phases->longest = fmax(phases->longest, inside ? phases->inside.time : tally.time);
-}
-
-/* The root as a rank of its node, and as one of those that have this rank on their nodes. */
-static void find_root(const call_t *call, int root, int *inside, int *across)
-{
-    double *counts = call->scratch;
-
-    *inside = *across = 0;
-    for (int r = 0; r < root; ++r) {
-        counts[r] = 0;
-        *inside += call->node_of[r] == call->node_of[root];
-    }
-    for (int r = 0; r < root; ++r) {
-        *across += *inside == counts[call->node_of[r]]++;
-    }
-}
-
-static phases_t han_phases(const call_t *call, collective_t collective, int root, double bytes,
-                           double unit, bool first)
-{
-    phases_t phases = {.longest = 0};
-    int inside, across;
-    find_root(call, MCA_COLL_PIPERING_ALLREDUCE == collective ? 0 : root, &inside, &across);
-
-    for (int down = 0; down < 2; ++down) {
-        const collective_t phase = 0 == down ? MCA_COLL_PIPERING_REDUCE
-                                             : MCA_COLL_PIPERING_BCAST;
-        if (MCA_COLL_PIPERING_ALLREDUCE != collective && phase != collective) {
-            continue;
+    for (const int *phase = collectives[call->collective].han; 0 != *phase; ++phase) {
+        const bool in = 0 != (*phase & INSIDE);
+        call_t part = *call;
+        part.collective = (mca_coll_pipering_collective_t) (*phase & ~INSIDE);
+        part.ranks = in ? call->ppn : call->nodes;
+        part.nodes = in ? 1 : call->nodes;
+        part.node_of = NULL;
+        part.total = GATHER == part.collective ? bytes / (size_t) call->nodes : bytes;
+        part.root = 0; /* as a rank of its node, or its node as one of all */
+        for (int r = 0; r < call->root; ++r) {
+            const int node = call->node_of[r], own = call->node_of[call->root];
+            part.root += in ? node == own : node == r && node < own;
         }
-        run_t run = mca_coll_pipering_below_open(call, MCA_COLL_PIPERING_BELOW_ACROSS);
-        mca_coll_pipering_below_play_nbc(&run, phase, across, bytes, unit);
-        const bool blocks = first && phase == collective && 1 == down; /* coll/tuned's then */
-        add_phase(call, &phases, false,
-                  !blocks ? mca_coll_pipering_below_close(&run)
-                          : tuned_vector(call, MCA_COLL_PIPERING_BELOW_ACROSS, phase, across,
-                                         bytes, unit).tally);
-        add_phase(call, &phases, true,
-                  tuned_vector(call, MCA_COLL_PIPERING_BELOW_INSIDE, phase, inside, bytes,
-                               unit).tally);
+        /* vectors go across by coll/libnbc, but for the first segment of a broadcast */
+        const bool tuned = in || ALLGATHER == call->collective
+                           || (first && BCAST == call->collective);
+        const tally_t all = play(&part, tuned ? tuned_number(&part) : nbc_number(&part));
+        add(&sum, all, in ? others : 1);
+        inside += in ? all.time : 0;
+        across += in ? 0 : all.time;
+        longest = fmax(longest, in ? inside : all.time);
     }
-    return phases;
+    sum.time = last ? across + inside : longest;
+    return sum;
 }
 
-#define HAN_SEGMENT 65536 /* bytes */
-
-static tally_t han_vector(const call_t *call, collective_t collective, int root, double bytes,
-                          double unit)
+/* Vectors go in segments of about 64 KiB, contributions as one. */
+static tally_t han_time(const call_t *call)
 {
-    const double whole = floor(HAN_SEGMENT / unit), over = HAN_SEGMENT - whole * unit;
-    const bool cut = HAN_SEGMENT >= unit && HAN_SEGMENT < bytes;
-    const double segment = cut ? (whole + (over > floor(unit / 2) ? 1 : 0)) * unit : bytes;
-    const double segments = ceil(bytes / segment), rest = bytes - (segments - 1) * segment;
-    tally_t tally = {.time = 0};
+    const size_t most = 65536, unit = call->unit, over = most % unit;
+    const bool cut = unit <= most && most < call->total && ALLGATHER != call->collective;
+    const size_t segment = cut ? most - over + (over > unit / 2 ? unit : 0) : call->total;
+    const size_t others = (call->total - 1) / segment, rest = call->total - others * segment;
+    tally_t tally = han_segment(call, rest, 0 == others, true);
 
-    for (int i = 0; i < 3; ++i) { /* the first one, those in between, the last one */
-        const bool last = 2 == i || 1 >= segments;
-        const double times = 1 == i ? segments - 2 : 1;
-        if (0 >= times || (0 < i && 1 >= segments)) {
-            continue;
-        }
-        const phases_t phases = han_phases(call, collective, root, last ? rest : segment, unit,
-                                             0 == i);
-        const double time = last ? phases.across.time + phases.inside.time : phases.longest;
-        add(&tally, &phases.across, times);
-        add(&tally, &phases.inside, times);
-        tally.time += times * (time - phases.across.time - phases.inside.time);
+    for (size_t i = 0; i < 2 && i < others; ++i) {
+        add(&tally, han_segment(call, segment, 0 == i, false), 0 == i ? 1 : (double) others - 1);
     }
     return tally;
 }
 
-static tally_t han_blocks(const call_t *call, double block)
-{
-    const double bytes = (double) call->total;
-    run_t run = mca_coll_pipering_below_open(call, MCA_COLL_PIPERING_BELOW_INSIDE);
-    phases_t phases = {.longest = 0};
-
-    run.block = block;
-    mca_coll_pipering_below_play_gather(&run, find_rule(gather_rules, call->ppn, block));
-    add_phase(call, &phases, true, mca_coll_pipering_below_close(&run));
-    add_phase(call, &phases, false,
-              tuned_blocks(call, MCA_COLL_PIPERING_BELOW_ACROSS, MCA_COLL_PIPERING_ALLGATHER,
-                           block * call->ppn).tally);
-    add_phase(call, &phases, true,
-              tuned_vector(call, MCA_COLL_PIPERING_BELOW_INSIDE, MCA_COLL_PIPERING_BCAST, 0,
-                           bytes, 1).tally);
-    add(&phases.across, &phases.inside, 1);
-    return phases.across;
-}
-
 /* ---- the modules ---- */
 
-static bool is_han(const call_t *call, collective_t collective)
+static tally_t known_time(const call_t *call)
 {
-    const bool reduces = MCA_COLL_PIPERING_REDUCE == collective
-                         || MCA_COLL_PIPERING_ALLREDUCE == collective;
+    const bool equal = call->equal || ALLREDUCE == call->collective;
+    const bool han = MCA_COLL_PIPERING_BELOW_HAN == call->modules && !call->ordered && equal
+                     && 1 < call->nodes && 1 < call->ppn
+                     && 0 != collectives[call->collective].han[0];
+    const int number = tuned_number(call);
+    tally_t tally = han ? han_time(call) : play(call, number);
+    call_t next = *call;
 
-    return MCA_COLL_PIPERING_BELOW_HAN == call->modules && 1 < call->nodes && 1 < call->ppn
-           && (call->equal || MCA_COLL_PIPERING_ALLREDUCE == collective)
-           && !(reduces && call->ordered);
-}
-
-static outcome_t vector(const call_t *call, collective_t collective, int root, double bytes,
-                        double unit)
-{
-    if (is_han(call, collective)) {
-        return (outcome_t) {han_vector(call, collective, root, bytes, unit), "han"};
+    if (!han && ALLREDUCE == call->collective && 2 == number) {
+        next.collective = REDUCE;
+        add(&tally, known_time(&next), 1);
+        next.collective = BCAST;
+    } else if (!han && ALLGATHERV == call->collective && 1 == number) {
+        next.collective = BCAST;
+        next.unit = call->total; /* one element of a type for all */
     }
-    return tuned_vector(call, MCA_COLL_PIPERING_BELOW_ALL, collective, root, bytes, unit);
-}
-
-static outcome_t outcome_of(const call_t *call)
-{
-    const double bytes = (double) call->total, unit = (double) call->unit;
-    const double mean = (double) (call->total / (size_t) call->ranks);
-
-    switch (call->collective) {
-    case MCA_COLL_PIPERING_ALLGATHER:
-        if (is_han(call, call->collective)) {
-            return (outcome_t) {han_blocks(call, mean), "han"};
-        }
-        /* fall through */
-    case MCA_COLL_PIPERING_ALLGATHERV:
-        return tuned_blocks(call, MCA_COLL_PIPERING_BELOW_ALL, call->collective, mean);
-    case MCA_COLL_PIPERING_SCAN:
-    case MCA_COLL_PIPERING_EXSCAN: {
-        run_t run = mca_coll_pipering_below_open(call, MCA_COLL_PIPERING_BELOW_ALL);
-        mca_coll_pipering_below_play(&run, call->collective, 1, 0, bytes, unit);
-        return (outcome_t) {mca_coll_pipering_below_close(&run), "basic: linear"};
+    if (next.collective != call->collective) {
+        next.ordered = false;
+        add(&tally, known_time(&next), 1);
     }
-    default:
-        return vector(call, call->collective, call->root, bytes, unit);
+    return tally;
+}
+
+/*
+ * The least of textbook algorithms between nodes: contributions, or the vector, doubled; or a root
+ * that has all, or all ranks a part each of the vector, unless order matters.
+ */
+static tally_t least_time(const call_t *call)
+{
+    const bool nodes = 1 < call->nodes, blocks = BCAST > call->collective;
+    const bool whole = call->ordered || scans == collectives[call->collective].algorithms;
+    const link_t *link = nodes ? &call->cost->net : &call->cost->local;
+    const int n = nodes ? call->nodes : call->ranks;
+    const double m = (double) call->total, start = link->alpha + link->latency;
+    const double messages = (blocks ? 2 : 1) * (n - 1);
+    double *sums = call->scratch, most = blocks ? 0 : m, doubled = 0, steps = 0;
+
+    memset(sums, 0, (size_t) call->ranks * sizeof(double));
+    for (int r = 0; blocks && r < call->ranks; ++r) {
+        double *sum = &sums[nodes ? call->node_of[r] : r];
+        *sum += NULL == call->bytes ? m / call->ranks : (double) call->bytes[r];
+        most = fmax(most, *sum);
     }
+    for (int i = 1; i < n; i *= 2, steps += 1) {
+        doubled += start + fmin(m, (i < n - i ? i : n - i) * most) * link->beta;
+    }
+    const double other = (steps + (blocks ? 1 : n - 1)) * start + (blocks ? 3 : 2) * m * link->beta;
+    return (tally_t) {whole ? doubled : fmin(doubled, other), messages, (n - 1) * m,
+                      messages * 2 * link->alpha, "any"};
 }
 
-/* Where ranks share processors, the work of all may take longer than any chain of messages. */
-static double time_of(const call_t *call, const tally_t *tally)
+tally_t mca_coll_pipering_below_time(const call_t *call)
 {
-    return mca_coll_pipering_crowded_time(call->cost, tally->time, tally->work, call->ranks);
-}
-
-mca_coll_pipering_below_time_t
-mca_coll_pipering_below_time(const mca_coll_pipering_below_call_t *call)
-{
+    const bool any = MCA_COLL_PIPERING_BELOW_ANY == call->modules;
+    tally_t best = {.time = -1};
     call_t known = *call;
-    outcome_t best = {.algorithm = NULL};
 
-    if (MCA_COLL_PIPERING_BELOW_ANY != call->modules) {
-        best = outcome_of(call);
-    } else {
-        best.algorithm = "any";
-        best.tally = mca_coll_pipering_below_least(call);
-        for (int han = 0; han < 2; ++han) {
-            known.modules = han ? MCA_COLL_PIPERING_BELOW_HAN : MCA_COLL_PIPERING_BELOW_TUNED;
-            const outcome_t other = outcome_of(&known);
-            best = time_of(call, &other.tally) < time_of(call, &best.tally) ? other : best;
-        }
+    known.root = BCAST == call->collective || REDUCE == call->collective ? call->root : 0;
+    known.ordered = call->ordered && REDUCE <= call->collective;
+    known.unit = BCAST > call->collective ? 1 : call->unit;
+    for (int i = any ? 0 : (int) call->modules; i <= (any ? 2 : (int) call->modules); ++i) {
+        known.modules = (mca_coll_pipering_below_t) i;
+        tally_t tally = 0 == i ? least_time(&known) : known_time(&known);
+        /* where ranks share processors, all that they do may take longer than any chain of it */
+        tally.time = mca_coll_pipering_crowded_time(call->cost, tally.time, tally.work,
+                                                    call->ranks);
+        best = 0 > best.time || tally.time < best.time ? tally : best;
     }
-    return (mca_coll_pipering_below_time_t) {time_of(call, &best.tally), best.tally.messages,
-                                             best.tally.bytes, best.algorithm};
+    return best;
 }

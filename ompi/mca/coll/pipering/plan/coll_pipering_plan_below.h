@@ -54,6 +54,7 @@ typedef struct mca_coll_pipering_below_time_t {
     double time;           /**< modelled seconds */
     double messages;       /**< sent by all ranks together */
     double bytes;          /**< likewise */
+    double work;           /**< seconds of all processors together */
     const char *algorithm; /**< "tuned: ring", "han", "basic: linear", "any"; static */
 } mca_coll_pipering_below_time_t;
 
@@ -62,7 +63,7 @@ size_t mca_coll_pipering_below_scratch(int ranks);
 
 /**
  * Modelled time of a call below. Uses + - * / ceil and floor only, so it is equal on all
- * processors. At most O(p log^2 p), O(p) for most; allocates nothing.
+ * processors. O(p log p); allocates nothing.
  */
 mca_coll_pipering_below_time_t
 mca_coll_pipering_below_time(const mca_coll_pipering_below_call_t *call);
