@@ -15,6 +15,7 @@ build leaders "$here/fault.c" -ldl
 export OMPI_MCA_memory=^patcher UCX_MEM_MMAP_HOOK_MODE=none
 build leaders_rows -pthread
 build leaders_later
+build leaders_choice
 build leaders_many
 build leaders_error
 build leaders_large
@@ -57,6 +58,20 @@ on_one "a group a rank, slices of a few bytes" 12 60 --mca coll_mleader_groups 1
     --mca coll_mleader_verbose 1 "$bin/leaders"
 yes_if "in lanes a few bytes at once" said 'out: shared memory, slices of 10 bytes'
 yes_if "messages where not even a byte fits" said '400 bytes.*out: messages'
+
+# ---- who serves ----
+
+# A machine whose links are slow, and one where copies inside a node are: there the module below,
+# one that knows nothing of nodes, sends more between them, and copies less inside.
+printf '%s\n' net_alpha=50 net_beta=100 local_beta=0.1 >"$work/slow-links"
+printf '%s\n' net_alpha=1 net_beta=0.1 local_beta=1000 >"$work/slow-copies"
+# choice WHO MACHINE ARG...
+choice() {
+    on_nodes "$1 by the model" 2,2 block 60 --mca coll_pipering_machine "$work/$2" "${@:3}" \
+        -x WHO="$1" "$bin/leaders_choice"
+}
+choice leaders slow-links
+choice others slow-copies --mca coll ^han
 
 # ---- many calls at once ----
 

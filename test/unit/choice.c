@@ -314,6 +314,29 @@ static int find_weighed(const plan_t *plan)
     return i;
 }
 
+/* coll/mleader's leaders are to serve where they are worse at neither end than whoever else does. */
+static void try_leaders(tap_tally_t *tally, const call_t *call, const plan_t *plan, int *pays)
+{
+    const bool some = MCA_COLL_PIPERING_ALLGATHER == call->key.collective
+                      && 1 < call->facts.nodes && 1 < call->facts.ppn;
+    const mca_coll_pipering_times_t *other
+        = MCA_COLL_PIPERING_TAKEN == plan->reason && find_weighed(plan) < plan->weighed_count
+              ? &plan->weighed[find_weighed(plan)].time
+              : &plan->below;
+    const double worse = fmax(plan->leaders.at[0] / other->at[0],
+                              plan->leaders.at[1] / other->at[1]);
+    const double better = fmax(other->at[0] / plan->leaders.at[0],
+                               other->at[1] / plan->leaders.at[1]);
+    const bool good = some ? 0 < plan->leaders.at[0] && 0 < plan->leaders.at[1]
+                                 && plan->leaders_pay == (fmax(1, worse) <= fmax(1, better))
+                           : !plan->leaders_pay && 0 == plan->leaders.at[0];
+
+    tap_try(tally, good, "%s: leaders %g to %g, else %g to %g: %d", show(call),
+            plan->leaders.at[0], plan->leaders.at[1], other->at[0], other->at[1],
+            plan->leaders_pay);
+    *pays += some && plan->leaders_pay;
+}
+
 static double block_of(const plan_t *plan)
 {
     return (double) plan->cut.block_size * (double) plan->key.sizes.unit;
@@ -445,9 +468,9 @@ static void try_forced(tap_tally_t *tally, const call_t *call)
 /* ---- all of it ---- */
 
 typedef struct findings_t {
-    tap_tally_t weighed, least, made, bounded, ranks, order, forced, local;
+    tap_tally_t weighed, least, made, bounded, ranks, order, forced, local, leaders;
     margin_t alone, crowded;
-    int wins[MCA_COLL_PIPERING_MESH_LINES + 1], left, doubted;
+    int wins[MCA_COLL_PIPERING_MESH_LINES + 1], left, doubted, led;
 } findings_t;
 
 static void try_call(findings_t *found, const call_t *call, bool all)
@@ -456,6 +479,7 @@ static void try_call(findings_t *found, const call_t *call, bool all)
 
     try_ranks(&found->ranks, call, plan);
     try_order(&found->order, call);
+    try_leaders(&found->leaders, call, plan, &found->led);
     if (all) {
         try_weighed(&found->weighed, call, plan);
         try_forced(&found->forced, call);
@@ -511,6 +535,10 @@ static void report(const findings_t *found, int calls)
              "where the order of combining matters only net_beta counts");
     tally_ok(&found->forced, (unsigned long) calls, "what is forced is taken");
     tally_ok(&found->local, 20, "on one node no model of links is asked");
+    tally_ok(&found->leaders, (unsigned long) calls,
+             "leaders are to serve where they are no worse than who else would");
+    ok(0 < found->led && found->led < calls / MCA_COLL_PIPERING_COLLECTIVES,
+       "which they are in %d calls", found->led);
     ok(0 < found->left && found->left < calls && calls / 4 < found->doubted,
        "of %d calls %d are left to the module below, %d on links that are doubted", calls,
        found->left, found->doubted);

@@ -105,6 +105,7 @@ typedef enum {
     MCA_COLL_MLEADER_TAKEN,
     MCA_COLL_MLEADER_FALLBACK_OFF,
     MCA_COLL_MLEADER_FALLBACK_LARGE,
+    MCA_COLL_MLEADER_FALLBACK_MODEL,   /**< others are faster by the model of the module below */
     MCA_COLL_MLEADER_FALLBACK_NEW,     /**< one of the first calls on the communicator */
     MCA_COLL_MLEADER_FALLBACK_EARLY,   /**< nonblocking, before a blocking call made segments */
     MCA_COLL_MLEADER_FALLBACK_LOCAL,   /**< all ranks are on one node */
@@ -307,6 +308,7 @@ typedef struct mca_coll_mleader_module_t {
     mca_coll_base_module_t *previous_iallgather_module;
     mca_coll_base_module_allgather_init_fn_t previous_allgather_init;
     mca_coll_base_module_t *previous_allgather_init_module;
+    mca_common_irregular_module_t *chooser; /**< the module below, if it chooses; else NULL */
     mca_coll_mleader_topology_t *topology; /**< NULL: not made yet, or leaders serve no call */
     mca_coll_mleader_reason_t reason; /**< why leaders serve no call on this communicator; TAKEN:
                                            they serve calls, or there is no topology yet */

@@ -81,6 +81,30 @@ static mca_coll_mleader_reason_t judge_calls(const mca_coll_mleader_params_t *pa
                : MCA_COLL_MLEADER_FALLBACK_NEW;
 }
 
+/*
+ * Judges a call by the choice of the module below, which knows the machine. Where that makes none,
+ * size alone decides. `waits`: the call may wait for other ranks.
+ */
+static int judge_time(const mca_coll_mleader_params_t *params, const mca_coll_mleader_call_t *call,
+                      const mca_coll_mleader_module_t *module, bool waits,
+                      mca_coll_mleader_reason_t *reason)
+{
+    mca_common_irregular_module_t *chooser = module->chooser;
+    mca_common_irregular_question_t question = {.count = call->rcount, .waits = waits};
+    mca_common_irregular_answer_t answer;
+
+    if (MCA_COLL_MLEADER_TAKEN != *reason || NULL == chooser
+        || MCA_COLL_MLEADER_AUTO != params->algorithm) {
+        return OMPI_SUCCESS;
+    }
+    ompi_datatype_type_size(call->rtype, &question.size);
+    const int rc = chooser->choose(chooser, &question, &answer);
+    if (MCA_COMMON_IRREGULAR_OTHERS == answer) {
+        *reason = MCA_COLL_MLEADER_FALLBACK_MODEL;
+    }
+    return rc;
+}
+
 /* ---- topology and segments ---- */
 
 /*
@@ -210,15 +234,16 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
     if (MCA_COLL_MLEADER_TAKEN == reason) {
         reason = judge_calls(&params, module);
     }
-    if (MCA_COLL_MLEADER_TAKEN == reason) {
-        int rc = set_up(&params, module, call->comm);
+    int rc = judge_time(&params, call, module, true, &reason);
+    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason) {
+        rc = set_up(&params, module, call->comm);
         reason = module->reason;
         if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason) {
             rc = join(module, call->comm);
         }
-        if (OMPI_SUCCESS != rc) {
-            return mca_common_irregular_mpi_error(rc);
-        }
+    }
+    if (OMPI_SUCCESS != rc) {
+        return mca_common_irregular_mpi_error(rc);
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
         return decline(call, reason);
@@ -286,6 +311,10 @@ static int iserve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modu
                      ? mca_coll_mleader_judge_topology(&params, topology)
                      : MCA_COLL_MLEADER_FALLBACK_EARLY;
     }
+    const int rc = judge_time(&params, call, module, false, &reason);
+    if (OMPI_SUCCESS != rc) {
+        return mca_common_irregular_mpi_error(rc);
+    }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
         return decline(call, reason);
     }
@@ -322,12 +351,13 @@ static int serve_persistent(mca_coll_mleader_call_t *call, mca_coll_mleader_modu
     if (0 == call->bytes) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
-    if (MCA_COLL_MLEADER_TAKEN == reason) {
-        const int rc = set_up(&params, module, call->comm);
-        if (OMPI_SUCCESS != rc) {
-            return mca_common_irregular_mpi_error(rc);
-        }
+    int rc = judge_time(&params, call, module, true, &reason);
+    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason) {
+        rc = set_up(&params, module, call->comm);
         reason = module->reason;
+    }
+    if (OMPI_SUCCESS != rc) {
+        return mca_common_irregular_mpi_error(rc);
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
         return decline(call, reason);

@@ -60,6 +60,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
         drop_previous(module);
         return OMPI_ERR_NOT_FOUND;
     }
+    module->chooser = mca_common_irregular_chooser(module->previous_allgather_module);
     return OMPI_SUCCESS;
 }
 
@@ -78,6 +79,7 @@ static void module_construct(mca_coll_mleader_module_t *module)
     module->previous_iallgather_module = NULL;
     module->previous_allgather_init = NULL;
     module->previous_allgather_init_module = NULL;
+    module->chooser = NULL;
     module->topology = NULL;
     module->calls = 0;
     module->reason = MCA_COLL_MLEADER_TAKEN;

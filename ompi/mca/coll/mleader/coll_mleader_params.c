@@ -173,14 +173,16 @@ static void register_ints(mca_common_irregular_vars_t *all)
 
 static const char *const reason_names[MCA_COLL_MLEADER_REASONS] = {
     [MCA_COLL_MLEADER_FALLBACK_OFF] = "off",       [MCA_COLL_MLEADER_FALLBACK_LARGE] = "large",
-    [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",       [MCA_COLL_MLEADER_FALLBACK_EARLY] = "early",
-    [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",   [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",
-    [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike", [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = "unequal"};
+    [MCA_COLL_MLEADER_FALLBACK_MODEL] = "model",   [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",
+    [MCA_COLL_MLEADER_FALLBACK_EARLY] = "early",   [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",
+    [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",   [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike",
+    [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = "unequal"};
 
 static const char *const reason_texts[MCA_COLL_MLEADER_REASONS] = {
     [MCA_COLL_MLEADER_TAKEN] = "taken",
     [MCA_COLL_MLEADER_FALLBACK_OFF] = "switched off",
     [MCA_COLL_MLEADER_FALLBACK_LARGE] = "contributions are large",
+    [MCA_COLL_MLEADER_FALLBACK_MODEL] = "by the model leaders do not pay",
     [MCA_COLL_MLEADER_FALLBACK_NEW] = "one of the first calls on the communicator",
     [MCA_COLL_MLEADER_FALLBACK_EARLY] = "nonblocking, before the communicator is set up",
     [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "all ranks are on one node",

@@ -58,3 +58,17 @@ bool mca_common_irregular_is_release_of_build(const char *owner)
                 owner, MCA_COMMON_IRREGULAR_RELEASE, found);
     return false;
 }
+
+OBJ_CLASS_INSTANCE(mca_common_irregular_module_t, mca_coll_base_module_t, NULL, NULL);
+
+/* By name, since components that are installed beside Open MPI have a class each. */
+mca_common_irregular_module_t *mca_common_irregular_chooser(mca_coll_base_module_t *module)
+{
+    const opal_class_t *parent = module->super.obj_class->cls_parent;
+
+    return NULL != parent
+                   && 0 == strcmp(OBJ_CLASS(mca_common_irregular_module_t)->cls_name,
+                                  parent->cls_name)
+               ? (mca_common_irregular_module_t *) module
+               : NULL;
+}

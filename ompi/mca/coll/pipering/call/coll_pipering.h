@@ -146,7 +146,7 @@ typedef struct mca_coll_pipering_addend_t {
 void mca_coll_pipering_addend_drop(mca_coll_pipering_addend_t *addend);
 
 typedef struct mca_coll_pipering_module_t {
-    mca_coll_base_module_t super;
+    mca_common_irregular_module_t super;
     mca_coll_pipering_previous_t previous;
     mca_coll_pipering_context_t context;
     int *permutation; /**< of the ranks, for exchanges of all with all; NULL: none has been made */

@@ -236,7 +236,7 @@ static int run_keys(const target_t *target, const sum_t *sum)
 {
     return mca_coll_pipering_allreduce(MPI_IN_PLACE, sum->keys, (int) sum->slice, key_type(sum),
                                        &ompi_mpi_op_max.op, target->module->context.comm,
-                                       &target->module->super);
+                                       &target->module->super.super);
 }
 
 static int run_addends(const target_t *target, const sum_t *sum)
@@ -249,9 +249,9 @@ static int run_addends(const target_t *target, const sum_t *sum)
 
     return MCA_COLL_PIPERING_ALLREDUCE == target->collective
                ? mca_coll_pipering_allreduce(from, to, (int) sum->slice, addend->type,
-                                             addend->sum, comm, &target->module->super)
+                                             addend->sum, comm, &target->module->super.super)
                : mca_coll_pipering_reduce(from, to, (int) sum->slice, addend->type, addend->sum,
-                                          target->root, comm, &target->module->super);
+                                          target->root, comm, &target->module->super.super);
 }
 
 static int init_keys(const target_t *target, const sum_t *sum, ompi_request_t **request)
@@ -259,7 +259,7 @@ static int init_keys(const target_t *target, const sum_t *sum, ompi_request_t **
     return mca_coll_pipering_allreduce_init(MPI_IN_PLACE, sum->keys, (int) sum->slice,
                                             key_type(sum), &ompi_mpi_op_max.op,
                                             target->module->context.comm, MPI_INFO_NULL, request,
-                                            &target->module->super);
+                                            &target->module->super.super);
 }
 
 static int init_addends(const target_t *target, const sum_t *sum, ompi_request_t **request)
@@ -273,10 +273,10 @@ static int init_addends(const target_t *target, const sum_t *sum, ompi_request_t
     return MCA_COLL_PIPERING_ALLREDUCE == target->collective
                ? mca_coll_pipering_allreduce_init(from, to, (int) sum->slice, addend->type,
                                                   addend->sum, comm, MPI_INFO_NULL, request,
-                                                  &target->module->super)
+                                                  &target->module->super.super)
                : mca_coll_pipering_reduce_init(from, to, (int) sum->slice, addend->type,
                                                addend->sum, target->root, comm, MPI_INFO_NULL,
-                                               request, &target->module->super);
+                                               request, &target->module->super.super);
 }
 
 static int run(const target_t *target, sum_t *sum)

@@ -309,12 +309,13 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->permutation = NULL;
     memset(module->addend, 0, sizeof(module->addend));
     module->out_of_memory = false;
-    module->super.coll_module_enable = module_enable;
-    module->super.coll_module_disable = module_disable;
+    module->super.choose = mca_coll_pipering_choose_leaders;
+    module->super.super.coll_module_enable = module_enable;
+    module->super.super.coll_module_disable = module_disable;
     const bool mesh = mca_coll_pipering_mesh_declared(module->context.process);
     for (size_t i = 0; i < ROWS; ++i) {
         if (mesh || ON_MESH != rows[i].when) {
-            set_function(&module->super, rows[i].in_module, rows[i].serve);
+            set_function(&module->super.super, rows[i].in_module, rows[i].serve);
         }
     }
 }
@@ -334,7 +335,7 @@ static void module_destruct(mca_coll_pipering_module_t *module)
     OBJ_DESTRUCT(&module->context.lock);
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_coll_base_module_t, module_construct,
+OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_common_irregular_module_t, module_construct,
                    module_destruct);
 
 /*
@@ -355,5 +356,5 @@ mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t 
         module = &mca_coll_pipering_component.spare;
         OBJ_RETAIN(module);
     }
-    return &module->super;
+    return &module->super.super;
 }

@@ -221,6 +221,50 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
     return run(call, &params, recalled);
 }
 
+/* ---- coll/mleader's calls ---- */
+
+/* What this component would do: without it nobody knows the machine. */
+static int answer(const mca_coll_pipering_call_t *call, mca_common_irregular_answer_t *found)
+{
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    const mca_coll_pipering_key_t key = key_of(call, &params);
+    mca_coll_pipering_plan_t *plan;
+
+    const int rc = mca_coll_pipering_plan_get(call->context, &key, NULL, &plan);
+    if (OMPI_SUCCESS == rc) {
+        *found = plan->leaders_pay ? MCA_COMMON_IRREGULAR_LEADERS : MCA_COMMON_IRREGULAR_OTHERS;
+        mca_coll_pipering_plan_release(plan);
+    }
+    return rc;
+}
+
+int mca_coll_pipering_choose_leaders(mca_common_irregular_module_t *base,
+                                     const mca_common_irregular_question_t *question,
+                                     mca_common_irregular_answer_t *found)
+{
+    mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    mca_coll_pipering_context_t *context = &module->context;
+
+    *found = MCA_COMMON_IRREGULAR_UNKNOWN;
+    if (module->out_of_memory) {
+        return OMPI_SUCCESS;
+    }
+    const int rc = question->waits ? mca_coll_pipering_set_up(context) : OMPI_SUCCESS;
+    if (OMPI_SUCCESS != rc || !context->set_up
+        || MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(context->setup)
+        || 2 > mca_coll_pipering_setup_nodes(context->setup)) {
+        return rc;
+    }
+    const mca_coll_pipering_call_t call
+        = {.context = context,
+           .collective = MCA_COLL_PIPERING_ALLGATHER,
+           .sizes = {.count = question->count,
+                     .scale = question->size,
+                     .unit = 1,
+                     .parts = ompi_comm_size(context->comm)}};
+    return answer(&call, found);
+}
+
 /* ---- nonblocking and persistent calls ---- */
 
 /* Bytes from which a pipeline beats trees that pass on whole vectors, on slow links. */

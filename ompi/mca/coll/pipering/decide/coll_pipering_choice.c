@@ -21,6 +21,9 @@
  * The row of least regret serves the call if its regret, times a margin, is less than that of the
  * module below. Where the rate of links is known both ends are one, and regret is the ratio of
  * times. A function of its arguments alone: no state, no trial.
+ *
+ * coll/mleader stands above and asks the same choice: its leaders are weighed against whoever of
+ * the two would serve.
  */
 
 #include "coll_pipering_draft.h"
@@ -77,12 +80,16 @@ static mca_coll_pipering_times_t find_least(const mca_coll_pipering_plan_t *plan
     return least;
 }
 
+static double margin_of(const mca_coll_pipering_draft_t *draft)
+{
+    return 1 < draft->load ? MARGIN_SHARED : MARGIN;
+}
+
 static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
                                         const mca_coll_pipering_weighed_t *best,
                                         const mca_coll_pipering_times_t *least)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
-    const double margin = 1 < draft->load ? MARGIN_SHARED : MARGIN;
 
     if (is_forced(&plan->key)) {
         return MCA_COLL_PIPERING_TAKEN;
@@ -91,7 +98,7 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_draft_t *draft,
         return pays_on_one_node(draft) ? MCA_COLL_PIPERING_TAKEN
                                        : MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    return regret(&best->time, least) * margin < regret(&plan->below, least)
+    return regret(&best->time, least) * margin_of(draft) < regret(&plan->below, least)
                ? MCA_COLL_PIPERING_TAKEN
                : MCA_COLL_PIPERING_FALLBACK_MODEL;
 }
@@ -128,16 +135,17 @@ static void look_at_middle(mca_coll_pipering_draft_t *draft, const range_t *rang
     look_at(draft, range->doubted ? sqrt(range->beta[0] * range->beta[1]) : range->beta[0]);
 }
 
-/* ---- the module below ---- */
+/* ---- other modules ---- */
 
 static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t *draft,
-                                                 const mca_coll_pipering_cost_t *cost)
+                                                 const mca_coll_pipering_cost_t *cost,
+                                                 mca_coll_pipering_below_t modules)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
     const bool gathers = mca_coll_pipering_collective_row(plan->key.collective)->gathers;
 
     return (mca_coll_pipering_below_call_t){
-        .modules = draft->below,
+        .modules = modules,
         .collective = plan->key.collective,
         .ordered = plan->key.ordered,
         .ranks = draft->ranks,
@@ -154,14 +162,45 @@ static mca_coll_pipering_below_call_t below_call(const mca_coll_pipering_draft_t
         .scratch = draft->problem.scratch};
 }
 
-static void weigh_below(mca_coll_pipering_draft_t *draft, const range_t *range)
+/* What the call takes by these modules, at both ends. */
+static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft,
+                                          const range_t *range, mca_coll_pipering_below_t modules)
 {
+    mca_coll_pipering_times_t times;
+
     for (int end = 0; end < 2; ++end) {
         const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(
             draft->machine, range->beta[end], draft->load, &draft->plan->key.params);
-        const mca_coll_pipering_below_call_t call = below_call(draft, &cost);
-        draft->plan->below.at[end] = mca_coll_pipering_below_time(&call).time;
+        const mca_coll_pipering_below_call_t call = below_call(draft, &cost, modules);
+        times.at[end] = mca_coll_pipering_below_time(&call).time;
     }
+    return times;
+}
+
+static void weigh_others(mca_coll_pipering_draft_t *draft, const range_t *range)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+
+    plan->below = times_by(draft, range, draft->below);
+    plan->leaders = (mca_coll_pipering_times_t){{0, 0}};
+    if (MCA_COLL_PIPERING_ALLGATHER == plan->key.collective && 1 < draft->nodes
+        && 1 < draft->ppn) {
+        plan->leaders = times_by(draft, range, MCA_COLL_PIPERING_BELOW_LEADERS);
+    }
+}
+
+/*
+ * `other`: what the call takes without coll/mleader. There is no margin: between nodes leaders
+ * send what others do, and inside a node no rank waits for another one's message.
+ */
+static bool leaders_pay(const mca_coll_pipering_plan_t *plan,
+                        const mca_coll_pipering_times_t *other)
+{
+    const mca_coll_pipering_times_t *leaders = &plan->leaders;
+    const mca_coll_pipering_times_t least = {{fmin(leaders->at[0], other->at[0]),
+                                              fmin(leaders->at[1], other->at[1])}};
+
+    return 0 < leaders->at[0] && regret(leaders, &least) <= regret(other, &least);
 }
 
 /* ---- rows ---- */
@@ -264,6 +303,11 @@ static void choose_freely(mca_coll_pipering_draft_t *draft, const range_t *range
     plan_by(draft, best->row);
     plan->time = best->time.at[0]; /* at the end at which the module below is reported */
     plan->reason = judge(draft, best, &least);
+    plan->leaders_pay = leaders_pay(plan, MCA_COLL_PIPERING_TAKEN == plan->reason
+                                                   && MCA_COLL_PIPERING_OFF
+                                                          != plan->key.params.algorithm
+                                               ? &best->time
+                                               : &plan->below);
 }
 
 void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft)
@@ -272,7 +316,7 @@ void mca_coll_pipering_choose(mca_coll_pipering_draft_t *draft)
     const range_t range = range_of(draft);
 
     draft->plan->weighed_count = 0;
-    weigh_below(draft, &range);
+    weigh_others(draft, &range);
     if (NULL == row) {
         choose_freely(draft, &range);
     } else {

@@ -113,6 +113,8 @@ typedef struct mca_coll_pipering_plan_t {
     mca_coll_pipering_times_t below; /**< likewise, of the module below */
     mca_coll_pipering_weighed_t weighed[MCA_COLL_PIPERING_WEIGHED]; /**< none if one is forced */
     int weighed_count;
+    mca_coll_pipering_times_t leaders; /**< of coll/mleader, 0: it serves no such call */
+    bool leaders_pay; /**< beside whoever of this component and the module below would serve */
     void *memory;
     size_t size; /**< bytes of it */
 } mca_coll_pipering_plan_t;

@@ -210,6 +210,10 @@ static void report_plan(const mca_coll_pipering_context_t *context,
             length += (size_t) snprintf(rows + length, sizeof(rows) - length, " s, ");
         }
     }
+    if (0 < plan->leaders.at[0] && length < sizeof(rows)) {
+        (void) snprintf(rows + length, sizeof(rows) - length, "leaders %.6f to %.6f s, ",
+                        plan->leaders.at[0], plan->leaders.at[1]);
+    }
     opal_output(context->process->output,
                 "coll/pipering: %s of %zu bytes on %s: %sbelow %.6f to %.6f s: %s",
                 mca_coll_pipering_collective_row(plan->key.collective)

@@ -16,7 +16,8 @@
  * coll/tuned decides an allgatherv by the average contribution, and passes on a segment size and a
  * fanout of 0: its pipelines, chains and rings send whole messages, a chain has one branch, the
  * segmented ring is the ring. coll/han stands above it between nodes of several ranks each, as many
- * on each but for an allreduce, and leaves operations that do not commute to it.
+ * on each but for an allreduce, and leaves operations that do not commute to it. coll/mleader does
+ * what coll/han does with an allgather, but inside a node each rank copies what it gives and gets.
  *
  *     sender    |-- alpha --|                          busy: alpha for each message
  *     ports                 |-- wire bytes x beta --|  of both ends, held by one at a time
@@ -625,6 +626,31 @@ static tally_t han_time(const call_t *call)
     return tally;
 }
 
+/* ---- coll/mleader ---- */
+
+/* Kandalla et al. 4.3: by recursive doubling, or a ring in messages of up to 32 KiB. */
+static tally_t leaders_time(const call_t *call)
+{
+    const size_t block = call->total / (size_t) call->ranks;
+    const link_t *local = &call->cost->local;
+    mca_coll_pipering_cost_t cost = *call->cost;
+    call_t across = *call;
+    int number = 3;
+
+    across.ranks = call->nodes;
+    across.node_of = NULL;
+    across.cost = &cost;
+    if (262144 <= call->total) {
+        number = 4;
+        cost.net.eager = 0; /* of no message are there so many bytes */
+    }
+    tally_t tally = play(&across, 3 == number && call->nodes != power_in(call->nodes) ? 2 : number);
+    /* a message inside a node is copied twice, by its sender and by its receiver */
+    tally.time += 2 * local->latency + (double) (block + call->total) * local->beta / 2;
+    tally.algorithm = "mleader";
+    return tally;
+}
+
 /* ---- the modules ---- */
 
 static tally_t known_time(const call_t *call)
@@ -634,6 +660,9 @@ static tally_t known_time(const call_t *call)
                      && 1 < call->nodes && 1 < call->ppn
                      && 0 != collectives[call->collective].han[0];
     const int number = tuned_number(call);
+    if (MCA_COLL_PIPERING_BELOW_LEADERS == call->modules) {
+        return leaders_time(call);
+    }
     tally_t tally = han ? han_time(call) : play(call, number);
     call_t next = *call;
 
