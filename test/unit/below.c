@@ -371,6 +371,44 @@ static void test_properties(void)
     tally_ok(&grows, 1000, "an element more saves no time");
 }
 
+/*
+ * Between nodes coll/mleader sends what one rank a node would, by recursive doubling or Bruck's
+ * way below 256 KiB, around a ring beyond; inside a node it copies, and sends nothing.
+ */
+static void test_leaders(void)
+{
+    tap_tally_t sent = {0, 0}, slower = {0, 0};
+
+    for (int i = 0; i < 2000; i++) {
+        const int nodes = tap_between(2, 16), ppn = tap_between(2, 8), ranks = nodes * ppn;
+        const size_t block = (size_t) 1 << tap_between(0, 16);
+        const bool ring = 262144 <= block * (size_t) ranks;
+        const double moved = (double) (nodes - 1) * (double) block * ranks;
+        int rounds = ring ? nodes - 1 : 0;
+        instance_t in, copies;
+
+        pose(&in, ranks, ppn, tap_once_in(2));
+        in.call.modules = MCA_COLL_PIPERING_BELOW_LEADERS;
+        in.call.collective = ALLGATHER;
+        in.call.total = block * (size_t) ranks;
+        while (!ring && 1 << rounds < nodes) {
+            rounds++;
+        }
+        const time_of_t found = ask(&in);
+        tap_try(&sent, found.messages == rounds * nodes && fabs(found.bytes - moved) <= 1e-9 * moved
+                           && 0 == strcmp("mleader", found.algorithm),
+                "%d nodes of %d ranks, %zu bytes each: %g messages, %g bytes", nodes, ppn, block,
+                found.messages, found.bytes);
+        copies = in;
+        copies.cost.local.beta *= 3;
+        const double more = (double) (ranks + 1) * (double) block * in.cost.local.beta;
+        tap_try(&slower, fabs(ask(&copies).time - found.time - more) <= 1e-9 * found.time,
+                "%d nodes of %d ranks, %zu bytes each: %g", nodes, ppn, block, found.time);
+    }
+    tally_ok(&sent, 2000, "leaders send what one rank a node would");
+    tally_ok(&slower, 2000, "each rank copies what it gives and gets, once");
+}
+
 /* A rank a node: by which rank one begins to count does not matter. */
 static void test_renumbering(void)
 {
@@ -414,6 +452,7 @@ int main(void)
     test_formulas();
     test_ring();
     test_properties();
+    test_leaders();
     test_renumbering();
     return tap_end();
 }
