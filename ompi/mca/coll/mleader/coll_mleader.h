@@ -53,7 +53,7 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/coll/coll.h"
-#include "ompi/mca/common/irregular/common_irregular.h"
+#include "ompi/mca/common/irregular/common_irregular_chooser.h"
 #include "ompi/mca/common/irregular/common_irregular_exchange.h"
 #include "ompi/mca/common/irregular/common_irregular_schedule.h"
 #include "opal/datatype/opal_convertor.h"

@@ -78,37 +78,6 @@ bool mca_common_irregular_is_release_of_build(const char *owner);
         } while (0)
 #endif
 
-/* ---- who serves a call (common_irregular_component.c) ---- */
-
-/** An MPI_Allgather with contributions of one size, as coll/mleader asks about it. */
-typedef struct mca_common_irregular_question_t {
-    size_t count, size; /**< elements of a contribution, and bytes of one by the signature */
-    bool waits;         /**< the call may wait for other ranks, all of which ask in it */
-} mca_common_irregular_question_t;
-
-/** What the ranks know alike. */
-typedef enum {
-    MCA_COMMON_IRREGULAR_UNKNOWN, /**< the machine, or where ranks are, is not known (yet) */
-    MCA_COMMON_IRREGULAR_LEADERS, /**< leaders are faster by the model */
-    MCA_COMMON_IRREGULAR_OTHERS   /**< they are not */
-} mca_common_irregular_answer_t;
-
-/**
- * A module that chooses; the class of other modules that do is derived from this one's. `choose`:
- * an error of the communicator's setup, or OMPI_SUCCESS with an answer.
- */
-typedef struct mca_common_irregular_module_t {
-    mca_coll_base_module_t super;
-    int (*choose)(struct mca_common_irregular_module_t *module,
-                  const mca_common_irregular_question_t *question,
-                  mca_common_irregular_answer_t *answer);
-} mca_common_irregular_module_t;
-
-OBJ_CLASS_DECLARATION(mca_common_irregular_module_t);
-
-/** The module, if it is one that chooses; else NULL. */
-mca_common_irregular_module_t *mca_common_irregular_chooser(mca_coll_base_module_t *module);
-
 /* ---- variables and counters (common_irregular_vars.c) ---- */
 
 /** Variables of a component that must be equal on all ranks, in the order of registration. */

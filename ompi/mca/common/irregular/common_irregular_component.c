@@ -12,7 +12,7 @@
  * Functions for a component that has just been loaded (common_irregular.h).
  */
 
-#include "common_irregular.h"
+#include "common_irregular_chooser.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

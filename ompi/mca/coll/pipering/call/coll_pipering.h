@@ -38,6 +38,7 @@
 #include "ompi/mca/coll/pipering/decide/coll_pipering_context.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_fixed_point.h"
+#include "ompi/mca/common/irregular/common_irregular_chooser.h"
 #include "ompi/mca/common/irregular/common_irregular_task.h"
 
 BEGIN_C_DECLS
