@@ -38,6 +38,9 @@
 /* What btl/tcp states where the system does not know an interface's speed, as of virtio. */
 #define TCP_SILENT 100
 
+/* Bytes of pml/ob1's longest header, for which an eager message must leave room. */
+#define OB1_HEADER 80
+
 /* Longest path below /sys that is read. */
 #define PATH 512
 
@@ -222,7 +225,9 @@ static mca_coll_pipering_word_t ask_btl(const mca_btl_base_selected_module_t *se
     mca_coll_pipering_word_t word
         = word_of(silent ? SILENT : btl->btl_bandwidth, silent || virtual,
                   tcp ? MCA_COLL_PIPERING_TRANSPORT_TCP : MCA_COLL_PIPERING_TRANSPORT_RDMA);
-    word.eager = (uint32_t) btl->btl_eager_limit;
+    word.eager = OB1_HEADER < btl->btl_eager_limit
+                     ? (uint32_t) (btl->btl_eager_limit - OB1_HEADER)
+                     : 0;
     return word;
 }
 
