@@ -60,6 +60,7 @@ typedef int mca_coll_base_module_iallgather_fn_t;
 typedef int mca_coll_base_module_allgather_init_fn_t;
 typedef int mca_common_irregular_directory_t;
 typedef int mca_common_irregular_equal_t;
+typedef int mca_common_irregular_module_t;
 typedef int mca_common_irregular_segment_t;
 
 #define OBJ_CLASS_DECLARATION(name) extern int name##_is_a_class
