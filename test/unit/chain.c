@@ -115,7 +115,7 @@ static bool is_tree(const instance_t *in)
 /* Hops between a rank and the root of a tree. */
 static mca_coll_pipering_shape_t hops_of(const instance_t *in, int rank)
 {
-    mca_coll_pipering_shape_t hops = {0, 0, 0};
+    mca_coll_pipering_shape_t hops = {0, 0, 0, 0};
 
     for (int up = in->chain[rank].up; 0 <= up; rank = up, up = in->chain[rank].up) {
         hops.across += in->node_of[rank] != in->node_of[up];
@@ -151,6 +151,19 @@ static bool has_shape(const instance_t *in)
     }
     return (found && longest == MOST * in->shape.across + in->shape.inside)
            || (NODES == in->kind && ranks[last] < largest);
+}
+
+/* Most ranks that bring values to one: exactly, or a bound where only the last node has several. */
+static bool has_children(const instance_t *in)
+{
+    int most = 1;
+
+    for (int r = 0; r < in->p; r++) {
+        most = larger(most, (0 <= in->chain[r].lower) + (0 <= in->chain[r].upper));
+    }
+    return most == in->shape.children
+           || (NODES == in->kind && 2 == in->shape.children && 0 < in->shape.inside
+               && 0 < in->shape.across);
 }
 
 /*
@@ -277,6 +290,7 @@ static void try_chain(tap_tally_t *tree, tap_tally_t *shape, tap_tally_t *routes
     }
     try_in(shape, has_shape(in), in, "hops");
     try_in(shape, has_load(in), in, "load");
+    try_in(shape, has_children(in), in, "children");
     try_in(routes, routes_agree(in, false), in, "spread");
     if (try_in(routes, routes_agree(in, true), in, "collect") && NODES != in->kind) {
         try_in(order, keeps_order(in), in, "order");
@@ -297,7 +311,7 @@ static void test_chains(int kind, const char *name)
         }
     }
     tally_ok(&tree, 3000, "%s: reaches every rank once", name);
-    tally_ok(&shape, 3000, "%s: hops of the longest way, links into a node", name);
+    tally_ok(&shape, 3000, "%s: hops of the longest way, links into a node, who combines", name);
     tally_ok(&routes, 3000, "%s: both ends of a link agree, away from the root and to it", name);
     if (NODES != kind) {
         tally_ok(&order, 3000, "%s: ranks are combined in their order", name);
@@ -386,7 +400,7 @@ static mca_coll_pipering_chain_problem_t random_line(int ranks)
         .cost = costs[tap_below(3)]};
 
     if (0 < ranks) {
-        line.shape = (mca_coll_pipering_shape_t){net * hops, !net * hops, 1};
+        line.shape = (mca_coll_pipering_shape_t){net * hops, !net * hops, 1, 1};
     }
     return line;
 }

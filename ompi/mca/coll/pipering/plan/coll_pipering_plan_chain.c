@@ -32,11 +32,12 @@
  * inside a node, and g B to be combined:
  *
  *     T(B) = across (c(B) + latency + g B) + inside (c'(B) + latency' + g B)
- *          + (n - 1) max(load c(B), load' c'(B), g B)
+ *          + (n - 1) max(load c(B), load' c'(B), children g B)
  *
  * The first line is the way of the first block, over `across` links between nodes and `inside`
  * links inside one; the second the others, at the pace of the slowest link (plan_stages). `load`
- * counts how often all bytes enter the busiest node. An allreduce along the chain and back at the
+ * counts how often all bytes enter the busiest node, `children` the ranks that bring values to one
+ * rank: two where a node has both a next node and ranks of its own. An allreduce along the chain and back at the
  * same time (section 4.4) enters every inner node twice; the links of its two ends carry one
  * direction each. Limits: one chain, so trees are faster with few blocks and many nodes.
  *
@@ -106,6 +107,7 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_shape(const int *node_of, int 
         shape.across += 0 == others;
         shape.inside = others > shape.inside ? others : shape.inside;
     }
+    shape.children = 0 < shape.across && 0 < shape.inside ? 2 : 1;
     return shape;
 }
 
@@ -168,7 +170,7 @@ static bool is_longer(const mca_coll_pipering_shape_t *a, const mca_coll_piperin
 mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_of, int p, int root,
                                                                 int *scratch)
 {
-    mca_coll_pipering_shape_t above = {0, 0, 1}, below = {0, 0, 1};
+    mca_coll_pipering_shape_t above = {0, 0, 1, 1}, below = {0, 0, 1, 1};
 
     count_links(&above, node_of, p - 1, root);
     for (int r = 0; r < p; ++r) {
@@ -186,13 +188,14 @@ mca_coll_pipering_shape_t mca_coll_pipering_chain_ordered_shape(const int *node_
     if (0 == shape.across && 0 < root && root < p - 1) {
         shape.load = 2; /* on one node it is the root that takes all in twice */
     }
+    shape.children = 0 < root && root < p - 1 ? 2 : 1;
     return shape;
 }
 
 mca_coll_pipering_shape_t mca_coll_pipering_chain_scan_shape(const int *node_of, int p,
                                                              int *scratch)
 {
-    mca_coll_pipering_shape_t shape = {0, 0, 1};
+    mca_coll_pipering_shape_t shape = {0, 0, 1, 1};
 
     count_links(&shape, node_of, 0, p - 1);
     for (int r = 0; r < p; ++r) {
@@ -273,6 +276,7 @@ double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
         return 0;
     }
     const double size = (double) chain->bytes / (double) blocks, combine = size * chain->combine;
+    const double combines = fmax(1, chain->shape.children) * combine;
     const double far = mca_coll_pipering_stream_time(net, 1, size);
     const double near = mca_coll_pipering_stream_time(local, 1, size);
     const int back = chain->passes - 1;
@@ -282,10 +286,10 @@ double mca_coll_pipering_chain_time(const void *problem, size_t block_size)
     const mca_coll_pipering_stage_t stages[] = {
         {.count = chain->passes * chain->shape.across,
          .pass = far + net->latency + combine,
-         .hold = fmax(far_loads * far, combine)},
+         .hold = fmax(far_loads * far, combines)},
         {.count = chain->passes * chain->shape.inside,
          .pass = near + local->latency + combine,
-         .hold = fmax(near_loads * near, combine)}};
+         .hold = fmax(near_loads * near, combines)}};
 
     return mca_coll_pipering_crowded_time(
         &chain->cost, mca_coll_pipering_stages_time(stages, 2, blocks),

@@ -39,6 +39,7 @@ typedef struct mca_coll_pipering_shape_t {
     int across; /**< links between nodes on the longest way from the root */
     int inside; /**< links inside nodes on this way */
     int load;   /**< times that all bytes enter the busiest node, or rank if there is one node */
+    int children; /**< most ranks whose values one rank combines with its own; 0 counts as 1 */
 } mca_coll_pipering_shape_t;
 
 /**
