@@ -225,7 +225,7 @@ static const char *reason_without_verdict(const mca_coll_pipering_why_module_t *
     if (NULL == module->pipering) {
         return "absent: coll/pipering is not on the communicator";
     }
-    if (&module->pipering->super == above) {
+    if (&module->pipering->super.super == above) {
         return "failed: the call has failed";
     }
     return below == above ? recorder.reason[MCA_COLL_PIPERING_FALLBACK_MESHLESS]
