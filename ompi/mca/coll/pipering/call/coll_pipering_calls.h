@@ -104,7 +104,7 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
                             mca_coll_pipering_module_t *module,
                             mca_coll_pipering_plan_t *recalled, ompi_request_t **request);
 
-/** Whether coll/mleader's leaders serve a call (common_irregular.h). */
+/** Whether coll/mleader's leaders serve a call (common_irregular_chooser.h). */
 int mca_coll_pipering_choose_leaders(mca_common_irregular_module_t *base,
                                      const mca_common_irregular_question_t *question,
                                      mca_common_irregular_answer_t *found);

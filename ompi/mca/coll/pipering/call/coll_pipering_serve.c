@@ -223,7 +223,7 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
 
 /* ---- coll/mleader's calls ---- */
 
-/* What this component would do: without it nobody knows the machine. */
+/* On a communicator that is set up. */
 static int answer(const mca_coll_pipering_call_t *call, mca_common_irregular_answer_t *found)
 {
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);

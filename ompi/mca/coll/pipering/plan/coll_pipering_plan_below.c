@@ -633,18 +633,17 @@ static tally_t leaders_time(const call_t *call)
 {
     const size_t block = call->total / (size_t) call->ranks;
     const link_t *local = &call->cost->local;
+    const bool ring = 262144 <= call->total, power = call->nodes == power_in(call->nodes);
     mca_coll_pipering_cost_t cost = *call->cost;
     call_t across = *call;
-    int number = 3;
 
     across.ranks = call->nodes;
     across.node_of = NULL;
     across.cost = &cost;
-    if (262144 <= call->total) {
-        number = 4;
+    if (ring) {
         cost.net.eager = 0; /* of no message are there so many bytes */
     }
-    tally_t tally = play(&across, 3 == number && call->nodes != power_in(call->nodes) ? 2 : number);
+    tally_t tally = play(&across, ring ? 4 : power ? 3 : 2);
     /* a message inside a node is copied twice, by its sender and by its receiver */
     tally.time += 2 * local->latency + (double) (block + call->total) * local->beta / 2;
     tally.algorithm = "mleader";
@@ -660,9 +659,6 @@ static tally_t known_time(const call_t *call)
                      && 1 < call->nodes && 1 < call->ppn
                      && 0 != collectives[call->collective].han[0];
     const int number = tuned_number(call);
-    if (MCA_COLL_PIPERING_BELOW_LEADERS == call->modules) {
-        return leaders_time(call);
-    }
     tally_t tally = han ? han_time(call) : play(call, number);
     call_t next = *call;
 
@@ -720,7 +716,9 @@ tally_t mca_coll_pipering_below_time(const call_t *call)
     known.unit = BCAST > call->collective ? 1 : call->unit;
     for (int i = any ? 0 : (int) call->modules; i <= (any ? 2 : (int) call->modules); ++i) {
         known.modules = (mca_coll_pipering_below_t) i;
-        tally_t tally = 0 == i ? least_time(&known) : known_time(&known);
+        tally_t tally = MCA_COLL_PIPERING_BELOW_ANY == i       ? least_time(&known)
+                        : MCA_COLL_PIPERING_BELOW_LEADERS == i ? leaders_time(&known)
+                                                               : known_time(&known);
         /* where ranks share processors, all that they do may take longer than any chain of it */
         tally.time = mca_coll_pipering_crowded_time(call->cost, tally.time, tally.work,
                                                     call->ranks);

@@ -37,9 +37,9 @@
  * The first line is the way of the first block, over `across` links between nodes and `inside`
  * links inside one; the second the others, at the pace of the slowest link (plan_stages). `load`
  * counts how often all bytes enter the busiest node, `children` the ranks that bring values to one
- * rank: two where a node has both a next node and ranks of its own. An allreduce along the chain and back at the
- * same time (section 4.4) enters every inner node twice; the links of its two ends carry one
- * direction each. Limits: one chain, so trees are faster with few blocks and many nodes.
+ * rank: two where a node has both a next node and ranks of its own. An allreduce along the chain
+ * and back at the same time (section 4.4) enters every inner node twice; the links of its two ends
+ * carry one direction each. Limits: one chain, so trees are faster with few blocks and many nodes.
  *
  * Paper: Worringer, "Pipelining and Overlapping for MPI Collective Operations",
  * sections 4.2 to 4.4.
