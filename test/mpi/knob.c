@@ -60,9 +60,11 @@ static void add_counter(int index)
 
 bool knob_begin(void)
 {
-    int provided, pvars = 0;
+    int level, provided, pvars = 0;
 
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    /* Open MPI takes the level of the last MPI_T_init_thread for that of MPI, too */
+    MPI_Query_thread(&level);
+    MPI_T_init_thread(level, &provided);
     MPI_T_pvar_session_create(&session);
     MPI_T_pvar_get_num(&pvars);
     for (int i = 0; i < pvars; i++) {
