@@ -77,8 +77,11 @@ wrong() {
 
 wrong "bad extents" 2y2 'is not of the form 4x4x2'
 wrong "too many vertices" 3x3 'declares a mesh of 9 vertices, which is not there'
-wrong "no file" "@$work/none" 'cannot be read: No such file'
-wrong "a directory" "@$work" 'whose line 0 is the last one that can be read'
+wrong "no file" "@$work/none" 'cannot be used: No such file'
+wrong "a large extent" 2x99999999999 'has more than 16777216 vertices'
+wrong "a directory" "@$work" 'cannot be used: Is a directory'
+: >"$work/mesh"
+wrong "an empty file" "@$work/mesh" 'cannot be used: it has no line "extents"'
 printf 'extents 2x2\n#%01100d\n' 0 >"$work/mesh"
 wrong "a long line" "@$work/mesh" 'whose line 2 is longer than 1022 characters'
 echo '2x2' >"$work/mesh"
@@ -165,7 +168,7 @@ exchange "a mesh" 1 '' 2x2
 exchange "topologies" 1 '' cartesian
 exchange "bad extents" 0 'is not of the form 4x4x2' 2y2
 exchange "too many vertices" 0 'declares a mesh of 9 vertices, which is not there' 3x3
-exchange "a file that is not there" 1 'cannot be read: No such file' "@$work/none"
+exchange "a file that is not there" 1 'cannot be used: No such file' "@$work/none"
 
 # One node has no links; the message is there as on others.
 on_one "exchange on one node" 4 60 --mca coll_pipering_mesh 2x2 "${loud[@]}" -x TEST_EXCHANGE=1 \

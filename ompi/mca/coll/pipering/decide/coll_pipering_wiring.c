@@ -294,6 +294,11 @@ static bool all_are_placed(const mca_coll_pipering_wiring_t *wiring, char **host
     return true;
 }
 
+static void refuse_file(const char *path, const char *fault)
+{
+    opal_show_help("help-coll-pipering.txt", "mesh-file", true, path, fault);
+}
+
 static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, FILE *file,
                        reader_t *reader)
 {
@@ -307,10 +312,12 @@ static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, FILE *f
         }
     }
     if (NULL == reader->fault && ferror(file)) {
-        reader->fault = "is the last one that can be read";
+        refuse_file(reader->path, strerror(errno));
+        return false;
     }
     if (NULL == reader->fault && 0 == wiring->machine.dims) {
-        reader->fault = "is the last one, and there is no line \"extents\"";
+        refuse_file(reader->path, "it has no line \"extents\", such as extents 4x4tx2");
+        return false;
     }
     if (NULL == reader->fault) {
         compare_lines(reader, wiring->size);
@@ -329,7 +336,7 @@ static bool read_file(mca_coll_pipering_wiring_t *wiring, const char *path)
     FILE *file = fopen(path, "r");
 
     if (NULL == file) {
-        opal_show_help("help-coll-pipering.txt", "mesh-file", true, path, strerror(errno));
+        refuse_file(path, strerror(errno));
         return false;
     }
     char **hosts = list_hosts(wiring->size);

@@ -31,19 +31,21 @@
 
 /* ---- text ---- */
 
-/* Reads one extent; the rest of the text, or NULL. */
-static const char *read_extent(const char *text, int *extent, bool *closed)
+/* Reads one extent, at most one above the most; the rest of the text, or NULL. */
+static const char *read_extent(const char *text, long *extent, bool *closed)
 {
     char *rest;
 
     if (!isdigit((unsigned char) *text)) {
         return NULL;
     }
-    const long value = strtol(text, &rest, 10);
-    if (1 > value || MCA_COLL_PIPERING_MESH_MOST < value) {
+    *extent = strtol(text, &rest, 10);
+    if (1 > *extent) {
         return NULL;
     }
-    *extent = (int) value;
+    if (MCA_COLL_PIPERING_MESH_MOST < *extent) {
+        *extent = MCA_COLL_PIPERING_MESH_MOST + 1;
+    }
     *closed = 't' == *rest;
     return *closed ? rest + 1 : rest;
 }
@@ -51,21 +53,22 @@ static const char *read_extent(const char *text, int *extent, bool *closed)
 const char *mca_coll_pipering_extents_read(mca_coll_pipering_extents_t *extents, const char *text)
 {
     mca_coll_pipering_extents_t found = {.dims = 0};
-    long product = 1;
+    long product = 1, extent;
 
     do {
         if (MCA_COLL_PIPERING_MESH_DIMS == found.dims) {
             return "has more than 8 dimensions";
         }
-        text = read_extent(text, &found.extent[found.dims], &found.closed[found.dims]);
+        text = read_extent(text, &extent, &found.closed[found.dims]);
         if (NULL == text || ('x' != *text && '\0' != *text)) {
             return "is not of the form 4x4x2 or 4tx4t, numbers from 1 on with an x between them "
                    "and a t behind those of closed dimensions";
         }
-        product *= found.extent[found.dims++];
+        product *= extent;
         if (MCA_COLL_PIPERING_MESH_MOST < product) {
             return "has more than 16777216 vertices";
         }
+        found.extent[found.dims++] = (int) extent;
     } while ('\0' != *text++);
     *extents = found;
     return NULL;
