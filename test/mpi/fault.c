@@ -14,7 +14,8 @@
  * is linked with this has posix_fallocate, open and unlink of its own, which hand on to
  * the system but for files of the components. With FAULT=reserve, attach (open what another
  * process has made) or unlink the process of rank VICTIM is killed as it comes to the first
- * such step; with REFUSE=1 the step fails instead, there every time.
+ * such step; with REFUSE=1 the step fails instead, there every time. With FAULT=descriptors it gets
+ * no more files from its first step of attaching on.
  */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
@@ -28,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static bool is_our_name(const char *path)
@@ -104,6 +106,9 @@ int open(const char *path, int flags, ...)
     if (is_of_others(path) && strikes("attach")) {
         errno = ENOMEM;
         return -1;
+    }
+    if (is_of_others(path) && strikes("descriptors")) {
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0});
     }
     return openat(AT_FDCWD, path, flags, mode);
 }

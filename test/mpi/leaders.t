@@ -155,6 +155,8 @@ without "no memory for the first rank" "No space left on device" "${there[@]}" \
     -x FAULT=reserve -x VICTIM=0 -x REFUSE=1
 without "no memory for another rank" "Cannot allocate memory" "${there[@]}" \
     -x FAULT=attach -x VICTIM=2 -x REFUSE=1
+without "no descriptor for another rank" "Too many open files" "${there[@]}" \
+    -x FAULT=descriptors -x VICTIM=2 -x REFUSE=1
 is "no memory: nothing is left" "$(left)" ""
 
 for text in nonsense 0 -1 2x "0-3," 3-1 1-2-3; do

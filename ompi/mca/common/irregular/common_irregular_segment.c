@@ -36,6 +36,7 @@
 #include <unistd.h>
 
 #include MCA_COMMON_IRREGULAR_PMIX_HEADER
+#include "opal/util/output.h"
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
@@ -55,16 +56,30 @@ const char *mca_common_irregular_default_base(void)
     return 0 == access(shm, W_OK) ? shm : opal_process_info.job_session_dir;
 }
 
+/* Whether help texts, which are in a file, cannot be read for the same reason. */
+static bool lacks_help(int error)
+{
+    return EMFILE == error || ENFILE == error || ENOMEM == error;
+}
+
 /* Reports the first failure to the user. */
 static void complain(mca_common_irregular_directory_t *directory, const char *name,
                      const char *what, int error)
 {
-    if (!directory->reported) {
-        directory->reported = true;
-        opal_show_help("help-mca-common-irregular.txt", "no-segment", true,
-                       opal_process_info.nodename, what, name, directory->owner, strerror(error),
-                       directory->owner);
+    if (directory->reported) {
+        return;
     }
+    directory->reported = true;
+    if (lacks_help(error)) {
+        opal_output(0, "A process on node %s cannot %s\n  %s\nfor shared memory of the collective "
+                    "component %s: %s.\nThe ranks concerned exchange messages instead, and the job "
+                    "goes on.", opal_process_info.nodename, what, name, directory->owner,
+                    strerror(error));
+        return;
+    }
+    opal_show_help("help-mca-common-irregular.txt", "no-segment", true,
+                   opal_process_info.nodename, what, name, directory->owner, strerror(error),
+                   directory->owner);
 }
 
 /* ---- shares ---- */
