@@ -410,8 +410,13 @@ static mca_coll_pipering_ring_allreduce_problem_t ring_allreduce_of(
 {
     const int ranks = 1 + (line->shape.across + line->shape.inside) / 2;
 
-    return (mca_coll_pipering_ring_allreduce_problem_t){ranks, 0 < line->shape.across ? ranks : 1,
-                                                        1, line->bytes, line->combine, line->cost};
+    return (mca_coll_pipering_ring_allreduce_problem_t){.ranks = ranks,
+                                                        .nodes = 0 < line->shape.across ? ranks : 1,
+                                                        .least = 1,
+                                                        .bytes = line->bytes,
+                                                        .larger = ranks,
+                                                        .combine = line->combine,
+                                                        .cost = line->cost};
 }
 
 /*

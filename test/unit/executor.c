@@ -184,6 +184,8 @@ static void test_rings(void)
 
 /* ---- all collectives, by plans of the component ---- */
 
+#define LEAST_BLOCK 1024 /* bytes */
+
 typedef struct call_t {
     mca_coll_pipering_machine_t machine;
     mca_coll_pipering_facts_t facts;
@@ -232,7 +234,7 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
     call->key = (mca_coll_pipering_key_t){
         .collective = row->collective,
         .params = {.algorithm = (int) row->algorithm,
-                   .block_size = 1024 << tap_below(5),
+                   .block_size = LEAST_BLOCK << tap_below(5),
                    .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
                    .reorder_nodes = true},
         .root = MCA_COLL_PIPERING_BCAST == row->collective
@@ -316,6 +318,21 @@ static double execute(call_t *call, executor_wiring_t wiring, char *error)
 #define CALLS 120
 
 /*
+ * Words of a vector for p ranks. Of chunks that are just larger than some blocks, few have a block
+ * more than the others: each third vector of a row that scatters has such chunks.
+ */
+static size_t random_words(int p, const mca_coll_pipering_row_t *row)
+{
+    const size_t ranks = (size_t) p;
+    const size_t share = MESSAGES / ranks / (row->scatters ? ranks : 1);
+
+    if (row->scatters && tap_once_in(3)) {
+        return ranks * LEAST_BLOCK / 8 * (1 + tap_below(4)) + tap_below(ranks);
+    }
+    return ranks + tap_below(1024 * (1 + (share < 400 ? share : 400)));
+}
+
+/*
  * Model over executed time of random calls of a row: all within these bounds, since short vectors
  * on unequal nodes are modelled roughly, and half of them near 1.
  */
@@ -327,9 +344,7 @@ static void test_row(const mca_coll_pipering_row_t *row, bool nodes, double leas
 
     for (int i = 0; i < CALLS; i++) {
         const int p = random_ranks(2, 0 == i % 30 && !row->scatters ? MOST : 64);
-        const size_t share = MESSAGES / (size_t) p / (row->scatters ? (size_t) p : 1);
-        const size_t words = 1024 * (1 + (share < 400 ? share : 400));
-        const size_t total = 8 * (size_t) p + 8 * tap_below(words);
+        const size_t total = 8 * random_words(p, row);
         call_t call;
 
         open_call(&call, row, p, nodes ? tap_between(1, p / 2) : 1, total);

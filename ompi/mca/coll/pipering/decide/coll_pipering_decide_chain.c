@@ -176,10 +176,14 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t chunk = scatter_vector(draft);
+    const int more = (int) (plan->largest % (size_t) draft->ranks);
     const mca_coll_pipering_ring_allreduce_problem_t ring = {.ranks = draft->ranks,
                                                              .nodes = plan->ring.nodes,
                                                              .least = count_least(&plan->ring),
                                                              .bytes = chunk,
+                                                             .unit = plan->key.sizes.unit,
+                                                             .larger = 0 < more ? more
+                                                                                : draft->ranks,
                                                              .combine = draft->combine,
                                                              .cost = draft->cost};
 

@@ -320,6 +320,7 @@ void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
         = {.ranks = draft->ranks,
            .nodes = draft->ways->mesh.vertices,
            .bytes = mca_coll_pipering_blocks(chunk, (size_t) rings),
+           .larger = draft->ranks,
            .combine = draft->combine * rings,
            .cost = cost_of(draft)};
 

@@ -318,28 +318,47 @@ static double pass_time(const mca_coll_pipering_link_cost_t *link, double size, 
     return mca_coll_pipering_stream_time(link, 1, size) + link->latency + size * combine;
 }
 
+/* The blocks of a chunk: how many and how large on average, and the first of the largest chunk. */
+typedef struct {
+    double count, size, first;
+} chunk_t;
+
+static chunk_t mean_chunk(const mca_coll_pipering_ring_allreduce_problem_t *ring,
+                          size_t block_size)
+{
+    const double larger = ring->larger, smaller = ring->ranks - ring->larger;
+    const size_t less = ring->bytes - ring->unit;
+    const double blocks = larger * (double) mca_coll_pipering_blocks(ring->bytes, block_size)
+                          + smaller * (double) mca_coll_pipering_blocks(less, block_size);
+
+    return (chunk_t){.count = blocks / ring->ranks,
+                     .size = (larger * (double) ring->bytes + smaller * (double) less) / blocks,
+                     .first = fmin((double) block_size, (double) ring->bytes)};
+}
+
 /*
  * A way of all chunks around the ring: what the links carry, or the time in which the first block
  * of a chunk goes all the way. A rank has the other blocks of the chunk before to send meanwhile.
  */
 static double way_time(const mca_coll_pipering_ring_allreduce_problem_t *ring, way_t way,
-                       double blocks, double size, double combine)
+                       chunk_t chunk, double combine)
 {
     const mca_coll_pipering_link_cost_t *net = &ring->cost.net, *local = &ring->cost.local;
-    const double far = fmax(mca_coll_pipering_stream_time(net, 1, size), size * combine);
-    const double near = fmax(mca_coll_pipering_stream_time(local, 1, size), size * combine);
+    const double combined = chunk.size * combine;
+    const double far = fmax(mca_coll_pipering_stream_time(net, 1, chunk.size), combined);
+    const double near = fmax(mca_coll_pipering_stream_time(local, 1, chunk.size), combined);
     const double carried = fmax(0 < way.across ? way.chunks * far : 0,
                                 0 < way.inside ? (ring->ranks - 1) * near : 0);
 
-    return fmax(blocks * carried, way.across * pass_time(net, size, combine)
-                                      + way.inside * pass_time(local, size, combine));
+    return fmax(chunk.count * carried, way.across * pass_time(net, chunk.first, combine)
+                                           + way.inside * pass_time(local, chunk.first, combine));
 }
 
 /* Seconds of the processors of all ranks: each chunk goes around twice. */
-static double ring_work(const mca_coll_pipering_ring_allreduce_problem_t *ring, double blocks)
+static double ring_work(const mca_coll_pipering_ring_allreduce_problem_t *ring, chunk_t chunk)
 {
     const double p = ring->ranks, away = 2 > ring->nodes ? 0 : ring->nodes, links = p - 1;
-    const double bytes = (double) ring->bytes;
+    const double blocks = chunk.count, bytes = blocks * chunk.size;
     const mca_coll_pipering_work_t work = {.messages = 2 * links * away * blocks,
                                            .bytes = 2 * links * away * bytes,
                                            .local_messages = 2 * links * (p - away) * blocks,
@@ -356,14 +375,13 @@ static double ring_work(const mca_coll_pipering_ring_allreduce_problem_t *ring, 
 double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_size)
 {
     const mca_coll_pipering_ring_allreduce_problem_t *ring = problem;
-    const uint64_t blocks = mca_coll_pipering_blocks(ring->bytes, block_size);
     const int links = ring->ranks - 1;
     const bool alone = 2 > ring->nodes;
 
-    if (0 == blocks) {
+    if (0 == ring->bytes) {
         return 0;
     }
-    const double size = (double) ring->bytes / (double) blocks;
+    const chunk_t chunk = mean_chunk(ring, block_size);
     const int there = alone ? 0 : ring->nodes < ring->ranks ? ring->nodes : links;
     const int back = alone ? 0 : ring->nodes - 1;
     const way_t scatter = {there, links - there, links};
@@ -371,9 +389,8 @@ double mca_coll_pipering_ring_allreduce_time(const void *problem, size_t block_s
 
     return mca_coll_pipering_crowded_time(
         &ring->cost,
-        way_time(ring, scatter, (double) blocks, size, ring->combine)
-            + way_time(ring, gather, (double) blocks, size, 0),
-        ring_work(ring, (double) blocks), ring->ranks);
+        way_time(ring, scatter, chunk, ring->combine) + way_time(ring, gather, chunk, 0),
+        ring_work(ring, chunk), ring->ranks);
 }
 
 size_t

@@ -92,6 +92,8 @@ typedef struct mca_coll_pipering_ring_allreduce_problem_t {
     int nodes;
     int least;      /**< ranks of the node that has fewest */
     size_t bytes;   /**< of the largest chunk */
+    size_t unit;    /**< bytes that a smaller chunk has less */
+    int larger;     /**< chunks that are as large as the largest */
     double combine; /**< seconds a byte that is combined, 0: none is */
     mca_coll_pipering_cost_t cost;
 } mca_coll_pipering_ring_allreduce_problem_t;
