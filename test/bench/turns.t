@@ -75,15 +75,15 @@ is "one build: all arms are in one job" "$(asked stock,stock2,pipering 9)" \
 is "all samples of it" "$(column reps stock)" 9
 
 STOCK=/stock
-is "without stock one job" "$(asked linear,pipering,tuned:3 9)" "ours:linear,pipering,tuned:3:9"
+is "without stock one job" "$(asked ring,pipering,tuned:3 9)" "ours:ring,pipering,tuned:3:9"
 is "two builds: jobs in turns, half of the samples in each" "$(asked stock,pipering 20)" \
     "/stock:stock:10 ours:pipering:10 /stock:stock:10 ours:pipering:10"
 is "an odd number is not less" "$(asked stock,pipering 21 | cut -d ' ' -f 1)" "/stock:stock:11"
 is "five of each job" "$(asked stock,pipering 9 | cut -d ' ' -f 1)" "/stock:stock:5"
 is "but no more than asked for" "$(asked stock,pipering 3 | cut -d ' ' -f 1)" "/stock:stock:3"
 is "arms of Open MPI's own are stock's, its twin is a job of its own" \
-    "$(asked pipering,stock,tuned:6,stock2,linear 2 | cut -d ' ' -f 1-3)" \
-    "ours:pipering,linear:2 /stock:stock,tuned:6:2 /stock:stock2:2"
+    "$(asked pipering,stock,tuned:6,stock2,ring 2 | cut -d ' ' -f 1-3)" \
+    "ours:pipering,ring:2 /stock:stock,tuned:6:2 /stock:stock2:2"
 
 asked stock,pipering,wrong 3 >/dev/null
 is "samples of both jobs" "$(column reps stock) $(column reps pipering)" "6 6"

@@ -143,19 +143,6 @@ static void distribute(place_t *place, int shape)
 
 /* ---- what is to be expected ---- */
 
-static mca_coll_pipering_cut_t cut_of(const place_t *place, const knob_setting_t *setting)
-{
-    mca_coll_pipering_cut_t cut = {setting->block_size, (mca_coll_pipering_split_t) setting->split};
-
-    if (KNOB_LINEAR_RING == setting->algorithm) {
-        cut.block_size = 1;
-        for (int i = 0; i < place->size; i++) {
-            cut.block_size = place->bytes[i] > cut.block_size ? place->bytes[i] : cut.block_size;
-        }
-    }
-    return cut;
-}
-
 static void add(uint64_t *blocks, uint64_t *bytes, mca_coll_pipering_volume_t volume)
 {
     *blocks += volume.blocks;
@@ -197,23 +184,22 @@ static void expect_rounds(place_t *place, const knob_setting_t *setting, bool la
 /** What the plan of a ring says of this rank. */
 static void expect_ring(place_t *place, const knob_setting_t *setting, uint64_t *wanted)
 {
-    bool linear = KNOB_LINEAR_RING == setting->algorithm;
-    unsigned flags = (!linear && setting->nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
-                     | (!linear && setting->empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
-    mca_coll_pipering_cut_t cut = cut_of(place, setting);
+    const unsigned flags = (setting->nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
+                           | (setting->empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
+    const size_t block_size = setting->block_size;
     mca_coll_pipering_ring_t *ring = &place->ring;
     mca_coll_pipering_route_t *route = mca_coll_pipering_routes_bind(place->route, 1, LINKS,
                                                                      LINKS);
 
     for (int i = 0; i < place->size; i++) {
-        place->blocks[i] = mca_coll_pipering_blocks(place->bytes[i], cut.block_size);
+        place->blocks[i] = mca_coll_pipering_blocks(place->bytes[i], block_size);
     }
     mca_coll_pipering_order(ring, place->node_of, place->blocks, flags, place->scratch);
     mca_coll_pipering_route(route, ring, place->rank);
     memset(wanted, 0, COUNTERS * sizeof(*wanted));
     wanted[CALLS] = 1;
     for (int i = 0; i < route->ins; i++) {
-        mca_coll_pipering_volume_t in = mca_coll_pipering_stream_volume(ring, place->bytes, cut,
+        mca_coll_pipering_volume_t in = mca_coll_pipering_stream_volume(ring, place->bytes, block_size,
                                                                         route->in[i].stream);
 
         add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
@@ -223,10 +209,10 @@ static void expect_ring(place_t *place, const knob_setting_t *setting, uint64_t 
     }
     for (int i = 0; i < route->outs; i++) {
         add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
-            mca_coll_pipering_stream_volume(ring, place->bytes, cut, route->out[i].forward));
+            mca_coll_pipering_stream_volume(ring, place->bytes, block_size, route->out[i].forward));
         if (route->out[i].own) {
             add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
-                mca_coll_pipering_stream_volume(ring, place->bytes, cut, route->own));
+                mca_coll_pipering_stream_volume(ring, place->bytes, block_size, route->own));
         }
     }
     wanted[ROUNDS] = wanted[BLOCKS_IN] > wanted[BLOCKS_OUT] ? wanted[BLOCKS_IN]
@@ -314,16 +300,16 @@ static bool run_once(place_t *place, int shape, bool nonblocking, layout_t *layo
 }
 
 static const knob_setting_t settings[] = {
-    {"ring, 16 KiB", KNOB_RING, KNOB_FIXED, 16384, 0, 0, true, true, false},
-    {"ring, full blocks of 1000 bytes", KNOB_RING, KNOB_FIXED, 1000, 1, 0, true, true, false},
-    {"ring, empties where they are", KNOB_RING, KNOB_FIXED, 5000, 0, 3, true, false, false},
-    {"ring over ranks", KNOB_RING, KNOB_FIXED, 16384, 0, 0, false, true, false},
-    {"linear ring", KNOB_LINEAR_RING, KNOB_SEARCH, 0, 0, 0, true, true, false},
-    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, 0, true, true, false},
-    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, 0, true, true, true},
-    {"dissemination over ranks", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, 0, false, true, false},
+    {"ring, 16 KiB", KNOB_RING, KNOB_SEARCH, 16384, 0, true, true, false},
+    {"ring, blocks of 1000 bytes", KNOB_RING, KNOB_SEARCH, 1000, 0, true, true, false},
+    {"ring, empties where they are", KNOB_RING, KNOB_SEARCH, 5000, 3, true, false, false},
+    {"ring over ranks", KNOB_RING, KNOB_SEARCH, 16384, 0, false, true, false},
+    {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, true, true, false},
+    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, true, true, false},
+    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, true, true, true},
+    {"dissemination over ranks", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, false, true, false},
 };
-enum { LINEAR = 4, DOUBLING = 5 }; /* of them */
+enum { WHOLE = 4, DOUBLING = 5 }; /* of them */
 #define SETTINGS ((int) (sizeof(settings) / sizeof(settings[0])))
 
 static bool in_rounds(const knob_setting_t *setting)
@@ -396,21 +382,21 @@ static void try_shape(place_t *place, int shape, const char *where)
     layout_free(layout);
 }
 
-/** The least and the most that a linear ring may take: one block a rank. */
-static void try_linear(place_t *place)
+/** Blocks that are as large as the largest contribution: one a rank. */
+static void try_whole(place_t *place)
 {
     uint64_t before, blocks;
     layout_t *layout = layout_unit(1, 0);
 
     distribute(place, WILD);
-    knob_apply(&settings[LINEAR]);
+    knob_apply(&settings[WHOLE]);
     before = knob_counter("coll_pipering_blocks_received");
     run_once(place, WILD, false, layout);
     blocks = knob_counter("coll_pipering_blocks_received") - before;
     for (int i = 0; i < place->size; i++) {
         blocks -= i != place->rank && 0 < place->bytes[i];
     }
-    tap_check(0 == blocks, NULL, "linear ring: one block of each other rank that has any");
+    tap_check(0 == blocks, NULL, "ring of whole contributions: one block of each other rank that has any");
     layout_free(layout);
 }
 
@@ -512,7 +498,7 @@ int main(int argc, char **argv)
     for (int shape = 0; shape < SHAPES; shape++) {
         try_shape(&place, shape, "all ranks");
     }
-    try_linear(&place);
+    try_whole(&place);
     try_choices(&place);
     place_free(&place);
 

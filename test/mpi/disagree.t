@@ -78,8 +78,8 @@ counts 4 allgather Allgather "${leaders[@]}"
 counts 4 iallgather Iallgather "${leaders[@]}"
 
 # A variable that one rank has another value of.
-disagree "block_split differs" 3 bcast Bcast "OTHER|TRUNCATE" "${pipelines[@]}" "${blocks[@]}" \
-    -x SET=coll_pipering_block_split -x VALUE=1
+disagree "block_size differs, bcast" 3 bcast Bcast "OTHER|TRUNCATE" "${pipelines[@]}" \
+    "${blocks[@]}" -x SET=coll_pipering_block_size -x VALUE=10000
 disagree "block_size differs" 3 allgatherv Allgatherv "OTHER|TRUNCATE" "${blocks[@]}" \
     --mca coll_pipering_allgatherv_algorithm ring -x SET=coll_pipering_block_size -x VALUE=10000
 disagree "rounds_packed differs" 4 allgatherv Allgatherv "OTHER|TRUNCATE" \

@@ -26,19 +26,17 @@
 #define COUNT 30011 /* ints */
 #define BLOCK 4096  /* bytes */
 
-typedef enum { BCAST, TWO_TREES, REDUCE, SCAN, EXSCAN, MERGED, SERIAL, RING, CALLS } call_t;
+typedef enum { BCAST, REDUCE, SCAN, EXSCAN, MERGED, RING, CALLS } call_t;
 
 static const struct {
     const char *name, *variable;
     int algorithm;
     int passes; /* times that all ranks but one take all bytes in */
 } calls[CALLS] = {{"Bcast", "bcast", KNOB_PIPELINE, 1},
-                  {"Bcast, two trees", "bcast", KNOB_TWO_TREES, 1},
                   {"Reduce", "reduce", KNOB_PIPELINE, 1},
                   {"Scan", "scan", KNOB_PIPELINE, 1},
                   {"Exscan", "exscan", KNOB_PIPELINE, 1},
                   {"Allreduce, merged", "allreduce", KNOB_MERGED, 2},
-                  {"Allreduce, serial", "allreduce", KNOB_SERIAL, 2},
                   {"Allreduce, ring", "allreduce", KNOB_RING, 2}};
 
 static int nodes;    /* that the job has */
@@ -64,7 +62,6 @@ static void run(call_t call, int root, const int *in, int *out)
 {
     switch (call) {
     case BCAST:
-    case TWO_TREES:
         MPI_Bcast(out, COUNT, MPI_INT, root, MPI_COMM_WORLD);
         break;
     case REDUCE:

@@ -42,8 +42,8 @@ static void random_algorithms(dice_t *dice)
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
     static const int of_line[] = {KNOB_PIPELINE, KNOB_AUTO, KNOB_OFF};
     static const int of_mesh[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
-    static const int of_both[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL, KNOB_MESH_PATH,
-                                  KNOB_MESH_CYCLES, KNOB_MESH_LINES, KNOB_AUTO, KNOB_OFF};
+    static const int of_both[] = {KNOB_RING, KNOB_MERGED, KNOB_MESH_PATH, KNOB_MESH_CYCLES,
+                                  KNOB_MESH_LINES, KNOB_AUTO, KNOB_OFF};
     char name[64];
 
     folds_forced = component && !dice_once_in(dice, 3);
@@ -59,30 +59,28 @@ static void random_algorithms(dice_t *dice)
     }
     if (component) {
         knob_set("coll_pipering_allreduce_algorithm",
-                 of_both[dice_roll(dice, folds_forced ? 6 : 8)]);
+                 of_both[dice_roll(dice, folds_forced ? 5 : 7)]);
     }
 }
 
 static knob_setting_t random_setting(dice_t *dice)
 {
-    static const size_t sizes[] = {1, 7, 12, 4099};
+    static const size_t sizes[] = {1, 7, 12, 4099, 1 << 30};
     static const int windows[] = {0, 0, 1, 2, 3, 64};
-    static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_LINEAR_RING,
+    static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_RING,
                                      KNOB_DOUBLING, KNOB_DOUBLING, KNOB_DISSEMINATION,
                                      KNOB_DISSEMINATION, KNOB_MESH_CYCLES, KNOB_MESH_CYCLES,
                                      KNOB_AUTO, KNOB_OFF};
     knob_setting_t setting = {.name = "fuzz"};
 
     setting.algorithm = algorithms[dice_roll(dice, 12)];
-    setting.model = dice_roll(dice, 6);
-    if (KNOB_FIXED <= setting.model) {
-        int n = dice_roll(dice, 6);
+    setting.model = dice_roll(dice, 2);
+    if (dice_once_in(dice, 2)) {
+        int n = dice_roll(dice, 7);
 
-        setting.model = KNOB_FIXED;
-        setting.block_size = n < 4 ? sizes[n] : (size_t) dice_between(dice, 1, 9000);
+        setting.block_size = n < 5 ? sizes[n] : (size_t) dice_between(dice, 1, 9000);
     }
     setting.window = windows[dice_roll(dice, 6)];
-    setting.split = dice_roll(dice, 2);
     setting.nodes = dice_once_in(dice, 2);
     setting.empties = dice_once_in(dice, 2);
     setting.alone = dice_once_in(dice, 3);

@@ -29,7 +29,7 @@
 #define COUNT 9001 /* elements of an int */
 #define RANKS_MOST 64
 
-typedef enum { GATHER, BCAST, REDUCE, SCAN, EXSCAN, MERGED, SERIAL, RING, KINDS } kind_t;
+typedef enum { GATHER, BCAST, REDUCE, SCAN, EXSCAN, MERGED, RING, KINDS } kind_t;
 
 static const struct {
     const char *name;
@@ -41,7 +41,6 @@ static const struct {
                   {"Scan", FOLD_SCAN, KNOB_OFF},
                   {"Exscan", FOLD_EXSCAN, KNOB_OFF},
                   {"Allreduce, merged", FOLD_ALLREDUCE, KNOB_MERGED},
-                  {"Allreduce, serial", FOLD_ALLREDUCE, KNOB_SERIAL},
                   {"Allreduce, ring", FOLD_ALLREDUCE, KNOB_RING}};
 
 /** Variables, what is called, and whether that can go through ring buffers. */

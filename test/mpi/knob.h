@@ -48,20 +48,17 @@ uint64_t knob_counters(const char *start);
 enum {
     KNOB_AUTO = 0,
     KNOB_RING = 1,
-    KNOB_LINEAR_RING = 2,
     KNOB_OFF = 3,
     KNOB_PIPELINE = 4,
     KNOB_MERGED = 5,
-    KNOB_SERIAL = 6,
     KNOB_DOUBLING = 7,
     KNOB_DISSEMINATION = 8,
-    KNOB_TWO_TREES = 9,
     KNOB_MESH_TREES = 10,
     KNOB_MESH_PATH = 11,
     KNOB_MESH_CYCLES = 12,
     KNOB_MESH_LINES = 13
 };
-enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1, KNOB_EQUATION2_PRINTED = 2, KNOB_FIXED = 3 };
+enum { KNOB_SEARCH = 0, KNOB_EQUATION2 = 1 };
 
 /** Values of coll_mleader_allgather_algorithm: whatever the size; never. */
 enum { KNOB_LEADERS = 1, KNOB_LEADERS_OFF = 2 };
@@ -72,7 +69,6 @@ typedef struct knob_setting_t {
     int algorithm;
     int model;
     size_t block_size; /**< 0: as the model says */
-    int split;         /**< 0 even, 1 full */
     int window;        /**< 0: as it is by default */
     bool nodes;
     bool empties;

@@ -282,7 +282,7 @@ static void try_far(fold_call_t kind, fold_form_t form, MPI_Datatype type, MPI_O
 
 static void try_all_far(void)
 {
-    static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
+    static const int both_ways[] = {KNOB_RING, KNOB_MERGED};
     char *send = reserve((size_t) FAR * FAR_COUNT, false);
     char *recv = reserve((size_t) FAR * FAR_COUNT, false);
     MPI_Datatype words, type;

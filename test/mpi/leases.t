@@ -60,8 +60,6 @@ differ() {
 
 for call in bcast reduce allreduce; do
     for p in 2 4; do
-        differ "$p" "how a contribution is cut" -x WAY=differ -x CALL=$call \
-            -x VARIABLE=block_split -x VALUE=1 --mca coll_pipering_block_size 30000
         differ "$p" "the size of blocks" -x WAY=differ -x CALL=$call -x VARIABLE=block_size \
             -x VALUE=40000 --mca coll_pipering_block_size 30000
     done

@@ -90,7 +90,6 @@ static const form_t folds[] = {
     {FOLD("scan, blocking", BLOCKING, FOLD_SCAN), .again = true},
     {FOLD("exscan, nonblocking", NONBLOCKING, FOLD_EXSCAN), .again = true},
     {FOLD("allreduce, merged", BLOCKING, FOLD_ALLREDUCE), .algorithm = KNOB_MERGED},
-    {FOLD("allreduce, serial", PERSISTENT, FOLD_ALLREDUCE), .algorithm = KNOB_SERIAL},
     {FOLD("allreduce, ring", NONBLOCKING, FOLD_ALLREDUCE), .algorithm = KNOB_RING},
 };
 

@@ -56,7 +56,6 @@ static const kind_t kinds[] = {
     {"scan", FOLD, KNOB_OFF, FOLD_SCAN},
     {"exscan", FOLD, KNOB_OFF, FOLD_EXSCAN},
     {"allreduce, merged", FOLD, KNOB_MERGED, FOLD_ALLREDUCE},
-    {"allreduce, serial", FOLD, KNOB_SERIAL, FOLD_ALLREDUCE},
     {"allreduce, ring", FOLD, KNOB_RING, FOLD_ALLREDUCE},
 };
 

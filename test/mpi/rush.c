@@ -230,7 +230,7 @@ static void set_buffers(dice_t *shared)
 
 static void run_case(void)
 {
-    static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
+    static const int both_ways[] = {KNOB_RING, KNOB_MERGED};
     static const int gathers[] = {KNOB_RING, KNOB_DOUBLING};
     dice_t shared = dice_from(seed, (uint64_t) number, 0);
     row_t row = {.own = dice_from(seed, (uint64_t) number, 1 + (uint64_t) tap_rank)};
@@ -245,7 +245,7 @@ static void run_case(void)
     if (buffers) {
         set_buffers(&shared);
     }
-    knob_folds(KNOB_PIPELINE, both_ways[dice_roll(&shared, 3)]);
+    knob_folds(KNOB_PIPELINE, both_ways[dice_roll(&shared, 2)]);
     knob_set("coll_pipering_allgatherv_algorithm", gathers[dice_roll(&shared, 2)]);
     row.shared = shared;
     below = knob_counters("coll_pipering_fallback_");

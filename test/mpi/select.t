@@ -74,9 +74,6 @@ serves "ring for Allgatherv only" 4,0,0,4 --mca coll_pipering_allgatherv_algorit
     --mca coll_pipering_allgather_algorithm off
 serves "ring for Allgather only" 0,4,4,0 --mca coll_pipering_allgatherv_algorithm off \
     --mca coll_pipering_allgather_algorithm ring
-serves "linear ring" 4,0,4,0 --mca coll_pipering_allgatherv_algorithm linear_ring \
-    --mca coll_pipering_allgather_algorithm linear_ring "${loud[@]}"
-is "linear ring: the verbose line names it" "$(lines "$line.*: linear ring, ")" 8
 serves "off" 0,4,0,4 --mca coll_pipering_allgatherv_algorithm off \
     --mca coll_pipering_allgather_algorithm off "${loud[@]}"
 is "off: the verbose line says why" "$(lines "$line.*left to the module below: switched off")" 8
@@ -108,7 +105,7 @@ complains priority -1 "0 to 100" 45
 
 # Of names Open MPI itself knows which are legal, and says so.
 for name in allgatherv_algorithm allgather_algorithm bcast_algorithm reduce_algorithm scan_algorithm \
-    exscan_algorithm allreduce_algorithm block_model block_split alltoallw_algorithm \
+    exscan_algorithm allreduce_algorithm block_model alltoallw_algorithm \
     neighbor_alltoallw_algorithm; do
     on_one "coll_pipering_$name = nonsense" 4 40 --mca "coll_pipering_$name" nonsense "$bin/served"
     is "coll_pipering_$name = nonsense: one complaint a job" \
@@ -128,29 +125,6 @@ is "two bad values: both are named" "$(lines 'coll_pipering_(window = -1|alpha =
 "$OMPI_PREFIX/bin/ompi_info" --all --level 9 --parsable 2>/dev/null |
     grep '^mca:coll:pipering:' >"$work/info"
 
-# listed KIND: names of the variables or performance variables.
-listed() {
-    sed -nE "s/^mca:coll:pipering:$1:coll_pipering_([a-z0-9_]+):.*/\\1/p" "$work/info" | sort -u |
-        tr '\n' ' '
-}
-
-is "ompi_info lists the variables" "$(listed param)" "$(printf '%s ' \
-    allgather_algorithm allgatherv_algorithm allreduce_algorithm alltoall_algorithm \
-    alltoall_in_place alltoall_many alltoall_many_window alltoall_permute alltoall_small \
-    alltoall_visit alltoall_window alltoallv_algorithm alltoallw_algorithm alpha backing_directory \
-    barrier_algorithm \
-    bcast_algorithm beta block_model block_size block_split exscan_algorithm fixed_point_sum local_alpha \
-    local_beta machine mesh mesh_barrier mesh_decision mesh_packet min_total \
-    neighbor_alltoallw_algorithm outlier_fraction outlier_min_total \
-    outlier_threshold overlap priority processors reduce_algorithm reorder_empties reorder_nodes ring_buffer ring_buffer_blocks ring_buffer_budget ring_buffer_size \
-    rounds_max_total rounds_min_total rounds_packed scan_algorithm verbose why window)"
-is "ompi_info lists the performance variables" "$(listed pvar)" "$(printf '%s ' \
-    algorithm_used alltoall_bytes_received alltoall_bytes_sent alltoall_calls alltoall_messages_received \
-    alltoall_messages_sent alltoall_small_sent alltoall_zeros_skipped \
-    block_size_used blocks_received blocks_sent bytes_from_network bytes_received bytes_sent \
-    bytes_shared calls fallback_early fallback_local fallback_meshless fallback_model fallback_off fallback_short fallback_small \
-    fallback_unchosen fallback_unequal fallback_unlike fixed_point_sums plans predicted_rounds predicted_time rounds)"
-
 # mute PATTERN NAME...: those of the variables whose help text has no such words.
 mute() {
     local pattern=$1 name
@@ -162,7 +136,7 @@ mute() {
 }
 
 is "names tell their values" "$(
-    mute 'auto .*ring.*linear_ring.*recursive_doubling.*dissemination.*off' allgatherv_algorithm)$(
+    mute 'auto .*ring.*recursive_doubling.*dissemination.*off' allgatherv_algorithm)$(
     mute 'auto .*bins.*rotated.*ordered.*round_robin.*off' alltoallw_algorithm)$(
-    mute 'search.*equation2.*equation2_printed.*fixed' block_model)$(mute 'even.*full' block_split)" ""
+    mute 'search.*equation2' block_model)" ""
 finish

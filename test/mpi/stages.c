@@ -219,10 +219,6 @@ static void expect(scene_t *s)
         s->ordered ? in_order(s, s->call.root) : along_nodes(s, s->call.root, true);
     }
     way = s->ordered ? way_in_order(s, s->call.root) : way_along_nodes(s);
-    if (both && KNOB_SERIAL == s->algorithm) {
-        s->rounds = 2 * (blocks - 1 + (uint64_t) way); /* results leave when all have come */
-        return;
-    }
     s->rounds = blocks - 1 + (uint64_t) ((both ? 2 : 1) * way);
 }
 
@@ -300,9 +296,8 @@ static const char *algorithm_text(const scene_t *s)
     if (FOLD_ALLREDUCE != s->call.call) {
         return ": pipeline, ";
     }
-    return KNOB_SERIAL == s->algorithm               ? ": serial pipelines, "
-           : KNOB_RING == s->algorithm && !s->ordered ? ": pipelined ring, "
-                                                      : ": merged pipelines, ";
+    return KNOB_RING == s->algorithm && !s->ordered ? ": pipelined ring, "
+                                                    : ": merged pipelines, ";
 }
 
 /* The only line that is not about the call is about the first measuring. */
@@ -411,7 +406,6 @@ static const struct {
              {"Scan", FOLD_SCAN, KNOB_OFF},
              {"Exscan", FOLD_EXSCAN, KNOB_OFF},
              {"Allreduce, merged", FOLD_ALLREDUCE, KNOB_MERGED},
-             {"Allreduce, serial", FOLD_ALLREDUCE, KNOB_SERIAL},
              {"Allreduce, ring", FOLD_ALLREDUCE, KNOB_RING}};
 #define CALLS ((int) (sizeof(calls) / sizeof(calls[0])))
 

@@ -119,7 +119,6 @@ static const struct {
     int tags; /**< that each call takes for itself; 0: those of blocking calls */
 } forms[] = {
     {"MPI_Allgatherv, ring", allgatherv, KNOB_RING, 0},
-    {"MPI_Allgatherv, linear ring", allgatherv, KNOB_LINEAR_RING, 0},
     {"MPI_Allgatherv, rounds", allgatherv, KNOB_DISSEMINATION, 0},
     {"MPI_Bcast", bcast, KNOB_RING, 0},
     {"MPI_Reduce", reduce, KNOB_RING, 0},

@@ -223,7 +223,7 @@ static void try_threads(void *(*body)(void *), const char *name, const char *set
 
 int main(int argc, char **argv)
 {
-    static const int both_ways[] = {KNOB_RING, KNOB_MERGED, KNOB_SERIAL};
+    static const int both_ways[] = {KNOB_RING, KNOB_MERGED};
     uint64_t below;
 
     tap_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
     below = knob_counters("coll_pipering_fallback_");
     for (int i = FIRST_FORCED; i < knob_settings_count(); i++) {
         knob_apply(&knob_settings[i]);
-        knob_folds(KNOB_PIPELINE, both_ways[i % 3]);
+        knob_folds(KNOB_PIPELINE, both_ways[i % 2]);
         try_threads(work, "threads on communicators of their own", knob_settings[i].name);
         try_threads(work_mixed, "threads with folds among gathers", knob_settings[i].name);
     }

@@ -85,13 +85,13 @@ yes_if "the report has a line for each" eval 'report | grep -q "^ *[0-9]* .* all
 yes_if "all ranks are in it" eval 'report | grep -q "^Job .*: 4 ranks on 1 node"'
 yes_if "all processes have ended it" eval '! report | grep -q "^Note"'
 
-recorded "forced" "${mine[@]}" --mca coll_pipering_allgatherv_algorithm linear_ring \
+recorded "forced" "${mine[@]}" --mca coll_pipering_allgatherv_algorithm dissemination \
     --mca coll_pipering_alltoallv_algorithm off "$bin/why" calls
 is "a forced algorithm is named" "$(classes "${gathers[@]}")" "$(sort <<EXPECTED
-8 allgatherv $large pipering linear ring
-7 allgatherv $small pipering linear ring
-2 iallgatherv $large pipering linear ring
-1 allgatherv_init $large pipering linear ring
+8 allgatherv $large pipering dissemination
+7 allgatherv $small pipering dissemination
+2 iallgatherv $large pipering dissemination
+1 allgatherv_init $large pipering dissemination
 EXPECTED
 )"
 is "so is what is switched off" "$(classes alltoallv)" \

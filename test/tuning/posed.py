@@ -48,7 +48,7 @@ def size(name, value, zero="the library chooses"):
     return parameter(name, value, "size_t", f" [0..1073741824 bytes; 0: {zero}]")
 
 
-ALGORITHMS = {"allgatherv": ("auto", "ring", "linear_ring", "recursive_doubling", "off"),
+ALGORITHMS = {"allgatherv": ("auto", "ring", "mesh_cycles", "recursive_doubling", "off"),
               "allgather": ("auto", "ring", "off"),
               "bcast": ("auto", "pipeline", "tree", "mesh_trees", "off"),
               "allreduce": ("auto", "ring", "merged", "off")}
@@ -187,7 +187,7 @@ def served(cell, settings, knee=math.inf):
     algorithm = settings.get(f"coll_pipering_{cell['collective']}_algorithm", "auto")
     if "tree" == algorithm:
         time *= 0.8 if RANKS == ranks else 1.2
-    if algorithm in ("linear_ring", "off"):
+    if algorithm in ("mesh_cycles", "off"):
         time *= 1.5
     if "alltoall" in cell["collective"] and \
             8192 == float(settings.get("coll_pipering_alltoall_small", 4096)):

@@ -81,7 +81,7 @@ def test_collectives():
                 assert abs(parts - one["model_seconds"]) <= 1e-6 * one["model_seconds"], one
                 assert min(one["parts"].values()) >= 0, one
                 ratio = one["model_seconds"] / one["executed_seconds"]
-                assert one["algorithm"] == "linear_ring" or 0.5 < ratio < 2, (words, one)
+                assert 0.5 < ratio < 2, (words, one)
 
 
 def test_choice():
@@ -345,12 +345,10 @@ def test_results():
 
 
 def test_explain():
-    """--explain draws ring, chain, trees and rounds with all of their ranks"""
+    """--explain draws ring, chain, trees of a mesh and rounds with all of their ranks"""
     cases = ((["--ranks", 6, "--dist", "spike"], "ring"),
              (["--collective", "bcast", "--ranks", 6], "pipeline 1 of 1, from rank 0"),
              (["--collective", "scan", "--ranks", 6], "to rank 5"),
-             (["--collective", "bcast", "--ranks", 6, "--set",
-               "coll_pipering_bcast_algorithm=two_trees"], "pipeline 2 of 2"),
              (["--ranks", 6, "--set", "coll_pipering_allgatherv_algorithm=dissemination"],
               "round  3"),
              (["--collective", "bcast", "--mesh", "2x3"], "pipeline 2 of 2"),

@@ -248,7 +248,7 @@ def test_numbers():
 
 def test_letters():
     """no two algorithms share a letter, and words give theirs first"""
-    names = ["ring", "recursive_doubling", "below", "dissemination", "linear_ring", "merged",
+    names = ["ring", "recursive_doubling", "below", "dissemination", "mesh_cycles", "merged",
              "bins"]
     found = svg.letters(names)
     assert len(set(found.values())) == len(names)
@@ -305,11 +305,11 @@ def test_map():
                 "total": 65536, "largest_over_total": 0.5, "arm": arm, "phase": "race",
                 "algorithm": algorithm, "seconds": seconds}
     more = dict(of("tuned", "ring", [1.0]), total=131072)
-    slower = {"calls": [of("tuned", "ring", [2.0]), of("x=1", "linear_ring", [1.0]), more]}
+    slower = {"calls": [of("tuned", "ring", [2.0]), of("x=1", "mesh_cycles", [1.0]), more]}
     chart, = views.algorithm_maps(slower)
     assert chart.cells[0, 0].category == "ring" and chart.cells[0, 0].marked
     assert not chart.cells[1, 0].marked
-    close = {"calls": [of("tuned", "ring", [1.04]), of("x=1", "linear_ring", [1.0]), more]}
+    close = {"calls": [of("tuned", "ring", [1.04]), of("x=1", "mesh_cycles", [1.0]), more]}
     assert not views.algorithm_maps(close)[0].cells[0, 0].marked
 
 

@@ -20,87 +20,75 @@
 #include "sim.h"
 #include "tap.h"
 
-#define SPLITS 2
-static const mca_coll_pipering_split_t splits[SPLITS] = {MCA_COLL_PIPERING_SPLIT_EVEN,
-                                                         MCA_COLL_PIPERING_SPLIT_FULL};
-static const char *const split_names[SPLITS] = {"even", "full"};
-
 /* All blocks of a contribution, in order: no gap, no overlap, none empty or above B. */
-static bool tiles(size_t bytes, mca_coll_pipering_cut_t cut)
+static bool tiles(size_t bytes, size_t block_size)
 {
-    const uint64_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
+    const uint64_t blocks = mca_coll_pipering_blocks(bytes, block_size);
     size_t end = 0, least = SIZE_MAX, most = 0, offset, length = 0;
 
     for (uint64_t k = 0; k < blocks; k++) {
-        mca_coll_pipering_cut_block(bytes, cut, k, &offset, &length);
-        if (offset != end || 0 == length || length > cut.block_size) {
-            return false;
-        }
-        if (MCA_COLL_PIPERING_SPLIT_FULL == cut.split && k + 1 < blocks
-            && length != cut.block_size) {
+        mca_coll_pipering_cut_block(bytes, block_size, k, &offset, &length);
+        if (offset != end || 0 == length || length > block_size) {
             return false;
         }
         end += length;
         least = length < least ? length : least;
         most = length > most ? length : most;
     }
-    return end == bytes
-           && (MCA_COLL_PIPERING_SPLIT_FULL == cut.split || 0 == blocks || most - least <= 1);
+    return end == bytes && (0 == blocks || most - least <= 1);
 }
 
-static void test_small(mca_coll_pipering_split_t split, const char *name)
+static void test_small(void)
 {
     tap_tally_t tally = {0, 0};
 
     for (size_t bytes = 0; bytes <= 200; bytes++) {
         for (size_t size = 1; size <= bytes + 2; size++) {
-            mca_coll_pipering_cut_t cut = {size, split};
-            tap_try(&tally, tiles(bytes, cut), "%zu bytes, B = %zu", bytes, size);
+            tap_try(&tally, tiles(bytes, size), "%zu bytes, B = %zu", bytes, size);
         }
     }
-    tally_ok(&tally, 20000, "%s split tiles every small contribution", name);
+    tally_ok(&tally, 20000, "blocks tile every small contribution");
 }
 
-static void test_sizes(mca_coll_pipering_split_t split, const char *name)
+static void test_sizes(void)
 {
     static const size_t sizes[] = {1, 7, 12, 4099};
     tap_tally_t tally = {0, 0};
 
     for (int i = 0; i < 400; i++) {
-        mca_coll_pipering_cut_t cut = {sizes[i % 4], split};
-        size_t bytes = tap_below(20 * cut.block_size + 3);
+        size_t block_size = sizes[i % 4];
+        size_t bytes = tap_below(20 * block_size + 3);
 
         bytes += tap_once_in(2) ? tap_below(40000) : 0;
-        tap_try(&tally, tiles(bytes, cut), "%zu bytes, B = %zu", bytes, cut.block_size);
+        tap_try(&tally, tiles(bytes, block_size), "%zu bytes, B = %zu", bytes, block_size);
     }
-    tally_ok(&tally, 400, "%s split tiles with B = 1, 7, 12, 4099", name);
+    tally_ok(&tally, 400, "blocks tile with B = 1, 7, 12, 4099");
 }
 
 /* Block k and its neighbour fit together, and lie where 128 bit arithmetic puts them. */
-static bool fits_at(size_t bytes, mca_coll_pipering_cut_t cut, uint64_t k)
+static bool fits_at(size_t bytes, size_t block_size, uint64_t k)
 {
-    const uint64_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
-    const size_t part = MCA_COLL_PIPERING_SPLIT_FULL == cut.split ? cut.block_size
-                                                                  : bytes / blocks;
+    const uint64_t blocks = mca_coll_pipering_blocks(bytes, block_size);
+    const size_t part = bytes / blocks;
     size_t offset, length, next_offset, next_length;
     unsigned __int128 low = (unsigned __int128) part * k;
 
-    mca_coll_pipering_cut_block(bytes, cut, k, &offset, &length);
-    if (0 == length || length > cut.block_size || offset < low || offset > low + k
+    mca_coll_pipering_cut_block(bytes, block_size, k, &offset, &length);
+    if (0 == length || length > block_size || offset < low || offset > low + k
         || length > bytes - offset || (0 == k && 0 != offset)) {
         return false;
     }
-    if (MCA_COLL_PIPERING_SPLIT_EVEN == cut.split && length != part && length != part + 1) {
+    if (length != part && length != part + 1) {
         return false;
     }
     if (k + 1 == blocks) {
         return offset + length == bytes;
     }
-    mca_coll_pipering_cut_block(bytes, cut, k + 1, &next_offset, &next_length);
+    mca_coll_pipering_cut_block(bytes, block_size, k + 1, &next_offset, &next_length);
     return next_offset == offset + length;
 }
 
-static void test_huge(mca_coll_pipering_split_t split, const char *name)
+static void test_huge(void)
 {
     static const size_t huge[] = {((size_t) 1 << 31) - 1, (size_t) 1 << 31, ((size_t) 1 << 32) + 5,
                                   (size_t) 1 << 40,       SIZE_MAX / 2,     SIZE_MAX};
@@ -110,16 +98,16 @@ static void test_huge(mca_coll_pipering_split_t split, const char *name)
 
     for (int i = 0; i < 6 * 8; i++) {
         const size_t bytes = huge[i / 8] - (0 == i / 8 ? 0 : tap_below(3));
-        const mca_coll_pipering_cut_t cut = {sizes[i % 8], split};
-        const uint64_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
+        const size_t block_size = sizes[i % 8];
+        const uint64_t blocks = mca_coll_pipering_blocks(bytes, block_size);
 
         for (int j = 0; j < 60; j++) {
             uint64_t k = j < 2 ? j * (blocks - 1) : tap_below(blocks);
-            tap_try(&tally, fits_at(bytes, cut, k), "%zu bytes, B = %zu, block %" PRIu64, bytes,
-                    cut.block_size, k);
+            tap_try(&tally, fits_at(bytes, block_size, k), "%zu bytes, B = %zu, block %" PRIu64, bytes,
+                    block_size, k);
         }
     }
-    tally_ok(&tally, 2000, "%s split of huge contributions does not overflow", name);
+    tally_ok(&tally, 2000, "blocks of huge contributions do not overflow");
 }
 
 static void test_count(void)
@@ -137,22 +125,22 @@ static void test_count(void)
 
 /* A walk gives each origin's blocks, ranks backwards, first block to last. */
 static bool walks(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                  mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream)
+                  size_t block_size, mca_coll_pipering_stream_t stream)
 {
-    const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, cut,
+    const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, block_size,
                                                                               stream);
     mca_coll_pipering_block_t block = {-1, 0, 0}, end;
     mca_coll_pipering_walk_t walk;
     mca_coll_pipering_volume_t seen = {0, 0};
 
-    mca_coll_pipering_walk_init(&walk, ring, bytes, cut, stream);
+    mca_coll_pipering_walk_init(&walk, ring, bytes, block_size, stream);
     for (int i = 0; i < stream.origins; i++) {
         const int rank = ring->rank[(stream.position + ring->size - i) % ring->size];
-        const uint64_t blocks = mca_coll_pipering_blocks(bytes[rank], cut.block_size);
+        const uint64_t blocks = mca_coll_pipering_blocks(bytes[rank], block_size);
 
         for (uint64_t k = 0; k < blocks; k++) {
             size_t offset, length;
-            mca_coll_pipering_cut_block(bytes[rank], cut, k, &offset, &length);
+            mca_coll_pipering_cut_block(bytes[rank], block_size, k, &offset, &length);
             if (!mca_coll_pipering_walk_next(&walk, &block) || block.rank != rank
                 || block.offset != offset || block.length != length) {
                 return false;
@@ -173,15 +161,15 @@ static bool walks(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
 
 /* A trimmed stream has the same blocks, and neither begins nor ends with nothing. */
 static bool trims(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                  mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream)
+                  size_t block_size, mca_coll_pipering_stream_t stream)
 {
     const mca_coll_pipering_stream_t trimmed = mca_coll_pipering_stream_trim(ring, bytes, stream);
     mca_coll_pipering_walk_t whole, short_one;
     mca_coll_pipering_block_t a = {0, 0, 0}, b = {0, 0, 0};
     bool more;
 
-    mca_coll_pipering_walk_init(&whole, ring, bytes, cut, stream);
-    mca_coll_pipering_walk_init(&short_one, ring, bytes, cut, trimmed);
+    mca_coll_pipering_walk_init(&whole, ring, bytes, block_size, stream);
+    mca_coll_pipering_walk_init(&short_one, ring, bytes, block_size, trimmed);
     do {
         more = mca_coll_pipering_walk_next(&whole, &a);
         if (mca_coll_pipering_walk_next(&short_one, &b) != more || a.rank != b.rank
@@ -219,7 +207,7 @@ static void test_streams(void)
 
     for (int i = 0; i < 5000; i++) {
         const int p = tap_between(1, MOST_RANKS);
-        const mca_coll_pipering_cut_t cut = {1 + tap_below(9), splits[i % SPLITS]};
+        const size_t block_size = 1 + tap_below(9);
         const mca_coll_pipering_stream_t stream = {.position = (int) tap_below((uint64_t) p),
                                                    .origins = tap_between(0, p),
                                                    .parts = tap_between(0, 1)};
@@ -232,8 +220,8 @@ static void test_streams(void)
             bytes[r] = tap_once_in(2) ? 0 : tap_below(40);
         }
         tap_try(&tally,
-                walks(&ring, bytes, cut, stream) && trims(&ring, bytes, cut, stream),
-                "%s, B = %zu, stream from %d, %d origins", ref_show(bytes, p), cut.block_size,
+                walks(&ring, bytes, block_size, stream) && trims(&ring, bytes, block_size, stream),
+                "%s, B = %zu, stream from %d, %d origins", ref_show(bytes, p), block_size,
                 stream.position, stream.origins);
         free(bytes);
         free(memory);
@@ -243,7 +231,7 @@ static void test_streams(void)
 
 /* A stream carries blocks of its origins, of each those from next[rank] on; what passes it. */
 static bool continues(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                      mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream,
+                      size_t block_size, mca_coll_pipering_stream_t stream,
                       uint64_t *next, mca_coll_pipering_volume_t *seen)
 {
     mca_coll_pipering_walk_t walk;
@@ -251,7 +239,7 @@ static bool continues(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
     int back = 0; /* positions, to the origin of the last block */
 
     *seen = (mca_coll_pipering_volume_t){0, 0};
-    mca_coll_pipering_walk_init(&walk, ring, bytes, cut, stream);
+    mca_coll_pipering_walk_init(&walk, ring, bytes, block_size, stream);
     while (mca_coll_pipering_walk_next(&walk, &block)) {
         size_t offset, length;
 
@@ -260,7 +248,7 @@ static bool continues(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                 return false;
             }
         }
-        mca_coll_pipering_cut_block(bytes[block.rank], cut, next[block.rank]++, &offset, &length);
+        mca_coll_pipering_cut_block(bytes[block.rank], block_size, next[block.rank]++, &offset, &length);
         if (offset != block.offset || length != block.length) {
             return false;
         }
@@ -275,19 +263,19 @@ static bool continues(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
  * out or carried twice, and their numbers differ by one at most.
  */
 static bool shares(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                   mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t whole, int parts)
+                   size_t block_size, mca_coll_pipering_stream_t whole, int parts)
 {
-    const mca_coll_pipering_volume_t all = mca_coll_pipering_stream_volume(ring, bytes, cut, whole);
+    const mca_coll_pipering_volume_t all = mca_coll_pipering_stream_volume(ring, bytes, block_size, whole);
     uint64_t next[MOST_RANKS] = {0}, least = UINT64_MAX, most = 0;
     mca_coll_pipering_volume_t sum = {0, 0};
 
     for (int part = 0; part < parts; part++) {
         const mca_coll_pipering_stream_t stream = {whole.position, whole.origins, part, parts};
-        const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, cut,
+        const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, block_size,
                                                                                   stream);
         mca_coll_pipering_volume_t seen;
 
-        if (!continues(ring, bytes, cut, stream, next, &seen) || seen.blocks != volume.blocks
+        if (!continues(ring, bytes, block_size, stream, next, &seen) || seen.blocks != volume.blocks
             || seen.bytes != volume.bytes) {
             return false;
         }
@@ -306,7 +294,7 @@ static void test_parts(void)
 
     for (int i = 0; i < 5000; i++) {
         const int p = tap_between(1, MOST_RANKS), parts = tap_between(2, 7);
-        const mca_coll_pipering_cut_t cut = {1 + tap_below(9), splits[i % SPLITS]};
+        const size_t block_size = 1 + tap_below(9);
         const mca_coll_pipering_stream_t whole = {.position = (int) tap_below((uint64_t) p),
                                                   .origins = tap_between(0, p)};
         void *memory = tap_memory(mca_coll_pipering_ring_size(p));
@@ -317,9 +305,9 @@ static void test_parts(void)
         for (int r = 0; r < p; r++) {
             bytes[r] = tap_once_in(3) ? 0 : tap_below(80);
         }
-        tap_try(&tally, shares(&ring, bytes, cut, whole, parts),
+        tap_try(&tally, shares(&ring, bytes, block_size, whole, parts),
                 "%s, B = %zu, stream from %d, %d origins, %d parts", ref_show(bytes, p),
-                cut.block_size, whole.position, whole.origins, parts);
+                block_size, whole.position, whole.origins, parts);
         free(memory);
     }
     tally_ok(&tally, 5000, "streams that share contributions carry each block once, in order");
@@ -328,14 +316,14 @@ static void test_parts(void)
 static void test_huge_volume(void)
 {
     const size_t bytes[3] = {(size_t) 1 << 40, 0, ((size_t) 1 << 41) + 1};
-    const mca_coll_pipering_cut_t cut = {1, MCA_COLL_PIPERING_SPLIT_EVEN};
+    const size_t block_size = 1;
     const mca_coll_pipering_stream_t all = {.position = 1, .origins = 3};
     void *memory = tap_memory(mca_coll_pipering_ring_size(3));
     mca_coll_pipering_ring_t ring;
     mca_coll_pipering_volume_t volume;
 
     shuffled_ring(&ring, 3, memory);
-    volume = mca_coll_pipering_stream_volume(&ring, bytes, cut, all);
+    volume = mca_coll_pipering_stream_volume(&ring, bytes, block_size, all);
     ok(volume.bytes == bytes[0] + bytes[2] && volume.blocks == volume.bytes,
        "volume of terabytes in blocks of a byte");
     free(memory);
@@ -345,11 +333,9 @@ int main(void)
 {
     tap_start();
     test_count();
-    for (int i = 0; i < SPLITS; i++) {
-        test_small(splits[i], split_names[i]);
-        test_sizes(splits[i], split_names[i]);
-        test_huge(splits[i], split_names[i]);
-    }
+    test_small();
+    test_sizes();
+    test_huge();
     test_streams();
     test_parts();
     test_huge_volume();

@@ -68,8 +68,7 @@ static void open_problem(ranks_problem_t *problem, ranks_operation_t operation, 
                          unsigned window, uint64_t *moments)
 {
     ranks_open(problem, operation, p, p);
-    problem->cut.block_size = BLOCK;
-    problem->cut.split = MCA_COLL_PIPERING_SPLIT_EVEN;
+    problem->block_size = BLOCK;
     problem->window = window;
     problem->commutes = problem->overlap = true;
     problem->moments = moments;

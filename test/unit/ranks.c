@@ -77,9 +77,7 @@ void ranks_open(ranks_problem_t *problem, ranks_operation_t operation, int p, in
 
 void ranks_roll(ranks_problem_t *problem)
 {
-    problem->cut.split = tap_once_in(2) ? MCA_COLL_PIPERING_SPLIT_EVEN
-                                        : MCA_COLL_PIPERING_SPLIT_FULL;
-    problem->cut.block_size = 1 + tap_below(tap_once_in(3) ? 3 : 60);
+    problem->block_size = 1 + tap_below(tap_once_in(3) ? 3 : 60);
     problem->window = (unsigned) tap_between(2, 10);
     problem->ahead = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 4);
     problem->ring_buffer_size = tap_once_in(3) ? 0 : (size_t) tap_between(128, 4096);
@@ -112,7 +110,7 @@ const char *ranks_show(const ranks_problem_t *problem)
              "p %d, root %d, nodes %.100s, blocks of %zu, window %u, buffers of %zu, %d pipelines, "
              "%d calls, %zu bytes",
              problem->p, problem->root, ref_show_int(problem->node_of, problem->p),
-             problem->cut.block_size, problem->window, problem->ring_buffer_size, problem->pipes,
+             problem->block_size, problem->window, problem->ring_buffer_size, problem->pipes,
              problem->calls, problem->bytes[0]);
     return text;
 }
@@ -138,7 +136,7 @@ static mca_coll_pipering_pipe_args_t plan_of(const stage_t *stage, actor_t *acto
     const ranks_problem_t *problem = stage->problem;
     mca_coll_pipering_pipe_args_t plan = {.caller = &actor->caller,
                                           .bytes = problem->bytes,
-                                          .cut = problem->cut,
+                                          .block_size = problem->block_size,
                                           .unit = MCA_COLL_PIPERING_BYTES,
                                           .route = &problem->route[i][me],
                                           .window = problem->window,
@@ -478,7 +476,7 @@ const char *ranks_run(const ranks_problem_t *problem, unsigned long fails)
     }
     for (int i = 0; i < problem->pipes; i++) {
         for (int r = 0; r < problem->p; r++) {
-            mca_coll_pipering_route_measure(&problem->route[i][r], problem->bytes, problem->cut,
+            mca_coll_pipering_route_measure(&problem->route[i][r], problem->bytes, problem->block_size,
                                             problem->node_of, r);
         }
     }

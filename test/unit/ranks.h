@@ -44,7 +44,7 @@ typedef struct ranks_problem_t {
     bool scattered;
     bool commutes;
     mca_coll_pipering_ring_t ring, other[RANKS_RINGS]; /* where pipelines have other ones */
-    mca_coll_pipering_cut_t cut;
+    size_t block_size;
     unsigned window, ahead;
     size_t ring_buffer_size;
     bool overlap;

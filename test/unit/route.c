@@ -38,7 +38,7 @@ typedef struct instance_t {
     int node_of[MOST];
     size_t bytes[MOST];
     uint64_t blocks[MOST];
-    mca_coll_pipering_cut_t cut;
+    size_t block_size;
     unsigned flags;
     sim_plan_t plan;
     sim_result_t result;
@@ -77,17 +77,16 @@ static void fill_bytes(instance_t *in)
 {
     const uint64_t empties = tap_below(5);
 
-    in->cut.block_size = 1 + tap_below(12);
-    in->cut.split = tap_once_in(2) ? MCA_COLL_PIPERING_SPLIT_EVEN : MCA_COLL_PIPERING_SPLIT_FULL;
+    in->block_size = 1 + tap_below(12);
     for (int r = 0; r < in->p; r++) {
-        in->bytes[r] = tap_below(5) < empties ? 0 : tap_below(6 * in->cut.block_size + 1);
-        in->blocks[r] = mca_coll_pipering_blocks(in->bytes[r], in->cut.block_size);
+        in->bytes[r] = tap_below(5) < empties ? 0 : tap_below(6 * in->block_size + 1);
+        in->blocks[r] = mca_coll_pipering_blocks(in->bytes[r], in->block_size);
     }
 }
 
 static void run_in(instance_t *in, const mca_coll_pipering_cost_t *cost, uint64_t slots)
 {
-    in->good = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes, in->cut, *cost,
+    in->good = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes, in->block_size, *cost,
                                         slots},
                        &in->result);
 }
@@ -271,7 +270,7 @@ static const mca_coll_pipering_in_t *other_end(const mca_coll_pipering_route_t *
 static bool volumes_agree(const instance_t *in)
 {
     for (int r = 0; r < in->p; r++) {
-        mca_coll_pipering_route_measure(&in->plan.routes[r], in->bytes, in->cut, in->node_of, r);
+        mca_coll_pipering_route_measure(&in->plan.routes[r], in->bytes, in->block_size, in->node_of, r);
     }
     for (int r = 0; r < in->p; r++) {
         const mca_coll_pipering_route_t *route = &in->plan.routes[r];
@@ -366,7 +365,7 @@ static void test_every_layout(void)
         for (int name = 0; name < names; name += 6 == p ? 5 : 1) {
             memset(&in, 0, sizeof(in));
             in.p = p;
-            in.cut.block_size = 10;
+            in.block_size = 10;
             in.flags = NODES;
             for (int r = 0, rest = name; r < p; r++, rest /= p) {
                 in.node_of[r] = rest % p;
@@ -425,7 +424,7 @@ static void test_slots(void)
         close_instance(&in);
         for (int r = 0; r < p; r++) {
             in.blocks[r] = slots + 1 + tap_below(4);
-            in.bytes[r] = in.blocks[r] * in.cut.block_size;
+            in.bytes[r] = in.blocks[r] * in.block_size;
         }
         sim_plan(&in.plan, p, in.node_of, in.blocks, NODES);
         run_in(&in, &sim_rounds_cost, slots);
@@ -491,7 +490,7 @@ static void test_broken(void)
             close_instance(&in);
             for (int r = 0; r < p; r++) {
                 in.blocks[r] = 2;
-                in.bytes[r] = 2 * in.cut.block_size;
+                in.bytes[r] = 2 * in.block_size;
             }
             sim_plan(&in.plan, p, in.node_of, in.blocks, NODES);
             break_route(&in, how);

@@ -222,7 +222,7 @@ static double simulated(const instance_t *in, size_t size)
     double finish = NAN;
 
     if (sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes,
-                                 {size, MCA_COLL_PIPERING_SPLIT_EVEN}, in->problem.cost, 0},
+                                 size, in->problem.cost, 0},
                 &result)) {
         finish = result.finish;
     }

@@ -41,7 +41,7 @@ static void take_memory(sim_t *sim)
     sim->blocks = calloc(p, sizeof(*sim->blocks));
     assert(sim->result->in && sim->base && sim->blocks);
     for (int r = 0; r < sim->p; r++) {
-        const size_t bytes = sim->problem->bytes[r], size = sim->problem->cut.block_size;
+        const size_t bytes = sim->problem->bytes[r], size = sim->problem->block_size;
 
         sim->base[r + 1] = sim->base[r] + bytes / size + (0 != bytes % size);
     }
@@ -53,10 +53,10 @@ static void take_memory(sim_t *sim)
     }
 }
 
-/* However a contribution is cut, block k begins behind k - 1 sizes, and not behind k of them. */
+/* However a contribution is block_size, block k begins behind k - 1 sizes, and not behind k of them. */
 static uint64_t number_of(const sim_t *sim, const mca_coll_pipering_block_t *block)
 {
-    const size_t size = sim->problem->cut.block_size;
+    const size_t size = sim->problem->block_size;
 
     return sim->base[block->rank] + block->offset / size + (0 != block->offset % size);
 }
@@ -103,7 +103,7 @@ static bool run(sim_t *sim, const int *node_of)
                                      .pipes = 1,
                                      .routes = problem->routes,
                                      .bytes = problem->bytes,
-                                     .cut = problem->cut,
+                                     .block_size = problem->block_size,
                                      .unit = 1,
                                      .node_of = node_of,
                                      .slots = problem->slots,

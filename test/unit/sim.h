@@ -31,7 +31,7 @@ typedef struct sim_problem_t {
     const mca_coll_pipering_ring_t *ring;
     const mca_coll_pipering_route_t *routes; /**< [p] by rank */
     const size_t *bytes;                     /**< [p] by rank */
-    mca_coll_pipering_cut_t cut;
+    size_t block_size;
     mca_coll_pipering_cost_t cost;
     uint64_t slots; /**< if not 0: a link stalls while its receiver holds so many blocks
                          of it that it has yet to forward */

@@ -53,7 +53,7 @@ static void order_ring(ranks_problem_t *problem, mca_coll_pipering_ring_t *ring,
     void *scratch = tap_memory(mca_coll_pipering_order_scratch(problem->p));
 
     for (int r = 0; r < problem->p; r++) {
-        blocks[r] = mca_coll_pipering_blocks(problem->bytes[r], problem->cut.block_size);
+        blocks[r] = mca_coll_pipering_blocks(problem->bytes[r], problem->block_size);
     }
     mca_coll_pipering_order(ring, problem->node_of, blocks,
                             (flat ? 0 : MCA_COLL_PIPERING_ORDER_NODES)
@@ -480,7 +480,7 @@ static void test_failures(void)
             break;
         case 3: /* the block that fails is the last one, often enough */
             make_chain(&problem, RANKS_BCAST, tap_between(3, 8));
-            problem.cut.block_size = 1 + problem.bytes[0] / (size_t) tap_between(1, 2);
+            problem.block_size = 1 + problem.bytes[0] / (size_t) tap_between(1, 2);
             sends = 5;
             break;
         default:

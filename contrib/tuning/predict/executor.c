@@ -154,9 +154,8 @@ static bool has_slot(const executor_t *run, const executor_link_t *link)
 static void list(executor_t *run, int i)
 {
     executor_link_t *link = &run->link[i];
-    const executor_flow_t *flow = sender_of(run, link);
 
-    if (EXECUTOR_WAITS != link->state || !flow->begun) {
+    if (EXECUTOR_WAITS != link->state) {
         return;
     }
     const double ready = find_ready(run, link);
@@ -179,41 +178,10 @@ static void list_outs(executor_t *run, const executor_flow_t *flow)
     }
 }
 
-/* ---- the ends of flows ---- */
-
-static void close_end(executor_flow_t *flow, double time)
+static void close_link(executor_link_t *link)
 {
-    --flow->open;
-    flow->over = fmax(flow->over, time);
-}
-
-/* Flows whose pipe before is over may begin. */
-static void begin_next(executor_t *run, int pipe, int rank)
-{
-    while (run->problem->serial && pipe + 1 < run->problem->pipes) {
-        const executor_flow_t *flow = flow_of(run, pipe, rank);
-        executor_flow_t *next = flow_of(run, pipe + 1, rank);
-        if (0 < flow->open || next->begun) {
-            return;
-        }
-        next->begun = true;
-        next->over = flow->over;
-        for (int o = 0; o < next->route->outs; ++o) {
-            run->link[next->out[o]].least = flow->over;
-        }
-        list_outs(run, next);
-        ++pipe;
-    }
-}
-
-static void close_link(executor_t *run, executor_link_t *link, double ends, double arrives)
-{
-    if (!link->owns.more && !link->forwards.more && EXECUTOR_OVER != link->state) {
+    if (!link->owns.more && !link->forwards.more) {
         link->state = EXECUTOR_OVER;
-        close_end(sender_of(run, link), ends);
-        close_end(flow_of(run, link->pipe, link->to), arrives);
-        begin_next(run, link->pipe, link->from);
-        begin_next(run, link->pipe, link->to);
     }
 }
 
@@ -287,7 +255,6 @@ static bool combine(executor_t *run, executor_flow_t *flow, int rank)
             * (double) (block->length * run->problem->unit);
     run->processor[rank] = time;
     ++flow->combined;
-    flow->over = fmax(flow->over, time);
     run->result->done[rank] = fmax(run->result->done[rank], time);
     executor_queue_t *results = &flow->queue[flow->route->ins];
     if (!keeps_results(run, flow, rank) && results->count - results->first == results->room) {
@@ -404,7 +371,7 @@ static bool send(executor_t *run, int i)
     if (!receive(run, link, &message.block, message.arrives)) {
         return false;
     }
-    close_link(run, link, link->free, message.arrives);
+    close_link(link);
     give_slots(run, sender_of(run, link), link->free);
     list(run, i);
     return true;
@@ -429,10 +396,7 @@ static bool check_end(executor_t *run)
 static void begin(executor_t *run)
 {
     for (int i = 0; i < run->links; ++i) {
-        close_link(run, &run->link[i], 0, 0);
-    }
-    for (int r = 0; r < run->problem->ranks; ++r) {
-        begin_next(run, 0, r);
+        close_link(&run->link[i]);
     }
     for (int i = 0; i < run->links; ++i) {
         list(run, i);

@@ -74,9 +74,8 @@ typedef struct executor_problem_t {
     int ranks, pipes;
     const mca_coll_pipering_route_t *routes; /**< [pipes * ranks], pipe by pipe, by rank */
     const size_t *bytes; /**< of each contribution, by rank, in units */
-    mca_coll_pipering_cut_t cut; /**< in units */
+    size_t block_size; /**< in units */
     size_t unit;                 /**< bytes */
-    bool serial;                 /**< a rank begins with a pipe when the one before is over */
     const int *node_of;          /**< [ranks] the lowest rank on the node of each rank */
     uint64_t slots; /**< a link waits while its receiver has so many blocks of it that it has yet
                          to pass on; 0: it never does */

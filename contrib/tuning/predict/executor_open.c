@@ -40,7 +40,7 @@ void executor_step(executor_stream_t *stream)
 static void open_stream(const executor_problem_t *problem, executor_stream_t *stream,
                         const mca_coll_pipering_route_t *route, mca_coll_pipering_stream_t what)
 {
-    mca_coll_pipering_walk_init(&stream->walk, route->ring, problem->bytes, problem->cut, what);
+    mca_coll_pipering_walk_init(&stream->walk, route->ring, problem->bytes, problem->block_size, what);
     executor_step(stream);
 }
 
@@ -113,7 +113,7 @@ static uint64_t count_blocks(const executor_problem_t *problem,
                              const mca_coll_pipering_route_t *route,
                              mca_coll_pipering_stream_t stream)
 {
-    return mca_coll_pipering_stream_volume(route->ring, problem->bytes, problem->cut, stream)
+    return mca_coll_pipering_stream_volume(route->ring, problem->bytes, problem->block_size, stream)
         .blocks;
 }
 
@@ -129,8 +129,6 @@ static void open_flows(executor_t *run)
         flow->queue = &run->queues[in + i];
         flow->in = in;
         flow->out = &run->outs[out];
-        flow->begun = i < problem->ranks || !problem->serial;
-        flow->open = flow->route->ins + flow->route->outs;
         if (flow->route->reduces && 0 < flow->route->ins) {
             flow->results = count_blocks(problem, flow->route, flow->route->in[0].stream);
         }

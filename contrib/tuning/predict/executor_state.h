@@ -62,9 +62,6 @@ typedef struct executor_flow_t {
     int *out;                /**< [outs] */
     uint64_t combined, results; /**< results that are there, and that there will be */
     uint64_t others;         /**< results of the pipe of its gate that are not its own blocks */
-    bool begun;
-    int open;                /**< links that are not over */
-    double over;             /**< when the last one was */
 } executor_flow_t;
 
 typedef struct executor_t {

@@ -58,7 +58,7 @@ static void draw_contributions(const mca_coll_pipering_plan_t *plan)
             (void) printf("  rank %d has %zu bytes in %llu blocks\n", rank,
                           units * plan->key.sizes.unit,
                           (unsigned long long) mca_coll_pipering_blocks(units,
-                                                                        plan->cut.block_size));
+                                                                        plan->block_size));
         }
     }
     if (NODES_MOST < shown) {

@@ -111,9 +111,8 @@ static bool execute_pipes(const predict_t *predict, predict_outcome_t *outcome)
                                         .pipes = plan->pipes,
                                         .routes = routes,
                                         .bytes = plan->bytes,
-                                        .cut = plan->cut,
+                                        .block_size = plan->block_size,
                                         .unit = plan->key.sizes.unit,
-                                        .serial = plan->row->serial,
                                         .node_of = predict->call.node_of,
                                         .machine = machine_of(predict)};
 

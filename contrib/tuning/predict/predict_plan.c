@@ -129,7 +129,7 @@ static void add(predict_outcomes_t *outcomes, mca_coll_pipering_plan_t *plan)
     predict_outcome_t *outcome = &outcomes->of[outcomes->count++];
 
     *outcome = (predict_outcome_t){.row = plan->row, .plan = plan};
-    outcome->block = mca_coll_pipering_in_rounds(plan->row) ? 0 : plan->cut.block_size * plan->key.sizes.unit;
+    outcome->block = mca_coll_pipering_in_rounds(plan->row) ? 0 : plan->block_size * plan->key.sizes.unit;
 }
 
 static void add_all(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
@@ -272,8 +272,7 @@ static double time_at(const predict_outcome_t *outcome, mca_coll_pipering_facts_
 
     facts.machine = &rest->machine;
     key.params = rest->params;
-    key.params.block_size = outcome->row->whole ? 0 : outcome->block;
-    key.params.block_split = (int) outcome->plan->cut.split;
+    key.params.block_size = outcome->block;
     mca_coll_pipering_plan_t *plan = make_by(key, &facts, outcome->row);
     const double time = NULL == plan ? outcome->plan->time : plan->time;
     if (NULL != plan) {

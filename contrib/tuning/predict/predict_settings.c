@@ -54,9 +54,8 @@ typedef struct {
 
 /* Variables, without coll_pipering_. */
 static const setting_t variables[] = {
-    {"block_model", CHOICE, PARAM(block_model), 1, 0, 3,
-     "search equation2 equation2_printed fixed"},
-    {"block_split", CHOICE, PARAM(block_split), 1, 0, 1, "even full"},
+    {"block_model", CHOICE, PARAM(block_model), 1, 0, 1,
+     "search equation2"},
     {"window", INTEGER, PARAM(window), 1, 0, 4096, "blocks"},
     {"block_size", SIZE, PARAM(block_size), 1, 0, SIZE_MOST, "bytes"},
     {"mesh_packet", SIZE, PARAM(mesh_packet), 1, 0, SIZE_MOST, "bytes"},
@@ -417,7 +416,6 @@ void predict_defaults(predict_t *predict)
                                        .below = MCA_COLL_PIPERING_BELOW_HAN}};
     predict->params = (mca_coll_pipering_params_t){
         .block_model = MCA_COLL_PIPERING_MODEL_SEARCH,
-        .block_split = MCA_COLL_PIPERING_SPLIT_EVEN,
         .min_total = MCA_COLL_PIPERING_MIN_TOTAL,
         .outlier_fraction = MCA_COLL_PIPERING_OUTLIER_FRACTION,
         .outlier_threshold = MCA_COLL_PIPERING_OUTLIER_THRESHOLD,

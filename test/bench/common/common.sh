@@ -218,7 +218,7 @@ program_of() {
 group_of() {
     case ${1%%:*} in
     round_robin) echo ours_round_robin ;;
-    stock | istock | tuned | sm | mpich | ontop) echo stock ;;
+    stock | istock | tuned | sm | mpich | linear) echo stock ;;
     stock[0-9]*) echo "${1%%:*}" ;;
     *) echo ours ;;
     esac

@@ -28,7 +28,7 @@
 /** How an element lies in memory. */
 typedef enum { AGV_TYPE_AUTO, AGV_TYPE_BYTE, AGV_TYPE_LIST, AGV_TYPES } agv_type_t;
 
-typedef enum { AGV_BLOCKING, AGV_NONBLOCKING, AGV_MPICH, AGV_ONTOP } agv_way_t;
+typedef enum { AGV_BLOCKING, AGV_NONBLOCKING, AGV_MPICH, AGV_LINEAR } agv_way_t;
 
 /** One row: a distribution and a total. */
 typedef struct agv_problem_t {

@@ -101,7 +101,7 @@ int agv_call(agv_way_t way, const agv_problem_t *problem, const agv_data_t *data
     switch (way) {
     case AGV_MPICH:
         return call_ring(problem, data, mpich_chunk(problem, data->layout.unit, comm), comm);
-    case AGV_ONTOP:
+    case AGV_LINEAR:
         return call_ring(problem, data, SIZE_MAX, comm);
     case AGV_NONBLOCKING:
         rc = MPI_Iallgatherv(data->send, count, type, data->recv, problem->counts,

@@ -52,27 +52,26 @@ static const char own_options[]
 static const char arms[]
     = "  stock, istock      Open MPI without our components; nonblocking\n"
       "  pipering, iall     as a user meets it; nonblocking\n"
-      "  ring, iring, linear, doubling, dissemination, off\n"
+      "  ring, iring, doubling, dissemination, off\n"
       "                     pipering's algorithms forced; the ring also nonblocking\n"
       "  mesh_cycles        forced: pipering's rings along cycles of a mesh\n"
       "  tuned:N            coll/tuned's algorithm N, without our components; needs\n"
       "                     --mca coll_tuned_allgatherv_algorithm N on mpirun's command line\n"
       "  mpich              MPICH's way: blocked ring in rank order, one MPI_Sendrecv at a time,\n"
       "                     chunks of 32 KiB or the least contribution\n"
-      "  ontop              the linear ring, of calls of MPI_Sendrecv\n";
+      "  linear             the linear ring in rank order, of calls of MPI_Sendrecv\n";
 
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, AGV_BLOCKING, NULL, NULL},
        {"istock", BENCH_STOCK, AGV_NONBLOCKING, NULL, NULL},
        {"mpich", BENCH_STOCK, AGV_MPICH, NULL, NULL},
-       {"ontop", BENCH_STOCK, AGV_ONTOP, NULL, NULL},
+       {"linear", BENCH_STOCK, AGV_LINEAR, NULL, NULL},
        {"tuned", BENCH_TUNED, AGV_BLOCKING, NULL, NULL},
        {"off", BENCH_OFF, AGV_BLOCKING, NULL, NULL},
        {"pipering", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=auto", NULL},
        {"iall", BENCH_PIPERING, AGV_NONBLOCKING, "allgatherv_algorithm=auto", NULL},
        {"ring", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=ring", NULL},
        {"iring", BENCH_PIPERING, AGV_NONBLOCKING, "allgatherv_algorithm=ring", NULL},
-       {"linear", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=linear_ring", NULL},
        {"doubling", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=recursive_doubling", NULL},
        {"dissemination", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=dissemination", NULL},
        {"mesh_cycles", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=mesh_cycles", NULL},

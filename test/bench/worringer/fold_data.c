@@ -240,6 +240,14 @@ static int call_blocking(const fold_data_t *data, MPI_Comm comm)
     }
 }
 
+int fold_data_serial(const fold_data_t *data, MPI_Comm comm)
+{
+    const int count = (int) data->length;
+    const int rc = MPI_Reduce(data->send, data->recv, count, data->type, data->op, 0, comm);
+
+    return MPI_SUCCESS == rc ? MPI_Bcast(data->recv, count, data->type, 0, comm) : rc;
+}
+
 static int begin_call(const fold_data_t *data, MPI_Comm comm, MPI_Request *request)
 {
     const int count = (int) data->length, root = data->problem.root;

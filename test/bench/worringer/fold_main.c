@@ -47,10 +47,9 @@ static const char arms[]
     = "  stock              Open MPI without our components\n"
       "  pipering           as a user without coll/mleader meets it\n"
       "  pipeline           forced: the pipeline (all but allreduce and allgather)\n"
-      "  two_trees          forced: two binary trees, of bcast\n"
-      "  ring, merged, serial\n"
-      "                     forced: pipering's algorithms of allreduce\n"
-      "  ring, linear       forced: pipering's algorithms of allgather\n"
+      "  ring, merged       forced: pipering's algorithms of allreduce\n"
+      "  serial             an allreduce as the pipelines of MPI_Reduce, then of MPI_Bcast\n"
+      "  ring               forced: pipering's ring of allgather\n"
       "  mesh_trees, mesh_path, mesh_cycles\n"
       "                     forced: pipering's algorithms on a mesh, of bcast and reduce, of\n"
       "                     reduce and allreduce, of allreduce and allgather\n"
@@ -64,6 +63,8 @@ static const char arms[]
       "  tuned:N:seg=BYTES  the same with segments of so many bytes (tuned: with Open MPI 5.0;\n"
       "                     that of 4.1 takes these from mpirun's command line only)\n";
 
+enum { SERIAL = 1 }; /* way of an arm */
+
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, 0, NULL, NULL},
        {"tuned", BENCH_TUNED, 0, NULL, NULL},
@@ -72,11 +73,10 @@ static const bench_kind_t kinds[]
        {"mleader", BENCH_MLEADER, 0, "allgather_algorithm=auto", "allgather"},
        {"pipering", BENCH_PIPERING, 0, "%s_algorithm=auto", NULL},
        {"ring", BENCH_PIPERING, 0, "%s_algorithm=ring", "allreduce,allgather"},
-       {"linear", BENCH_PIPERING, 0, "%s_algorithm=linear_ring", "allgather"},
        {"pipeline", BENCH_PIPERING, 0, "%s_algorithm=pipeline", "bcast,reduce,scan,exscan"},
        {"merged", BENCH_PIPERING, 0, "%s_algorithm=merged", "allreduce"},
-       {"serial", BENCH_PIPERING, 0, "%s_algorithm=serial", "allreduce"},
-       {"two_trees", BENCH_PIPERING, 0, "%s_algorithm=two_trees", "bcast"},
+       {"serial", BENCH_PIPERING, SERIAL, "reduce_algorithm=pipeline:bcast_algorithm=pipeline",
+        "allreduce"},
        {"mesh_trees", BENCH_PIPERING, 0, "%s_algorithm=mesh_trees", "bcast,reduce"},
        {"mesh_path", BENCH_PIPERING, 0, "%s_algorithm=mesh_path", "reduce,allreduce"},
        {"mesh_cycles", BENCH_PIPERING, 0, "%s_algorithm=mesh_cycles", "allreduce,allgather"},
@@ -218,7 +218,8 @@ static void fill(const bench_arm_t *arm, uint64_t sample)
 
 static int call(const bench_arm_t *arm)
 {
-    return fold_data_call(&fold.data, arm->comm);
+    return SERIAL == arm->kind->way ? fold_data_serial(&fold.data, arm->comm)
+                                    : fold_data_call(&fold.data, arm->comm);
 }
 
 static bool next(void)

@@ -53,9 +53,6 @@ function name_of(arm,    list, count, i, at) {
     if (arm ~ /:B=/) {
         return "linear-B"
     }
-    if (arm ~ /=two_trees$/) {
-        return "two-trees"
-    }
     count = split(names, list, ",")
     for (i = 1; i <= count; i++) {
         at = index(list[i], "=")
@@ -246,21 +243,6 @@ function judge_onenode(    list, count, i, to_default) {
     at_most("geometric mean of the ratios to default", to_default, 1.05)
 }
 
-function judge_trees(    i, bytes, chain, tree, binomial) {
-    printf "%-8s %10s %10s %10s\n", "bytes", "binomial", "chain", "two trees"
-    for (i = 1; i <= rows["bcast"]; i++) {
-        bytes = total["bcast", i]
-        binomial = middle["bcast", bytes, 32, "binomial"]
-        chain = middle["bcast", bytes, 32, "chain"]
-        tree = middle["bcast", bytes, 32, "two-trees"]
-        printf "%-8d %10.1f %10.1f %10.1f\n", bytes, 1e3 * binomial, 1e3 * chain, 1e3 * tree
-        at_most(bytes " bytes: two trees / binomial", tree / binomial, 1)
-        if (bytes < 65536) {
-            at_most(bytes " bytes: two trees / chain", tree / chain, 1)
-        }
-    }
-}
-
 function show_schedules(    i, s) {
     printf "%-12s %8s %8s %10s %10s %8s\n", "", "B", "rounds", "ms", "of limit", "adds"
     printf "%-12s %8d %8s %10.1f %10.3f\n", "measured", block_used, "-",
@@ -307,8 +289,6 @@ END {
         judge_identity()
     } else if (section == "onenode") {
         judge_onenode()
-    } else if (section == "trees32") {
-        judge_trees()
     } else if (section == "schedules") {
         show_schedules()
     } else if (section == "points") {

@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 static struct {
-    int block_model, block_split;
+    int block_model;
     int window;
     size_t block_size, outlier_min_total;
     size_t rounds_min_total, rounds_max_total, rounds_packed;
@@ -44,9 +44,7 @@ static struct {
 /* Variables that redraw a figure of a paper, or that only experts of the algorithms need. */
 static const char *const experts[]
     = {"alltoall_in_place", "alltoall_many", "alltoall_many_window", "alltoall_permute",
-       "alltoall_small", "alltoall_visit", "alltoall_window", "block_model", "block_split",
-       "local_alpha",
-       "local_beta", "mesh_barrier", "mesh_decision", "mesh_packet",
+       "alltoall_small", "alltoall_visit", "alltoall_window", "block_model", "local_alpha", "local_beta", "mesh_barrier", "mesh_decision", "mesh_packet",
        "outlier_fraction", "outlier_min_total", "outlier_threshold", "overlap", "processors",
        "reorder_empties", "reorder_nodes", "ring_buffer_blocks", "ring_buffer_size",
        "rounds_max_total", "rounds_min_total", "rounds_packed", "window",
@@ -55,13 +53,7 @@ static const char *const experts[]
 static const mca_base_var_enum_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
        {MCA_COLL_PIPERING_MODEL_EQUATION2, "equation2"},
-       {MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, "equation2_printed"},
-       {MCA_COLL_PIPERING_MODEL_FIXED, "fixed"},
        {0, NULL}};
-
-static const mca_base_var_enum_value_t splits[] = {{MCA_COLL_PIPERING_SPLIT_EVEN, "even"},
-                                             {MCA_COLL_PIPERING_SPLIT_FULL, "full"},
-                                             {0, NULL}};
 
 static const mca_base_var_enum_value_t decisions[] = {{MCA_COLL_PIPERING_DECISION_LOCAL, "local"},
                                                       {MCA_COLL_PIPERING_DECISION_GLOBAL, "global"},
@@ -84,12 +76,9 @@ static const struct {
      "other; without a mesh: the module below), off (likewise)",
      barriers, &mca_coll_pipering_component.barrier, MCA_COLL_PIPERING_AUTO},
     {"block_model",
-     "How the block size is chosen: search (least modelled time), equation2 (closed form of the "
-     "paper, corrected), equation2_printed (the same as printed), fixed (block_size)",
+     "How the block size is chosen: search (least modelled time) or equation2 (closed "
+     "form of the paper, corrected); block_size takes the place of both",
      models, &vars.block_model, MCA_COLL_PIPERING_MODEL_SEARCH},
-    {"block_split",
-     "How a contribution is cut: even (blocks of the same size), full (full blocks and a rest)",
-     splits, &vars.block_split, MCA_COLL_PIPERING_SPLIT_EVEN},
     {"mesh_decision",
      "Whether a call goes along a mesh: local (its bytes say it), global (ranks first tell each "
      "other whether their buffers are contiguous, as on BlueGene/L, and go along a ring or a chain "
@@ -361,6 +350,7 @@ static struct {
     const char *name, *instead;
     char *value; /* NULL: nobody has set it */
 } gone[] = {
+    {"block_split", "blocks of a contribution always have the same size, within a byte", NULL},
     {"reproducible",
      "floating-point sums always have the same bits for the same arguments, mapping, machine file "
      "and variables (docs/tuning.md)",
@@ -517,7 +507,6 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
     return (mca_coll_pipering_params_t){
         .algorithm = mca_coll_pipering_component.algorithm[collective],
         .block_model = vars.block_model,
-        .block_split = vars.block_split,
         .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
         .block_size = size_of(vars.block_size),
         .min_total = size_of(mca_coll_pipering_component.min_total),

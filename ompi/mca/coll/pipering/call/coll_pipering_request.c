@@ -204,7 +204,7 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     args.bytes = call->bytes;
     args.largest = call->largest;
     args.some = call->some;
-    args.cut = call->cut;
+    args.block_size = call->block_size;
     args.route = &call->route[request->pipes];
     args.gate = find_pipe(request, args.route->gate);
     args.window = call->window;
@@ -336,11 +336,10 @@ static bool give_up(mca_coll_pipering_request_t *request, int error)
 /* Moves all pipelines; true if they are done or failed. */
 static bool move_pipes(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
-    const bool serial = request->plan->row->serial;
     mca_coll_pipering_pipe_t *pipe = request->first;
     bool done = NULL != pipe;
 
-    for (; NULL != pipe && OMPI_SUCCESS == *rc && (done || !serial); pipe = pipe->next) {
+    for (; NULL != pipe && OMPI_SUCCESS == *rc; pipe = pipe->next) {
         *steps += mca_coll_pipering_pipe_progress(pipe);
         *rc = pipe->error;
         done = done && mca_coll_pipering_pipe_done(pipe);

@@ -67,7 +67,7 @@ static void print_line(const mca_coll_pipering_request_t *request,
                 request->caller.name, request->super.comm->c_name, plan->row->text, plan->total,
                 ompi_comm_size(request->super.comm),
                 mca_coll_pipering_setup_nodes(request->call.context->setup),
-                plan->cut.block_size * plan->key.sizes.unit, plan->equation2, plan->window,
+                plan->block_size * plan->key.sizes.unit, plan->equation2, plan->window,
                 plan->rounds, plan->time, plan->below.at[0], order, traffic->blocks_in,
                 plan->in.blocks, traffic->blocks_out, plan->out.blocks, counted_rounds(traffic));
 }
@@ -87,7 +87,7 @@ static void count(const mca_coll_pipering_request_t *request,
     mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
     counters->algorithm_used = (int64_t) request->plan->row->algorithm;
     counters->block_size_used =
-        (int64_t) (request->plan->cut.block_size * request->plan->key.sizes.unit);
+        (int64_t) (request->plan->block_size * request->plan->key.sizes.unit);
     counters->predicted_rounds = (int64_t) request->plan->rounds;
     counters->predicted_time = (int64_t) (1e9 * request->plan->time);
 }

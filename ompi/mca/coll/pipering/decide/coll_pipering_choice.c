@@ -59,7 +59,7 @@ static bool pays_on_one_node(const mca_coll_pipering_draft_t *draft)
 
     return 0 < fills && plan->total >= fills * fill
            && mca_coll_pipering_can_share(&plan->key.params,
-                                          plan->cut.block_size * plan->key.sizes.unit);
+                                          plan->block_size * plan->key.sizes.unit);
 }
 
 /* How many times as long as the best a call takes, at worst. */
@@ -257,7 +257,7 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
     look_at_middle(draft, range);
     plan_by(draft, row);
     weighed->row = row;
-    weighed->block = plan->cut.block_size * plan->key.sizes.unit;
+    weighed->block = plan->block_size * plan->key.sizes.unit;
     weighed->time = (mca_coll_pipering_times_t){{plan->time, plan->time}};
     if (range->doubted && 0 == mca_coll_pipering_given_block(draft)) {
         weighed->block = bound_shown(plan, weighed->block);

@@ -99,7 +99,7 @@ typedef struct mca_coll_pipering_plan_t {
     size_t *starts;
     mca_coll_pipering_route_t *route; /**< [pipes] */
     int pipes;
-    mca_coll_pipering_cut_t cut; /**< in units */
+    size_t block_size; /**< in units */
     unsigned window;
     mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of a gather in rounds */
     mca_coll_pipering_grid_t grid;    /**< likewise ... */

@@ -30,7 +30,7 @@
 static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipering_params_t *b)
 {
     return a->algorithm == b->algorithm && a->block_model == b->block_model
-           && a->block_split == b->block_split && a->window == b->window
+           && a->window == b->window
            && a->block_size == b->block_size && a->min_total == b->min_total
            && a->alpha == b->alpha && a->beta == b->beta && a->local_alpha == b->local_alpha
            && a->local_beta == b->local_beta && a->reorder_nodes == b->reorder_nodes

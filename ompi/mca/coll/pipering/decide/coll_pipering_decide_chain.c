@@ -99,10 +99,10 @@ void mca_coll_pipering_set_blocks(mca_coll_pipering_draft_t *draft, size_t bytes
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     const size_t given = mca_coll_pipering_given_block(draft);
-    plan->cut.block_size = units_of(plan, 0 < given ? given
+    plan->block_size = units_of(plan, 0 < given ? given
                                                     : mca_coll_pipering_bound_block(draft, bytes));
     plan->window = mca_coll_pipering_choose_window(&plan->key.params,
-                                                   plan->cut.block_size * plan->key.sizes.unit);
+                                                   plan->block_size * plan->key.sizes.unit);
 }
 
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
@@ -111,21 +111,19 @@ void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft)
 
     mca_coll_pipering_place_alone(plan);
     plan->pipes = MCA_COLL_PIPERING_ALLREDUCE == plan->key.collective ? 2 : 1;
-    const int times = plan->row->serial ? plan->pipes : 1; /* one pipeline after the other */
     const mca_coll_pipering_shape_t shape = shape_of(draft);
     const mca_coll_pipering_chain_problem_t problem = {.shape = shape,
                                                        .bytes = plan->total,
-                                                       .passes = plan->pipes / times,
+                                                       .passes = plan->pipes,
                                                        .combine =
                                                            combines(draft) ? draft->combine : 0,
                                                        .cost = draft->cost};
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_chain_search(&problem));
-    const size_t block = plan->cut.block_size * plan->key.sizes.unit;
-    plan->time = times * mca_coll_pipering_chain_time(&problem, block);
-    plan->rounds = (uint64_t) times
-                   * mca_coll_pipering_stages(
-                       (uint64_t) (problem.passes * (shape.across + shape.inside)),
-                       mca_coll_pipering_blocks(plan->total, block));
+    const size_t block = plan->block_size * plan->key.sizes.unit;
+    plan->time = mca_coll_pipering_chain_time(&problem, block);
+    plan->rounds = mca_coll_pipering_stages(
+        (uint64_t) (problem.passes * (shape.across + shape.inside)),
+        mca_coll_pipering_blocks(plan->total, block));
 }
 
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks)
@@ -188,7 +186,7 @@ void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft)
                                                              .cost = draft->cost};
 
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
-    const size_t block = plan->cut.block_size * plan->key.sizes.unit;
+    const size_t block = plan->block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1)
                    * mca_coll_pipering_blocks(ring.bytes, block);

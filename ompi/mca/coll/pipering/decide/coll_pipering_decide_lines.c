@@ -54,7 +54,7 @@ void mca_coll_pipering_plan_mesh_lines(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_place_alone(plan);
     plan->pipes = 0;
     plan->window = 0;
-    plan->cut.block_size = plan->largest;
+    plan->block_size = plan->largest;
     plan->rounds = (uint64_t) mca_coll_pipering_lines_phases(&lines, phase);
     plan->time = mca_coll_pipering_lines_time(&problem);
 }

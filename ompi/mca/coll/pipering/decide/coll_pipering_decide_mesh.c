@@ -55,7 +55,7 @@ static void size_streams(mca_coll_pipering_draft_t *draft,
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_streams_search(streams));
-    const size_t block = plan->cut.block_size * plan->key.sizes.unit;
+    const size_t block = plan->block_size * plan->key.sizes.unit;
     const size_t blocks = mca_coll_pipering_blocks(plan->total, block);
     plan->time = mca_coll_pipering_streams_time(streams, block);
     plan->rounds = mca_coll_pipering_stages(
@@ -299,15 +299,15 @@ void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_place(plan, &plan->all);
     plan->ring = draft->ways->ring[0];
     pose_problem(draft);
-    plan->cut.block_size = 0 < given ? given
+    plan->block_size = 0 < given ? given
                                      : mca_coll_pipering_bound_block(
                                            draft, mca_coll_pipering_search(&draft->problem));
-    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->cut.block_size);
-    plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
-    plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->block_size);
+    plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->block_size);
+    plan->time = mca_coll_pipering_time(&draft->problem, plan->block_size);
     draft->problem.bytes = plan->bytes;
     draft->problem.cost = draft->cost;
-    plan->equation2 = mca_coll_pipering_equation2(&draft->problem, false);
+    plan->equation2 = mca_coll_pipering_equation2(&draft->problem);
     plan->pipes = count_rings(draft->ways);
 }
 
@@ -329,7 +329,7 @@ void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
         ring.cost.net.alpha *= rings;
     }
     mca_coll_pipering_set_blocks(draft, mca_coll_pipering_ring_allreduce_search(&ring));
-    const size_t block = plan->cut.block_size * plan->key.sizes.unit;
+    const size_t block = plan->block_size * plan->key.sizes.unit;
     plan->time = mca_coll_pipering_ring_allreduce_time(&ring, block);
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1) * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2 * rings;

@@ -19,12 +19,10 @@ static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_params_t *params = &plan->key.params;
-    unsigned flags = 0;
+    const unsigned flags = (params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
+                           | (empties && params->reorder_empties ? MCA_COLL_PIPERING_ORDER_EMPTIES
+                                                                 : 0);
 
-    if (!plan->row->whole) {
-        flags = (params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
-                | (empties && params->reorder_empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
-    }
     for (int r = 0; r < plan->ring.size; ++r) {
         draft->blocks[r] = mca_coll_pipering_blocks(plan->bytes[r], block_size);
     }
@@ -41,18 +39,12 @@ static size_t choose_block_size(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_params_t *params = &plan->key.params;
 
-    plan->equation2 = mca_coll_pipering_equation2(&draft->problem, false);
-    if (plan->row->whole) {
-        return plan->largest;
-    }
+    plan->equation2 = mca_coll_pipering_equation2(&draft->problem);
     if (0 < mca_coll_pipering_given_block(draft)) {
         return mca_coll_pipering_given_block(draft);
     }
     if (MCA_COLL_PIPERING_MODEL_EQUATION2 == params->block_model) {
         return plan->equation2;
-    }
-    if (MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED == params->block_model) {
-        return mca_coll_pipering_equation2(&draft->problem, true);
     }
     order_ring(draft, plan->equation2, true);
     return mca_coll_pipering_bound_block(draft, mca_coll_pipering_search(&draft->problem));
@@ -68,11 +60,11 @@ void mca_coll_pipering_plan_ring(mca_coll_pipering_draft_t *draft)
     draft->problem.bytes = plan->bytes;
     draft->problem.cost = draft->cost;
     order_ring(draft, plan->largest, false);
-    plan->cut.block_size = choose_block_size(draft);
-    order_ring(draft, plan->cut.block_size, true);
-    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->cut.block_size);
-    plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->cut.block_size);
-    plan->time = mca_coll_pipering_time(&draft->problem, plan->cut.block_size);
+    plan->block_size = choose_block_size(draft);
+    order_ring(draft, plan->block_size, true);
+    plan->window = mca_coll_pipering_choose_window(&plan->key.params, plan->block_size);
+    plan->rounds = mca_coll_pipering_model_rounds(&draft->problem, plan->block_size);
+    plan->time = mca_coll_pipering_time(&draft->problem, plan->block_size);
 }
 
 void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft)

@@ -128,7 +128,7 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     plan->time = choose_lanes(draft, &plan->grid);
     plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->window = 0;
-    plan->cut.block_size = plan->largest;
+    plan->block_size = plan->largest;
 }
 
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)

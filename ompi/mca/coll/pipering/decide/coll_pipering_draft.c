@@ -75,7 +75,7 @@ double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)
 {
     const mca_coll_pipering_stream_t all = {.position = 0, .origins = plan->ring.size};
     const mca_coll_pipering_volume_t volume
-        = mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->cut, all);
+        = mca_coll_pipering_stream_volume(&plan->ring, plan->bytes, plan->block_size, all);
 
     return (double) plan->total / (double) volume.blocks;
 }
@@ -104,7 +104,7 @@ static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_rout
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     trim_route(plan, route);
-    mca_coll_pipering_route_measure(route, plan->bytes, plan->cut, draft->node_of, draft->me);
+    mca_coll_pipering_route_measure(route, plan->bytes, plan->block_size, draft->node_of, draft->me);
     for (int i = 0; i < route->ins; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
         mca_coll_pipering_add_volume(&plan->in, in->volume);

@@ -94,10 +94,6 @@ bool mca_coll_pipering_suits_dissemination(const mca_coll_pipering_draft_t *draf
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);
 
-/** A broadcast down two trees (coll_pipering_decide_two_trees.c). */
-void mca_coll_pipering_plan_two_trees(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_route_two_trees(mca_coll_pipering_draft_t *draft);
-
 /** A vector that is scattered and gathered along a ring (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft);

@@ -243,13 +243,12 @@ bool mca_coll_pipering_plan_make(mca_coll_pipering_plan_t *plan,
     if (!take_scratch(&draft)) {
         return false;
     }
-    plan->cut.split = (mca_coll_pipering_split_t) key->params.block_split;
     plan->equation2 = 0;
     mca_coll_pipering_choose(&draft);
     mca_coll_pipering_plan_route(plan, facts);
     plan->shared = facts->nodes < facts->ranks && !mca_coll_pipering_in_rounds(plan->row)
                    && mca_coll_pipering_can_share(&key->params,
-                                                  plan->cut.block_size * key->sizes.unit);
+                                                  plan->block_size * key->sizes.unit);
     free(draft.blocks);
     return true;
 }

@@ -42,7 +42,6 @@ typedef enum {
 typedef struct mca_coll_pipering_params_t {
     int algorithm;   /**< mca_coll_pipering_algorithm_t */
     int block_model; /**< mca_coll_pipering_block_model_t */
-    int block_split; /**< mca_coll_pipering_split_t */
     int window;      /**< blocks, 0: chosen from the block size */
     size_t block_size;
     size_t min_total;

@@ -16,7 +16,6 @@
 
 #include "coll_pipering_draft.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_two_trees.h"
 
 /*
  * On one node blocks that stay in a cache on their way replace vectors that do not,
@@ -69,12 +68,6 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .pipes = 1, .links = 2,                                                 \
     .help = "pipelined ring, whatever the size", .text = "pipelined ring",  \
     .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring
-#define LINEAR_RING                                                         \
-    .algorithm = MCA_COLL_PIPERING_LINEAR_RING, .value = "linear_ring",     \
-    .pipes = 1, .links = 2,                                                 \
-    .help = "one block a rank, in rank order", .text = "linear ring",       \
-    .whole = true, .forced = true,                                          \
-    .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring
 #define DOUBLING                                                            \
     .algorithm = MCA_COLL_PIPERING_DOUBLING, .value = "recursive_doubling", \
     .help = "in rounds; dissemination if the ranks are no power of two",    \
@@ -124,27 +117,14 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
 
 static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, RING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHERV, LINEAR_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, DOUBLING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, DISSEMINATION},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER_CYCLES},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, RING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHER, LINEAR_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, DOUBLING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, DISSEMINATION},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, GATHER_CYCLES},
     {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
-    {.collective = MCA_COLL_PIPERING_BCAST,
-     .algorithm = MCA_COLL_PIPERING_TWO_TREES,
-     .value = "two_trees",
-     .help = "half of the blocks down each of two binary trees of nodes",
-     .text = "two trees",
-     .pipes = 2,
-     .links = MCA_COLL_PIPERING_TREE_DOWNS,
-     .crosses = true,
-     .forced = true,
-     .plan = mca_coll_pipering_plan_two_trees,
-     .route = mca_coll_pipering_route_two_trees},
     {.collective = MCA_COLL_PIPERING_BCAST,
      MESH_TREES,
      .help = "parts down spanning trees of a mesh that share no link; without one: pipeline"},
@@ -168,17 +148,6 @@ static const mca_coll_pipering_row_t rows[] = {
      .text = "merged pipelines",
      .pipes = 2,
      .links = 2,
-     .plan = mca_coll_pipering_plan_chain,
-     .route = mca_coll_pipering_route_chain},
-    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
-     .algorithm = MCA_COLL_PIPERING_SERIAL,
-     .value = "serial",
-     .help = "one after the other",
-     .text = "serial pipelines",
-     .pipes = 2,
-     .links = 2,
-     .serial = true,
-     .forced = true,
      .plan = mca_coll_pipering_plan_chain,
      .route = mca_coll_pipering_route_chain},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,

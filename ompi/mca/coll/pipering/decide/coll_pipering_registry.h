@@ -28,18 +28,18 @@ struct mca_coll_pipering_draft_t;
 struct mca_coll_pipering_plan_t;
 struct mca_coll_pipering_ways_t;
 
-/** Values of the variables of algorithms. Tools may have stored them: none ever changes. */
+/**
+ * Values of the variables of algorithms. Tools may have stored them: none ever changes, and none of
+ * an algorithm that is gone (2, 6, 9) is given to another one.
+ */
 typedef enum {
     MCA_COLL_PIPERING_AUTO = 0,
     MCA_COLL_PIPERING_RING = 1,
-    MCA_COLL_PIPERING_LINEAR_RING = 2,
     MCA_COLL_PIPERING_OFF = 3,
     MCA_COLL_PIPERING_PIPELINE = 4,
     MCA_COLL_PIPERING_MERGED = 5,
-    MCA_COLL_PIPERING_SERIAL = 6,
     MCA_COLL_PIPERING_DOUBLING = 7,
     MCA_COLL_PIPERING_DISSEMINATION = 8,
-    MCA_COLL_PIPERING_TWO_TREES = 9,
     MCA_COLL_PIPERING_MESH_TREES = 10,
     MCA_COLL_PIPERING_MESH_PATH = 11,
     MCA_COLL_PIPERING_MESH_CYCLES = 12,
@@ -68,10 +68,7 @@ typedef struct mca_coll_pipering_row_t {
     int links;     /**< ... and links in, or out, that a rank has in one at most */
     /** Sets both for an algorithm that goes along a mesh; NULL: it needs none. */
     void (*room)(const struct mca_coll_pipering_ways_t *ways, int *pipes, int *links);
-    bool whole;    /**< contributions are not cut into blocks */
     bool scatters; /**< its pipelines go around the ring, one after the other */
-    bool serial;   /**< a pipeline begins when the one before is over */
-    bool crosses;  /**< its pipelines enter a node at the same time, so none shows a link's rate */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);
     /** The routes of a rank by a plan that is made; NULL: there are none, or `plan` makes them. */
     void (*route)(struct mca_coll_pipering_draft_t *draft);

@@ -55,7 +55,7 @@ bool mca_coll_pipering_stream_shows(mca_coll_pipering_context_t *context,
     if (context->streamed || !mca_coll_pipering_machine_doubted(machine)
         || 0 < plan->key.params.beta || plan->key.order_matters
         || 2 > mca_coll_pipering_setup_nodes(context->setup)
-        || mca_coll_pipering_in_rounds(plan->row) || plan->row->crosses
+        || mca_coll_pipering_in_rounds(plan->row)
         || MCA_COLL_PIPERING_SHOWN_BYTES > plan->total
         || MCA_COLL_PIPERING_SHOWN_BLOCKS * mca_coll_pipering_plan_length(plan)
                > (double) plan->total) {

@@ -90,8 +90,7 @@ void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, size_t mo
 
 /** What both ends of a link must have alike of a call, for there to be no wrong data. */
 typedef struct mca_coll_pipering_terms_t {
-    int32_t collective; /**< mca_coll_pipering_collective_t */
-    int32_t split;      /**< mca_coll_pipering_split_t */
+    uint64_t collective; /**< mca_coll_pipering_collective_t */
     uint64_t block_size, bytes, blocks; /**< B, and the stream's; in bytes */
 } mca_coll_pipering_terms_t;
 
@@ -258,7 +257,7 @@ typedef struct mca_coll_pipering_pipe_args_t {
     const size_t *bytes; /**< [route->ring->size] by rank, in units */
     size_t largest;      /**< of these */
     int some;            /**< the first rank that has any */
-    mca_coll_pipering_cut_t cut; /**< in units */
+    size_t block_size; /**< in units */
     mca_coll_pipering_unit_t unit;
     unsigned window;                        /**< blocks ahead, at least 2 */
     unsigned ahead; /**< the same in a ring buffer, 0: as many as fit */

@@ -39,8 +39,7 @@ static mca_coll_pipering_terms_t terms_of(const mca_coll_pipering_pipe_args_t *a
                                           mca_coll_pipering_volume_t volume)
 {
     return (mca_coll_pipering_terms_t){.collective = args->collective,
-                                       .split = (int32_t) args->cut.split,
-                                       .block_size = args->cut.block_size * args->unit.size,
+                                       .block_size = args->block_size * args->unit.size,
                                        .bytes = volume.bytes * args->unit.size,
                                        .blocks = volume.blocks};
 }
@@ -215,12 +214,10 @@ static const char *find_difference(const mca_coll_pipering_terms_t *here,
     const struct {
         const char *what;
         uint64_t here, there;
-    } parts[] = {{"the collective (by its number)", (uint64_t) here->collective,
-                  (uint64_t) there->collective},
+    } parts[] = {{"the collective (by its number)", here->collective,
+                  there->collective},
                  {"the number of bytes", here->bytes, there->bytes},
                  {"the size of blocks in bytes", here->block_size, there->block_size},
-                 {"how a contribution is cut (0: even blocks, 1: full ones)",
-                  (uint64_t) here->split, (uint64_t) there->split},
                  {"the number of blocks", here->blocks, there->blocks}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {

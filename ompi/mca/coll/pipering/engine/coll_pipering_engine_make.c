@@ -51,7 +51,7 @@ bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, in
 static void init_walk(mca_coll_pipering_walk_t *walk, const mca_coll_pipering_pipe_args_t *args,
                       mca_coll_pipering_stream_t stream)
 {
-    mca_coll_pipering_walk_init(walk, args->route->ring, args->bytes, args->cut, stream);
+    mca_coll_pipering_walk_init(walk, args->route->ring, args->bytes, args->block_size, stream);
 }
 
 static void init_own(mca_coll_pipering_source_t *own, const mca_coll_pipering_pipe_args_t *args)
@@ -213,7 +213,7 @@ static uint64_t count_slots(mca_coll_pipering_pipe_t *pipe)
 static size_t measure_slot(mca_coll_pipering_pipe_t *pipe,
                            const mca_coll_pipering_pipe_args_t *args)
 {
-    size_t largest = (size_t) mca_coll_pipering_at_most(args->largest, args->cut.block_size);
+    size_t largest = (size_t) mca_coll_pipering_at_most(args->largest, args->block_size);
 
     if (NULL != pipe->unit.type) {
         ptrdiff_t gap = 0;

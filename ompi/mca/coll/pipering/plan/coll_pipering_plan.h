@@ -38,6 +38,5 @@
 #include "coll_pipering_plan_outliers.h"
 #include "coll_pipering_plan_ring.h"
 #include "coll_pipering_plan_route.h"
-#include "coll_pipering_plan_two_trees.h"
 
 #endif

@@ -24,17 +24,11 @@
 
 #include "coll_pipering_plan_blocks.h"
 
-void mca_coll_pipering_cut_block(size_t bytes, mca_coll_pipering_cut_t cut, size_t k,
+void mca_coll_pipering_cut_block(size_t bytes, size_t block_size, size_t k,
                                  size_t *offset, size_t *length)
 {
-    if (MCA_COLL_PIPERING_SPLIT_FULL == cut.split) {
-        *offset = k * cut.block_size;
-        *length = bytes - *offset < cut.block_size ? bytes - *offset : cut.block_size;
-        return;
-    }
-
     /* the first `longer` blocks are one byte longer than the others */
-    const size_t blocks = mca_coll_pipering_blocks(bytes, cut.block_size);
+    const size_t blocks = mca_coll_pipering_blocks(bytes, block_size);
     const size_t shorter_size = bytes / blocks, longer = bytes % blocks;
 
     *offset = k * shorter_size + (k < longer ? k : longer);
@@ -71,7 +65,7 @@ static void skip_empties(mca_coll_pipering_walk_t *walk)
     while (walk->rest.origins > 0) {
         const int rank = walk->ring->rank[walk->rest.position];
         share_blocks(walk->rest, rank,
-                     mca_coll_pipering_blocks(walk->bytes[rank], walk->cut.block_size),
+                     mca_coll_pipering_blocks(walk->bytes[rank], walk->block_size),
                      &walk->next, &walk->end);
         if (walk->next < walk->end) {
             return;
@@ -82,11 +76,11 @@ static void skip_empties(mca_coll_pipering_walk_t *walk)
 
 void mca_coll_pipering_walk_init(mca_coll_pipering_walk_t *walk,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                                 mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream)
+                                 size_t block_size, mca_coll_pipering_stream_t stream)
 {
     walk->ring = ring;
     walk->bytes = bytes;
-    walk->cut = cut;
+    walk->block_size = block_size;
     walk->rest = stream;
     skip_empties(walk);
 }
@@ -98,7 +92,7 @@ bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_piperi
     }
 
     block->rank = walk->ring->rank[walk->rest.position];
-    mca_coll_pipering_cut_block(walk->bytes[block->rank], walk->cut, (size_t) walk->next,
+    mca_coll_pipering_cut_block(walk->bytes[block->rank], walk->block_size, (size_t) walk->next,
                                 &block->offset, &block->length);
     if (++walk->next == walk->end) {
         step_back(walk);
@@ -129,19 +123,19 @@ mca_coll_pipering_stream_t mca_coll_pipering_stream_trim(const mca_coll_pipering
 }
 
 /* Where block k of a contribution begins; k may be the number of its blocks. */
-static size_t block_begin(size_t bytes, mca_coll_pipering_cut_t cut, uint64_t k, uint64_t blocks)
+static size_t block_begin(size_t bytes, size_t block_size, uint64_t k, uint64_t blocks)
 {
     size_t offset = bytes, length;
 
     if (k < blocks) {
-        mca_coll_pipering_cut_block(bytes, cut, (size_t) k, &offset, &length);
+        mca_coll_pipering_cut_block(bytes, block_size, (size_t) k, &offset, &length);
     }
     return offset;
 }
 
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
                                                            const size_t *bytes,
-                                                           mca_coll_pipering_cut_t cut,
+                                                           size_t block_size,
                                                            mca_coll_pipering_stream_t stream)
 {
     mca_coll_pipering_volume_t volume = {0, 0};
@@ -150,13 +144,13 @@ mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_piperi
         const int position = (stream.position - i + ring->size) % ring->size;
         const int rank = ring->rank[position];
         const size_t m = bytes[rank];
-        const uint64_t blocks = mca_coll_pipering_blocks(m, cut.block_size);
+        const uint64_t blocks = mca_coll_pipering_blocks(m, block_size);
         uint64_t from, to;
 
         share_blocks(stream, rank, blocks, &from, &to);
         volume.blocks += to - from;
         volume.bytes += 1 < stream.parts
-                            ? block_begin(m, cut, to, blocks) - block_begin(m, cut, from, blocks)
+                            ? block_begin(m, block_size, to, blocks) - block_begin(m, block_size, from, blocks)
                             : m;
     }
     return volume;

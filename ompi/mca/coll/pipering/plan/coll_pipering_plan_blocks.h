@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Blocks: how contributions are cut, and the streams of blocks that pass the links of a ring
+ * Blocks: how contributions are block_size, and the streams of blocks that pass the links of a ring
  * (plan_blocks).
  */
 
@@ -26,18 +26,6 @@
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
 #endif
-
-/** How a contribution is cut into its b_i blocks (paper 2.3). */
-typedef enum {
-    MCA_COLL_PIPERING_SPLIT_EVEN, /**< sizes differ by at most one byte */
-    MCA_COLL_PIPERING_SPLIT_FULL  /**< blocks of B bytes; the last one is the remainder */
-} mca_coll_pipering_split_t;
-
-/** How contributions are cut into blocks. */
-typedef struct mca_coll_pipering_cut_t {
-    size_t block_size; /**< B, at least 1 */
-    mca_coll_pipering_split_t split;
-} mca_coll_pipering_cut_t;
 
 /** One block: bytes [offset, offset + length) of the contribution of rank. */
 typedef struct mca_coll_pipering_block_t {
@@ -62,7 +50,7 @@ typedef struct mca_coll_pipering_stream_t {
 typedef struct mca_coll_pipering_walk_t {
     const mca_coll_pipering_ring_t *ring;
     const size_t *bytes; /**< [p] contributions by rank */
-    mca_coll_pipering_cut_t cut;
+    size_t block_size;   /**< B, at least 1 */
     mca_coll_pipering_stream_t rest; /**< from the current origin on */
     uint64_t next;                   /**< next block of the current origin */
     uint64_t end;                    /**< behind the last one of it that the stream carries */
@@ -80,14 +68,17 @@ static inline uint64_t mca_coll_pipering_blocks(size_t bytes, size_t block_size)
     return bytes / block_size + (0 != bytes % block_size);
 }
 
-/** Offset and length, in bytes, of block k of a contribution of `bytes` bytes; k < b_i. */
-void mca_coll_pipering_cut_block(size_t bytes, mca_coll_pipering_cut_t cut, size_t k,
+/**
+ * Offset and length, in bytes, of block k of a contribution of `bytes` bytes; k < b_i. The sizes
+ * of its blocks differ by at most one byte (paper 2.3).
+ */
+void mca_coll_pipering_cut_block(size_t bytes, size_t block_size, size_t k,
                                  size_t *offset, size_t *length);
 
 /** Starts a walk over a stream; `bytes` [p] by rank is borrowed. */
 void mca_coll_pipering_walk_init(mca_coll_pipering_walk_t *walk,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                                 mca_coll_pipering_cut_t cut, mca_coll_pipering_stream_t stream);
+                                 size_t block_size, mca_coll_pipering_stream_t stream);
 
 /** The next block of the stream; at its end false, and `block` is left as it is. */
 bool mca_coll_pipering_walk_next(mca_coll_pipering_walk_t *walk, mca_coll_pipering_block_t *block);
@@ -103,7 +94,7 @@ mca_coll_pipering_stream_t mca_coll_pipering_stream_trim(const mca_coll_pipering
 /** Blocks and bytes of a whole stream. O(origins). */
 mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_pipering_ring_t *ring,
                                                            const size_t *bytes,
-                                                           mca_coll_pipering_cut_t cut,
+                                                           size_t block_size,
                                                            mca_coll_pipering_stream_t stream);
 
 #if defined(c_plusplus) || defined(__cplusplus)

@@ -318,22 +318,24 @@ static double pass_time(const mca_coll_pipering_link_cost_t *link, double size, 
     return mca_coll_pipering_stream_time(link, 1, size) + link->latency + size * combine;
 }
 
-/* The blocks of a chunk: how many and how large on average, and the first of the largest chunk. */
+/* The blocks of a chunk, on average; and the largest of any. */
 typedef struct {
-    double count, size, first;
+    double count, size, largest;
 } chunk_t;
 
 static chunk_t mean_chunk(const mca_coll_pipering_ring_allreduce_problem_t *ring,
                           size_t block_size)
 {
+    const double bytes = (double) ring->bytes, less = (double) (ring->bytes - ring->unit);
+    const double many = (double) mca_coll_pipering_blocks(ring->bytes, block_size);
+    const double few = (double) mca_coll_pipering_blocks(ring->bytes - ring->unit, block_size);
     const double larger = ring->larger, smaller = ring->ranks - ring->larger;
-    const size_t less = ring->bytes - ring->unit;
-    const double blocks = larger * (double) mca_coll_pipering_blocks(ring->bytes, block_size)
-                          + smaller * (double) mca_coll_pipering_blocks(less, block_size);
+    const double blocks = larger * many + smaller * few;
 
     return (chunk_t){.count = blocks / ring->ranks,
-                     .size = (larger * (double) ring->bytes + smaller * (double) less) / blocks,
-                     .first = fmin((double) block_size, (double) ring->bytes)};
+                     .size = (larger * bytes + smaller * less) / blocks,
+                     .largest = 0 < smaller && 0 < few ? fmax(bytes / many, less / few)
+                                                       : bytes / many};
 }
 
 /*
@@ -350,8 +352,9 @@ static double way_time(const mca_coll_pipering_ring_allreduce_problem_t *ring, w
     const double carried = fmax(0 < way.across ? way.chunks * far : 0,
                                 0 < way.inside ? (ring->ranks - 1) * near : 0);
 
-    return fmax(chunk.count * carried, way.across * pass_time(net, chunk.first, combine)
-                                           + way.inside * pass_time(local, chunk.first, combine));
+    return fmax(chunk.count * carried, way.across * pass_time(net, chunk.largest, combine)
+                                           + way.inside
+                                                 * pass_time(local, chunk.largest, combine));
 }
 
 /* Seconds of the processors of all ranks: each chunk goes around twice. */

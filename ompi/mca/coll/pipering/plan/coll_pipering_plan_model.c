@@ -234,15 +234,12 @@ double mca_coll_pipering_time(const mca_coll_pipering_problem_t *problem, size_t
                                           work_of(problem, &members), ring->size);
 }
 
-static double equation2_denominator(double p, double z, bool printed)
+static double equation2_denominator(double p, double z)
 {
-    if (printed) {
-        return (p + z) / 2 - 1 + floor(z / (p - z));
-    }
     return 0 == z ? (p - 1) / 2 : (p - z) / 2 - 1 + ceil(z / (p - z));
 }
 
-size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed)
+size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem)
 {
     const mca_coll_pipering_link_cost_t *link = member_link(problem);
     size_t total = 0, largest = 0, least = SIZE_MAX;
@@ -259,12 +256,12 @@ size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, b
         return 1;
     }
 
-    const double below = equation2_denominator(problem->ring->size, z, printed);
+    const double below = equation2_denominator(problem->ring->size, z);
     if (least == largest || 0 >= below) {
         return largest;
     }
 
-    const double m = (double) (printed ? total : total - least);
+    const double m = (double) (total - least);
     const double size = sqrt(m * link->alpha / link->beta / below);
 
     return size < 1 ? 1 : size < (double) largest ? (size_t) size : largest;

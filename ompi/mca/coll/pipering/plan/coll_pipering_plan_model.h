@@ -29,10 +29,8 @@ extern "C" {
 
 /** How B is chosen (paper 2.4). */
 typedef enum {
-    MCA_COLL_PIPERING_MODEL_SEARCH,            /**< least modelled time over candidate sizes */
-    MCA_COLL_PIPERING_MODEL_EQUATION2,         /**< equation (2), corrected */
-    MCA_COLL_PIPERING_MODEL_EQUATION2_PRINTED, /**< equation (2) as printed */
-    MCA_COLL_PIPERING_MODEL_FIXED              /**< the size given by the user */
+    MCA_COLL_PIPERING_MODEL_SEARCH,   /**< least modelled time over candidate sizes */
+    MCA_COLL_PIPERING_MODEL_EQUATION2 /**< equation (2), corrected */
 } mca_coll_pipering_block_model_t;
 
 /**
@@ -57,10 +55,10 @@ uint64_t mca_coll_pipering_model_rounds(const mca_coll_pipering_problem_t *probl
                                         size_t block_size);
 
 /**
- * B in bytes by equation (2), corrected or as printed; at least 1, at most the largest
- * contribution, which is the result for a regular problem.
+ * B in bytes by equation (2), corrected; at least 1, at most the largest contribution, which is
+ * the result for a regular problem.
  */
-size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem, bool printed);
+size_t mca_coll_pipering_equation2(const mca_coll_pipering_problem_t *problem);
 
 /** The block size of least modelled time for a call along the ring, in bytes. */
 size_t mca_coll_pipering_search(const mca_coll_pipering_problem_t *problem);

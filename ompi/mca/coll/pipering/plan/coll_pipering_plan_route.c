@@ -288,20 +288,20 @@ void mca_coll_pipering_route_shift_tags(mca_coll_pipering_route_t *route, int ta
 }
 
 void mca_coll_pipering_route_measure(mca_coll_pipering_route_t *route, const size_t *bytes,
-                                     mca_coll_pipering_cut_t cut, const int *node_of, int me)
+                                     size_t block_size, const int *node_of, int me)
 {
     const mca_coll_pipering_ring_t *ring = route->ring;
 
-    route->own_volume = mca_coll_pipering_stream_volume(ring, bytes, cut, route->own);
+    route->own_volume = mca_coll_pipering_stream_volume(ring, bytes, block_size, route->own);
     for (int i = 0; i < route->ins; ++i) {
         mca_coll_pipering_in_t *in = &route->in[i];
         in->local = node_of[in->peer] == node_of[me];
-        in->volume = mca_coll_pipering_stream_volume(ring, bytes, cut, in->stream);
+        in->volume = mca_coll_pipering_stream_volume(ring, bytes, block_size, in->stream);
     }
     for (int i = 0; i < route->outs; ++i) {
         mca_coll_pipering_out_t *out = &route->out[i];
         out->local = node_of[out->peer] == node_of[me];
-        out->volume = mca_coll_pipering_stream_volume(ring, bytes, cut, out->forward);
+        out->volume = mca_coll_pipering_stream_volume(ring, bytes, block_size, out->forward);
         if (out->own) {
             out->volume.blocks += route->own_volume.blocks;
             out->volume.bytes += route->own_volume.bytes;

@@ -131,7 +131,7 @@ void mca_coll_pipering_route_shift_tags(mca_coll_pipering_route_t *route, int ta
  * each. O(all origins).
  */
 void mca_coll_pipering_route_measure(mca_coll_pipering_route_t *route, const size_t *bytes,
-                                     mca_coll_pipering_cut_t cut, const int *node_of, int me);
+                                     size_t block_size, const int *node_of, int me);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }
