@@ -248,7 +248,7 @@ static void test_packets(void)
 
     knob_set("coll_pipering_alltoall_algorithm", PERMUTED);
     for (int i = 0; i < 3; i++) {
-        knob_set("coll_pipering_mesh_packet", packets[i].bytes);
+        knob_set("coll_pipering_block_size", packets[i].bytes);
         const uint64_t sent = knob_counter("coll_pipering_alltoall_messages_sent");
         const bool right = run_kinds(100, 1, 1, false, BLOCKING);
         const uint64_t more = knob_counter("coll_pipering_alltoall_messages_sent") - sent;
@@ -256,7 +256,7 @@ static void test_packets(void)
                   right ? "not so" : "wrong data", "400 bytes in packets of %d: %d messages each",
                   packets[i].bytes, packets[i].messages);
     }
-    knob_set("coll_pipering_mesh_packet", 0);
+    knob_set("coll_pipering_block_size", 0);
 }
 
 int main(int argc, char **argv)
@@ -267,9 +267,6 @@ int main(int argc, char **argv)
     }
     make_kinds();
     test_data(PERMUTED, "permuted");
-    knob_set("coll_pipering_alltoall_permute", 0);
-    test_data(PERMUTED, "by rank");
-    knob_set("coll_pipering_alltoall_permute", 1);
     test_data(BINS, "bins");
     test_data(AUTO, "auto");
     test_served();

@@ -17,7 +17,7 @@ on_one "as it comes" 4 60 "$bin/applications"
 on_nodes "as it comes" 3,1,2 cyclic 60 "$bin/applications"
 on_nodes "as it comes" 2,2,2,2 block 60 "$bin/applications"
 on_nodes "without the component" 2,2 block 60 --mca coll ^pipering "$bin/applications"
-for algorithm in $(values coll_pipering_alltoallw_algorithm bins rotated ordered round_robin off)
+for algorithm in $(values coll_pipering_alltoallw_algorithm bins permuted off)
 do
     on_nodes "$algorithm" 3,1,2 block 60 --mca coll_pipering_alltoallw_algorithm "$algorithm" \
         "$bin/applications"

@@ -220,8 +220,8 @@ static void try_pipelines(const char *setting, int most, bool forced)
 
 /* ---- exchanges ---- */
 
-static const char *const algorithms[] = {"auto", "bins", "rotated", "ordered", "round robin"};
-#define ALGORITHMS 5
+static const char *const algorithms[] = {"auto", "bins"};
+#define ALGORITHMS 2
 
 static void choose(int algorithm)
 {

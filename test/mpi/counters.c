@@ -158,7 +158,7 @@ static void expect_rounds(place_t *place, const knob_setting_t *setting, bool la
 
     memset(place->blocks, 0, (size_t) place->size * sizeof(*place->blocks));
     mca_coll_pipering_order(ring, place->node_of, place->blocks,
-                            setting->nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0, place->scratch);
+                            MCA_COLL_PIPERING_ORDER_NODES, place->scratch);
     if (lanes && mca_coll_pipering_grid_fits(ring)) {
         grid.lanes = ring->size / ring->nodes;
     }
@@ -184,8 +184,7 @@ static void expect_rounds(place_t *place, const knob_setting_t *setting, bool la
 /** What the plan of a ring says of this rank. */
 static void expect_ring(place_t *place, const knob_setting_t *setting, uint64_t *wanted)
 {
-    const unsigned flags = (setting->nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
-                           | (setting->empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
+    const unsigned flags = MCA_COLL_PIPERING_ORDER_NODES | MCA_COLL_PIPERING_ORDER_EMPTIES;
     const size_t block_size = setting->block_size;
     mca_coll_pipering_ring_t *ring = &place->ring;
     mca_coll_pipering_route_t *route = mca_coll_pipering_routes_bind(place->route, 1, LINKS,
@@ -300,16 +299,14 @@ static bool run_once(place_t *place, int shape, bool nonblocking, layout_t *layo
 }
 
 static const knob_setting_t settings[] = {
-    {"ring, 16 KiB", KNOB_RING, KNOB_SEARCH, 16384, 0, true, true, false},
-    {"ring, blocks of 1000 bytes", KNOB_RING, KNOB_SEARCH, 1000, 0, true, true, false},
-    {"ring, empties where they are", KNOB_RING, KNOB_SEARCH, 5000, 3, true, false, false},
-    {"ring over ranks", KNOB_RING, KNOB_SEARCH, 16384, 0, false, true, false},
-    {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, true, true, false},
-    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, true, true, false},
-    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, true, true, true},
-    {"dissemination over ranks", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, false, true, false},
+    {"ring, 16 KiB", KNOB_RING, KNOB_SEARCH, 16384, 0, false},
+    {"ring, blocks of 1000 bytes", KNOB_RING, KNOB_SEARCH, 1000, 0, false},
+    {"ring, window of 3", KNOB_RING, KNOB_SEARCH, 5000, 3, false},
+    {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, false},
+    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, false},
+    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, true},
 };
-enum { WHOLE = 4, DOUBLING = 5 }; /* of them */
+enum { WHOLE = 3, DOUBLING = 4 }; /* of them */
 #define SETTINGS ((int) (sizeof(settings) / sizeof(settings[0])))
 
 static bool in_rounds(const knob_setting_t *setting)
@@ -340,7 +337,7 @@ static bool as_planned(place_t *place, const knob_setting_t *setting, const uint
 static bool try_call(place_t *place, int shape, int n, layout_t *layout, char *fault, size_t room)
 {
     const knob_setting_t *setting = &settings[n];
-    bool whole = setting->nodes && KNOB_RING == setting->algorithm, right;
+    bool whole = KNOB_RING == setting->algorithm, right;
     uint64_t before[COUNTERS], got[COUNTERS];
     char why[200] = "wrong result", laws[200];
 
@@ -404,20 +401,16 @@ static void try_whole(place_t *place)
 
 #define NEVER (1 << 30) /* bytes in all, more than any of these calls is about */
 
-/** Variables that say when exchanges in rounds are considered, and whether one is made. */
+/** Calls about so many bytes at most may be exchanges in rounds; whether one is made. */
 static const struct {
     const char *name;
     int shape;
-    int rounds_min, rounds_max;
-    double threshold, fraction;
+    int most;
     bool rounds;
 } choices[] = {
-    {"outliers", OUTLIER, NEVER, NEVER, 8, 0.125, true},
-    {"outliers that are not large enough", OUTLIER, NEVER, NEVER, 3000, 0.125, false},
-    {"outliers where none may be", OUTLIER, NEVER, NEVER, 8, 0, false},
-    {"outliers among too many bytes", OUTLIER, NEVER, 150000, 8, 0.125, false},
-    {"no outliers", REGULAR, NEVER, NEVER, 8, 0.125, false},
-    {"no outliers, but enough bytes", REGULAR, 60000, NEVER, 8, 0.125, true},
+    {"an outlier", OUTLIER, NEVER, true},
+    {"an outlier among too many bytes", OUTLIER, 150000, false},
+    {"no outliers", REGULAR, NEVER, true},
 };
 
 /** With costs that make every message dear, and all contributions together. */
@@ -435,10 +428,7 @@ static void set_choice(place_t *place, int n)
     }
     place->packed = NEVER;
     knob_set("coll_pipering_rounds_packed", NEVER);
-    knob_set("coll_pipering_rounds_min_total", choices[n].rounds_min);
-    knob_set("coll_pipering_rounds_max_total", choices[n].rounds_max);
-    knob_set("coll_pipering_outlier_threshold", choices[n].threshold);
-    knob_set("coll_pipering_outlier_fraction", choices[n].fraction);
+    knob_set("coll_pipering_rounds_max_total", choices[n].most);
 }
 
 /**

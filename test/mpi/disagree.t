@@ -56,7 +56,7 @@ done
 counts 3 iallgatherv Iallgatherv --mca coll_pipering_allgatherv_algorithm ring "${blocks[@]}"
 
 # The receiver alone sees it: both errors are known.
-for algorithm in bins round_robin; do
+for algorithm in bins permuted; do
     exchange=(--mca coll_pipering_alltoallv_algorithm "$algorithm"
         --mca coll_pipering_alltoallw_algorithm "$algorithm")
     for call in alltoallv ialltoallw; do

@@ -81,14 +81,10 @@ static knob_setting_t random_setting(dice_t *dice)
         setting.block_size = n < 5 ? sizes[n] : (size_t) dice_between(dice, 1, 9000);
     }
     setting.window = windows[dice_roll(dice, 6)];
-    setting.nodes = dice_once_in(dice, 2);
-    setting.empties = dice_once_in(dice, 2);
     setting.alone = dice_once_in(dice, 3);
     random_algorithms(dice);
     if (component) {
         knob_set("coll_pipering_min_total", dice_roll(dice, 3) * 700);
-        knob_set("coll_pipering_rounds_min_total", dice_roll(dice, 3) * 700);
-        knob_set("coll_pipering_outlier_min_total", dice_roll(dice, 3) * 700);
     }
     return setting;
 }

@@ -47,7 +47,6 @@ static const struct {
 typedef struct way_t {
     const char *name;
     size_t block_size;
-    bool ring_buffer;
     size_t ring_buffer_size;
     fold_form_t form;
     bool gaps; /**< between the elements: a reduction does not copy these as bytes */
@@ -55,15 +54,14 @@ typedef struct way_t {
 } way_t;
 
 static const way_t ways[] = {
-    {"blocks of 64 bytes", 64, true, 4096, FOLD_BLOCKING, false, true},
-    {"blocks of half a buffer", 2048, true, 4096, FOLD_NONBLOCKING, false, true},
-    {"blocks of more than half a buffer", 2052, true, 4096, FOLD_BLOCKING, false, false},
-    {"buffers of the next smaller size", 2048, true, 8191, FOLD_BLOCKING, false, true},
-    {"switched off", 1024, false, 4096, FOLD_BLOCKING, false, false},
-    {"buffers of 0 bytes", 1024, true, 0, FOLD_BLOCKING, false, false},
-    {"buffers of fewer bytes than there can be", 1024, true, 4095, FOLD_BLOCKING, false, false},
-    {"persistent calls", 1024, true, 4096, FOLD_PERSISTENT, false, true},
-    {"elements with gaps", 1024, true, 4096, FOLD_BLOCKING, true, true},
+    {"blocks of 64 bytes", 64, 4096, FOLD_BLOCKING, false, true},
+    {"blocks of half a buffer", 2048, 4096, FOLD_NONBLOCKING, false, true},
+    {"blocks of more than half a buffer", 2052, 4096, FOLD_BLOCKING, false, false},
+    {"buffers of the next smaller size", 2048, 8191, FOLD_BLOCKING, false, true},
+    {"buffers of 0 bytes", 1024, 0, FOLD_BLOCKING, false, false},
+    {"buffers of fewer bytes than there can be", 1024, 4095, FOLD_BLOCKING, false, false},
+    {"persistent calls", 1024, 4096, FOLD_PERSISTENT, false, true},
+    {"elements with gaps", 1024, 4096, FOLD_BLOCKING, true, true},
 };
 #define WAYS ((int) (sizeof(ways) / sizeof(ways[0])))
 
@@ -199,7 +197,6 @@ static int run(const call_t *call)
 static void set_way(const way_t *way, kind_t kind)
 {
     knob_set("coll_pipering_block_size", (double) way->block_size);
-    knob_set("coll_pipering_ring_buffer", way->ring_buffer);
     knob_set("coll_pipering_ring_buffer_size", (double) way->ring_buffer_size);
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     knob_folds(KNOB_PIPELINE, kinds[kind].both_ways);

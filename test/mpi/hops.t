@@ -25,7 +25,6 @@ on_one "ring buffers" 2 60 "$bin/hops"
 on_one "ring buffers" 4 60 "$bin/hops"
 on_nodes "ring buffers" 3,3 block 60 "$bin/hops"
 on_nodes "ring buffers" 3,3 cyclic 60 "$bin/hops"
-on_one "ring buffers, no overlap" 3 60 --mca coll_pipering_overlap 0 "$bin/hops"
 on_one "buffers of other sizes from call to call" 3 60 -x CHANGES=1 "$bin/hops"
 
 # ---- many calls at once ----
@@ -35,7 +34,7 @@ for p in 2 3 5; do
 done
 on_nodes "rows of calls" 3,3 block 60 "${replay[@]}" "$bin/rush"
 on_nodes "rows of calls" 3,3 cyclic 60 "${replay[@]}" "$bin/rush"
-small=(--mca coll_pipering_ring_buffer_size 4096 --mca coll_pipering_ring_buffer_blocks 2)
+small=(--mca coll_pipering_ring_buffer_size 4096)
 on_one "threads, small ring buffers" 3 60 -x SEED="$seed" "${small[@]}" "$bin/threads"
 
 # ---- nothing is left ----

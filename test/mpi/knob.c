@@ -235,15 +235,15 @@ uint64_t knob_counters(const char *start)
 }
 
 const knob_setting_t knob_settings[] = {
-    {"as it is", KNOB_AUTO, KNOB_SEARCH, 0, 0, true, true, false},
-    {"ring", KNOB_RING, KNOB_SEARCH, 0, 0, true, true, false},
-    {"ring, 7 bytes", KNOB_RING, KNOB_SEARCH, 7, 0, true, true, false},
-    {"ring, blocks of 12 bytes, window 1", KNOB_RING, KNOB_SEARCH, 12, 1, true, true, false},
-    {"ring, 4099 bytes, window 3", KNOB_RING, KNOB_SEARCH, 4099, 3, true, false, false},
-    {"ring in rank order, equation 2", KNOB_RING, KNOB_EQUATION2, 0, 0, false, false, false},
-    {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, true, true, false},
-    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, true, true, false},
-    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, false, true, true},
+    {"as it is", KNOB_AUTO, KNOB_SEARCH, 0, 0, false},
+    {"ring", KNOB_RING, KNOB_SEARCH, 0, 0, false},
+    {"ring, 7 bytes", KNOB_RING, KNOB_SEARCH, 7, 0, false},
+    {"ring, blocks of 12 bytes, window 1", KNOB_RING, KNOB_SEARCH, 12, 1, false},
+    {"ring, 4099 bytes, window 3", KNOB_RING, KNOB_SEARCH, 4099, 3, false},
+    {"ring, equation 2", KNOB_RING, KNOB_EQUATION2, 0, 0, false},
+    {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, false},
+    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, false},
+    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, true},
 };
 
 int knob_settings_count(void)
@@ -274,8 +274,6 @@ void knob_apply(const knob_setting_t *setting)
     knob_set("coll_pipering_block_model", setting->model);
     knob_set("coll_pipering_block_size", (double) setting->block_size);
     knob_set("coll_pipering_window", 0 == setting->window ? default_window : setting->window);
-    knob_set("coll_pipering_reorder_nodes", setting->nodes);
-    knob_set("coll_pipering_reorder_empties", setting->empties);
     knob_set("coll_pipering_rounds_packed", setting->alone ? 0 : KNOB_PACKED);
 }
 

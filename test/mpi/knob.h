@@ -70,8 +70,6 @@ typedef struct knob_setting_t {
     int model;
     size_t block_size; /**< 0: as the model says */
     int window;        /**< 0: as it is by default */
-    bool nodes;
-    bool empties;
     bool alone;        /**< in exchanges in rounds each contribution goes alone */
 } knob_setting_t;
 

@@ -293,7 +293,7 @@ static void try_all_far(void)
     MPI_Type_commit(&type);
     MPI_Op_create(add_far, 1, &op);
     for (int form = 0; form < FOLD_FORMS; form++) {
-        knob_folds(KNOB_PIPELINE, both_ways[form]);
+        knob_folds(KNOB_PIPELINE, both_ways[form % 2]);
         for (int call = 0; call < FOLD_CALLS; call++) {
             try_far((fold_call_t) call, (fold_form_t) form, type, op, send, recv);
         }

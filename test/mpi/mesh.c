@@ -287,7 +287,7 @@ static void try_comm(MPI_Comm comm, const char *name)
     for (size_t i = 0; i < ARMS; i++) {
         for (int form = 0; form < FORMS; form++) {
             bool right = true;
-            knob_set("coll_pipering_mesh_packet", (double) packets[(i + (size_t) form) % 3]);
+            knob_set("coll_pipering_block_size", (double) packets[(i + (size_t) form) % 3]);
             for (int root = 0; root < size && MPI_COMM_NULL != comm && right; root++) {
                 right = try_call(&arms[i], (form_t) form, comm, root, fault, sizeof(fault));
             }

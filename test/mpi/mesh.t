@@ -58,14 +58,6 @@ on_one cartesian 6 60 --mca coll_pipering_mesh cartesian "${loud[@]}" "$bin/mesh
 goes cartesian grid "$trees"
 stays cartesian all
 
-# ---- how it is decided ----
-
-on_one "after a meeting" 6 60 --mca coll_pipering_mesh 2x3 --mca coll_pipering_mesh_decision global \
-    --mca coll_pipering_mesh_barrier 1 "${loud[@]}" "$bin/mesh"
-goes "after a meeting" all "$trees"
-stays "after a meeting" unlike
-goes "after a meeting" unlike pipeline
-
 # ---- declarations that are wrong ----
 
 # wrong LABEL MESH PATTERN: one message, and right results without a mesh.

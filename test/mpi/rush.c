@@ -221,11 +221,7 @@ static void free_comms(row_t *row)
 
 static void set_buffers(dice_t *shared)
 {
-    static const int blocks[] = {0, 2, 3};
-
     knob_set("coll_pipering_ring_buffer_size", dice_once_in(shared, 2) ? 4096 : 8192);
-    knob_set("coll_pipering_ring_buffer_blocks", blocks[dice_roll(shared, 3)]);
-    knob_set("coll_pipering_overlap", dice_roll(shared, 2));
 }
 
 static void run_case(void)

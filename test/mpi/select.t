@@ -137,6 +137,6 @@ mute() {
 
 is "names tell their values" "$(
     mute 'auto .*ring.*recursive_doubling.*dissemination.*off' allgatherv_algorithm)$(
-    mute 'auto .*bins.*rotated.*ordered.*round_robin.*off' alltoallw_algorithm)$(
+    mute 'auto .*bins.*permuted.*off' alltoallw_algorithm)$(
     mute 'search.*equation2' block_model)" ""
 finish

@@ -25,7 +25,7 @@
 
 #define CALLS_AT_MOST 4
 
-enum { AUTO, BINS, ROTATED, ORDERED, ROUND_ROBIN, PERMUTED = 6 };
+enum { AUTO = 0, BINS = 1, PERMUTED = 6 };
 
 /* ---- cases ---- */
 
@@ -35,8 +35,6 @@ typedef struct setting_t {
     int window;
     size_t in_place;
     size_t packet;
-    int visit;
-    bool permute;
 } setting_t;
 
 static setting_t random_setting(dice_t *dice)
@@ -44,16 +42,13 @@ static setting_t random_setting(dice_t *dice)
     static const size_t bytes[] = {0, 1, 100, 4096, 1 << 20};
     static const size_t packets[] = {0, 100, 1001, 30000};
     static const int windows[] = {0, 0, 1, 2, 5};
-    static const int algorithms[] = {AUTO,        BINS,     ROTATED, ORDERED,
-                                     ROUND_ROBIN, PERMUTED, PERMUTED};
+    static const int algorithms[] = {AUTO, BINS, PERMUTED};
 
-    return (setting_t){.algorithm = algorithms[dice_roll(dice, 7)],
+    return (setting_t){.algorithm = algorithms[dice_roll(dice, 3)],
                        .small = bytes[dice_roll(dice, 5)],
                        .window = windows[dice_roll(dice, 5)],
                        .in_place = bytes[dice_roll(dice, 5)],
-                       .packet = packets[dice_roll(dice, 4)],
-                       .visit = dice_roll(dice, 4),
-                       .permute = !dice_once_in(dice, 4)};
+                       .packet = packets[dice_roll(dice, 4)]};
 }
 
 static void apply(const setting_t *setting)
@@ -64,9 +59,7 @@ static void apply(const setting_t *setting)
     knob_set("coll_pipering_alltoall_small", (double) setting->small);
     knob_set("coll_pipering_alltoall_window", setting->window);
     knob_set("coll_pipering_alltoall_in_place", (double) setting->in_place);
-    knob_set("coll_pipering_mesh_packet", (double) setting->packet);
-    knob_set("coll_pipering_alltoall_visit", setting->visit);
-    knob_set("coll_pipering_alltoall_permute", setting->permute);
+    knob_set("coll_pipering_block_size", (double) setting->packet);
 }
 
 /**

@@ -35,6 +35,10 @@
 /* Seconds after which a message that must come is missing; on a loaded machine it may take some. */
 #define PATIENCE 100.0
 
+/* Messages of which no more than this are under way, and from how many on that is so. */
+#define MANY_WINDOW 2
+#define MANY 32
+
 /* Bytes that each rank has for another. */
 #define PART 4096
 
@@ -295,14 +299,13 @@ static int count_waiting(int wanted)
     return found;
 }
 
-static void check_many(int many, int wanted)
+static void check_window(int window, int wanted)
 {
-    knob_set("coll_pipering_alltoall_many", many);
-    knob_set("coll_pipering_alltoall_many_window", 1);
+    knob_set("coll_pipering_alltoall_window", window);
     const int waiting = count_waiting(wanted);
-    tap_note("from %d messages on: %d of %d under way", many, waiting, tap_size - 1);
-    tap_check(wanted == waiting, "another number",
-              "%d messages, many from %d on: %d under way", tap_size - 1, many, wanted);
+    tap_note("window %d: %d of %d under way", window, waiting, tap_size - 1);
+    tap_check(wanted == waiting, "another number", "%d messages, window %d: %d under way",
+              tap_size - 1, window, wanted);
 }
 
 int main(int argc, char **argv)
@@ -323,7 +326,8 @@ int main(int argc, char **argv)
         displs[i] = i * PART;
         types[i] = MPI_BYTE;
     }
-    for (int form = 0; form < FORMS; form++) {
+    /* on so many ranks this is all that is looked at */
+    for (int form = 0; MANY >= tap_size && form < FORMS; form++) {
         if (0 < forms[form].tags) {
             check_early(form);
         }
@@ -332,9 +336,8 @@ int main(int argc, char **argv)
             check(form);
         }
     }
-    check_many(tap_size - 1, 1);
-    check_many(tap_size, tap_size - 1);
-    check_many(0, tap_size - 1);
+    check_window(1, 1);
+    check_window(0, MANY > tap_size - 1 ? tap_size - 1 : MANY_WINDOW);
     MPI_Comm_free(&quiet);
     knob_end();
     free(from);

@@ -7,5 +7,6 @@ build tags
 for p in 2 4; do
     on_one tags "$p" 180 --mca mpi_param_check 0 "$bin/tags"
 done
+on_one "many messages" 34 180 --mca mpi_param_check 0 "$bin/tags"
 
 finish

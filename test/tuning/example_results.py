@@ -170,7 +170,7 @@ def calls_of(cluster, kind, coll, dist, total):
 
 
 def choices(kind):
-    kept = [{"variable": "coll_pipering_rounds_min_total", "default": "8192", "chosen": "8192",
+    kept = [{"variable": "coll_pipering_min_total", "default": "8192", "chosen": "8192",
              "reason": "4096 and 16384 are within noise", "gain": 0.004,
              "interval": [-0.011, 0.016]},
             {"variable": "coll_mleader_large", "default": "65536", "chosen": "65536",

@@ -107,7 +107,7 @@ def test_held_out_parts():
 
 # Those whose choice depends on how many ranks there are, and on how many on a node.
 BY_RANKS = ("coll_pipering_alpha", "coll_pipering_block_size", "coll_pipering_rounds_*",
-            "coll_pipering_outlier_*", "coll_pipering_*_algorithm", "coll_pipering_min_total")
+            "coll_pipering_*_algorithm", "coll_pipering_min_total")
 
 
 def test_raced_parts():
@@ -123,7 +123,7 @@ def test_raced_parts():
                 own = calls.shape(call.part, machine)
                 assert 2 <= own.ranks and calls.is_there(call.part, machine), (ranks, call)
                 # Neither between nodes nor inside one is anything to be seen of the other.
-                if knobs.unfit(group, machine, lambda _: "1") is None:
+                if knobs.unfit(group, machine) is None:
                     assert group.needs not in ("nodes", "both") or 1 < own.nodes, (ranks, group)
                     assert group.needs not in ("ranks", "both") or 1 < own.ppn, (ranks, group)
             name = group.variables[0]
@@ -176,7 +176,7 @@ def test_purposes():
         return [({held_out.kind_of(call) for call in calls}, {call.dist for call in calls},
                  min(call.total for call in calls)) for calls in found[:-1]]
 
-    found = kinds(["coll_pipering_outlier_threshold"])
+    found = kinds(["coll_pipering_rounds_packed"])
     assert [one[:2] for one in found] == [({"allgatherv"}, {"broadcast", "outlier", "spike"})]
     found = kinds(["coll_pipering_alpha", "coll_pipering_beta"])
     assert [one[0] for one in found] == [{"allgatherv"}, {"bcast"}, {"allreduce"}], found

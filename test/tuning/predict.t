@@ -442,7 +442,6 @@ def test_bad_input():
                  (["--collective", "bcast", "--ranks", 8, "--total", "2G"], "2147483647"),
                  (["--collective", "reduce", "--ranks", 8, "--total", "16G"], "2147483647"),
                  (["--set", "coll_pipering_bcast_algorithm=ring"], "pipeline"),
-                 (["--set", "coll_pipering_overlap=perhaps"], "true or false"),
                  (["--mesh", "4x0", "--total", "1M"], "4x0"),
                  (["--mesh", "1", "--total", "1M"], "expected 2 to 65536"),
                  (["--mesh", "300x300", "--total", "1M"], "90000"),

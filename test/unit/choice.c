@@ -37,16 +37,10 @@ typedef struct call_t {
 } call_t;
 
 static const mca_coll_pipering_params_t usual_params = {
-    .outlier_fraction = MCA_COLL_PIPERING_OUTLIER_FRACTION,
-    .outlier_threshold = MCA_COLL_PIPERING_OUTLIER_THRESHOLD,
-    .outlier_min_total = MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL,
-    .rounds_min_total = MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL,
     .rounds_max_total = MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL,
     .rounds_packed = MCA_COLL_PIPERING_ROUNDS_PACKED,
     .min_total = MCA_COLL_PIPERING_MIN_TOTAL,
-    .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
-    .reorder_nodes = true,
-    .reorder_empties = true};
+    .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE};
 
 /* ---- random calls ---- */
 

@@ -41,7 +41,6 @@ typedef struct load_t {
     int granted; /**< streams; in place of a message */
     int writer[RUNS];
     size_t block[RUNS];
-    unsigned ahead[RUNS];
     int blocks[RUNS];
     char table[TABLE + BLOCK_MOST];
 } load_t;
@@ -69,7 +68,7 @@ static run_t start_run(const load_t *load, int i)
 {
     run_t run;
 
-    mca_coll_pipering_fifo_start(&run, load->size, load->block[i], load->ahead[i]);
+    mca_coll_pipering_fifo_start(&run, load->size, load->block[i]);
     return run;
 }
 
@@ -156,7 +155,6 @@ static load_t *new_load(void)
         load->writer[i] = (int) tap_below(WRITERS);
         load->block[i] = 1 + tap_below(load->size / 2 / 64 * 64);
         load->blocks[i] = tap_between(1, BLOCKS_MOST);
-        load->ahead[i] = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 6);
     }
     return load;
 }

@@ -70,7 +70,7 @@ static void open_problem(ranks_problem_t *problem, ranks_operation_t operation, 
     ranks_open(problem, operation, p, p);
     problem->block_size = BLOCK;
     problem->window = window;
-    problem->commutes = problem->overlap = true;
+    problem->commutes = true;
     problem->moments = moments;
     for (int r = 0; r < p; r++) {
         problem->node_of[r] = r;

@@ -79,9 +79,7 @@ void ranks_roll(ranks_problem_t *problem)
 {
     problem->block_size = 1 + tap_below(tap_once_in(3) ? 3 : 60);
     problem->window = (unsigned) tap_between(2, 10);
-    problem->ahead = tap_once_in(2) ? 0 : (unsigned) tap_between(2, 4);
     problem->ring_buffer_size = tap_once_in(3) ? 0 : (size_t) tap_between(128, 4096);
-    problem->overlap = !tap_once_in(4);
     problem->calls = tap_between(1, 3);
 }
 
@@ -140,8 +138,6 @@ static mca_coll_pipering_pipe_args_t plan_of(const stage_t *stage, actor_t *acto
                                           .unit = MCA_COLL_PIPERING_BYTES,
                                           .route = &problem->route[i][me],
                                           .window = problem->window,
-                                          .ahead = problem->ahead,
-                                          .overlap = problem->overlap,
                                           .recv = &actor->data.recv,
                                           .collective = (int) problem->operation,
                                           .ring_buffer_size = problem->ring_buffer_size,

@@ -45,9 +45,8 @@ typedef struct ranks_problem_t {
     bool commutes;
     mca_coll_pipering_ring_t ring, other[RANKS_RINGS]; /* where pipelines have other ones */
     size_t block_size;
-    unsigned window, ahead;
+    unsigned window;
     size_t ring_buffer_size;
-    bool overlap;
     int pipes;
     mca_coll_pipering_route_t *route[RANKS_PIPES]; /* [p] */
     void *memory;

@@ -162,9 +162,9 @@ def almasi_alltoall_same(bench):
 
 def almasi_visits(bench):
     rows = select(bench.rows("almasi-visits"), total=65536.0)
-    two = least(rows, arm="permuted")
+    two = least(rows, arm="visit2")
     return ", ".join(
-        f"{count}: {number(least(rows, arm=f'permuted:alltoall_visit={count}') / two)}"
+        f"{count}: {number(least(rows, arm=f'visit{count}') / two)}"
         for count in (1, 4)) + " times the time of 2"
 
 
@@ -174,7 +174,7 @@ def almasi_decision(bench):
         lost = [total for total in values(rows, "total")
                 if median(rows, arm=arm, total=total) > median(rows, arm="stock", total=total)]
         return f"up to {size(max(lost))}" if lost else "nowhere"
-    return f"by all ranks: {loses('mesh_trees:mesh_decision=global')}; trees without it: " \
+    return f"by all ranks: {loses('asked')}; trees without it: " \
            f"{loses('mesh_trees')}"
 
 

@@ -56,7 +56,7 @@ class Chooser:
             if missing:
                 self.leave(group, f"Open MPI {self.table.version} has no {missing[0]}")
                 continue
-            reason = knobs.unfit(group, self.machine, self.current)
+            reason = knobs.unfit(group, self.machine)
             if reason is None:
                 kept.append(group)
             else:

@@ -23,8 +23,7 @@ class Group(namedtuple("Group", "title variables calls needs seeds")):
 
     calls   COLLECTIVE:DIST:PLACE[:TYPE][@PART], see calls.py; where the choice depends on how many
             ranks there are, or on how many on a node, some are made by a part of them
-    needs   "nodes": several of them; "ranks": several on a node; "both"; "many": more ranks than
-            coll_pipering_alltoall_many says; "any" machine will do
+    needs   "nodes": several of them; "ranks": several on a node; "both"; "any" machine will do
     seeds   values to try where the one in force is 0, which stands for a choice of the library;
             for variables without range or enumeration all values
     """
@@ -40,7 +39,6 @@ SKEWED = ("allgatherv:broadcast:0.25 allgatherv:outlier:0.25 allgatherv:spike:0.
           "allgatherv:outlier:0.6@half allgatherv:broadcast:0.75")
 EDGE = ("allgatherv:regular:0.0 allgatherv:broadcast:0.0@half bcast:regular:0.1 "
         "allreduce:regular:0.1")
-MANY = "coll_pipering_alltoall_many"
 EXCHANGES = "alltoallw:ring:0.3 alltoallw:mixed:0.4 alltoallv:dense:0.1 alltoallv:mixed:0.6"
 LEADERS = "allgather:regular:0.0 allgather:regular:0.3 allgather:regular:0.6"
 TYPES = "allgatherv:regular:0.5:list allgatherv:spike:0.8:list alltoallw:ring:0.7"
@@ -58,18 +56,12 @@ GROUPS = (
     for name in ALGORITHMS
 ) + (
     group("smallest call", "coll_pipering_min_total", EDGE),
-    group("rounds without outliers", "coll_pipering_rounds_min_total",
-          "allgatherv:regular:0.1 allgatherv:regular:0.4@half allgather:regular:0.3"),
-    group("smallest call with outliers", "coll_pipering_outlier_min_total", SKEWED),
-    group("how far an outlier lies out", "coll_pipering_outlier_threshold", SKEWED),
-    group("how many outliers", "coll_pipering_outlier_fraction", SKEWED),
     group("contributions that share a message", "coll_pipering_rounds_packed", SKEWED),
     group("block size", "coll_pipering_block_size", GATHERS, seeds=("block",)),
     group("window", "coll_pipering_window", GATHERS, seeds=("8", "32")),
     group("small messages of an all-to-all", "coll_pipering_alltoall_small", EXCHANGES, "any"),
     group("messages at the same time", "coll_pipering_alltoall_window", EXCHANGES, "any",
           seeds=("2", "8")),
-    group("many messages", "coll_pipering_alltoall_many_window", EXCHANGES, "many"),
     group("groups with a leader", "coll_mleader_groups", LEADERS, "both", ("1", "2", "socket")),
     group("largest contribution for leaders", "coll_mleader_large", LEADERS, "both"),
     group("exchange of leaders", "coll_mleader_exchange", LEADERS, "both"),
@@ -99,19 +91,9 @@ def _lacks(group, nodes, ppn):
     return None
 
 
-def unfit(group, machine, current):
-    """Why a group cannot show an effect on this machine; None if it can. current(name): the value
-    of a variable in force, None if there is none."""
-    lack = _lacks(group, machine["nodes"], machine["ppn"])
-    if lack is not None:
-        return lack
-    if "many" == group.needs:
-        many = float(current(MANY) or 0)
-        if 0 == many:
-            return f"acts only where {MANY} is above 0"
-        if machine["ranks"] <= many:
-            return f"acts only on more ranks than {MANY}, {tidy(many)}"
-    return None
+def unfit(group, machine):
+    """Why a group cannot show an effect on this machine; None if it can."""
+    return _lacks(group, machine["nodes"], machine["ppn"])
 
 
 def has_calls(group, collectives):

@@ -161,7 +161,7 @@ class Tuning:
         """What would be done, for --dry-run."""
         options = self.options
         groups = [group for group in (() if options.prove else self.tunable())
-                  if knobs.unfit(group, machine, self.in_force) is None
+                  if knobs.unfit(group, machine) is None
                   and knobs.has_calls(group, options.collectives)]
         self.tell(sentences.of_plan(self.launcher, groups, options.prove,
                                     len(self.held_out(1 << 20, machine)), options.budget))

@@ -63,7 +63,6 @@ typedef struct predict_t {
     predict_machine_t machine;
     mca_coll_pipering_params_t params; /**< of this collective once the command line is read */
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES];
-    bool ring_buffer;
     bool explain, json, help;
     int execute; /**< 1: always, 0: never, -1: where there are few messages */
 } predict_t;

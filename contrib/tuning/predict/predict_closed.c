@@ -114,7 +114,7 @@ static bool run_alltoall(const predict_t *predict, predict_closed_t *closed)
     const mca_coll_pipering_mesh_t *mesh = &call->ways->mesh;
     const mca_coll_pipering_link_cost_t cost = cost_of(predict);
     const double bytes = (double) call->total / call->ranks;
-    const size_t packet = 0 < predict->params.mesh_packet ? predict->params.mesh_packet : PACKET;
+    const size_t packet = 0 < predict->params.block_size ? predict->params.block_size : PACKET;
     const double packets = ceil(bytes / (double) packet);
     const double inside = (double) call->ranks / mesh->vertices;
     const int dim = busiest(mesh);

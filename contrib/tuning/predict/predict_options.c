@@ -274,8 +274,7 @@ static void settle(predict_t *predict)
     if (PREDICT_PLANNED == predict->call.closed) {
         params->algorithm = predict->algorithm[predict->call.collective];
     }
-    params->ring_buffer_size = predict->ring_buffer ? params->ring_buffer_size & ~(size_t) 4095 : 0;
-    params->ring_buffer_blocks = 1 == params->ring_buffer_blocks ? 2 : params->ring_buffer_blocks;
+    params->ring_buffer_size &= ~(size_t) 4095;
 }
 
 bool predict_parse(predict_t *predict, int argc, char **argv)

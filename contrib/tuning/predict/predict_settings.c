@@ -36,7 +36,7 @@ bool predict_refuse(const char *format, ...)
 
 /* ---- values ---- */
 
-typedef enum { INTEGER, SIZE, NUMBER, SWITCH, CHOICE } kind_t;
+typedef enum { INTEGER, SIZE, NUMBER, CHOICE } kind_t;
 
 /* A place for a value, in what `offset` counts from. */
 typedef struct {
@@ -58,12 +58,7 @@ static const setting_t variables[] = {
      "search equation2"},
     {"window", INTEGER, PARAM(window), 1, 0, 4096, "blocks"},
     {"block_size", SIZE, PARAM(block_size), 1, 0, SIZE_MOST, "bytes"},
-    {"mesh_packet", SIZE, PARAM(mesh_packet), 1, 0, SIZE_MOST, "bytes"},
     {"min_total", SIZE, PARAM(min_total), 1, 0, SIZE_MOST, "bytes"},
-    {"outlier_fraction", NUMBER, PARAM(outlier_fraction), 1, 0, 1, "of the ranks"},
-    {"outlier_threshold", NUMBER, PARAM(outlier_threshold), 1, 0, 1e6, "times"},
-    {"outlier_min_total", SIZE, PARAM(outlier_min_total), 1, 0, SIZE_MOST, "bytes"},
-    {"rounds_min_total", SIZE, PARAM(rounds_min_total), 1, 0, SIZE_MOST, "bytes"},
     {"rounds_max_total", SIZE, PARAM(rounds_max_total), 1, 0, SIZE_MOST, "bytes"},
     {"rounds_packed", SIZE, PARAM(rounds_packed), 1, 0, SIZE_MOST, "bytes"},
     {"alpha", NUMBER, PARAM(alpha), 1e-6, 0, 1e6, "microseconds"},
@@ -71,20 +66,14 @@ static const setting_t variables[] = {
     {"local_alpha", NUMBER, PARAM(local_alpha), 1e-6, 0, 1e6, "microseconds"},
     {"local_beta", NUMBER, PARAM(local_beta), 1e-9, 0, 1e6, "nanoseconds"},
     {"ring_buffer_size", SIZE, PARAM(ring_buffer_size), 1, 0, SIZE_MOST, "bytes"},
-    {"ring_buffer_blocks", INTEGER, PARAM(ring_buffer_blocks), 1, 0, 4096, "blocks"},
-    {"ring_buffer", SWITCH, offsetof(predict_t, ring_buffer), 1, 0, 1, "true or false"},
-    {"reorder_nodes", SWITCH, PARAM(reorder_nodes), 1, 0, 1, "true or false"},
-    {"reorder_empties", SWITCH, PARAM(reorder_empties), 1, 0, 1, "true or false"},
-    {"overlap", SWITCH, PARAM(overlap), 1, 0, 1, "true or false"},
 };
 
 /* Variables of the component that no plan of a call depends on, without coll_pipering_. */
 static const char others[]
     = "priority verbose backing_directory ring_buffer_budget why mesh machine processors "
-      "mesh_decision mesh_barrier "
       "fixed_point_sum barrier_algorithm alltoall_algorithm alltoallv_algorithm "
       "alltoallw_algorithm neighbor_alltoallw_algorithm alltoall_small alltoall_in_place "
-      "alltoall_window alltoall_many alltoall_many_window alltoall_visit alltoall_permute";
+      "alltoall_window";
 
 /* The place of a word in a list of words; -1: it is not there. */
 static int find_word(const char *list, const char *word)
@@ -99,19 +88,6 @@ static int find_word(const char *list, const char *word)
         list += next + (' ' == list[next]);
     }
     return -1;
-}
-
-static bool to_switch(const char *value, double *number)
-{
-    static const char *const words[] = {"0 false f no n disabled", "1 true t yes y enabled"};
-
-    for (int i = 0; i < 2; ++i) {
-        if (0 <= find_word(words[i], value)) {
-            *number = i;
-            return true;
-        }
-    }
-    return false;
 }
 
 /* A number in decimals and nothing else. */
@@ -155,9 +131,6 @@ static bool to_whole(const char *value, double *number)
 
 static bool parse(const setting_t *setting, const char *value, double *number)
 {
-    if (SWITCH == setting->kind) {
-        return to_switch(value, number);
-    }
     if (CHOICE == setting->kind) {
         *number = find_word(setting->unit, value);
         return 0 <= *number || (to_number(value, number) && floor(*number) == *number
@@ -178,9 +151,6 @@ static void store(predict_t *predict, const setting_t *setting, double number)
     case NUMBER:
         *(double *) place = number * setting->scale;
         break;
-    case SWITCH:
-        *(bool *) place = 0 < number;
-        break;
     default:
         *(int *) place = (int) number;
         break;
@@ -199,9 +169,6 @@ static bool set(predict_t *predict, const setting_t *setting, const char *where,
     if (CHOICE == setting->kind) {
         return predict_refuse("%s: %s is \"%s\", expected one of: %s", where, name, value,
                               setting->unit);
-    }
-    if (SWITCH == setting->kind) {
-        return predict_refuse("%s: %s is \"%s\", expected true or false", where, name, value);
     }
     return predict_refuse("%s: %s is \"%s\", expected %s number, %g to %.10g (%s)", where, name,
                           value, NUMBER == setting->kind ? "a" : "a whole", setting->least,
@@ -408,7 +375,6 @@ bool predict_read_machine(predict_t *predict, const char *path)
 void predict_defaults(predict_t *predict)
 {
     *predict = (predict_t){.call = {.ppn = 1, .type = ""},
-                           .ring_buffer = true,
                            .execute = -1,
                            .machine = {.of = mca_coll_pipering_machine_usual(
                                            MCA_COLL_PIPERING_TRANSPORT_TCP, USUAL_BETA,
@@ -417,14 +383,7 @@ void predict_defaults(predict_t *predict)
     predict->params = (mca_coll_pipering_params_t){
         .block_model = MCA_COLL_PIPERING_MODEL_SEARCH,
         .min_total = MCA_COLL_PIPERING_MIN_TOTAL,
-        .outlier_fraction = MCA_COLL_PIPERING_OUTLIER_FRACTION,
-        .outlier_threshold = MCA_COLL_PIPERING_OUTLIER_THRESHOLD,
-        .outlier_min_total = MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL,
-        .rounds_min_total = MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL,
         .rounds_max_total = MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL,
         .rounds_packed = MCA_COLL_PIPERING_ROUNDS_PACKED,
-        .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE,
-        .reorder_nodes = true,
-        .reorder_empties = true,
-        .overlap = true};
+        .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE};
 }

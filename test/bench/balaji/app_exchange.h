@@ -41,6 +41,7 @@ typedef struct app_region_t {
  *  ones, and receives unpacked as they come or when all are there. */
 typedef enum {
     APP_ALLTOALLW,
+    APP_ROUND_ROBIN,    /**< by_hand.h */
     APP_HAND,
     APP_HAND_ALL,
     APP_PERSISTENT,

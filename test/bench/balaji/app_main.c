@@ -97,7 +97,7 @@ static const char arms[]
       "                     bytes too, look-ahead that searches again\n"
       "  ours               the same with coll/pipering's choice and two contexts of look-ahead\n";
 
-#define BASELINE "alltoallw_algorithm=round_robin:opal_datatype_lookahead=research"
+#define BASELINE "opal_datatype_lookahead=research"
 #define OURS "alltoallw_algorithm=auto:opal_datatype_lookahead=dual"
 
 static const bench_kind_t kinds[]
@@ -106,7 +106,7 @@ static const bench_kind_t kinds[]
        {"persistent", BENCH_STOCK, APP_PERSISTENT, NULL, NULL},
        {"persistentall", BENCH_STOCK, APP_PERSISTENT_ALL, NULL, NULL},
        {"stock", BENCH_STOCK, APP_ALLTOALLW, NULL, NULL},
-       {"baseline", BENCH_PIPERING, APP_ALLTOALLW, BASELINE, NULL},
+       {"baseline", BENCH_PIPERING, APP_ROUND_ROBIN, BASELINE, NULL},
        {"ours", BENCH_PIPERING, APP_ALLTOALLW, OURS, NULL},
        {NULL, BENCH_STOCK, 0, NULL, NULL}};
 

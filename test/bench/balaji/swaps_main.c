@@ -55,20 +55,33 @@ static const char own_options[]
 
 static const char arms[]
     = "  stock              Open MPI without our components\n"
-      "  auto, bins, rotated, ordered, round_robin, permuted\n"
+      "  auto, bins, permuted\n"
       "                     pipering's choice, and its algorithms forced\n"
+      "  round_robin, ordered, rotated\n"
+      "                     on top of MPI, of alltoallw: one peer at a time, with empty messages;\n"
+      "                     all at once, from rank 0 or from the next rank on\n"
+      "  visitN, packetN, windowN, byrank\n"
+      "                     on top of MPI, of alltoall: as permuted, with N packets a visit,\n"
+      "                     packets of N KiB, N packets under way; ranks visited by rank\n"
       "  tuned, tuned:N     coll/tuned's own choice, and its algorithm N of alltoall\n";
 
+/* Ways of arms on top of MPI: VISIT and what follows is of alltoall. */
+enum { NO_WAY, ROUND_ROBIN, ORDERED, ROTATED, VISIT, PACKET, WINDOW, BY_RANK };
+
 static const bench_kind_t kinds[]
-    = {{"stock", BENCH_STOCK, 0, NULL, NULL},
-       {"auto", BENCH_PIPERING, 0, "%s_algorithm=auto", NULL},
-       {"bins", BENCH_PIPERING, 0, "%s_algorithm=bins", NULL},
-       {"rotated", BENCH_PIPERING, 0, "%s_algorithm=rotated", NULL},
-       {"ordered", BENCH_PIPERING, 0, "%s_algorithm=ordered", NULL},
-       {"round_robin", BENCH_PIPERING, 0, "%s_algorithm=round_robin", NULL},
-       {"permuted", BENCH_PIPERING, 0, "%s_algorithm=permuted", NULL},
-       {"tuned", BENCH_TUNED, 0, NULL, NULL},
-       {NULL, BENCH_STOCK, 0, NULL, NULL}};
+    = {{"stock", BENCH_STOCK, NO_WAY, NULL, NULL},
+       {"auto", BENCH_PIPERING, NO_WAY, "%s_algorithm=auto", NULL},
+       {"bins", BENCH_PIPERING, NO_WAY, "%s_algorithm=bins", NULL},
+       {"permuted", BENCH_PIPERING, NO_WAY, "%s_algorithm=permuted", NULL},
+       {"round_robin", BENCH_STOCK, ROUND_ROBIN, NULL, "alltoallw"},
+       {"ordered", BENCH_STOCK, ORDERED, NULL, "alltoallw"},
+       {"rotated", BENCH_STOCK, ROTATED, NULL, "alltoallw"},
+       {"visit", BENCH_STOCK, VISIT, NULL, "alltoall"},
+       {"packet", BENCH_STOCK, PACKET, NULL, "alltoall"},
+       {"window", BENCH_STOCK, WINDOW, NULL, "alltoall"},
+       {"byrank", BENCH_STOCK, BY_RANK, NULL, "alltoall"},
+       {"tuned", BENCH_TUNED, NO_WAY, NULL, NULL},
+       {NULL, BENCH_STOCK, NO_WAY, NULL, NULL}};
 
 static const bench_option_t options[] = {{"--coll", &swaps.call_name, NULL, 0.0, NULL},
                                          {"--pattern", &swaps.pattern_name, NULL, 0.0, NULL},
@@ -135,11 +148,45 @@ static void nap(double milliseconds)
     nanosleep(&time, NULL);
 }
 
+/* How packets of an arm go: as in the component, but for the number behind its name. */
+static by_hand_packets_t packets_of(const bench_arm_t *arm)
+{
+    const int number = atoi(arm->name + strlen(arm->kind->name));
+    by_hand_packets_t how = {.permuted = BY_RANK != arm->kind->way,
+                             .bytes = 16384,
+                             .visit = 2,
+                             .window = 16};
+
+    if (VISIT == arm->kind->way && 0 < number) {
+        how.visit = (size_t) number;
+    } else if (PACKET == arm->kind->way && 0 < number) {
+        how.bytes = 1024 * (size_t) number;
+    } else if (WINDOW == arm->kind->way && 0 < number) {
+        how.window = number;
+    }
+    return how;
+}
+
+static int call_by_hand(const bench_arm_t *arm)
+{
+    static const by_hand_order_t orders[] = {[ROUND_ROBIN] = BY_HAND_ROUND_ROBIN,
+                                             [ORDERED] = BY_HAND_ORDERED,
+                                             [ROTATED] = BY_HAND_ROTATED};
+    const by_hand_packets_t how = packets_of(arm);
+
+    return VISIT <= arm->kind->way ? swaps_data_packets(&swaps.data, &how, arm->comm)
+                                   : swaps_data_by_hand(&swaps.data, orders[arm->kind->way],
+                                                        arm->comm);
+}
+
 static int call(const bench_arm_t *arm)
 {
     if (swaps_is_late(&swaps.data) && !swaps.slept) {
         swaps.slept = true;
         nap(swaps.late);
+    }
+    if (NO_WAY != arm->kind->way) {
+        return call_by_hand(arm);
     }
     return swaps_data_call(&swaps.data, SWAPS_NEIGHBORS == swaps.call ? swaps.graphs[arm->index]
                                                                       : arm->comm);

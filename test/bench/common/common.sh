@@ -113,6 +113,14 @@ build_agv() {
     build_harness agv "$BENCH_SRC"/traff/agv_*.c
 }
 
+# build_exchanges NAME SOURCE...: build_harness with exchanges on top of MPI, which take their
+# packets from a plan of the component.
+build_exchanges() {
+    local plan=$BENCH_ROOT/ompi/mca/coll/pipering/plan
+    build_harness "$@" "$BENCH_SRC"/balaji/by_hand.c "$plan"/coll_pipering_plan_permuted.c \
+        -I"$plan" -lm
+}
+
 build_fold() {
     build_harness fold "$BENCH_SRC"/worringer/fold_*.c
 }

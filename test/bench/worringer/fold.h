@@ -79,6 +79,8 @@ double fold_wire_bytes(const fold_problem_t *problem, const bench_world_t *world
 int fold_data_call(const fold_data_t *data, MPI_Comm comm);
 /** An allreduce as the paper's pipelines one after the other: MPI_Reduce, then MPI_Bcast. */
 int fold_data_serial(const fold_data_t *data, MPI_Comm comm);
+/** The collective once all ranks are there; or once they agree that buffers are contiguous. */
+int fold_data_met(const fold_data_t *data, bool agree, MPI_Comm comm);
 /** Between two calls of a batch: true if the first element of each contribution is this
  *  call's; the next call sends another. */
 bool fold_data_next(fold_data_t *data);

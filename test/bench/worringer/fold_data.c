@@ -248,6 +248,15 @@ int fold_data_serial(const fold_data_t *data, MPI_Comm comm)
     return MPI_SUCCESS == rc ? MPI_Bcast(data->recv, count, data->type, 0, comm) : rc;
 }
 
+int fold_data_met(const fold_data_t *data, bool agree, MPI_Comm comm)
+{
+    int contiguous = 1;
+    const int rc = agree ? MPI_Allreduce(MPI_IN_PLACE, &contiguous, 1, MPI_INT, MPI_BAND, comm)
+                         : MPI_Barrier(comm);
+
+    return MPI_SUCCESS == rc ? fold_data_call(data, comm) : rc;
+}
+
 static int begin_call(const fold_data_t *data, MPI_Comm comm, MPI_Request *request)
 {
     const int count = (int) data->length, root = data->problem.root;

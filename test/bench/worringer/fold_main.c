@@ -54,6 +54,7 @@ static const char arms[]
       "                     forced: pipering's algorithms on a mesh, of bcast and reduce, of\n"
       "                     reduce and allreduce, of allreduce and allgather\n"
       "  mesh_lines         forced: pipering's allreduce of short vectors on a mesh\n"
+      "  met, asked         mesh_trees of bcast after MPI_Barrier; after MPI_Allreduce of a word\n"
       "  mleader            as a user meets it, with both; of allgather\n"
       "  off                forced: the module below\n"
       "  tuned              coll/tuned's own choice, without our components and coll/han\n"
@@ -63,7 +64,8 @@ static const char arms[]
       "  tuned:N:seg=BYTES  the same with segments of so many bytes (tuned: with Open MPI 5.0;\n"
       "                     that of 4.1 takes these from mpirun's command line only)\n";
 
-enum { SERIAL = 1 }; /* way of an arm */
+/* Ways of arms: an allreduce as two calls; a broadcast once all ranks are there, or have agreed. */
+enum { PLAIN, SERIAL, MET, ASKED };
 
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, 0, NULL, NULL},
@@ -78,6 +80,8 @@ static const bench_kind_t kinds[]
        {"serial", BENCH_PIPERING, SERIAL, "reduce_algorithm=pipeline:bcast_algorithm=pipeline",
         "allreduce"},
        {"mesh_trees", BENCH_PIPERING, 0, "%s_algorithm=mesh_trees", "bcast,reduce"},
+       {"met", BENCH_PIPERING, MET, "%s_algorithm=mesh_trees", "bcast"},
+       {"asked", BENCH_PIPERING, ASKED, "%s_algorithm=mesh_trees", "bcast"},
        {"mesh_path", BENCH_PIPERING, 0, "%s_algorithm=mesh_path", "reduce,allreduce"},
        {"mesh_cycles", BENCH_PIPERING, 0, "%s_algorithm=mesh_cycles", "allreduce,allgather"},
        {"mesh_lines", BENCH_PIPERING, 0, "%s_algorithm=mesh_lines", "allreduce"},
@@ -218,8 +222,15 @@ static void fill(const bench_arm_t *arm, uint64_t sample)
 
 static int call(const bench_arm_t *arm)
 {
-    return SERIAL == arm->kind->way ? fold_data_serial(&fold.data, arm->comm)
-                                    : fold_data_call(&fold.data, arm->comm);
+    switch (arm->kind->way) {
+    case SERIAL:
+        return fold_data_serial(&fold.data, arm->comm);
+    case MET:
+    case ASKED:
+        return fold_data_met(&fold.data, ASKED == arm->kind->way, arm->comm);
+    default:
+        return fold_data_call(&fold.data, arm->comm);
+    }
 }
 
 static bool next(void)

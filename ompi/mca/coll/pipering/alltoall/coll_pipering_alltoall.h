@@ -40,15 +40,15 @@ BEGIN_C_DECLS
 
 /* ---- variables and counters (coll_pipering_alltoall_params.c) ---- */
 
-/** Algorithms of an exchange, as the variables ..._algorithm name them. */
+/**
+ * Algorithms of an exchange, as the variables ..._algorithm name them. Tools may have stored their
+ * numbers: none changes, and those that are gone (2, 3, 4) are given to no other one.
+ */
 typedef enum {
-    MCA_COLL_PIPERING_EXCHANGE_AUTO,
-    MCA_COLL_PIPERING_EXCHANGE_BINS,        /**< small messages first, then large ones */
-    MCA_COLL_PIPERING_EXCHANGE_ROTATED,     /**< from the next rank on, whatever the sizes */
-    MCA_COLL_PIPERING_EXCHANGE_ORDERED,     /**< from rank 0 on, whatever the sizes */
-    MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN, /**< one peer at a time, with empty messages */
-    MCA_COLL_PIPERING_EXCHANGE_OFF,
-    MCA_COLL_PIPERING_EXCHANGE_PERMUTED     /**< in packets, peers in a random order */
+    MCA_COLL_PIPERING_EXCHANGE_AUTO = 0,
+    MCA_COLL_PIPERING_EXCHANGE_BINS = 1, /**< small messages first, then large ones */
+    MCA_COLL_PIPERING_EXCHANGE_OFF = 5,
+    MCA_COLL_PIPERING_EXCHANGE_PERMUTED = 6 /**< in packets, peers in a random order */
 } mca_coll_pipering_exchange_algorithm_t;
 
 /** MPI calls that have a variable ..._algorithm. */
@@ -64,13 +64,9 @@ typedef enum {
 typedef struct mca_coll_pipering_exchange_params_t {
     int algorithm;      /**< mca_coll_pipering_exchange_algorithm_t */
     size_t small;       /**< messages of fewer bytes are small */
-    size_t window;      /**< most sends (in place: pairs) under way, 0: all, permuted: 16 */
-    size_t many;        /**< a rank with so many sends also obeys many_window, 0: no rank does */
-    size_t many_window; /**< likewise for such a rank, 0: only `window` limits it */
+    size_t window;      /**< most sends (in place: pairs) under way, 0: a choice */
     size_t in_place;    /**< most bytes of packed messages in place, 0: no limit */
     size_t packet;      /**< permuted: most bytes of a packet */
-    size_t visit;       /**< permuted: packets to one peer before those to the next */
-    bool permute;       /**< permuted: peers come in a random order, else by rank */
 } mca_coll_pipering_exchange_params_t;
 
 /** Bytes from which on a message is large: fixed in place, the default of `small` elsewhere. */
@@ -144,7 +140,7 @@ typedef struct mca_coll_pipering_exchange_plan_t {
     mca_coll_pipering_exchange_params_t params;
     mca_coll_pipering_side_t send, recv; /**< send.buffer is MPI_IN_PLACE: only recv is used */
     bool copies_own;        /**< a rank's message to itself is a copy, no message */
-    const int *permutation; /**< permuted: [ranks] order of visits, borrowed; NULL: by rank */
+    const int *permutation; /**< permuted: [ranks] order of visits, borrowed */
 } mca_coll_pipering_exchange_plan_t;
 
 /**

@@ -10,20 +10,17 @@
 /**
  * @file
  * Makes an exchange: turns the sides of a call into a schedule of messages, in the order in which
- * they start, and allocates all memory. There are four ways:
+ * they start, and allocates all memory. There are three ways:
  *
  *     together      posts all receives at once; starts sends in the order of the bins
  *                   (coll_pipering_plan_bins.c), with at most a window of them under way
  *     pairs         MPI_IN_PLACE: each send has an answer. One rank of a pair packs its message
  *                   (coll_pipering_alltoall_exchange.c), receives the other one, then sends the
  *                   packed one; the other rank sends from its buffer, then receives there
- *     round robin   sends to me + 1 and receives from me - 1, empty messages too; when both are
- *                   over, the same at distance 2, 3, ...: the algorithm that the paper improves
  *     permuted      sends and receives packets (coll_pipering_alltoall_permuted.c)
  *
  *     rank 2 of 4              sends to       receives from
  *     together, one bin        3, 0, 1        0, 1, 3 at once
- *     round robin              3 | 0 | 1      1 | 0 | 3
  *
  * A message that fails, or whose length is not what its receiver expects, does not stop the other
  * messages, since their peers may wait for them. The first error is the error of the call.
@@ -33,7 +30,7 @@
  * all messages of an exchange have the same tag, so several messages with one peer are matched by
  * their order.
  *
- * Balaji et al., section 4.2.2; round robin: section 3.2.
+ * Balaji et al., section 4.2.2.
  */
 
 #include "coll_pipering_alltoall_make.h"
@@ -74,30 +71,14 @@ size_t mca_coll_pipering_side_measure(const draft_t *draft, const mca_coll_piper
 
 /* ---- orders ---- */
 
-static mca_coll_pipering_sequence_t sequence_of(const draft_t *draft)
-{
-    if (MCA_COLL_PIPERING_WAY_PAIRS == draft->way) {
-        return MCA_COLL_PIPERING_BY_PAIR;
-    }
-    return MCA_COLL_PIPERING_EXCHANGE_ORDERED == draft->plan->params.algorithm
-               ? MCA_COLL_PIPERING_BY_RANK
-               : MCA_COLL_PIPERING_BY_DISTANCE;
-}
-
 /*
  * In place all ranks must put their pairs into one order or they may wait for each other in a
  * circle, so there the threshold is a constant, no variable.
  */
 static size_t small_of(const draft_t *draft)
 {
-    const mca_coll_pipering_exchange_params_t *params = &draft->plan->params;
-    const bool bins = MCA_COLL_PIPERING_EXCHANGE_AUTO == params->algorithm
-                      || MCA_COLL_PIPERING_EXCHANGE_BINS == params->algorithm;
-
-    if (MCA_COLL_PIPERING_WAY_PAIRS == draft->way) {
-        return MCA_COLL_PIPERING_EXCHANGE_SMALL;
-    }
-    return bins ? params->small : 0;
+    return MCA_COLL_PIPERING_WAY_PAIRS == draft->way ? MCA_COLL_PIPERING_EXCHANGE_SMALL
+                                                     : draft->plan->params.small;
 }
 
 /* Lists the sends that have elements, and their bytes. Returns the number of absent messages. */
@@ -118,7 +99,9 @@ static size_t list_present(draft_t *draft)
 
 static void order_sends(draft_t *draft)
 {
-    const mca_coll_pipering_bins_plan_t plan = {.sequence = sequence_of(draft),
+    const mca_coll_pipering_bins_plan_t plan = {.sequence = MCA_COLL_PIPERING_WAY_PAIRS == draft->way
+                                                                ? MCA_COLL_PIPERING_BY_PAIR
+                                                                : MCA_COLL_PIPERING_BY_DISTANCE,
                                                 .ranks = draft->ranks,
                                                 .me = draft->me,
                                                 .count = draft->sends,
@@ -149,17 +132,6 @@ static void order_receives(draft_t *draft)
             draft->in[draft->ins++] = k;
         }
     }
-}
-
-static void order_round_robin(draft_t *draft)
-{
-    const int p = draft->ranks;
-
-    for (int i = 1; i < p; ++i) {
-        draft->in[i - 1] = (size_t) ((draft->me - i + p) % p);
-        draft->out[i - 1] = (size_t) ((draft->me + i) % p);
-    }
-    draft->ins = draft->outs = draft->bins.large = (size_t) p - 1;
 }
 
 static bool is_packed(const draft_t *draft, size_t message)
@@ -194,9 +166,6 @@ static void order(draft_t *draft)
         order_sends(draft);
         count_packed(draft);
         return;
-    case MCA_COLL_PIPERING_WAY_ROUND_ROBIN:
-        order_round_robin(draft);
-        break;
     case MCA_COLL_PIPERING_WAY_PERMUTED:
         mca_coll_pipering_permuted_order(draft);
         break;
@@ -217,14 +186,9 @@ static mca_coll_pipering_way_t way_of(const mca_coll_pipering_exchange_plan_t *p
     if (MPI_IN_PLACE == plan->send.buffer) {
         return MCA_COLL_PIPERING_WAY_PAIRS;
     }
-    switch (plan->params.algorithm) {
-    case MCA_COLL_PIPERING_EXCHANGE_ROUND_ROBIN:
-        return MCA_COLL_PIPERING_WAY_ROUND_ROBIN;
-    case MCA_COLL_PIPERING_EXCHANGE_PERMUTED:
-        return MCA_COLL_PIPERING_WAY_PERMUTED;
-    default:
-        return MCA_COLL_PIPERING_WAY_TOGETHER;
-    }
+    return MCA_COLL_PIPERING_EXCHANGE_PERMUTED == plan->params.algorithm
+               ? MCA_COLL_PIPERING_WAY_PERMUTED
+               : MCA_COLL_PIPERING_WAY_TOGETHER;
 }
 
 /* The number of messages of a side that have elements; counts no further than to `most`. */
@@ -242,8 +206,7 @@ static size_t count_present(const draft_t *draft, const mca_coll_pipering_side_t
 static size_t find_present(draft_t *draft)
 {
     const mca_coll_pipering_side_t *send = draft->send, *recv = &draft->plan->recv;
-    const bool whole = MCA_COLL_PIPERING_WAY_ROUND_ROBIN == draft->way
-                       || MCA_COLL_PIPERING_WAY_PERMUTED == draft->way;
+    const bool whole = MCA_COLL_PIPERING_WAY_PERMUTED == draft->way;
     size_t sent = send->count, received = recv->count;
     const size_t many = (sent + SPARSE - 1) / SPARSE;
     const size_t present = whole || NULL != send->peer ? many : count_present(draft, send, many);
@@ -350,16 +313,6 @@ static void list_together(schedule_t *schedule, const draft_t *draft)
     }
 }
 
-static void list_round_robin(schedule_t *schedule, const draft_t *draft)
-{
-    for (size_t i = 0; i < draft->outs; ++i) {
-        const mca_common_irregular_needs_t needs = {.receives = i, .sends = i};
-        mca_coll_pipering_side_list(&schedule->receives, &draft->plan->recv, draft->in[i])->needs
-            = needs;
-        mca_coll_pipering_side_list(&schedule->sends, draft->send, draft->out[i])->needs = needs;
-    }
-}
-
 /*
  * Lists a pair whose send is packed. The step that packs waits until the pair is in the window:
  * messages packed earlier would only fill the pool.
@@ -394,23 +347,25 @@ static void list_pairs(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
     }
 }
 
+/*
+ * A rank with MANY sends starts no more than MANY_WINDOW of them at the same time: all at once
+ * would flood the network.
+ */
+#define MANY 32
+#define MANY_WINDOW 2
+
 /* Most sends, or pairs, under way. */
 static size_t window_of(const draft_t *draft)
 {
-    const mca_coll_pipering_exchange_params_t *params = &draft->plan->params;
-    const bool many = 0 < params->many && params->many <= draft->outs;
-    size_t window = draft->outs;
+    const size_t given = draft->plan->params.window;
 
     if (MCA_COLL_PIPERING_WAY_PERMUTED == draft->way) {
         return mca_coll_pipering_permuted_sends(draft);
     }
-    if (0 < params->window && params->window < window) {
-        window = params->window;
+    if (0 < given) {
+        return given < draft->outs ? given : draft->outs;
     }
-    if (many && 0 < params->many_window && params->many_window < window) {
-        window = params->many_window;
-    }
-    return window;
+    return MANY > draft->outs ? draft->outs : MANY_WINDOW;
 }
 
 /* Most receives under way. */
@@ -425,10 +380,6 @@ static void list_all(mca_coll_pipering_exchange_t *exchange, draft_t *draft)
     switch (draft->way) {
     case MCA_COLL_PIPERING_WAY_PAIRS:
         list_pairs(exchange, draft);
-        break;
-    case MCA_COLL_PIPERING_WAY_ROUND_ROBIN:
-        list_round_robin(&exchange->schedule, draft);
-        mca_coll_pipering_side_list_own(exchange, draft);
         break;
     case MCA_COLL_PIPERING_WAY_PERMUTED:
         mca_coll_pipering_permuted_list(exchange, draft);

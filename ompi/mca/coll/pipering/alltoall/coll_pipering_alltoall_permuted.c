@@ -30,6 +30,9 @@
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 
+/* Packets to one rank before those to the next. */
+#define VISIT 2
+
 /*
  * Most sends under way if the variable alltoall_window is 0: with two packets a visit these go to 8
  * ranks, few enough for short queues in the network, and so many that hardly a link is without any.
@@ -47,7 +50,7 @@ static mca_coll_pipering_permuted_plan_t plan_of(const draft_t *draft, bool rece
                                                .receives = receives,
                                                .bytes = receives ? draft->in : draft->bytes,
                                                .packet = draft->plan->params.packet,
-                                               .visit = draft->plan->params.visit};
+                                               .visit = VISIT};
 }
 
 /* Whether a message needs a copy: it has several packets, and gaps. */
@@ -98,7 +101,7 @@ void mca_coll_pipering_permuted_order(draft_t *draft)
 /* The packets of two rounds of visits, so that one slow sender does not hold up the others. */
 uint32_t mca_coll_pipering_permuted_window(const draft_t *draft)
 {
-    const size_t packets = 2 * (size_t) draft->ranks * draft->plan->params.visit;
+    const size_t packets = 2 * (size_t) draft->ranks * VISIT;
 
     return (uint32_t) (packets < draft->ins ? packets : draft->ins);
 }

@@ -196,7 +196,7 @@ static int permute(mca_coll_pipering_exchange_plan_t *plan, ompi_communicator_t 
     const int p = ompi_comm_size(comm);
     int rc = OMPI_SUCCESS;
 
-    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm || !plan->params.permute) {
+    if (MCA_COLL_PIPERING_EXCHANGE_PERMUTED != plan->params.algorithm) {
         return OMPI_SUCCESS;
     }
     OPAL_THREAD_LOCK(&module->context.lock);

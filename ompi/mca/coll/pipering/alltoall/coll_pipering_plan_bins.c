@@ -64,17 +64,15 @@ static uint64_t place_of(const mca_coll_pipering_bins_plan_t *plan, int peer)
     const int p = plan->ranks, up = steps_up(p, plan->me, peer), down = p - up;
     const int apart = up < down ? up : down;
 
-    switch (plan->sequence) {
-    case MCA_COLL_PIPERING_BY_DISTANCE:
-        return (uint64_t) (0 == up ? p - 1 : up - 1);
-    case MCA_COLL_PIPERING_BY_PAIR:
-        return 0 == up      ? (uint64_t) (p - 1)
-               : up == down ? (uint64_t) (p - 2)
-                            : 2 * (uint64_t) (apart - 1)
-                                  + (upper_first(plan->me, apart) != (up < down));
-    default:
-        return (uint64_t) peer;
+    if (0 == up) {
+        return (uint64_t) (p - 1);
     }
+    if (MCA_COLL_PIPERING_BY_DISTANCE == plan->sequence) {
+        return (uint64_t) (up - 1);
+    }
+    return up == down ? (uint64_t) (p - 2)
+                      : 2 * (uint64_t) (apart - 1)
+                            + (upper_first(plan->me, apart) != (up < down));
 }
 
 /* The rank at a place: the inverse of place_of. */
@@ -83,9 +81,6 @@ static size_t rank_at(const mca_coll_pipering_bins_plan_t *plan, int place)
     const int p = plan->ranks, me = plan->me, apart = place / 2 + 1;
     int up = place + 1;
 
-    if (MCA_COLL_PIPERING_BY_RANK == plan->sequence) {
-        return (size_t) place;
-    }
     if (MCA_COLL_PIPERING_BY_PAIR == plan->sequence) {
         up = p - 1 == place                               ? p
              : upper_first(me, apart) == (0 == place % 2) ? apart

@@ -31,7 +31,6 @@ extern "C" {
 /** The order of peers within a bin. */
 typedef enum {
     MCA_COLL_PIPERING_BY_DISTANCE, /**< me + 1, me + 2, ..., me: no rank is the first of all */
-    MCA_COLL_PIPERING_BY_RANK,     /**< 0, 1, ...: all ranks begin with the same one */
     MCA_COLL_PIPERING_BY_PAIR      /**< me + 1 and me - 1, me + 2 and me - 2, ...: all pairs are in
                                         one order, so that a pair waits for earlier ones only */
 } mca_coll_pipering_sequence_t;

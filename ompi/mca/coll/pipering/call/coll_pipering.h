@@ -192,8 +192,8 @@ const char *mca_coll_pipering_why(void);
 /** Why a call is left to the module below, as in names of performance variables. */
 const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
 
-/** Bytes of a packet, or block, of calls along a mesh; 0: what a call thinks best. */
-size_t mca_coll_pipering_mesh_packet(void);
+/** Bytes of a block, or of a packet of a permuted exchange; 0: nobody has chosen any. */
+size_t mca_coll_pipering_block_size(void);
 
 END_C_DECLS
 

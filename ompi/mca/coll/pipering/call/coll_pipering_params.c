@@ -27,37 +27,24 @@
 static struct {
     int block_model;
     int window;
-    size_t block_size, outlier_min_total;
-    size_t rounds_min_total, rounds_max_total, rounds_packed;
-    double outlier_fraction, outlier_threshold;
+    size_t block_size;
+    size_t rounds_max_total, rounds_packed;
     double alpha, beta, local_alpha, local_beta;
-    bool ring_buffer, reorder_nodes, reorder_empties, overlap;
     double processors;
     size_t ring_buffer_size;
-    int ring_buffer_blocks;
     char *backing_directory, *why, *mesh, *machine;
-    size_t mesh_packet;
-    int mesh_decision;
-    bool mesh_barrier;
 } vars;
 
-/* Variables that redraw a figure of a paper, or that only experts of the algorithms need. */
+/* Variables that only experts of the algorithms need. */
 static const char *const experts[]
-    = {"alltoall_in_place", "alltoall_many", "alltoall_many_window", "alltoall_permute",
-       "alltoall_small", "alltoall_visit", "alltoall_window", "block_model", "local_alpha", "local_beta", "mesh_barrier", "mesh_decision", "mesh_packet",
-       "outlier_fraction", "outlier_min_total", "outlier_threshold", "overlap", "processors",
-       "reorder_empties", "reorder_nodes", "ring_buffer_blocks", "ring_buffer_size",
-       "rounds_max_total", "rounds_min_total", "rounds_packed", "window",
-       NULL};
+    = {"alltoall_in_place", "alltoall_small", "alltoall_window", "block_model", "local_alpha",
+       "local_beta", "processors", "ring_buffer_size", "rounds_max_total", "rounds_packed",
+       "window", NULL};
 
 static const mca_base_var_enum_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
        {MCA_COLL_PIPERING_MODEL_EQUATION2, "equation2"},
        {0, NULL}};
-
-static const mca_base_var_enum_value_t decisions[] = {{MCA_COLL_PIPERING_DECISION_LOCAL, "local"},
-                                                      {MCA_COLL_PIPERING_DECISION_GLOBAL, "global"},
-                                                      {0, NULL}};
 
 static const mca_base_var_enum_value_t barriers[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
                                                      {MCA_COLL_PIPERING_MESH_LINES, "mesh_lines"},
@@ -79,11 +66,6 @@ static const struct {
      "How the block size is chosen: search (least modelled time) or equation2 (closed "
      "form of the paper, corrected); block_size takes the place of both",
      models, &vars.block_model, MCA_COLL_PIPERING_MODEL_SEARCH},
-    {"mesh_decision",
-     "Whether a call goes along a mesh: local (its bytes say it), global (ranks first tell each "
-     "other whether their buffers are contiguous, as on BlueGene/L, and go along a ring or a chain "
-     "if one is not)",
-     decisions, &vars.mesh_decision, MCA_COLL_PIPERING_DECISION_LOCAL},
 };
 
 static const struct {
@@ -100,44 +82,18 @@ static const struct {
      "as the machine says", &vars.local_beta},
 };
 
-#define RATIO_MOST 1e6
-
-static const struct {
-    const char *name, *help, *zero;
-    double *storage;
-    double most, preset;
-} numbers[] = {
-    {"outlier_fraction", "Fraction of the processes that may be outliers",
-     "no outliers are looked for", &vars.outlier_fraction, 1, MCA_COLL_PIPERING_OUTLIER_FRACTION},
-    {"outlier_threshold",
-     "Contributions have outliers if the largest is more than so many times the largest of the "
-     "others",
-     "whenever there are any bytes", &vars.outlier_threshold, RATIO_MOST,
-     MCA_COLL_PIPERING_OUTLIER_THRESHOLD},
-};
-
 static const struct {
     const char *name, *help, *zero;
     size_t *storage;
     size_t most, preset;
 } sizes[] = {
-    {"block_size", "Size of a block; takes the place of the model", "chosen by block_model",
+    {"block_size", "Size of a block, and of a packet of a permuted exchange", "chosen by block_model; packets of "
+                   "16384",
      &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
-    {"mesh_packet", "Size of a block where calls go along a mesh", "as block_size says",
-     &vars.mesh_packet, MCA_COLL_PIPERING_SIZE_MOST, 0},
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced",
      "the model alone decides", &mca_coll_pipering_component.min_total,
      MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_MIN_TOTAL},
-    {"outlier_min_total",
-     "Outliers are looked for in calls about at least so many bytes in all",
-     "in all that min_total leaves", &vars.outlier_min_total, MCA_COLL_PIPERING_SIZE_MOST,
-     MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL},
-    {"rounds_min_total",
-     "Calls about at least so many bytes in all may be exchanges in rounds without outliers too, "
-     "if the model says so",
-     "all that min_total leaves", &vars.rounds_min_total, MCA_COLL_PIPERING_SIZE_MOST,
-     MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL},
     {"rounds_max_total",
      "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
      "as much memory",
@@ -166,15 +122,6 @@ static const struct {
     bool *storage;
     bool preset;
 } switches[] = {
-    {"reorder_nodes", "Keep the ranks of a node together in the ring", &vars.reorder_nodes, true},
-    {"reorder_empties", "Place ranks without data in the ring so that it takes the fewest rounds",
-     &vars.reorder_empties, true},
-    {"ring_buffer", "Blocks go through ring buffers in shared memory between ranks of a node, "
-                    "instead of as messages", &vars.ring_buffer, true},
-    {"mesh_barrier", "Ranks wait for each other before a call along a mesh, as on BlueGene/L, "
-                     "where no data must come early", &vars.mesh_barrier, false},
-    {"overlap", "Combine a block of a reduction while the one before is sent; false to see what "
-                "that is worth", &vars.overlap, true},
     {"fixed_point_sum", "MPI_Allreduce and MPI_Reduce add float, double and complex values of "
                         "these (MPI_SUM) in fixed point, so that the result depends on the values "
                         "alone; 2.25 times the bytes (float: 3.25)",
@@ -234,11 +181,6 @@ static void register_tables(mca_common_irregular_vars_t *all)
         mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].zero, sizes[i].most,
                                   sizes[i].storage);
     }
-    for (size_t i = 0; i < COUNT(numbers); ++i) {
-        *numbers[i].storage = numbers[i].preset;
-        mca_common_irregular_number(all, numbers[i].name, numbers[i].help, numbers[i].zero,
-                                    numbers[i].most, numbers[i].storage);
-    }
     for (size_t i = 0; i < COUNT(costs); ++i) {
         mca_common_irregular_cost(all, costs[i].name, costs[i].help, costs[i].unit, costs[i].zero,
                                   costs[i].storage);
@@ -270,13 +212,6 @@ static void register_ints(mca_common_irregular_vars_t *all)
                              "blocks", "chosen from the block size",
                              MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
                              &vars.window);
-    vars.ring_buffer_blocks = 0;
-    mca_common_irregular_int(all, "ring_buffer_blocks",
-                             "Blocks that a rank may be ahead of the next one in a ring buffer in "
-                             "shared memory; 1 counts as 2",
-                             "blocks", "as many as fit",
-                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
-                             &vars.ring_buffer_blocks);
 }
 
 static void register_directory(mca_common_irregular_vars_t *all)
@@ -346,15 +281,34 @@ static void register_machine(mca_common_irregular_vars_t *all)
 
 /* ---- variables that are gone ---- */
 
+#define OUTLIERS "the model weighs rounds for each call, by the sizes of all contributions"
+
 static struct {
     const char *name, *instead;
     char *value; /* NULL: nobody has set it */
 } gone[] = {
+    {"alltoall_many", "coll_pipering_alltoall_window", NULL},
+    {"alltoall_many_window", "coll_pipering_alltoall_window", NULL},
+    {"alltoall_permute", "permuted exchanges always meet ranks in a random order", NULL},
+    {"alltoall_visit", "permuted exchanges always send two packets a visit", NULL},
     {"block_split", "blocks of a contribution always have the same size, within a byte", NULL},
+    {"mesh_barrier", "MPI_Barrier before the call", NULL},
+    {"mesh_decision", "the bytes of a call always decide whether it goes along a mesh", NULL},
+    {"mesh_packet", "coll_pipering_block_size", NULL},
+    {"outlier_fraction", OUTLIERS, NULL},
+    {"outlier_min_total", OUTLIERS, NULL},
+    {"outlier_threshold", OUTLIERS, NULL},
+    {"overlap", "a block is always combined while the one before is sent", NULL},
+    {"reorder_empties", "ranks without data are always placed so that a ring takes fewest rounds",
+     NULL},
+    {"reorder_nodes", "the ranks of a node are always kept together", NULL},
     {"reproducible",
      "floating-point sums always have the same bits for the same arguments, mapping, machine file "
      "and variables (docs/tuning.md)",
      NULL},
+    {"ring_buffer", "coll_pipering_ring_buffer_size, 0 for false", NULL},
+    {"ring_buffer_blocks", "coll_pipering_ring_buffer_size", NULL},
+    {"rounds_min_total", OUTLIERS, NULL},
 };
 
 /* Internal variables are in no list of ompi_info or MPI_T, but say whether they are set. */
@@ -475,30 +429,18 @@ static double cost_in_range(double value, double unit)
     return 0 <= value && MCA_COMMON_IRREGULAR_COST_MOST >= value ? value * unit : 0;
 }
 
-static double number_in_range(double value, double most, double otherwise)
-{
-    return 0 <= value && most >= value ? value : otherwise;
-}
-
 /* Whole pages. */
 static size_t ring_buffer_size(void)
 {
     const size_t size = in_range(vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
                                  MCA_COLL_PIPERING_RING_BUFFER_SIZE);
 
-    return vars.ring_buffer ? size & ~(size_t) 4095 : 0;
+    return size & ~(size_t) 4095;
 }
 
-/* One being read and one being written, at least. */
-static int ring_buffer_blocks(void)
+size_t mca_coll_pipering_block_size(void)
 {
-    const int blocks = (int) in_range((size_t) vars.ring_buffer_blocks, WINDOW_MOST, 0);
-    return 1 == blocks ? 2 : blocks;
-}
-
-size_t mca_coll_pipering_mesh_packet(void)
-{
-    return size_of(vars.mesh_packet);
+    return size_of(vars.block_size);
 }
 
 mca_coll_pipering_params_t
@@ -510,25 +452,12 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
         .block_size = size_of(vars.block_size),
         .min_total = size_of(mca_coll_pipering_component.min_total),
-        .outlier_fraction = number_in_range(vars.outlier_fraction, 1,
-                                            MCA_COLL_PIPERING_OUTLIER_FRACTION),
-        .outlier_threshold = number_in_range(vars.outlier_threshold, RATIO_MOST,
-                                             MCA_COLL_PIPERING_OUTLIER_THRESHOLD),
-        .outlier_min_total = size_of(vars.outlier_min_total),
-        .rounds_min_total = size_of(vars.rounds_min_total),
         .rounds_max_total = size_of(vars.rounds_max_total),
         .rounds_packed = size_of(vars.rounds_packed),
-        .mesh_packet = size_of(vars.mesh_packet),
-        .mesh_decision = vars.mesh_decision,
-        .mesh_barrier = vars.mesh_barrier,
         .alpha = cost_in_range(vars.alpha, 1e-6),
         .beta = cost_in_range(vars.beta, 1e-9),
         .local_alpha = cost_in_range(vars.local_alpha, 1e-6),
         .local_beta = cost_in_range(vars.local_beta, 1e-9),
         .ring_buffer_size = ring_buffer_size(),
-        .ring_buffer_blocks = ring_buffer_blocks(),
-        .overlap = vars.overlap,
-        .reorder_nodes = vars.reorder_nodes,
-        .reorder_empties = vars.reorder_empties,
     };
 }

@@ -26,8 +26,7 @@ static void request_construct(mca_coll_pipering_request_t *request)
 {
     request->plan = NULL;
     request->sighting = NULL;
-    request->meeting = NULL;
-    request->met = request->running = request->shows = request->spreading = false;
+    request->running = request->shows = request->spreading = false;
 }
 
 static void hold(mca_coll_pipering_request_t *request, bool hold)
@@ -67,7 +66,6 @@ static void request_destruct(mca_coll_pipering_request_t *request)
     if (request->super.keeps) {
         hold(request, false);
     }
-    mca_coll_pipering_request_part(request);
     mca_coll_pipering_sighting_free(request->sighting);
     if (NULL != request->plan) {
         mca_coll_pipering_plan_release(request->plan);
@@ -89,7 +87,7 @@ static int tags_of(const mca_coll_pipering_plan_t *plan)
 }
 
 /*
- * Tags that any plan of a call may have: of two trees, or of a reduce-scatter and a ring; along a
+ * Tags that any plan of a call may have: of a reduce-scatter and a ring; along a
  * mesh, of each stream. No more, since tags are few with some transports. Equal on all ranks: a
  * mesh of some of them does not count.
  */
@@ -103,13 +101,13 @@ static int most_tags(const mca_coll_pipering_request_t *request)
                                                                 : 1 + ring;
 }
 
-/* Tags that a call needs, by what all ranks know when it is made: if they meet, one more. */
+/* Tags that a call needs, by what all ranks know when it is made. */
 static int tags_wanted(const mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_plan_t *plan = request->plan;
 
-    if (NULL == plan || mca_coll_pipering_request_meets(request)) {
-        return most_tags(request) + mca_coll_pipering_request_may_meet(request);
+    if (NULL == plan) {
+        return most_tags(request);
     }
     return mca_coll_pipering_in_rounds(plan->row) ? 1 : tags_of(plan);
 }
@@ -158,7 +156,6 @@ int mca_coll_pipering_request_watch(mca_coll_pipering_request_t *request)
 /* Keeps what this rank saw of the stream that came in from another node, if one did. */
 static void note_stream(const mca_coll_pipering_request_t *request)
 {
-    /* a call that has left the mesh for rounds has no pipeline, and its clock stands still */
     const int link = 0 < request->clock.least ? clocked_link(request) : -1;
 
     if (0 <= link) {
@@ -208,8 +205,6 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
     args.route = &call->route[request->pipes];
     args.gate = find_pipe(request, args.route->gate);
     args.window = call->window;
-    args.ahead = (unsigned) call->key.params.ring_buffer_blocks;
-    args.overlap = call->key.params.overlap;
     args.collective = (int) call->key.collective;
     args.tag = request->tag;
     if (request->shows && args.route == clocked_route(request)) {
@@ -354,21 +349,6 @@ static bool move(mca_coll_pipering_request_t *request, int *steps, int *rc)
                                       : move_pipes(request, steps, rc);
 }
 
-/* Begins a run if ranks need not meet any more; false: they do. */
-static bool begin_after_meeting(mca_coll_pipering_request_t *request, int *steps, int *rc)
-{
-    *rc = ensure_plan(request);
-    if (OMPI_SUCCESS == *rc
-        && !mca_coll_pipering_request_meet(request, request->tag - most_tags(request), steps,
-                                           rc)) {
-        return false;
-    }
-    if (OMPI_SUCCESS == *rc) {
-        *rc = begin_run(request);
-    }
-    return true;
-}
-
 /* Moves a request on; true if it is over, with its error in *rc. */
 static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 {
@@ -389,8 +369,9 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
             *rc = MPI_ERR_OTHER;
             return true;
         }
-        if (!begin_after_meeting(request, steps, rc) || OMPI_SUCCESS != *rc) {
-            return OMPI_SUCCESS != *rc;
+        *rc = begin_run(request);
+        if (OMPI_SUCCESS != *rc) {
+            return true;
         }
     }
 
@@ -407,14 +388,13 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     return true;
 }
 
-/* Begins at once if the communicator is set up, its ranks are alike and they need not meet. */
+/* Begins at once if the communicator is set up, and its ranks are alike. */
 static int begin_now(mca_coll_pipering_request_t *request)
 {
     const mca_coll_pipering_setup_t *setup = request->call.context->setup;
 
     if (!mca_coll_pipering_setup_ready(setup)
-        || MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(setup)
-        || mca_coll_pipering_request_may_meet(request)) {
+        || MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(setup)) {
         return OMPI_SUCCESS;
     }
     const int rc = begin_run(request);
@@ -431,7 +411,6 @@ static int start(mca_common_irregular_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
-    request->met = false;
     if (NULL != request->caller.name) {
         const int rc = begin_now(request);
         if (OMPI_SUCCESS != rc) {

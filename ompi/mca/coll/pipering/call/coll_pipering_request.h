@@ -27,9 +27,6 @@
 
 BEGIN_C_DECLS
 
-/** What ranks tell each other before a call (coll_pipering_request_meet.c). */
-typedef struct mca_coll_pipering_meeting_t mca_coll_pipering_meeting_t;
-
 /** A call of any collective in any form. All it points at is borrowed. */
 typedef struct mca_coll_pipering_call_t {
     mca_coll_pipering_context_t *context;
@@ -54,8 +51,6 @@ typedef struct mca_coll_pipering_request_t {
     mca_coll_pipering_unit_t unit;            /**< of a reduction */
     mca_coll_pipering_combine_args_t combine; /**< likewise */
     mca_coll_pipering_staging_t staging;      /**< likewise */
-    mca_coll_pipering_meeting_t *meeting; /**< NULL: none is under way */
-    bool met;     /**< it is over, or not wanted */
     bool running; /**< the setup is behind it */
     int tag;      /**< the first one; of a persistent request for all its starts */
     int pipes;    /**< that have been made */
@@ -107,23 +102,6 @@ int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
 
 /** Counts a call that is over, and writes its verbose line (coll_pipering_request_report.c). */
 void mca_coll_pipering_request_report(const mca_coll_pipering_request_t *request);
-
-/**
- * Whether ranks tell each other something before the call: they may, by its variables alone, and
- * they do, by its plan.
- */
-bool mca_coll_pipering_request_may_meet(const mca_coll_pipering_request_t *request);
-bool mca_coll_pipering_request_meets(const mca_coll_pipering_request_t *request);
-
-/**
- * Moves that on, by messages with this tag; the call may get another plan by it. True if it is
- * over, or failed with *rc.
- */
-bool mca_coll_pipering_request_meet(mca_coll_pipering_request_t *request, int tag, int *steps,
-                                    int *rc);
-
-/** Ends it, wherever it stands. */
-void mca_coll_pipering_request_part(mca_coll_pipering_request_t *request);
 
 /** Makes the pipelines, or the schedule, of a reduction (coll_pipering_request_reduce.c). */
 int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);

@@ -49,7 +49,6 @@ typedef struct mca_coll_pipering_key_t {
     mca_coll_pipering_params_t params;
     bool streamed;  /**< it knows the rate of links that streams have shown */
     bool must_take; /**< nobody else can serve the call any more */
-    bool off_mesh;  /**< not along a mesh, even if the communicator has one */
     bool ordered;   /**< of a reduction: the operation does not commute */
     bool order_matters; /**< likewise: to the bits of the result, as of floating-point values */
     int root;

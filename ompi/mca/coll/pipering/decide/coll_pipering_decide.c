@@ -30,20 +30,11 @@
 static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipering_params_t *b)
 {
     return a->algorithm == b->algorithm && a->block_model == b->block_model
-           && a->window == b->window
-           && a->block_size == b->block_size && a->min_total == b->min_total
-           && a->alpha == b->alpha && a->beta == b->beta && a->local_alpha == b->local_alpha
-           && a->local_beta == b->local_beta && a->reorder_nodes == b->reorder_nodes
-           && a->reorder_empties == b->reorder_empties
+           && a->window == b->window && a->block_size == b->block_size
+           && a->min_total == b->min_total && a->alpha == b->alpha && a->beta == b->beta
+           && a->local_alpha == b->local_alpha && a->local_beta == b->local_beta
            && a->ring_buffer_size == b->ring_buffer_size
-           && a->ring_buffer_blocks == b->ring_buffer_blocks && a->overlap == b->overlap
-           && a->outlier_fraction == b->outlier_fraction
-           && a->outlier_threshold == b->outlier_threshold
-           && a->outlier_min_total == b->outlier_min_total
-           && a->rounds_min_total == b->rounds_min_total
-           && a->rounds_max_total == b->rounds_max_total && a->rounds_packed == b->rounds_packed
-           && a->mesh_packet == b->mesh_packet && a->mesh_decision == b->mesh_decision
-           && a->mesh_barrier == b->mesh_barrier;
+           && a->rounds_max_total == b->rounds_max_total && a->rounds_packed == b->rounds_packed;
 }
 
 static bool same_counts(const mca_coll_pipering_sizes_t *a, const mca_coll_pipering_sizes_t *b)
@@ -63,8 +54,7 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return a->collective == b->collective && a->must_take == b->must_take
            && a->streamed == b->streamed && a->ordered == b->ordered
-           && a->order_matters == b->order_matters
-           && a->off_mesh == b->off_mesh && a->root == b->root && a->sizes.unit == b->sizes.unit
+           && a->order_matters == b->order_matters && a->root == b->root && a->sizes.unit == b->sizes.unit
            && same_params(&a->params, &b->params);
 }
 
@@ -82,11 +72,9 @@ static const mca_coll_pipering_machine_t *machine_of(const mca_coll_pipering_con
 }
 
 /* The mesh of a communicator, with the cycles of it that calls may go along; false: no memory. */
-static bool find_ways(mca_coll_pipering_context_t *context, const mca_coll_pipering_key_t *key,
-                      const mca_coll_pipering_ways_t **found)
+static bool find_ways(mca_coll_pipering_context_t *context, const mca_coll_pipering_ways_t **found)
 {
-    mca_coll_pipering_ways_t *ways = key->off_mesh ? NULL
-                                                   : mca_coll_pipering_setup_ways(context->setup);
+    mca_coll_pipering_ways_t *ways = mca_coll_pipering_setup_ways(context->setup);
 
     *found = ways;
     return NULL == ways || mca_coll_pipering_ways_wind(ways);
@@ -116,7 +104,7 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
     const int p = ompi_comm_size(context->comm);
     const mca_coll_pipering_ways_t *ways;
 
-    if (!find_ways(context, key, &ways)) {
+    if (!find_ways(context, &ways)) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(p, ways, key);

@@ -148,8 +148,7 @@ static size_t scatter_vector(mca_coll_pipering_draft_t *draft)
         draft->blocks[r] = 1;
     }
     mca_coll_pipering_order(&plan->ring, draft->node_of, draft->blocks,
-                            plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
-                            draft->order_scratch);
+                            MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
     return chunk;
 }
 

@@ -18,10 +18,8 @@
 static void order_ring(mca_coll_pipering_draft_t *draft, size_t block_size, bool empties)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_params_t *params = &plan->key.params;
-    const unsigned flags = (params->reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0)
-                           | (empties && params->reorder_empties ? MCA_COLL_PIPERING_ORDER_EMPTIES
-                                                                 : 0);
+    const unsigned flags = MCA_COLL_PIPERING_ORDER_NODES
+                           | (empties ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
 
     for (int r = 0; r < plan->ring.size; ++r) {
         draft->blocks[r] = mca_coll_pipering_blocks(plan->bytes[r], block_size);

@@ -12,31 +12,18 @@
  * Plans of gathers in log2 p rounds, and whether they are better than a ring.
  *
  * Where few contributions are far larger than the others, all ranks that have one pass it
- * on at the same time, and the rounds are few; a ring passes it from rank to rank. So the
- * model weighs both where contributions have outliers, as in the paper; where there is
- * much to gather by many ranks it weighs them too, since a ring takes p messages of each.
- * Nodes of the same number of ranks may exchange in lanes. Small calls without outliers
- * are left to others: there messages count, and a root needs fewer.
+ * on at the same time, and the rounds are few; a ring passes it from rank to rank. The paper
+ * looks for such outliers by a selection in linear time, and a threshold. Here the model weighs
+ * rounds and ring for each call, by the sizes of all contributions, and needs neither. Nodes of
+ * the same number of ranks may exchange in lanes.
  *
  * Balaji et al. 4.2.1, figure 14.
  */
 
 #include "coll_pipering_draft.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_outliers.h"
 
 /* Fewer ranks have hardly fewer messages in rounds than one after the other. */
 #define LEAST_RANKS 6
-
-static bool has_outliers(const mca_coll_pipering_draft_t *draft)
-{
-    const mca_coll_pipering_plan_t *plan = draft->plan;
-    const mca_coll_pipering_params_t *params = &plan->key.params;
-
-    return plan->total >= params->outlier_min_total
-           && mca_coll_pipering_outlier_ratio(plan->all.bytes, draft->ranks,
-                                              params->outlier_fraction, plan->all.starts)
-                  > params->outlier_threshold;
-}
 
 static mca_coll_pipering_grid_problem_t problem_of(const mca_coll_pipering_draft_t *draft,
                                                    const mca_coll_pipering_grid_t *grid)
@@ -96,10 +83,7 @@ bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft)
 /* There is reason to weigh it. */
 bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft)
 {
-    const mca_coll_pipering_plan_t *plan = draft->plan;
-
-    return LEAST_RANKS <= draft->ranks
-           && (plan->total >= plan->key.params.rounds_min_total || has_outliers(draft));
+    return LEAST_RANKS <= draft->ranks;
 }
 
 /* Only where recursive doubling is impossible. */
@@ -117,8 +101,7 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
         draft->blocks[r] = 1;
     }
     mca_coll_pipering_order(&plan->by_node, draft->node_of, draft->blocks,
-                            plan->key.params.reorder_nodes ? MCA_COLL_PIPERING_ORDER_NODES : 0,
-                            draft->order_scratch);
+                            MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
     plan->ring = plan->by_node;
     plan->pipes = 0;
     plan->grid = (mca_coll_pipering_grid_t){

@@ -62,13 +62,10 @@ unsigned mca_coll_pipering_choose_window(const mca_coll_pipering_params_t *param
 
 size_t mca_coll_pipering_given_block(const mca_coll_pipering_draft_t *draft)
 {
-    const mca_coll_pipering_params_t *params = &draft->plan->key.params;
-
     if (0 < draft->fixed_block) {
         return draft->fixed_block;
     }
-    return 0 == params->block_size && NULL != draft->plan->row->room ? params->mesh_packet
-                                                                     : params->block_size;
+    return draft->plan->key.params.block_size;
 }
 
 double mca_coll_pipering_plan_length(const mca_coll_pipering_plan_t *plan)

@@ -32,12 +32,6 @@ typedef enum {
     MCA_COLL_PIPERING_FORMS
 } mca_coll_pipering_form_t;
 
-/** Who decides that a call goes along a mesh (Almasi et al., section 2.3). */
-typedef enum {
-    MCA_COLL_PIPERING_DECISION_LOCAL, /**< each rank, by what is equal on all */
-    MCA_COLL_PIPERING_DECISION_GLOBAL /**< all ranks, after they have told each other of buffers */
-} mca_coll_pipering_decision_t;
-
 /** What a call is decided on besides its sizes; must be equal on all ranks. */
 typedef struct mca_coll_pipering_params_t {
     int algorithm;   /**< mca_coll_pipering_algorithm_t */
@@ -45,22 +39,11 @@ typedef struct mca_coll_pipering_params_t {
     int window;      /**< blocks, 0: chosen from the block size */
     size_t block_size;
     size_t min_total;
-    double outlier_fraction;  /**< of the processes, 0 to 1 */
-    double outlier_threshold; /**< ratio */
-    size_t outlier_min_total; /**< bytes */
-    size_t rounds_min_total;  /**< bytes from which gathers in rounds need no outliers */
-    size_t rounds_max_total;  /**< bytes that they may be about */
+    size_t rounds_max_total;  /**< bytes that gathers in rounds may be about */
     size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
     double alpha, beta;             /**< seconds, seconds a byte; 0: as the machine says */
     double local_alpha, local_beta; /**< the same inside a node */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
-    int ring_buffer_blocks;  /**< blocks ahead there, 0: as many as fit */
-    size_t mesh_packet; /**< bytes of a block along a mesh, 0: as block_size and the model say */
-    int mesh_decision;  /**< mca_coll_pipering_decision_t */
-    bool mesh_barrier;  /**< ranks wait for each other before a call along a mesh */
-    bool reorder_nodes;
-    bool reorder_empties;
-    bool overlap;
 } mca_coll_pipering_params_t;
 
 /** Values of variables for sizes; a larger one counts as 0. */
@@ -68,10 +51,6 @@ typedef struct mca_coll_pipering_params_t {
 
 /** Values that hold unless a user says otherwise. */
 #define MCA_COLL_PIPERING_MIN_TOTAL ((size_t) 8192)
-#define MCA_COLL_PIPERING_OUTLIER_FRACTION 0.125
-#define MCA_COLL_PIPERING_OUTLIER_THRESHOLD 8
-#define MCA_COLL_PIPERING_OUTLIER_MIN_TOTAL ((size_t) 16384)
-#define MCA_COLL_PIPERING_ROUNDS_MIN_TOTAL ((size_t) 8192)
 #define MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL ((size_t) 64 << 20)
 #define MCA_COLL_PIPERING_ROUNDS_PACKED ((size_t) 8192)
 #define MCA_COLL_PIPERING_RING_BUFFER_SIZE ((size_t) 512 * 1024)

@@ -230,13 +230,11 @@ typedef struct mca_coll_pipering_pipe_t {
     ompi_communicator_t *comm;
     const mca_common_irregular_caller_t *caller;
     unsigned window;
-    bool overlap; /**< a block is combined while the one before is sent */
     bool on_device; /**< the user's buffers are, or one of them */
     mca_coll_pipering_unit_t unit;
     const struct mca_coll_pipering_pipe_t *gate; /**< makes our own blocks, NULL: they are there */
     ptrdiff_t slot_shift; /**< from a slot to where its first element stands */
     int error; /**< OMPI_SUCCESS, or what ended the pipeline */
-    unsigned ahead;   /**< blocks ahead in a ring buffer, 0: as many as fit */
     int channels;     /**< links, in and out, that are to be channels */
     int agreeing;     /**< messages about these that are under way */
     int ins, outs;    /**< links */
@@ -260,8 +258,6 @@ typedef struct mca_coll_pipering_pipe_args_t {
     size_t block_size; /**< in units */
     mca_coll_pipering_unit_t unit;
     unsigned window;                        /**< blocks ahead, at least 2 */
-    unsigned ahead; /**< the same in a ring buffer, 0: as many as fit */
-    bool overlap;   /**< combine a block while the one before is sent */
     const mca_coll_pipering_layout_t *send; /**< NULL: own blocks are in place */
     const mca_coll_pipering_layout_t *recv; /**< NULL: nothing is delivered */
     const mca_coll_pipering_combine_args_t *combine; /**< NULL: blocks only pass */

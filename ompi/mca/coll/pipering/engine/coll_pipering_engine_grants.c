@@ -44,17 +44,15 @@ static mca_coll_pipering_terms_t terms_of(const mca_coll_pipering_pipe_args_t *a
                                        .blocks = volume.blocks};
 }
 
-static void open_channel(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel,
-                         mca_coll_pipering_fifo_t *fifo)
+static void open_channel(mca_coll_pipering_channel_t *channel, mca_coll_pipering_fifo_t *fifo)
 {
     channel->fifo = fifo;
     channel->state = MCA_COLL_PIPERING_CHANNEL_OPEN;
-    mca_coll_pipering_fifo_start(&channel->run, channel->size, channel->terms.block_size,
-                                 pipe->ahead);
+    mca_coll_pipering_fifo_start(&channel->run, channel->size, channel->terms.block_size);
 }
 
 /* The end that receives. */
-static void lease(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channel_t *channel)
+static void lease(mca_coll_pipering_channel_t *channel)
 {
     mca_coll_pipering_fifo_t *fifo = NULL;
 
@@ -64,7 +62,7 @@ static void lease(const mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_channe
     }
     if (NULL != fifo) {
         channel->asks = MCA_COLL_PIPERING_UNASKED == channel->neighbour->has_mine;
-        open_channel(pipe, channel, fifo);
+        open_channel(channel, fifo);
     }
 }
 
@@ -116,7 +114,7 @@ void mca_coll_pipering_channels_init(mca_coll_pipering_pipe_t *pipe,
             init_channel(pipe, channel, pipe->source[i].peer,
                          terms_of(args, args->route->in[i].volume), handshakes++);
             channel->size = args->ring_buffer_size;
-            lease(pipe, channel);
+            lease(channel);
         }
     }
     for (int i = 0; i < pipe->outs; ++i) {
@@ -262,7 +260,7 @@ static void take_grant(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sink_t 
     if (NULL == fifo) {
         channel->state = MCA_COLL_PIPERING_CHANNEL_NONE;
     } else {
-        open_channel(pipe, channel, fifo);
+        open_channel(channel, fifo);
     }
     if (grant->asks) {
         channel->handshake->answer = NULL != fifo;

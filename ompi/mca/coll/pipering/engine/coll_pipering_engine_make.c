@@ -321,14 +321,12 @@ int mca_coll_pipering_pipe_new(ompi_communicator_t *comm, const mca_coll_piperin
     pipe->comm = comm;
     pipe->caller = args->caller;
     pipe->window = window;
-    pipe->overlap = args->overlap;
     pipe->on_device = (NULL != args->send
                        && mca_coll_pipering_is_on_device(args->send, args->some))
                       || (NULL != args->recv
                           && mca_coll_pipering_is_on_device(args->recv, args->some));
     pipe->unit = args->unit;
     pipe->gate = args->gate;
-    pipe->ahead = args->ahead;
     pipe->channels = channels;
     pipe->error = OMPI_SUCCESS;
     init_links(pipe, args, (mca_coll_pipering_handshake_t *) rest);

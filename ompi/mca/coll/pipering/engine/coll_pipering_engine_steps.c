@@ -317,19 +317,6 @@ static bool has_result_slot(const mca_coll_pipering_pipe_t *pipe)
     return combine->done - reusable < combine->slot_count;
 }
 
-/* All sinks have sent all results that there are. */
-static bool results_are_sent(const mca_coll_pipering_pipe_t *pipe)
-{
-    for (int i = 0; i < pipe->outs; ++i) {
-        const mca_coll_pipering_sink_t *sink = &pipe->sink[i];
-        if (sink->completed < mca_coll_pipering_at_most(sink->own + pipe->combine.done,
-                                                        sink->total)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* result = block k of link `from`, .., of link `to` - 1, and result, in this order. */
 static void reduce_links(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_block_t *block,
                          int from, int to, char *result)
@@ -385,7 +372,6 @@ int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe)
     mca_coll_pipering_block_t block;
 
     if (!partners_are_there(pipe) || !has_result_slot(pipe)
-        || (!pipe->overlap && !results_are_sent(pipe))
         || !mca_coll_pipering_walk_next(&combine->walk, &block)) {
         return 0;
     }

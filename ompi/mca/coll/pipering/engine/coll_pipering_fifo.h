@@ -32,7 +32,7 @@
  * Cost: one copy into the buffer, one cache line read by either side. Limits: a stride of at
  * most half the size.
  *
- * Worringer 4.1: D_ring is `size`, D_b the stride, N_b `ahead`.
+ * Worringer 4.1: D_ring is `size`, D_b the stride, N_b `lap`.
  */
 
 #ifndef MCA_COLL_PIPERING_FIFO_H
@@ -58,10 +58,9 @@ typedef struct mca_coll_pipering_fifo_t {
 
 /** A stream of blocks, the state of one side. */
 typedef struct mca_coll_pipering_fifo_run_t {
-    size_t stride;  /**< bytes from a block to the next */
-    uint64_t lap;   /**< number of blocks for which the buffer has room */
-    uint64_t limit; /**< number of blocks by which the writer may be ahead */
-    uint64_t seen;  /**< the other side's counter when it was last read */
+    size_t stride; /**< bytes from a block to the next */
+    uint64_t lap;  /**< number of blocks for which the buffer has room */
+    uint64_t seen; /**< the other side's counter when it was last read */
 } mca_coll_pipering_fifo_run_t;
 
 /** The stride for blocks of `block` bytes: they are aligned for any type. */
@@ -83,14 +82,13 @@ static inline void mca_coll_pipering_fifo_clear(mca_coll_pipering_fifo_t *fifo)
     __atomic_store_n(&fifo->read, 0, __ATOMIC_RELAXED);
 }
 
-/** Starts a run; the writer may be `ahead` blocks ahead, at least 2, or 0: as many as fit. */
+/** Starts a run; the writer may be ahead by as many blocks as fit. */
 static inline void mca_coll_pipering_fifo_start(mca_coll_pipering_fifo_run_t *run, size_t size,
-                                                size_t block, unsigned ahead)
+                                                size_t block)
 {
     run->seen = 0;
     run->stride = mca_coll_pipering_fifo_stride(block);
     run->lap = size / run->stride;
-    run->limit = 0 == ahead || ahead > run->lap ? run->lap : ahead;
 }
 
 /** The address of block k. */
@@ -105,10 +103,10 @@ static inline char *mca_coll_pipering_fifo_place(mca_coll_pipering_fifo_t *fifo,
 static inline bool mca_coll_pipering_fifo_has_room(mca_coll_pipering_fifo_t *fifo,
                                                    mca_coll_pipering_fifo_run_t *run, uint64_t k)
 {
-    if (k >= run->seen + run->limit) {
+    if (k >= run->seen + run->lap) {
         run->seen = __atomic_load_n(&fifo->read, __ATOMIC_ACQUIRE);
     }
-    return MCA_COLL_PIPERING_FIFO_BROKEN != run->seen && k < run->seen + run->limit;
+    return MCA_COLL_PIPERING_FIFO_BROKEN != run->seen && k < run->seen + run->lap;
 }
 
 /** Shows the reader all blocks before `blocks`. */

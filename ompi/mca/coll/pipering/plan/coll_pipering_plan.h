@@ -35,7 +35,6 @@
 #include "coll_pipering_plan_grid.h"
 #include "coll_pipering_plan_machine.h"
 #include "coll_pipering_plan_model.h"
-#include "coll_pipering_plan_outliers.h"
 #include "coll_pipering_plan_ring.h"
 #include "coll_pipering_plan_route.h"
 
