@@ -295,8 +295,8 @@ broken "an unknown setting of Open MPI" variables 'mpi_yield: ' \
     docs/troubleshooting.md 's/mpi_yield_when_idle/mpi_yield/'
 broken "a wrong default" levels 'coll_pipering_.*819[23]$' docs/tuning.md \
     '/min_total/s/\| 8192 \|/| 8193 |/'
-broken "a variable that is not there" levels 'coll_mleader_large' \
-    docs/tuning.md '/^\| `coll_mleader_large`/d'
+broken "a variable that is not there" levels 'coll_mleader_segment_size' \
+    docs/tuning.md '/^\| `coll_mleader_segment_size`/d'
 broken "a wrong level" levels '_priority ' docs/tuning.md 's/^## Level 2/## Level 5/'
 broken "an unknown target" targets 'make demonstration: ' README.pipering \
     's/make demo /make demonstration /'

@@ -4,7 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 
 bench=$root/test/bench/balaji
-build applications "-I$bench" "$bench"/app_{region,exchange,scatter,grid,multigrid}.c -lm
+build applications "-I$bench" "-I$plans" "$bench"/{app_{region,exchange,scatter,grid,multigrid},by_hand}.c \
+    "$plans/coll_pipering_plan_permuted.c" -lm
 
 # values VARIABLE VALUE...: the values, if this Open MPI has the variable.
 values() {

@@ -54,7 +54,7 @@ forced() {
 }
 
 leaders=(--mca coll_mleader_allgather_algorithm leaders)
-messages=(--mca coll_mleader_aggregation gather --mca coll_mleader_distribution messages)
+messages=(--mca coll_mleader_aggregation gather)
 lines=(bcast:pipeline reduce:pipeline scan:pipeline exscan:pipeline)
 
 on_one "as it is, without reductions" 4 100 -x MOVES=1 "$bin/device"

@@ -72,7 +72,7 @@ disagree "neighbors, a message is longer" 3 neighbors Neighbor_alltoallw TRUNCAT
 
 # coll/mleader by messages: groups of two, so that there are leaders and children.
 leaders=(--mca coll_mleader_allgather_algorithm leaders --mca coll_mleader_groups 2
-    --mca coll_mleader_aggregation gather --mca coll_mleader_distribution messages
+    --mca coll_mleader_aggregation gather
     --mca coll_mleader_scope all)
 counts 4 allgather Allgather "${leaders[@]}"
 counts 4 iallgather Iallgather "${leaders[@]}"

@@ -99,24 +99,6 @@ static void ring_connect(ring_t *ring)
     }
 }
 
-static int ring_start(ring_t *r, MPI_Request *request)
-{
-    const void *out = r->in_place ? MPI_IN_PLACE : r->out;
-    const MPI_Aint displs[2] = {0, sizeof(int)};
-
-    switch (r->call) {
-    case SWAP_V:
-        return MPI_Ialltoallv(out, r->count, r->displ, MPI_INT, r->in, r->count, r->displ, MPI_INT,
-                              r->comm, request);
-    case SWAP_W:
-        return MPI_Ialltoallw(out, r->count, r->displ, r->type, r->in, r->count, r->displ, r->type,
-                              r->comm, request);
-    default:
-        return MPI_Ineighbor_alltoallw(out, r->count, displs, r->type, r->in, r->count, displs,
-                                       r->type, r->comm, request);
-    }
-}
-
 static int ring_run(ring_t *r)
 {
     const void *out = r->in_place ? MPI_IN_PLACE : r->out;

@@ -10,14 +10,18 @@ told() {
     local label=$1
     shift
     on_one "$label" 4 40 "$@" "$bin/served"
-    is "$label: told once" "$(lines 'coll_pipering_reproducible = .* is set, but there is none')" 1
-    yes_if "$label: told what stands in its place" said 'always have the same bits'
+    is "$label: told once" "$(lines '^  coll_pipering_reproducible = ')" 1
+    yes_if "$label: told what stands in its place" said '^    In its place: .*always have the same bits'
 }
 
 told "on the command line" --mca coll_pipering_reproducible false
 OMPI_MCA_coll_pipering_reproducible=true told "in the environment"
 echo "coll_pipering_reproducible = 1" >"$work/params.conf"
 told "in a file" --mca mca_base_param_files "$work/params.conf"
+
+told "among others" --mca coll_pipering_reproducible false --mca coll_pipering_overlap 0 \
+    --mca coll_mleader_large 4096
+is "among others: told of each" "$(lines '^  coll_[a-z_]* = ')" 3
 
 on_one "not set" 4 40 "$bin/served"
 is "not set: not a word" "$(lines 'reproducible')" 0

@@ -308,9 +308,9 @@ static void try_way(const way_t *way)
 /* Buffers of other sizes from call to call on one communicator. */
 static void try_changes(void)
 {
-    static const way_t larger = {"larger buffers than before", 30000, true, 1 << 20,
-                                 FOLD_BLOCKING, false, true};
-    static const way_t smaller = {"smaller buffers than there can be", 512, true, 1024,
+    static const way_t larger = {"larger buffers than before", 30000, 1 << 20, FOLD_BLOCKING,
+                                 false, true};
+    static const way_t smaller = {"smaller buffers than there can be", 512, 1024,
                                   FOLD_NONBLOCKING, false, false};
     MPI_Comm comm;
 

@@ -63,14 +63,14 @@ typedef struct size_try_t {
     int bytes, variants;
 } size_try_t;
 
-static void try_sizes(size_t segment_size, bool packed)
+static void try_sizes(size_t segment_size)
 {
     static const size_try_t tries[] = {
         {0, 4}, {1, LEADING_VARIANTS}, {7, 40}, {1000, 40}, {9001, LEADING_VARIANTS}, {100000, 12}};
     MPI_Comm comm;
     char name[120];
 
-    leading_setup(segment_size, packed);
+    leading_setup(segment_size);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
         for (int in_place = 0; in_place < 2; in_place++) {
@@ -79,8 +79,8 @@ static void try_sizes(size_t segment_size, bool packed)
                                          .units = tries[i].bytes,
                                          .send = in_place ? LEADING_IN_PLACE : 0};
 
-            snprintf(name, sizeof(name), "%d bytes, segment of %zu, %s leaders%s", tries[i].bytes,
-                     segment_size, packed ? "packed" : "spread", in_place ? ", in place" : "");
+            snprintf(name, sizeof(name), "%d bytes, segment of %zu%s", tries[i].bytes,
+                     segment_size, in_place ? ", in place" : "");
             try_call(&call, tries[i].variants / (1 + in_place), name);
         }
     }
@@ -92,7 +92,7 @@ static void try_mebibyte(size_t segment_size, int variants)
     leading_call_t call = {.key = key, .units = 1 << 20};
     char name[120];
 
-    leading_setup(segment_size, false);
+    leading_setup(segment_size);
     MPI_Comm_dup(MPI_COMM_WORLD, &call.comm);
     snprintf(name, sizeof(name), "1 MiB, segment of %zu", segment_size);
     try_call(&call, variants, name);
@@ -105,7 +105,7 @@ static void try_tiny(void)
     static const int bytes[] = {1, 50, 400};
     MPI_Comm comm;
 
-    leading_setup(256, false);
+    leading_setup(256);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
         const leading_call_t call = {.comm = comm, .key = key++, .units = bytes[i]};
@@ -114,7 +114,6 @@ static void try_tiny(void)
 
         for (int n = 0; n < 12; n++) {
             const leading_variant_t variant = {.aggregation = n % 2 ? 0 : 3,
-                                               .distribution = 1,
                                                .exchange = n / 2 % 3,
                                                .scope = n / 6};
 
@@ -159,8 +158,8 @@ static void try_segments(void)
     MPI_Comm comm;
 
     for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {
-        try_sizes(segments[i], i % 2);
-        leading_setup(segments[i], !(i % 2));
+        try_sizes(segments[i]);
+        leading_setup(segments[i]);
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         try_types(comm, segments[i], 12);
         try_types(comm, segments[i], 2400);
@@ -219,7 +218,7 @@ static void try_comms(void)
     dice_t dice = dice_from(6, 0, 0);
     MPI_Comm comm;
 
-    leading_setup(65536, false);
+    leading_setup(65536);
     try_split(0, -tap_rank, "reversed");
     try_split(tap_rank % 2, tap_rank, "even and odd ranks");
     try_split(tap_rank < tap_size / 2, -tap_rank, "halves, reversed");
@@ -244,7 +243,7 @@ static void try_side_by_side(void)
     bool right = true;
 
     for (int i = 0; i < 6; i++) {
-        leading_setup((size_t) 8192 * (size_t) i, 0 == i % 2);
+        leading_setup((size_t) 8192 * (size_t) i);
         MPI_Comm_split(MPI_COMM_WORLD, 0, i % 3 ? tap_rank : -tap_rank, &comm[i]);
     }
     for (int n = 0; n < 60; n++) {

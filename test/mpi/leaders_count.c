@@ -38,7 +38,7 @@ enum { WITHIN, BETWEEN };
 static int node_of[MOST]; /* the lowest rank on the node of each */
 static mca_coll_mleader_groups_t groups;
 
-static void find_groups(bool packed)
+static void find_groups(void)
 {
     const char *count = getenv("OMPI_MCA_coll_mleader_groups");
     const mca_coll_mleader_layout_t layout
@@ -46,9 +46,7 @@ static void find_groups(bool packed)
            .node_of = node_of,
            .domain_of = node_of, /* of ranks that are not bound */
            .division = MCA_COLL_MLEADER_BY_COUNT,
-           .count = NULL == count ? 1 : atoi(count),
-           .placement = packed ? MCA_COLL_MLEADER_PACKED : MCA_COLL_MLEADER_SPREAD,
-           .lanes = true};
+           .count = NULL == count ? 1 : atoi(count)};
 
     mca_coll_mleader_groups(&groups, &layout);
 }
@@ -204,19 +202,19 @@ static void try_volume(leading_variant_t variant, const char *name)
     tap_check(right, "other volume", "%s: bytes into nodes: %s", name, leading_text(variant));
 }
 
-static void try_setup(size_t segment_size, bool packed, const char *name)
+static void try_setup(size_t segment_size, const char *name)
 {
     MPI_Comm comm;
 
-    leading_setup(segment_size, packed);
-    find_groups(packed);
+    leading_setup(segment_size);
+    find_groups();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     leading_use(leading_variant(0));
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, node_of, 1, MPI_INT, comm); /* sets it up */
     for (int exchange = 0; exchange < 3; exchange++) {
         for (int scope = 0; scope < 2; scope++) {
             const leading_variant_t variant = {
-                .aggregation = 0, .distribution = 1, .exchange = exchange, .scope = scope};
+                .aggregation = 0, .exchange = exchange, .scope = scope};
 
             try_variant(comm, variant, segment_size < 2 << 20, name);
             try_volume(variant, name);
@@ -235,9 +233,8 @@ int main(int argc, char **argv)
 
     mca_coll_mleader_groups_bind(&groups, tap_size, memory);
     find_nodes();
-    try_setup(2 << 20, false, "one slice");
-    try_setup(2 << 20, true, "leaders packed");
-    try_setup(8192, false, "slices");
+    try_setup(2 << 20, "one slice");
+    try_setup(8192, "slices");
     free(memory);
     return leading_end();
 }

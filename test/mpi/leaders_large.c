@@ -46,7 +46,7 @@ static bool pattern(unsigned char *at, size_t bytes, int rank, bool judge)
 
 int main(int argc, char **argv)
 {
-    const leading_variant_t variant = {.aggregation = -1, .distribution = -1, .exchange = -1,
+    const leading_variant_t variant = {.aggregation = -1, .exchange = -1,
                                        .scope = -1};
     unsigned char *memory;
     size_t bytes;

@@ -109,11 +109,11 @@ static void end(exchange_t *x)
 }
 
 /** A communicator that is set up: nonblocking calls are served from now on. */
-static MPI_Comm new_comm(size_t segment_size, bool packed)
+static MPI_Comm new_comm(size_t segment_size)
 {
     MPI_Comm comm;
 
-    leading_setup(segment_size, packed);
+    leading_setup(segment_size);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     run_blocking(comm, 0);
     return comm;
@@ -122,10 +122,10 @@ static MPI_Comm new_comm(size_t segment_size, bool packed)
 /* ---- nonblocking calls ---- */
 
 /** By all variants, each row of calls with several of them. */
-static void try_flights(size_t segment_size, bool packed)
+static void try_flights(size_t segment_size)
 {
     const uint64_t before = knob_counters("coll_mleader_calls_");
-    MPI_Comm comm = new_comm(segment_size, packed);
+    MPI_Comm comm = new_comm(segment_size);
     uint64_t calls = 1;
     char name[120];
 
@@ -154,7 +154,7 @@ static void try_flights(size_t segment_size, bool packed)
 /** Each rank starts when the one before it has started: nobody waits in a start. */
 static void try_starts(void)
 {
-    MPI_Comm comm = new_comm(8192, false);
+    MPI_Comm comm = new_comm(8192);
 
     for (int n = 0; n < 2 * tap_size; n++) {
         const int before = (tap_rank + tap_size - 1) % tap_size, after = (tap_rank + 1) % tap_size;
@@ -187,7 +187,7 @@ static void try_new(void)
     const uint64_t left = knob_counter("coll_mleader_fallback_early");
     MPI_Comm comm;
 
-    leading_setup(65536, false);
+    leading_setup(65536);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     end(start(comm, 3));
     if (left + 1 != knob_counter("coll_mleader_fallback_early")) {
@@ -248,10 +248,10 @@ static void wait_all(exchange_t **x, int count, dice_t *own)
 }
 
 /** By all variants; started several times, with other calls meanwhile. */
-static void try_persistent(size_t segment_size, bool packed)
+static void try_persistent(size_t segment_size)
 {
     dice_t own = dice_from(8, segment_size, (uint64_t) tap_rank);
-    MPI_Comm comm = new_comm(segment_size, packed);
+    MPI_Comm comm = new_comm(segment_size);
     const int mapped = leading_mappings(LEADING_SEGMENT);
     const uint64_t before = knob_counters("coll_mleader_calls_");
     uint64_t calls = 0;
@@ -293,7 +293,7 @@ static void try_first(void)
     const int mapped = leading_mappings(LEADING_SEGMENT);
     MPI_Comm comm;
 
-    leading_setup(65536, false);
+    leading_setup(65536);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     exchange_t *x = init(comm, 3);
     for (int n = 0; n < 3; n++) {
@@ -348,7 +348,7 @@ static exchange_t *derived(MPI_Comm comm, int n)
 
 static void try_frees(size_t segment_size)
 {
-    MPI_Comm comm = new_comm(segment_size, false);
+    MPI_Comm comm = new_comm(segment_size);
     exchange_t *x[FLIGHT], *again = derived(comm, 1);
     char name[120];
 
@@ -446,7 +446,7 @@ static void run_row(uint64_t seed, int number)
 
     for (int i = 0; i < 2; i++) {
         const size_t size = segments[dice_roll(&row.shared, 4)];
-        row.comm[i] = new_comm(size, dice_once_in(&row.shared, 2));
+        row.comm[i] = new_comm(size);
         row.persistent[i] = init(row.comm[i], dice_roll(&row.shared, 42));
     }
     for (int n = 0; n < 30; n++) {
@@ -492,8 +492,8 @@ int main(int argc, char **argv)
     try_new();
     try_starts();
     for (int i = 0; i < 4; i++) {
-        try_flights(segments[i], i % 2);
-        try_persistent(segments[i], !(i % 2));
+        try_flights(segments[i]);
+        try_persistent(segments[i]);
         try_frees(segments[i]);
     }
     try_first();

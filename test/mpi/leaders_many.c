@@ -91,14 +91,14 @@ static void free_all(MPI_Comm *alive)
 int main(int argc, char **argv)
 {
     const int rounds = (int) tap_number("ROUNDS", 2000);
-    const leading_variant_t variant = {.aggregation = -1, .distribution = -1, .exchange = -1,
+    const leading_variant_t variant = {.aggregation = -1, .exchange = -1,
                                        .scope = -1};
     const char *fault = NULL;
     MPI_Comm alive[ALIVE];
     long growth[2] = {0, 0};
 
     leading_begin(&argc, &argv, MPI_THREAD_SINGLE);
-    leading_setup(65536, false);
+    leading_setup(65536);
     leading_use(variant);
     for (int i = 0; i < ALIVE; i++) {
         alive[i] = MPI_COMM_NULL;

@@ -157,7 +157,7 @@ static void choose_setup(dice_t *dice)
     static const size_t sizes[] = {0, 8192, 8192, 16384, 65536, 2 << 20};
     const size_t size = sizes[dice_roll(dice, 6)];
 
-    leading_setup(size, dice_once_in(dice, 2));
+    leading_setup(size);
 }
 
 static MPI_Comm choose_comm(dice_t *dice, int *color)

@@ -23,15 +23,13 @@ leading_variant_t leading_variant(int number)
 {
     return (leading_variant_t){.scope = number % 3 - 1,
                                .exchange = number / 3 % 4 - 1,
-                               .distribution = number / 12 % 3 - 1,
-                               .aggregation = number / 36 - 1};
+                               .aggregation = number / 12 - 1};
 }
 
 void leading_use(leading_variant_t variant)
 {
     knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS);
     knob_set("coll_mleader_aggregation", variant.aggregation);
-    knob_set("coll_mleader_distribution", variant.distribution);
     knob_set("coll_mleader_exchange", variant.exchange);
     knob_set("coll_mleader_scope", variant.scope);
 }
@@ -39,22 +37,19 @@ void leading_use(leading_variant_t variant)
 const char *leading_text(leading_variant_t variant)
 {
     static const char *const in[] = {"auto", "shm", "gather", "recursive_doubling", "ring"};
-    static const char *const out[] = {"auto", "messages", "shm"};
     static const char *const exchange[] = {"auto", "recursive_doubling", "bruck", "ring"};
     static const char *const scope[] = {"auto", "all", "lanes"};
     static char text[120];
 
-    snprintf(text, sizeof(text), "aggregation %s, exchange %s, scope %s, distribution %s",
-             in[variant.aggregation + 1], exchange[variant.exchange + 1], scope[variant.scope + 1],
-             out[variant.distribution + 1]);
+    snprintf(text, sizeof(text), "aggregation %s, exchange %s, scope %s",
+             in[variant.aggregation + 1], exchange[variant.exchange + 1], scope[variant.scope + 1]);
     return text;
 }
 
-void leading_setup(size_t segment_size, bool packed)
+void leading_setup(size_t segment_size)
 {
     knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS); /* else not on one node */
     knob_set("coll_mleader_segment_size", (double) segment_size);
-    knob_set("coll_mleader_placement", packed);
 }
 
 void leading_begin(int *argc, char ***argv, int thread_level)

@@ -124,15 +124,15 @@ static bool sum_some(MPI_Comm comm)
 }
 
 /** Gathers with leaders, in one piece and in slices, with shared memory and without. */
-static bool lead_some(size_t segment_size, bool packed)
+static bool lead_some(size_t segment_size, bool backwards)
 {
     const bool there = -1 != knob_get("coll_mleader_priority", -1);
     const uint64_t served = knob_counters("coll_mleader_calls_");
     MPI_Comm comm;
     bool right = true;
 
-    leading_setup(segment_size, packed);
-    MPI_Comm_split(MPI_COMM_WORLD, 0, packed ? -tap_rank : tap_rank, &comm);
+    leading_setup(segment_size);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, backwards ? -tap_rank : tap_rank, &comm);
     for (int n = 0; n < 36; n++) {
         const leading_call_t call = {.comm = comm,
                                      .key = 900 + (uint64_t) n,

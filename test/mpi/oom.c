@@ -95,8 +95,8 @@ static const form_t folds[] = {
 
 /* One leader of one rank, and one with a child; results of 64 KiB and more. */
 #define LED .led = true
-#define SHM {-1, -1, -1, -1}
-#define MESSAGES {1, 0, -1, 0}
+#define SHM {-1, -1, -1}
+#define MESSAGES {1, -1, 0}
 static const form_t leaders[] = {
     {.name = "leaders, by shared memory", LED, .variant = SHM, .segment_size = 8192},
     {.name = "leaders, by messages", LED, .variant = MESSAGES},
@@ -455,7 +455,7 @@ static void prepare(const form_t *form)
     if (form->fold) {
         knob_folds(KNOB_PIPELINE, form->algorithm);
     } else if (form->led) {
-        leading_setup(form->segment_size, false);
+        leading_setup(form->segment_size);
         leading_use(form->variant);
     } else if (form->swap) {
         knob_set("coll_pipering_alltoallv_algorithm", form->algorithm);

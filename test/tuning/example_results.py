@@ -173,7 +173,7 @@ def choices(kind):
     kept = [{"variable": "coll_pipering_min_total", "default": "8192", "chosen": "8192",
              "reason": "4096 and 16384 are within noise", "gain": 0.004,
              "interval": [-0.011, 0.016]},
-            {"variable": "coll_mleader_large", "default": "65536", "chosen": "65536",
+            {"variable": "coll_pipering_rounds_packed", "default": "8192", "chosen": "8192",
              "reason": "one rank a node: not in use", "gain": None, "interval": None}]
     if kind == "useless":
         return kept

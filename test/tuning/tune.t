@@ -81,7 +81,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 from pipering_tuning import files, launch, ompi_info, preflight
 table = ompi_info.read([sys.argv[2]])
-settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_large": "64k",
+settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_segment_size": "64k",
             "coll_tuned_use_dynamic_rules": "yes", "mpi_yield_when_idle": "1",
             "opal_datatype_lookahead_segments": "9"}
 settings = {name: value for name, value in settings.items() if table.get(name) is not None}
@@ -89,11 +89,11 @@ table.check(settings, "several")
 files.write(sys.argv[4], files.settings_text(settings))
 launcher = launch.Launcher([sys.argv[3], "local", "-n", "2", "--timeout", "120", "--"], "conf")
 preflight.check_files(launcher, table, sys.argv[4], settings)
-files.write(sys.argv[4], files.settings_text({**settings, "coll_mleader_large": "4096"}))
+files.write(sys.argv[4], files.settings_text({**settings, "coll_mleader_segment_size": "4096"}))
 try:
     preflight.check_files(launcher, table, sys.argv[4], settings)
 except files.Refusal as refusal:
-    sys.exit(0 if "coll_mleader_large 4096, not 64k" in str(refusal) else str(refusal))
+    sys.exit(0 if "coll_mleader_segment_size 4096, not 64k" in str(refusal) else str(refusal))
 sys.exit("a file with another value was taken")
 TAKEN
 }

@@ -107,13 +107,13 @@ class Taking:
         os.mkdir(os.path.join(self.place.path, "bin"))
         script(self.place.path, "bin/ompi_info", SHOWING)
         lines = [f"path:prefix:{self.place.path}"]
-        for name, kind in (("coll_pipering_alpha", "double"), ("coll_mleader_large", "size_t"),
+        for name, kind in (("coll_pipering_alpha", "double"), ("coll_mleader_segment_size", "size_t"),
                            ("coll_tuned_use_dynamic_rules", "string"),
                            ("mpi_yield_when_idle", "string")):
             owner = "mpi:base" if name.startswith("mpi") else ":".join(name.split("_")[:2])
             lines += [f"mca:{owner}:param:{name}:value:0", f"mca:{owner}:param:{name}:type:{kind}"]
         self.table = ompi_info.Table("\n".join(lines))
-        self.settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_large": "64k",
+        self.settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_segment_size": "64k",
                          "coll_tuned_use_dynamic_rules": "true", "mpi_yield_when_idle": "1"}
         self.file = os.path.join(self.place.path, "tuned.conf")
         files.write(self.file, files.settings_text(self.settings))
@@ -151,8 +151,8 @@ def test_short_job():
 
 def test_not_taken():
     """a file that a job does not take is refused, and what was measured is said to be kept"""
-    for change, words in (("s/64k/9/", ["coll_mleader_large 9, not 64k"]),
-                          ("/mleader/d", ["coll_mleader_large nowhere"])):
+    for change, words in (("s/64k/9/", ["coll_mleader_segment_size 9, not 64k"]),
+                          ("/mleader/d", ["coll_mleader_segment_size nowhere"])):
         text = refused(Taking(change).check, *words, "tuned.conf", "what was measured is kept")
         assert "nothing was measured" not in text, text
     broken = Taking()

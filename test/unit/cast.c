@@ -25,9 +25,7 @@ void cast_roll(cast_t *cast, int ranks, int nodes)
 
     memset(cast, 0, sizeof(*cast));
     cast->layout = (mca_coll_mleader_layout_t){.ranks = ranks,
-                                               .division = MCA_COLL_MLEADER_BY_LIST,
-                                               .lanes = true};
-    cast->layout.placement = tap_once_in(3) ? MCA_COLL_MLEADER_PACKED : MCA_COLL_MLEADER_SPREAD;
+                                               .division = MCA_COLL_MLEADER_BY_LIST};
     for (int r = 0; r < ranks; r++) {
         const int other = tap_between(0, nodes - 1);
 
@@ -40,10 +38,9 @@ const char *cast_show(const cast_t *cast)
 {
     static char text[400];
 
-    snprintf(text, sizeof(text), "nodes %.150s, groups %.150s, %s",
+    snprintf(text, sizeof(text), "nodes %.150s, groups %.150s",
              ref_show_int(cast->node_of, cast->layout.ranks),
-             ref_show_int(cast->list_of, cast->layout.ranks),
-             MCA_COLL_MLEADER_PACKED == cast->layout.placement ? "packed" : "spread");
+             ref_show_int(cast->list_of, cast->layout.ranks));
     return text;
 }
 
@@ -199,7 +196,6 @@ cast_call_t cast_roll_call(const cast_t *cast, int slices)
     cast_call_t call = {.in_place = tap_once_in(3), .spaced = tap_once_in(2), .key = tap_random()};
 
     call.variant.aggregation = (mca_coll_mleader_inside_t) tap_below(4);
-    call.variant.shm_out = tap_once_in(2);
     call.variant.exchange = (mca_common_irregular_algorithm_t) tap_below(3);
     call.grouping = tap_between(0, cast->topology[0].groupings - 1);
     call.variant.lanes = 1 < cast->topology[0].grouping[call.grouping].groups.lanes
@@ -216,7 +212,7 @@ cast_call_t cast_again(const cast_t *cast, const cast_call_t *call)
     const cast_call_t other = cast_roll_call(cast, 1);
     cast_call_t again = *call;
 
-    switch (tap_between(0, 6)) {
+    switch (tap_between(0, 5)) {
     case 0:
         again.variant.exchange = other.variant.exchange;
         break;
@@ -224,12 +220,9 @@ cast_call_t cast_again(const cast_t *cast, const cast_call_t *call)
         again.variant.aggregation = other.variant.aggregation;
         break;
     case 2:
-        again.variant.shm_out = other.variant.shm_out;
-        break;
-    case 3:
         again.message_size = cast_message(cast, again.slice_size);
         break;
-    case 4:
+    case 3:
         again.grouping = again.variant.lanes ? again.grouping : other.grouping;
         again.slice_size = tap_once_in(2) ? 1 : again.slice_size;
         again.slice_size = again.slice_size > cast_most(cast, &again) ? 1 : again.slice_size;

@@ -305,7 +305,7 @@ static void try_play(tap_tally_t *tally, cast_t *cast, const cast_call_t *calls,
 
 /* ---- all rows of three variants ---- */
 
-#define VARIANTS 16
+#define VARIANTS 8
 
 /* The shortest row that has all rows of three among `kinds` (de Bruijn), and its length. */
 static int make_row(int kinds, int *row)
@@ -337,8 +337,7 @@ static int make_calls(const cast_t *cast, cast_call_t *calls)
     for (int i = 0; i < count; i++) {
         calls[i] = cast_roll_call(cast, 1);
         calls[i].variant.aggregation = (mca_coll_mleader_inside_t) (row[i] % 4);
-        calls[i].variant.shm_out = row[i] / 4 % 2;
-        calls[i].variant.lanes = row[i] / 8;
+        calls[i].variant.lanes = row[i] / 4;
         calls[i].grouping = calls[i].variant.lanes ? 0 : calls[i].grouping;
         calls[i].bytes = calls[i].slice_size = (size_t) tap_between(1, 4);
         calls[i].message_size = cast_message(cast, calls[i].slice_size);
@@ -431,8 +430,7 @@ static void do_nothing(void)
  */
 static void test_failure(void)
 {
-    const mca_coll_mleader_variant_t variant = {.aggregation = MCA_COLL_MLEADER_SHM,
-                                                .shm_out = true};
+    const mca_coll_mleader_variant_t variant = {.aggregation = MCA_COLL_MLEADER_SHM};
     const cast_call_t call = {.variant = variant, .bytes = 9, .slice_size = 4, .message_size = 4};
     mca_coll_mleader_shared_t *shared;
     cast_t cast;

@@ -166,13 +166,10 @@ def single_leader(bench):
     return charts
 
 
-def leaders_arms(kind, counts, placed=False):
+def leaders_arms(kind, counts):
     """So many leaders a node, each exchanging with all others, as in the paper."""
-    arms = []
-    for tone, count in enumerate(counts, 1):
-        rest = f":placement=spread{kind}" if placed and count > 1 else kind
-        arms.append((f"leaders a node: {count}", leader(count, rest), tone))
-    return arms
+    return [(f"leaders a node: {count}", leader(count, kind), tone)
+            for tone, count in enumerate(counts, 1)]
 
 
 def several_leaders(bench):
@@ -181,11 +178,11 @@ def several_leaders(bench):
     every = [("every rank a leader", leader(16), 5)]
     return [
         leaders_chart(bench, "leaders-leaders", "4 x 2 x 4 ranks, point-to-point",
-                      leaders_arms(messages, (1, 2, 4), placed=True)),
+                      leaders_arms(messages, (1, 2, 4))),
         leaders_chart(bench, "leaders-messages", "the same, large, ring",
                       leaders_arms(messages + ":exchange=ring", (1, 2, 4))),
         leaders_chart(bench, "leaders-leaders", "4 x 2 x 4 ranks, shared memory",
-                      leaders_arms(shared, (1, 2, 4), placed=True)),
+                      leaders_arms(shared, (1, 2, 4))),
         leaders_chart(bench, "leaders-sixteen", "4 x 4 x 4 ranks, shared memory",
                       leaders_arms(shared, (1, 4, 8)) + every),
         leaders_chart(bench, "leaders-sixteen", "4 x 4 x 4 ranks, point-to-point",
@@ -193,9 +190,9 @@ def several_leaders(bench):
 
 
 def placements(bench):
-    """Figure 7: leaders spread over the sockets, or packed on one."""
-    return [leaders_chart(bench, "leaders-leaders", f"{groups} leaders, shared memory", [
-        (placement, leader(groups, f":placement={placement}:aggregation=shm"), tone)
+    """Figure 7: leaders spread over the sockets, or packed on one, on top of MPI."""
+    return [leaders_chart(bench, "leaders-leaders", f"{groups} leaders, messages", [
+        (placement, f"{placement}{groups}", tone)
         for tone, placement in ((1, "spread"), (2, "packed"))]) for groups in (2, 4)]
 
 

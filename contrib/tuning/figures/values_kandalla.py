@@ -102,10 +102,9 @@ def _groups(rows, counts):
 def kandalla_several(bench):
     rows = drawings.batched(bench.rows("leaders-leaders"))
     kinds = ("shm", "gather", "ring", "recursive_doubling")
-    def arms(count, how=""):
-        return [drawings.leader(count, f"{how}:aggregation={kind}") for kind in kinds]
-    return "; ".join(f"{count} over 1: " + _at_sizes(rows, arms(count, ":placement=spread"),
-                                                     arms(1)) for count in (2, 4))
+    def arms(count):
+        return [drawings.leader(count, f":aggregation={kind}") for kind in kinds]
+    return "; ".join(f"{count} over 1: " + _at_sizes(rows, arms(count), arms(1)) for count in (2, 4))
 
 
 def kandalla_eight(bench):
@@ -119,8 +118,7 @@ def kandalla_eight(bench):
 
 def kandalla_placement(bench):
     rows = drawings.batched(bench.rows("leaders-leaders"))
-    ratios = [_over(rows, total, *([drawings.leader(count, f":placement={how}:aggregation=shm")]
-                                   for how in ("packed", "spread")))
+    ratios = [_over(rows, total, [f"packed{count}"], [f"spread{count}"])
               for count in (2, 4) for total in values(rows, "total")]
     return f"{span(ratios)} times the time"
 

@@ -216,8 +216,7 @@ static served_t read_served(void)
     return (served_t){.pipering = read_count("coll_pipering_calls"),
                       .alltoall = read_count("coll_pipering_alltoall_calls"),
                       .mleader = read_count("coll_mleader_calls_shared")
-                                 + read_count("coll_mleader_calls_messages")
-                                 + read_count("coll_mleader_calls_mixed"),
+                                 + read_count("coll_mleader_calls_messages"),
                       .algorithm = read_count("coll_pipering_algorithm_used"),
                       .block = read_count("coll_pipering_block_size_used"),
                       .predicted = read_count("coll_pipering_predicted_time")};

@@ -163,7 +163,7 @@ static void print_choice(const predict_outcomes_t *outcomes)
     (void) printf("\n");
     if (0 < plan->leaders.at[0]) {
         (void) printf("coll/mleader's leaders take %.4f ms, and serve contributions of fewer than "
-                      "coll_mleader_large bytes where that is no longer\n",
+                      "64 KiB where that is no longer\n",
                       milliseconds(plan->leaders.at[0]));
     }
     if (1 < plan->ring.size) {

@@ -303,7 +303,6 @@ void bench_variables_start(void)
                                         "coll_mleader_bytes_copied",
                                         "coll_mleader_calls_shared",
                                         "coll_mleader_calls_messages",
-                                        "coll_mleader_calls_mixed",
                                         "coll_pipering_predicted_time",
                                         "coll_pipering_algorithm_used",
                                         "coll_pipering_alltoall_calls"};

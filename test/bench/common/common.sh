@@ -122,7 +122,8 @@ build_exchanges() {
 }
 
 build_fold() {
-    build_harness fold "$BENCH_SRC"/worringer/fold_*.c
+    build_harness fold "$BENCH_SRC"/worringer/fold_*.c "$BENCH_SRC"/kandalla/by_leaders.c \
+        -I"$BENCH_SRC"/kandalla
 }
 
 # build_plans PROGRAM SOURCE...: builds it with the component's plans, without MPI.
@@ -226,7 +227,7 @@ program_of() {
 group_of() {
     case ${1%%:*} in
     round_robin) echo ours_round_robin ;;
-    stock | istock | tuned | sm | mpich | linear) echo stock ;;
+    stock | istock | tuned | sm | mpich | linear | spread[0-9]* | packed[0-9]*) echo stock ;;
     stock[0-9]*) echo "${1%%:*}" ;;
     *) echo ours ;;
     esac

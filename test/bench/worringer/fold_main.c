@@ -10,6 +10,7 @@
 
 /** @file The command line and the rows of fold. */
 
+#include "by_leaders.h"
 #include "fold.h"
 
 #include <stdlib.h>
@@ -55,6 +56,8 @@ static const char arms[]
       "                     reduce and allreduce, of allreduce and allgather\n"
       "  mesh_lines         forced: pipering's allreduce of short vectors on a mesh\n"
       "  met, asked         mesh_trees of bcast after MPI_Barrier; after MPI_Allreduce of a word\n"
+      "  spreadN, packedN   allgather on top of MPI by N leaders a node: the first ones of N parts\n"
+      "                     of its ranks; the first N ranks\n"
       "  mleader            as a user meets it, with both; of allgather\n"
       "  off                forced: the module below\n"
       "  tuned              coll/tuned's own choice, without our components and coll/han\n"
@@ -64,8 +67,11 @@ static const char arms[]
       "  tuned:N:seg=BYTES  the same with segments of so many bytes (tuned: with Open MPI 5.0;\n"
       "                     that of 4.1 takes these from mpirun's command line only)\n";
 
-/* Ways of arms: an allreduce as two calls; a broadcast once all ranks are there, or have agreed. */
-enum { PLAIN, SERIAL, MET, ASKED };
+/*
+ * Ways of arms: an allreduce as two calls; a broadcast once all ranks are there, or have agreed; an
+ * allgather by leaders.
+ */
+enum { PLAIN, SERIAL, MET, ASKED, SPREAD, PACKED };
 
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, 0, NULL, NULL},
@@ -82,6 +88,8 @@ static const bench_kind_t kinds[]
        {"mesh_trees", BENCH_PIPERING, 0, "%s_algorithm=mesh_trees", "bcast,reduce"},
        {"met", BENCH_PIPERING, MET, "%s_algorithm=mesh_trees", "bcast"},
        {"asked", BENCH_PIPERING, ASKED, "%s_algorithm=mesh_trees", "bcast"},
+       {"spread", BENCH_STOCK, SPREAD, NULL, "allgather"},
+       {"packed", BENCH_STOCK, PACKED, NULL, "allgather"},
        {"mesh_path", BENCH_PIPERING, 0, "%s_algorithm=mesh_path", "reduce,allreduce"},
        {"mesh_cycles", BENCH_PIPERING, 0, "%s_algorithm=mesh_cycles", "allreduce,allgather"},
        {"mesh_lines", BENCH_PIPERING, 0, "%s_algorithm=mesh_lines", "allreduce"},
@@ -228,6 +236,12 @@ static int call(const bench_arm_t *arm)
     case MET:
     case ASKED:
         return fold_data_met(&fold.data, ASKED == arm->kind->way, arm->comm);
+    case SPREAD:
+    case PACKED:
+        return by_leaders_allgather(fold.data.send, fold.data.recv,
+                                    fold.data.length * fold.data.unit,
+                                    atoi(arm->name + strlen(arm->kind->name)),
+                                    PACKED == arm->kind->way, arm->comm);
     default:
         return fold_data_call(&fold.data, arm->comm);
     }

@@ -70,8 +70,9 @@ typedef enum {
 } mca_coll_mleader_algorithm_t;
 
 /**
- * Aggregation in a group. After GROUP_DOUBLING and GROUP_RING all ranks of the group have its
- * contributions, so distribution by messages sends only those of other groups.
+ * Aggregation in a group; with SHM the result is distributed through the segment too, else by
+ * messages. After GROUP_DOUBLING and GROUP_RING all ranks of the group have its contributions, so
+ * these messages are only those of other groups.
  */
 typedef enum {
     MCA_COLL_MLEADER_SHM,            /**< ranks write to the segment */
@@ -84,19 +85,13 @@ typedef enum {
 typedef struct mca_coll_mleader_params_t {
     int algorithm;      /**< mca_coll_mleader_algorithm_t */
     int aggregation;    /**< mca_coll_mleader_inside_t */
-    bool shm_out;       /**< distribution through shared memory, else by messages */
     int exchange;       /**< mca_common_irregular_algorithm_t, -1: auto */
     int lanes;          /**< 0: all leaders exchange with all, 1: in lanes, -1: auto */
-    size_t large;       /**< contributions of so many bytes or more: the module below */
-    size_t ring_from;   /**< results of so many bytes or more: the leaders form a ring */
-    size_t scratch;     /**< most bytes of private memory for a slice without a segment */
-    size_t message;     /**< fixed cost of a message, in bytes that a leader moves meanwhile */
 } mca_coll_mleader_params_t;
 
 /** The values of the variables for the topology of a communicator, read when it is made. */
 typedef struct mca_coll_mleader_topology_params_t {
     const char *groups;  /**< as mca_coll_mleader_parse_groups reads it; borrowed */
-    int placement;       /**< mca_coll_mleader_placement_t */
     size_t segment_size; /**< bytes on each node, a multiple of two lines */
 } mca_coll_mleader_topology_params_t;
 
@@ -117,7 +112,7 @@ typedef enum {
 
 /** The performance variables. */
 typedef struct mca_coll_mleader_counters_t {
-    opal_atomic_int64_t calls_shared, calls_messages, calls_mixed; /**< inside a node */
+    opal_atomic_int64_t calls_shared, calls_messages; /**< inside a node */
     opal_atomic_int64_t bytes_between, bytes_within; /**< sent in messages between, in, nodes */
     opal_atomic_int64_t messages_between, messages_within;
     opal_atomic_int64_t bytes_copied; /**< read from shared memory */
@@ -165,10 +160,15 @@ typedef struct mca_coll_mleader_grouping_t {
 /** The algorithms of the phases of a call. */
 typedef struct mca_coll_mleader_variant_t {
     mca_coll_mleader_inside_t aggregation;
-    bool shm_out; /**< distribution through shared memory, else by messages */
     mca_common_irregular_algorithm_t exchange;
     bool lanes; /**< leaders exchange in lanes, else all with all */
 } mca_coll_mleader_variant_t;
+
+/** Whether contributions and results go through the segment of the node, else by messages. */
+static inline bool mca_coll_mleader_is_shared(const mca_coll_mleader_variant_t *variant)
+{
+    return MCA_COLL_MLEADER_SHM == variant->aggregation;
+}
 
 /**
  * The entries of a slice's schedule in one half of a room. A later slice of the same length, with

@@ -48,10 +48,7 @@ static bool can_be_direct(const mca_coll_mleader_call_t *call)
 /* Finds the private area, if the variant needs one. */
 static int take_scratch(mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_variant_t *variant = &call->variant;
-    const bool wanted = MCA_COLL_MLEADER_SHM != variant->aggregation || !variant->shm_out;
-
-    if (!wanted) {
+    if (mca_coll_mleader_is_shared(&call->variant)) {
         return OMPI_SUCCESS;
     }
     if (can_be_direct(call)) {
@@ -104,13 +101,11 @@ static char *find_shared(const mca_coll_mleader_call_t *call)
  */
 static void find_areas(mca_coll_mleader_call_t *call)
 {
-    const mca_coll_mleader_variant_t *variant = &call->variant;
-    const bool in = MCA_COLL_MLEADER_SHM == variant->aggregation;
-    const bool any = in || variant->shm_out || variant->lanes;
+    const bool all = mca_coll_mleader_is_shared(&call->variant);
+    const bool any = all || call->variant.lanes;
 
     call->shared = any ? find_shared(call) : NULL;
-    call->area = any && (call->grouping->leader || (in && variant->shm_out)) ? call->shared
-                                                                             : call->scratch;
+    call->area = any && (call->grouping->leader || all) ? call->shared : call->scratch;
 }
 
 static void begin_slice(mca_coll_mleader_call_t *call)
@@ -174,11 +169,9 @@ static void go_on(mca_coll_mleader_call_t *call)
 static void count(const mca_coll_mleader_variant_t *variant)
 {
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
-    const bool in = MCA_COLL_MLEADER_SHM == variant->aggregation, out = variant->shm_out;
 
-    mca_common_irregular_count(in && out     ? &counters->calls_shared
-                               : !in && !out ? &counters->calls_messages
-                                             : &counters->calls_mixed,
+    mca_common_irregular_count(mca_coll_mleader_is_shared(variant) ? &counters->calls_shared
+                                                                   : &counters->calls_messages,
                                1);
 }
 

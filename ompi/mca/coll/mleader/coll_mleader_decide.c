@@ -11,15 +11,15 @@
  * @file
  * Decides whether leaders serve an MPI_Allgather, by which variant, and in which slices.
  *
- *     result               < ring_from             >= ring_from       any
- *     contribution         < large                 < large            >= large
+ *     result               < 256 KiB               >= 256 KiB         any
+ *     contribution         < 64 KiB                < 64 KiB           >= 64 KiB
  *     aggregation          segment                 segment
  *     leaders exchange     by recursive doubling   in a ring          module below
  *                          (Bruck)
  *     distribution         segment                 segment
  *
- * These are the defaults; large, ring_from and each phase are variables. All ranks decide alike, by
- * what is equal on all of them: bytes of a contribution, groups and variables.
+ * These are the defaults; aggregation and exchange are variables. All ranks decide alike, by what is
+ * equal on all of them: bytes of a contribution, groups and variables.
  *
  * Kandalla et al., section 4.3.2 and table 1. There small contributions go by messages inside a
  * node, too, and large ones in a ring of all ranks, without leaders.
@@ -28,6 +28,21 @@
 #include "coll_mleader.h"
 
 #include "opal/util/output.h"
+
+/* Contributions of so many bytes are left to the module below, unless the algorithm is forced. */
+#define LARGE ((size_t) 64 * 1024)
+
+/* Bytes of a result from which leaders exchange in a ring. */
+#define RING_FROM ((size_t) 256 * 1024)
+
+/*
+ * Bytes that take a leader as long as a message between nodes does besides its bytes. They decide
+ * between one leader a node and one a socket.
+ */
+#define MESSAGE_COST ((size_t) 20 * 1024)
+
+/* Most bytes of private memory for a slice without a segment. */
+#define SCRATCH ((size_t) 1 << 20)
 
 /* Most bytes of a message in a ring: below usual eager limits, so that it needs no handshake. */
 #define RING_MESSAGE ((size_t) 32 * 1024)
@@ -41,7 +56,7 @@ mca_coll_mleader_reason_t mca_coll_mleader_judge_size(const mca_coll_mleader_par
     if (MCA_COLL_MLEADER_OFF == params->algorithm) {
         return MCA_COLL_MLEADER_FALLBACK_OFF;
     }
-    if (MCA_COLL_MLEADER_AUTO == params->algorithm && bytes >= params->large) {
+    if (MCA_COLL_MLEADER_AUTO == params->algorithm && LARGE <= bytes) {
         return MCA_COLL_MLEADER_FALLBACK_LARGE;
     }
     return MCA_COLL_MLEADER_TAKEN;
@@ -68,15 +83,14 @@ mca_coll_mleader_judge_topology(const mca_coll_mleader_params_t *params,
 
 static bool uses_segment(const mca_coll_mleader_variant_t *variant)
 {
-    return MCA_COLL_MLEADER_SHM == variant->aggregation || variant->shm_out || variant->lanes;
+    return mca_coll_mleader_is_shared(variant) || variant->lanes;
 }
 
 /*
  * Chooses the grouping of least cost. Only in lanes do the leaders of a node share the bytes that
  * it receives. The node with the fewest processors for each rank stands for all.
  */
-static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader_params_t *params,
-                                                          const mca_coll_mleader_call_t *call,
+static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader_call_t *call,
                                                           bool lanes)
 {
     const mca_coll_mleader_topology_t *topology = call->topology;
@@ -85,7 +99,7 @@ static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader
            .ranks = topology->crowd,
            .processors = topology->processors,
            .bytes = call->bytes * (size_t) (topology->ranks - topology->ranks / topology->nodes),
-           .message = params->message};
+           .message = MESSAGE_COST};
     int best = 0;
 
     for (int i = 1; lanes && i < topology->groupings; ++i) {
@@ -102,10 +116,9 @@ static const mca_coll_mleader_grouping_t *choose_grouping(const mca_coll_mleader
 static void choose(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
                    bool shared)
 {
-    const bool large = call->bytes * (size_t) call->topology->ranks >= params->ring_from;
+    const bool large = call->bytes * (size_t) call->topology->ranks >= RING_FROM;
     mca_coll_mleader_variant_t variant
         = {.aggregation = (mca_coll_mleader_inside_t) params->aggregation,
-           .shm_out = shared && params->shm_out,
            .exchange = 0 <= params->exchange ? (mca_common_irregular_algorithm_t) params->exchange
                        : large               ? MCA_COMMON_IRREGULAR_RING
                                              : MCA_COMMON_IRREGULAR_DOUBLING};
@@ -114,7 +127,7 @@ static void choose(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_
         variant.aggregation = MCA_COLL_MLEADER_GROUP_DOUBLING;
     }
     const bool wanted = 0 > params->lanes ? uses_segment(&variant) : 0 < params->lanes;
-    call->grouping = choose_grouping(params, call, shared && wanted);
+    call->grouping = choose_grouping(call, shared && wanted);
     variant.lanes = shared && wanted && 1 < call->grouping->groups.lanes;
     call->variant = variant;
 }
@@ -145,8 +158,7 @@ static size_t count_areas(const mca_coll_mleader_call_t *call)
 }
 
 /* Bytes of a contribution in a slice; 0: the segment has too little room for one byte of each. */
-static size_t find_slice(const mca_coll_mleader_call_t *call,
-                         const mca_coll_mleader_params_t *params, size_t half_size)
+static size_t find_slice(const mca_coll_mleader_call_t *call, size_t half_size)
 {
     const mca_coll_mleader_variant_t *variant = &call->variant;
     const size_t ranks = (size_t) call->topology->ranks;
@@ -158,7 +170,7 @@ static size_t find_slice(const mca_coll_mleader_call_t *call,
     if (uses_segment(variant)) {
         return least(bytes, half_size / count_areas(call) / ranks);
     }
-    const size_t most = params->scratch / ranks;
+    const size_t most = SCRATCH / ranks;
     return least(bytes, LEAST_SLICE < most ? most : LEAST_SLICE);
 }
 
@@ -166,10 +178,10 @@ void mca_coll_mleader_decide(mca_coll_mleader_call_t *call,
                              const mca_coll_mleader_params_t *params, size_t half_size)
 {
     choose(call, params, 0 < half_size);
-    call->slice_size = find_slice(call, params, half_size);
+    call->slice_size = find_slice(call, half_size);
     if (0 == call->slice_size) {
         choose(call, params, false);
-        call->slice_size = find_slice(call, params, half_size);
+        call->slice_size = find_slice(call, half_size);
     }
     const size_t least_message = least_in_message(call->grouping) * call->slice_size;
     call->message_size = MCA_COMMON_IRREGULAR_RING != call->variant.exchange ? SIZE_MAX
@@ -206,7 +218,7 @@ void mca_coll_mleader_report(const mca_coll_mleader_call_t *call)
                     grouping->groups.ranks, grouping->groups.groups, grouping->groups.nodes,
                     inside[call->variant.aggregation], exchange[call->variant.exchange],
                     call->variant.lanes ? " in lanes" : "",
-                    call->variant.shm_out ? "shared memory" : "messages", call->slice_size,
+                    mca_coll_mleader_is_shared(&call->variant) ? "shared memory" : "messages", call->slice_size,
                     grouping->group, grouping->leader ? ", leader" : "");
     }
 }

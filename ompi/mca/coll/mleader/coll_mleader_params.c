@@ -19,19 +19,17 @@
 
 #define GIBI ((size_t) 1 << 30)
 #define MEBI ((size_t) 1 << 20)
-#define KIBI ((size_t) 1 << 10)
 
 enum { CHOSEN = -1 };
 
 static struct {
-    int algorithm, aggregation, distribution, exchange, lanes, placement;
-    size_t large, ring_from, message_cost, segment_size;
+    int algorithm, aggregation, exchange, lanes;
+    size_t segment_size;
     char *groups, *backing_directory;
 } vars;
 
 /* Variables for experts (MCA level 9): to repeat the paper's comparisons, or tune the decision. */
-static const char *const experts[] = {"aggregation", "distribution", "exchange",  "message_cost",
-                                      "placement",   "ring_from",    "scope",     NULL};
+static const char *const experts[] = {"aggregation", "exchange", "scope", NULL};
 
 static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_MLEADER_AUTO, "auto"},
                                                        {MCA_COLL_MLEADER_LEADERS, "leaders"},
@@ -46,13 +44,6 @@ static const mca_base_var_enum_value_t aggregations[]
        {MCA_COLL_MLEADER_GROUP_RING, "ring"},
        {0, NULL}};
 
-enum { BY_MESSAGES, BY_MEMORY };
-
-static const mca_base_var_enum_value_t distributions[] = {{CHOSEN, "auto"},
-                                                          {BY_MESSAGES, "messages"},
-                                                          {BY_MEMORY, "shm"},
-                                                          {0, NULL}};
-
 static const mca_base_var_enum_value_t exchanges[]
     = {{CHOSEN, "auto"},
        {MCA_COMMON_IRREGULAR_DOUBLING, "recursive_doubling"},
@@ -65,10 +56,6 @@ static const mca_base_var_enum_value_t scopes[] = {{CHOSEN, "auto"},
                                                    {1, "lanes"},
                                                    {0, NULL}};
 
-static const mca_base_var_enum_value_t placements[] = {{MCA_COLL_MLEADER_SPREAD, "spread"},
-                                                       {MCA_COLL_MLEADER_PACKED, "packed"},
-                                                       {0, NULL}};
-
 static void register_choices(mca_common_irregular_vars_t *all)
 {
     vars.algorithm = MCA_COLL_MLEADER_AUTO;
@@ -77,19 +64,17 @@ static void register_choices(mca_common_irregular_vars_t *all)
                                 "the module below), leaders (whatever the size), off (always the "
                                 "module below)",
                                 algorithms, &vars.algorithm);
-    vars.aggregation = vars.distribution = vars.exchange = vars.lanes = CHOSEN;
+    vars.aggregation = vars.exchange = vars.lanes = CHOSEN;
     mca_common_irregular_choice(all, "aggregation",
-                                "How contributions come to the leader of a group: shm (written to "
-                                "shared memory), gather, recursive_doubling or ring (messages), "
-                                "auto (shm where there is a segment)",
+                                "How contributions come to the leader of a group, and the result to "
+                                "its ranks: shm (through shared memory), gather, "
+                                "recursive_doubling or ring (messages), auto (shm where there is "
+                                "a segment)",
                                 aggregations, &vars.aggregation);
-    mca_common_irregular_choice(all, "distribution",
-                                "How the result comes to the ranks of a group: shm (read from "
-                                "shared memory), messages, auto (as aggregation)",
-                                distributions, &vars.distribution);
     mca_common_irregular_choice(all, "exchange",
                                 "How leaders exchange: recursive_doubling (bruck where they are no "
-                                "power of two), bruck, ring, auto (ring from ring_from on)",
+                                "power of two), bruck, ring, auto (ring for results of "
+                                "256 KiB and more)",
                                 exchanges, &vars.exchange);
     mca_common_irregular_choice(all, "scope",
                                 "Which leaders exchange: all (all with all, as in the paper), "
@@ -97,31 +82,10 @@ static void register_choices(mca_common_irregular_vars_t *all)
                                 "every byte enters a node once), auto (lanes where shared memory "
                                 "is in use)",
                                 scopes, &vars.lanes);
-    vars.placement = MCA_COLL_MLEADER_SPREAD;
-    mca_common_irregular_choice(all, "placement",
-                                "Where leaders are: spread (each among its ranks), packed (on the "
-                                "first ranks of a node); read when a communicator is first used",
-                                placements, &vars.placement);
 }
 
 static void register_sizes(mca_common_irregular_vars_t *all)
 {
-    vars.large = 64 * KIBI;
-    mca_common_irregular_size(all, "large",
-                              "Contributions of this many bytes and more are left to the module "
-                              "below, unless the algorithm is forced",
-                              "all are", GIBI, &vars.large);
-    vars.ring_from = 256 * 1024;
-    mca_common_irregular_size(all, "ring_from",
-                              "Bytes of the result from which leaders exchange in a ring", "always",
-                              GIBI, &vars.ring_from);
-    vars.message_cost = 20 * KIBI;
-    mca_common_irregular_size(all, "message_cost",
-                              "Bytes that take a leader as long as a message between nodes does "
-                              "besides its bytes; decides whether a node has one leader or one a "
-                              "socket where groups are auto",
-                              "one a socket, if there are processors for them", GIBI,
-                              &vars.message_cost);
     vars.segment_size = 2 * MEBI;
     mca_common_irregular_size(all, "segment_size",
                               "Shared memory for a communicator on each node, rounded down to a "
@@ -139,7 +103,7 @@ static void register_strings(mca_common_irregular_vars_t *all)
                                 "Groups of ranks with a leader each: socket, numa or l3 (ranks "
                                 "that share one), a number of groups on each node, lists of ranks "
                                 "(0-3,4-7), auto (one leader a node, or one a socket for calls "
-                                "where several pay, see message_cost); read when a communicator "
+                                "where several pay); read when a communicator "
                                 "is first used",
                                 MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ,
                                 &vars.groups);
@@ -168,6 +132,16 @@ static void register_ints(mca_common_irregular_vars_t *all)
                              "silent", MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
                              &component->verbose);
 }
+
+/* ---- variables that are gone ---- */
+
+static mca_common_irregular_gone_t gone[] = {
+    {"distribution", "coll_mleader_aggregation", NULL},
+    {"large", "coll_mleader_allgather_algorithm", NULL},
+    {"message_cost", "coll_mleader_groups", NULL},
+    {"placement", "coll_mleader_groups, whose first ranks are leaders", NULL},
+    {"ring_from", "coll_mleader_exchange", NULL},
+};
 
 /* ---- performance variables ---- */
 
@@ -204,9 +178,6 @@ static void register_counters(mca_common_irregular_vars_t *all)
                                  &counters->calls_shared);
     mca_common_irregular_counter(all, "calls_messages", "Calls served by messages alone",
                                  &counters->calls_messages);
-    mca_common_irregular_counter(all, "calls_mixed",
-                                 "Calls served by messages in one direction inside a node",
-                                 &counters->calls_mixed);
     mca_common_irregular_counter(all, "messages_between", "Messages sent to other nodes",
                                  &counters->messages_between);
     mca_common_irregular_counter(all, "bytes_between", "Bytes sent to other nodes",
@@ -236,6 +207,7 @@ int mca_coll_mleader_params_register(void)
     register_choices(&all);
     register_sizes(&all);
     register_strings(&all);
+    mca_common_irregular_gone(&all, gone, sizeof(gone) / sizeof(gone[0]));
     register_counters(&all);
     mca_common_irregular_complain(&all);
     return OMPI_SUCCESS;
@@ -249,19 +221,11 @@ static size_t in_range(size_t value, size_t otherwise)
 
 mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
 {
-    const int aggregation = CHOSEN == vars.aggregation ? MCA_COLL_MLEADER_SHM : vars.aggregation;
-    const bool shm = MCA_COLL_MLEADER_SHM == aggregation;
-
     return (mca_coll_mleader_params_t){
         .algorithm = vars.algorithm,
-        .aggregation = aggregation,
-        .shm_out = CHOSEN == vars.distribution ? shm : BY_MEMORY == vars.distribution,
+        .aggregation = CHOSEN == vars.aggregation ? MCA_COLL_MLEADER_SHM : vars.aggregation,
         .exchange = vars.exchange,
         .lanes = vars.lanes,
-        .large = in_range(vars.large, 0),
-        .ring_from = in_range(vars.ring_from, GIBI),
-        .scratch = MEBI,
-        .message = in_range(vars.message_cost, 20 * KIBI),
     };
 }
 
@@ -280,7 +244,6 @@ mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)
 {
     return (mca_coll_mleader_topology_params_t){
         .groups = NULL == vars.groups ? "auto" : vars.groups,
-        .placement = vars.placement,
         .segment_size = in_range(vars.segment_size, 0) & ~(size_t) (2 * MCA_COLL_MLEADER_LINE - 1),
     };
 }

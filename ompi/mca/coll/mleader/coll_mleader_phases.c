@@ -424,10 +424,11 @@ void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listi
 
     list_aggregation(&list);
     list_exchange(&list);
-    if (call->variant.shm_out || (call->variant.lanes && call->grouping->leader)) {
+    const bool shared = mca_coll_mleader_is_shared(&call->variant);
+    if (shared || (call->variant.lanes && call->grouping->leader)) {
         list_reading(&list);
     }
-    if (!call->variant.shm_out) {
+    if (!shared) {
         list_tree(&list);
     }
 }
@@ -466,7 +467,7 @@ needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call)
         most.receives += messages;
         most.sends += messages;
     }
-    if (!call->variant.shm_out) {
+    if (!mca_coll_mleader_is_shared(&call->variant)) {
         const uint32_t news = PIECES + (uint32_t) (grouping->groups.ranks / together);
         most.receives += news;
         most.sends += CHILDREN * news;

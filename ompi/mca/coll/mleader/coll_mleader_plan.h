@@ -38,12 +38,6 @@ typedef enum {
     MCA_COLL_MLEADER_BY_LIST    /**< by the lists that the user gives */
 } mca_coll_mleader_division_t;
 
-/** The ranks of a node that are leaders. */
-typedef enum {
-    MCA_COLL_MLEADER_SPREAD, /**< the first one of each part */
-    MCA_COLL_MLEADER_PACKED  /**< the first ones of the node */
-} mca_coll_mleader_placement_t;
-
 /** The inputs of mca_coll_mleader_groups. Arrays are borrowed. */
 typedef struct mca_coll_mleader_layout_t {
     int ranks;
@@ -52,8 +46,6 @@ typedef struct mca_coll_mleader_layout_t {
     const int *list_of;   /**< [ranks] BY_LIST: number of the rank's list, below ranks, -1: none */
     mca_coll_mleader_division_t division;
     int count; /**< BY_COUNT: parts of a node, at least 1 */
-    mca_coll_mleader_placement_t placement;
-    bool lanes; /**< order groups by their number on the node, then by node */
 } mca_coll_mleader_layout_t;
 
 /** Groups. The arrays are in memory of the caller (mca_coll_mleader_groups_bind). */

@@ -12,17 +12,15 @@
  * Groups: divides the ranks of each node into groups with a leader each, and orders them.
  *
  *     node 0, ranks in sockets   {0 1 4}  {2 3 5}
- *     spread leaders             {0 1 4}  {2 3 5}    leaders 0 and 2, one on each socket
- *     packed leaders             {0 4 2}  {1 3 5}    leaders 0 and 1, on the first socket
+ *     groups                     {0 1 4}  {2 3 5}    leaders 0 and 2, one on each socket
  *
  * 1. The ranks are sorted by node, then by domain, then by rank, and cut into groups.
- * 2. Packed: the first ranks of a node become leaders; the others fill the groups in their order.
- * 3. The groups are put into the order of the layout: by node, or by number on the node (lanes).
+ * 2. The groups are put into the order of their numbers on the node (lanes), then of nodes.
  *
  * Cost: linear in the number of ranks, and in that of lanes times nodes; BY_COUNT also in the
  * square of the groups on a node. Limits: a group is on one node.
  *
- * Kandalla et al., sections 4.1 and 4.2; packed leaders: figure 7.
+ * Kandalla et al., sections 4.1 and 4.2.
  */
 
 #include "coll_mleader_plan.h"
@@ -128,23 +126,6 @@ static void cut(mca_coll_mleader_groups_t *groups, const mca_coll_mleader_layout
     start[groups->groups] = layout->ranks;
 }
 
-/* Makes the first ranks of every node leaders; groups keep their sizes. */
-static void pack_leaders(const mca_coll_mleader_groups_t *groups, const int *start, int *order,
-                         int *copy)
-{
-    memcpy(copy, order, (size_t) groups->ranks * sizeof(int));
-    for (int node = 0; node < groups->nodes; ++node) {
-        const int first = groups->node_first[node], last = groups->node_first[node + 1];
-        int leader = start[first], child = leader + last - first;
-        for (int g = first; g < last; ++g) {
-            order[start[g]] = copy[leader++];
-            for (int i = start[g] + 1; i < start[g + 1]; ++i) {
-                order[i] = copy[child++];
-            }
-        }
-    }
-}
-
 /* Appends the group of a node and lane to the groups. */
 static void lay_group(mca_coll_mleader_groups_t *groups, const int *order, const int *start,
                       int node, int lane, int *laid)
@@ -163,16 +144,14 @@ static void lay_group(mca_coll_mleader_groups_t *groups, const int *order, const
     groups->first[++*laid] = first + size;
 }
 
-/* Appends all groups in the order of lanes, or of nodes. */
-static void lay_out(mca_coll_mleader_groups_t *groups, bool lanes, const int *order,
-                    const int *start)
+/* Appends all groups in the order of lanes. */
+static void lay_out(mca_coll_mleader_groups_t *groups, const int *order, const int *start)
 {
     int laid = 0;
 
     groups->first[0] = 0;
-    for (int i = 0; i < (lanes ? groups->lanes : groups->nodes); ++i) {
-        for (int j = 0; j < (lanes ? groups->nodes : groups->lanes); ++j) {
-            const int node = lanes ? j : i, lane = lanes ? i : j;
+    for (int lane = 0; lane < groups->lanes; ++lane) {
+        for (int node = 0; node < groups->nodes; ++node) {
             if (lane < mca_coll_mleader_node_groups(groups, node)) {
                 lay_group(groups, order, start, node, lane, &laid);
             }
@@ -192,10 +171,7 @@ void mca_coll_mleader_groups(mca_coll_mleader_groups_t *groups,
     sort_by(part_of, layout, order, other, start);
     sort_by(node_of, layout, other, order, start);
     cut(groups, layout, order, start);
-    if (MCA_COLL_MLEADER_PACKED == layout->placement) {
-        pack_leaders(groups, start, order, other);
-    }
-    lay_out(groups, layout->lanes, order, start);
+    lay_out(groups, order, start);
 }
 
 void mca_coll_mleader_lanes(const mca_coll_mleader_groups_t *groups, int *first)

@@ -40,7 +40,7 @@ static bool is_laid_out(const mca_coll_mleader_room_t *room, const mca_coll_mlea
     return NULL != room->memory && room->grouping == call->grouping
            && room->slice_size == call->slice_size && room->message_size == call->message_size
            && had->aggregation == has->aggregation && had->exchange == has->exchange
-           && had->shm_out == has->shm_out && had->lanes == has->lanes;
+           && had->lanes == has->lanes;
 }
 
 /* Empties a room and makes it large enough for the schedules of a call. */

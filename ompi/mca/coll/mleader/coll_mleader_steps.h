@@ -22,7 +22,7 @@ BEGIN_C_DECLS
 /** Whether other ranks of the node wait for the counters of lanes. */
 static inline bool mca_coll_mleader_is_followed(const mca_coll_mleader_call_t *call)
 {
-    return call->variant.shm_out || call->variant.lanes;
+    return mca_coll_mleader_is_shared(&call->variant) || call->variant.lanes;
 }
 
 /** The counter of the rounds that are over in a lane. */

@@ -216,9 +216,7 @@ static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicat
         = {.ranks = ranks,
            .node_of = node_of,
            .domain_of = domain_of,
-           .list_of = list_of,
-           .placement = (mca_coll_mleader_placement_t) params->placement,
-           .lanes = true};
+           .list_of = list_of};
 
     pick(records, ranks, NODE, node_of);
     find_crowd(topology, records, node_of, list_of);

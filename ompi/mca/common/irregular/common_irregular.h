@@ -107,7 +107,8 @@ typedef struct mca_common_irregular_vars_t {
     mca_common_irregular_equal_t *equal; /**< gets those that must be equal, or NULL */
     const char *owner;     /**< of a component, as users know it: "pipering" */
     const char *const *experts; /**< names of the variables of level 9, the last NULL; priority
-                                     is of level 2, all others are of level 5 */
+                                     is of level 2, those that force an algorithm are of level 6,
+                                     all others of level 5 */
     char complaints[2048]; /**< about what is out of range: one message, since Open MPI shows
                                 those of one topic once */
 } mca_common_irregular_vars_t;
@@ -129,10 +130,6 @@ void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *
 void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
                                const char *help, const char *zero, size_t most, size_t *storage);
 
-/** A number without unit, 0 to `most`. */
-void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, const char *zero, double most, double *storage);
-
 #define MCA_COMMON_IRREGULAR_COST_MOST 1e6
 /** A time, 0 (the default) to 1000000. */
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
@@ -145,6 +142,16 @@ void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *nam
 /** A string, with its own flags and scope. */
 void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
                                  const char *help, int flags, int scope, char **storage);
+
+/** A variable that is gone: its name, and what stands in its place (a sentence goes on with it). */
+typedef struct mca_common_irregular_gone_t {
+    const char *name, *instead;
+    char *value; /**< NULL: nobody has set it */
+} mca_common_irregular_gone_t;
+
+/** Tells a user who has set a variable that is gone what stands in its place; keeps `gone`. */
+void mca_common_irregular_gone(mca_common_irregular_vars_t *vars, mca_common_irregular_gone_t *gone,
+                               size_t count);
 
 /** Reports the values out of range to the user, if there are any. */
 void mca_common_irregular_complain(mca_common_irregular_vars_t *vars);

@@ -138,7 +138,7 @@ static mca_base_var_info_lvl_t level_of(const mca_common_irregular_vars_t *vars,
             return OPAL_INFO_LVL_9;
         }
     }
-    return OPAL_INFO_LVL_5;
+    return NULL == strstr(name, "_algorithm") ? OPAL_INFO_LVL_5 : OPAL_INFO_LVL_6;
 }
 
 static void register_var(mca_common_irregular_vars_t *vars, const char *name, const char *help,
@@ -210,14 +210,6 @@ static void register_number(mca_common_irregular_vars_t *vars, const char *name,
     }
 }
 
-void mca_common_irregular_number(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, const char *zero, double most, double *storage)
-{
-    char text[HELP_MOST];
-
-    register_number(vars, name, with_range(text, help, most, NULL, zero), most, "", storage);
-}
-
 void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
                                const char *help, const char *unit, const char *zero,
                                double *storage)
@@ -272,13 +264,41 @@ void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *
                                            NULL, 0, flags, level_of(vars, name), scope, storage);
 }
 
+/* Shows lines about variables: of each component's own file, since a topic is shown once. */
+static void show(const mca_common_irregular_vars_t *vars, const char *topic, const char *lines)
+{
+    char file[64];
+
+    if ('\0' != lines[0]) {
+        (void) snprintf(file, sizeof(file), "help-coll-%s.txt", vars->owner);
+        opal_show_help(file, topic, true, lines);
+    }
+}
+
+/* Internal variables are in no list of ompi_info or MPI_T, but say whether they are set. */
+void mca_common_irregular_gone(mca_common_irregular_vars_t *vars, mca_common_irregular_gone_t *gone,
+                               size_t count)
+{
+    char lines[2048] = "";
+
+    for (size_t i = 0; i < count; ++i) {
+        const size_t length = strlen(lines);
+        gone[i].value = NULL;
+        mca_common_irregular_string(vars, gone[i].name, gone[i].instead, MCA_BASE_VAR_FLAG_INTERNAL,
+                                    MCA_BASE_VAR_SCOPE_LOCAL, &gone[i].value);
+        if (NULL != gone[i].value) {
+            (void) snprintf(lines + length, sizeof(lines) - length,
+                            "\n  coll_%s_%s = %s\n    In its place: %s\n", vars->owner,
+                            gone[i].name, gone[i].value, gone[i].instead);
+        }
+    }
+    show(vars, "gone", lines);
+}
+
 void mca_common_irregular_complain(mca_common_irregular_vars_t *vars)
 {
-    if ('\0' != vars->complaints[0]) {
-        opal_show_help("help-mca-common-irregular.txt", "out-of-range", true, vars->owner,
-                       vars->complaints);
-        vars->complaints[0] = '\0';
-    }
+    show(vars, "out-of-range", vars->complaints);
+    vars->complaints[0] = '\0';
 }
 
 static void register_pvar(mca_common_irregular_vars_t *vars, const char *name, const char *help,

@@ -37,8 +37,8 @@ static struct {
 
 /* Variables that only experts of the algorithms need. */
 static const char *const experts[]
-    = {"alltoall_in_place", "alltoall_small", "alltoall_window", "block_model", "local_alpha",
-       "local_beta", "processors", "ring_buffer_size", "rounds_max_total", "rounds_packed",
+    = {"alltoall_in_place", "alltoall_small", "alltoall_window", "alpha", "beta", "block_model",
+       "block_size", "local_alpha", "local_beta", "processors", "ring_buffer_size", "rounds_max_total", "rounds_packed",
        "window", NULL};
 
 static const mca_base_var_enum_value_t models[]
@@ -283,10 +283,7 @@ static void register_machine(mca_common_irregular_vars_t *all)
 
 #define OUTLIERS "the model weighs rounds for each call, by the sizes of all contributions"
 
-static struct {
-    const char *name, *instead;
-    char *value; /* NULL: nobody has set it */
-} gone[] = {
+static mca_common_irregular_gone_t gone[] = {
     {"alltoall_many", "coll_pipering_alltoall_window", NULL},
     {"alltoall_many_window", "coll_pipering_alltoall_window", NULL},
     {"alltoall_permute", "permuted exchanges always meet ranks in a random order", NULL},
@@ -310,20 +307,6 @@ static struct {
     {"ring_buffer_blocks", "coll_pipering_ring_buffer_size", NULL},
     {"rounds_min_total", OUTLIERS, NULL},
 };
-
-/* Internal variables are in no list of ompi_info or MPI_T, but say whether they are set. */
-static void register_gone(mca_common_irregular_vars_t *all)
-{
-    for (size_t i = 0; i < COUNT(gone); ++i) {
-        gone[i].value = NULL;
-        mca_common_irregular_string(all, gone[i].name, gone[i].instead, MCA_BASE_VAR_FLAG_INTERNAL,
-                                    MCA_BASE_VAR_SCOPE_LOCAL, &gone[i].value);
-        if (NULL != gone[i].value) {
-            opal_show_help("help-coll-pipering.txt", "gone", true, gone[i].name, gone[i].value,
-                           gone[i].instead);
-        }
-    }
-}
 
 /* ---- performance variables ---- */
 
@@ -406,7 +389,7 @@ int mca_coll_pipering_params_register(void)
     register_why(&all);
     register_mesh(&all);
     register_machine(&all);
-    register_gone(&all);
+    mca_common_irregular_gone(&all, gone, COUNT(gone));
     register_counters(&all);
     mca_coll_pipering_exchange_params_register(&all);
     mca_common_irregular_complain(&all);
