@@ -413,19 +413,12 @@ static const struct {
     {"no outliers", REGULAR, NEVER, true},
 };
 
-/** With costs that make every message dear, and all contributions together. */
+/** All contributions together; the machine file of the job makes every message dear. */
 static void set_choice(place_t *place, int n)
 {
-    static const char *const costs[] = {"alpha", "beta", "local_alpha", "local_beta"};
-    char name[64];
-
     knob_apply(&settings[DOUBLING]);
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_AUTO);
     knob_set("coll_pipering_allgather_algorithm", KNOB_AUTO);
-    for (int i = 0; i < 4; i++) {
-        snprintf(name, sizeof(name), "coll_pipering_%s", costs[i]);
-        knob_set(name, i % 2 ? 1e-6 : 1e5);
-    }
     place->packed = NEVER;
     knob_set("coll_pipering_rounds_packed", NEVER);
     knob_set("coll_pipering_rounds_max_total", choices[n].most);

@@ -57,7 +57,9 @@ build counters "${plan_sources[@]}" -lm
 build volume
 
 # mleader would serve some of the calls, and ask pipering to gather for its groups
-alone=(--mca coll ^mleader)
+printf '%s\n' net_alpha=100000 net_gap=100000 net_beta=0.000001 local_alpha=100000 local_gap=100000 \
+    local_beta=0.000001 >"$work/dear-messages"
+alone=(--mca coll ^mleader --mca coll_pipering_machine "$work/dear-messages")
 on_one counters 2 40 "${alone[@]}" "$bin/counters"
 on_one counters 5 40 "${alone[@]}" "$bin/counters"
 on_nodes counters 1,1,1,1 block 60 "${alone[@]}" "$bin/counters"

@@ -98,8 +98,7 @@ complains block_size -1 "0 to 1073741824" 0
 complains min_total 1073741825 "0 to 1073741824" 8192
 complains window 1000000 "0 to 4096" 0
 complains window -1 "0 to 4096" 0
-complains alpha -3 "0 to 1000000" "0 (not given)"
-complains local_beta -0.5 "0 to 1000000" "0 (not given)"
+complains processors -0.5 "0 to 1000000" "0 (not given)"
 complains priority 400 "0 to 100" 45
 complains priority -1 "0 to 100" 45
 
@@ -115,10 +114,8 @@ for name in allgatherv_algorithm allgather_algorithm bcast_algorithm reduce_algo
         test 1 -eq "$(lines 'Valid values +: .*(ring|pipeline|search|even|bins)')"
 done
 
-on_one "a bad fraction" 4 40 --mca coll_pipering_outlier_fraction 1.5 "$bin/served"
-is "a bad fraction: its range" "$(lines 'Legal range:  0 to 1$')" 1
-on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_alpha -3 "$bin/served"
-is "two bad values: both are named" "$(lines 'coll_pipering_(window = -1|alpha = -3)$')" 2
+on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_processors -3 "$bin/served"
+is "two bad values: both are named" "$(lines 'coll_pipering_(window = -1|processors = -3)$')" 2
 
 # ---- ompi_info ----
 

@@ -336,6 +336,7 @@ int main(int argc, char **argv)
             check(form);
         }
     }
+    comm = MPI_COMM_WORLD;
     check_window(1, 1);
     check_window(0, MANY > tap_size - 1 ? tap_size - 1 : MANY_WINDOW);
     MPI_Comm_free(&quiet);

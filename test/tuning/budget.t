@@ -108,7 +108,7 @@ def test_all_anew():
     for drift in (0.01, 0.1):
         for end in (70, 90, 110, 150, 200, 300):
             bench = Bench(drift=drift)
-            proof = bench.prove(wrong(4, 1), until=end, end=end)
+            proof = bench.prove(wrong(2), until=end, end=end)
             assert bench.machine.now <= (1 + LATE) * end, (drift, end, bench.machine.now)
             assert not proof.help and proof.jobs >= proof_time.PAIRS, (drift, end, proof)
 

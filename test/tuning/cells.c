@@ -27,7 +27,7 @@ static void test_call(void)
                                         "total=64K form=nonblocking ranks=5 nodes=3 per_node=2 "
                                         "reps=11 max_reps=30 warmup=2 width=0.05 budget=2.5 "
                                         "idle=20 group=g7 stock=1 "
-                                        "set=coll_pipering_alpha:40,x:a+b seed=9\n",
+                                        "set=coll_pipering_processors:40,x:a+b seed=9\n",
                                         error);
 
     ok(good && 0 == strcmp("r1.3", cell.id) && KERNEL_CALL == cell.problem.kind
@@ -37,7 +37,7 @@ static void test_call(void)
            && 30 == cell.max_reps && 2 == cell.warmup && 0.05 == cell.width
            && 2.5 == cell.budget && 20.0 == cell.idle && 0 == strcmp("g7", cell.group)
            && cell.stock && 9 == cell.seed
-           && 0 == strcmp("coll_pipering_alpha:40,x:a+b", cell.settings),
+           && 0 == strcmp("coll_pipering_processors:40,x:a+b", cell.settings),
        "all of a call is read");
 }
 

@@ -177,11 +177,11 @@ def choices(kind):
              "reason": "one rank a node: not in use", "gain": None, "interval": None}]
     if kind == "useless":
         return kept
-    return [{"variable": "coll_pipering_alpha", "default": "0", "chosen": "61",
-             "reason": "measured between nodes under load of all links", "gain": 0.214,
+    return [{"variable": "coll_pipering_block_size", "default": "0", "chosen": "12288",
+             "reason": "raced around the sizes that the library chooses", "gain": 0.214,
              "interval": [0.187, 0.243]},
-            {"variable": "coll_pipering_beta", "default": "0", "chosen": "80.7",
-             "reason": "measured between nodes under load of all links", "gain": 0.036,
+            {"variable": "coll_pipering_window", "default": "0", "chosen": "8",
+             "reason": "raced around the windows that the library chooses", "gain": 0.036,
              "interval": [0.012, 0.061]}] + kept
 
 

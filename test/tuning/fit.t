@@ -204,15 +204,15 @@ def test_costs():
     assert len(measured) == len(asked) - 1
     fitted = tasks.fits(measured)
     costs = tasks.costs(fitted)
-    for name, wanted in {"coll_pipering_alpha": 100.0, "coll_pipering_beta": 160.0,
-                         "coll_pipering_local_alpha": 4.0, "coll_pipering_local_beta": 2.0}.items():
+    for name, wanted in {"net_alpha": 100.0, "net_beta": 160.0,
+                         "local_alpha": 4.0, "local_beta": 2.0}.items():
         assert abs(costs[name] / wanted - 1) < 0.05, costs
     assert {} == tasks.costs([])
     # A link whose streams hide what a block costs: an echo shows it.
     for one in fitted:
         if ("stream", "inter") == (one["task"], one["scope"]):
             one["pieces"] = [{**piece, "alpha": 0.0} for piece in one["pieces"]]
-    assert abs(tasks.costs(fitted)["coll_pipering_alpha"] / 100.0 - 1) < 0.05
+    assert abs(tasks.costs(fitted)["net_alpha"] / 100.0 - 1) < 0.05
 
 
 if __name__ == "__main__":

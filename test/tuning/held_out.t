@@ -106,7 +106,7 @@ def test_held_out_parts():
 
 
 # Those whose choice depends on how many ranks there are, and on how many on a node.
-BY_RANKS = ("coll_pipering_alpha", "coll_pipering_block_size", "coll_pipering_rounds_*",
+BY_RANKS = ("coll_pipering_block_size", "coll_pipering_rounds_*",
             "coll_pipering_*_algorithm", "coll_pipering_min_total")
 
 
@@ -136,7 +136,7 @@ def test_held_out_of_collectives():
     """a short proof for some collectives has calls of each of them, whatever is to be proven"""
     for name in {text.split(":")[0] for text in held_out.ALL}:
         run = tune.Tuning(command_line.parse(["out", "--budget", "2", "--collectives", name]), [])
-        for run.proven in ({}, {"coll_pipering_alpha": "4"}):
+        for run.proven in ({}, {"coll_pipering_block_size": "4096"}):
             found = run.held_out(LARGEST, posed.MACHINE)
             assert {call.collective for call in found} == {name}, (name, found)
 
@@ -148,12 +148,12 @@ def test_held_out_of_files():
         run.proven, run.against = proven, against or {}
         return run.held_out(LARGEST, posed.MACHINE)
 
-    few = held({"coll_pipering_alpha": "4"})
+    few = held({"coll_pipering_block_size": "4096"})
     assert {call.collective for call in few} == {"allgatherv", "bcast", "allreduce"}, few
     for name, value in (("coll_pipering_scan_algorithm", "scan"),
                         ("coll_pipering_alltoall_small", "alltoallw"),
                         ("coll_mleader_groups", "allgather")):
-        for found in (held({name: "1"}), held({"coll_pipering_alpha": "4"}, {name: "1"})):
+        for found in (held({name: "1"}), held({"coll_pipering_block_size": "4096"}, {name: "1"})):
             assert any(call.collective == value for call in found), (name, found)
     assert min(call.total for call in few) > max(held_out.SMALL)
     found = held({rules.USE: "true", rules.FILE: "/x"})
@@ -178,7 +178,7 @@ def test_purposes():
 
     found = kinds(["coll_pipering_rounds_packed"])
     assert [one[:2] for one in found] == [({"allgatherv"}, {"broadcast", "outlier", "spike"})]
-    found = kinds(["coll_pipering_alpha", "coll_pipering_beta"])
+    found = kinds(["coll_pipering_block_size"])
     assert [one[0] for one in found] == [{"allgatherv"}, {"bcast"}, {"allreduce"}], found
     assert all(one[2] >= calls.SMALLEST for one in found), found
     assert {"list"} in [one[0] for one in kinds(["opal_datatype_lookahead_segments"])]

@@ -37,15 +37,15 @@ def test_options():
 def test_settings():
     """a setting of a variable that is not there, or out of its range, is refused"""
     place = Place()
-    tuned(place, "out", "--start", "coll_pipering_alfa=1",
-          words=["5.0.7 has no variable coll_pipering_alfa", "coll_pipering_alpha is meant"])
-    tuned(place, "out", "--start", "coll_pipering_alpha=-3", words=["-3", "0 to 1000000"])
-    tuned(place, "out", "--start", "coll_pipering_alpha=fast", words=["fast", "0 to 1000000"])
+    tuned(place, "out", "--start", "coll_pipering_procesors=1",
+          words=["5.0.7 has no variable coll_pipering_procesors", "coll_pipering_processors is meant"])
+    tuned(place, "out", "--start", "coll_pipering_processors=-3", words=["-3", "0 to 1000000"])
+    tuned(place, "out", "--start", "coll_pipering_processors=fast", words=["fast", "0 to 1000000"])
     tuned(place, "out", "--start", "coll_pipering_bcast_algorithm=best",
           words=["best", "auto, pipeline, tree, mesh_trees, off"])
-    tuned(place, "out", "--start", "coll_pipering_alpha", words=["VARIABLE=VALUE"])
+    tuned(place, "out", "--start", "coll_pipering_processors", words=["VARIABLE=VALUE"])
     with open(os.path.join(place.path, "start.conf"), "w", encoding="utf-8") as stream:
-        stream.write("# mine\ncoll_pipering_alpha = 4\nnothing\n")
+        stream.write("# mine\ncoll_pipering_processors = 4\nnothing\n")
     tuned(place, "out", "--start-file", "start.conf", words=["start.conf, line 3"])
     tuned(place, "out", "--start-file", "other.conf", words=["other.conf", "No such file"])
 
@@ -53,8 +53,8 @@ def test_settings():
 def test_files_of_settings():
     """files to prove, and to prove against, are checked before anything is run"""
     place = Place()
-    for name, text in (("good", "coll_pipering_alpha=4"), ("bad", "coll_pipering_alfa=4"),
-                       ("high", "coll_pipering_alpha=1e9")):
+    for name, text in (("good", "coll_pipering_processors=4"), ("bad", "coll_pipering_procesors=4"),
+                       ("high", "coll_pipering_processors=1e9")):
         files.write(os.path.join(place.path, name), text + "\n")
     tuned(place, "out", "--prove", "bad", words=["bad: Open MPI 5.0.7 has no variable"])
     tuned(place, "out", "--prove", "good", "--against", "bad", words=["bad: Open MPI 5.0.7 has"])
@@ -66,13 +66,13 @@ def test_environment():
     """variables that files are to set, but the environment does, are refused at the beginning"""
     place = Place()
     srun = script(place.path, "srun", "exit 1\n")
-    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_processors=4\n")
     files.write(os.path.join(place.path, "other"), "coll_pipering_window=4\n")
     word = "OMPI_MCA_coll_pipering_window"
     for more in ([], ["--launch", srun], ["--prove", "other"], ["--start", word[9:] + "=4"],
                  ["--prove", "conf", "--against", "other"], ["--variables", "*_window"]):
         tuned(place, "out", *more, words=[word + " is set", "unset it"], **{word: "8"})
-    for more in (["--variables", "coll_pipering_alpha"], ["--prove", "conf"]):
+    for more in (["--variables", "coll_pipering_block_size"], ["--prove", "conf"]):
         tuned(place, "out", *more, words=["failed with status 1"], **{word: "8"})
     rules = "OMPI_MCA_coll_tuned_use_dynamic_rules"
     tuned(place, "out", words=[rules + " is set"], **{rules: "1"})
@@ -94,22 +94,22 @@ def test_jobs_set_already():
     """variables that the options of mpirun set, but files are to set, are refused at the
     beginning"""
     place = Place(SETTING)
-    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
-    mca = ["--mpirun-args", "--mca pml ob1 --mca coll_pipering_alpha 4.0 --mca x 'a b'"]
-    words = ["begin with coll_pipering_alpha=4.0", "--start coll_pipering_alpha=4.0 in its place"]
-    for more in ([], ["--variables", "coll_pipering_alpha"],
-                 ["--start", "coll_pipering_alpha=4"], ["--dry-run"]):
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_block_size=4096\n")
+    mca = ["--mpirun-args", "--mca pml ob1 --mca coll_pipering_block_size 4k --mca x 'a b'"]
+    words = ["begin with coll_pipering_block_size=4k", "--start coll_pipering_block_size=4k in its place"]
+    for more in ([], ["--variables", "coll_pipering_block_size"],
+                 ["--start", "coll_pipering_block_size=4096"], ["--dry-run"]):
         tuned(place, "out", *mca, *more, words=words)
-    launch_by = ["--launch", f"{place.mpirun} --mca coll_pipering_alpha 4.0"]
+    launch_by = ["--launch", f"{place.mpirun} --mca coll_pipering_block_size 4k"]
     tuned(place, "out", *launch_by, words=words)
     assert os.listdir(os.path.join(place.path, "out")) == []
     tuned(place, "out", "--mpirun-args", "--mca coll_tuned_use_dynamic_rules 1",
           words=["begin with coll_tuned_use_dynamic_rules=1"])
     # What is not tuned may be set, and what a file to prove sets alike.
     for more in (["--variables", "coll_pipering_window"], ["--prove", "conf"],
-                 ["--start", "coll_pipering_alpha=4", "--variables", "coll_pipering_window"]):
+                 ["--start", "coll_pipering_block_size=4096", "--variables", "coll_pipering_window"]):
         tuned(place, "out", *mca, *more, "--dry-run", status=0)
-    files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=5\n")
+    files.write(os.path.join(place.path, "conf"), "coll_pipering_block_size=5000\n")
     tuned(place, "out", *mca, "--prove", "conf", words=words)
 
 
@@ -135,18 +135,18 @@ def test_files_with_blanks():
     """of files to prove, jobs are given copies in the output directory that mpirun can read"""
     with tempfile.TemporaryDirectory() as directory:
         names = [os.path.join(directory, name) for name in ("one, two.conf", "other.conf")]
-        for name, text in zip(names, ("# mine\n\n coll_pipering_alpha = 4 \n",
-                                      "coll_pipering_alpha =5")):
+        for name, text in zip(names, ("# mine\n\n coll_pipering_processors = 4 \n",
+                                      "coll_pipering_processors =5")):
             files.write(name, text)
         out = os.path.join(directory, "out")
         seen, said = given(out, "--prove", names[0])
         path = os.path.join(out, "prove.conf")
-        assert seen == [path, None, path] and files.read(path) == "coll_pipering_alpha=4\n", seen
+        assert seen == [path, None, path] and files.read(path) == "coll_pipering_processors=4\n", seen
         assert any(f"use: mpirun --tune {path}" in line for line in said), said
         seen, said = given(out, "--prove", names[0], "--against", names[1])
         other = os.path.join(out, "against.conf")
         assert seen == [path, other, path], seen
-        assert files.read(other) == "coll_pipering_alpha=5\n"
+        assert files.read(other) == "coll_pipering_processors=5\n"
         assert not any("use:" in line for line in said), said
 
 
@@ -176,7 +176,7 @@ def test_dry_run():
                          (["--variables", "*_small"], {"coll_pipering_alltoall_small"}),
                          (["--collectives", "bcast"], {"coll_pipering_bcast_algorithm"}),
                          (["--prove", "conf"], set())):
-        files.write(os.path.join(place.path, "conf"), "coll_pipering_alpha=4\n")
+        files.write(os.path.join(place.path, "conf"), "coll_pipering_processors=4\n")
         tuned(place, "out", "-n", "2", "--dry-run", *words, status=0)
         raced = {line.split()[2].rstrip(":") for line in place.output.splitlines()
                  if line.startswith("would race")}

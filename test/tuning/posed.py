@@ -54,12 +54,11 @@ ALGORITHMS = {"allgatherv": ("auto", "ring", "mesh_cycles", "recursive_doubling"
               "allreduce": ("auto", "ring", "merged", "off")}
 
 
-def ompi_info(alpha="0", beta="0"):
+def ompi_info():
     """The answer of the posed ompi_info."""
     text = PARAMETERS
-    for name, value, unit in (("alpha", alpha, "microseconds"), ("beta", beta, "nanoseconds")):
-        text += parameter(f"coll_pipering_{name}", value, "double",
-                          f" [0..1000000 {unit}; 0: as the machine says]")
+    text += parameter("coll_pipering_processors", "0", "double",
+                      " [0..1000000 processors; 0: those that processes may use]")
     text += size("coll_pipering_min_total", 8192) + size("coll_pipering_rounds_packed", 8192)
     text += size("coll_pipering_alltoall_small", 4096) + size("coll_pipering_block_size", 0)
     text += parameter("coll_pipering_window", 0, "int", " [0..4096 blocks; 0: chosen]")
@@ -208,11 +207,9 @@ def below(cell, settings):
 
 
 def block_size(total, ranks, settings):
-    """What the library takes: forced, or by the costs that it believes in."""
+    """What the library takes: forced, or by the costs of the machine."""
     forced = float(settings.get("coll_pipering_block_size", 0))
     if forced:
         return int(forced)
-    alpha = 1e-6 * float(settings.get("coll_pipering_alpha", 0)) or ALPHA
-    beta = 1e-9 * float(settings.get("coll_pipering_beta", 0)) or BETA
-    best = math.sqrt(total * alpha / ((ranks - 2) * beta))
+    best = math.sqrt(total * ALPHA / ((ranks - 2) * BETA))
     return int(min(max(best, 1024), total))

@@ -16,7 +16,6 @@ from pipering_tuning import (choose, command_line, files, held_out, journal, mea
                              preflight, proof_time, prove, race, report, tune)
 
 LARGEST = 2 << 20
-COSTS = {"coll_pipering_alpha": 95.0, "coll_pipering_beta": 80.0}
 
 
 class Bench:
@@ -37,7 +36,7 @@ class Bench:
                                          self.machine.clock)
 
     def choose(self, until=1e9, last=0.0, **options):
-        chooser = choose.Chooser(self.measurer, self.table, posed.MACHINE, self.start, COSTS,
+        chooser = choose.Chooser(self.measurer, self.table, posed.MACHINE, self.start,
                                  posed.options(**options))
         chooser.run(LARGEST, until, last)
         return chooser
@@ -112,7 +111,9 @@ def costs(held):
                                                 for call in held})
 
 
-def wrong(alpha, beta):
-    """Costs that are wrong by these factors."""
-    return {"coll_pipering_alpha": ompi_info.tidy(1e6 * posed.ALPHA * alpha),
-            "coll_pipering_beta": ompi_info.tidy(1e9 * posed.BETA * beta)}
+MIDDLE_BLOCK = 8192
+
+
+def wrong(factor):
+    """A block size that is so many times that which suits calls of a middle size."""
+    return {"coll_pipering_block_size": ompi_info.tidy(round(MIDDLE_BLOCK * factor))}

@@ -48,13 +48,19 @@ def chosen(answer):
     return next(one for one in answer["algorithms"] if one["chosen"])
 
 
+# Links that take 20 us for a block and 10 ns for a byte, and nothing else.
+BARE = ("net_alpha=20", "net_gap=20", "net_beta=10", "net_beta_most=10", "net_latency=0",
+        "net_overlap=false", "net_envelope=0", "net_packet=0", "net_frame=0", "net_handshake=0",
+        "net_copy=0", "net_bucket=0", "handling=0", "combine=0")
+
+
 def test_rounds_of_a_broadcast():
     """a gather of one contribution takes b + p - 2 rounds and the time of as many blocks"""
     size, blocks = 8192, 64
     for p in (2, 3, 8, 64, 1000):
         answer = predict("--ranks", p, "--dist", "broadcast", "--total", size * blocks,
                          "--set", f"coll_pipering_block_size={size}",
-                         "--set", "coll_pipering_alpha=20", "--set", "coll_pipering_beta=10",
+                         *(word for cost in BARE for word in ("--cost", cost)),
                          "--set", "coll_pipering_allgatherv_algorithm=ring")
         ring = by_name(answer)["ring"]
         assert ring["rounds"] == blocks + p - 2, ring

@@ -23,7 +23,7 @@ from pipering_tuning import (files, held_out, prove, race, regret, rules, senten
 def test_proof_of_a_good_file():
     """a file that helps is recommended, with the gain that it has"""
     for seed in range(4):
-        proof = Bench(wrong(30, 1 / 30), seed=seed).prove(wrong(1, 1), seed)
+        proof = Bench(wrong(30), seed=seed).prove(wrong(1), seed)
         assert proof.help and not proof.hurt, proof
     proof = Bench().prove({"coll_pipering_alltoall_small": "8192"})
     assert proof.help and not proof.hurt, proof
@@ -77,11 +77,11 @@ def test_proof_of_failures():
 
 def test_agreement():
     """of two files it is told whether they agree"""
-    same = prove.agreement(Bench(wrong(1, 1)).prove(wrong(1.1, 1), until=1e9, alike=True))
+    same = prove.agreement(Bench(wrong(1)).prove(wrong(1.02), until=1e9, alike=True))
     assert same.help and "agree" in same.sentence, same
-    other = prove.agreement(Bench(wrong(1, 1)).prove(wrong(30, 1 / 30)))
+    other = prove.agreement(Bench(wrong(1)).prove(wrong(30)))
     assert not other.help and "do not agree" in other.sentence, other
-    noisy = prove.agreement(Bench(wrong(1, 1), drift=0.5).prove(wrong(1.1, 1)))
+    noisy = prove.agreement(Bench(wrong(1), drift=0.5).prove(wrong(1.02)))
     assert not noisy.help and "nor shown to agree" in noisy.sentence, noisy
     for low, middle, high, words in ((0.97, 1.0, 1.03, "files agree"), (1.02, 1.03, 1.04, "agree"),
                                      (0.94, 1.0, 1.06, "cannot be told"),
@@ -103,9 +103,9 @@ def test_agreement_either_way():
         assert "do not agree" in prove.agreement(proof).sentence, proof
         assert not proof.compared and prove.agreement(proof).compared == prove.DIFFER, proof
     for after, kind in ((True, "broken"), (False, "better")):
-        bench = Bench(wrong(1, 1), bad=lambda cell, path: "wrong" if "half" == cell["dist"] and
+        bench = Bench(wrong(1), bad=lambda cell, path: "wrong" if "half" == cell["dist"] and
                       after == path.endswith("tuned.conf") else None)
-        proof = bench.prove(wrong(1.05, 1), alike=True)
+        proof = bench.prove(wrong(1.02), alike=True)
         assert "half" in getattr(proof, kind)[0] and not prove.agreement(proof).help, proof
 
 

@@ -187,7 +187,7 @@ def test_resume_refused():
         replace(os.path.join(place.path, "info"), "window:source:default",
                 "window:source:file (/etc/conf)")
         for file, text in (("start.conf", "4"), ("good.conf", "5"), ("bad.conf", "6")):
-            files.write(os.path.join(place.path, file), f"coll_pipering_alpha={text}\n")
+            files.write(os.path.join(place.path, file), f"coll_pipering_processors={text}\n")
         for file in LIBRARIES:
             files.write(os.path.join(components, file), "a")
         paths = [os.path.join(place.path, f"{file}.conf") for file in ("start", "good", "bad")]
@@ -210,12 +210,12 @@ def test_old_directory():
     place = Place()
     begun(place)
     start = os.path.join(place.path, "out", "start.conf")
-    files.write(start, "coll_pipering_alpha=3\n")
+    files.write(start, "coll_pipering_processors=3\n")
     before = sorted(os.listdir(os.path.dirname(start)))
-    tuned(place, "out", "--start", "coll_pipering_alpha=4", words=["is there already: --resume"])
-    tuned(place, "out", "--start", "coll_pipering_alpha=4", "--resume", words=["begun with start"])
+    tuned(place, "out", "--start", "coll_pipering_processors=4", words=["is there already: --resume"])
+    tuned(place, "out", "--start", "coll_pipering_processors=4", "--resume", words=["begun with start"])
     tuned(place, "out", "--resume", "--budget", "3", words=["budget of at least 5", "not of less"])
-    assert files.read(start) == "coll_pipering_alpha=3\n"
+    assert files.read(start) == "coll_pipering_processors=3\n"
     assert before == sorted(os.listdir(os.path.dirname(start)))
 
 
@@ -279,11 +279,11 @@ def stopped(directory, proof, regret=None):
             raise what
         return what
 
-    words = [directory, "--variables", "coll_pipering_alpha"]
+    words = [directory, "--variables", "coll_pipering_processors"]
     run, said = tune.Tuning(command_line.parse(words), words), []
     run.say, run.start, run.directory = said.append, {}, directory
     run.table, run.launcher, run.largest = posed_table(), SimpleNamespace(forms=["tune"]), 1 << 20
-    run.machine, run.chosen = posed.MACHINE, {"coll_pipering_alpha": "4"}
+    run.machine, run.chosen = posed.MACHINE, {"coll_pipering_processors": "4"}
     run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
                             stats.Interval(0.5, 0.4, 0.6))]
     run.measure_tasks = run.try_calls = run.choose = run.choose_rules = lambda: None
@@ -308,10 +308,10 @@ def test_name_is_earned():
                                 (GOOD, None, "tuned.conf")):
         with tempfile.TemporaryDirectory() as directory:
             # Of a run before this one, which began with less time.
-            files.write(os.path.join(directory, "tuned.conf"), "coll_pipering_alpha=9\n")
+            files.write(os.path.join(directory, "tuned.conf"), "coll_pipering_processors=9\n")
             left, said = stopped(directory, proof, regret)
             path = os.path.join(directory, "tuned-rules.txt")
-            assert left == {name: {"coll_pipering_alpha": "4",
+            assert left == {name: {"coll_pipering_processors": "4",
                                    "coll_tuned_use_dynamic_rules": "true",
                                    "coll_tuned_dynamic_rules_filename": path}}, (name, left)
             assert os.path.exists(path)

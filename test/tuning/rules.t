@@ -128,9 +128,9 @@ def test_regret():
     found = regret.measure(bench.measurer, bench.table, held, costs(held), {},
                            {call: 4096 for call in held}, race.FULL, 1, 1e9)
     assert len(found) == len(held) and all(abs(row["default"]) < 0.08 for row in found), found
-    start = wrong(30, 1 / 30)
+    start = wrong(30)
     bench = Bench(start)
-    found = regret.measure(bench.measurer, bench.table, held, costs(held), wrong(1, 1), {},
+    found = regret.measure(bench.measurer, bench.table, held, costs(held), wrong(1), {},
                            race.FULL, 1, 1e9)
     assert all(row["default"] > 0.2 and row["tuned"] < 0.08 for row in found), found
 

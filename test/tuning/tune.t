@@ -1,7 +1,6 @@
 #!/bin/bash
-# pipering-tune end to end, in its short form: 8 nodes with links of 100 Mbit/s, told that their
-# links are quicker to start with and slower than they are: a few times, or thirty times where real
-# time is judged. It must go on after an interrupt, find that out and prove it (by times of calls,
+# pipering-tune end to end, in its short form: 8 nodes with links of 100 Mbit/s, which begin with
+# blocks that are too large: a few times, or thirty times where real time is judged. It must go on after an interrupt, find that out and prove it (by times of calls,
 # so with CHECK_TIMES alone), and its rules file must be read by coll/tuned.
 # shellcheck source-path=SCRIPTDIR source=short_run.sh
 . "$(dirname "$0")/short_run.sh"
@@ -9,10 +8,10 @@
 nodes=(--nodes 8 --rate 100mbit)
 mapping=(--ppn 1)
 minutes=1.8
-alpha=5 beta=250
-[[ -z ${CHECK_TIMES-} ]] || alpha=0.45 beta=2500
-wanted=(--variables 'coll_pipering_alpha,coll_pipering_beta' --collectives 'allgatherv,bcast'
-    --start coll_pipering_alpha="$alpha" --start coll_pipering_beta="$beta")
+block=65536
+[[ -z ${CHECK_TIMES-} ]] || block=524288
+wanted=(--variables coll_pipering_block_size --collectives 'allgatherv,bcast'
+    --start coll_pipering_block_size="$block")
 
 # ---- interrupted, then on to the end
 
@@ -51,7 +50,7 @@ if [[ -n ${CHECK_TIMES-} ]]; then
         sed 's/^/# /' "$work/said"
     fi
     is "the file helps" "$status" 0
-    is "alpha or beta was changed" \
+    is "the block size was changed" \
         "$(from_json 'any(c["chosen"] != c["default"] for c in r["choices"])')" True
     is "after is faster than before" "$(from_json \
         'sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "after") <
@@ -81,7 +80,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 from pipering_tuning import files, launch, ompi_info, preflight
 table = ompi_info.read([sys.argv[2]])
-settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_segment_size": "64k",
+settings = {"coll_pipering_processors": "0.0123457", "coll_mleader_segment_size": "64k",
             "coll_tuned_use_dynamic_rules": "yes", "mpi_yield_when_idle": "1",
             "opal_datatype_lookahead_segments": "9"}
 settings = {name: value for name, value in settings.items() if table.get(name) is not None}

@@ -8,7 +8,7 @@ over ucx || skip_all "$why_not"
 nodes=(--nodes 8 --rate 100mbit)
 mapping=(--ppn 1)
 minutes=1.8
-wanted=(--variables 'coll_pipering_alpha,coll_pipering_beta' --collectives 'allgatherv,bcast')
+wanted=(--variables coll_pipering_block_size --collectives 'allgatherv,bcast')
 
 SECONDS=0
 tune "$out"

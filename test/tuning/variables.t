@@ -22,10 +22,10 @@ from pipering_tuning import files, launch, ompi_info, preflight  # noqa: E402
 def test_table():
     """ompi_info's answer is read: values, ranges, units, meanings of 0, enumerations"""
     table = ompi_info.Table(posed.ompi_info())
-    alpha = table.get("coll_pipering_alpha")
-    assert (alpha.low, alpha.high, alpha.unit, alpha.zero) == (0, 1e6, "microseconds",
-                                                               "as the machine says")
-    assert alpha.is_number and alpha.same("0", "0.000000") and alpha.complaint("2e6")
+    number = table.get("coll_pipering_processors")
+    assert (number.low, number.high, number.unit, number.zero) == (
+        0, 1e6, "processors", "those that processes may use")
+    assert number.is_number and number.same("0", "0.000000") and number.complaint("2e6")
     rule = table.get("coll_tuned_bcast_algorithm")
     assert rule.values == ["ignore", "linear", "quick", "two_proc"] and not rule.writable
     assert rule.numbers["quick"] == 2 and not rule.is_number
@@ -107,13 +107,13 @@ class Taking:
         os.mkdir(os.path.join(self.place.path, "bin"))
         script(self.place.path, "bin/ompi_info", SHOWING)
         lines = [f"path:prefix:{self.place.path}"]
-        for name, kind in (("coll_pipering_alpha", "double"), ("coll_mleader_segment_size", "size_t"),
+        for name, kind in (("coll_pipering_processors", "double"), ("coll_mleader_segment_size", "size_t"),
                            ("coll_tuned_use_dynamic_rules", "string"),
                            ("mpi_yield_when_idle", "string")):
             owner = "mpi:base" if name.startswith("mpi") else ":".join(name.split("_")[:2])
             lines += [f"mca:{owner}:param:{name}:value:0", f"mca:{owner}:param:{name}:type:{kind}"]
         self.table = ompi_info.Table("\n".join(lines))
-        self.settings = {"coll_pipering_alpha": "0.0123457", "coll_mleader_segment_size": "64k",
+        self.settings = {"coll_pipering_processors": "0.0123457", "coll_mleader_segment_size": "64k",
                          "coll_tuned_use_dynamic_rules": "true", "mpi_yield_when_idle": "1"}
         self.file = os.path.join(self.place.path, "tuned.conf")
         files.write(self.file, files.settings_text(self.settings))

@@ -357,9 +357,14 @@ static void test_properties(void)
                                                          ? in.call.ranks : 1);
         other.bytes[tap_between(0, in.call.ranks - 1)] += in.call.unit;
         const time_of_t more = ask(&other);
-        /* larger parts of a scatter leave less to the last ranks; segments begin elsewhere */
+        /*
+         * larger parts of a scatter leave less to the last ranks; segments begin elsewhere; what
+         * "default" and "nonoverlapping" call may go by another algorithm with more bytes
+         */
         if (0 == strcmp(more.algorithm, found.algorithm)
             && NULL == strstr(found.algorithm, "scatter")
+            && NULL == strstr(found.algorithm, "default")
+            && NULL == strstr(found.algorithm, "nonoverlapping")
             && MCA_COLL_PIPERING_BELOW_TUNED == in.call.modules) {
             tap_try(&grows, more.time >= found.time * (1 - 1e-12), "collective %d, %s of %d ranks",
                     (int) in.call.collective, found.algorithm, in.call.ranks);

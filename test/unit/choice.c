@@ -117,12 +117,6 @@ static void open_call(call_t *call, mca_coll_pipering_collective_t collective)
     if (MCA_COLL_PIPERING_BCAST == collective || MCA_COLL_PIPERING_REDUCE == collective) {
         call->key.root = (int) tap_below((uint64_t) call->facts.ranks);
     }
-    if (tap_once_in(10)) {
-        call->key.params.beta = 1e-11 * tap_between(1, 1000);
-    }
-    if (tap_once_in(10)) {
-        call->key.params.alpha = 1e-6 * tap_between(1, 100);
-    }
     call->key.sizes.count = bytes / unit;
     if (MCA_COLL_PIPERING_ALLGATHERV == collective) {
         fill_counts(call, bytes);
@@ -170,8 +164,7 @@ static plan_t *make_known(call_t *known, const call_t *call)
 static double end_of(const call_t *call, int end)
 {
     const double *value = call->machine.value;
-    const bool known = call->key.order_matters || 0 < call->key.params.beta
-                       || 2 > call->facts.nodes;
+    const bool known = call->key.order_matters || 2 > call->facts.nodes;
 
     return value[0 == end || known ? MCA_COLL_PIPERING_NET_BETA : MCA_COLL_PIPERING_NET_BETA_MOST];
 }
@@ -210,8 +203,7 @@ static double below_time(const call_t *call, const plan_t *plan, double beta)
     size_t bytes[MOST];
     const mca_coll_pipering_sizes_t *sizes = &call->key.sizes;
     const double load = call->facts.load;
-    const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(&call->machine, beta, load,
-                                                                    &call->key.params);
+    const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(&call->machine, beta, load);
     mca_coll_pipering_below_call_t below = {
         .modules = call->facts.below,
         .collective = call->key.collective,
@@ -365,8 +357,7 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
             .bytes = plan->bytes,
             .packed = call->key.params.rounds_packed,
             .copy = mca_coll_pipering_machine_combine(&call->machine, call->facts.load),
-            .cost = mca_coll_pipering_cost_of(&call->machine, end_of(call, end), call->facts.load,
-                                              &call->key.params),
+            .cost = mca_coll_pipering_cost_of(&call->machine, end_of(call, end), call->facts.load),
             .scratch = scratch};
         good = good && near(as->time.at[end], mca_coll_pipering_grid_time(&problem));
     }

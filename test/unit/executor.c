@@ -284,7 +284,7 @@ static executor_problem_t problem_of(const call_t *call, const mca_coll_pipering
     const mca_coll_pipering_plan_t *plan = call->plan;
     const mca_coll_pipering_machine_t *machine = &call->machine;
     const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(
-        machine, machine->value[MCA_COLL_PIPERING_NET_BETA], 1, &call->key.params);
+        machine, machine->value[MCA_COLL_PIPERING_NET_BETA], 1);
 
     return (executor_problem_t){.ranks = call->facts.ranks,
                                 .pipes = plan->pipes,

@@ -102,7 +102,7 @@ typedef struct call_t {
     mca_coll_pipering_collective_t collective;
     int algorithm, nodes;
     size_t bytes, block;
-    bool order_matters, known, streamed, given;
+    bool order_matters, known, streamed;
 } call_t;
 
 static mca_coll_pipering_plan_t *plan_call(const call_t *call, const rank_t *rank)
@@ -113,7 +113,6 @@ static mca_coll_pipering_plan_t *plan_call(const call_t *call, const rank_t *ran
         .collective = call->collective,
         .params = {.algorithm = call->algorithm,
                    .block_size = call->block,
-                   .beta = call->given ? 1e-9 : 0,
                    .rounds_max_total = MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL},
         .order_matters = call->order_matters,
         .sizes = {.count = call->bytes, .scale = 1, .unit = 1, .parts = 1}};
@@ -193,7 +192,6 @@ static void test_calls(void)
     } while (0)
     NEVER(known, true, "where the rate is known");
     NEVER(streamed, true, "where it has been shown");
-    NEVER(given, true, "where beta is given");
     NEVER(nodes, 1, "on one node");
     NEVER(bytes, 32768, "of few bytes");
     NEVER(block, 1 << 18, "of few blocks");

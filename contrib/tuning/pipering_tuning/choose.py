@@ -20,17 +20,15 @@ class Chooser:
     """Holds what is in force while groups are raced.
 
     start    settings of the jobs before anything is chosen, {variable: value}
-    costs    {variable: value} that the fitted tasks suggest
     choices  rows of results.json's "choices"
     tried    how many verdicts of races rest on times of a candidate
     """
 
-    def __init__(self, measurer, table, machine, start, costs, options):
+    def __init__(self, measurer, table, machine, start, options):
         self.measurer = measurer
         self.table = table
         self.machine = machine
         self.start = dict(start)
-        self.costs = costs
         self.options = options
         self.chosen = {}
         self.choices = []
@@ -88,7 +86,7 @@ class Chooser:
             return
         before = self.in_force(group)
         meshes = knobs.has_mesh(self.table, {**self.start, **self.chosen})
-        candidates = knobs.first_candidates(group, self.table, before, self.costs,
+        candidates = knobs.first_candidates(group, self.table, before,
                                             self.blocks(group, calls, end), meshes)
         if not candidates:
             return

@@ -43,11 +43,7 @@ EXCHANGES = "alltoallw:ring:0.3 alltoallw:mixed:0.4 alltoallv:dense:0.1 alltoall
 LEADERS = "allgather:regular:0.0 allgather:regular:0.3 allgather:regular:0.6"
 TYPES = "allgatherv:regular:0.5:list allgatherv:spike:0.8:list alltoallw:ring:0.7"
 
-GROUPS = (
-    group("costs of links between nodes", "coll_pipering_alpha coll_pipering_beta", GATHERS),
-    group("costs of links inside nodes", "coll_pipering_local_alpha coll_pipering_local_beta",
-          GATHERS, "ranks"),
-) + tuple(
+GROUPS = tuple(
     group(f"algorithm of MPI_{name.capitalize()}", f"coll_pipering_{name}_algorithm",
           " ".join(f"{name}:{dist}:{place}" for dist, place in (
               (("regular", 0.2), ("broadcast", 0.45), ("outlier", "0.7@half"), ("half", 0.95))
@@ -132,22 +128,14 @@ def algorithms(variable, meshes):
     return [value for value in variable.values if meshes or not value.startswith("mesh_")]
 
 
-def is_costs(group):
-    """Whether a group is one of alpha and beta, which tasks measure."""
-    return group.variables[0].endswith("alpha")
-
-
 def begins_with_blocks(group, current):
     """Whether its first values are found around the block sizes that the library chooses."""
     return "block" in group.seeds and 0 == float(current[group.variables[0]])
 
 
-def first_candidates(group, table, current, costs, blocks, meshes=False):
-    """Settings to race at first. current: {variable: value in force}; costs: {variable: value}
-    of the fitted tasks; blocks: block sizes that the library chose, in bytes; meshes: one is
-    declared."""
-    if is_costs(group):
-        return _distinct(_costs(group, costs), group, table, current)
+def first_candidates(group, table, current, blocks, meshes=False):
+    """Settings to race at first. current: {variable: value in force}; blocks: block sizes that
+    the library chose, in bytes; meshes: one is declared."""
     name = group.variables[0]
     variable = table.get(name)
     if variable.values:
@@ -185,16 +173,6 @@ def near(variable, value, factors):
     if variable.zero is not None and 0 != float(value):
         values.append("0")
     return values
-
-
-def _costs(group, costs):
-    """Those of the machine, and what tasks have shown: as fitted, dearer and cheaper blocks."""
-    alpha, beta = group.variables
-    found = [{alpha: "0", beta: "0"}]
-    if alpha in costs and beta in costs:
-        for factor in (1, 0.5, 2, 4):
-            found.append({alpha: tidy(costs[alpha] * factor), beta: tidy(costs[beta])})
-    return found
 
 
 def _seeds(group, blocks):

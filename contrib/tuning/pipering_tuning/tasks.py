@@ -159,11 +159,11 @@ def latency(fitted, scope):
 
 
 def costs(fitted):
-    """Values of the library's variables of costs by the fits: microseconds and nanoseconds. Where
+    """Costs of links by the fits, named as in a machine file: microseconds and nanoseconds. Where
     a stream of small blocks is as fast as the link, what a block costs besides its bytes is hidden
     in it; in a pipeline a block is passed on from rank to rank, and so costs an echo at least."""
     found = {}
-    for scope, prefix in (("inter", "coll_pipering_"), ("intra", "coll_pipering_local_")):
+    for scope, prefix in (("inter", "net_"), ("intra", "local_")):
         link = under_load(fitted, "stream", scope)
         if link is not None:
             alpha, beta = _line(link)

@@ -254,7 +254,7 @@ class Tuning:
         self.tell(sentences.of_proof(costs, held, begin, end))
 
     def choose(self):
-        chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start, self.costs,
+        chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start,
                                  self.options)
         chooser.run(self.largest, self.ends[0], self.proof_begin)
         self.choices = chooser.choices

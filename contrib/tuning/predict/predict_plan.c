@@ -64,7 +64,7 @@ mca_coll_pipering_cost_t predict_cost(const predict_t *predict)
     const mca_coll_pipering_machine_t *machine = &predict->machine.of;
 
     return mca_coll_pipering_cost_of(machine, machine->value[MCA_COLL_PIPERING_NET_BETA],
-                                     predict_facts(predict).load, &predict->params);
+                                     predict_facts(predict).load);
 }
 
 double predict_combine(const predict_t *predict)
@@ -291,7 +291,6 @@ static void take_away(rest_t *rest, int first, int last)
 static void free_of_local(rest_t *rest)
 {
     take_away(rest, MCA_COLL_PIPERING_LOCAL_ALPHA, MCA_COLL_PIPERING_LOCAL_GAP);
-    rest->params.local_alpha = rest->params.local_beta = 0;
 }
 
 static void free_of_combining(rest_t *rest)
@@ -317,7 +316,6 @@ static void free_of_handling(rest_t *rest)
     take_away(rest, MCA_COLL_PIPERING_NET_COPY, MCA_COLL_PIPERING_NET_COPY);
     take_away(rest, MCA_COLL_PIPERING_LOCAL_ALPHA, MCA_COLL_PIPERING_LOCAL_ALPHA);
     take_away(rest, MCA_COLL_PIPERING_LOCAL_GAP, MCA_COLL_PIPERING_LOCAL_GAP);
-    rest->params.alpha = rest->params.local_alpha = 0;
 }
 
 static void free_of_headers(rest_t *rest)

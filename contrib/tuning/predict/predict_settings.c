@@ -61,10 +61,6 @@ static const setting_t variables[] = {
     {"min_total", SIZE, PARAM(min_total), 1, 0, SIZE_MOST, "bytes"},
     {"rounds_max_total", SIZE, PARAM(rounds_max_total), 1, 0, SIZE_MOST, "bytes"},
     {"rounds_packed", SIZE, PARAM(rounds_packed), 1, 0, SIZE_MOST, "bytes"},
-    {"alpha", NUMBER, PARAM(alpha), 1e-6, 0, 1e6, "microseconds"},
-    {"beta", NUMBER, PARAM(beta), 1e-9, 0, 1e6, "nanoseconds"},
-    {"local_alpha", NUMBER, PARAM(local_alpha), 1e-6, 0, 1e6, "microseconds"},
-    {"local_beta", NUMBER, PARAM(local_beta), 1e-9, 0, 1e6, "nanoseconds"},
     {"ring_buffer_size", SIZE, PARAM(ring_buffer_size), 1, 0, SIZE_MOST, "bytes"},
 };
 

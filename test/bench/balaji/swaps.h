@@ -21,7 +21,6 @@
 #define SWAPS_H
 
 #include "bench.h"
-#include "by_hand.h"
 
 typedef enum { SWAPS_W, SWAPS_V, SWAPS_NEIGHBORS, SWAPS_EQUAL, SWAPS_CALLS } swaps_call_t;
 
@@ -62,9 +61,6 @@ void swaps_data_create(swaps_data_t *data, swaps_call_t call, swaps_pattern_t pa
 void swaps_data_free(swaps_data_t *data);
 void swaps_data_fill(swaps_data_t *data, uint64_t call);
 int swaps_data_call(const swaps_data_t *data, MPI_Comm comm);
-/** Likewise, on top of MPI (by_hand.h): of SWAPS_W, and of SWAPS_EQUAL in packets. */
-int swaps_data_by_hand(const swaps_data_t *data, by_hand_order_t order, MPI_Comm comm);
-int swaps_data_packets(const swaps_data_t *data, const by_hand_packets_t *how, MPI_Comm comm);
 bool swaps_data_right(const swaps_data_t *data, uint64_t call);
 /** A graph communicator of the pattern's neighbours, for MPI_Neighbor_alltoallw; free it. */
 MPI_Comm swaps_data_connect(const swaps_data_t *data, MPI_Comm comm);

@@ -369,14 +369,3 @@ int swaps_data_call(const swaps_data_t *d, MPI_Comm comm)
     rc = begin_call(d, comm, &request);
     return MPI_SUCCESS == rc ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
-
-int swaps_data_by_hand(const swaps_data_t *d, by_hand_order_t order, MPI_Comm comm)
-{
-    return by_hand_alltoallw(order, d->from, d->out_counts, d->displs, d->out_types, d->to,
-                             d->in_counts, d->displs, d->in_types, comm);
-}
-
-int swaps_data_packets(const swaps_data_t *d, const by_hand_packets_t *how, MPI_Comm comm)
-{
-    return by_hand_alltoall(how, d->from, d->to, (size_t) d->out_counts[0] * sizeof(double), comm);
-}

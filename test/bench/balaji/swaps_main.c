@@ -13,6 +13,7 @@
  * The command line and the rows of swaps. The time of a rank that comes late is not counted.
  */
 
+#include "by_hand.h"
 #include "swaps.h"
 
 #include <stdlib.h>
@@ -173,10 +174,15 @@ static int call_by_hand(const bench_arm_t *arm)
                                              [ORDERED] = BY_HAND_ORDERED,
                                              [ROTATED] = BY_HAND_ROTATED};
     const by_hand_packets_t how = packets_of(arm);
+    const swaps_data_t *data = &swaps.data;
 
-    return VISIT <= arm->kind->way ? swaps_data_packets(&swaps.data, &how, arm->comm)
-                                   : swaps_data_by_hand(&swaps.data, orders[arm->kind->way],
-                                                        arm->comm);
+    if (VISIT <= arm->kind->way) {
+        return by_hand_alltoall(&how, data->from, data->to,
+                                (size_t) data->out_counts[0] * sizeof(double), arm->comm);
+    }
+    return by_hand_alltoallw(orders[arm->kind->way], data->from, data->out_counts, data->displs,
+                             data->out_types, data->to, data->in_counts, data->displs,
+                             data->in_types, arm->comm);
 }
 
 static int call(const bench_arm_t *arm)

@@ -29,7 +29,6 @@ static struct {
     int window;
     size_t block_size;
     size_t rounds_max_total, rounds_packed;
-    double alpha, beta, local_alpha, local_beta;
     double processors;
     size_t ring_buffer_size;
     char *backing_directory, *why, *mesh, *machine;
@@ -37,9 +36,8 @@ static struct {
 
 /* Variables that only experts of the algorithms need. */
 static const char *const experts[]
-    = {"alltoall_in_place", "alltoall_small", "alltoall_window", "alpha", "beta", "block_model",
-       "block_size", "local_alpha", "local_beta", "processors", "ring_buffer_size", "rounds_max_total", "rounds_packed",
-       "window", NULL};
+    = {"alltoall_in_place", "alltoall_small", "alltoall_window", "block_model", "block_size",
+       "processors", "ring_buffer_size", "rounds_max_total", "rounds_packed", "window", NULL};
 
 static const mca_base_var_enum_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
@@ -66,20 +64,6 @@ static const struct {
      "How the block size is chosen: search (least modelled time) or equation2 (closed "
      "form of the paper, corrected); block_size takes the place of both",
      models, &vars.block_model, MCA_COLL_PIPERING_MODEL_SEARCH},
-};
-
-static const struct {
-    const char *name, *help, *unit, *zero;
-    double *storage;
-} costs[] = {
-    {"alpha", "Time of a block on a link between nodes besides its bytes", "microseconds",
-     "as the machine says", &vars.alpha},
-    {"beta", "Time of a byte on a link between nodes", "nanoseconds", "as the machine says",
-     &vars.beta},
-    {"local_alpha", "Time of a block between ranks of a node besides its bytes", "microseconds",
-     "as the machine says", &vars.local_alpha},
-    {"local_beta", "Time of a byte between ranks of a node", "nanoseconds",
-     "as the machine says", &vars.local_beta},
 };
 
 static const struct {
@@ -180,10 +164,6 @@ static void register_tables(mca_common_irregular_vars_t *all)
         *sizes[i].storage = sizes[i].preset;
         mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].zero, sizes[i].most,
                                   sizes[i].storage);
-    }
-    for (size_t i = 0; i < COUNT(costs); ++i) {
-        mca_common_irregular_cost(all, costs[i].name, costs[i].help, costs[i].unit, costs[i].zero,
-                                  costs[i].storage);
     }
     for (size_t i = 0; i < COUNT(switches); ++i) {
         *switches[i].storage = switches[i].preset;
@@ -288,7 +268,11 @@ static mca_common_irregular_gone_t gone[] = {
     {"alltoall_many_window", "coll_pipering_alltoall_window", NULL},
     {"alltoall_permute", "permuted exchanges always meet ranks in a random order", NULL},
     {"alltoall_visit", "permuted exchanges always send two packets a visit", NULL},
+    {"alpha", "net_alpha in the file of coll_pipering_machine", NULL},
+    {"beta", "net_beta in the file of coll_pipering_machine", NULL},
     {"block_split", "blocks of a contribution always have the same size, within a byte", NULL},
+    {"local_alpha", "local_alpha in the file of coll_pipering_machine", NULL},
+    {"local_beta", "local_beta in the file of coll_pipering_machine", NULL},
     {"mesh_barrier", "MPI_Barrier before the call", NULL},
     {"mesh_decision", "the bytes of a call always decide whether it goes along a mesh", NULL},
     {"mesh_packet", "coll_pipering_block_size", NULL},
@@ -407,11 +391,6 @@ static size_t size_of(size_t value)
     return in_range(value, MCA_COLL_PIPERING_SIZE_MOST, 0);
 }
 
-static double cost_in_range(double value, double unit)
-{
-    return 0 <= value && MCA_COMMON_IRREGULAR_COST_MOST >= value ? value * unit : 0;
-}
-
 /* Whole pages. */
 static size_t ring_buffer_size(void)
 {
@@ -437,10 +416,6 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
         .min_total = size_of(mca_coll_pipering_component.min_total),
         .rounds_max_total = size_of(vars.rounds_max_total),
         .rounds_packed = size_of(vars.rounds_packed),
-        .alpha = cost_in_range(vars.alpha, 1e-6),
-        .beta = cost_in_range(vars.beta, 1e-9),
-        .local_alpha = cost_in_range(vars.local_alpha, 1e-6),
-        .local_beta = cost_in_range(vars.local_beta, 1e-9),
         .ring_buffer_size = ring_buffer_size(),
     };
 }

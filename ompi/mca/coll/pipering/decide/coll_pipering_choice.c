@@ -118,15 +118,14 @@ static range_t range_of(const mca_coll_pipering_draft_t *draft)
     const double least = value[MCA_COLL_PIPERING_NET_BETA];
     /* what order values are combined in depends on one rate alone, not on whether it is true */
     const bool doubted = mca_coll_pipering_machine_doubted(draft->machine) && !key->order_matters
-                         && 0 == key->params.beta && 1 < draft->nodes;
+                         && 1 < draft->nodes;
 
     return (range_t){{least, doubted ? value[MCA_COLL_PIPERING_NET_BETA_MOST] : least}, doubted};
 }
 
 static void look_at(mca_coll_pipering_draft_t *draft, double beta)
 {
-    draft->cost = mca_coll_pipering_cost_of(draft->machine, beta, draft->load,
-                                            &draft->plan->key.params);
+    draft->cost = mca_coll_pipering_cost_of(draft->machine, beta, draft->load);
 }
 
 /* The rate for which blocks are chosen: the middle of the range by ratio. */
@@ -170,7 +169,7 @@ static mca_coll_pipering_times_t times_by(const mca_coll_pipering_draft_t *draft
 
     for (int end = 0; end < 2; ++end) {
         const mca_coll_pipering_cost_t cost = mca_coll_pipering_cost_of(
-            draft->machine, range->beta[end], draft->load, &draft->plan->key.params);
+            draft->machine, range->beta[end], draft->load);
         const mca_coll_pipering_below_call_t call = below_call(draft, &cost, modules);
         times.at[end] = mca_coll_pipering_below_time(&call).time;
     }

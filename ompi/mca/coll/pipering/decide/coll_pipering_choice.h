@@ -144,13 +144,9 @@ static inline bool mca_coll_pipering_is_local(mca_coll_pipering_collective_t col
            && MCA_COLL_PIPERING_AUTO == algorithm && 2 > nodes;
 }
 
-/**
- * Costs of a machine whose links take `beta` nanoseconds a byte, with `load` ranks a processor, and
- * those that `params` gives in their place.
- */
+/** Costs of a machine whose links take `beta` nanoseconds a byte, with `load` ranks a processor. */
 mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machine_t *machine,
-                                                   double beta, double load,
-                                                   const mca_coll_pipering_params_t *params);
+                                                   double beta, double load);
 
 /**
  * A plan of a call of p ranks, with a mesh (`ways`) or without (NULL), that has all memory it

@@ -31,9 +31,7 @@ static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipe
 {
     return a->algorithm == b->algorithm && a->block_model == b->block_model
            && a->window == b->window && a->block_size == b->block_size
-           && a->min_total == b->min_total && a->alpha == b->alpha && a->beta == b->beta
-           && a->local_alpha == b->local_alpha && a->local_beta == b->local_beta
-           && a->ring_buffer_size == b->ring_buffer_size
+           && a->min_total == b->min_total && a->ring_buffer_size == b->ring_buffer_size
            && a->rounds_max_total == b->rounds_max_total && a->rounds_packed == b->rounds_packed;
 }
 

@@ -24,32 +24,20 @@
 #define LEAST_ALPHA 1e-7
 #define LEAST_BETA 1e-12
 
-/* An alpha given by the user is the paper's: the whole cost of a block, which nothing overlaps. */
-static mca_coll_pipering_link_cost_t give_cost(mca_coll_pipering_link_cost_t cost, double alpha,
-                                               double beta)
+static void bound(mca_coll_pipering_link_cost_t *cost)
 {
-    if (0 < beta) {
-        cost.beta = beta;
-    }
-    if (0 < alpha) {
-        cost = (mca_coll_pipering_link_cost_t){.alpha = alpha, .gap = alpha, .beta = cost.beta};
-    }
-    cost.alpha = fmax(cost.alpha, LEAST_ALPHA);
-    cost.beta = fmax(cost.beta, LEAST_BETA);
-    return cost;
+    cost->alpha = fmax(cost->alpha, LEAST_ALPHA);
+    cost->beta = fmax(cost->beta, LEAST_BETA);
 }
 
 mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machine_t *machine,
-                                                   double beta, double load,
-                                                   const mca_coll_pipering_params_t *params)
+                                                   double beta, double load)
 {
-    const mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(machine, beta, load);
+    mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(machine, beta, load);
 
-    return (mca_coll_pipering_cost_t){
-        .net = give_cost(cost.net, params->alpha, params->beta),
-        .local = give_cost(cost.local, params->local_alpha, params->local_beta),
-        /* an alpha that a user gives is all that handling takes */
-        .crowd = 0 < params->alpha ? 1 : cost.crowd};
+    bound(&cost.net);
+    bound(&cost.local);
+    return cost;
 }
 
 /* ---- memory ---- */

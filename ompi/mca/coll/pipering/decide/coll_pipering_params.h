@@ -41,8 +41,6 @@ typedef struct mca_coll_pipering_params_t {
     size_t min_total;
     size_t rounds_max_total;  /**< bytes that gathers in rounds may be about */
     size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
-    double alpha, beta;             /**< seconds, seconds a byte; 0: as the machine says */
-    double local_alpha, local_beta; /**< the same inside a node */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
 } mca_coll_pipering_params_t;
 

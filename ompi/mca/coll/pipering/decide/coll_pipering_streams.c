@@ -53,7 +53,7 @@ bool mca_coll_pipering_stream_shows(mca_coll_pipering_context_t *context,
 
     *agrees = false;
     if (context->streamed || !mca_coll_pipering_machine_doubted(machine)
-        || 0 < plan->key.params.beta || plan->key.order_matters
+        || plan->key.order_matters
         || 2 > mca_coll_pipering_setup_nodes(context->setup)
         || mca_coll_pipering_in_rounds(plan->row)
         || MCA_COLL_PIPERING_SHOWN_BYTES > plan->total
