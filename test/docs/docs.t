@@ -217,7 +217,7 @@ commands() {
     done
 }
 
-readonly PROGRAMS='make|mpirun|ompi_info|apt-get|export|\./autogen\.sh|contrib/tuning/[a-z-]+|test/[a-z/]+|/opt/[a-z/-]*mpirun'
+readonly PROGRAMS='make|mpirun|ompi_info|cloc|apt-get|export|\./autogen\.sh|contrib/tuning/[a-z-]+|test/[a-z/]+|/opt/[a-z/-]*mpirun'
 
 # Blocks are commands that bash can parse; drawings and output are fenced. Of the README of folders
 # one has commands, the others indent lists.
