@@ -30,6 +30,7 @@ sys.path.insert(0, os.path.join(tap.TUNING, "figures"))
 import claims as claims_of
 import drawings
 import drawings_almasi
+import gains
 import keeping
 import outputs
 from measured import Bench, Missing, read
@@ -54,6 +55,11 @@ chmod +x "$2"
 """
 
 
+def read_doc(name):
+    with open(os.path.join(tap.ROOT, "docs", name), encoding="utf-8") as file:
+        return file.read()
+
+
 class Tree:
     """A copy of the benchmarks and of figures, with a posing testbed and Open MPI."""
 
@@ -66,6 +72,7 @@ class Tree:
             self.put("test/testbed/mesh.awk", file.read())
         self.put("contrib/tuning/figures/ours.tsv", keeping.HEAD)
         self.put("docs/claims.md", "as it was\n")
+        self.put("docs/results.md", read_doc("results.md"))
         self.put("test/testbed/testbed", open(os.path.join(tap.HERE, "posing_testbed"),
                                               encoding="utf-8").read())
         self.put("ompi-prefix/bin/ompi_info", INFO)
@@ -606,14 +613,24 @@ def test_reading():
 def test_manual():
     """docs/claims.md has each claim, with both values, ours as it is kept, and the reason"""
     kept = keeping.load(os.path.join(tap.ROOT, OURS), claims())
-    with open(os.path.join(tap.ROOT, "docs", "claims.md"), encoding="utf-8") as file:
-        page = file.read()
+    page = read_doc("claims.md")
     for claim in claims():
         line = [line for line in page.splitlines() if f"| {claim.place} | {claim.claim} |" in line]
         assert len(line) == 1, claim.name
         assert f"| {claim.value} |" in line[0] and line[0].endswith(f"| {claim.why} |"), claim.name
         if claim.measured():
             assert f"| {outputs.kept_words(claim, kept)}<br>" in line[0], claim.name
+
+
+def test_gains():
+    """the picture of README is that of the values in docs/results.md, which it draws as they are"""
+    results = read_doc("results.md")
+    assert gains.draw(results) == read_doc("gains.svg"), "make figures FIGURES=--keep draws it"
+    assert "prefers-color-scheme:dark" in read_doc("gains.svg")
+    bars = gains.chart(results.replace("| spike      | 214.1 |", "| spike      | 155.8 |")).bars
+    spike = [bar.label for bar in bars].index("Allgatherv, spike")
+    assert [round(bar.value, 3) for bar in bars[spike:spike + 2]] == [0.93, 0.5], bars[spike]
+    assert 22 == len(bars) and all(0 < bar.value < 1 for bar in bars)
 
 
 sys.exit(tap.run(dict(globals())))
