@@ -113,7 +113,7 @@ on_nodes "no box by a file" 1,1,1,1 block 60 --mca coll_pipering_mesh "@$work/me
     -x TEST_SHORT=1 "$bin/mesh"
 can_nodes && stays "no box" all &&
     is "no box: one message, of a job that uses no MPI_COMM_WORLD" \
-        "$(lines 'declares a mesh, 4x2, of which the nodes of the job are no')" 1
+        "$(lines 'declares a mesh, 4x2, in which the job.s nodes are not a box')" 1
 # faulty LABEL PATTERN HOSTS: a file with these lines of hosts n0 to n3 is no mesh.
 faulty() {
     printf 'extents 4x2\n%s' "$3" >"$work/mesh"
