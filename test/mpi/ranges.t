@@ -33,7 +33,7 @@ numbers() {
 
 info >"$work/info"
 numbers >"$work/numbers"
-yes_if "numeric variables are found" test 30 -le "$(wc -l <"$work/numbers")"
+yes_if "numeric variables are found" test 15 -le "$(wc -l <"$work/numbers")"
 is "the help of each ends with its range" "$(grep -e ' - ' "$work/numbers")" ""
 
 # set_to SET WANTED: names of the variables that, set to SET, do not have the value WANTED; both
