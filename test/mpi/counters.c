@@ -198,8 +198,8 @@ static void expect_ring(place_t *place, const knob_setting_t *setting, uint64_t 
     memset(wanted, 0, COUNTERS * sizeof(*wanted));
     wanted[CALLS] = 1;
     for (int i = 0; i < route->ins; i++) {
-        mca_coll_pipering_volume_t in = mca_coll_pipering_stream_volume(ring, place->bytes, block_size,
-                                                                        route->in[i].stream);
+        mca_coll_pipering_volume_t in = mca_coll_pipering_stream_volume(
+            ring, place->bytes, block_size, route->in[i].stream);
 
         add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
         if (place->node_of[route->in[i].peer] != place->node_of[place->rank]) {
@@ -393,7 +393,8 @@ static void try_whole(place_t *place)
     for (int i = 0; i < place->size; i++) {
         blocks -= i != place->rank && 0 < place->bytes[i];
     }
-    tap_check(0 == blocks, NULL, "ring of whole contributions: one block of each other rank that has any");
+    tap_check(0 == blocks, NULL,
+              "ring of whole contributions: one block of each other rank that has any");
     layout_free(layout);
 }
 

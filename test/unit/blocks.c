@@ -103,8 +103,8 @@ static void test_huge(void)
 
         for (int j = 0; j < 60; j++) {
             uint64_t k = j < 2 ? j * (blocks - 1) : tap_below(blocks);
-            tap_try(&tally, fits_at(bytes, block_size, k), "%zu bytes, B = %zu, block %" PRIu64, bytes,
-                    block_size, k);
+            tap_try(&tally, fits_at(bytes, block_size, k), "%zu bytes, B = %zu, block %" PRIu64,
+                    bytes, block_size, k);
         }
     }
     tally_ok(&tally, 2000, "blocks of huge contributions do not overflow");
@@ -127,8 +127,8 @@ static void test_count(void)
 static bool walks(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                   size_t block_size, mca_coll_pipering_stream_t stream)
 {
-    const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, block_size,
-                                                                              stream);
+    const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes,
+                                                                              block_size, stream);
     mca_coll_pipering_block_t block = {-1, 0, 0}, end;
     mca_coll_pipering_walk_t walk;
     mca_coll_pipering_volume_t seen = {0, 0};
@@ -248,7 +248,8 @@ static bool continues(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                 return false;
             }
         }
-        mca_coll_pipering_cut_block(bytes[block.rank], block_size, next[block.rank]++, &offset, &length);
+        mca_coll_pipering_cut_block(bytes[block.rank], block_size, next[block.rank]++, &offset,
+                                    &length);
         if (offset != block.offset || length != block.length) {
             return false;
         }
@@ -265,14 +266,15 @@ static bool continues(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
 static bool shares(const mca_coll_pipering_ring_t *ring, const size_t *bytes,
                    size_t block_size, mca_coll_pipering_stream_t whole, int parts)
 {
-    const mca_coll_pipering_volume_t all = mca_coll_pipering_stream_volume(ring, bytes, block_size, whole);
+    const mca_coll_pipering_volume_t all = mca_coll_pipering_stream_volume(ring, bytes, block_size,
+                                                                           whole);
     uint64_t next[MOST_RANKS] = {0}, least = UINT64_MAX, most = 0;
     mca_coll_pipering_volume_t sum = {0, 0};
 
     for (int part = 0; part < parts; part++) {
         const mca_coll_pipering_stream_t stream = {whole.position, whole.origins, part, parts};
-        const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(ring, bytes, block_size,
-                                                                                  stream);
+        const mca_coll_pipering_volume_t volume = mca_coll_pipering_stream_volume(
+            ring, bytes, block_size, stream);
         mca_coll_pipering_volume_t seen;
 
         if (!continues(ring, bytes, block_size, stream, next, &seen) || seen.blocks != volume.blocks

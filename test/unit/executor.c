@@ -92,8 +92,8 @@ static void open_ring(ring_case_t *in, size_t block_size, bool full)
     }
     sim_plan(&in->plan, in->p, NULL, in->blocks,
              tap_once_in(2) ? MCA_COLL_PIPERING_ORDER_EMPTIES : 0);
-    in->executed = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes, in->block_size,
-                                            in->cost, 0},
+    in->executed = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes,
+                                            in->block_size, in->cost, 0},
                            &result)
                        ? result.finish
                        : NAN;

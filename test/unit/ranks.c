@@ -472,8 +472,8 @@ const char *ranks_run(const ranks_problem_t *problem, unsigned long fails)
     }
     for (int i = 0; i < problem->pipes; i++) {
         for (int r = 0; r < problem->p; r++) {
-            mca_coll_pipering_route_measure(&problem->route[i][r], problem->bytes, problem->block_size,
-                                            problem->node_of, r);
+            mca_coll_pipering_route_measure(&problem->route[i][r], problem->bytes,
+                                            problem->block_size, problem->node_of, r);
         }
     }
     posing_open(stage.comm, problem->p, tap_random());

@@ -86,8 +86,8 @@ static void fill_bytes(instance_t *in)
 
 static void run_in(instance_t *in, const mca_coll_pipering_cost_t *cost, uint64_t slots)
 {
-    in->good = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes, in->block_size, *cost,
-                                        slots},
+    in->good = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes, in->block_size,
+                                        *cost, slots},
                        &in->result);
 }
 
@@ -270,7 +270,8 @@ static const mca_coll_pipering_in_t *other_end(const mca_coll_pipering_route_t *
 static bool volumes_agree(const instance_t *in)
 {
     for (int r = 0; r < in->p; r++) {
-        mca_coll_pipering_route_measure(&in->plan.routes[r], in->bytes, in->block_size, in->node_of, r);
+        mca_coll_pipering_route_measure(&in->plan.routes[r], in->bytes, in->block_size,
+                                        in->node_of, r);
     }
     for (int r = 0; r < in->p; r++) {
         const mca_coll_pipering_route_t *route = &in->plan.routes[r];

@@ -53,7 +53,7 @@ static void take_memory(sim_t *sim)
     }
 }
 
-/* However a contribution is block_size, block k begins behind k - 1 sizes, and not behind k of them. */
+/* However a contribution is cut, block k begins behind k - 1 sizes, and not behind k of them. */
 static uint64_t number_of(const sim_t *sim, const mca_coll_pipering_block_t *block)
 {
     const size_t size = sim->problem->block_size;

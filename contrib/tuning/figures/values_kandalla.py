@@ -104,7 +104,8 @@ def kandalla_several(bench):
     kinds = ("shm", "gather", "ring", "recursive_doubling")
     def arms(count):
         return [drawings.leader(count, f":aggregation={kind}") for kind in kinds]
-    return "; ".join(f"{count} over 1: " + _at_sizes(rows, arms(count), arms(1)) for count in (2, 4))
+    return "; ".join(f"{count} over 1: " + _at_sizes(rows, arms(count), arms(1))
+                     for count in (2, 4))
 
 
 def kandalla_eight(bench):

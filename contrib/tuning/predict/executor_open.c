@@ -40,7 +40,8 @@ void executor_step(executor_stream_t *stream)
 static void open_stream(const executor_problem_t *problem, executor_stream_t *stream,
                         const mca_coll_pipering_route_t *route, mca_coll_pipering_stream_t what)
 {
-    mca_coll_pipering_walk_init(&stream->walk, route->ring, problem->bytes, problem->block_size, what);
+    mca_coll_pipering_walk_init(&stream->walk, route->ring, problem->bytes, problem->block_size,
+                                what);
     executor_step(stream);
 }
 

@@ -129,7 +129,9 @@ static void add(predict_outcomes_t *outcomes, mca_coll_pipering_plan_t *plan)
     predict_outcome_t *outcome = &outcomes->of[outcomes->count++];
 
     *outcome = (predict_outcome_t){.row = plan->row, .plan = plan};
-    outcome->block = mca_coll_pipering_in_rounds(plan->row) ? 0 : plan->block_size * plan->key.sizes.unit;
+    outcome->block = mca_coll_pipering_in_rounds(plan->row) ? 0
+                                                            : plan->block_size
+                                                                  * plan->key.sizes.unit;
 }
 
 static void add_all(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,

@@ -68,7 +68,7 @@ static bool divides(int ranks, int groups, MPI_Comm comm)
     return bounds[0] == -bounds[1] && 0 == ranks % groups;
 }
 
-/* Brings a number of each rank to all, as calls bring data: what comes is in the order of groups. */
+/* Brings `bytes` bytes of each rank to all ranks; they arrive in the order of groups. */
 static int bring(const groups_t *groups, const void *mine, void *all, int bytes)
 {
     int rank, ranks;

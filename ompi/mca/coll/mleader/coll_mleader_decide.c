@@ -18,8 +18,8 @@
  *                          (Bruck)
  *     distribution         segment                 segment
  *
- * These are the defaults; aggregation and exchange are variables. All ranks decide alike, by what is
- * equal on all of them: bytes of a contribution, groups and variables.
+ * These are the defaults; aggregation and exchange are variables. All ranks decide alike, by values
+ * that are equal on all of them: bytes of a contribution, groups and variables.
  *
  * Kandalla et al., section 4.3.2 and table 1. There small contributions go by messages inside a
  * node, too, and large ones in a ring of all ranks, without leaders.
@@ -218,7 +218,7 @@ void mca_coll_mleader_report(const mca_coll_mleader_call_t *call)
                     grouping->groups.ranks, grouping->groups.groups, grouping->groups.nodes,
                     inside[call->variant.aggregation], exchange[call->variant.exchange],
                     call->variant.lanes ? " in lanes" : "",
-                    mca_coll_mleader_is_shared(&call->variant) ? "shared memory" : "messages", call->slice_size,
-                    grouping->group, grouping->leader ? ", leader" : "");
+                    mca_coll_mleader_is_shared(&call->variant) ? "shared memory" : "messages",
+                    call->slice_size, grouping->group, grouping->leader ? ", leader" : "");
     }
 }

@@ -66,8 +66,8 @@ static void register_choices(mca_common_irregular_vars_t *all)
                                 algorithms, &vars.algorithm);
     vars.aggregation = vars.exchange = vars.lanes = CHOSEN;
     mca_common_irregular_choice(all, "aggregation",
-                                "How contributions come to the leader of a group, and the result to "
-                                "its ranks: shm (through shared memory), gather, "
+                                "How contributions come to the leader of a group, and the result "
+                                "to its ranks: shm (through shared memory), gather, "
                                 "recursive_doubling or ring (messages), auto (shm where there is "
                                 "a segment)",
                                 aggregations, &vars.aggregation);

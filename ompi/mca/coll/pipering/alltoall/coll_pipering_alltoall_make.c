@@ -99,9 +99,9 @@ static size_t list_present(draft_t *draft)
 
 static void order_sends(draft_t *draft)
 {
-    const mca_coll_pipering_bins_plan_t plan = {.sequence = MCA_COLL_PIPERING_WAY_PAIRS == draft->way
-                                                                ? MCA_COLL_PIPERING_BY_PAIR
-                                                                : MCA_COLL_PIPERING_BY_DISTANCE,
+    const bool pairs = MCA_COLL_PIPERING_WAY_PAIRS == draft->way;
+    const mca_coll_pipering_bins_plan_t plan = {.sequence = pairs ? MCA_COLL_PIPERING_BY_PAIR
+                                                                  : MCA_COLL_PIPERING_BY_DISTANCE,
                                                 .ranks = draft->ranks,
                                                 .me = draft->me,
                                                 .count = draft->sends,

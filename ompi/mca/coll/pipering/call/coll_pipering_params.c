@@ -71,8 +71,8 @@ static const struct {
     size_t *storage;
     size_t most, preset;
 } sizes[] = {
-    {"block_size", "Size of a block, and of a packet of a permuted exchange", "chosen by block_model; packets of "
-                   "16384",
+    {"block_size", "Size of a block, and of a packet of a permuted exchange",
+     "chosen by block_model; packets of 16384",
      &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
     {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
                   "an algorithm is forced",

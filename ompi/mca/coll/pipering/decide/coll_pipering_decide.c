@@ -52,7 +52,8 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
     /* a nonblocking call's plan may be there on one rank already and not on another */
     return a->collective == b->collective && a->must_take == b->must_take
            && a->streamed == b->streamed && a->ordered == b->ordered
-           && a->order_matters == b->order_matters && a->root == b->root && a->sizes.unit == b->sizes.unit
+           && a->order_matters == b->order_matters && a->root == b->root
+           && a->sizes.unit == b->sizes.unit
            && same_params(&a->params, &b->params);
 }
 

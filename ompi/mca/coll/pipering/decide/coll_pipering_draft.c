@@ -101,7 +101,8 @@ static void count_route(mca_coll_pipering_draft_t *draft, mca_coll_pipering_rout
     mca_coll_pipering_plan_t *plan = draft->plan;
 
     trim_route(plan, route);
-    mca_coll_pipering_route_measure(route, plan->bytes, plan->block_size, draft->node_of, draft->me);
+    mca_coll_pipering_route_measure(route, plan->bytes, plan->block_size, draft->node_of,
+                                    draft->me);
     for (int i = 0; i < route->ins; ++i) {
         const mca_coll_pipering_in_t *in = &route->in[i];
         mca_coll_pipering_add_volume(&plan->in, in->volume);

@@ -150,7 +150,8 @@ mca_coll_pipering_volume_t mca_coll_pipering_stream_volume(const mca_coll_piperi
         share_blocks(stream, rank, blocks, &from, &to);
         volume.blocks += to - from;
         volume.bytes += 1 < stream.parts
-                            ? block_begin(m, block_size, to, blocks) - block_begin(m, block_size, from, blocks)
+                            ? block_begin(m, block_size, to, blocks)
+                                  - block_begin(m, block_size, from, blocks)
                             : m;
     }
     return volume;

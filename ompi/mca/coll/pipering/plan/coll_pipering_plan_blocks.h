@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Blocks: how contributions are block_size, and the streams of blocks that pass the links of a ring
+ * Blocks: how contributions are cut, and the streams of blocks that pass the links of a ring
  * (plan_blocks).
  */
 
