@@ -42,7 +42,8 @@ static void add_counter(int index)
 
     code = MPI_T_pvar_get_info(index, name, &length, &verbosity, &class, &type, &enumeration, NULL,
                                NULL, &binding, &readonly, &continuous, &atomic);
-    if (MPI_SUCCESS != code || !is_ours(name) || MPI_UNSIGNED_LONG_LONG != type) {
+    if (MPI_SUCCESS != code || !is_ours(name) || MPI_UNSIGNED_LONG_LONG != type
+        || MPI_T_BIND_NO_OBJECT != binding) {
         return;
     }
     if (COUNTERS_AT_MOST == counters

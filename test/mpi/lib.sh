@@ -124,6 +124,12 @@ build() {
     }
 }
 
+# recorder MPICC: the path of the library that records calls, built by this compiler.
+recorder() {
+    make --no-print-directory -s -f "$root/contrib/tuning/why/GNUmakefile" \
+        BUILD_DIR="$work/$(echo "$1" | tr / _)" MPICC="$1"
+}
+
 # What a job must exit with.
 expected=0
 

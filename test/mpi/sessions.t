@@ -14,6 +14,7 @@ on_nodes "forced" 1,1,2 block 60 "${forced[@]}" "$bin/sessions"
 on_nodes "on a mesh" 1,1,1,1 block 60 --mca coll_pipering_mesh 2x2 "$bin/sessions"
 
 # A record for each session. Several ranks may wait for ever in a second MPI_Session_init (PMIx).
-on_one "recorded" 1 60 --mca coll_pipering_why "$work/why" "$bin/sessions" 2
+library=$(recorder "$OMPI_PREFIX/bin/mpicc")
+on_one "recorded" 1 60 -x LD_PRELOAD="$library" -x PIPERING_WHY="$work/why" "$bin/sessions" 2
 is "recorded: records of 2 sessions" "$(find "$work/why" -name 'why-*' | wc -l)" 2
 finish

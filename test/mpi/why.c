@@ -10,8 +10,8 @@
 
 /**
  * @file
- * Calls for the record of calls (coll_pipering_why): known numbers of each, of known sizes, on
- * 4 ranks. The script reads what has been recorded.
+ * Calls for the record of calls: known numbers of each, of known sizes, on 4 ranks. The script
+ * reads what has been recorded.
  *
  *     why calls      on several communicators, in all forms
  *     why meetings   MPI_Alltoall and MPI_Barrier in all forms

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The record of a program's calls (coll_pipering_why), as pipering-why reads it: numbers of calls,
-# their sizes, who served them and why, exactly; whatever ends the program.
+# The record of a program's calls by the library of contrib/tuning/why, as pipering-why reads it:
+# numbers of calls, their sizes, who served them and why, exactly, in C and Fortran, with and without
+# coll/pipering; whatever ends the program.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -12,6 +13,9 @@ build why -pthread
 
 dir=$work/record
 
+library=$(recorder "$OMPI_PREFIX/bin/mpicc")
+record=(-x LD_PRELOAD="$library" -x PIPERING_WHY="$dir")
+
 # classes [CALL]...: one line for each class of these calls, or of all: calls, name, ranks, bytes,
 # largest contribution, contributors, memory, who served it; means, whole numbers where they are.
 classes() {
@@ -21,7 +25,7 @@ for one in json.load(sys.stdin)["classes"]:
     if len(sys.argv) == 1 or one["call"] in sys.argv[1:]:
         numbers = ["%g" % one[name] for name in ("ranks", "bytes", "largest", "contributors")]
         print("%g" % one["calls"], one["call"], *numbers,
-              "dense" if one["contiguous"] else "pieces", one["server"], one["reason"])' "$@" |
+              "dense" if one["contiguous"] else "pieces", one["server"] or "-", one["reason"])' "$@" |
         sort
 }
 
@@ -47,7 +51,7 @@ recorded() {
     local label=$1
     shift
     rm -rf "$dir"
-    on_one "$label" 4 60 --mca coll_pipering_why "$dir" "$@"
+    on_one "$label" 4 60 "${record[@]}" "$@"
 }
 
 # ---- what is recorded ----
@@ -59,28 +63,29 @@ mine=(--mca coll ^mleader)
 
 recorded "as it is" "${mine[@]}" "$bin/why" calls
 is "gathers in all forms, and from whom" "$(classes "${gathers[@]}")" "$(sort <<EXPECTED
-8 allgatherv $large tuned $local
-7 allgatherv $small tuned $few
-2 iallgatherv $large libnbc $local
-1 allgatherv_init $large libnbc $local
+8 allgatherv $large below $local
+7 allgatherv $small below $few
+2 iallgatherv $large below $local
+1 allgatherv 4 0 0 0 dense - empty: there is no data
+1 allgatherv_init $large below $local
 EXPECTED
 )"
 short="short: too short for a chain in a fixed order"
 is "vectors, and types with gaps" "$(classes allreduce bcast)" "$(sort <<EXPECTED
-1 allreduce 4 2000 2000 1 dense tuned $few
-1 allreduce 4 8000 8000 1 dense tuned $short
-1 bcast 4 3000 3000 1 pieces tuned $few
+1 allreduce 4 2000 2000 1 dense below $few
+1 allreduce 4 8000 8000 1 dense below $few
+1 bcast 4 3000 3000 1 pieces below $few
 EXPECTED
 )"
 is "a nonblocking sum of 16000 bytes" "$(classes iallreduce | grep ' 16000 16000 ')" \
-    "1 iallreduce 4 16000 16000 1 dense libnbc $short"
+    "1 iallreduce 4 16000 16000 1 dense below $short"
 is "exchanges" "$(classes alltoallv neighbor_alltoallw)" "$(sort <<EXPECTED
 1 alltoallv 4 800 800 1 dense pipering bins
 1 neighbor_alltoallw 4 30 20 2 dense pipering bins
 EXPECTED
 )"
 is "communicators of other sizes" "$(classes allgather | grep ' allgather 2 ')" \
-    "2 allgather 2 80000 40000 2 dense tuned $local"
+    "2 allgather 2 80000 40000 2 dense below $local"
 yes_if "the report has a line for each" eval 'report | grep -q "^ *[0-9]* .* allgatherv .*39.4 KiB"'
 yes_if "all ranks are in it" eval 'report | grep -q "^Job .*: 4 ranks on 1 node"'
 yes_if "all processes have ended it" eval '! report | grep -q "^Note"'
@@ -91,11 +96,12 @@ is "a forced algorithm is named" "$(classes "${gathers[@]}")" "$(sort <<EXPECTED
 8 allgatherv $large pipering dissemination
 7 allgatherv $small pipering dissemination
 2 iallgatherv $large pipering dissemination
+1 allgatherv 4 0 0 0 dense - empty: there is no data
 1 allgatherv_init $large pipering dissemination
 EXPECTED
 )"
 is "so is what is switched off" "$(classes alltoallv)" \
-    "1 alltoallv 4 800 800 1 dense tuned off: switched off"
+    "1 alltoallv 4 800 800 1 dense below off: switched off"
 
 # ---- types ----
 
@@ -138,17 +144,18 @@ EXPECTED
 meetings=({,i}alltoall alltoall_init {,i}barrier barrier_init)
 few_each="4 240 60 4 dense" more_each="4 960 240 4 dense" no_data="4 0 0 0 dense"
 without="meshless: no mesh serves the communicator"
+unasked="unasked: MPI has not come to coll/pipering"
 chosen="unchosen: served only where an algorithm is chosen"
 
 recorded "without a mesh" "${mine[@]}" "$bin/why" meetings
 is "barriers and equal exchanges without a mesh" "$(classes "${meetings[@]}")" "$(sort <<EXPECTED
-1 alltoall $few_each tuned $without
-2 alltoall $more_each tuned $without
-1 ialltoall $few_each libnbc $without
-1 alltoall_init $few_each libnbc $without
-1 barrier $no_data tuned $without
-1 ibarrier $no_data libnbc $without
-1 barrier_init $no_data libnbc $without
+1 alltoall $few_each below $without
+2 alltoall $more_each below $without
+1 ialltoall $few_each below $without
+1 alltoall_init $few_each below $without
+1 barrier $no_data other $unasked
+1 ibarrier $no_data other $unasked
+1 barrier_init $no_data other $unasked
 EXPECTED
 )"
 on_mesh=("${mine[@]}" --mca coll_pipering_mesh 2x2 --mca coll_pipering_min_total 960
@@ -156,10 +163,10 @@ on_mesh=("${mine[@]}" --mca coll_pipering_mesh 2x2 --mca coll_pipering_min_total
 recorded "on a mesh" "${on_mesh[@]}"
 is "those along a mesh inside one node, whose links no exchange uses" "$(classes "${meetings[@]}")" \
     "$(sort <<EXPECTED
-1 alltoall $few_each tuned $without
-2 alltoall $more_each tuned $without
-1 ialltoall $few_each libnbc $without
-1 alltoall_init $few_each libnbc $without
+1 alltoall $few_each below $without
+2 alltoall $more_each below $without
+1 ialltoall $few_each below $without
+1 alltoall_init $few_each below $without
 1 barrier $no_data pipering lines of a mesh
 1 ibarrier $no_data pipering lines of a mesh
 1 barrier_init $no_data pipering lines of a mesh
@@ -167,13 +174,13 @@ EXPECTED
 )"
 if can_nodes; then
     rm -rf "$dir"
-    on_nodes "on a mesh of nodes" 1,1,1,1 block 60 --mca coll_pipering_why "$dir" "${on_mesh[@]}"
+    on_nodes "on a mesh of nodes" 1,1,1,1 block 60 "${record[@]}" "${on_mesh[@]}"
     is "exchanges along a mesh of nodes" "$(classes {,i}alltoall alltoall_init)" "$(sort <<EXPECTED
-1 alltoall $few_each tuned $few
+1 alltoall $few_each below $few
 1 alltoall $more_each pipering permuted
-1 alltoall $more_each tuned $chosen
-1 ialltoall $few_each libnbc $few
-1 alltoall_init $few_each libnbc $few
+1 alltoall $more_each below $chosen
+1 ialltoall $few_each below $few
+1 alltoall_init $few_each below $few
 EXPECTED
 )"
 else
@@ -182,9 +189,9 @@ fi
 recorded "not chosen" "${mine[@]}" --mca coll_pipering_mesh 2x2 "$bin/why" meetings
 is "barriers that nobody has chosen to go along a mesh" "$(classes {,i}barrier barrier_init)" \
     "$(sort <<EXPECTED
-1 barrier $no_data tuned $chosen
-1 ibarrier $no_data libnbc $chosen
-1 barrier_init $no_data libnbc $chosen
+1 barrier $no_data below $chosen
+1 ibarrier $no_data below $chosen
+1 barrier_init $no_data below $chosen
 EXPECTED
 )"
 
@@ -192,34 +199,40 @@ half="4 20000 10000 2 dense" equal="4 4000 1000 4 dense"
 recorded "leaders above" --mca coll_mleader_allgather_algorithm leaders \
     --mca coll_mleader_groups 2 "$bin/why" gathers
 is "what coll/mleader serves is recorded, and its first call, which it does not serve" "$(classes)" "$(sort <<EXPECTED
-1 allgather $equal tuned $few
-6 allgather $equal mleader above: stands above coll/pipering
-7 allgatherv $half tuned $local
+1 allgather $equal below $few
+6 allgather $equal other $unasked
+7 allgatherv $half below $local
 EXPECTED
 )"
 recorded "leaders that pass on" --mca coll_mleader_allgather_algorithm off "$bin/why" gathers
 is "what coll/mleader passes on comes to others" "$(classes allgather)" \
-    "7 allgather $equal tuned $few"
+    "7 allgather $equal below $few"
 recorded "tuned above" --mca coll_tuned_priority 90 "$bin/why" gathers
 is "so does what another component serves" "$(classes allgatherv)" \
-    "7 allgatherv $half tuned above: stands above coll/pipering"
+    "7 allgatherv $half other $unasked"
 recorded "pipering alone left out" --mca coll_pipering_priority 0 "$bin/why" gathers
-is "a component of priority 0 still records" "$(classes allgatherv)" \
-    "7 allgatherv $half tuned absent: coll/pipering is not on the communicator"
+is "where coll/pipering is on no communicator" "$(classes allgatherv)" \
+    "7 allgatherv $half - absent: coll/pipering is not on the communicator"
+recorded "without coll/pipering" --mca coll "^pipering,mleader" "$bin/why" gathers
+is "calls without coll/pipering" "$(classes)" "$(sort <<EXPECTED
+7 allgather $equal - 
+7 allgatherv $half - 
+EXPECTED
+)"
 
 recorded "threads" "${mine[@]}" "$bin/why" threads
 is "calls of several threads" "$(classes allgatherv)" \
-    "200 allgatherv 4 400 100 4 dense tuned $few"
+    "200 allgatherv 4 400 100 4 dense below $few"
 
 # ---- however it ends ----
 
 # breaks LABEL MODE: a job that does not reach its end has recorded its three calls.
 breaks() {
     rm -rf "$dir"
-    "$testbed" local -n 4 --timeout 200 -- "${mine[@]}" --mca coll_pipering_why "$dir" \
+    "$testbed" local -n 4 --timeout 200 -- "${mine[@]}" "${record[@]}" \
         "$bin/why" "$2" >"$work/out" 2>&1
     yes_if "$1: the job fails" test 0 -ne $?
-    is "$1: its calls are recorded" "$(classes allgatherv)" "3 allgatherv $small tuned $few"
+    is "$1: its calls are recorded" "$(classes allgatherv)" "3 allgatherv $small below $few"
     yes_if "$1: the report says so" eval 'report | grep -q "4 processes have not reached MPI_Fin"'
 }
 
@@ -228,14 +241,14 @@ breaks "a rank is killed" kill
 
 # ---- where nothing can be recorded ----
 
-not_made='^A file for the record of collective calls, .*, cannot be made on node '
+not_made='^pipering-why: the file for a record of collective calls, .*, cannot be made on '
 
 # unrecorded LABEL DIRECTORY WHY COMMAND...: the job goes on, and says once why.
 unrecorded() {
     local label=$1 place=$2 why=$3
     shift 3
     job "$label, 4 ranks" "$@" "$testbed" local -n 4 --timeout 200 -- \
-        --mca coll_pipering_why "$place" "$bin/why" gathers
+        -x LD_PRELOAD="$library" -x PIPERING_WHY="$place" "$bin/why" gathers
     is "$label: it is said" "$(lines "$not_made")" 1
     yes_if "$label: why" said "$why"
 }
@@ -252,25 +265,69 @@ if unshare -m mount -t tmpfs none "$work/disk" 2>/dev/null; then
 else
     skip "a full disk" "no file system can be mounted here"
 fi
-job "not set, 4 ranks" env -C "$work" "$testbed" local -n 4 --timeout 200 -- "$bin/why" gathers
-is "without the variable there are no files" "$(find "$work" -name 'why-*')" "$(
-    find "$dir" -name 'why-*')"
+dir=$work/pipering-calls
+job "no directory is named, 4 ranks" env -C "$work" "$testbed" local -n 4 --timeout 200 -- \
+    -x LD_PRELOAD="$library" "$bin/why" gathers
+is "then it is pipering-calls" "$(classes allgatherv)" "7 allgatherv $half below $local"
+dir=$work/record
+
+# ---- Fortran ----
+
+# fortran LABEL [OPTION]...: a program whose calls are known; mpifort compiles it.
+fortran() {
+    local label=$1
+    shift
+    rm -rf "$dir"
+    "$mpifort" -o "$work/fortran" "$@" "$root/test/mpi/why_fortran.F90" >"$work/cc" 2>&1 || {
+        skip "$label" "$mpifort does not compile it"
+        return
+    }
+    job "$label, 4 ranks" env OMPI_PREFIX="$prefix" "$testbed" local -n 4 --timeout 200 -- \
+        -x LD_PRELOAD="$(recorder "$prefix/bin/mpicc")" -x PIPERING_WHY="$dir" "$work/fortran"
+    is "$label: its calls are recorded" "$(classes | cut -d ' ' -f 1-7)" "$(sort <<EXPECTED
+2 allgatherv 4 960 480 4 dense
+1 allreduce 4 80 80 1 dense
+1 alltoallw 4 16 4 4 dense
+3 barrier 4 0 0 0 dense
+1 bcast 4 400 400 1 dense
+1 ibcast 4 400 400 1 dense
+EXPECTED
+)"
+    is "$label: their types too" "$(types allreduce alltoallw bcast)" "$(sort <<EXPECTED
+1 allreduce MPI_DOUBLE_PRECISION dense in order
+1 alltoallw MPI_INTEGER dense in any order
+1 bcast MPI_REAL dense in any order
+EXPECTED
+)"
+    yes_if "$label: its end too" eval '! report | grep -q "^Note"'
+}
+
+mpifort=$OMPI_PREFIX/bin/mpifort
+[ -x "$mpifort" ] || mpifort=$(command -v mpifort)
+if [ -n "$mpifort" ]; then
+    prefix=$(dirname "$(dirname "$mpifort")")
+    fortran "mpif.h"
+    fortran "mpi_f08" -DF08
+else
+    skip "Fortran" "no mpifort"
+fi
 
 # ---- what it costs ----
 
-# Instructions that recording adds to a call: those of the functions that record less those of
-# what they hand the call to. 2000 are less than 1 us, which is 2% of a call of 50 us.
+# Instructions that recording adds to a call: those of the library's function less those of MPI's.
+# 2000 are less than 1 us, which is 2% of a call of 50 us.
 readonly CALLS=200 COST_MOST=2000
 
 cost() {
     callgrind_annotate --inclusive=yes --threshold=100 "$1" 2>/dev/null | awk -v calls="$CALLS" '
         { gsub(",", "", $1) }
-        /:why_(allgatherv|bcast) / { sum += $1; ++seen }
-        /:mca_coll_pipering_(allgatherv|bcast) / { sum -= $1; ++seen }
-        END { print 4 == seen ? int(sum / calls) : 0 }'
+        /:MPI_Allgatherv .*libpipering_why/ { sum += $1; ++seen }
+        /:PMPI_Allgatherv .*libmpi/ { sum -= $1; ++seen }
+        END { print 2 == seen ? int(sum / calls) : 0 }'
 }
 
 if command -v valgrind >/dev/null && command -v callgrind_annotate >/dev/null; then
+    rm -rf "$dir"
     recorded "under callgrind" "${mine[@]}" valgrind -q --tool=callgrind \
         --callgrind-out-file="$work/callgrind.%p" "$bin/why" loop "$CALLS"
     added=$(cost "$(find "$work" -name 'callgrind.*' | head -n 1)")
@@ -284,7 +341,8 @@ fi
 
 # advised: seconds that a broadcast of 512 KiB takes, who serves it, and what is said to help.
 advised() {
-    "$root/contrib/tuning/pipering-why" --json "$dir" | python3 -c '
+    "$root/contrib/tuning/pipering-why" --json "$dir" --machine \
+        "$root/contrib/tuning/machines/testbed-100mbit" | python3 -c '
 import json, sys
 for one in json.load(sys.stdin)["classes"]:
     if one["bytes"] == 1 << 19:
@@ -295,13 +353,13 @@ for one in json.load(sys.stdin)["classes"]:
 vectors() {
     rm -rf "$dir"
     job "$1" "$testbed" with --nodes 4 --rate 100mbit -- "$testbed" mpirun --ppn 1 --timeout 300 -- \
-        --mca coll_pipering_why "$dir" --mca coll_pipering_min_total "$2" "$bin/why" vectors
+        "${record[@]}" --mca coll_pipering_min_total "$2" "$bin/why" vectors
 }
 
 if can_nodes; then
     vectors "on nodes, vectors that are left below" 1048576
     is "it is said what would help" "$(advised | cut -d ' ' -f 2-)" \
-        "han coll_pipering_min_total=524288 True"
+        "below coll_pipering_min_total=524288 True"
     before=$(advised | cut -d ' ' -f 1)
     vectors "on nodes, as advised" 524288
     served=$(advised | grep " pipering ") # but for a lesson, which the module below has

@@ -18,13 +18,13 @@ root=$(cd "$here/../.." && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# From the ground up; alltoall and why are rooms on the floor of calls.
+# From the ground up; alltoall is a room on the floor of calls.
 floors=(plan engine decide call)
 
 # level FLOOR: its number, or nothing.
 level() {
     local i
-    [[ $1 != alltoall && $1 != why ]] || set -- call
+    [[ $1 != alltoall ]] || set -- call
     for i in "${!floors[@]}"; do
         [[ ${floors[i]} != "$1" ]] || echo "$i"
     done
@@ -65,12 +65,11 @@ look_out() {
     local file header dir=$1/ompi/mca/coll/pipering
     for file in "$dir"/{plan,alltoall}/coll_pipering_plan*.[ch] \
         "$dir"/decide/coll_pipering_{choice,decide_*,draft,make,params,registry,ways}.[ch] \
-        "$dir"/why/coll_pipering_why_table.[ch] \
         "$1"/ompi/mca/coll/mleader/coll_mleader_plan*.[ch]; do
         [[ -f $file ]] || continue
         while IFS= read -r header; do
             case $header in
-            coll_pipering_plan* | coll_pipering_why_table.h | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
+            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
             common_irregular_exchange.h) ;;
             coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h | coll_pipering_ways.h) ;;
             coll_pipering_registry.h | */coll_pipering_fifo.h) ;;

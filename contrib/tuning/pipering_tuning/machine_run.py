@@ -160,7 +160,7 @@ def run(options, command, say):
         launch.find_mpirun(options.mpirun) if not options.launch else
         options.mpirun or os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun"),
         "ompi_info")
-    table = ompi_info.read([info])
+    table = ompi_info.read([info], needed=False)
     launcher = launch.make(options, "").with_environment([WITHOUT])
     nodes, given = preflight.probe(launcher)
     with tempfile.TemporaryDirectory(prefix=".pipering-tune-", dir=os.path.dirname(path)) as place:

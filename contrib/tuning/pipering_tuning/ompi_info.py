@@ -235,8 +235,9 @@ class Table:
         return f" (perhaps {near[0]} is meant)" if near else ""
 
 
-def read(command):
-    """The Table of an ompi_info, whose command is a list of words."""
+def read(command, needed=True):
+    """The Table of an ompi_info, whose command is a list of words. needed: coll/pipering must be
+    there."""
     words = command + ["--parsable", "--all", "--level", "9"]
     try:
         run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -250,7 +251,7 @@ def read(command):
     if 0 != run.returncode or not table.version:
         last = (run.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise Refusal(f"{' '.join(words)} failed ({last}); nothing was run")
-    if table.get(NEEDED) is None:
+    if needed and table.get(NEEDED) is None:
         raise Refusal(f"Open MPI {table.version} in {table.prefix} shows no variables of "
                       "coll/pipering: it is not installed there or not found (see "
                       "docs/troubleshooting.md); nothing was run")

@@ -17,17 +17,20 @@ import time
 from . import charts, why_classes
 from .charts import size
 from .files import Refusal
+from .why_model import Model
 from .why_records import read_directory
 
 EPILOG = """\
-Run the program, unchanged, with a directory for records of its calls, then read them:
+Run the program, unchanged, with a library that records its calls, then read the records:
 
-    mpirun --mca coll_pipering_why DIR ... ./program
-    pipering-why DIR
+    make why [MPICC=mpicc]
+    mpirun -x LD_PRELOAD=$PWD/build/why/libpipering_why.so ./program
+    pipering-why pipering-calls --machine FILE
 
-A record is kept by each process and survives however the program ends; it may be read while the
-program runs. The time of nonblocking and persistent calls is that of the call that makes the
-request. Calls that Open MPI makes itself, as in MPI_Comm_split, are among them.
+coll/pipering need not be there. FILE describes the machine; pipering-tune --machine FILE measures
+it. A record is kept by each process in the directory pipering-calls, or that of PIPERING_WHY; it
+survives however the program ends, and may be read while the program runs. The time of nonblocking
+and persistent calls is that of the call that makes the request.
 
 MPI_Allgather, MPI_Allgatherv, MPI_Allreduce, MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw,
 MPI_Barrier, MPI_Bcast, MPI_Exscan, MPI_Neighbor_alltoallw, MPI_Reduce and MPI_Scan are recorded in
@@ -38,7 +41,9 @@ def parse_arguments(arguments):
     parser = argparse.ArgumentParser(prog="pipering-why", epilog=EPILOG,
                                      description=__doc__.strip().split(": ", 1)[1],
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", metavar="DIR", help="what coll_pipering_why named")
+    parser.add_argument("directory", metavar="DIR", help="pipering-calls, or what PIPERING_WHY "
+                                                         "named")
+    parser.add_argument("--machine", metavar="FILE", help="the machine, for what the model says")
     parser.add_argument("--job", metavar="ID", help="of several jobs in DIR (default: the last)")
     parser.add_argument("--top", metavar="N", type=int, default=15,
                         help="how many classes of calls are shown (default: 15; 0: all)")
@@ -104,7 +109,10 @@ def served(one):
     """Who served a class: coll/pipering by an algorithm, or another one and for which reason."""
     if one.server == why_classes.PIPERING:
         return f"{one.server}: {one.reason}"
-    return f"{one.server} ({why_classes.reason_name(one.reason)})"
+    name = why_classes.reason_name(one.reason)
+    if one.server == "":
+        return f"not coll/pipering ({name})" if name else "-"
+    return f"{'module below' if one.server == 'below' else 'another module'} ({name})"
 
 
 def type_name(one):
@@ -143,16 +151,15 @@ def left_lines(classes):
     """Why calls were not served by coll/pipering, with most time first."""
     found = {}
     for one in classes:
-        if one.server != why_classes.PIPERING:
-            key = (one.server, one.reason.partition(": ")[2])
-            calls, spent = found.get(key, (0, 0))
-            found[key] = (calls + one.calls, spent + one.time)
-    for (server, reason), (calls, spent) in sorted(found.items(), key=lambda item: -item[1][1]):
-        joint = "which" if reason.startswith("stands") else "as"
-        yield f"  {seconds(spent)}, {count(calls)} calls: {server}, {joint} {reason}"
+        if one.server != why_classes.PIPERING and one.reason:
+            reason = one.reason.partition(": ")[2]
+            calls, spent = found.get(reason, (0, 0))
+            found[reason] = (calls + one.calls, spent + one.time)
+    for reason, (calls, spent) in sorted(found.items(), key=lambda item: -item[1][1]):
+        yield f"  {seconds(spent)}, {count(calls)} calls: {reason}"
 
 
-def gain_lines(classes, elapsed):
+def gain_lines(classes, elapsed, machine):
     gaining = sorted((one for one in classes if one.gain > 0), key=lambda one: -one.gain)
     for number, one in enumerate(gaining, 1):
         at_most = "at most " if one.own is None else ""
@@ -160,19 +167,21 @@ def gain_lines(classes, elapsed):
                f"{count(one.calls)} {one.call} of {size(one.bytes)}, "
                f"{own_text(one, at_most)} each, {seconds(one.forecast)} by the model: "
                f"{one.variable}")
-    yield from unknown_lines([one for one in classes if why_classes.is_unmeasured(one)],
-                             "on their communicators coll/pipering has served no blocking call, "
-                             "and so measured nothing")
-    yield from unknown_lines([one for one in classes
-                              if one.variable and not why_classes.is_modelled(one)],
-                             "the model has no barriers and no exchanges of all with all")
+    if machine is None:
+        yield from unknown_lines([one for one in classes
+                                  if one.variable or why_classes.is_without(one)],
+                                 "there is no --machine FILE for the model")
+    else:
+        yield from unknown_lines([one for one in classes
+                                  if one.variable and not why_classes.is_modelled(one)],
+                                 "the model has no barriers and no exchanges of all with all")
 
 
 def unknown_lines(classes, why):
     """That the model says nothing of classes, and which settings may help."""
     if classes:
         yield f"  not known of {seconds(sum(one.time for one in classes))}: {why}"
-        for setting in sorted({one.variable for one in classes if one.variable}):
+        for setting in sorted({one.variable for one in classes} - {""}):
             yield f"  to be tried: {setting}"
 
 
@@ -250,7 +259,7 @@ def head_lines(tables, classes, elapsed):
     total = sum(one.time for one in classes)
     waiting = why_classes.waiting(classes, tables)
     yield (f"Job {first.job:08x} of {when}: {why_classes.ranks_of(tables)} ranks on {hosts} "
-           f"node{'s' if hosts > 1 else ''}, Open MPI {first.release}, {seconds(elapsed)} up to "
+           f"node{'s' if hosts > 1 else ''}, {first.release}, {seconds(elapsed)} up to "
            "the last call")
     yield (f"A process spent {seconds(total)} ({percent(total, elapsed)}) in these calls on average"
            + (f", at least {seconds(waiting)} of it waiting for other ranks" if waiting else ""))
@@ -258,33 +267,52 @@ def head_lines(tables, classes, elapsed):
            "MPI_Reduce_scatter and others are not")
 
 
-def report(tables, others, complaints, top):
-    classes = why_classes.classes_of(tables)
+def verdict_line(classes, elapsed, machine):
+    """What coll/pipering would gain, or does: the first line of the report."""
+    if machine is None:
+        return ("What coll/pipering would gain is not known: give the machine's file by --machine "
+                "(pipering-tune --machine FILE measures it, without coll/pipering)")
+    spent = sum(one.time for one in classes)
+    gain = sum(one.gain for one in classes)
+    at_most = "at most " if any(one.gain and one.own is None for one in classes) else ""
+    if all(why_classes.is_without(one) for one in classes):
+        subject = f"With coll/pipering this program would gain {at_most}"
+    else:
+        subject = f"By other variables of coll/pipering this program would gain {at_most}"
+    return (f"{subject}{seconds(gain)} of {seconds(spent)} in these calls, "
+            f"{percent(gain, elapsed)} of its time, by the model of {machine}")
+
+
+def report(tables, notes, options, model):
+    classes = why_classes.classes_of(tables, model)
     elapsed = elapsed_of(tables)
+    yield verdict_line(classes, elapsed, options.machine)
     yield from head_lines(tables, classes, elapsed)
-    for note in note_lines(tables, others, complaints):
+    for note in notes:
         yield f"Note: {note}"
     if not classes:
         yield "No collective calls of the kinds that coll/pipering serves have been made"
         return
     yield ""
-    yield from table_lines(classes, elapsed, top)
+    yield from table_lines(classes, elapsed, options.top)
     for title, lines in (("Not served by coll/pipering:", left_lines(classes)),
-                         ("What could be gained, by the model:", gain_lines(classes, elapsed))):
+                         ("What could be gained, by the model:",
+                          gain_lines(classes, elapsed, options.machine))):
         lines = list(lines)
         yield from ["", title] + (lines or ["  nothing"])
     yield from histograms(classes)
 
 
-def as_json(tables, others, complaints):
-    classes = why_classes.classes_of(tables)
+def as_json(tables, notes, options, model):
+    classes = why_classes.classes_of(tables, model)
     return {"job": f"{tables[0].job:08x}", "ranks": why_classes.ranks_of(tables),
             "nodes": len({table.host for table in tables}), "release": tables[0].release,
             "began": min(table.began for table in tables),
             "elapsed": elapsed_of(tables),
             "time": sum(one.time for one in classes),
+            "gain": sum(one.gain for one in classes), "machine": options.machine,
             "waiting": why_classes.waiting(classes, tables),
-            "notes": list(note_lines(tables, others, complaints)),
+            "notes": notes,
             "classes": [one._asdict() for one in classes]}
 
 
@@ -293,14 +321,16 @@ def main(arguments):
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     sys.stdout.reconfigure(errors="replace")
     options = parse_arguments(arguments)
+    model = Model(options.machine) if options.machine else None
     try:
         tables, complaints = read_directory(options.directory)
         tables, others = choose_job(tables, options.job)
+        notes = list(note_lines(tables, others, complaints))
+        if options.json:
+            print(json.dumps(as_json(tables, notes, options, model), indent=1))
+        else:
+            print("\n".join(report(tables, notes, options, model)))
     except Refusal as refusal:
         print(f"pipering-why: {refusal}.", file=sys.stderr)
         return 2
-    if options.json:
-        print(json.dumps(as_json(tables, others, complaints), indent=1))
-    else:
-        print("\n".join(report(tables, others, complaints, options.top)))
     return 0

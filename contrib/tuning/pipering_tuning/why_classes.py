@@ -16,15 +16,16 @@ than the most of any rank.
 
 from collections import namedtuple
 
+from .why_model import MODELLED
 from .why_records import Record
 
 # Calls of a class over all processes. `calls` counts them as the program does, once for all ranks
 # of a communicator; `time` is the seconds of a process on average over the job, `each` those of a
 # call, `own` the same on the rank that waits least, or None where that says nothing, and `slowest`
-# on the rank that takes longest. `gain` is of a process, too, and the most there can be where `own`
-# is None; `variable` is what might bring it. Of calls that are not blocking the time is not known,
-# and so no gain; of calls on communicators that coll/pipering has not measured the model says
-# nothing. `type` is the name of a type of MPI, "derived", "several types", or "" of calls without
+# on the rank that takes longest. `forecast` is of a call by coll/pipering, or None where there is
+# no model of it. `gain` is of a process, too, and the most there can be where `own` is None;
+# `variable` is what might bring it. Of calls that are not blocking the time is not known, and so no
+# gain. `type` is the name of a type of MPI, "derived", "several types", or "" of calls without
 # data; `order_matters` of a reduction whose result depends on the order of its values.
 Class = namedtuple("Class", "call server reason ranks type contiguous order_matters calls bytes "
                             "least most largest contributors time each own slowest longest "
@@ -38,6 +39,9 @@ COLLECTIVES = REDUCTIONS + ("allgather", "allgatherv", "alltoall", "alltoallv", 
 # Calls that end on all ranks alike: always, or if every rank wants data of another one.
 ALIKE = ("allreduce", "barrier")
 ALIKE_IF_SEVERAL = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+
+# What has calls served where coll/pipering is not there.
+WITH = "coll/pipering"
 
 # A gain below this part of the time of a class is less than what the model is sure of.
 SURE = 0.05
@@ -79,37 +83,54 @@ def algorithm(record, value):
 
 
 # For each reason: the setting that would have coll/pipering serve calls on so many nodes at most,
-# or what else would.
 REMEDIES = {
-    "small": lambda record, nodes: min_total(record, 1),
+    "small": lambda record, nodes: (min_total_of_short(record, nodes) if record.order_matters
+                                    else min_total(record, 1)),
     "short": min_total_of_short,
     "off": lambda record, nodes: algorithm(record, "auto"),
-    "model": lambda record, nodes: algorithm(record, record.algorithm) + " (for all sizes)",
-    "early": lambda record, nodes: "one blocking call before them on the communicator",
-    "unchosen": lambda record, nodes: algorithm(record, "mesh_lines"),
-    "meshless": lambda record, nodes: "coll_pipering_mesh, if the network has no switches",
-    "unequal": lambda record, nodes: "the same variables on all ranks",
+}
+
+MESH = "coll_pipering_mesh, if the network has no switches"
+
+# or what else would. The model can be asked about the first, but not about the others.
+ADVICE = {
+    "early": lambda record: "one blocking call before them on the communicator",
+    "unchosen": lambda record: algorithm(record, "mesh_lines"),
+    "meshless": lambda record: MESH,
+    "unasked": lambda record: MESH if collective_of(record.call)[0] == "barrier" else "",
+    "unequal": lambda record: "the same variables on all ranks",
 }
 
 
 def is_modelled(one):
     """Whether the model has the collective."""
-    collective = collective_of(one.call)[0]
-    return "alltoall" not in collective and collective != "barrier"
+    return collective_of(one.call)[0] in MODELLED
 
 
-def is_unmeasured(one):
-    """Whether the model says nothing of calls because their communicator has not been measured."""
-    return (one.forecast is None and is_modelled(one)
-            and reason_name(one.reason) in ("small", "short", "off", "early"))
+def is_without(one):
+    """Whether a class was made where coll/pipering is not there at all."""
+    return one.server == "" and one.reason == ""
 
 
-def remedy(record, nodes):
+def remedy(record, nodes, answer):
     """What would have coll/pipering serve calls; "": nothing, or nothing that the model backs."""
     name = reason_name(record.reason)
-    if name in ("small", "short") and record.forecast >= record.rival:
-        return ""
-    return REMEDIES[name](record, nodes) if name in REMEDIES else ""
+    if name in ADVICE:
+        return ADVICE[name](record)
+    if name == "model":
+        return algorithm(record, answer.algorithm) + " (for all sizes)" if answer else ""
+    if name in REMEDIES and (answer is None or answer.served):
+        return REMEDIES[name](record, nodes)
+    return WITH if is_without(record) and answer and answer.served else ""
+
+
+def ask(model, record, nodes, sizes):
+    """What the model says of calls, as served by coll/pipering after the remedy for their reason;
+    None: nothing."""
+    name = reason_name(record.reason)
+    settings = [REMEDIES[name](record, nodes)] if name in REMEDIES else []
+    return model and model.ask(collective_of(record.call)[0], record.ranks, nodes, sizes,
+                               record.order_matters, settings)
 
 
 def ranks_of(tables):
@@ -125,36 +146,41 @@ def ends_alike(records):
         record.contributors >= 2 * record.calls for record in records))
 
 
-def merge(records, hosts, processes):
+def is_served(answer, record):
+    """Whether coll/pipering would serve a call as the model says, if the remedy were taken."""
+    return answer.served or record.server == PIPERING or reason_name(record.reason) == "model"
+
+
+def merge(records, hosts, processes, model):
     """The class that records of so many processes are of, made on `hosts`. A communicator of the
-    class may have fewer nodes than there are hosts."""
+    class may have fewer nodes than there are hosts. model: of why_model, or None."""
     calls = sum(record.calls for record in records)
     total = sum(record.time for record in records) * 1e-9
     means = [record.time / record.calls * 1e-9 for record in records]
     slowest = max(means)
     own = min(means) if ends_alike(records) else None
-    at_most = slowest if own is None else own
     first = records[0]
-    foreseen = [record for record in records if record.forecast > 0]
-    forecast = sum(record.forecast for record in foreseen) / len(foreseen) if foreseen else None
+    blocking = collective_of(first.call)[1] == "blocking"
+    nodes = min(len(hosts), first.ranks)
+    size, largest, contributors = (sum(getattr(record, name) for record in records) / calls
+                                   for name in ("bytes", "largest", "contributors"))
+    example = first._replace(least=min(record.least for record in records))
+    answer = ask(model, example, nodes, (round(size), round(largest), round(contributors)))
+    forecast = answer.seconds if answer and blocking and is_served(answer, first) else None
+    at_most = slowest if own is None else own
     gain, variable = 0.0, ""
-    if first.server != PIPERING and (not foreseen or forecast < (1 - SURE) * at_most):
-        example = foreseen[0] if foreseen else first
-        variable = remedy(example._replace(least=min(record.least for record in records)),
-                          min(len(hosts), first.ranks))
-        if variable and foreseen and collective_of(first.call)[1] == "blocking":
+    if first.server != PIPERING and (answer is None or answer.seconds < (1 - SURE) * at_most):
+        variable = remedy(example, nodes, answer)
+        if variable and forecast is not None:
             gain = (at_most - forecast) * calls / processes
     return Class(first.call, first.server, first.reason, first.ranks, first.type,
-                 first.contiguous, first.order_matters, calls / first.ranks,
-                 sum(record.bytes for record in records) / calls,
-                 min(record.least for record in records), max(record.most for record in records),
-                 sum(record.largest for record in records) / calls,
-                 sum(record.contributors for record in records) / calls, total / processes,
-                 total / calls, own, slowest, max(record.longest for record in records) * 1e-9,
-                 forecast, gain, variable)
+                 first.contiguous, first.order_matters, calls / first.ranks, size,
+                 example.least, max(record.most for record in records), largest, contributors,
+                 total / processes, total / calls, own, slowest,
+                 max(record.longest for record in records) * 1e-9, forecast, gain, variable)
 
 
-def classes_of(tables):
+def classes_of(tables, model=None):
     """The classes of a job's tables, those with most time first."""
     found, hosts = {}, {}
     key = Record._fields[:Record._fields.index("calls")]
@@ -163,7 +189,8 @@ def classes_of(tables):
             alike = tuple(getattr(record, name) for name in key)
             found.setdefault(alike, []).append(record)
             hosts.setdefault(alike, set()).add(table.host)
-    classes = [merge(records, hosts[alike], ranks_of(tables)) for alike, records in found.items()]
+    classes = [merge(records, hosts[alike], ranks_of(tables), model)
+               for alike, records in found.items()]
     return sorted(classes, key=lambda one: -one.time)
 
 

@@ -4,9 +4,8 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Records of collective calls: one file for each process of a job, written by coll/pipering where
-coll_pipering_why is set. Their form is declared in
-ompi/mca/coll/pipering/why/coll_pipering_why_table.h.
+"""Records of collective calls: one file for each process of a job, written by the library of
+contrib/tuning/why. Their form is declared in why_table.h there.
 
 A file may be read while the program runs, and is there however it ended.
 """
@@ -17,18 +16,17 @@ from collections import namedtuple
 
 from .files import Refusal
 
-MAGIC = b"pipering-why 2"
+MAGIC = b"pipering-why 3"
 BYTE_ORDER = 0x01020304
 HEADER = "16s8Id3Q64s64s"
 CLASS = "24s16s64sI5B31s"
-RECORD = CLASS + "9Q2d24s"
+RECORD = CLASS + "9Q"
 
 Table = namedtuple("Table", "path job rank world ended began elapsed calls_without time_without "
                             "host release records")
 Record = namedtuple("Record", "call server reason ranks bytes_octave largest_octave "
                               "contributors_octave contiguous order_matters type calls bytes "
-                              "largest contributors least most time shortest longest forecast "
-                              "rival algorithm")
+                              "largest contributors least most time shortest longest")
 
 
 def text(field):
@@ -38,7 +36,7 @@ def text(field):
 def byte_order(data, path):
     """The sign of the byte order for struct, if `data` begins a file of records."""
     if text(data[:16]).encode() != MAGIC:
-        raise Refusal(f"{path} is no record of calls by this release of coll/pipering "
+        raise Refusal(f"{path} is no record of calls by this release of pipering-why "
                       f"(it does not begin with '{MAGIC.decode()}')")
     for order in "<>":
         if len(data) >= 20 and struct.unpack_from(order + "I", data, 16)[0] == BYTE_ORDER:
@@ -48,8 +46,7 @@ def byte_order(data, path):
 
 def record_of(fields):
     return Record(text(fields[0]), text(fields[1]), text(fields[2]), *fields[3:7],
-                  bool(fields[7]), bool(fields[8]), text(fields[9]), *fields[10:21],
-                  text(fields[21]))
+                  bool(fields[7]), bool(fields[8]), text(fields[9]), *fields[10:])
 
 
 def parse(data, path):
@@ -85,11 +82,12 @@ def paths_in(directory):
         names = sorted(os.listdir(directory))
     except OSError as error:
         raise Refusal(f"{directory} cannot be read: {error.strerror}; expected the directory that "
-                      "coll_pipering_why named when the program ran") from error
+                      "PIPERING_WHY named when the program ran") from error
     paths = [os.path.join(directory, name) for name in names if name.startswith("why-")]
     if not paths:
         raise Refusal(f"{directory} has no records of calls (files why-JOB-RANK); was the program "
-                      "run with --mca coll_pipering_why, and is coll/pipering in use there?")
+                      "run with LD_PRELOAD=.../libpipering_why.so (make why), and was this the "
+                      "directory of PIPERING_WHY?")
     return paths
 
 

@@ -22,7 +22,6 @@
  */
 
 #include "coll_pipering_alltoall.h"
-#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -227,7 +226,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     const mca_coll_pipering_reason_t reason = judge(&job->plan, job->call, forced);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
         *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
-        mca_coll_pipering_why_taken(
+        mca_coll_pipering_note_taken(
             &module->context,
             MPI_IN_PLACE == job->plan.send.buffer
                 ? IN_PLACE

@@ -15,7 +15,6 @@
  *                 reduction, what these share; fixed_point, sums in two calls; serve, which
  *                 leads all calls down
  *     request     a call on its way: request, share
- *     why         which calls a program makes, and who serves them, where that is recorded
  *     decide      adapters, setup (who is where, what links cost), streams (how fast they are),
  *                 registry (a row for each algorithm), choice, and a plan of each: ring, rounds,
  *                 chain
@@ -129,11 +128,6 @@ int mca_coll_pipering_previous_save(mca_coll_pipering_previous_t *previous,
                                     const mca_coll_base_comm_coll_t *functions);
 void mca_coll_pipering_previous_drop(mca_coll_pipering_previous_t *previous);
 
-/** How many modules are kept, and module i; NULL: there was none. */
-size_t mca_coll_pipering_previous_count(void);
-mca_coll_base_module_t *
-mca_coll_pipering_previous_module(const mca_coll_pipering_previous_t *previous, size_t i);
-
 /** The name of a module's component, out of that of its class; `name` may hold it. */
 const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16]);
 
@@ -157,6 +151,9 @@ typedef struct mca_coll_pipering_module_t {
 
 OBJ_CLASS_DECLARATION(mca_coll_pipering_module_t);
 
+/** The module of this component that serves any call of a communicator; NULL: there is none. */
+mca_coll_pipering_module_t *mca_coll_pipering_module_of(const ompi_communicator_t *comm);
+
 mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
                                                      int *priority);
 
@@ -169,7 +166,6 @@ typedef struct mca_coll_pipering_component_t {
     size_t min_total;                             /**< so next to what else these look at */
     int barrier; /**< algorithm of MPI_Barrier: auto, mesh_lines or off */
     bool fixed_point_sum; /**< so are floating-point values added; likewise */
-    bool records; /**< what calls are made and why: all go the long way; likewise */
     mca_coll_pipering_process_t process;
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
     bool opened;
@@ -182,12 +178,12 @@ OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
 
 int mca_coll_pipering_params_register(void);
 
+/** The verdict on the last call of a communicator, as performance variables for tools. */
+void mca_coll_pipering_verdict_register(const mca_base_component_t *component);
+
 /** The variables as they stand for a collective, unit-converted and in range. */
 mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
-
-/** The directory for records of calls (coll_pipering_why.h), NULL or empty: there are none. */
-const char *mca_coll_pipering_why(void);
 
 /** Why a call is left to the module below, as in names of performance variables. */
 const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);

@@ -16,7 +16,6 @@
  */
 
 #include "coll_pipering_calls.h"
-#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
@@ -100,7 +99,7 @@ static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t f
         return rc;
     }
     if (MCA_COLL_PIPERING_TAKEN == reason) {
-        mca_coll_pipering_why_taken(&module->context, "lines of a mesh");
+        mca_coll_pipering_note_taken(&module->context, "lines of a mesh");
         return OMPI_SUCCESS;
     }
     return mca_coll_pipering_decline(&module->context, names[form], MCA_COLL_PIPERING_NO_TOTAL,

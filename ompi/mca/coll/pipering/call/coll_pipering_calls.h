@@ -47,10 +47,10 @@ void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_commun
                                      mca_coll_pipering_reason_t reason);
 
 /**
- * Leaves a call to the module below: notes it as mca_coll_pipering_note_fallback does, and tells
- * the record of calls why, if there is one. OMPI_ERR_NOT_SUPPORTED.
+ * Leaves a call to the module below: notes it as mca_coll_pipering_note_fallback does, and for
+ * tools. OMPI_ERR_NOT_SUPPORTED.
  */
-int mca_coll_pipering_decline(const mca_coll_pipering_context_t *context, const char *name,
+int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,
                               size_t total, mca_coll_pipering_reason_t reason);
 
 /** Whether sums of a collective are made in fixed point, whatever the size. */
@@ -66,13 +66,14 @@ static inline bool mca_coll_pipering_is_fixed(mca_coll_pipering_collective_t col
  */
 static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t collective,
                                             size_t total, ompi_communicator_t *comm,
-                                            const mca_coll_pipering_module_t *module)
+                                            mca_coll_pipering_module_t *module)
 {
     if (!mca_coll_pipering_is_small(collective, total) || 0 == total
-        || &mca_coll_pipering_component.spare == module || mca_coll_pipering_component.records
+        || &mca_coll_pipering_component.spare == module
         || mca_coll_pipering_is_fixed(collective)) {
         return false;
     }
+    mca_coll_pipering_note_left(&module->context, MCA_COLL_PIPERING_FALLBACK_SMALL);
     if (0 < mca_coll_pipering_component.process.verbose) {
         mca_coll_pipering_note_fallback(
             mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING], total,

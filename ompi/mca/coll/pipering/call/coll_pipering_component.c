@@ -16,7 +16,6 @@
 #include "ompi/mca/coll/pipering/decide/coll_pipering_wiring.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
-#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include "opal/util/output.h"
 
@@ -81,8 +80,6 @@ static int pipering_close(void)
         return OMPI_SUCCESS;
     }
     component->opened = false;
-    mca_coll_pipering_why_close();
-    component->records = false;
     OBJ_DESTRUCT(&component->spare);
     mca_common_irregular_tasks_close();
     mca_coll_pipering_arena_close();
@@ -100,6 +97,5 @@ static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_thr
 {
     (void) enable_progress_threads;
     (void) enable_mpi_threads;
-    mca_coll_pipering_component.records = mca_coll_pipering_why_open(mca_coll_pipering_why());
     return OMPI_SUCCESS;
 }

@@ -27,7 +27,6 @@
  */
 
 #include "coll_pipering_calls.h"
-#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_fixed_point.h"
 
@@ -484,7 +483,7 @@ int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
     if (OMPI_SUCCESS == rc) {
         mca_common_irregular_count(
             &mca_coll_pipering_component.process.counters.fixed_point_sums, 1);
-        mca_coll_pipering_why_fixed_point(&module->context);
+        mca_coll_pipering_note_taken(&module->context, "fixed-point sum");
     }
     return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_irregular_mpi_error(rc);
 }

@@ -201,15 +201,16 @@ void mca_coll_pipering_previous_drop(mca_coll_pipering_previous_t *previous)
     memset(previous, 0, sizeof(*previous));
 }
 
-size_t mca_coll_pipering_previous_count(void)
+mca_coll_pipering_module_t *mca_coll_pipering_module_of(const ompi_communicator_t *comm)
 {
-    return ROWS;
-}
-
-mca_coll_base_module_t *
-mca_coll_pipering_previous_module(const mca_coll_pipering_previous_t *previous, size_t i)
-{
-    return *module_at(previous, rows[i].previous_module);
+    for (size_t i = 0; i < ROWS; ++i) {
+        mca_coll_base_module_t *module = *module_at(comm->c_coll, rows[i].in_comm_module);
+        if (NULL != module
+            && OBJ_CLASS(mca_coll_pipering_module_t) == ((opal_object_t *) module)->obj_class) {
+            return (mca_coll_pipering_module_t *) module;
+        }
+    }
+    return NULL;
 }
 
 const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16])

@@ -31,7 +31,7 @@ static struct {
     size_t rounds_max_total, rounds_packed;
     double processors;
     size_t ring_buffer_size;
-    char *backing_directory, *why, *mesh, *machine;
+    char *backing_directory, *mesh, *machine;
 } vars;
 
 /* Variables that only experts of the algorithms need. */
@@ -207,21 +207,6 @@ static void register_directory(mca_common_irregular_vars_t *all)
     directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }
 
-static void register_why(mca_common_irregular_vars_t *all)
-{
-    vars.why = "";
-    mca_common_irregular_string(all, "why",
-                                "Directory to be made for a record of which collective calls the "
-                                "program makes, how long they take, who serves them and why; "
-                                "pipering-why reads it. Empty: nothing is recorded",
-                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.why);
-}
-
-const char *mca_coll_pipering_why(void)
-{
-    return vars.why;
-}
-
 /* Not one of those that can be set at any time: what it declares is read once. */
 static void register_mesh(mca_common_irregular_vars_t *all)
 {
@@ -290,6 +275,7 @@ static mca_common_irregular_gone_t gone[] = {
     {"ring_buffer", "coll_pipering_ring_buffer_size, 0 for false", NULL},
     {"ring_buffer_blocks", "coll_pipering_ring_buffer_size", NULL},
     {"rounds_min_total", OUTLIERS, NULL},
+    {"why", "the library of contrib/tuning/why, which needs no component (docs/tools.md)", NULL},
 };
 
 /* ---- performance variables ---- */
@@ -370,11 +356,11 @@ int mca_coll_pipering_params_register(void)
     register_ints(&all);
     register_tables(&all);
     register_directory(&all);
-    register_why(&all);
     register_mesh(&all);
     register_machine(&all);
     mca_common_irregular_gone(&all, gone, COUNT(gone));
     register_counters(&all);
+    mca_coll_pipering_verdict_register(all.component);
     mca_coll_pipering_exchange_params_register(&all);
     mca_common_irregular_complain(&all);
     return OMPI_SUCCESS;

@@ -18,7 +18,6 @@
  */
 
 #include "coll_pipering_calls.h"
-#include "ompi/mca/coll/pipering/why/coll_pipering_why.h"
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 #include "ompi/op/op.h"
@@ -40,11 +39,11 @@ void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_commun
     }
 }
 
-int mca_coll_pipering_decline(const mca_coll_pipering_context_t *context, const char *name,
+int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,
                               size_t total, mca_coll_pipering_reason_t reason)
 {
     mca_coll_pipering_note_fallback(name, total, context->comm, reason);
-    mca_coll_pipering_why_left(context, reason);
+    mca_coll_pipering_note_left(context, reason);
     return OMPI_ERR_NOT_SUPPORTED;
 }
 
@@ -60,46 +59,11 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                      .sizes = call->sizes};
 }
 
-/*
- * The question of the record of calls to the model, which has links between nodes only, and no
- * machine where ranks differ.
- */
-static void explain(const mca_coll_pipering_call_t *call)
-{
-    const mca_coll_pipering_context_t *context = call->context;
-    mca_coll_pipering_verdict_t *verdict = context->verdict;
-
-    if (OPAL_UNLIKELY(NULL != verdict) && context->set_up && 0 < call->total
-        && MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(context->setup)
-        && 1 < mca_coll_pipering_setup_nodes(context->setup)) {
-        const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-        verdict->key = key_of(call, &params);
-        verdict->foreseeable = true;
-    }
-}
-
-/*
- * A call whose order matters, of fewer bytes than min_total, is too short for a chain, too. Only
- * the record of calls tells these apart: most small calls pass through before anybody asks for it.
- */
-static void record_short(const mca_coll_pipering_call_t *call)
-{
-    if (call->order_matters) {
-        mca_coll_pipering_why_left(call->context, MCA_COLL_PIPERING_FALLBACK_SHORT);
-    }
-}
-
 static int decline(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
 {
-    const int rc = mca_coll_pipering_decline(
+    return mca_coll_pipering_decline(
         call->context, mca_coll_pipering_collective_row(call->collective)->name[call->form],
         call->total, reason);
-
-    if (OPAL_UNLIKELY(NULL != call->context->verdict)
-        && MCA_COLL_PIPERING_FALLBACK_SMALL == reason) {
-        record_short(call);
-    }
-    return rc;
 }
 
 /* Judges a call by variables and size, before the communicator is looked at. */
@@ -182,7 +146,7 @@ static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_par
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     request->plan = plan;
-    mca_coll_pipering_why_taken(call->context, plan->row->text);
+    mca_coll_pipering_note_taken(call->context, plan->row->text);
     mca_coll_pipering_request_take_tags(request);
     rc = mca_coll_pipering_request_watch(request);
     if (OMPI_SUCCESS != rc) {
@@ -198,7 +162,7 @@ static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_piperin
     mca_coll_pipering_context_t *context = call->context;
 
     if (0 == call->total) {
-        mca_coll_pipering_why_taken(context, "no data");
+        mca_coll_pipering_note_taken(context, "no data");
         return OMPI_SUCCESS;
     }
     if (MCA_COLL_PIPERING_TAKEN != reason) {
@@ -338,8 +302,8 @@ static int make_request(const mca_coll_pipering_call_t *call, mca_coll_pipering_
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     (*request)->plan = plan;
-    mca_coll_pipering_why_taken(context, NULL == plan ? "planned when it starts"
-                                                      : plan->row->text);
+    mca_coll_pipering_note_taken(context, NULL == plan ? "planned when it starts"
+                                                       : plan->row->text);
     mca_coll_pipering_request_take_tags(*request);
     rc = mca_coll_pipering_request_keep(*request);
     if (OMPI_SUCCESS != rc) {
@@ -354,7 +318,7 @@ static int serve_nonblocking(const mca_coll_pipering_call_t *call,
     mca_coll_pipering_request_t *request;
 
     if (0 == call->total) {
-        mca_coll_pipering_why_taken(call->context, "no data");
+        mca_coll_pipering_note_taken(call->context, "no data");
         *handle = &ompi_request_empty;
         return OMPI_SUCCESS;
     }
@@ -397,7 +361,5 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
     if (module->out_of_memory) {
         return MPI_ERR_NO_MEM;
     }
-    const int rc = mca_common_irregular_mpi_error(serve(call, recalled, request));
-    explain(call);
-    return rc;
+    return mca_common_irregular_mpi_error(serve(call, recalled, request));
 }

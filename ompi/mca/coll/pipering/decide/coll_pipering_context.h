@@ -28,7 +28,6 @@ BEGIN_C_DECLS
 
 struct mca_coll_pipering_plan_t;
 struct mca_coll_pipering_setup_t;
-struct mca_coll_pipering_verdict_t;
 struct mca_coll_pipering_wiring_t;
 
 /** Performance variables. */
@@ -77,6 +76,13 @@ typedef struct mca_coll_pipering_process_t {
     struct mca_coll_pipering_wiring_t *wiring; /**< what is declared, NULL: not read yet */
 } mca_coll_pipering_process_t;
 
+/** On the last call of a communicator that has come to this component; tools read it. */
+typedef struct mca_coll_pipering_verdict_t {
+    uint64_t heard;                    /**< calls that have come */
+    mca_coll_pipering_reason_t reason; /**< the call is served (TAKEN), or why it is not */
+    const char *algorithm;             /**< that serves it; a state of coll_pipering_verdict */
+} mca_coll_pipering_verdict_t;
+
 /** Calls whose plan is kept on a communicator. */
 #define MCA_COLL_PIPERING_PLANS 8
 
@@ -99,13 +105,30 @@ typedef struct mca_coll_pipering_context_t {
     bool apart;  /**< not all ranks are on one node; known once jobs are */
     bool joined; /**< calls have used ring buffers */
     bool set_up; /**< a blocking call has waited for the setup, so on all ranks */
-    struct mca_coll_pipering_verdict_t *verdict; /**< on a call that is recorded, or NULL */
+    mca_coll_pipering_verdict_t verdict;
     opal_mutex_t lock; /**< of what follows */
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest; /**< plan that is replaced next */
     struct mca_coll_pipering_plan_t *last; /**< of them, used last by a call with counts, or NULL */
     int last_count; /**< the first of these counts, -1: there is none; a hint without the lock */
 } mca_coll_pipering_context_t;
+
+/** Says that this component serves a call, and by which algorithm. */
+static inline void mca_coll_pipering_note_taken(mca_coll_pipering_context_t *context,
+                                                const char *algorithm)
+{
+    context->verdict.heard += 1;
+    context->verdict.reason = MCA_COLL_PIPERING_TAKEN;
+    context->verdict.algorithm = algorithm;
+}
+
+/** Says why it leaves a call to the module below. */
+static inline void mca_coll_pipering_note_left(mca_coll_pipering_context_t *context,
+                                               mca_coll_pipering_reason_t reason)
+{
+    context->verdict.heard += 1;
+    context->verdict.reason = reason;
+}
 
 /** The hint that a call with counts may be like the one before: its first count is the same. */
 static inline int mca_coll_pipering_last_count(const mca_coll_pipering_context_t *context)

@@ -13,7 +13,7 @@
  * when it is made, since a write to a mapped file on a full disk ends the process.
  */
 
-#include "coll_pipering_why.h"
+#include "why_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,20 +22,36 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "opal/util/proc.h"
-#include "opal/util/show_help.h"
-
-#define SIZE sizeof(mca_coll_pipering_why_table_t)
+#define SIZE sizeof(why_table_t)
 #define PATH_MOST 4096
 #define RECORDS_MOST 1000 /* of a process */
 
-static void report(const char *path, int error)
+/* Whether the launcher of the job calls this process the first of its node, or calls it nothing. */
+static bool is_first_of_node(void)
 {
-    opal_show_help("help-coll-pipering.txt", "no-why", true, path, opal_process_info.nodename,
-                   strerror(error));
+    static const char *const names[]
+        = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        const char *rank = getenv(names[i]);
+        if (NULL != rank) {
+            return 0 == strcmp("0", rank);
+        }
+    }
+    return true;
+}
+
+static void report(const char *path, const char *host, int error)
+{
+    if (is_first_of_node()) {
+        (void) fprintf(stderr,
+                       "pipering-why: the file for a record of collective calls, %s, cannot be made "
+                       "on %s: %s; the program goes on, and nothing is recorded. Expected in "
+                       "PIPERING_WHY: a directory that is there or can be made.\n",
+                       path, host, strerror(error));
+    }
 }
 
 /* Makes a file with all of its space, unless there is one; -1, and errno. */
@@ -56,24 +72,7 @@ static int make_file(const char *path)
     return file;
 }
 
-static double seconds_since_1970(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-}
-
-static mca_coll_pipering_why_owner_t owner(void)
-{
-    return (mca_coll_pipering_why_owner_t){.job = (uint32_t) OPAL_PROC_MY_NAME.jobid,
-                                           .rank = (uint32_t) OPAL_PROC_MY_NAME.vpid,
-                                           .host = opal_process_info.nodename,
-                                           .release = MCA_COMMON_IRREGULAR_RELEASE,
-                                           .began = seconds_since_1970()};
-}
-
-static mca_coll_pipering_why_table_t *map_file(const char *path)
+static why_table_t *map_file(const char *path)
 {
     const int file = make_file(path);
     void *address = MAP_FAILED;
@@ -89,13 +88,13 @@ static mca_coll_pipering_why_table_t *map_file(const char *path)
  * Maps a file of a name that no other record of this process has: sessions may follow each other,
  * each with a record. NULL, and errno; `path` [PATH_MOST] says which file.
  */
-static mca_coll_pipering_why_table_t *map_new(char *path, const char *directory,
-                                              const mca_coll_pipering_why_owner_t *me)
+static why_table_t *map_new(char *path, const char *directory, const why_owner_t *owner)
 {
-    mca_coll_pipering_why_table_t *table = NULL;
+    why_table_t *table = NULL;
 
     for (int before = 0; NULL == table && before < RECORDS_MOST; ++before) {
-        int length = snprintf(path, PATH_MOST, "%s/why-%08x-%u", directory, me->job, me->rank);
+        int length = snprintf(path, PATH_MOST, "%s/why-%08x-%u", directory, owner->job,
+                              owner->rank);
         if (0 < before && PATH_MOST > length) {
             length += snprintf(path + length, (size_t) (PATH_MOST - length), "-%d", before);
         }
@@ -111,25 +110,24 @@ static mca_coll_pipering_why_table_t *map_new(char *path, const char *directory,
     return table;
 }
 
-mca_coll_pipering_why_table_t *mca_coll_pipering_why_map(const char *directory)
+why_table_t *why_map(const char *directory, const why_owner_t *owner)
 {
-    const mca_coll_pipering_why_owner_t me = owner();
-    mca_coll_pipering_why_table_t *table = NULL;
+    why_table_t *table = NULL;
     char path[PATH_MOST];
 
     (void) snprintf(path, sizeof(path), "%s", directory);
     if (0 == mkdir(directory, 0777) || EEXIST == errno) {
-        table = map_new(path, directory, &me);
+        table = map_new(path, directory, owner);
     }
     if (NULL == table) {
-        report(ENAMETOOLONG == errno ? directory : path, errno);
+        report(ENAMETOOLONG == errno ? directory : path, owner->host, errno);
         return NULL;
     }
-    mca_coll_pipering_why_table_begin(table, &me);
+    why_table_begin(table, owner);
     return table;
 }
 
-void mca_coll_pipering_why_unmap(mca_coll_pipering_why_table_t *table)
+void why_unmap(why_table_t *table)
 {
     table->ended = 1;
     (void) munmap(table, SIZE);
