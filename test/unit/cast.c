@@ -15,7 +15,7 @@
 #include "ref.h"
 #include "tap.h"
 
-mca_coll_mleader_component_t mca_coll_mleader_component;
+mca_coll_mleader_t mca_coll_mleader;
 
 /* ---- layouts ---- */
 

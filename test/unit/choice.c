@@ -37,10 +37,10 @@ typedef struct call_t {
 } call_t;
 
 static const mca_coll_pipering_params_t usual_params = {
-    .rounds_max_total = MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL,
-    .rounds_packed = MCA_COLL_PIPERING_ROUNDS_PACKED,
-    .min_total = MCA_COLL_PIPERING_MIN_TOTAL,
-    .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE};
+    .rounds_max_total = ((size_t) 64 << 20),
+    .rounds_packed = 8192,
+    .min_total = 8192,
+    .ring_buffer_size = (512 << 10)};
 
 /* ---- random calls ---- */
 

@@ -7,8 +7,8 @@
 # $HEADER$
 #
 # The floors of coll/pipering: a file includes files of its own floor and of those below,
-# plans and the choice include no header of Open MPI, and only the floor of calls knows the
-# component.
+# plans and the choice include no header of Open MPI, and only the floors from that of calls on know
+# the state of the component. No files call each other in a circle.
 # What components share knows neither of them. One file knows the release of Open MPI.
 # Plans and the choice use no function of libm whose last bits differ between processors.
 
@@ -18,13 +18,12 @@ root=$(cd "$here/../.." && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# From the ground up; alltoall is a room on the floor of calls.
-floors=(plan engine decide call)
+# From the ground up.
+floors=(plan engine decide call alltoall component)
 
 # level FLOOR: its number, or nothing.
 level() {
     local i
-    [[ $1 != alltoall ]] || set -- call
     for i in "${!floors[@]}"; do
         [[ ${floors[i]} != "$1" ]] || echo "$i"
     done
@@ -69,7 +68,7 @@ look_out() {
         [[ -f $file ]] || continue
         while IFS= read -r header; do
             case $header in
-            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h) ;;
+            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h | */common_irregular_variable.h) ;;
             common_irregular_exchange.h) ;;
             coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h | coll_pipering_ways.h) ;;
             coll_pipering_registry.h | */coll_pipering_fifo.h) ;;
@@ -79,12 +78,13 @@ look_out() {
     done
 }
 
-# look_round TREE: the component, below the floor of calls.
+# look_round TREE: the state of the component, below the floor of calls; what users have set, outside
+# the one file that has it.
 look_round() {
     local floor
     for floor in plan engine decide; do
-        (cd "$1" && grep -Hnwo 'mca_coll_pipering_component' \
-            ompi/mca/coll/pipering/"$floor"/*.[ch])
+        (cd "$1" && grep -HnwoE 'mca_coll_pipering(_component|_given)?' \
+            ompi/mca/coll/pipering/"$floor"/*.[ch]) | grep -v '/coll_pipering_params\.[ch]:'
     done
 }
 
@@ -131,16 +131,18 @@ some() {
 
 none "no file of coll/pipering includes one of a floor above its own" "$(look_up "$root")"
 none "plans and the choice are pure C" "$(look_out "$root")"
-none "only calls know the component" "$(look_round "$root")"
+none "no circles of files that call each other" \
+    "$("$here/circles" "$root" ompi/mca contrib/tuning/predict contrib/tuning/why)"
+none "only calls know the state of the component" "$(look_round "$root")"
 none "what components share knows neither, and mleader does not know pipering" "$(look_aside "$root")"
 none "one file knows the release of Open MPI" "$(look_at_release "$root")"
 none "plans and the choice use no pow, exp, log or the like" "$(look_at_libm "$root")"
 
 # The same on trees with one defect each: the looks find it.
-mkdir -p "$work"/opal "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call}}
+mkdir -p "$work"/opal "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call,alltoall}}
 tree=$work/ompi/mca
 for file in plan/coll_pipering_plan engine/coll_pipering_engine decide/coll_pipering_decide \
-    decide/coll_pipering_choice call/coll_pipering; do
+    decide/coll_pipering_choice call/coll_pipering alltoall/coll_pipering_alltoall; do
     echo '#include <stddef.h>' >"$tree/coll/pipering/$file.h"
 done
 echo >"$tree/coll/mleader/coll_mleader_plan.h"
@@ -164,12 +166,24 @@ defect look_up coll/pipering/call/coll_pipering.h '#include "ompi/mca/coll/mlead
 defect look_out coll/pipering/plan/coll_pipering_plan.h '#include "ompi/op/op.h"'
 defect look_out coll/pipering/decide/coll_pipering_choice.h '#include "coll_pipering_context.h"'
 defect look_out coll/mleader/coll_mleader_plan.h '#include "opal/util/output.h"'
+defect look_up coll/pipering/call/coll_pipering.h \
+    '#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"'
 defect look_round coll/pipering/decide/coll_pipering_decide.h '&mca_coll_pipering_component;'
+defect look_round coll/pipering/engine/coll_pipering_engine.h 'mca_coll_pipering.priority'
+defect look_round coll/pipering/decide/coll_pipering_choice.h 'mca_coll_pipering_given.window'
 defect look_aside common/irregular/common_irregular.h '/* coll_mleader */'
 defect look_at_release common/irregular/common_irregular.h '#if 5 <= OMPI_MAJOR_VERSION'
 defect look_at_release coll/pipering/call/coll_pipering.h '#if 0 == OMPI_MINOR_VERSION'
 defect look_at_libm coll/pipering/plan/coll_pipering_plan.h 'x = ceil(log2(n));'
 defect look_at_libm coll/pipering/decide/coll_pipering_choice.h 'x = powf(n, 2);'
 defect look_aside coll/mleader/coll_mleader_plan.h '#include "ompi/mca/coll/pipering/plan/x.h"'
+
+# A circle of three, by a function, a variable and an inline function.
+printf 'int mca_a(void)\n{\n    return mca_b;\n}\n' >"$tree/common/irregular/a.c"
+printf 'int mca_b = 1;\nint mca_d(void)\n{\n    return mca_c();\n}\n' >"$tree/common/irregular/b.c"
+printf 'static inline int mca_c(void)\n{\n    return mca_a();\n}\n' >"$tree/common/irregular/c.h"
+some "found: a circle" "$("$here/circles" "$work" ompi)"
+rm "$tree/common/irregular/c.h"
+none "(without one of its files there is none)" "$("$here/circles" "$work" ompi)"
 
 echo "1..$count"

@@ -168,7 +168,7 @@ int predict_corner_links(const predict_call_t *call);
 /** Bytes of the call per second, in links: as executed, or else as modelled. */
 double predict_links(const predict_t *predict, const predict_outcome_t *outcome);
 
-/* ---- predict_plan.c ---- */
+/* ---- predict_machine.c and predict_plan.c ---- */
 
 /** Plans the call by each algorithm that can serve it; predict_free frees the plans. */
 bool predict_run(const predict_t *predict, predict_outcomes_t *outcomes);

@@ -22,21 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *predict_collective_name(mca_coll_pipering_collective_t collective)
-{
-    return mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING];
-}
-
-int predict_find_collective(const char *name)
-{
-    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
-        if (0 == strcmp(name, predict_collective_name((mca_coll_pipering_collective_t) i))) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 const char *predict_call_name(const predict_call_t *call)
 {
     return PREDICT_BARRIER == call->closed    ? "barrier"

@@ -269,12 +269,9 @@ static bool take(predict_t *predict, const char *option, const char *value)
 /* What params are in a call of the collective. */
 static void settle(predict_t *predict)
 {
-    mca_coll_pipering_params_t *params = &predict->params;
-
-    if (PREDICT_PLANNED == predict->call.closed) {
-        params->algorithm = predict->algorithm[predict->call.collective];
-    }
-    params->ring_buffer_size &= ~(size_t) 4095;
+    predict->params = mca_coll_pipering_params_in_range(
+        PREDICT_PLANNED == predict->call.closed ? predict->algorithm[predict->call.collective]
+                                                : MCA_COLL_PIPERING_AUTO);
 }
 
 bool predict_parse(predict_t *predict, int argc, char **argv)

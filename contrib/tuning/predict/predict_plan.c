@@ -33,45 +33,6 @@ static bool gathers(const predict_call_t *call)
     return mca_coll_pipering_collective_row(call->collective)->gathers;
 }
 
-/* Most ranks of a node. */
-static int most_of_node(const predict_call_t *call)
-{
-    return call->ranks < call->ppn ? call->ranks : call->ppn;
-}
-
-mca_coll_pipering_facts_t predict_facts(const predict_t *predict)
-{
-    const predict_call_t *call = &predict->call;
-    const predict_machine_t *machine = &predict->machine;
-    const int ppn = most_of_node(call);
-    /* in single precision, as ranks tell each other */
-    const double load = 0 < machine->processors
-                            ? (float) (ppn / (double) (float) machine->processors)
-                            : machine->of.value[MCA_COLL_PIPERING_LOAD];
-
-    return (mca_coll_pipering_facts_t){.ranks = call->ranks,
-                                       .nodes = call->nodes,
-                                       .ppn = ppn,
-                                       .node_of = call->node_of,
-                                       .load = load,
-                                       .below = machine->below,
-                                       .machine = &machine->of,
-                                       .ways = call->ways};
-}
-
-mca_coll_pipering_cost_t predict_cost(const predict_t *predict)
-{
-    const mca_coll_pipering_machine_t *machine = &predict->machine.of;
-
-    return mca_coll_pipering_cost_of(machine, machine->value[MCA_COLL_PIPERING_NET_BETA],
-                                     predict_facts(predict).load);
-}
-
-double predict_combine(const predict_t *predict)
-{
-    return mca_coll_pipering_machine_combine(&predict->machine.of, predict_facts(predict).load);
-}
-
 /* As coll_pipering_serve.c makes it. */
 static mca_coll_pipering_key_t key_of(const predict_t *predict)
 {

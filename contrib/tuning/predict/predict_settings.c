@@ -17,7 +17,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,40 +35,14 @@ bool predict_refuse(const char *format, ...)
 
 /* ---- values ---- */
 
-typedef enum { INTEGER, SIZE, NUMBER, CHOICE } kind_t;
-
-/* A place for a value, in what `offset` counts from. */
-typedef struct {
-    const char *name;
-    kind_t kind;
-    size_t offset;
-    double scale;        /* what a unit of the user is here */
-    double least, most;  /* in units of the user */
-    const char *unit;    /* or the values of a choice, in order */
-} setting_t;
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define PARAM(member) offsetof(predict_t, params.member)
-#define SIZE_MOST ((double) MCA_COLL_PIPERING_SIZE_MOST)
-
-/* Variables, without coll_pipering_. */
-static const setting_t variables[] = {
-    {"block_model", CHOICE, PARAM(block_model), 1, 0, 1,
-     "search equation2"},
-    {"window", INTEGER, PARAM(window), 1, 0, 4096, "blocks"},
-    {"block_size", SIZE, PARAM(block_size), 1, 0, SIZE_MOST, "bytes"},
-    {"min_total", SIZE, PARAM(min_total), 1, 0, SIZE_MOST, "bytes"},
-    {"rounds_max_total", SIZE, PARAM(rounds_max_total), 1, 0, SIZE_MOST, "bytes"},
-    {"rounds_packed", SIZE, PARAM(rounds_packed), 1, 0, SIZE_MOST, "bytes"},
-    {"ring_buffer_size", SIZE, PARAM(ring_buffer_size), 1, 0, SIZE_MOST, "bytes"},
-};
-
 /* Variables of the component that no plan of a call depends on, without coll_pipering_. */
 static const char others[]
-    = "priority verbose backing_directory ring_buffer_budget why mesh machine processors "
+    = "priority verbose backing_directory ring_buffer_budget mesh machine processors "
       "fixed_point_sum barrier_algorithm alltoall_algorithm alltoallv_algorithm "
       "alltoallw_algorithm neighbor_alltoallw_algorithm alltoall_small alltoall_in_place "
       "alltoall_window";
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The place of a word in a list of words; -1: it is not there. */
 static int find_word(const char *list, const char *word)
@@ -84,16 +57,6 @@ static int find_word(const char *list, const char *word)
         list += next + (' ' == list[next]);
     }
     return -1;
-}
-
-/* A number in decimals and nothing else. */
-static bool to_number(const char *value, double *number)
-{
-    char *end;
-
-    errno = 0;
-    *number = strtod(value, &end);
-    return end != value && '\0' == *end && 0 == errno && isfinite(*number);
 }
 
 /* What a unit behind a number stands for, k, m or g with b or ib behind it; 0: it is none. */
@@ -125,63 +88,78 @@ static bool to_whole(const char *value, double *number)
     return end != value && 0 == errno && 0 < scale;
 }
 
-static bool parse(const setting_t *setting, const char *value, double *number)
+/* A value of a choice by its name or number; -1: it has none such. */
+static int to_choice(const mca_common_irregular_value_t *values, const char *value)
 {
-    if (CHOICE == setting->kind) {
-        *number = find_word(setting->unit, value);
-        return 0 <= *number || (to_number(value, number) && floor(*number) == *number
-                                && 0 <= *number && setting->most >= *number);
+    char *end;
+    const long number = strtol(value, &end, 10);
+    const bool is_number = end != value && '\0' == *end;
+
+    for (; NULL != values->name; ++values) {
+        if (0 == strcmp(value, values->name) || (is_number && number == values->value)) {
+            return values->value;
+        }
     }
-    return (NUMBER == setting->kind ? to_number(value, number) : to_whole(value, number))
-           && setting->least <= *number && setting->most >= *number;
+    return -1;
 }
 
-static void store(predict_t *predict, const setting_t *setting, double number)
+static bool refuse_choice(const mca_common_irregular_value_t *values, const char *where,
+                          const char *name, const char *value)
 {
-    char *place = (char *) predict + setting->offset;
+    char legal[256] = "";
 
-    switch (setting->kind) {
-    case SIZE:
-        *(size_t *) place = (size_t) number;
-        break;
-    case NUMBER:
-        *(double *) place = number * setting->scale;
-        break;
-    default:
-        *(int *) place = (int) number;
-        break;
+    for (; NULL != values->name; ++values) {
+        (void) strncat(legal, " ", sizeof(legal) - strlen(legal) - 1);
+        (void) strncat(legal, values->name, sizeof(legal) - strlen(legal) - 1);
     }
+    return predict_refuse("%s: %s is \"%s\", expected one of:%s", where, name, value, legal);
 }
 
-static bool set(predict_t *predict, const setting_t *setting, const char *where, const char *name,
+/* Sets a variable that plans depend on: a choice, or a number without a sign. */
+static bool set(const mca_common_irregular_variable_t *row, const char *where, const char *name,
                 const char *value)
 {
     double number;
 
-    if (parse(setting, value, &number)) {
-        store(predict, setting, number);
-        return true;
+    if (MCA_COMMON_IRREGULAR_CHOICE == row->kind) {
+        const int choice = to_choice(row->values, value);
+        *(int *) row->storage = 0 > choice ? *(int *) row->storage : choice;
+        return 0 <= choice || refuse_choice(row->values, where, name, value);
     }
-    if (CHOICE == setting->kind) {
-        return predict_refuse("%s: %s is \"%s\", expected one of: %s", where, name, value,
-                              setting->unit);
+    if (!to_whole(value, &number) || 0 > number || row->most < number) {
+        return predict_refuse("%s: %s is \"%s\", expected a whole number, 0 to %.10g (%s)", where,
+                              name, value, row->most, row->unit);
     }
-    return predict_refuse("%s: %s is \"%s\", expected %s number, %g to %.10g (%s)", where, name,
-                          value, NUMBER == setting->kind ? "a" : "a whole", setting->least,
-                          setting->most, setting->unit);
+    *(size_t *) row->storage = (size_t) number;
+    return true;
 }
 
-static const setting_t *find(const setting_t *settings, size_t count, const char *name)
+static const mca_common_irregular_variable_t *find(const char *name)
 {
-    for (size_t i = 0; i < count; ++i) {
-        if (0 == strcmp(settings[i].name, name)) {
-            return &settings[i];
+    for (int i = 0; i < MCA_COLL_PIPERING_PARAMS; ++i) {
+        if (0 == strcmp(mca_coll_pipering_variables[i].name, name)) {
+            return &mca_coll_pipering_variables[i];
         }
     }
     return NULL;
 }
 
 /* ---- algorithms ---- */
+
+const char *predict_collective_name(mca_coll_pipering_collective_t collective)
+{
+    return mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING];
+}
+
+int predict_find_collective(const char *name)
+{
+    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
+        if (0 == strcmp(name, predict_collective_name((mca_coll_pipering_collective_t) i))) {
+            return i;
+        }
+    }
+    return -1;
+}
 
 /* The collective whose algorithm a variable is; -1: it is another variable. */
 static int algorithm_of(const char *name)
@@ -231,10 +209,10 @@ bool predict_set_variable(predict_t *predict, const char *where, const char *nam
 
     if (0 == strncmp(name, PREFIX, length)) {
         const char *rest = name + length;
-        const setting_t *setting = find(variables, COUNT(variables), rest);
+        const mca_common_irregular_variable_t *row = find(rest);
         const int collective = algorithm_of(rest);
-        if (NULL != setting) {
-            return set(predict, setting, where, name, value);
+        if (NULL != row) {
+            return set(row, where, name, value);
         }
         if (0 <= collective) {
             return set_algorithm(predict, where, name, collective, value);
@@ -376,10 +354,5 @@ void predict_defaults(predict_t *predict)
                                            MCA_COLL_PIPERING_TRANSPORT_TCP, USUAL_BETA,
                                            USUAL_BETA),
                                        .below = MCA_COLL_PIPERING_BELOW_HAN}};
-    predict->params = (mca_coll_pipering_params_t){
-        .block_model = MCA_COLL_PIPERING_MODEL_SEARCH,
-        .min_total = MCA_COLL_PIPERING_MIN_TOTAL,
-        .rounds_max_total = MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL,
-        .rounds_packed = MCA_COLL_PIPERING_ROUNDS_PACKED,
-        .ring_buffer_size = MCA_COLL_PIPERING_RING_BUFFER_SIZE};
+    mca_coll_pipering_given = mca_coll_pipering_params_preset();
 }

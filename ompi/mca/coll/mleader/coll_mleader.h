@@ -120,7 +120,7 @@ typedef struct mca_coll_mleader_counters_t {
 } mca_coll_mleader_counters_t;
 
 /** Registers all variables and performance variables. */
-int mca_coll_mleader_params_register(void);
+void mca_coll_mleader_params_register(const mca_base_component_t *component);
 
 /** The values of the variables now; each is in its legal range. */
 mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
@@ -322,20 +322,21 @@ OBJ_CLASS_DECLARATION(mca_coll_mleader_module_t);
 mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
                                                     int *priority);
 
-typedef struct mca_coll_mleader_component_t {
-    mca_coll_base_component_t super;
+/** Variables and state of the component (coll_mleader_params.c). */
+typedef struct mca_coll_mleader_t {
     int priority;
     int verbose;
     int output; /**< stream of the verbose lines */
-    bool opened;
     mca_coll_mleader_module_t spare; /**< of communicators without memory for a module */
     mca_common_irregular_directory_t directory; /**< of segments */
     opal_mutex_t lock;                          /**< protects the directory */
     mca_coll_mleader_counters_t counters;
     mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
-} mca_coll_mleader_component_t;
+} mca_coll_mleader_t;
 
-OMPI_DECLSPEC extern mca_coll_mleader_component_t mca_coll_mleader_component;
+extern mca_coll_mleader_t mca_coll_mleader;
+
+OMPI_DECLSPEC extern const mca_coll_base_component_t mca_coll_mleader_component;
 
 /* Functions of the module, with the arguments of Open MPI's interface. */
 

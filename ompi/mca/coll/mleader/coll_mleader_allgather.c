@@ -36,7 +36,7 @@
 /* Counts and reports a call that the module below serves. */
 static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_t reason)
 {
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    mca_coll_mleader_t *component = &mca_coll_mleader;
 
     mca_common_irregular_count(&component->counters.fallback[reason], 1);
     if (mca_coll_mleader_is_verbose(call->comm)) {
@@ -288,7 +288,7 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
     if (MCA_COLL_MLEADER_TAKEN == module->reason || !mca_coll_mleader_is_left_alone()) {
         return allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, base);
     }
-    mca_common_irregular_count(&mca_coll_mleader_component.counters.fallback[module->reason], 1);
+    mca_common_irregular_count(&mca_coll_mleader.counters.fallback[module->reason], 1);
     return module->previous_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
                                       module->previous_allgather_module);
 }

@@ -189,7 +189,7 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
         return OMPI_SUCCESS;
     }
     if (area == call->shared) {
-        mca_common_irregular_count(&mca_coll_mleader_component.counters.bytes_copied,
+        mca_common_irregular_count(&mca_coll_mleader.counters.bytes_copied,
                                    (size_t) (to - from) * call->length);
     }
     for (int x = from, run; x < to && OMPI_SUCCESS == rc; x += run) {

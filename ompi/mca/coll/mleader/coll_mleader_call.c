@@ -168,7 +168,7 @@ static void go_on(mca_coll_mleader_call_t *call)
 
 static void count(const mca_coll_mleader_variant_t *variant)
 {
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
 
     mca_common_irregular_count(mca_coll_mleader_is_shared(variant) ? &counters->calls_shared
                                                                    : &counters->calls_messages,

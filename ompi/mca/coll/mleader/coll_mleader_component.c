@@ -25,33 +25,34 @@ static int mleader_open(void);
 static int mleader_close(void);
 static int mleader_init_query(bool enable_progress_threads, bool enable_mpi_threads);
 
-mca_coll_mleader_component_t mca_coll_mleader_component = {
-    .super = {
-        .collm_version = {
-            MCA_COMMON_IRREGULAR_COLL_VERSION,
-            .mca_component_name = "mleader",
-            MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
-            .mca_open_component = mleader_open,
-            .mca_close_component = mleader_close,
-            .mca_register_component_params = mleader_register,
-        },
-        .collm_data = {
-            MCA_BASE_METADATA_PARAM_CHECKPOINT
-        },
-        .collm_init_query = mleader_init_query,
-        .collm_comm_query = mca_coll_mleader_comm_query,
+const mca_coll_base_component_t mca_coll_mleader_component = {
+    .collm_version = {
+        MCA_COMMON_IRREGULAR_COLL_VERSION,
+        .mca_component_name = "mleader",
+        MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
+        .mca_open_component = mleader_open,
+        .mca_close_component = mleader_close,
+        .mca_register_component_params = mleader_register,
     },
+    .collm_data = {
+        MCA_BASE_METADATA_PARAM_CHECKPOINT
+    },
+    .collm_init_query = mleader_init_query,
+    .collm_comm_query = mca_coll_mleader_comm_query,
 };
+
+static bool opened;
 
 static int mleader_register(void)
 {
     mca_common_irregular_find_help(&mca_coll_mleader_component);
-    return mca_coll_mleader_params_register();
+    mca_coll_mleader_params_register(&mca_coll_mleader_component.collm_version);
+    return OMPI_SUCCESS;
 }
 
 static int mleader_open(void)
 {
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    mca_coll_mleader_t *component = &mca_coll_mleader;
 
     if (!mca_common_irregular_is_release_of_build("mleader")) {
         return OMPI_ERR_NOT_AVAILABLE;
@@ -61,19 +62,19 @@ static int mleader_open(void)
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
     mca_common_irregular_tasks_open();
     component->output = opal_output_open(NULL);
-    component->opened = true;
+    opened = true;
     return OMPI_SUCCESS;
 }
 
 /* Open MPI also closes a component that has refused to open. */
 static int mleader_close(void)
 {
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    mca_coll_mleader_t *component = &mca_coll_mleader;
 
-    if (!component->opened) {
+    if (!opened) {
         return OMPI_SUCCESS;
     }
-    component->opened = false;
+    opened = false;
     mca_common_irregular_tasks_close();
     OBJ_DESTRUCT(&component->spare);
     OBJ_DESTRUCT(&component->lock);

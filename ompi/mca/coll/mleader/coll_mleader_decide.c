@@ -210,7 +210,7 @@ void mca_coll_mleader_report(const mca_coll_mleader_call_t *call)
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
 
     if (mca_coll_mleader_is_verbose(call->comm)) {
-        opal_output(mca_coll_mleader_component.output,
+        opal_output(mca_coll_mleader.output,
                     "coll/mleader: %s on %s: %zu bytes a rank, %d ranks in %d groups on %d "
                     "nodes; in: %s, between leaders: %s%s, out: %s, slices of %zu bytes; this "
                     "rank: group %d%s",

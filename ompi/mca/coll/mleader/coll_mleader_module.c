@@ -128,7 +128,7 @@ static bool is_on_one_node(ompi_communicator_t *comm)
 mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *comm,
                                                     int *priority)
 {
-    *priority = mca_coll_mleader_component.priority;
+    *priority = mca_coll_mleader.priority;
     if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)
         || (MCA_COLL_MLEADER_AUTO == mca_coll_mleader_params_now().algorithm
             && is_on_one_node(comm))) {
@@ -136,7 +136,7 @@ mca_coll_base_module_t *mca_coll_mleader_comm_query(struct ompi_communicator_t *
     }
     mca_coll_mleader_module_t *module = OBJ_NEW(mca_coll_mleader_module_t);
     if (NULL == module) {
-        module = &mca_coll_mleader_component.spare;
+        module = &mca_coll_mleader.spare;
         OBJ_RETAIN(module);
     }
     return &module->super;

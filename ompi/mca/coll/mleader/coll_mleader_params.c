@@ -22,21 +22,20 @@
 
 enum { CHOSEN = -1 };
 
+mca_coll_mleader_t mca_coll_mleader;
+
 static struct {
     int algorithm, aggregation, exchange, lanes;
     size_t segment_size;
     char *groups, *backing_directory;
 } vars;
 
-/* Variables for experts (MCA level 9): to repeat the paper's comparisons, or tune the decision. */
-static const char *const experts[] = {"aggregation", "exchange", "scope", NULL};
+static const mca_common_irregular_value_t algorithms[] = {{MCA_COLL_MLEADER_AUTO, "auto"},
+                                                          {MCA_COLL_MLEADER_LEADERS, "leaders"},
+                                                          {MCA_COLL_MLEADER_OFF, "off"},
+                                                          {0, NULL}};
 
-static const mca_base_var_enum_value_t algorithms[] = {{MCA_COLL_MLEADER_AUTO, "auto"},
-                                                       {MCA_COLL_MLEADER_LEADERS, "leaders"},
-                                                       {MCA_COLL_MLEADER_OFF, "off"},
-                                                       {0, NULL}};
-
-static const mca_base_var_enum_value_t aggregations[]
+static const mca_common_irregular_value_t aggregations[]
     = {{CHOSEN, "auto"},
        {MCA_COLL_MLEADER_SHM, "shm"},
        {MCA_COLL_MLEADER_GATHER, "gather"},
@@ -44,94 +43,61 @@ static const mca_base_var_enum_value_t aggregations[]
        {MCA_COLL_MLEADER_GROUP_RING, "ring"},
        {0, NULL}};
 
-static const mca_base_var_enum_value_t exchanges[]
+static const mca_common_irregular_value_t exchanges[]
     = {{CHOSEN, "auto"},
        {MCA_COMMON_IRREGULAR_DOUBLING, "recursive_doubling"},
        {MCA_COMMON_IRREGULAR_BRUCK, "bruck"},
        {MCA_COMMON_IRREGULAR_RING, "ring"},
        {0, NULL}};
 
-static const mca_base_var_enum_value_t scopes[] = {{CHOSEN, "auto"},
-                                                   {0, "all"},
-                                                   {1, "lanes"},
-                                                   {0, NULL}};
+static const mca_common_irregular_value_t scopes[] = {{CHOSEN, "auto"},
+                                                      {0, "all"},
+                                                      {1, "lanes"},
+                                                      {0, NULL}};
 
-static void register_choices(mca_common_irregular_vars_t *all)
-{
-    vars.algorithm = MCA_COLL_MLEADER_AUTO;
-    mca_common_irregular_choice(all, "allgather_algorithm",
-                                "Algorithm of MPI_Allgather: auto (leaders where they pay, else "
-                                "the module below), leaders (whatever the size), off (always the "
-                                "module below)",
-                                algorithms, &vars.algorithm);
-    vars.aggregation = vars.exchange = vars.lanes = CHOSEN;
-    mca_common_irregular_choice(all, "aggregation",
-                                "How contributions come to the leader of a group, and the result "
-                                "to its ranks: shm (through shared memory), gather, "
-                                "recursive_doubling or ring (messages), auto (shm where there is "
-                                "a segment)",
-                                aggregations, &vars.aggregation);
-    mca_common_irregular_choice(all, "exchange",
-                                "How leaders exchange: recursive_doubling (bruck where they are no "
-                                "power of two), bruck, ring, auto (ring for results of "
-                                "256 KiB and more)",
-                                exchanges, &vars.exchange);
-    mca_common_irregular_choice(all, "scope",
-                                "Which leaders exchange: all (all with all, as in the paper), "
-                                "lanes (the first ones of all nodes, the second ones ..., so that "
-                                "every byte enters a node once), auto (lanes where shared memory "
-                                "is in use)",
-                                scopes, &vars.lanes);
-}
-
-static void register_sizes(mca_common_irregular_vars_t *all)
-{
-    vars.segment_size = 2 * MEBI;
-    mca_common_irregular_size(all, "segment_size",
-                              "Shared memory for a communicator on each node, rounded down to a "
-                              "multiple of 256; larger results are moved in slices; read when a "
-                              "communicator is first used",
-                              "none is made", GIBI, &vars.segment_size);
-}
-
-static void register_strings(mca_common_irregular_vars_t *all)
-{
-    mca_common_irregular_directory_t *directory = &mca_coll_mleader_component.directory;
-
-    vars.groups = "auto";
-    mca_common_irregular_string(all, "groups",
-                                "Groups of ranks with a leader each: socket, numa or l3 (ranks "
-                                "that share one), a number of groups on each node, lists of ranks "
-                                "(0-3,4-7), auto (one leader a node, or one a socket for calls "
-                                "where several pay); read when a communicator "
-                                "is first used",
-                                MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ,
-                                &vars.groups);
-    vars.backing_directory = (char *) mca_common_irregular_default_base();
-    mca_common_irregular_string(all, "backing_directory",
-                                "Directory for shared memory; its files have no name any more once "
-                                "all sides have them",
-                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
-    directory->owner = "mleader";
-    directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
-}
-
-static void register_ints(mca_common_irregular_vars_t *all)
-{
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
-
-    component->priority = 47;
-    mca_common_irregular_int(all, "priority",
-                             "Priority of the component, above pipering (45), han (35) and tuned "
-                             "(30) by default",
-                             NULL, "the component is not used", 0, MCA_BASE_VAR_SCOPE_READONLY,
-                             100, &component->priority);
-    component->verbose = 0;
-    mca_common_irregular_int(all, "verbose",
-                             "1: a line about each call of rank 0; 2 and more: of every rank", NULL,
-                             "silent", MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
-                             &component->verbose);
-}
+static const mca_common_irregular_variable_t variables[] = {
+    {.name = "priority", .kind = MCA_COMMON_IRREGULAR_INT, .storage = &mca_coll_mleader.priority,
+     .preset = 47, .most = 100, .level = MCA_COMMON_IRREGULAR_LEVEL_USE, .once = true,
+     .local = true, .zero = "the component is not used",
+     .help = "Priority of the component, above pipering (45), han (35) and tuned (30) by default"},
+    {.name = "verbose", .kind = MCA_COMMON_IRREGULAR_INT, .storage = &mca_coll_mleader.verbose,
+     .most = 100, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .local = true, .zero = "silent",
+     .help = "1: a line about each call of rank 0; 2 and more: of every rank"},
+    {.name = "allgather_algorithm", .kind = MCA_COMMON_IRREGULAR_CHOICE,
+     .storage = &vars.algorithm, .values = algorithms, .preset = MCA_COLL_MLEADER_AUTO,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_FORCE,
+     .help = "Algorithm of MPI_Allgather: auto (leaders where they pay, else the module below), "
+             "leaders (whatever the size), off (always the module below)"},
+    {.name = "aggregation", .kind = MCA_COMMON_IRREGULAR_CHOICE, .storage = &vars.aggregation,
+     .values = aggregations, .preset = CHOSEN, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+     .help = "How contributions come to the leader of a group, and the result to its ranks: shm "
+             "(through shared memory), gather, recursive_doubling or ring (messages), auto (shm "
+             "where there is a segment)"},
+    {.name = "exchange", .kind = MCA_COMMON_IRREGULAR_CHOICE, .storage = &vars.exchange,
+     .values = exchanges, .preset = CHOSEN, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+     .help = "How leaders exchange: recursive_doubling (bruck where they are no power of two), "
+             "bruck, ring, auto (ring for results of 256 KiB and more)"},
+    {.name = "scope", .kind = MCA_COMMON_IRREGULAR_CHOICE, .storage = &vars.lanes,
+     .values = scopes, .preset = CHOSEN, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+     .help = "Which leaders exchange: all (all with all, as in the paper), lanes (the first ones "
+             "of all nodes, the second ones ..., so that every byte enters a node once), auto "
+             "(lanes where shared memory is in use)"},
+    {.name = "segment_size", .kind = MCA_COMMON_IRREGULAR_SIZE, .unit = "bytes",
+     .storage = &vars.segment_size, .preset = 2 * MEBI, .most = GIBI,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .zero = "none is made",
+     .help = "Shared memory for a communicator on each node, rounded down to a multiple of 256; "
+             "larger results are moved in slices; read when a communicator is first used"},
+    {.name = "groups", .kind = MCA_COMMON_IRREGULAR_STRING, .storage = &vars.groups,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE,
+     .help = "Groups of ranks with a leader each: socket, numa or l3 (ranks that share one), a "
+             "number of groups on each node, lists of ranks (0-3,4-7), auto (one leader a node, or "
+             "one a socket for calls where several pay); read when a communicator is first used"},
+    {.name = "backing_directory", .kind = MCA_COMMON_IRREGULAR_STRING,
+     .storage = &vars.backing_directory, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true,
+     .local = true,
+     .help = "Directory for shared memory; its files have no name any more once all sides have "
+             "them"},
+};
 
 /* ---- variables that are gone ---- */
 
@@ -171,7 +137,7 @@ const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
 
 static void register_counters(mca_common_irregular_vars_t *all)
 {
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
     char name[64], help[128];
 
     mca_common_irregular_counter(all, "calls_shared", "Calls served through shared memory",
@@ -195,22 +161,21 @@ static void register_counters(mca_common_irregular_vars_t *all)
     }
 }
 
-int mca_coll_mleader_params_register(void)
+void mca_coll_mleader_params_register(const mca_base_component_t *component)
 {
-    mca_common_irregular_vars_t all = {.component = &mca_coll_mleader_component.super.collm_version,
-                                       .equal = &mca_coll_mleader_component.equal,
-                                       .owner = "mleader",
-                                       .experts = experts};
+    mca_common_irregular_vars_t all = {.component = component,
+                                       .equal = &mca_coll_mleader.equal,
+                                       .owner = "mleader"};
 
     all.equal->count = 0;
-    register_ints(&all);
-    register_choices(&all);
-    register_sizes(&all);
-    register_strings(&all);
+    vars.groups = "auto";
+    vars.backing_directory = (char *) mca_common_irregular_default_base();
+    mca_common_irregular_register(&all, variables, sizeof(variables) / sizeof(variables[0]));
     mca_common_irregular_gone(&all, gone, sizeof(gone) / sizeof(gone[0]));
     register_counters(&all);
     mca_common_irregular_complain(&all);
-    return OMPI_SUCCESS;
+    mca_coll_mleader.directory.owner = all.owner;
+    mca_coll_mleader.directory.base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }
 
 /* A tool may set a variable to any value at any time; `otherwise` replaces an illegal one. */
@@ -231,12 +196,12 @@ mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
 
 bool mca_coll_mleader_is_left_alone(void)
 {
-    return MCA_COLL_MLEADER_AUTO == vars.algorithm && 0 >= mca_coll_mleader_component.verbose;
+    return MCA_COLL_MLEADER_AUTO == vars.algorithm && 0 >= mca_coll_mleader.verbose;
 }
 
 bool mca_coll_mleader_is_verbose(ompi_communicator_t *comm)
 {
-    const int verbose = mca_coll_mleader_component.verbose;
+    const int verbose = mca_coll_mleader.verbose;
     return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
 }
 

@@ -85,7 +85,7 @@ static void point_at(mca_coll_mleader_call_t *call, int half)
 
 static void count(const mca_coll_mleader_listing_t *listing)
 {
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_component.counters;
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
 
     mca_common_irregular_count(&counters->messages_between, listing->messages[0]);
     mca_common_irregular_count(&counters->bytes_between, listing->bytes[0]);

@@ -85,7 +85,7 @@ static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_modul
 /* Makes or attaches the segment; other threads may do so for other communicators. */
 static void open_segment(mca_common_irregular_segment_t *segment, bool mine, size_t size)
 {
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    mca_coll_mleader_t *component = &mca_coll_mleader;
 
     OPAL_THREAD_LOCK(&component->lock);
     if (mine) {
@@ -118,7 +118,7 @@ static int count_neighbours(const mca_coll_mleader_topology_t *topology)
 static bool hold_part(mca_coll_mleader_shared_t *shared,
                       const mca_coll_mleader_topology_t *topology, size_t size)
 {
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    mca_coll_mleader_t *component = &mca_coll_mleader;
     const size_t ranks = (size_t) count_neighbours(topology), part = (size + ranks - 1) / ranks;
 
     OPAL_THREAD_LOCK(&component->lock);
@@ -134,7 +134,7 @@ static bool hold_part(mca_coll_mleader_shared_t *shared,
 
 static void drop_segment(mca_coll_mleader_shared_t *shared)
 {
-    mca_coll_mleader_component_t *component = &mca_coll_mleader_component;
+    mca_coll_mleader_t *component = &mca_coll_mleader;
 
     mca_common_irregular_segment_unmap(&shared->segment);
     OPAL_THREAD_LOCK(&component->lock);

@@ -56,7 +56,7 @@ static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
 /* A hash of variable i, or of all variables. */
 static uint32_t hash_of(int i)
 {
-    return mca_common_irregular_equal_hash(&mca_coll_mleader_component.equal, i);
+    return mca_common_irregular_equal_hash(&mca_coll_mleader.equal, i);
 }
 
 /*
@@ -81,7 +81,7 @@ static void fill_record(ompi_communicator_t *comm, int record[RECORD])
     }
     record[ARCH] = (int) opal_local_arch;
     record[PROCESSORS] = (int) sysconf(_SC_NPROCESSORS_ONLN);
-    record[VARIABLES] = (int) hash_of(mca_coll_mleader_component.equal.count);
+    record[VARIABLES] = (int) hash_of(mca_coll_mleader.equal.count);
     record[MARK] = MARK_VALUE;
 }
 
@@ -313,7 +313,7 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
 /* All ranks know that variables differ; finds out which, and rank 0 reports them. */
 static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
-    const int count = mca_coll_mleader_component.equal.count, ranks = ompi_comm_size(comm);
+    const int count = mca_coll_mleader.equal.count, ranks = ompi_comm_size(comm);
     uint32_t *hashes = malloc((size_t) (ranks + 1) * (size_t) count * sizeof(uint32_t));
     uint32_t *mine = NULL == hashes ? NULL : hashes + (size_t) ranks * (size_t) count;
 
@@ -327,7 +327,7 @@ static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicato
         module->previous_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
                                    module->previous_allgather_module);
     if (OMPI_SUCCESS == rc && 0 == ompi_comm_rank(comm)) {
-        mca_common_irregular_equal_report(&mca_coll_mleader_component.equal, "mleader",
+        mca_common_irregular_equal_report(&mca_coll_mleader.equal, "mleader",
                                           comm->c_name, hashes, ranks);
     }
     free(hashes);

@@ -25,7 +25,7 @@
 #include "opal/util/show_help.h"
 
 /* A component that was loaded from a directory of its own has its help text there, too. */
-void mca_common_irregular_find_help(void *component)
+void mca_common_irregular_find_help(const void *component)
 {
     Dl_info here;
 

@@ -68,7 +68,7 @@ static void drop(mca_common_irregular_task_t *task, int rc)
 }
 
 /* On an error the task is freed, unless it is persistent. */
-static int start(mca_common_irregular_task_t *task)
+static int start_task(mca_common_irregular_task_t *task)
 {
     task->super.super.req_state = OMPI_REQUEST_ACTIVE;
     task->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
@@ -86,7 +86,7 @@ static int start_all(size_t count, ompi_request_t **handles)
 
     for (size_t i = 0; i < count; ++i) {
         handles[i]->req_complete = REQUEST_PENDING;
-        const int rc = start((mca_common_irregular_task_t *) handles[i]);
+        const int rc = start_task((mca_common_irregular_task_t *) handles[i]);
         if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
             first = mca_common_irregular_mpi_error(rc);
         }
@@ -270,7 +270,7 @@ int mca_common_irregular_task_run(mca_common_irregular_task_t *task)
 {
     ompi_request_t *handle = &task->super.super;
 
-    int rc = start(task);
+    int rc = start_task(task);
     if (OMPI_SUCCESS == rc) {
         ompi_request_wait_completion(handle);
         rc = handle->req_status.MPI_ERROR;
@@ -282,7 +282,7 @@ int mca_common_irregular_task_run(mca_common_irregular_task_t *task)
 int mca_common_irregular_task_hand_out(mca_common_irregular_task_t *task,
                                        ompi_request_t **request)
 {
-    const int rc = task->super.super.req_persistent ? OMPI_SUCCESS : start(task);
+    const int rc = task->super.super.req_persistent ? OMPI_SUCCESS : start_task(task);
 
     if (OMPI_SUCCESS == rc) {
         *request = &task->super.super;

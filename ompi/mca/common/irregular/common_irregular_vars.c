@@ -98,170 +98,143 @@ void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal
     opal_show_help("help-mca-common-irregular.txt", "unequal", true, owner, comm_name, lines);
 }
 
+/* How values of a kind are stored; the bytes of a string are where it points. */
+static const struct {
+    mca_base_var_type_t type;
+    size_t size;
+} stored[] = {[MCA_COMMON_IRREGULAR_INT] = {MCA_BASE_VAR_TYPE_INT, sizeof(int)},
+              [MCA_COMMON_IRREGULAR_SIZE] = {MCA_BASE_VAR_TYPE_SIZE_T, sizeof(size_t)},
+              [MCA_COMMON_IRREGULAR_NUMBER] = {MCA_BASE_VAR_TYPE_DOUBLE, sizeof(double)},
+              [MCA_COMMON_IRREGULAR_SWITCH] = {MCA_BASE_VAR_TYPE_BOOL, sizeof(bool)},
+              [MCA_COMMON_IRREGULAR_CHOICE] = {MCA_BASE_VAR_TYPE_INT, sizeof(int)},
+              [MCA_COMMON_IRREGULAR_STRING] = {MCA_BASE_VAR_TYPE_STRING, 0}};
+
 /* Ranks that differ in a variable that is not noted would be found by nobody. */
-static void note_equal(mca_common_irregular_vars_t *vars, const char *name, int scope,
-                       const void *storage, size_t size)
+static void note_equal(mca_common_irregular_vars_t *vars,
+                       const mca_common_irregular_variable_t *row)
 {
     mca_common_irregular_equal_t *equal = vars->equal;
 
-    if (NULL == equal || MCA_BASE_VAR_SCOPE_ALL_EQ != scope) {
+    if (row->local) {
         return;
     }
     if (MCA_COMMON_IRREGULAR_EQUAL_MOST == equal->count) {
         opal_output(0, "coll_%s_%s is not compared between ranks: there is room for %d variables; "
                     "raise MCA_COMMON_IRREGULAR_EQUAL_MOST and rebuild.",
-                    vars->owner, name, MCA_COMMON_IRREGULAR_EQUAL_MOST);
+                    vars->owner, row->name, MCA_COMMON_IRREGULAR_EQUAL_MOST);
         return;
     }
-    equal->of[equal->count].name = name;
-    equal->of[equal->count].storage = storage;
-    equal->of[equal->count].size = size;
+    equal->of[equal->count].name = row->name;
+    equal->of[equal->count].storage = row->storage;
+    equal->of[equal->count].size = stored[row->kind].size;
     ++equal->count;
 }
 
-static size_t size_of(mca_base_var_type_t type)
+static void set_preset(const mca_common_irregular_variable_t *row)
 {
-    return MCA_BASE_VAR_TYPE_INT == type      ? sizeof(int)
-           : MCA_BASE_VAR_TYPE_BOOL == type   ? sizeof(bool)
-           : MCA_BASE_VAR_TYPE_DOUBLE == type ? sizeof(double)
-                                              : sizeof(size_t);
-}
-
-/* ompi_info shows levels up to 3 as those of users, up to 6 of tuning, up to 9 of developers. */
-static mca_base_var_info_lvl_t level_of(const mca_common_irregular_vars_t *vars, const char *name)
-{
-    if (0 == strcmp(name, "priority")) {
-        return OPAL_INFO_LVL_2;
-    }
-    for (const char *const *expert = vars->experts; NULL != *expert; ++expert) {
-        if (0 == strcmp(name, *expert)) {
-            return OPAL_INFO_LVL_9;
-        }
-    }
-    return NULL == strstr(name, "_algorithm") ? OPAL_INFO_LVL_5 : OPAL_INFO_LVL_6;
-}
-
-static void register_var(mca_common_irregular_vars_t *vars, const char *name, const char *help,
-                         mca_base_var_type_t type, mca_base_var_enum_t *values, void *storage)
-{
-    note_equal(vars, name, MCA_BASE_VAR_SCOPE_ALL_EQ, storage, size_of(type));
-    (void) mca_base_component_var_register(vars->component, name, help, type, values, 0,
-                                           MCA_BASE_VAR_FLAG_SETTABLE, level_of(vars, name),
-                                           MCA_BASE_VAR_SCOPE_ALL_EQ, storage);
-}
-
-void mca_common_irregular_choice(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, const mca_base_var_enum_value_t *values,
-                                 int *storage)
-{
-    mca_base_var_enum_t *enumeration = NULL;
-
-    (void) mca_base_var_enum_create(name, values, &enumeration);
-    register_var(vars, name, help, MCA_BASE_VAR_TYPE_INT, enumeration, storage);
-    if (NULL != enumeration) {
-        OBJ_RELEASE(enumeration);
+    switch (row->kind) {
+    case MCA_COMMON_IRREGULAR_INT:
+    case MCA_COMMON_IRREGULAR_CHOICE:
+        *(int *) row->storage = (int) row->preset;
+        break;
+    case MCA_COMMON_IRREGULAR_SIZE:
+        *(size_t *) row->storage = (size_t) row->preset;
+        break;
+    case MCA_COMMON_IRREGULAR_NUMBER:
+        *(double *) row->storage = row->preset;
+        break;
+    case MCA_COMMON_IRREGULAR_SWITCH:
+        *(bool *) row->storage = 0 < row->preset;
+        break;
+    case MCA_COMMON_IRREGULAR_STRING:
+        break;
     }
 }
 
-void mca_common_irregular_switch(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, bool *storage)
+static bool is_number(const mca_common_irregular_variable_t *row)
 {
-    register_var(vars, name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, storage);
+    return MCA_COMMON_IRREGULAR_NUMBER >= row->kind;
 }
-
-/* Long enough for any help text with its range. */
-#define HELP_MOST 1024
 
 /*
- * Makes `text` the help text of a variable that may be 0 to `most`: its last clause tells programs
- * the range, " [0..MOST UNIT; 0: MEANING]". Unit and meaning may be NULL.
+ * The help text of a number ends with its range, which programs read from ompi_info --parsable:
+ * " [0..MOST UNIT; 0: MEANING]".
  */
-static const char *with_range(char text[HELP_MOST], const char *help, double most,
-                              const char *unit, const char *zero)
+static void write_help(char *text, size_t size, const mca_common_irregular_variable_t *row)
 {
-    (void) snprintf(text, HELP_MOST, "%s [0..%.15g%s%s%s%s]", help, most, NULL == unit ? "" : " ",
-                    NULL == unit ? "" : unit, NULL == zero ? "" : "; 0: ",
-                    NULL == zero ? "" : zero);
-    return text;
-}
+    const int length = snprintf(text, size, "%s", row->help);
 
-static void complain_of_range(mca_common_irregular_vars_t *vars, const char *name,
-                              const char *value, double most, double used, const char *meaning)
-{
-    char range_text[64], used_text[64];
-
-    (void) snprintf(range_text, sizeof(range_text), "0 to %.15g", most);
-    (void) snprintf(used_text, sizeof(used_text), "%.15g%s", used, meaning);
-    complain(vars, name, value, range_text, used_text);
-}
-
-/* Registers a number; messages show its default with the suffix `meaning`. */
-static void register_number(mca_common_irregular_vars_t *vars, const char *name, const char *help,
-                            double most, const char *meaning, double *storage)
-{
-    const double preset = *storage;
-    char value[64];
-
-    register_var(vars, name, help, MCA_BASE_VAR_TYPE_DOUBLE, NULL, storage);
-    if (!(0 <= *storage && most >= *storage)) {
-        (void) snprintf(value, sizeof(value), "%.15g", *storage);
-        complain_of_range(vars, name, value, most, preset, meaning);
-        *storage = preset;
+    if (is_number(row)) {
+        (void) snprintf(text + length, size - (size_t) length, " [0..%.15g%s%s%s%s]", row->most,
+                        NULL == row->unit ? "" : " ", NULL == row->unit ? "" : row->unit,
+                        NULL == row->zero ? "" : "; 0: ", NULL == row->zero ? "" : row->zero);
     }
 }
 
-void mca_common_irregular_cost(mca_common_irregular_vars_t *vars, const char *name,
-                               const char *help, const char *unit, const char *zero,
-                               double *storage)
+/* Takes the default in place of a number out of range, and notes that for the user. */
+static void keep_in_range(mca_common_irregular_vars_t *vars,
+                          const mca_common_irregular_variable_t *row)
 {
-    const double most = MCA_COMMON_IRREGULAR_COST_MOST;
-    char text[HELP_MOST];
+    const bool is_size = MCA_COMMON_IRREGULAR_SIZE == row->kind;
+    const bool is_int = MCA_COMMON_IRREGULAR_INT == row->kind;
+    const double value = is_size  ? (double) *(size_t *) row->storage
+                         : is_int ? *(int *) row->storage
+                                  : *(double *) row->storage;
+    char given[64], range[64], used[64];
 
-    *storage = 0;
-    register_number(vars, name, with_range(text, help, most, unit, zero), most, " (not given)",
-                    storage);
-}
-
-void mca_common_irregular_size(mca_common_irregular_vars_t *vars, const char *name,
-                               const char *help, const char *zero, size_t most, size_t *storage)
-{
-    const size_t preset = *storage;
-    char text[HELP_MOST], value[64];
-
-    register_var(vars, name, with_range(text, help, (double) most, "bytes", zero),
-                 MCA_BASE_VAR_TYPE_SIZE_T, NULL, storage);
-    if (most < *storage) {
-        (void) snprintf(value, sizeof(value), "%" PRId64, (int64_t) *storage);
-        complain_of_range(vars, name, value, (double) most, (double) preset, "");
-        *storage = preset;
+    if (0 <= value && row->most >= value) {
+        return;
     }
-}
-
-void mca_common_irregular_int(mca_common_irregular_vars_t *vars, const char *name,
-                              const char *help, const char *unit, const char *zero, int flags,
-                              int scope, int most, int *storage)
-{
-    const int preset = *storage;
-    char text[HELP_MOST], value[64];
-
-    note_equal(vars, name, scope, storage, sizeof(*storage));
-    (void) mca_base_component_var_register(vars->component, name,
-                                           with_range(text, help, most, unit, zero),
-                                           MCA_BASE_VAR_TYPE_INT, NULL, 0, flags,
-                                           level_of(vars, name), scope, storage);
-    if (0 > *storage || most < *storage) {
-        (void) snprintf(value, sizeof(value), "%d", *storage);
-        complain_of_range(vars, name, value, most, preset, "");
-        *storage = preset;
+    if (is_size) {
+        (void) snprintf(given, sizeof(given), "%" PRId64, (int64_t) *(size_t *) row->storage);
+    } else {
+        (void) snprintf(given, sizeof(given), "%.15g", value);
     }
+    (void) snprintf(range, sizeof(range), "0 to %.15g", row->most);
+    (void) snprintf(used, sizeof(used), "%.15g%s", row->preset,
+                    is_size || is_int ? "" : " (not given)");
+    complain(vars, row->name, given, range, used);
+    set_preset(row);
 }
 
-void mca_common_irregular_string(mca_common_irregular_vars_t *vars, const char *name,
-                                 const char *help, int flags, int scope, char **storage)
+/* Most values of a choice, with the end. */
+#define VALUES_MOST 24
+
+static mca_base_var_enum_t *enumerate(const mca_common_irregular_variable_t *row)
 {
-    note_equal(vars, name, scope, storage, 0);
-    (void) mca_base_component_var_register(vars->component, name, help, MCA_BASE_VAR_TYPE_STRING,
-                                           NULL, 0, flags, level_of(vars, name), scope, storage);
+    mca_base_var_enum_value_t values[VALUES_MOST] = {{0, NULL}};
+    mca_base_var_enum_t *made = NULL;
+
+    for (int i = 0; VALUES_MOST - 1 > i && NULL != row->values[i].name; ++i) {
+        values[i] = (mca_base_var_enum_value_t){row->values[i].value, row->values[i].name};
+        values[i + 1] = (mca_base_var_enum_value_t){0, NULL};
+    }
+    (void) mca_base_var_enum_create(row->name, values, &made);
+    return made;
+}
+
+void mca_common_irregular_register(mca_common_irregular_vars_t *vars,
+                                   const mca_common_irregular_variable_t *rows, size_t count)
+{
+    char help[2048];
+
+    for (const mca_common_irregular_variable_t *row = rows; rows + count > row; ++row) {
+        mca_base_var_enum_t *values
+            = MCA_COMMON_IRREGULAR_CHOICE == row->kind ? enumerate(row) : NULL;
+        set_preset(row);
+        note_equal(vars, row);
+        write_help(help, sizeof(help), row);
+        (void) mca_base_component_var_register(
+            vars->component, row->name, help, stored[row->kind].type, values, 0,
+            row->once ? 0 : MCA_BASE_VAR_FLAG_SETTABLE, (mca_base_var_info_lvl_t) (row->level - 1),
+            row->local ? MCA_BASE_VAR_SCOPE_LOCAL : MCA_BASE_VAR_SCOPE_ALL_EQ, row->storage);
+        if (NULL != values) {
+            OBJ_RELEASE(values);
+        }
+        if (is_number(row)) {
+            keep_in_range(vars, row);
+        }
+    }
 }
 
 /* Shows lines about variables: of each component's own file, since a topic is shown once. */
@@ -284,8 +257,10 @@ void mca_common_irregular_gone(mca_common_irregular_vars_t *vars, mca_common_irr
     for (size_t i = 0; i < count; ++i) {
         const size_t length = strlen(lines);
         gone[i].value = NULL;
-        mca_common_irregular_string(vars, gone[i].name, gone[i].instead, MCA_BASE_VAR_FLAG_INTERNAL,
-                                    MCA_BASE_VAR_SCOPE_LOCAL, &gone[i].value);
+        (void) mca_base_component_var_register(vars->component, gone[i].name, gone[i].instead,
+                                               MCA_BASE_VAR_TYPE_STRING, NULL, 0,
+                                               MCA_BASE_VAR_FLAG_INTERNAL, OPAL_INFO_LVL_9,
+                                               MCA_BASE_VAR_SCOPE_LOCAL, &gone[i].value);
         if (NULL != gone[i].value) {
             (void) snprintf(lines + length, sizeof(lines) - length,
                             "\n  coll_%s_%s = %s\n    In its place: %s\n", vars->owner,

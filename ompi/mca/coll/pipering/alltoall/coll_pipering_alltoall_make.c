@@ -48,27 +48,6 @@ typedef mca_coll_pipering_exchange_draft_t draft_t;
  */
 #define SPARSE 8
 
-/* Whether message i of a side is no message: it has no peer, or is copied. */
-static bool is_absent(const draft_t *draft, const mca_coll_pipering_side_t *side, size_t i)
-{
-    const int peer = mca_coll_pipering_side_peer(side, i);
-
-    return MPI_PROC_NULL == peer || (draft->plan->copies_own && draft->me == peer);
-}
-
-size_t mca_coll_pipering_side_measure(const draft_t *draft, const mca_coll_pipering_side_t *side,
-                                      size_t *bytes)
-{
-    size_t absent = 0;
-
-    for (size_t i = 0; i < side->count; ++i) {
-        const bool none = is_absent(draft, side, i);
-        bytes[i] = none ? 0 : mca_coll_pipering_side_bytes(side, i);
-        absent += none;
-    }
-    return absent;
-}
-
 /* ---- orders ---- */
 
 /*
@@ -87,7 +66,7 @@ static size_t list_present(draft_t *draft)
     size_t absent = 0, listed = 0;
 
     for (size_t i = 0; i < draft->send->count; ++i) {
-        if (is_absent(draft, draft->send, i)) {
+        if (mca_coll_pipering_side_is_absent(draft->plan, draft->me, draft->send, i)) {
             ++absent;
         } else if (0 != mca_coll_pipering_side_count(draft->send, i)) {
             draft->bytes[listed] = mca_coll_pipering_side_bytes(draft->send, i);
@@ -111,7 +90,8 @@ static void order_sends(draft_t *draft)
                                                 .small = small_of(draft)};
 
     const size_t absent = draft->sparse ? list_present(draft)
-                                        : mca_coll_pipering_side_measure(draft, draft->send,
+                                        : mca_coll_pipering_side_measure(draft->plan, draft->me,
+                                                                         draft->send,
                                                                          draft->bytes);
     draft->bins = mca_coll_pipering_bins(&plan, draft->scratch, draft->out);
     draft->outs = draft->bins.small + draft->bins.large;
@@ -128,7 +108,8 @@ static void order_receives(draft_t *draft)
 
     for (size_t i = 0; i < side->count; ++i) {
         const size_t k = side->flipped ? i ^ 1 : i;
-        if (!is_absent(draft, side, k) && 0 != mca_coll_pipering_side_bytes(side, k)) {
+        if (!mca_coll_pipering_side_is_absent(draft->plan, draft->me, side, k)
+            && 0 != mca_coll_pipering_side_bytes(side, k)) {
             draft->in[draft->ins++] = k;
         }
     }
@@ -197,7 +178,8 @@ static size_t count_present(const draft_t *draft, const mca_coll_pipering_side_t
     size_t present = 0;
 
     for (size_t i = 0; i < side->count && present < most; ++i) {
-        present += !is_absent(draft, side, i) && 0 != mca_coll_pipering_side_count(side, i);
+        present += !mca_coll_pipering_side_is_absent(draft->plan, draft->me, side, i)
+                   && 0 != mca_coll_pipering_side_count(side, i);
     }
     return present;
 }
@@ -272,36 +254,6 @@ static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *dr
 }
 
 /* ---- the schedule ---- */
-
-message_t *mca_coll_pipering_side_list(messages_t *list, const mca_coll_pipering_side_t *side,
-                                       size_t i)
-{
-    message_t *message = &list->message[list->count++];
-
-    message->buffer = mca_coll_pipering_side_buffer(side, i);
-    message->type = mca_coll_pipering_side_type(side, i);
-    message->count = mca_coll_pipering_side_count(side, i);
-    message->bytes = mca_coll_pipering_side_bytes(side, i);
-    message->peer = mca_coll_pipering_side_peer(side, i);
-    message->receives_first = false;
-    message->needs = (mca_common_irregular_needs_t){0, 0, 0};
-    message->answer = NULL;
-    return message;
-}
-
-void mca_coll_pipering_side_list_own(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
-{
-    const size_t me = (size_t) draft->me;
-    const uint32_t step = exchange->schedule.steps;
-
-    if (draft->plan->copies_own && 0 != mca_coll_pipering_side_bytes(draft->send, me)) {
-        exchange->move[step].from = mca_coll_pipering_side_place(draft->send, me);
-        exchange->move[step].to = mca_coll_pipering_side_place(&draft->plan->recv, me);
-        mca_common_irregular_schedule_step(&exchange->schedule, mca_coll_pipering_exchange_copy,
-                                           (int) step, 0,
-                                           (mca_common_irregular_needs_t){0, 0, 0});
-    }
-}
 
 static void list_together(schedule_t *schedule, const draft_t *draft)
 {
@@ -386,7 +338,7 @@ static void list_all(mca_coll_pipering_exchange_t *exchange, draft_t *draft)
         break;
     default:
         list_together(&exchange->schedule, draft);
-        mca_coll_pipering_side_list_own(exchange, draft);
+        mca_coll_pipering_side_list_own(exchange, draft->plan, draft->send, (size_t) draft->me);
         break;
     }
 }

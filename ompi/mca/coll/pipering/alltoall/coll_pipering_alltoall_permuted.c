@@ -86,10 +86,12 @@ static void count_bins(draft_t *draft)
 
 void mca_coll_pipering_permuted_order(draft_t *draft)
 {
-    const size_t absent = mca_coll_pipering_side_measure(draft, draft->send, draft->bytes);
+    const size_t absent = mca_coll_pipering_side_measure(draft->plan, draft->me, draft->send,
+                                                         draft->bytes);
     const mca_coll_pipering_permuted_plan_t out = plan_of(draft, false), in = plan_of(draft, true);
 
-    (void) mca_coll_pipering_side_measure(draft, &draft->plan->recv, draft->in);
+    (void) mca_coll_pipering_side_measure(draft->plan, draft->me, &draft->plan->recv,
+                                          draft->in);
     count_bins(draft);
     draft->bins.zero -= absent;
     draft->outs = mca_coll_pipering_packets(&out);
@@ -227,6 +229,6 @@ void mca_coll_pipering_permuted_list(mca_coll_pipering_exchange_t *exchange, dra
 {
     const size_t copies = list_sends(exchange, draft, 0);
 
-    mca_coll_pipering_side_list_own(exchange, draft);
+    mca_coll_pipering_side_list_own(exchange, draft->plan, draft->send, (size_t) draft->me);
     list_receives(exchange, draft, copies);
 }

@@ -92,7 +92,7 @@ static uint64_t bytes_of(const mca_common_irregular_messages_t *messages)
 static void print_exchange(const mca_coll_pipering_exchange_t *exchange, uint32_t ins, uint64_t in,
                            uint64_t out)
 {
-    opal_output(mca_coll_pipering_component.process.output,
+    opal_output(mca_coll_pipering.process.output,
                 "coll/pipering: %s on %s: %s%s; this rank: %" PRIu32 " messages in (%" PRIu64
                 " bytes), %zu small and %zu large out (%" PRIu64 " bytes), %zu zero left out, "
                 "at most %" PRIu32 " under way",
@@ -120,7 +120,7 @@ static void report(const mca_coll_pipering_exchange_t *exchange)
     mca_common_irregular_count(&counters->bytes_received, in);
     mca_common_irregular_count(&counters->zeros_skipped, exchange->bins.zero);
     mca_common_irregular_count(&counters->small_sent, exchange->bins.small);
-    if (mca_coll_pipering_is_verbose(&mca_coll_pipering_component.process, exchange->caller.comm)) {
+    if (mca_coll_pipering_is_verbose(&mca_coll_pipering.process, exchange->caller.comm)) {
         print_exchange(exchange, receives->count, in, out);
     }
 }
@@ -164,7 +164,7 @@ static mca_coll_pipering_reason_t judge_equal(const mca_coll_pipering_exchange_p
         return MCA_COLL_PIPERING_FALLBACK_UNCHOSEN;
     }
     ompi_datatype_type_size(side->type, &size);
-    return side->count * (size_t) side->each * size < mca_coll_pipering_component.min_total
+    return side->count * (size_t) side->each * size < mca_coll_pipering_given.min_total
                ? MCA_COLL_PIPERING_FALLBACK_SMALL
                : MCA_COLL_PIPERING_TAKEN;
 }

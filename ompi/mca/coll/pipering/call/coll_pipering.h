@@ -11,22 +11,20 @@
  * @file
  * Component and module of coll/pipering, and its variables.
  *
- *     call        component, params, module, and a file for each collective; gather and
- *                 reduction, what these share; fixed_point, sums in two calls; serve, which
- *                 leads all calls down
- *     request     a call on its way: request, share
- *     decide      adapters, setup (who is where, what links cost), streams (how fast they are),
- *                 registry (a row for each algorithm), choice, and a plan of each: ring, rounds,
- *                 chain
+ *     component   component, module, verdict (who has served a call, for tools)
+ *     alltoall    exchanges of all with all (coll_pipering_alltoall.h)
+ *     call        params, and a file for each collective; gather and reduction, what these share;
+ *                 fixed_point, sums in two calls; serve, which leads all calls down; request, a
+ *                 call on its way
+ *     decide      params (what plans depend on), adapters, setup (who is where, what links cost),
+ *                 streams (how fast they are), registry (a row for each algorithm), choice, and a
+ *                 plan of each: ring, rounds, chain
  *     engine      the one pipeline; gathers in rounds, and calls along lines of a mesh (plans of
- *                 the schedule engine); staging
- *     transport   arena and fifo (ring buffers), copy, nodes, clock
- *     plans       pure C: machine, below, blocks, rounds, order, route, chain, grid,
- *                 mesh, outliers, model
+ *                 the schedule engine); staging; arena and fifo (ring buffers), copy, nodes, clock
+ *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, mesh, model
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
- * an argument, or in a context (coll_pipering_context.h). Exchanges of all with all have a
- * way of their own beside them (coll_pipering_alltoall.h).
+ * an argument, or in a context (coll_pipering_context.h).
  */
 
 #ifndef MCA_COLL_PIPERING_H
@@ -159,24 +157,24 @@ mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t 
 
 /* ---- component ---- */
 
-typedef struct mca_coll_pipering_component_t {
-    mca_coll_base_component_t super;
+/** Variables and state of the component (coll_pipering_params.c). */
+typedef struct mca_coll_pipering_t {
     int priority;
-    int algorithm[MCA_COLL_PIPERING_COLLECTIVES]; /**< variables that small calls read, too, */
-    size_t min_total;                             /**< so next to what else these look at */
+    int algorithm[MCA_COLL_PIPERING_COLLECTIVES];
     int barrier; /**< algorithm of MPI_Barrier: auto, mesh_lines or off */
-    bool fixed_point_sum; /**< so are floating-point values added; likewise */
+    bool fixed_point_sum; /**< so are floating-point values added */
     mca_coll_pipering_process_t process;
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
-    bool opened;
     mca_common_irregular_directory_t directory; /**< of segments in shared memory */
-} mca_coll_pipering_component_t;
+} mca_coll_pipering_t;
 
-OMPI_DECLSPEC extern mca_coll_pipering_component_t mca_coll_pipering_component;
+extern mca_coll_pipering_t mca_coll_pipering;
+
+OMPI_DECLSPEC extern const mca_coll_base_component_t mca_coll_pipering_component;
 
 /* ---- variables (coll_pipering_params.c) ---- */
 
-int mca_coll_pipering_params_register(void);
+void mca_coll_pipering_params_register(mca_common_irregular_vars_t *all);
 
 /** The verdict on the last call of a communicator, as performance variables for tools. */
 void mca_coll_pipering_verdict_register(const mca_base_component_t *component);
@@ -187,9 +185,6 @@ mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective);
 
 /** Why a call is left to the module below, as in names of performance variables. */
 const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason);
-
-/** Bytes of a block, or of a packet of a permuted exchange; 0: nobody has chosen any. */
-size_t mca_coll_pipering_block_size(void);
 
 END_C_DECLS
 

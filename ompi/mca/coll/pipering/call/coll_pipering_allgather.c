@@ -27,24 +27,6 @@ static inline int call_below(const void *sbuf, int scount, struct ompi_datatype_
     return rc;
 }
 
-/* What is not small, or must be changed for the module below. */
-__opal_attribute_noinline__
-static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf,
-                          int rcount, struct ompi_datatype_t *rdtype,
-                          struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
-{
-    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
-
-    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
-                                            MCA_COLL_PIPERING_BLOCKING, module, NULL);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
-                      gather.rdtype, comm, module);
-}
-
 int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                 void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
@@ -59,7 +41,15 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
                                     comm, module)) {
         return call_below(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module);
     }
-    return serve_blocking(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module);
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcount = rcount, .rdtype = rdtype};
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHER,
+                                            MCA_COLL_PIPERING_BLOCKING, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return call_below(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf, gather.rcount,
+                      gather.rdtype, comm, module);
 }
 
 int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

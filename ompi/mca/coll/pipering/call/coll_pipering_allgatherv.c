@@ -25,26 +25,6 @@ static inline size_t sum_of(const int *counts, ompi_communicator_t *comm)
     return sum;
 }
 
-/* Serves calls that are not small, or whose arguments must be changed for the module below. */
-__opal_attribute_noinline__
-static int serve_blocking(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf,
-                          const int *rcounts, const int *displs, struct ompi_datatype_t *rdtype,
-                          struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
-{
-    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
-                                         .rdtype = rdtype};
-
-    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
-                                            MCA_COLL_PIPERING_BLOCKING, module, NULL);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->previous.allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                       gather.rcounts, gather.displs, gather.rdtype, comm,
-                                       module->previous.allgatherv_module);
-}
-
 int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                  void *rbuf, const int *rcounts, const int *displs,
                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
@@ -61,7 +41,17 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
         return module->previous.allgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
                                            comm, module->previous.allgatherv_module);
     }
-    return serve_blocking(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype, comm, module);
+    mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
+                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
+                                         .rdtype = rdtype};
+    const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
+                                            MCA_COLL_PIPERING_BLOCKING, module, NULL);
+    if (OMPI_ERR_NOT_SUPPORTED != rc) {
+        return rc;
+    }
+    return module->previous.allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                       gather.rcounts, gather.displs, gather.rdtype, comm,
+                                       module->previous.allgatherv_module);
 }
 
 int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,

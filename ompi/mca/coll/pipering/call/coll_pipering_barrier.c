@@ -64,7 +64,7 @@ static mca_coll_pipering_reason_t judge_mesh(const mca_coll_pipering_context_t *
 static int judge(mca_coll_pipering_context_t *context, mca_coll_pipering_form_t form,
                  mca_coll_pipering_reason_t *reason)
 {
-    const int algorithm = mca_coll_pipering_component.barrier;
+    const int algorithm = mca_coll_pipering.barrier;
 
     if (MCA_COLL_PIPERING_MESH_LINES != algorithm) {
         *reason = MCA_COLL_PIPERING_OFF == algorithm ? MCA_COLL_PIPERING_FALLBACK_OFF
@@ -110,7 +110,7 @@ static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t f
 
 static void report(const request_t *request)
 {
-    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
+    mca_coll_pipering_process_t *process = &mca_coll_pipering.process;
     const mca_coll_pipering_traffic_t *traffic = &request->scheduled->traffic;
 
     mca_common_irregular_count(&process->counters.calls, 1);

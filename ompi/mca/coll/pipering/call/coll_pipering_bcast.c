@@ -15,9 +15,10 @@
 
 #include "coll_pipering_calls.h"
 
-static int serve(mca_coll_pipering_form_t form, void *buffer, int count,
-                 struct ompi_datatype_t *dtype, int root, mca_coll_pipering_module_t *module,
-                 ompi_request_t **request)
+__opal_attribute_noinline__ /* so that small calls pass with few instructions */
+static int broadcast(mca_coll_pipering_form_t form, void *buffer, int count,
+                     struct ompi_datatype_t *dtype, int root, mca_coll_pipering_module_t *module,
+                     ompi_request_t **request)
 {
     const mca_coll_pipering_call_t call = {.context = &module->context,
                                            .collective = MCA_COLL_PIPERING_BCAST,
@@ -50,29 +51,21 @@ static inline int call_below(void *buffer, int count, struct ompi_datatype_t *dt
     return rc;
 }
 
-/* What is not small. */
-__opal_attribute_noinline__
-static int serve_blocking(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
-                          struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
-{
-    const int rc = serve(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module, NULL);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return call_below(buffer, count, dtype, root, comm, module);
-}
-
 int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
-    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_BCAST,
-                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
-                                 module)) {
-        return call_below(buffer, count, dtype, root, comm, module);
+    if (!mca_coll_pipering_passes(MCA_COLL_PIPERING_BCAST,
+                                  mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                  module)) {
+        const int rc = broadcast(MCA_COLL_PIPERING_BLOCKING, buffer, count, dtype, root, module,
+                                 NULL);
+        if (OMPI_ERR_NOT_SUPPORTED != rc) {
+            return rc;
+        }
     }
-    return serve_blocking(buffer, count, dtype, root, comm, module);
+    return call_below(buffer, count, dtype, root, comm, module);
 }
 
 int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
@@ -81,8 +74,8 @@ int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dt
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
-    const int rc = serve(MCA_COLL_PIPERING_NONBLOCKING, buffer, count, dtype, root, module,
-                         request);
+    const int rc = broadcast(MCA_COLL_PIPERING_NONBLOCKING, buffer, count, dtype, root, module,
+                             request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -96,7 +89,8 @@ int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
-    const int rc = serve(MCA_COLL_PIPERING_PERSISTENT, buffer, count, dtype, root, module, request);
+    const int rc = broadcast(MCA_COLL_PIPERING_PERSISTENT, buffer, count, dtype, root, module,
+                             request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

@@ -32,10 +32,8 @@ BEGIN_C_DECLS
 static inline bool mca_coll_pipering_is_small(mca_coll_pipering_collective_t collective,
                                               size_t total)
 {
-    const mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
-
-    return mca_coll_pipering_is_below(component->algorithm[collective], component->min_total,
-                                      total);
+    return mca_coll_pipering_is_below(mca_coll_pipering.algorithm[collective],
+                                      mca_coll_pipering_given.min_total, total);
 }
 
 /**
@@ -56,7 +54,7 @@ int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *
 /** Whether sums of a collective are made in fixed point, whatever the size. */
 static inline bool mca_coll_pipering_is_fixed(mca_coll_pipering_collective_t collective)
 {
-    return mca_coll_pipering_component.fixed_point_sum
+    return mca_coll_pipering.fixed_point_sum
            && (MCA_COLL_PIPERING_ALLREDUCE == collective || MCA_COLL_PIPERING_REDUCE == collective);
 }
 
@@ -69,17 +67,16 @@ static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t colle
                                             mca_coll_pipering_module_t *module)
 {
     if (!mca_coll_pipering_is_small(collective, total) || 0 == total
-        || &mca_coll_pipering_component.spare == module
-        || mca_coll_pipering_is_fixed(collective)) {
+        || module->out_of_memory || mca_coll_pipering_is_fixed(collective)) {
         return false;
     }
     mca_coll_pipering_note_left(&module->context, MCA_COLL_PIPERING_FALLBACK_SMALL);
-    if (0 < mca_coll_pipering_component.process.verbose) {
+    if (0 < mca_coll_pipering.process.verbose) {
         mca_coll_pipering_note_fallback(
             mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING], total,
             comm, MCA_COLL_PIPERING_FALLBACK_SMALL);
     } else {
-        mca_common_irregular_count(&mca_coll_pipering_component.process.counters
+        mca_common_irregular_count(&mca_coll_pipering.process.counters
                                         .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);
     }
     return true;

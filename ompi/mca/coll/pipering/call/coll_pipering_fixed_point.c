@@ -233,9 +233,10 @@ static ompi_datatype_t *key_type(const sum_t *sum)
 
 static int run_keys(const target_t *target, const sum_t *sum)
 {
-    return mca_coll_pipering_allreduce(MPI_IN_PLACE, sum->keys, (int) sum->slice, key_type(sum),
-                                       &ompi_mpi_op_max.op, target->module->context.comm,
-                                       &target->module->super.super);
+    mca_coll_base_module_t *base = &target->module->super.super;
+
+    return base->coll_allreduce(MPI_IN_PLACE, sum->keys, (int) sum->slice, key_type(sum),
+                                &ompi_mpi_op_max.op, target->module->context.comm, base);
 }
 
 static int run_addends(const target_t *target, const sum_t *sum)
@@ -245,20 +246,22 @@ static int run_addends(const target_t *target, const sum_t *sum)
     const void *from = here ? MPI_IN_PLACE : sum->addends;
     void *to = here ? sum->addends : NULL;
     ompi_communicator_t *comm = target->module->context.comm;
+    mca_coll_base_module_t *base = &target->module->super.super;
 
     return MCA_COLL_PIPERING_ALLREDUCE == target->collective
-               ? mca_coll_pipering_allreduce(from, to, (int) sum->slice, addend->type,
-                                             addend->sum, comm, &target->module->super.super)
-               : mca_coll_pipering_reduce(from, to, (int) sum->slice, addend->type, addend->sum,
-                                          target->root, comm, &target->module->super.super);
+               ? base->coll_allreduce(from, to, (int) sum->slice, addend->type, addend->sum, comm,
+                                      base)
+               : base->coll_reduce(from, to, (int) sum->slice, addend->type, addend->sum,
+                                   target->root, comm, base);
 }
 
 static int init_keys(const target_t *target, const sum_t *sum, ompi_request_t **request)
 {
-    return mca_coll_pipering_allreduce_init(MPI_IN_PLACE, sum->keys, (int) sum->slice,
-                                            key_type(sum), &ompi_mpi_op_max.op,
-                                            target->module->context.comm, MPI_INFO_NULL, request,
-                                            &target->module->super.super);
+    mca_coll_base_module_t *base = &target->module->super.super;
+
+    return base->coll_allreduce_init(MPI_IN_PLACE, sum->keys, (int) sum->slice, key_type(sum),
+                                     &ompi_mpi_op_max.op, target->module->context.comm,
+                                     MPI_INFO_NULL, request, base);
 }
 
 static int init_addends(const target_t *target, const sum_t *sum, ompi_request_t **request)
@@ -268,14 +271,13 @@ static int init_addends(const target_t *target, const sum_t *sum, ompi_request_t
     const void *from = here ? MPI_IN_PLACE : sum->addends;
     void *to = here ? sum->addends : NULL;
     ompi_communicator_t *comm = target->module->context.comm;
+    mca_coll_base_module_t *base = &target->module->super.super;
 
     return MCA_COLL_PIPERING_ALLREDUCE == target->collective
-               ? mca_coll_pipering_allreduce_init(from, to, (int) sum->slice, addend->type,
-                                                  addend->sum, comm, MPI_INFO_NULL, request,
-                                                  &target->module->super.super)
-               : mca_coll_pipering_reduce_init(from, to, (int) sum->slice, addend->type,
-                                               addend->sum, target->root, comm, MPI_INFO_NULL,
-                                               request, &target->module->super.super);
+               ? base->coll_allreduce_init(from, to, (int) sum->slice, addend->type, addend->sum,
+                                           comm, MPI_INFO_NULL, request, base)
+               : base->coll_reduce_init(from, to, (int) sum->slice, addend->type, addend->sum,
+                                        target->root, comm, MPI_INFO_NULL, request, base);
 }
 
 static int run(const target_t *target, sum_t *sum)
@@ -482,7 +484,7 @@ int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
     const int rc = serve(reduction, &anatomy, &target, form, request);
     if (OMPI_SUCCESS == rc) {
         mca_common_irregular_count(
-            &mca_coll_pipering_component.process.counters.fixed_point_sums, 1);
+            &mca_coll_pipering.process.counters.fixed_point_sums, 1);
         mca_coll_pipering_note_taken(&module->context, "fixed-point sum");
     }
     return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_irregular_mpi_error(rc);

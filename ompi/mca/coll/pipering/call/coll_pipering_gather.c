@@ -57,38 +57,6 @@ static mca_coll_pipering_plan_t *recall(const mca_coll_pipering_call_t *call)
                : mca_coll_pipering_plan_recall(call->context, call->collective, &call->sizes);
 }
 
-static int serve(const mca_coll_pipering_gather_t *gather,
-                 mca_coll_pipering_collective_t collective, mca_coll_pipering_form_t form,
-                 mca_coll_pipering_module_t *module, ompi_request_t **request)
-{
-    mca_coll_pipering_context_t *context = &module->context;
-    mca_coll_pipering_call_t call = {.context = context,
-                                     .collective = collective,
-                                     .form = form,
-                                     .sizes = sizes_of(gather, context->comm),
-                                     .in_place = MPI_IN_PLACE == gather->sbuf,
-                                     .recv = {.buffer = gather->rbuf,
-                                              .type = gather->rdtype,
-                                              .counts = gather->rcounts,
-                                              .displs = gather->displs,
-                                              .count = (size_t) gather->rcount}};
-    if (!call.in_place) {
-        /* every rank's place is the one contribution there is */
-        call.send = (mca_coll_pipering_layout_t){.buffer = (char *) gather->sbuf,
-                                                 .type = gather->sdtype,
-                                                 .single = true,
-                                                 .count = (size_t) gather->scount};
-    }
-    mca_coll_pipering_plan_t *recalled = recall(&call);
-    call.total = NULL == recalled ? total_of(&call.sizes) : recalled->total;
-
-    const int rc = mca_coll_pipering_serve(&call, module, recalled, request);
-    if (NULL != recalled) {
-        mca_coll_pipering_plan_release(recalled);
-    }
-    return rc;
-}
-
 /*
  * Open MPI's own copy between unlike types loses bytes behind the first 64 KiB, and
  * tuned chooses its MPI_Allgatherv by the size of the send type, though ranks may
@@ -137,10 +105,36 @@ int mca_coll_pipering_gather(mca_coll_pipering_gather_t *gather,
                              mca_coll_pipering_form_t form, mca_coll_pipering_module_t *module,
                              ompi_request_t **request)
 {
+    mca_coll_pipering_context_t *context = &module->context;
+
     if (module->out_of_memory) {
         return MPI_ERR_NO_MEM;
     }
-    const int rc = serve(gather, collective, form, module, request);
+    mca_coll_pipering_call_t call = {.context = context,
+                                     .collective = collective,
+                                     .form = form,
+                                     .sizes = sizes_of(gather, context->comm),
+                                     .in_place = MPI_IN_PLACE == gather->sbuf,
+                                     .recv = {.buffer = gather->rbuf,
+                                              .type = gather->rdtype,
+                                              .counts = gather->rcounts,
+                                              .displs = gather->displs,
+                                              .count = (size_t) gather->rcount}};
+
+    if (!call.in_place) {
+        /* every rank's place is the one contribution there is */
+        call.send = (mca_coll_pipering_layout_t){.buffer = (char *) gather->sbuf,
+                                                 .type = gather->sdtype,
+                                                 .single = true,
+                                                 .count = (size_t) gather->scount};
+    }
+    mca_coll_pipering_plan_t *recalled = recall(&call);
+    call.total = NULL == recalled ? total_of(&call.sizes) : recalled->total;
+
+    const int rc = mca_coll_pipering_serve(&call, module, recalled, request);
+    if (NULL != recalled) {
+        mca_coll_pipering_plan_release(recalled);
+    }
     /* what is contributed to a persistent call is not there yet */
     return OMPI_ERR_NOT_SUPPORTED == rc && MCA_COLL_PIPERING_PERSISTENT != form
                ? leave(gather, module->context.comm)

@@ -11,108 +11,76 @@
  * @file
  * Variables and performance variables: what a user can set and what can be seen.
  *
- * All variables but the priority can be written at run time (MPI_T) and are read
- * at every call; they must be equal on all ranks. A value out of range is
- * reported once, when the component is loaded, and the default is used.
+ * Those that no plan depends on are declared here, the others in decide/coll_pipering_params.c. A
+ * value out of range is reported once, when the component is loaded, and the default is used.
  */
 
-#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
+#include "coll_pipering.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
-#include "opal/util/show_help.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
-static struct {
-    int block_model;
-    int window;
-    size_t block_size;
-    size_t rounds_max_total, rounds_packed;
-    double processors;
-    size_t ring_buffer_size;
-    char *backing_directory, *mesh, *machine;
-} vars;
+mca_coll_pipering_t mca_coll_pipering;
 
-/* Variables that only experts of the algorithms need. */
-static const char *const experts[]
-    = {"alltoall_in_place", "alltoall_small", "alltoall_window", "block_model", "block_size",
-       "processors", "ring_buffer_size", "rounds_max_total", "rounds_packed", "window", NULL};
+static char *backing_directory, *mesh, *machine;
 
-static const mca_base_var_enum_value_t models[]
-    = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
-       {MCA_COLL_PIPERING_MODEL_EQUATION2, "equation2"},
+static const mca_common_irregular_value_t barriers[]
+    = {{MCA_COLL_PIPERING_AUTO, "auto"},
+       {MCA_COLL_PIPERING_MESH_LINES, "mesh_lines"},
+       {MCA_COLL_PIPERING_OFF, "off"},
        {0, NULL}};
 
-static const mca_base_var_enum_value_t barriers[] = {{MCA_COLL_PIPERING_AUTO, "auto"},
-                                                     {MCA_COLL_PIPERING_MESH_LINES, "mesh_lines"},
-                                                     {MCA_COLL_PIPERING_OFF, "off"},
-                                                     {0, NULL}};
-
-static const struct {
-    const char *name, *help;
-    const mca_base_var_enum_value_t *values;
-    int *storage;
-    int preset;
-} choices[] = {
-    {"barrier_algorithm",
-     "Algorithm of MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init where coll_pipering_mesh is set: "
-     "auto (the module below), mesh_lines (to all of a line of the mesh, one dimension after the "
-     "other; without a mesh: the module below), off (likewise)",
-     barriers, &mca_coll_pipering_component.barrier, MCA_COLL_PIPERING_AUTO},
-    {"block_model",
-     "How the block size is chosen: search (least modelled time) or equation2 (closed "
-     "form of the paper, corrected); block_size takes the place of both",
-     models, &vars.block_model, MCA_COLL_PIPERING_MODEL_SEARCH},
+/* Those that no plan depends on. */
+static const mca_common_irregular_variable_t variables[] = {
+    {.name = "priority", .kind = MCA_COMMON_IRREGULAR_INT, .storage = &mca_coll_pipering.priority,
+     .preset = 45, .most = 100, .level = MCA_COMMON_IRREGULAR_LEVEL_USE, .once = true,
+     .local = true, .zero = "the component is not used",
+     .help = "Priority of the component, above han (35) and tuned (30) by default"},
+    {.name = "verbose", .kind = MCA_COMMON_IRREGULAR_INT,
+     .storage = &mca_coll_pipering.process.verbose, .most = 100,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .local = true, .zero = "silent",
+     .help = "1: a line about each call of rank 0; 2 and more: of every rank"},
+    {.name = "barrier_algorithm", .kind = MCA_COMMON_IRREGULAR_CHOICE,
+     .storage = &mca_coll_pipering.barrier, .values = barriers, .preset = MCA_COLL_PIPERING_AUTO,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_FORCE,
+     .help = "Algorithm of MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init where coll_pipering_mesh "
+             "is set: auto (the module below), mesh_lines (to all of a line of the mesh, one "
+             "dimension after the other; without a mesh: the module below), off (likewise)"},
+    {.name = "ring_buffer_budget", .kind = MCA_COMMON_IRREGULAR_SIZE, .unit = "bytes",
+     .storage = &mca_coll_pipering.directory.budget, .most = MCA_COLL_PIPERING_SIZE_MOST,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE,
+     .zero = "an eighth of what is free in backing_directory, up to 2 MiB a process",
+     .help = "Shared memory that the ring buffers of a job may take on a node; each process has an "
+             "equal share, and sends messages where that is used up"},
+    {.name = "fixed_point_sum", .kind = MCA_COMMON_IRREGULAR_SWITCH,
+     .storage = &mca_coll_pipering.fixed_point_sum, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE,
+     .help = "MPI_Allreduce and MPI_Reduce add float, double and complex values of these (MPI_SUM) "
+             "in fixed point, so that the result depends on the values alone; 2.25 times the bytes "
+             "(float: 3.25)"},
+    {.name = "backing_directory", .kind = MCA_COMMON_IRREGULAR_STRING,
+     .storage = &backing_directory, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true,
+     .local = true,
+     .help = "Directory for ring buffers in shared memory, a file for each process that receives "
+             "through any"},
+    {.name = "mesh", .kind = MCA_COMMON_IRREGULAR_STRING, .storage = &mesh,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true,
+     .help = "Network without a switch: 4x4x2 or 4tx4t (extents, t: a closed dimension; nodes in "
+             "the order of their lowest ranks, the last dimension first; or ranks, if there are as "
+             "many), @FILE (a line \"extents 4x4t\", then \"HOST 0 3\" for each node), cartesian "
+             "(communicators with a Cartesian topology are wired like it); empty: there are "
+             "switches"},
+    {.name = "machine", .kind = MCA_COMMON_IRREGULAR_STRING, .storage = &machine,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true, .local = true,
+     .help = "File that describes links and processors, as pipering-tune writes it; must say the "
+             "same on all nodes. Empty: what adapters say"},
+    {.name = "processors", .kind = MCA_COMMON_IRREGULAR_NUMBER, .unit = "processors",
+     .storage = &mca_coll_pipering.process.processors, .most = 1e6,
+     .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT, .once = true, .local = true,
+     .zero = "those that processes may use",
+     .help = "Processors that this node has for the job, where nodes share those of one machine"},
 };
 
-static const struct {
-    const char *name, *help, *zero;
-    size_t *storage;
-    size_t most, preset;
-} sizes[] = {
-    {"block_size", "Size of a block, and of a packet of a permuted exchange",
-     "chosen by block_model; packets of 16384",
-     &vars.block_size, MCA_COLL_PIPERING_SIZE_MOST, 0},
-    {"min_total", "Calls about fewer bytes than this in all go to the module below, unless "
-                  "an algorithm is forced",
-     "the model alone decides", &mca_coll_pipering_component.min_total,
-     MCA_COLL_PIPERING_SIZE_MOST, MCA_COLL_PIPERING_MIN_TOTAL},
-    {"rounds_max_total",
-     "Calls about more bytes than this in all are never exchanges in rounds, since a rank may need "
-     "as much memory",
-     "none is", &vars.rounds_max_total, MCA_COLL_PIPERING_SIZE_MOST,
-     MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL},
-    {"rounds_packed",
-     "In an exchange in rounds contributions of up to so many bytes go together, larger ones "
-     "alone",
-     "each goes alone", &vars.rounds_packed, MCA_COLL_PIPERING_SIZE_MOST,
-     MCA_COLL_PIPERING_ROUNDS_PACKED},
-    {"ring_buffer_size",
-     "Size of a ring buffer in shared memory, rounded down to a multiple of 4096; blocks of up to "
-     "half of it fit, larger ones go as messages. Smaller where the budget is small, but not "
-     "below 65536",
-     "all blocks go as messages", &vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
-     MCA_COLL_PIPERING_RING_BUFFER_SIZE},
-    {"ring_buffer_budget",
-     "Shared memory that the ring buffers of a job may take on a node; each process has an equal "
-     "share, and sends messages where that is used up",
-     "an eighth of what is free in backing_directory, up to 2 MiB a process",
-     &mca_coll_pipering_component.directory.budget, MCA_COLL_PIPERING_SIZE_MOST, 0},
-};
-
-static const struct {
-    const char *name, *help;
-    bool *storage;
-    bool preset;
-} switches[] = {
-    {"fixed_point_sum", "MPI_Allreduce and MPI_Reduce add float, double and complex values of "
-                        "these (MPI_SUM) in fixed point, so that the result depends on the values "
-                        "alone; 2.25 times the bytes (float: 3.25)",
-     &mca_coll_pipering_component.fixed_point_sum, false},
-};
-
-#define WINDOW_MOST 4096
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Most algorithms that a collective may have, with auto and off. */
@@ -122,14 +90,14 @@ static const struct {
 static void register_algorithm(mca_common_irregular_vars_t *all,
                                mca_coll_pipering_collective_t collective)
 {
+    static char names[MCA_COLL_PIPERING_COLLECTIVES][32];
     const mca_coll_pipering_collective_row_t *about = mca_coll_pipering_collective_row(collective);
-    mca_base_var_enum_value_t values[ALGORITHMS_MOST] = {{MCA_COLL_PIPERING_AUTO, "auto"}};
+    mca_common_irregular_value_t values[ALGORITHMS_MOST] = {{MCA_COLL_PIPERING_AUTO, "auto"}};
     const char *blocking = about->name[MCA_COLL_PIPERING_BLOCKING];
     const char *nonblocking = about->name[MCA_COLL_PIPERING_NONBLOCKING];
     const char *persistent = about->name[MCA_COLL_PIPERING_PERSISTENT];
-    int *storage = &mca_coll_pipering_component.algorithm[collective];
     const mca_coll_pipering_row_t *row = NULL;
-    char name[64], help[2048];
+    char help[2048];
     int count = 1;
 
     size_t length = (size_t) snprintf(help, sizeof(help),
@@ -138,110 +106,23 @@ static void register_algorithm(mca_common_irregular_vars_t *all,
                                       toupper(blocking[0]), blocking + 1, toupper(nonblocking[0]),
                                       nonblocking + 1, toupper(persistent[0]), persistent + 1);
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
-        values[count++] = (mca_base_var_enum_value_t){(int) row->algorithm, row->value};
+        values[count++] = (mca_common_irregular_value_t){(int) row->algorithm, row->value};
         length += (size_t) snprintf(help + length, sizeof(help) - length, "%s (%s), ", row->value,
                                     row->help);
     }
-    values[count++] = (mca_base_var_enum_value_t){MCA_COLL_PIPERING_OFF, "off"};
-    values[count] = (mca_base_var_enum_value_t){0, NULL};
+    values[count++] = (mca_common_irregular_value_t){MCA_COLL_PIPERING_OFF, "off"};
+    values[count] = (mca_common_irregular_value_t){0, NULL};
     (void) snprintf(help + length, sizeof(help) - length, "off (always the module below)");
-    (void) snprintf(name, sizeof(name), "%s_algorithm", blocking);
-    *storage = MCA_COLL_PIPERING_AUTO;
-    mca_common_irregular_choice(all, name, help, values, storage);
-}
-
-static void register_tables(mca_common_irregular_vars_t *all)
-{
-    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
-        register_algorithm(all, (mca_coll_pipering_collective_t) i);
-    }
-    for (size_t i = 0; i < COUNT(choices); ++i) {
-        *choices[i].storage = choices[i].preset;
-        mca_common_irregular_choice(all, choices[i].name, choices[i].help, choices[i].values,
-                                    choices[i].storage);
-    }
-    for (size_t i = 0; i < COUNT(sizes); ++i) {
-        *sizes[i].storage = sizes[i].preset;
-        mca_common_irregular_size(all, sizes[i].name, sizes[i].help, sizes[i].zero, sizes[i].most,
-                                  sizes[i].storage);
-    }
-    for (size_t i = 0; i < COUNT(switches); ++i) {
-        *switches[i].storage = switches[i].preset;
-        mca_common_irregular_switch(all, switches[i].name, switches[i].help, switches[i].storage);
-    }
-}
-
-static void register_ints(mca_common_irregular_vars_t *all)
-{
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
-
-    component->priority = 45;
-    mca_common_irregular_int(all, "priority",
-                             "Priority of the component, above han (35) and tuned (30) by default",
-                             NULL, "the component is not used", 0, MCA_BASE_VAR_SCOPE_READONLY,
-                             100, &component->priority);
-    component->process.verbose = 0;
-    mca_common_irregular_int(all, "verbose",
-                             "1: a line about each call of rank 0; 2 and more: of every rank", NULL,
-                             "silent", MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_LOCAL, 100,
-                             &component->process.verbose);
-    vars.window = 0;
-    mca_common_irregular_int(all, "window",
-                             "Blocks that a rank may be ahead of the next one in the ring, and "
-                             "receives posted ahead; 1 counts as 2",
-                             "blocks", "chosen from the block size",
-                             MCA_BASE_VAR_FLAG_SETTABLE, MCA_BASE_VAR_SCOPE_ALL_EQ, WINDOW_MOST,
-                             &vars.window);
-}
-
-static void register_directory(mca_common_irregular_vars_t *all)
-{
-    mca_common_irregular_directory_t *directory = &mca_coll_pipering_component.directory;
-
-    vars.backing_directory = (char *) mca_common_irregular_default_base();
-    mca_common_irregular_string(all, "backing_directory",
-                                "Directory for ring buffers in shared memory, a file for each "
-                                "process that receives through any",
-                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.backing_directory);
-    directory->owner = all->owner;
-    directory->base = NULL == vars.backing_directory ? "" : vars.backing_directory;
-}
-
-/* Not one of those that can be set at any time: what it declares is read once. */
-static void register_mesh(mca_common_irregular_vars_t *all)
-{
-    vars.mesh = "";
-    mca_common_irregular_string(all, "mesh",
-                                "Network without a switch: 4x4x2 or 4tx4t (extents, t: a closed "
-                                "dimension; nodes in the order of their lowest ranks, the last "
-                                "dimension first; or ranks, if there are as many), @FILE (a line "
-                                "\"extents 4x4t\", then \"HOST 0 3\" for each node), cartesian "
-                                "(communicators with a Cartesian topology are wired like it); "
-                                "empty: there are switches",
-                                0, MCA_BASE_VAR_SCOPE_ALL_EQ, &vars.mesh);
-    mca_coll_pipering_component.process.mesh = vars.mesh;
-}
-
-/* Read once, by the first call of a job that wants to know what links cost. */
-static void register_machine(mca_common_irregular_vars_t *all)
-{
-    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
-
-    vars.machine = "";
-    mca_common_irregular_string(all, "machine",
-                                "File that describes links and processors, as pipering-tune writes "
-                                "it; must say the same on all nodes. Empty: what adapters say",
-                                0, MCA_BASE_VAR_SCOPE_LOCAL, &vars.machine);
-    process->machine = vars.machine;
-    vars.processors = 0;
-    mca_common_irregular_equal_t *equal = all->equal;
-    all->equal = NULL; /* nodes may differ */
-    mca_common_irregular_cost(all, "processors",
-                              "Processors that this node has for the job, where nodes share those "
-                              "of one machine", "processors", "those that processes may use",
-                              &vars.processors);
-    all->equal = equal;
-    process->processors = vars.processors;
+    (void) snprintf(names[collective], sizeof(names[collective]), "%s_algorithm", blocking);
+    const mca_common_irregular_variable_t variable
+        = {.name = names[collective],
+           .kind = MCA_COMMON_IRREGULAR_CHOICE,
+           .storage = &mca_coll_pipering.algorithm[collective],
+           .values = values,
+           .preset = MCA_COLL_PIPERING_AUTO,
+           .level = MCA_COMMON_IRREGULAR_LEVEL_FORCE,
+           .help = help};
+    mca_common_irregular_register(all, &variable, 1);
 }
 
 /* ---- variables that are gone ---- */
@@ -297,7 +178,7 @@ const char *mca_coll_pipering_reason_name(mca_coll_pipering_reason_t reason)
     return reason_names[reason];
 }
 
-#define COUNTERS mca_coll_pipering_component.process.counters
+#define COUNTERS mca_coll_pipering.process.counters
 
 static const struct {
     const char *name, *help;
@@ -343,65 +224,25 @@ static void register_counters(mca_common_irregular_vars_t *all)
     }
 }
 
-int mca_coll_pipering_params_register(void)
+void mca_coll_pipering_params_register(mca_common_irregular_vars_t *all)
 {
-    mca_common_irregular_vars_t all
-        = {.component = &mca_coll_pipering_component.super.collm_version,
-           .equal = &mca_coll_pipering_component.process.equal,
-           .owner = "pipering",
-           .experts = experts};
-
-    all.equal->count = 0;
-
-    register_ints(&all);
-    register_tables(&all);
-    register_directory(&all);
-    register_mesh(&all);
-    register_machine(&all);
-    mca_common_irregular_gone(&all, gone, COUNT(gone));
-    register_counters(&all);
-    mca_coll_pipering_verdict_register(all.component);
-    mca_coll_pipering_exchange_params_register(&all);
-    mca_common_irregular_complain(&all);
-    return OMPI_SUCCESS;
-}
-
-/* A tool may have written anything since the variables were registered. */
-static size_t in_range(size_t value, size_t most, size_t otherwise)
-{
-    return value <= most ? value : otherwise;
-}
-
-static size_t size_of(size_t value)
-{
-    return in_range(value, MCA_COLL_PIPERING_SIZE_MOST, 0);
-}
-
-/* Whole pages. */
-static size_t ring_buffer_size(void)
-{
-    const size_t size = in_range(vars.ring_buffer_size, MCA_COLL_PIPERING_SIZE_MOST,
-                                 MCA_COLL_PIPERING_RING_BUFFER_SIZE);
-
-    return size & ~(size_t) 4095;
-}
-
-size_t mca_coll_pipering_block_size(void)
-{
-    return size_of(vars.block_size);
+    backing_directory = (char *) mca_common_irregular_default_base();
+    mesh = machine = "";
+    for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
+        register_algorithm(all, (mca_coll_pipering_collective_t) i);
+    }
+    mca_common_irregular_register(all, mca_coll_pipering_variables, MCA_COLL_PIPERING_PARAMS);
+    mca_common_irregular_register(all, variables, COUNT(variables));
+    mca_common_irregular_gone(all, gone, COUNT(gone));
+    register_counters(all);
+    mca_coll_pipering.directory.owner = all->owner;
+    mca_coll_pipering.directory.base = NULL == backing_directory ? "" : backing_directory;
+    mca_coll_pipering.process.mesh = mesh;
+    mca_coll_pipering.process.machine = machine;
 }
 
 mca_coll_pipering_params_t
 mca_coll_pipering_params_now(mca_coll_pipering_collective_t collective)
 {
-    return (mca_coll_pipering_params_t){
-        .algorithm = mca_coll_pipering_component.algorithm[collective],
-        .block_model = vars.block_model,
-        .window = (int) in_range((size_t) vars.window, WINDOW_MOST, 0),
-        .block_size = size_of(vars.block_size),
-        .min_total = size_of(mca_coll_pipering_component.min_total),
-        .rounds_max_total = size_of(vars.rounds_max_total),
-        .rounds_packed = size_of(vars.rounds_packed),
-        .ring_buffer_size = ring_buffer_size(),
-    };
+    return mca_coll_pipering_params_in_range(mca_coll_pipering.algorithm[collective]);
 }

@@ -27,35 +27,24 @@ static inline int call_below(const void *sbuf, void *rbuf, int count, struct omp
     return rc;
 }
 
-/* What is not small. */
-__opal_attribute_noinline__
-static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-                          struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
-                          mca_coll_pipering_module_t *module)
-{
-    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
-                                                     .dtype = dtype, .op = op, .root = root};
-
-    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_REDUCE,
-                                               MCA_COLL_PIPERING_BLOCKING, module, NULL);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return call_below(sbuf, rbuf, count, dtype, op, root, comm, module);
-}
-
 int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
                              struct ompi_op_t *op, int root, struct ompi_communicator_t *comm,
                              mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
-    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_REDUCE,
-                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
-                                 module)) {
-        return call_below(sbuf, rbuf, count, dtype, op, root, comm, module);
+    if (!mca_coll_pipering_passes(MCA_COLL_PIPERING_REDUCE,
+                                  mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                  module)) {
+        const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                         .dtype = dtype, .op = op, .root = root};
+        const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_REDUCE,
+                                                   MCA_COLL_PIPERING_BLOCKING, module, NULL);
+        if (OMPI_ERR_NOT_SUPPORTED != rc) {
+            return rc;
+        }
     }
-    return serve_blocking(sbuf, rbuf, count, dtype, op, root, comm, module);
+    return call_below(sbuf, rbuf, count, dtype, op, root, comm, module);
 }
 
 int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,

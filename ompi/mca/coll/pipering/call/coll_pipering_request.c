@@ -45,7 +45,8 @@ static void hold(mca_coll_pipering_request_t *request, bool hold)
     }
 }
 
-int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request)
+/* Keeps what the user may free once the call has returned. */
+static int keep(mca_coll_pipering_request_t *request)
 {
     mca_coll_pipering_layout_t *recv = &request->call.recv;
     const size_t bytes = (size_t) ompi_comm_size(request->super.comm) * sizeof(int);
@@ -112,34 +113,10 @@ static int tags_wanted(const mca_coll_pipering_request_t *request)
     return mca_coll_pipering_in_rounds(plan->row) ? 1 : tags_of(plan);
 }
 
-void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request)
-{
-    request->tag = mca_common_irregular_task_tags(request->super.comm, tags_wanted(request),
-                                               request->super.nonblocking);
-}
-
 /* ---- what the stream of a call shows ---- */
 
-/* The route whose stream shows it: the last, which combines nothing if any does. */
-static const mca_coll_pipering_route_t *clocked_route(const mca_coll_pipering_request_t *request)
-{
-    return &request->plan->route[request->plan->pipes - 1];
-}
-
-/* Its link from another node, -1: there is none. */
-static int clocked_link(const mca_coll_pipering_request_t *request)
-{
-    const mca_coll_pipering_route_t *route = clocked_route(request);
-
-    for (int i = 0; i < route->ins; ++i) {
-        if (!route->in[i].local) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-int mca_coll_pipering_request_watch(mca_coll_pipering_request_t *request)
+/* Watches how fast the stream of a blocking call comes, if that is to be known. */
+static int watch(mca_coll_pipering_request_t *request)
 {
     bool agrees;
 
@@ -156,14 +133,10 @@ int mca_coll_pipering_request_watch(mca_coll_pipering_request_t *request)
 /* Keeps what this rank saw of the stream that came in from another node, if one did. */
 static void note_stream(const mca_coll_pipering_request_t *request)
 {
-    const int link = 0 < request->clock.least ? clocked_link(request) : -1;
+    const double bytes = mca_coll_pipering_request_clocked(request);
 
-    if (0 <= link) {
-        const mca_coll_pipering_volume_t volume = clocked_route(request)->in[link].volume;
-        mca_coll_pipering_stream_note(request->call.context, request->clock.least,
-                                      (double) volume.bytes
-                                          * (double) request->plan->key.sizes.unit
-                                          / (double) volume.blocks);
+    if (0 < bytes) {
+        mca_coll_pipering_stream_note(request->call.context, request->clock.least, bytes);
     }
 }
 
@@ -181,46 +154,6 @@ static bool spread(mca_coll_pipering_request_t *request, int *rc)
 
 /* ---- the life of a request ---- */
 
-static const mca_coll_pipering_pipe_t *find_pipe(const mca_coll_pipering_request_t *request, int i)
-{
-    const mca_coll_pipering_pipe_t *pipe = 0 > i ? NULL : request->first;
-
-    for (; 0 < i; --i) {
-        pipe = pipe->next;
-    }
-    return pipe;
-}
-
-int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
-                                  mca_coll_pipering_pipe_args_t args)
-{
-    const mca_coll_pipering_plan_t *call = request->plan;
-    mca_coll_pipering_pipe_t *pipe;
-
-    args.caller = &request->caller;
-    args.bytes = call->bytes;
-    args.largest = call->largest;
-    args.some = call->some;
-    args.block_size = call->block_size;
-    args.route = &call->route[request->pipes];
-    args.gate = find_pipe(request, args.route->gate);
-    args.window = call->window;
-    args.collective = (int) call->key.collective;
-    args.tag = request->tag;
-    if (request->shows && args.route == clocked_route(request)) {
-        args.clock = &request->clock;
-        args.clocked = clocked_link(request);
-    }
-    mca_coll_pipering_request_share(request, &args);
-    const int rc = mca_coll_pipering_pipe_new(request->super.comm, &args, &pipe);
-    if (OMPI_SUCCESS == rc) {
-        *(NULL == request->first ? &request->first : &request->last->next) = pipe;
-        request->last = pipe;
-        ++request->pipes;
-    }
-    return rc;
-}
-
 /* Drops the schedule, or the pipelines, of a run. */
 static void drop_run(mca_coll_pipering_request_t *request)
 {
@@ -237,19 +170,19 @@ static void drop_run(mca_coll_pipering_request_t *request)
                                    &request->call.recv, pending);
 }
 
-static int ensure_plan(mca_coll_pipering_request_t *request)
-{
-    return NULL != request->plan ? OMPI_SUCCESS
-                                 : mca_coll_pipering_plan_get(request->call.context, &request->key,
-                                                              NULL, &request->plan);
-}
-
 /* Makes the pipelines of a call whose data only moves. */
 static int begin_copies(mca_coll_pipering_request_t *request)
 {
-    const mca_coll_pipering_call_t *call = &request->call;
+    mca_coll_pipering_call_t *call = &request->call;
     int rc = OMPI_SUCCESS;
 
+    mca_coll_pipering_layout_init(&call->recv, request->plan->largest / call->sizes.scale);
+    if (!call->in_place) {
+        mca_coll_pipering_layout_init(&call->send, call->send.count);
+    }
+    if (mca_coll_pipering_in_rounds(request->plan->row)) {
+        return mca_coll_pipering_request_schedule(request);
+    }
     for (int i = 0; OMPI_SUCCESS == rc && i < request->plan->pipes; ++i) {
         const mca_coll_pipering_pipe_args_t pipe = {.unit = MCA_COLL_PIPERING_BYTES,
                                                     .send = call->in_place ? NULL : &call->send,
@@ -259,28 +192,18 @@ static int begin_copies(mca_coll_pipering_request_t *request)
     return rc;
 }
 
-static int begin(mca_coll_pipering_request_t *request)
-{
-    mca_coll_pipering_call_t *call = &request->call;
-
-    if (NULL != call->op) {
-        return mca_coll_pipering_request_reduce(request);
-    }
-    mca_coll_pipering_layout_init(&call->recv, request->plan->largest / call->sizes.scale);
-    if (!call->in_place) {
-        mca_coll_pipering_layout_init(&call->send, call->send.count);
-    }
-    return mca_coll_pipering_in_rounds(request->plan->row)
-               ? mca_coll_pipering_request_schedule(request)
-               : begin_copies(request);
-}
-
+/* Makes the plan, if there is none yet, and what the call goes by; asks for what is to come. */
 static int begin_run(mca_coll_pipering_request_t *request)
 {
-    int rc = ensure_plan(request);
+    int rc = OMPI_SUCCESS;
 
+    if (NULL == request->plan) {
+        rc = mca_coll_pipering_plan_get(request->call.context, &request->key, NULL,
+                                        &request->plan);
+    }
     if (OMPI_SUCCESS == rc) {
-        rc = begin(request);
+        rc = NULL == request->call.op ? begin_copies(request)
+                                      : mca_coll_pipering_request_reduce(request);
     }
     if (OMPI_SUCCESS != rc) {
         drop_run(request);
@@ -389,32 +312,22 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 }
 
 /* Begins at once if the communicator is set up, and its ranks are alike. */
-static int begin_now(mca_coll_pipering_request_t *request)
-{
-    const mca_coll_pipering_setup_t *setup = request->call.context->setup;
-
-    if (!mca_coll_pipering_setup_ready(setup)
-        || MCA_COLL_PIPERING_TAKEN != mca_coll_pipering_setup_judge(setup)) {
-        return OMPI_SUCCESS;
-    }
-    const int rc = begin_run(request);
-    int progress = 0;
-    if (OMPI_SUCCESS == rc && NULL != request->scheduled) {
-        (void) mca_common_irregular_schedule_move(&request->scheduled->schedule, &progress);
-    } else if (OMPI_SUCCESS == rc) {
-        (void) mca_coll_pipering_pipe_progress(request->first);
-    }
-    return rc;
-}
-
-static int start(mca_common_irregular_task_t *task)
+static int start_request(mca_common_irregular_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
+    const mca_coll_pipering_setup_t *setup = request->call.context->setup;
+    int progress = 0;
 
-    if (NULL != request->caller.name) {
-        const int rc = begin_now(request);
+    if (NULL != request->caller.name && mca_coll_pipering_setup_ready(setup)
+        && MCA_COLL_PIPERING_TAKEN == mca_coll_pipering_setup_judge(setup)) {
+        const int rc = begin_run(request);
         if (OMPI_SUCCESS != rc) {
             return rc;
+        }
+        if (NULL != request->scheduled) {
+            (void) mca_common_irregular_schedule_move(&request->scheduled->schedule, &progress);
+        } else {
+            (void) mca_coll_pipering_pipe_progress(request->first);
         }
     }
     mca_common_irregular_task_activate(task);
@@ -424,17 +337,15 @@ static int start(mca_common_irregular_task_t *task)
     return OMPI_SUCCESS;
 }
 
-static const mca_common_irregular_task_kind_t request_kind = {.start = start, .advance = advance};
+static const mca_common_irregular_task_kind_t request_kind = {.start = start_request,
+                                                               .advance = advance};
 
-mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
-                                                           const mca_coll_pipering_key_t *key)
+/* Of one that only sets up a communicator there is no key. */
+static void init(mca_coll_pipering_request_t *request, const mca_coll_pipering_call_t *call,
+                 const mca_coll_pipering_key_t *key)
 {
-    mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
     ompi_communicator_t *comm = call->context->comm;
 
-    if (NULL == request) {
-        return NULL;
-    }
     request->call = *call;
     request->caller = (mca_common_irregular_caller_t){.owner = "pipering", .comm = comm};
     if (NULL != key) {
@@ -447,7 +358,34 @@ mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_piperi
     request->first = NULL;
     request->scheduled = NULL;
     mca_common_irregular_task_init(&request->super, &request_kind, comm,
-                                MCA_COLL_PIPERING_PERSISTENT == call->form);
+                                   MCA_COLL_PIPERING_PERSISTENT == call->form);
     request->super.nonblocking = MCA_COLL_PIPERING_BLOCKING != call->form;
-    return request;
+}
+
+int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
+                                  const mca_coll_pipering_key_t *key,
+                                  mca_coll_pipering_plan_t *plan,
+                                  mca_coll_pipering_request_t **made)
+{
+    mca_coll_pipering_request_t *request = OBJ_NEW(mca_coll_pipering_request_t);
+
+    *made = request;
+    if (NULL == request) {
+        if (NULL != plan) {
+            mca_coll_pipering_plan_release(plan);
+        }
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    init(request, call, key);
+    request->plan = plan;
+    if (NULL == key) {
+        return OMPI_SUCCESS;
+    }
+    request->tag = mca_common_irregular_task_tags(request->super.comm, tags_wanted(request),
+                                                  request->super.nonblocking);
+    const int rc = request->super.nonblocking ? keep(request) : watch(request);
+    if (OMPI_SUCCESS != rc) {
+        mca_common_irregular_task_free(&request->super);
+    }
+    return rc;
 }

@@ -66,36 +66,23 @@ OBJ_CLASS_DECLARATION(mca_coll_pipering_request_t);
 
 /**
  * A request for a call that is planned by `key`, or, with a key of NULL, for the setup of its
- * communicator alone; NULL: no memory. A persistent one is left to the user to start.
+ * communicator alone. It takes `plan` over, which may be NULL before the communicator is set up.
+ * All ranks must come here in the same call, whatever becomes of it on one of them, where MPI has
+ * their calls in order: here a request gets its tags, and starts of persistent ones are in none.
+ * One that is not blocking keeps what the user may free once the call has returned: communicator,
+ * types and operation are held, counts and displacements copied. OMPI_ERR_OUT_OF_RESOURCE: no
+ * memory, and the plan is released.
  * When it starts it makes its plan if it has none and the communicator is set up, takes
- * memory, and sends what it can.
+ * memory, and sends what it can. A persistent one is left to the user to start.
  */
-mca_coll_pipering_request_t *mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
-                                                           const mca_coll_pipering_key_t *key);
-
-/**
- * Gives a request its tags, as many as its plan needs, or without one its collective may
- * need. All ranks must come here in the same call, whatever becomes of it on one of them,
- * where MPI has their calls in order: starts of persistent requests are in none.
- */
-void mca_coll_pipering_request_take_tags(mca_coll_pipering_request_t *request);
-
-/**
- * A request keeps what the user may free once the call has returned: communicator, types and
- * operation are held, counts and displacements copied. OMPI_ERR_OUT_OF_RESOURCE: nothing is
- * held.
- */
-int mca_coll_pipering_request_keep(mca_coll_pipering_request_t *request);
-
-/**
- * Watches how fast the stream of a blocking call comes, if that is to be known: before it starts,
- * on all ranks. OMPI_ERR_OUT_OF_RESOURCE: no memory.
- */
-int mca_coll_pipering_request_watch(mca_coll_pipering_request_t *request);
+int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
+                                  const mca_coll_pipering_key_t *key,
+                                  mca_coll_pipering_plan_t *plan,
+                                  mca_coll_pipering_request_t **made);
 
 /**
  * Adds a pipeline to a request that begins, for the next route of its plan; `args` with unit,
- * layouts and combine, the rest is filled in.
+ * layouts and combine, the rest is filled in (coll_pipering_request_pipes.c).
  */
 int mca_coll_pipering_request_add(mca_coll_pipering_request_t *request,
                                   mca_coll_pipering_pipe_args_t args);
@@ -112,12 +99,8 @@ int mca_coll_pipering_request_reduce(mca_coll_pipering_request_t *request);
  */
 int mca_coll_pipering_request_schedule(mca_coll_pipering_request_t *request);
 
-/**
- * Says in `args` whether links inside the node of the request's next pipeline may go through
- * ring buffers (coll_pipering_share.c).
- */
-void mca_coll_pipering_request_share(mca_coll_pipering_request_t *request,
-                                     mca_coll_pipering_pipe_args_t *args);
+/** The bytes a block that came in over the link whose stream is clocked; 0: none did. */
+double mca_coll_pipering_request_clocked(const mca_coll_pipering_request_t *request);
 
 END_C_DECLS
 

@@ -14,36 +14,24 @@
 
 #include "coll_pipering_calls.h"
 
-/* What is not small. */
-__opal_attribute_noinline__
-static int serve_blocking(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-                          struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                          mca_coll_pipering_module_t *module)
-{
-    const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
-                                                     .dtype = dtype, .op = op};
-
-    const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
-                                               MCA_COLL_PIPERING_BLOCKING, module, NULL);
-    if (OMPI_ERR_NOT_SUPPORTED != rc) {
-        return rc;
-    }
-    return module->previous.scan(sbuf, rbuf, count, dtype, op, comm, module->previous.scan_module);
-}
-
 int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
                            struct ompi_op_t *op, struct ompi_communicator_t *comm,
                            mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
-    if (mca_coll_pipering_passes(MCA_COLL_PIPERING_SCAN,
-                                 mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
-                                 module)) {
-        return module->previous.scan(sbuf, rbuf, count, dtype, op, comm,
-                                     module->previous.scan_module);
+    if (!mca_coll_pipering_passes(MCA_COLL_PIPERING_SCAN,
+                                  mca_coll_pipering_bytes_of((size_t) count, dtype), comm,
+                                  module)) {
+        const mca_coll_pipering_reduction_t reduction = {.sbuf = sbuf, .rbuf = rbuf, .count = count,
+                                                         .dtype = dtype, .op = op};
+        const int rc = mca_coll_pipering_reduction(&reduction, MCA_COLL_PIPERING_SCAN,
+                                                   MCA_COLL_PIPERING_BLOCKING, module, NULL);
+        if (OMPI_ERR_NOT_SUPPORTED != rc) {
+            return rc;
+        }
     }
-    return serve_blocking(sbuf, rbuf, count, dtype, op, comm, module);
+    return module->previous.scan(sbuf, rbuf, count, dtype, op, comm, module->previous.scan_module);
 }
 
 int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,

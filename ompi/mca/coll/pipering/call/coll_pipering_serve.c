@@ -23,30 +23,6 @@
 #include "ompi/op/op.h"
 #include "opal/util/output.h"
 
-void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_communicator_t *comm,
-                                     mca_coll_pipering_reason_t reason)
-{
-    mca_coll_pipering_process_t *process = &mca_coll_pipering_component.process;
-    char bytes[32] = "";
-
-    mca_common_irregular_count(&process->counters.fallback[reason], 1);
-    if (mca_coll_pipering_is_verbose(process, comm)) {
-        if (MCA_COLL_PIPERING_NO_TOTAL != total) {
-            snprintf(bytes, sizeof(bytes), "%zu bytes, ", total);
-        }
-        opal_output(process->output, "coll/pipering: %s on %s: %sleft to the module below: %s",
-                    name, comm->c_name, bytes, mca_coll_pipering_reason_text(reason));
-    }
-}
-
-int mca_coll_pipering_decline(mca_coll_pipering_context_t *context, const char *name,
-                              size_t total, mca_coll_pipering_reason_t reason)
-{
-    mca_coll_pipering_note_fallback(name, total, context->comm, reason);
-    mca_coll_pipering_note_left(context, reason);
-    return OMPI_ERR_NOT_SUPPORTED;
-}
-
 static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                       const mca_coll_pipering_params_t *params)
 {
@@ -59,17 +35,10 @@ static mca_coll_pipering_key_t key_of(const mca_coll_pipering_call_t *call,
                                      .sizes = call->sizes};
 }
 
-static int decline(const mca_coll_pipering_call_t *call, mca_coll_pipering_reason_t reason)
-{
-    return mca_coll_pipering_decline(
-        call->context, mca_coll_pipering_collective_row(call->collective)->name[call->form],
-        call->total, reason);
-}
-
 /* Judges a call by variables and size, before the communicator is looked at. */
 static mca_coll_pipering_reason_t judge_size(const mca_coll_pipering_call_t *call)
 {
-    if (MCA_COLL_PIPERING_OFF == mca_coll_pipering_component.algorithm[call->collective]) {
+    if (MCA_COLL_PIPERING_OFF == mca_coll_pipering.algorithm[call->collective]) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
     return mca_coll_pipering_is_small(call->collective, call->total)
@@ -87,15 +56,13 @@ static int ensure_setup(mca_coll_pipering_context_t *context)
 static int wait_for_setup(mca_coll_pipering_context_t *context)
 {
     const mca_coll_pipering_call_t call = {.context = context};
+    mca_coll_pipering_request_t *request;
 
     if (mca_coll_pipering_setup_ready(context->setup)) {
         return OMPI_SUCCESS;
     }
-    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(&call, NULL);
-    if (NULL == request) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    return mca_common_irregular_task_run(&request->super);
+    const int rc = mca_coll_pipering_request_new(&call, NULL, NULL, &request);
+    return OMPI_SUCCESS == rc ? mca_common_irregular_task_run(&request->super) : rc;
 }
 
 int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
@@ -109,80 +76,154 @@ int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
     return rc;
 }
 
-/* Leaves a call to the module below, which is faster than the plan. */
-static int leave(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *plan)
+/* ---- whether a call is served ---- */
+
+/* A blocking call, which all ranks make: it may set up the communicator and wait. */
+static int judge_blocking(const mca_coll_pipering_call_t *call,
+                          const mca_coll_pipering_params_t *params,
+                          mca_coll_pipering_reason_t *reason)
 {
-    const int rc = decline(call, plan->reason);
-
-    mca_coll_pipering_plan_release(plan);
-    return rc;
-}
-
-/* Finds the plan of a call on a communicator that is set up; leaves a call that does not pay. */
-static int find_plan(const mca_coll_pipering_call_t *call, const mca_coll_pipering_key_t *key,
-                     mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan)
-{
-    const int rc = mca_coll_pipering_plan_get(call->context, key, recalled, plan);
-
-    return OMPI_SUCCESS == rc && MCA_COLL_PIPERING_TAKEN != (*plan)->reason ? leave(call, *plan)
-                                                                            : rc;
-}
-
-/* ---- blocking calls ---- */
-
-static int run(const mca_coll_pipering_call_t *call, const mca_coll_pipering_params_t *params,
-               mca_coll_pipering_plan_t *recalled)
-{
-    const mca_coll_pipering_key_t key = key_of(call, params);
-    mca_coll_pipering_plan_t *plan;
-
-    int rc = find_plan(call, &key, recalled, &plan);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    mca_coll_pipering_request_t *request = mca_coll_pipering_request_new(call, &key);
-    if (NULL == request) {
-        mca_coll_pipering_plan_release(plan);
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    request->plan = plan;
-    mca_coll_pipering_note_taken(call->context, plan->row->text);
-    mca_coll_pipering_request_take_tags(request);
-    rc = mca_coll_pipering_request_watch(request);
-    if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_task_free(&request->super);
-        return rc;
-    }
-    return mca_common_irregular_task_run(&request->super);
-}
-
-static int serve_blocking(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled)
-{
-    const mca_coll_pipering_reason_t reason = judge_size(call);
     mca_coll_pipering_context_t *context = call->context;
 
-    if (0 == call->total) {
-        mca_coll_pipering_note_taken(context, "no data");
+    *reason = judge_size(call);
+    if (MCA_COLL_PIPERING_TAKEN != *reason) {
         return OMPI_SUCCESS;
     }
-    if (MCA_COLL_PIPERING_TAKEN != reason) {
-        return decline(call, reason);
-    }
-
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
     const int rc = mca_coll_pipering_set_up(context);
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
-    if (MCA_COLL_PIPERING_TAKEN != unlike) {
-        return decline(call, unlike);
+    *reason = mca_coll_pipering_setup_judge(context->setup);
+    if (MCA_COLL_PIPERING_TAKEN == *reason
+        && mca_coll_pipering_is_local(call->collective, params->algorithm,
+                                      mca_coll_pipering_setup_nodes(context->setup))) {
+        *reason = MCA_COLL_PIPERING_FALLBACK_LOCAL;
     }
-    if (mca_coll_pipering_is_local(call->collective, params.algorithm,
-                                   mca_coll_pipering_setup_nodes(context->setup))) {
-        return decline(call, MCA_COLL_PIPERING_FALLBACK_LOCAL);
+    return OMPI_SUCCESS;
+}
+
+/* Bytes from which a pipeline beats trees that pass on whole vectors, on slow links. */
+#define EARLY_LEAST ((size_t) 128 * 1024)
+
+/*
+ * Judges a nonblocking call at once: it must not wait for the setup, and once it has returned
+ * the module below cannot serve it any more. After a blocking call has waited for the setup, on
+ * all ranks at the same place in their sequence of calls, the model judges it as any other.
+ * Before that, gathers are taken whatever their size; of the other calls, for which Open MPI has
+ * pipelines of its own, large ones are.
+ * A call whose order of combining matters must not depend on what was called before, so its size
+ * alone decides: the vector must be long enough for a chain of all ranks.
+ */
+static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *call,
+                                              const mca_coll_pipering_params_t *params)
+{
+    const mca_coll_pipering_context_t *context = call->context;
+    const size_t links = (size_t) ompi_comm_size(context->comm) - 1;
+
+    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS) {
+        return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
-    return run(call, &params, recalled);
+    if (context->set_up) {
+        const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
+        if (MCA_COLL_PIPERING_TAKEN != unlike) {
+            return unlike;
+        }
+    }
+    if (MCA_COLL_PIPERING_AUTO == params->algorithm && call->order_matters) {
+        return call->total < links * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SHORT
+                                                       : MCA_COLL_PIPERING_TAKEN;
+    }
+    if (!context->set_up && !mca_coll_pipering_collective_row(call->collective)->gathers
+        && EARLY_LEAST > call->total && MCA_COLL_PIPERING_AUTO == params->algorithm) {
+        return MCA_COLL_PIPERING_FALLBACK_EARLY;
+    }
+    return judge_size(call);
+}
+
+/*
+ * Finds the plan of a call, or why it is left: where a model was asked, its plan says so, too. A
+ * nonblocking call before the communicator is set up has no plan yet.
+ */
+static int decide(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t *key,
+                  mca_coll_pipering_plan_t *recalled, mca_coll_pipering_plan_t **plan)
+{
+    const bool blocking = MCA_COLL_PIPERING_BLOCKING == call->form;
+    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
+    mca_coll_pipering_context_t *context = call->context;
+    mca_coll_pipering_reason_t reason;
+    int rc = OMPI_SUCCESS;
+
+    *plan = NULL;
+    if (blocking) {
+        rc = judge_blocking(call, &params, &reason);
+    } else {
+        reason = judge_early(call, &params);
+        rc = MCA_COLL_PIPERING_TAKEN == reason ? ensure_setup(context) : OMPI_SUCCESS;
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    *key = key_of(call, &params);
+    key->must_take = !blocking && (!context->set_up || key->order_matters);
+    if (MCA_COLL_PIPERING_TAKEN == reason && context->set_up) {
+        rc = mca_coll_pipering_plan_get(context, key, recalled, plan);
+        if (OMPI_SUCCESS != rc) {
+            return rc;
+        }
+        reason = (*plan)->reason;
+    }
+    if (MCA_COLL_PIPERING_TAKEN == reason) {
+        mca_coll_pipering_note_taken(context, NULL == *plan ? "planned when it starts"
+                                                            : (*plan)->row->text);
+        return OMPI_SUCCESS;
+    }
+    if (NULL != *plan) {
+        mca_coll_pipering_plan_release(*plan);
+    }
+    return mca_coll_pipering_decline(
+        context, mca_coll_pipering_collective_row(call->collective)->name[call->form],
+        call->total, reason);
+}
+
+/* ---- calls ---- */
+
+/* The module below serves a persistent call without data: its request can be started. */
+static int serve_nothing(const mca_coll_pipering_call_t *call, ompi_request_t **handle)
+{
+    if (MCA_COLL_PIPERING_PERSISTENT == call->form) {
+        return OMPI_ERR_NOT_SUPPORTED;
+    }
+    mca_coll_pipering_note_taken(call->context, "no data");
+    if (MCA_COLL_PIPERING_NONBLOCKING == call->form) {
+        *handle = &ompi_request_empty;
+    }
+    return OMPI_SUCCESS;
+}
+
+int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
+                            mca_coll_pipering_module_t *module,
+                            mca_coll_pipering_plan_t *recalled, ompi_request_t **handle)
+{
+    mca_coll_pipering_request_t *request;
+    mca_coll_pipering_plan_t *plan;
+    mca_coll_pipering_key_t key;
+
+    if (module->out_of_memory) {
+        return MPI_ERR_NO_MEM;
+    }
+    if (0 == call->total) {
+        return serve_nothing(call, handle);
+    }
+    int rc = decide(call, &key, recalled, &plan);
+    if (OMPI_SUCCESS == rc) {
+        rc = mca_coll_pipering_request_new(call, &key, plan, &request);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = MCA_COLL_PIPERING_BLOCKING == call->form
+                 ? mca_common_irregular_task_run(&request->super)
+                 : mca_common_irregular_task_hand_out(&request->super, handle);
+    }
+    return mca_common_irregular_mpi_error(rc);
 }
 
 /* ---- coll/mleader's calls ---- */
@@ -227,139 +268,4 @@ int mca_coll_pipering_choose_leaders(mca_common_irregular_module_t *base,
                      .unit = 1,
                      .parts = ompi_comm_size(context->comm)}};
     return answer(&call, found);
-}
-
-/* ---- nonblocking and persistent calls ---- */
-
-/* Bytes from which a pipeline beats trees that pass on whole vectors, on slow links. */
-#define EARLY_LEAST ((size_t) 128 * 1024)
-
-/*
- * Judges a nonblocking call at once: it must not wait for the setup, and once it has returned
- * the module below cannot serve it any more. After a blocking call has waited for the setup, on
- * all ranks at the same place in their sequence of calls, the model judges it as any other.
- * Before that, gathers are taken whatever their size; of the other calls, for which Open MPI has
- * pipelines of its own, large ones are.
- * A call whose order of combining matters must not depend on what was called before, so its size
- * alone decides: the vector must be long enough for a chain of all ranks.
- */
-static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *call,
-                                              const mca_coll_pipering_params_t *params)
-{
-    const mca_coll_pipering_context_t *context = call->context;
-    const size_t links = (size_t) ompi_comm_size(context->comm) - 1;
-
-    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS) {
-        return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
-    }
-    if (context->set_up) {
-        const mca_coll_pipering_reason_t unlike = mca_coll_pipering_setup_judge(context->setup);
-        if (MCA_COLL_PIPERING_TAKEN != unlike) {
-            return unlike;
-        }
-    }
-    if (MCA_COLL_PIPERING_AUTO == params->algorithm && call->order_matters) {
-        return call->total < links * params->min_total ? MCA_COLL_PIPERING_FALLBACK_SHORT
-                                                       : MCA_COLL_PIPERING_TAKEN;
-    }
-    if (!context->set_up && !mca_coll_pipering_collective_row(call->collective)->gathers
-        && EARLY_LEAST > call->total && MCA_COLL_PIPERING_AUTO == params->algorithm) {
-        return MCA_COLL_PIPERING_FALLBACK_EARLY;
-    }
-    return judge_size(call);
-}
-
-/* A request that is not started yet. */
-static int make_request(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled,
-                        mca_coll_pipering_request_t **request)
-{
-    mca_coll_pipering_context_t *context = call->context;
-    const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
-    const mca_coll_pipering_reason_t reason = judge_early(call, &params);
-    mca_coll_pipering_plan_t *plan = NULL;
-
-    if (MCA_COLL_PIPERING_TAKEN != reason) {
-        return decline(call, reason);
-    }
-
-    int rc = ensure_setup(context);
-    if (OMPI_SUCCESS != rc) {
-        return rc;
-    }
-    mca_coll_pipering_key_t key = key_of(call, &params);
-    key.must_take = !context->set_up || key.order_matters;
-    if (context->set_up) {
-        rc = find_plan(call, &key, recalled, &plan);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-    }
-    *request = mca_coll_pipering_request_new(call, &key);
-    if (NULL == *request) {
-        if (NULL != plan) {
-            mca_coll_pipering_plan_release(plan);
-        }
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    (*request)->plan = plan;
-    mca_coll_pipering_note_taken(context, NULL == plan ? "planned when it starts"
-                                                       : plan->row->text);
-    mca_coll_pipering_request_take_tags(*request);
-    rc = mca_coll_pipering_request_keep(*request);
-    if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_task_free(&(*request)->super);
-    }
-    return rc;
-}
-
-static int serve_nonblocking(const mca_coll_pipering_call_t *call,
-                             mca_coll_pipering_plan_t *recalled, ompi_request_t **handle)
-{
-    mca_coll_pipering_request_t *request;
-
-    if (0 == call->total) {
-        mca_coll_pipering_note_taken(call->context, "no data");
-        *handle = &ompi_request_empty;
-        return OMPI_SUCCESS;
-    }
-    const int rc = make_request(call, recalled, &request);
-    return OMPI_SUCCESS == rc ? mca_common_irregular_task_hand_out(&request->super, handle) : rc;
-}
-
-/* The module below serves a call without data: its request can be started like any other. */
-static int serve_persistent(const mca_coll_pipering_call_t *call,
-                            mca_coll_pipering_plan_t *recalled, ompi_request_t **handle)
-{
-    mca_coll_pipering_request_t *request;
-
-    if (0 == call->total) {
-        return OMPI_ERR_NOT_SUPPORTED;
-    }
-    const int rc = make_request(call, recalled, &request);
-    return OMPI_SUCCESS == rc ? mca_common_irregular_task_hand_out(&request->super, handle) : rc;
-}
-
-/* ---- all forms ---- */
-
-static int serve(const mca_coll_pipering_call_t *call, mca_coll_pipering_plan_t *recalled,
-                 ompi_request_t **request)
-{
-    switch (call->form) {
-    case MCA_COLL_PIPERING_BLOCKING:
-        return serve_blocking(call, recalled);
-    case MCA_COLL_PIPERING_NONBLOCKING:
-        return serve_nonblocking(call, recalled, request);
-    default:
-        return serve_persistent(call, recalled, request);
-    }
-}
-
-int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
-                            mca_coll_pipering_module_t *module,
-                            mca_coll_pipering_plan_t *recalled, ompi_request_t **request)
-{
-    if (module->out_of_memory) {
-        return MPI_ERR_NO_MEM;
-    }
-    return mca_common_irregular_mpi_error(serve(call, recalled, request));
 }

@@ -27,14 +27,6 @@
 
 #include "opal/util/output.h"
 
-static bool same_params(const mca_coll_pipering_params_t *a, const mca_coll_pipering_params_t *b)
-{
-    return a->algorithm == b->algorithm && a->block_model == b->block_model
-           && a->window == b->window && a->block_size == b->block_size
-           && a->min_total == b->min_total && a->ring_buffer_size == b->ring_buffer_size
-           && a->rounds_max_total == b->rounds_max_total && a->rounds_packed == b->rounds_packed;
-}
-
 static bool same_counts(const mca_coll_pipering_sizes_t *a, const mca_coll_pipering_sizes_t *b)
 {
     if (a->scale != b->scale || a->parts != b->parts) {
@@ -54,7 +46,7 @@ static bool is_alike(const mca_coll_pipering_key_t *a, const mca_coll_pipering_k
            && a->streamed == b->streamed && a->ordered == b->ordered
            && a->order_matters == b->order_matters && a->root == b->root
            && a->sizes.unit == b->sizes.unit
-           && same_params(&a->params, &b->params);
+           && 0 == memcmp(&a->params, &b->params, sizeof(a->params));
 }
 
 /* Plans of a communicator are kept as long as they are no more bytes than this, but for one. */

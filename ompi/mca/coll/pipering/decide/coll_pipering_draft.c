@@ -119,7 +119,7 @@ void mca_coll_pipering_count_volumes(mca_coll_pipering_draft_t *draft)
 
     plan->in = plan->out = (mca_coll_pipering_volume_t){0, 0};
     plan->in_from_network = 0;
-    if (mca_coll_pipering_in_rounds(plan->row)) {
+    if (NULL != plan->row->volumes) {
         plan->row->volumes(draft);
         return;
     }

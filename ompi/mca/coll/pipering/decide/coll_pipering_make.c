@@ -14,31 +14,8 @@
 
 #include "coll_pipering_draft.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- costs ---- */
-
-/* The least costs, so that none is zero. */
-#define LEAST_ALPHA 1e-7
-#define LEAST_BETA 1e-12
-
-static void bound(mca_coll_pipering_link_cost_t *cost)
-{
-    cost->alpha = fmax(cost->alpha, LEAST_ALPHA);
-    cost->beta = fmax(cost->beta, LEAST_BETA);
-}
-
-mca_coll_pipering_cost_t mca_coll_pipering_cost_of(const mca_coll_pipering_machine_t *machine,
-                                                   double beta, double load)
-{
-    mca_coll_pipering_cost_t cost = mca_coll_pipering_machine_cost(machine, beta, load);
-
-    bound(&cost.net);
-    bound(&cost.local);
-    return cost;
-}
 
 /* ---- memory ---- */
 

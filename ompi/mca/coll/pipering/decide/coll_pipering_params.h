@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "ompi/mca/common/irregular/common_irregular_variable.h"
+
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
 #endif
@@ -32,26 +34,35 @@ typedef enum {
     MCA_COLL_PIPERING_FORMS
 } mca_coll_pipering_form_t;
 
-/** What a call is decided on besides its sizes; must be equal on all ranks. */
+/**
+ * What a call is decided on besides its sizes; equal on all ranks, and a part of the key of a plan.
+ * Compared as bytes, so it has no gaps.
+ */
 typedef struct mca_coll_pipering_params_t {
-    int algorithm;   /**< mca_coll_pipering_algorithm_t */
+    int algorithm;   /**< mca_coll_pipering_algorithm_t; there is a variable for each collective */
     int block_model; /**< mca_coll_pipering_block_model_t */
-    int window;      /**< blocks, 0: chosen from the block size */
+    size_t window;   /**< blocks, 0: chosen from the block size */
     size_t block_size;
     size_t min_total;
-    size_t rounds_max_total;  /**< bytes that gathers in rounds may be about */
-    size_t rounds_packed;     /**< bytes of a contribution that goes with others there */
+    size_t rounds_max_total; /**< bytes that gathers in rounds may be about */
+    size_t rounds_packed;    /**< bytes of a contribution that goes with others there */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
 } mca_coll_pipering_params_t;
 
-/** Values of variables for sizes; a larger one counts as 0. */
-#define MCA_COLL_PIPERING_SIZE_MOST ((size_t) 1 << 30)
+/** Variables that are a part of it, and their values as a user has set them. */
+#define MCA_COLL_PIPERING_PARAMS 7
+extern const mca_common_irregular_variable_t
+    mca_coll_pipering_variables[MCA_COLL_PIPERING_PARAMS];
+extern mca_coll_pipering_params_t mca_coll_pipering_given;
 
-/** Values that hold unless a user says otherwise. */
-#define MCA_COLL_PIPERING_MIN_TOTAL ((size_t) 8192)
-#define MCA_COLL_PIPERING_ROUNDS_MAX_TOTAL ((size_t) 64 << 20)
-#define MCA_COLL_PIPERING_ROUNDS_PACKED ((size_t) 8192)
-#define MCA_COLL_PIPERING_RING_BUFFER_SIZE ((size_t) 512 * 1024)
+/** Values that are in range: of `given`, or the default where a tool has written another one. */
+mca_coll_pipering_params_t mca_coll_pipering_params_in_range(int algorithm);
+
+/** The default of all. */
+mca_coll_pipering_params_t mca_coll_pipering_params_preset(void);
+
+/** Bytes that variables may say. */
+#define MCA_COLL_PIPERING_SIZE_MOST ((size_t) 1 << 30)
 
 /** Why a call went to the module below. */
 typedef enum {

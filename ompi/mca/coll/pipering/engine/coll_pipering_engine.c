@@ -33,17 +33,6 @@ static ompi_datatype_t *wire_type(const mca_coll_pipering_pipe_t *pipe)
     return NULL == pipe->unit.type ? MPI_BYTE : pipe->unit.type;
 }
 
-void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request,
-                              size_t expected)
-{
-    const int rc = mca_common_irregular_judge(pipe->caller, &(*request)->req_status, expected);
-
-    if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_fail(pipe, rc);
-    }
-    ompi_request_free(request);
-}
-
 /* The sender of a block has given up and said so, without bytes. */
 static bool is_refusal(const ompi_request_t *request, size_t expected)
 {

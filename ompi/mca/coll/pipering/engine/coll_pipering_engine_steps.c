@@ -19,6 +19,17 @@
 
 #include "ompi/op/op.h"
 
+void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request,
+                              size_t expected)
+{
+    const int rc = mca_common_irregular_judge(pipe->caller, &(*request)->req_status, expected);
+
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_fail(pipe, rc);
+    }
+    ompi_request_free(request);
+}
+
 /* ---- where blocks lie ---- */
 
 static char *in_layout(const mca_coll_pipering_pipe_t *pipe,

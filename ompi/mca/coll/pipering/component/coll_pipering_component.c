@@ -12,7 +12,8 @@
  * The component: open, close, register.
  */
 
-#include "coll_pipering.h"
+#include "ompi/mca/coll/pipering/call/coll_pipering.h"
+#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_wiring.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
@@ -27,33 +28,41 @@ static int pipering_open(void);
 static int pipering_close(void);
 static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_threads);
 
-mca_coll_pipering_component_t mca_coll_pipering_component = {
-    .super = {
-        .collm_version = {
-            MCA_COMMON_IRREGULAR_COLL_VERSION,
-            .mca_component_name = "pipering",
-            MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
-            .mca_open_component = pipering_open,
-            .mca_close_component = pipering_close,
-            .mca_register_component_params = pipering_register,
-        },
-        .collm_data = {
-            MCA_BASE_METADATA_PARAM_CHECKPOINT
-        },
-        .collm_init_query = pipering_init_query,
-        .collm_comm_query = mca_coll_pipering_comm_query,
+const mca_coll_base_component_t mca_coll_pipering_component = {
+    .collm_version = {
+        MCA_COMMON_IRREGULAR_COLL_VERSION,
+        .mca_component_name = "pipering",
+        MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
+        .mca_open_component = pipering_open,
+        .mca_close_component = pipering_close,
+        .mca_register_component_params = pipering_register,
     },
+    .collm_data = {
+        MCA_BASE_METADATA_PARAM_CHECKPOINT
+    },
+    .collm_init_query = pipering_init_query,
+    .collm_comm_query = mca_coll_pipering_comm_query,
 };
+
+static bool opened;
 
 static int pipering_register(void)
 {
     mca_common_irregular_find_help(&mca_coll_pipering_component);
-    return mca_coll_pipering_params_register();
+    mca_coll_pipering.process.equal.count = 0;
+    mca_common_irregular_vars_t all = {.component = &mca_coll_pipering_component.collm_version,
+                                       .equal = &mca_coll_pipering.process.equal,
+                                       .owner = "pipering"};
+    mca_coll_pipering_params_register(&all);
+    mca_coll_pipering_exchange_params_register(&all);
+    mca_coll_pipering_verdict_register(all.component);
+    mca_common_irregular_complain(&all);
+    return OMPI_SUCCESS;
 }
 
 static int pipering_open(void)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    mca_coll_pipering_t *component = &mca_coll_pipering;
 
     if (!mca_common_irregular_is_release_of_build("pipering")) {
         return OMPI_ERR_NOT_AVAILABLE;
@@ -67,19 +76,19 @@ static int pipering_open(void)
                                      : mca_coll_pipering_processors());
     mca_coll_pipering_arena_open(&component->directory);
     component->process.output = opal_output_open(NULL);
-    component->opened = true;
+    opened = true;
     return OMPI_SUCCESS;
 }
 
 /* Called for a component that refused to open, too. */
 static int pipering_close(void)
 {
-    mca_coll_pipering_component_t *component = &mca_coll_pipering_component;
+    mca_coll_pipering_t *component = &mca_coll_pipering;
 
-    if (!component->opened) {
+    if (!opened) {
         return OMPI_SUCCESS;
     }
-    component->opened = false;
+    opened = false;
     OBJ_DESTRUCT(&component->spare);
     mca_common_irregular_tasks_close();
     mca_coll_pipering_arena_close();

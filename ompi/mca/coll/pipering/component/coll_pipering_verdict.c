@@ -14,8 +14,7 @@
  * who has served that; if none has come, a component above this one has.
  */
 
-#include "coll_pipering.h"
-#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
+#include "ompi/mca/coll/pipering/call/coll_pipering.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@
 
 #include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
-#include "coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
 
 #include <stdlib.h>
@@ -304,7 +304,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
 {
     memset(&module->previous, 0, sizeof(module->previous));
     memset(&module->context, 0, sizeof(module->context));
-    module->context.process = &mca_coll_pipering_component.process;
+    module->context.process = &mca_coll_pipering.process;
     module->context.last_count = -1;
     OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
     module->permutation = NULL;
@@ -347,14 +347,14 @@ OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_common_irregular_module_t, mo
 mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
                                                      int *priority)
 {
-    *priority = mca_coll_pipering_component.priority;
+    *priority = mca_coll_pipering.priority;
     if (0 >= *priority || OMPI_COMM_IS_INTER(comm) || 2 > ompi_comm_size(comm)) {
         return NULL;
     }
 
     mca_coll_pipering_module_t *module = OBJ_NEW(mca_coll_pipering_module_t);
     if (NULL == module) {
-        module = &mca_coll_pipering_component.spare;
+        module = &mca_coll_pipering.spare;
         OBJ_RETAIN(module);
     }
     return &module->super.super;
