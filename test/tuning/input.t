@@ -325,11 +325,12 @@ def test_bytes():
 
 def test_old_python():
     """an older Python is told at once which one is needed"""
-    for door in ("pipering-tune", "pipering-why", os.path.join("figures", "figures")):
+    for door in ("contrib/tuning/pipering-tune", "contrib/tuning/pipering-why",
+                 "test/bench/figures/figures"):
         program = ("import runpy, sys; sys.version_info = (3, 6, 8, 'final', 0); "
                    "sys.modules['dataclasses'] = None; sys.argv = sys.argv[1:]; "
                    "runpy.run_path(sys.argv[0], run_name='__main__')")
-        run = subprocess.run([sys.executable, "-c", program, os.path.join(tap.TUNING, door),
+        run = subprocess.run([sys.executable, "-c", program, os.path.join(tap.ROOT, door),
                               "--help"], capture_output=True, text=True, timeout=300, check=False)
         assert (run.returncode, run.stdout) == (1, ""), run
         assert run.stderr == (f"{os.path.basename(door)} needs Python 3.9 or later, and this is "

@@ -23,10 +23,11 @@ import tempfile
 from unittest import mock
 from xml.etree import ElementTree
 
-import tap
-
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIGURES = os.path.join(HERE, "figures")
+sys.path[:0] = [FIGURES, os.path.join(os.path.dirname(HERE), "tuning")]
 # pylint: disable=wrong-import-position
-sys.path.insert(0, os.path.join(tap.TUNING, "figures"))
+import tap
 import claims as claims_of
 import drawings
 import drawings_almasi
@@ -36,8 +37,8 @@ import outputs
 from measured import Bench, Missing, read
 from sections import BY_NAME, SECTIONS
 
-CLAIMS = os.path.join(tap.TUNING, "figures", "claims.tsv")
-OURS = "contrib/tuning/figures/ours.tsv"
+CLAIMS = os.path.join(FIGURES, "claims.tsv")
+OURS = "test/bench/figures/ours.tsv"
 INFO = """#!/bin/sh
 case "$*" in
 *--version*) echo "Open MPI v5.0.7" ;;
@@ -70,10 +71,10 @@ class Tree:
         os.symlink(os.path.join(tap.ROOT, "ompi"), os.path.join(directory, "ompi"))
         with open(os.path.join(tap.ROOT, "test/testbed/mesh.awk"), encoding="utf-8") as file:
             self.put("test/testbed/mesh.awk", file.read())
-        self.put("contrib/tuning/figures/ours.tsv", keeping.HEAD)
+        self.put(OURS, keeping.HEAD)
         self.put("docs/claims.md", "as it was\n")
         self.put("docs/results.md", read_doc("results.md"))
-        self.put("test/testbed/testbed", open(os.path.join(tap.HERE, "posing_testbed"),
+        self.put("test/testbed/testbed", open(os.path.join(HERE, "posing_testbed"),
                                               encoding="utf-8").read())
         self.put("ompi-prefix/bin/ompi_info", INFO)
         self.put("ompi-prefix/bin/mpicc", MPICC)
@@ -94,7 +95,7 @@ class Tree:
                        "POSING_FAILS": fails, "PYTHONDONTWRITEBYTECODE": "1", "PML": pml}
         environment.pop("STOCK_PREFIX", None)
         done = subprocess.run(
-            [sys.executable, os.path.join(self.root, "contrib/tuning/figures/figures"), *words],
+            [sys.executable, os.path.join(self.root, "test/bench/figures/figures"), *words],
             cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, timeout=1200, check=False)
         return done.returncode, done.stdout
@@ -207,7 +208,7 @@ def test_a_job_that_dies():
 
 def program():
     """figures as a module."""
-    path = os.path.join(tap.TUNING, "figures", "figures")
+    path = os.path.join(FIGURES, "figures")
     loader = importlib.machinery.SourceFileLoader("figures_program", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)

@@ -43,7 +43,7 @@ except where the cell says otherwise:
 - modelled: from the components' own model;
 - predicted: each message of the components' plans was followed through a described machine;
 - before the present build: with components that have been built anew since;
-- (measured DATE): measured on that day, and kept in `contrib/tuning/figures/ours.tsv`; the command
+- (measured DATE): measured on that day, and kept in `test/bench/figures/ours.tsv`; the command
   in the cell measures it anew;
 - not measured: the command in the cell measures it;
 - "-": no value, and the last column says why. In the column "paper": the paper gives no value.
