@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|test|petsc ...
+# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|test|figures|petsc ...
 #
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
@@ -32,10 +32,12 @@ packages() {
         # libucx-dev and libfabric-dev: Open MPI is built with them where they are, and
         # the programs run over them.
         test) echo libopenmpi-dev openmpi-bin debootstrap valgrind libc6-dbg hwloc-nox procps \
-                   libucx-dev libfabric-dev python3-mpi4py python3-numpy ;;
+                   libucx-dev libfabric-dev python3-mpi4py python3-numpy python3-matplotlib ;;
+        # What test/bench/figures draws with.
+        figures) echo python3-matplotlib ;;
         # PETSc and what it was compiled with: bench-petsc only.
         petsc) echo libpetsc-real-dev libopenmpi-dev openmpi-bin gcc binutils pkg-config ;;
-        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, test, petsc)" ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, test, figures, petsc)" ;;
     esac
 }
 

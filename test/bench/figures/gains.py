@@ -12,10 +12,10 @@ that of broadcast, reductions and scans.
 
 import re
 
-from pipering_tuning import svg
-from pipering_tuning.charts import Axis, Bar, BarChart
+from drawings import Y
+from pipering_tuning.charts import number
+from plot import Axis, bars, svg
 
-STOCK, PIPERING = 0, 1  # tones
 ROW = re.compile(r"^\| *(.*?) *\| *([\d.]+) *\|.*\| *([\d.]+) *\|$")
 
 
@@ -32,20 +32,19 @@ def _limit(text, name):
     return float(re.search(rf"^\| {name} *\|(?:[^|]*\|){{3}} *([\d.]+) *\|", text, re.M).group(1))
 
 
-def chart(results):
-    """results: the text of docs/results.md."""
-    gathers = [(f"Allgatherv, {name}", _limit(results, name) / stock, part)
-               for name, stock, part in _rows(results, "MPI_Allgatherv")]
-    folds = [(name.replace("MPI_", ""), stock, part)
-             for name, stock, part in _rows(results, "Broadcast, reductions and scans")]
-    bars = []
-    for name, stock, part in gathers + folds:
-        bars += [Bar(name, part, tone=PIPERING), Bar("", stock, tone=STOCK, note=f"{name}, stock")]
-    return BarChart("Part of the wire limit: 8 nodes, 100 Mbit/s, 1 MiB", bars,
-                    Axis("1: as fast as the links allow", "number", low=0.0, high=1.0),
-                    legend=[("pipering", PIPERING), ("stock Open MPI 5.0.7", STOCK)])
+def parts(results):
+    """[(call, part of the limit that stock reaches, that of pipering)] in the text of
+    docs/results.md."""
+    return [(f"Allgatherv, {name}", _limit(results, name) / stock, part)
+            for name, stock, part in _rows(results, "MPI_Allgatherv")] + \
+        [(name.replace("MPI_", ""), stock, part)
+         for name, stock, part in _rows(results, "Broadcast, reductions and scans")]
 
 
 def draw(results):
-    """The picture, as SVG that reads on light and on dark pages."""
-    return svg.render(chart(results), standalone=True)
+    """The picture, as SVG."""
+    found = parts(results)
+    return svg(bars("Part of the wire limit: 8 nodes, 100 Mbit/s, 1 MiB",
+                    Axis("1: as fast as the links allow", number, 0, Y, (0, 1)),
+                    {"stock Open MPI 5.0.7": {name: {"y": stock} for name, stock, _ in found},
+                     "pipering": {name: {"y": ours} for name, _, ours in found}}))

@@ -4,13 +4,13 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Files of build/figures: charts as SVG and PNG, the table of claims, and a page of all."""
+"""Files of build/figures: charts as SVG, the table of claims, and a page of all."""
 
 import os
 import shutil
 
 from measured import Missing
-from pipering_tuning import page, png, svg
+from plot import svg
 from sections import BY_NAME
 
 PAPERS = {
@@ -54,15 +54,13 @@ except where the cell says otherwise:
 
 
 def write_charts(figure, bench, directory):
-    """Writes the charts of a figure; [(chart, name of its SVG file)]. Raises Missing."""
-    written = []
-    for count, chart in enumerate(figure.draw(bench), 1):
-        name = f"{figure.name}-{count}.svg"
+    """Writes the charts of a figure; the names of their files. Raises Missing."""
+    charts = figure.draw(bench)
+    names = [f"{figure.name}-{count}.svg" for count in range(1, len(charts) + 1)]
+    for chart, name in zip(charts, names):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
-            file.write(svg.render(chart, standalone=True))
-        png.write(chart, os.path.join(directory, f"{figure.name}-{count}.png"))
-        written.append((chart, name))
-    return written
+            file.write(svg(chart))
+    return names
 
 
 def copy_drawn(bench, directory):
@@ -116,10 +114,6 @@ def claims_tsv(claims, ours):
     return "\n".join(lines) + "\n"
 
 
-def _markdown(words):
-    return words.replace("|", "\\|")
-
-
 def claims_markdown(claims, ours, minutes):
     """The page docs/claims.md."""
     parts = [HEAD % minutes]
@@ -129,48 +123,37 @@ def claims_markdown(claims, ours, minutes):
         for claim in (claim for claim in claims if claim.paper == paper):
             how = "".join(f"<br>`{command}`" for command in commands(claim))
             cells = [claim.place, claim.claim, claim.value, ours[claim.name] + how, claim.why]
-            parts.append("| " + " | ".join(_markdown(cell) for cell in cells) + " |\n")
+            parts.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
     return "".join(parts)
-
-
-def claims_table(claims, ours, paper):
-    """The paper's claims as HTML."""
-    rows = []
-    for claim in (claim for claim in claims if claim.paper == paper):
-        how = "".join(f"<br>{page.breakable(command)}" for command in commands(claim))
-        rows.append([page.text(claim.claim), page.text(claim.place), page.text(claim.value),
-                     page.text(ours[claim.name]) + how, page.text(claim.why)])
-    return page.table(["claim", "place", "paper", "ours", "why"], rows, cards=True)
 
 
 # ---- the page of all
 
-
-def _figure_html(figure, drawn):
-    head = f"<h3>{page.text(figure.place)}</h3>" + page.paragraph(figure.caption, "soft")
-    if not drawn:
-        return head + page.paragraph("Not measured yet.", "soft")
-    links = " ".join(f'<a href="{name}">{name}</a>' for _, name in drawn)
-    return head + page.chart_grid([chart for chart, _ in drawn]) + \
-        page.details("As files", f"<p>{links}</p>")
+PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>%s</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>:root{color-scheme:light dark} body{max-width:75em;margin:auto;padding:1em;line-height:1.5;
+font-family:sans-serif} img{width:23em;max-width:100%%}</style></head><body><h1>%s</h1>
+%s</body></html>
+"""
 
 
 def index(figures, drawn, claims, ours, bench):
-    """The page that shows all figures and claims; drawn: charts and files by a figure's name;
-    ours: our values in words."""
+    """The page that shows all figures; drawn: names of files by a figure's name; ours: our values
+    of the claims in words."""
     done = sum(words not in ("-", UNMEASURED) for words in ours.values())
     possible = sum(claim.possible() for claim in claims)
-    body = page.tag("h1", "Figures of the five papers, redrawn")
-    body += page.paragraph(
-        f"{len(drawn)} of {len(figures)} figures, {done} of the {possible} claims that can be had "
-        "without special hardware. Measured on one machine of two processors that poses as the "
-        "cluster, or modelled where it says so.")
-    body += page.contents([(paper.lower(), paper) for paper in PAPERS])
+    parts = [f"<p>{len(drawn)} of {len(figures)} figures, {done} of the {possible} <a "
+             "href=claims.md>claims</a> that can be had without special hardware. Measured on one "
+             "machine of two processors that poses as the cluster, or modelled where it says so."]
     for paper, title in PAPERS.items():
-        own = "".join(_figure_html(figure, drawn.get(figure.name, [])) for figure in figures
-                      if figure.paper == paper)
-        if paper == "Träff" and bench.has("traff-idle.svg"):
-            own += '<p><a href="traff-8.svg">Fig. 8: who communicates when</a></p>'
-        body += page.section(paper.lower(), title,
-                             "<h3>Claims</h3>" + claims_table(claims, ours, paper) + own)
-    return page.document("Figures of the papers", body)
+        parts.append(f"<h2>{title}</h2>")
+        for figure in (figure for figure in figures if figure.paper == paper):
+            images = "".join(f'<a href="{name}"><img src="{name}" alt="{name}"></a>'
+                             for name in drawn.get(figure.name, []))
+            parts.append(f"<h3>{figure.place}</h3><p>{figure.caption}<p>"
+                         + (images or "Not measured yet."))
+    if bench.has("traff-idle.svg"):
+        parts.append('<p><a href="traff-8.svg">Träff, Fig. 8: who communicates when</a>')
+    title = "Figures of the five papers, redrawn"
+    return PAGE % (title, title, "\n".join(parts))

@@ -10,7 +10,7 @@ A function has the name of its claim with _ for -, takes a Bench and returns the
 table; it raises Missing where a file or a row has not been measured.
 """
 
-from drawings_almasi import ALMASI_WIRINGS
+from drawings import ALMASI_WIRINGS
 from measured import least, median, one, select, some, values
 from pipering_tuning.charts import number, size
 from words import MIB, share, span
