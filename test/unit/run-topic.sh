@@ -21,7 +21,10 @@ case ${BUILD_DIR:=build} in
 esac
 export BUILD_DIR
 
-if ! make -s -f "$here/GNUmakefile" "$BUILD_DIR/$folder/$1" >&2; then
+# Tests that run side by side share objects: one of them builds these, and the others wait.
+mkdir -p "$BUILD_DIR/$folder"
+if ! flock "$BUILD_DIR/$folder/lock" make -s -j "$(nproc)" -f "$here/GNUmakefile" common >&2 ||
+    ! make -s -f "$here/GNUmakefile" "$BUILD_DIR/$folder/$1" >&2; then
     echo "Bail out! $1 does not build"
     exit 1
 fi
