@@ -95,7 +95,7 @@ finish() {
     exit
 }
 
-common=("$here"/{tap,usage,knob,layout,layout_tree,exchange,foldcall,fold,trial,leading,cases}.c)
+common=(tap usage knob layout layout_tree exchange foldcall fold trial leading cases)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
 plan_sources=("-I$plans" "-I$root" "$plans"/coll_pipering_plan_*.c
     "$common_plans/common_irregular_exchange.c")
@@ -113,11 +113,20 @@ compile() {
         mv "$output.$$" "$output" && echo "$OMPI_PREFIX $*" >"$output.for"
 }
 
+# compile_all NAME [OPTION|SOURCE]...: the program, with what all have in common, compiled once.
+compile_all() {
+    local name objects=()
+    for name in "${common[@]}"; do
+        compile "$bin/$name.o" -c "$here/$name.c" || return
+        objects+=("$bin/$name.o")
+    done
+    compile "$bin/$1" "$here/$1.c" "${objects[@]}" "${@:2}"
+}
+
 # build NAME [OPTION|SOURCE]...: the program NAME.c into $bin/NAME; ends the script if it fails.
 build() {
     local name=$1
-    shift
-    compile "$bin/$name" "$here/$name.c" "${common[@]}" "$@" >"$work/cc" 2>&1 || {
+    compile_all "$@" >"$work/cc" 2>&1 || {
         sed 's/^/# /' "$work/cc"
         echo "Bail out! $name.c does not compile"
         exit 1
