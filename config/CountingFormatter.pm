@@ -13,6 +13,14 @@ package CountingFormatter;
 use strict;
 use warnings;
 use parent 'TAP::Formatter::Console';
+use TAP::Formatter::File;
+
+# Of tests that run side by side a file has each test's lines together; a terminal has a ruler.
+sub open_test {
+    my ($self, @rest) = @_;
+    return $self->TAP::Formatter::File::open_test(@rest) if $self->jobs > 1 && !-t STDOUT;
+    return $self->SUPER::open_test(@rest);
+}
 
 # A file that fails without a failed test (it died, or ran too few) counts as
 # one failure, a file that skips itself as one skip.

@@ -28,6 +28,9 @@ fi
 for test; do
     [ -f "$test" ] && [ -x "$test" ] || die "$test is not an executable file; no test was run"
 done
+jobs=$(nproc)
+[ $# -gt 1 ] || jobs=1
 # --exec '': run each test itself, whatever language it is written in.
 # shellcheck disable=SC2086 # a list of options
-exec perl -Iconfig -S prove --failures --formatter CountingFormatter --exec '' ${PROVE_OPTIONS-} "$@" </dev/null
+exec perl -Iconfig -S prove --failures --harness SideBySide --formatter CountingFormatter \
+    --jobs "$jobs" --exec '' ${PROVE_OPTIONS-} "$@" </dev/null
