@@ -66,6 +66,7 @@ use_common() {
     [[ $SERIES -eq 4 ]] && shared_memory=vader
     use OMPI_MCA_mpi_yield_when_idle 1
     use OMPI_MCA_btl "${2-}$shared_memory,self"
+    [[ $TESTBED_PML == ofi ]] || use_quick_start
     "use_$TESTBED_PML" "$1"
 }
 
