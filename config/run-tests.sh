@@ -12,15 +12,18 @@
 # Runs the tests given, or all, through perl's prove. A test is a program that
 # prints TAP; OMPI_PREFIX and BUILD_DIR are in its environment. PROVE_OPTIONS
 # may hold further options of prove: -v (all lines), --timer. Tests that fail are
-# named, since what fails once may not fail again. With CHECK_TIMES, all are those
-# that ask for it, to judge real time too.
+# named, since what fails once may not fail again. With CHECK_LONG, all are those
+# that ask for it, as docs/hacking.md lists them; they also run what takes long, or
+# judges real time.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+asks_for_long='CHECK_LONG|^ *(long [a-z]|timed "|all_long$|@tap\.long$)'
+
 cd "$root"
 shopt -s nullglob
-if [ $# -eq 0 ] && [ -n "${CHECK_TIMES-}" ]; then
-    mapfile -t tests < <(grep -lE 'CHECK_TIMES|^ *timed "|/short_run\.sh"' test/*/*.t)
+if [ $# -eq 0 ] && [ -n "${CHECK_LONG-}" ]; then
+    mapfile -t tests < <(grep -lE "$asks_for_long" test/*/*.t)
     set -- "${tests[@]}"
 fi
 [ $# -gt 0 ] || set -- test/docs/*.t test/unit/*.t test/opal/*.t test/testbed/*.t test/bench/*.t test/tuning/*.t test/mpi/*.t

@@ -169,6 +169,7 @@ def claims():
     return claims_of.load(CLAIMS)
 
 
+@tap.long
 def test_all():
     """all sections are measured, figures drawn, claims filled; the next call does nothing"""
     with tree() as made:

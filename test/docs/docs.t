@@ -237,6 +237,15 @@ blocks() {
         sed 's/$/: not a command that the manual uses/'
 }
 
+# The files that make check-long runs.
+long_files() {
+    local asks_for_long
+    . <(grep '^asks_for_long=' "$root/config/run-tests.sh")
+    diff <(sed -nE 's/^\| `(test[^`]*\.t)` .*/\1/p' "$1/docs/hacking.md" | sort) \
+        <(cd "$root" && grep -lE "$asks_for_long" test/*/*.t | sort) |
+        sed -n 's/^</hacking.md has:/p; s/^>/check-long runs:/p'
+}
+
 # The cells of the annotated line are parts of it.
 annotated() {
     local line part
@@ -270,7 +279,7 @@ broken() {
 }
 
 for check in links shape glossary variables levels targets files sections blocks annotated \
-    readme_files readme_targets; do
+    long_files readme_files readme_targets; do
     is "$check" "$("$check" "$root")" ""
 done
 
@@ -311,6 +320,8 @@ broken "a block that does not parse" blocks 'README.pipering: bash: line' README
     's/^    make clean .*|^    make demo .*/    make demo "/'
 broken "a drawing where commands stand" blocks 'not a command\|internals.md: bash: line' \
     docs/internals.md 's/^```text$//'
+broken "a long test that nobody finds" long_files 'check-long runs: test/mpi/folds.t' \
+    docs/hacking.md '/^\| `test.mpi.folds/d'
 broken "an annotation of nothing" annotated 'xB 1: ' docs/troubleshooting.md 's/`B [0-9]+`/`xB 1`/'
 
 broken "an unknown variable of a README" variables 'opal_datatype_seek_places: ' \

@@ -21,13 +21,13 @@ on_one threads 3 90 "$bin/threads"
 on_one "threads, along a mesh" 4 60 --mca coll_pipering_mesh 2x2 --mca coll_pipering_verbose 1 \
     -x ALONG_MESH=1 "$bin/threads"
 yes_if "calls of threads go along the mesh" said 'allgatherv on [^:]*: cycles of a mesh'
-on_one "large numbers" 2 100 "$bin/large"
+long on_one "large numbers" 2 100 "$bin/large"
 on_one "large numbers" 4 60 -x TEST_TOTAL=0 "$bin/large"
 
 on_nodes counts 1,1,1 block 60 "$bin/counts"
-on_nodes counts 3,1,2,1 random:1 90 "$bin/counts"
+long on_nodes counts 3,1,2,1 random:1 90 "$bin/counts"
 on_nodes datatypes 2,2,1 cyclic 120 "$bin/datatypes"
 on_nodes communicators 3,1,2 random:2 90 "$bin/communicators"
-on_nodes threads 2,2 cyclic 90 "$bin/threads"
+long on_nodes threads 2,2 cyclic 90 "$bin/threads"
 
 finish

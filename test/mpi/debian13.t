@@ -15,11 +15,6 @@ run_limit=1500
 
 # ---- outside ----
 
-skip_all() {
-    echo "1..0 # SKIP $1"
-    exit 0
-}
-
 # wait_for COMMAND...: so that a signal to this script ends it at once, and COMMAND with it.
 wait_for() {
     "$@" <&0 &
@@ -46,13 +41,15 @@ make_root() {
 # The checkout as it is, without what was built.
 outside() {
     local dir=$bin/debian/$suite
+    all_long
     [[ 0 -eq $(id -u) ]] || skip_all "only root can make a root directory of Debian"
     command -v debootstrap >/dev/null || skip_all "debootstrap is missing"
     make_root "$dir"
     tar -C "$root" --exclude=./build --exclude=./.git -cf "$work/checkout" .
     wait_for "$here/debian-root" run "$dir" "$run_limit" bash -c '
         useradd --create-home user && mkdir ~user/pipering && tar -C ~user/pipering -xf - &&
-        chown -R user: ~user/pipering && exec ~user/pipering/test/mpi/debian13.t --inside' \
+        chown -R user: ~user/pipering &&
+        exec env CHECK_LONG=yes ~user/pipering/test/mpi/debian13.t --inside' \
         <"$work/checkout"
 }
 

@@ -6,8 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if [[ ! -e $OMPI_PREFIX/include/openmpi/opal/mca/accelerator/accelerator.h ]]; then
-    echo "1..0 # SKIP this Open MPI has no framework accelerator, or no developer headers"
-    exit 0
+    skip_all "this Open MPI has no framework accelerator, or no developer headers"
 fi
 
 components=$bin/components

@@ -14,11 +14,6 @@ found() {
     PATH=$places command -v "$1.openmpi" || PATH=$places command -v "$1"
 }
 
-skip_all() {
-    echo "1..0 # SKIP $1"
-    exit 0
-}
-
 # the_installed: sets version; ends the script if there is no Open MPI that the
 # component can be built for.
 the_installed() {
@@ -123,12 +118,12 @@ build leaders "$here/fault.c" -ldl
 build leaders_rows -pthread
 on_one counts 3 90 "$bin/counts"
 on_one nonblocking 4 90 "$bin/nonblocking"
-on_nodes counts 3,1,2 cyclic 120 "$bin/counts"
-on_nodes nonblocking 2,3,1 cyclic 90 "$bin/nonblocking"
+long on_nodes counts 3,1,2 cyclic 120 "$bin/counts"
+long on_nodes nonblocking 2,3,1 cyclic 90 "$bin/nonblocking"
 on_one datatypes 3 120 "$bin/datatypes"
 on_one leaders 4 60 --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
-on_nodes leaders 3,1,2 cyclic 60 --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
-on_nodes "leaders, rows of calls" 2,3,1,2 random:2 60 --mca coll_mleader_groups 2 -x SEED=74 \
+long on_nodes leaders 3,1,2 cyclic 60 --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
+long on_nodes "leaders, rows of calls" 2,3,1,2 random:2 60 --mca coll_mleader_groups 2 -x SEED=74 \
     -x N=20 "$bin/leaders_rows"
 on_one alltoall 4 120 -x SEED=73 -x N=100 "$bin/alltoall"
 on_one fuzz 4 120 -x SEED=71 -x N=100 "$bin/fuzz"

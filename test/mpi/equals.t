@@ -6,10 +6,7 @@
 # Not all headers that are needed are installed.
 tree=$(readlink -f "$OMPI_PREFIX")
 tree=${bin%/*}/openmpi-${tree##*/install-}
-[[ -f $tree/VERSION ]] || {
-    echo "1..0 # SKIP no build tree of $OMPI_PREFIX"
-    exit 0
-}
+[[ -f $tree/VERSION ]] || skip_all "no build tree of $OMPI_PREFIX"
 most=$(sed -nE 's/^#define MCA_COMMON_IRREGULAR_EQUAL_MOST //p' \
     "$root/ompi/mca/common/irregular/common_irregular.h")
 

@@ -12,7 +12,7 @@ on_nodes folds 3,1,2 block 60 "$bin/folds"
 on_nodes folds 2,3,1 cyclic 60 "$bin/folds"
 
 # 4.6 GB of memory
-on_one "large folds" 2 100 "$bin/large_folds"
+long on_one "large folds" 2 100 "$bin/large_folds"
 on_one "large folds" 4 60 -x TEST_TOTAL=0 "$bin/large_folds"
 on_nodes "large folds" 2,1 block 60 -x TEST_TOTAL=0 "$bin/large_folds"
 finish

@@ -79,13 +79,30 @@ yes_if() {
     fi
 }
 
+# skip_all REASON: nothing can be tried here.
+skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+# long COMMAND LABEL...: a test or a job that takes long for what it adds: only where CHECK_LONG
+# is set.
+long() {
+    if [[ -n ${CHECK_LONG-} ]]; then
+        "$@"
+    else
+        skip "$2 ($1)" "make check-long runs it"
+    fi
+}
+
 # timed NAME COMMAND...: yes_if, of real time, which depends on the machine and on what else runs.
 timed() {
-    if [[ -n ${CHECK_TIMES-} ]]; then
-        yes_if "$@"
-    else
-        skip "$1" "make check-long judges real time"
-    fi
+    long yes_if "$@"
+}
+
+# all_long: of a whole file.
+all_long() {
+    [[ -n ${CHECK_LONG-} ]] || skip_all "make check-long runs it"
 }
 
 # finish: the plan, and the exit status.

@@ -6,8 +6,7 @@
 
 # Where OBJ_NEW writes to what malloc gave, whatever that was.
 if "$OMPI_PREFIX/bin/ompi_info" | grep -q 'Internal debug support: yes'; then
-    echo "1..0 # SKIP Open MPI for debugging (--enable-debug) needs all memory that it asks for"
-    exit 0
+    skip_all "Open MPI for debugging (--enable-debug) needs all memory that it asks for"
 fi
 
 build oom "$here"/{allocator,swap,swap_topology}.c -pthread -ldl
@@ -25,8 +24,8 @@ on_one "no memory" 3 60 "${check[@]}" "$bin/oom"
 on_one "no memory, folds" 3 60 "${check[@]}" -x SET=1 "$bin/oom"
 on_one "no memory, leaders" 3 60 "${check[@]}" --mca coll_mleader_groups 2 -x SET=2 "$bin/oom"
 on_one "no memory, exchanges" 3 30 "${check[@]}" -x SET=3 "$bin/oom"
-on_one "no memory, exchanges, on a mesh" 4 30 "${check[@]}" --mca coll_pipering_mesh 2x2 -x SET=3 \
-    "$bin/oom"
+long on_one "no memory, exchanges, on a mesh" 4 30 "${check[@]}" \
+    --mca coll_pipering_mesh 2x2 -x SET=3 "$bin/oom"
 
 # dies NAME [OPTION]...: a test; under the default handler the job ends at once,
 # and not well. Of their last words mpirun of 4.1 loses some, so those of all
@@ -57,7 +56,7 @@ is "default handler: the errors that are named" "$(sort -u "$work/words")" MPI_E
 for pml in ucx ofi; do
     if over "$pml"; then
         on_one "no memory" 3 90 "$bin/oom"
-        on_one "no memory, exchanges" 3 60 -x SET=3 "$bin/oom"
+        long on_one "no memory, exchanges" 3 60 -x SET=3 "$bin/oom"
     else
         skip "no memory, over $pml" "$why_not"
     fi

@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-command -v python3 >/dev/null || { echo "1..0 # SKIP no python3"; exit 0; }
+command -v python3 >/dev/null || skip_all "no python3"
 build predicted
 
 # compare RANKS PPN PROCESSORS: what the last job said of its calls, and what is predicted. Calls

@@ -51,12 +51,12 @@ on_one_node() {
 }
 
 on_many_nodes() {
-    on_nodes communicators 3,1,2 random:2 "$limit" "$bin/communicators"
-    on_nodes nonblocking 2,3,1 cyclic "$limit" "$bin/nonblocking"
+    long on_nodes communicators 3,1,2 random:2 "$limit" "$bin/communicators"
+    long on_nodes nonblocking 2,3,1 cyclic "$limit" "$bin/nonblocking"
     on_nodes folds 3,1,2 block "$limit" "$bin/folds"
     on_nodes alltoall 2,1,2 cyclic "$limit" "${replay[@]}" "$bin/alltoall"
     on_nodes exchanges 2,1,2 cyclic "$limit" "${whole[@]}" "$bin/exchanges"
-    on_nodes rush 2,1,3 cyclic "$limit" "${replay[@]}" "$bin/rush"
+    long on_nodes rush 2,1,3 cyclic "$limit" "${replay[@]}" "$bin/rush"
     on_nodes orphans 2,1 block "$limit" --mca coll_mleader_allgather_algorithm off "$bin/orphans"
     on_nodes fuzz 3,1,2 cyclic "$limit" "${replay[@]}" "$bin/fuzz"
 }
@@ -93,7 +93,7 @@ for pml in ${PMLS:-ucx ofi}; do
         if [[ $pml == ofi && -z ${ALL-} ]]; then
             skip "five programs of many small calls, on nodes" "too slow over $pml; ALL=1 runs them"
         else
-            of_many_calls
+            long of_many_calls "five programs of many small calls, on nodes, over $pml"
         fi
     else
         skip "all over $pml" "$why_not"

@@ -4,10 +4,7 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-if ! command -v valgrind >/dev/null; then
-    echo "1..0 # SKIP valgrind is missing"
-    exit 0
-fi
+command -v valgrind >/dev/null || skip_all "valgrind is missing"
 build memcheck "$here"/swap{,_topology}.c
 
 # under_valgrind LABEL LOGS [MPIRUN'S OPTION]...: the job; a log for each rank.

@@ -52,10 +52,10 @@ skip() {
 
 # timed NAME COMMAND...: yes, of real time, which depends on the machine and on what else runs.
 timed() {
-    if [[ -n ${CHECK_TIMES-} ]]; then
+    if [[ -n ${CHECK_LONG-} ]]; then
         yes "$@"
     else
-        skip "$1" "make check-long judges real time"
+        skip "$1" "make check-long runs it"
     fi
 }
 
@@ -491,8 +491,12 @@ test_mpi() {
     test_maps
     test_ends
     test_links
-    test_slow
-    test_flows
+    if [[ -n ${CHECK_LONG-} ]]; then
+        test_slow
+        test_flows
+    else
+        skip "$label: rates of slow links, and of flows on meshes" "make check-long runs them"
+    fi
     test_unplugged
     test_job_rails
     test_environment
@@ -511,7 +515,7 @@ prefixes() {
 }
 
 main() {
-    local why prefix
+    local why prefix first=yes
     if ! why=$("$testbed" can 2>&1); then
         echo "1..0 # SKIP $why"
         return 0
@@ -529,7 +533,12 @@ main() {
     test_signal KILL 137
     [[ -n $(prefixes) ]] || skip "tests with MPI" "no mpirun at OMPI_PREFIX or on PATH"
     for prefix in $(prefixes); do
-        test_mpi "$prefix"
+        if [[ -n $first || -n ${CHECK_LONG-} ]]; then
+            test_mpi "$prefix"
+        else
+            skip "tests with the MPI of $prefix" "make check-long runs them"
+        fi
+        first=
     done
     run leftovers
     is "no leftovers" "$out" ""

@@ -7,8 +7,8 @@
 # $HEADER$
 #
 # What the tests share that run pipering-tune end to end, in its short form, on nodes of the
-# testbed. Time is posed, by counted_tune, but with CHECK_TIMES, by which `make check-long`
-# asks for real time. They set:
+# testbed. Time is posed, by counted_tune, but in real time with CHECK_LONG, as make check-long
+# sets it. They set:
 #
 #   nodes     options of `testbed with`
 #   mapping   options of `testbed mpirun`
@@ -20,14 +20,8 @@
 limit=1200 # seconds that a run may take, whatever happens
 out=$work/out
 door=$root/test/tuning/counted_tune
-[[ -z ${CHECK_TIMES-} ]] || door=$root/contrib/tuning/pipering-tune
+[[ -z ${CHECK_LONG-} ]] || door=$root/contrib/tuning/pipering-tune
 tuner=
-
-# skip_all REASON: nothing can be tried here.
-skip_all() {
-    echo "1..0 # SKIP $1"
-    exit 0
-}
 
 can_nodes || skip_all "no nodes can be made here"
 command -v python3 >/dev/null || skip_all "no python3"
@@ -86,7 +80,7 @@ by_results() {
 # proof may go on.
 in_time() {
     local seconds='sum(line["spent"] for line in j[1:])'
-    [[ -z ${CHECK_TIMES-} ]] || seconds=$1
+    [[ -z ${CHECK_LONG-} ]] || seconds=$1
     grep -q 'beyond the time of --budget' "$work/said" ||
         from_json "$seconds <= 1.2 * 60 * j[0]['budget']" | grep -qx True
 }

@@ -6,6 +6,7 @@
 # $HEADER$
 """TAP for tests in Python: functions whose names begin with test_, one line each."""
 
+import functools
 import os
 import sys
 import traceback
@@ -15,6 +16,14 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 TUNING = os.path.join(ROOT, "contrib", "tuning")
 sys.path[:0] = [TUNING, HERE]
 sys.dont_write_bytecode = True
+
+
+def long(test):
+    """A test that takes long for what it adds: only where CHECK_LONG is set."""
+    @functools.wraps(test)
+    def test_or_skip():
+        return test() if os.environ.get("CHECK_LONG") else "make check-long runs it"
+    return test_or_skip
 
 
 def run(names):

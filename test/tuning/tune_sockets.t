@@ -3,6 +3,7 @@
 # 2 sockets of 4 ranks each, which are many more ranks than a small machine has processors.
 # shellcheck source-path=SCRIPTDIR source=short_run.sh
 . "$(dirname "$0")/short_run.sh"
+all_long
 
 command -v lstopo-no-graphics >/dev/null || skip_all "lstopo-no-graphics is missing"
 

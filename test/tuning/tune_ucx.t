@@ -2,6 +2,7 @@
 # pipering-tune end to end, in its short form, over UCX: 8 nodes with links of 100 Mbit/s.
 # shellcheck source-path=SCRIPTDIR source=short_run.sh
 . "$(dirname "$0")/short_run.sh"
+all_long
 
 over ucx || skip_all "$why_not"
 
