@@ -102,16 +102,23 @@ complains processors -0.5 "0 to 1000000" "0 (not given)"
 complains priority 400 "0 to 100" 45
 complains priority -1 "0 to 100" 45
 
-# Of names Open MPI itself knows which are legal, and says so.
-for name in allgatherv_algorithm allgather_algorithm bcast_algorithm reduce_algorithm scan_algorithm \
-    exscan_algorithm allreduce_algorithm block_model alltoallw_algorithm \
-    neighbor_alltoallw_algorithm; do
-    on_one "coll_pipering_$name = nonsense" 4 40 --mca "coll_pipering_$name" nonsense "$bin/served"
-    is "coll_pipering_$name = nonsense: one complaint a job" \
-        "$(lines "Variable +: coll_pipering_$name\$")" 1
-    is "coll_pipering_$name = nonsense: it names the value" "$(lines 'Value +: nonsense')" 1
-    yes_if "coll_pipering_$name = nonsense: it names the legal ones" \
-        test 1 -eq "$(lines 'Valid values +: .*(ring|pipeline|search|even|bins)')"
+# Of names Open MPI itself knows which are legal, and says so: in a job, as of any variable in
+# ompi_info.
+name=coll_pipering_allgatherv_algorithm
+on_one "$name = nonsense" 4 40 --mca "$name" nonsense "$bin/served"
+is "$name = nonsense: one complaint a job" "$(lines "Variable +: $name\$")" 1
+
+# named VARIABLE: whether a wrong name gets a complaint with the variable and the legal names.
+named() {
+    env "OMPI_MCA_$1=nonsense" "$OMPI_PREFIX/bin/ompi_info" --param coll pipering \
+        >"$work/out" 2>&1
+    said "Variable +: $1\$" && said 'Value +: nonsense' && said 'Valid values +: .*[0-9][|][a-z]+'
+}
+mapfile -t names < <("$OMPI_PREFIX/bin/ompi_info" --param coll pipering --level 9 --parsable |
+    sed -nE 's/^mca:coll:pipering:param:(\w+):enumerator:value:0:.*/\1/p')
+yes_if "variables of names are found" test 10 -le "${#names[@]}"
+for name in "${names[@]}"; do
+    yes_if "$name = nonsense: it names the legal ones" named "$name"
 done
 
 on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_processors -3 "$bin/served"
