@@ -171,9 +171,8 @@ static void test_model(const int *sizes, int count, int per_node, size_t factor,
 
 /* ---- evaluations of the model ---- */
 
-/* The most that plan_search.c states for any search, and for the mean of all. */
+/* MOST of plan_search.c: first calls wait for a search. */
 #define MOST_TIMES 203
-#define MEAN_TIMES 30
 
 typedef struct counted_t {
     const mca_coll_pipering_problem_t *problem;
@@ -192,7 +191,6 @@ static double count_time(const void *counted, size_t block_size)
 static void test_evaluations(void)
 {
     tap_tally_t few = {0, 0};
-    double sum = 0;
     instance_t in;
 
     for (int i = 0; i < 3000; i++) {
@@ -206,11 +204,9 @@ static void test_evaluations(void)
             in.problem.cost.local.eager, in.largest, (double) tap_between(1, (int) in.largest));
         tap_try(&few, MOST_TIMES >= times && 1 <= size && size <= in.largest,
                 "%s, p %d, cost %d: %d evaluations, B %zu", in.name, in.p, in.cost, times, size);
-        sum += times;
         close_instance(&in);
     }
     tally_ok(&few, 3000, "a search evaluates the model at most %d times", MOST_TIMES);
-    ok(MEAN_TIMES >= sum / 3000, "and %.1f times on average, of %d", sum / 3000, MEAN_TIMES);
 }
 
 /* ---- in the simulation ---- */
