@@ -16,10 +16,13 @@ one=$(bits)
 yes_if "which say what they got" [ -n "$one" ]
 on_one "sums of 1 to 4" 4 100 "${on[@]}" "$bin/fixed_point" orders
 is "the same bits on other ranks" "$(bits)" "$one"
-if can_nodes; then
-    on_nodes "sums of 1 to 17" 5,1,7,4 cyclic 100 "${on[@]}" "$bin/fixed_point" orders
-    is "the same bits on nodes" "$(bits)" "$one"
-fi
+# sums_on_nodes LABEL MAP: tests.
+sums_on_nodes() {
+    on_nodes "$1" "$2" cyclic 100 "${on[@]}" "$bin/fixed_point" orders
+    ! can_nodes || is "$1, nodes of $2 ranks: the same bits" "$(bits)" "$one"
+}
+sums_on_nodes "sums of 1 to 4" 1,2,1
+long sums_on_nodes "sums of 1 to 17" 5,1,7,4
 on_one "forms and algorithms" 5 100 "${on[@]}" "$bin/fixed_point" forms
 on_nodes "forms and algorithms" 2,1,3 random:7 100 "${on[@]}" "$bin/fixed_point" forms
 on_nodes "forms and algorithms" 1,1,1,1 block 100 "${on[@]}" "$bin/fixed_point" forms
