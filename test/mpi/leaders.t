@@ -47,7 +47,7 @@ on_one "three groups" 5 60 --mca coll_mleader_groups 3 -x FEW=4 "$bin/leaders"
 on_nodes "lists" 2,4 random:1 60 --mca coll_mleader_groups 0-1,4,2-3 -x FEW=4 "$bin/leaders"
 on_nodes "groups as they are" 1,2,2 cyclic 60 -x FEW=8 "$bin/leaders"
 posing 2:4 socket 5 4,1,3 cyclic 60 -x FEW=4
-posing 1:2:2:2 numa 4 6,1,3 cyclic 60 -x FEW=30
+long posing 1:2:2:2 numa 4 6,1,3 cyclic 60 -x FEW=30
 long posing 1:2:2:2 l3 6 6,1,3 random:1 60 -x FEW=30
 if [[ 2 -le $(nproc) ]] && can_nodes && command -v lstopo-no-graphics >/dev/null; then
     posing 2:1 auto 3 2,2,2 cyclic 60 --mca coll_mleader_message_cost 300 -x FEW=4
@@ -83,7 +83,7 @@ rows() {
 rows 3,1,2 cyclic "${two[@]}"
 long rows 2,3,1,2 random:2 --mca coll_mleader_groups 1
 on_one "rows of calls" 4 60 "${replay[@]}" "${two[@]}" "$bin/leaders_rows"
-on_nodes "rows of calls of threads" 2,2 block 60 "${two[@]}" -x SEED="$seed" -x N=4 -x THREADS=4 \
+long on_nodes "rows of calls of threads" 2,2 block 60 "${two[@]}" -x SEED="$seed" -x N=4 -x THREADS=4 \
     "$bin/leaders_rows"
 
 # ---- nonblocking and persistent calls ----

@@ -7,7 +7,7 @@ build nonblocking
 for p in 1 2 3 6; do
     on_one nonblocking "$p" 60 "$bin/nonblocking"
 done
-on_nodes nonblocking 1,1,1,1 block 60 "$bin/nonblocking"
+long on_nodes nonblocking 1,1,1,1 block 60 "$bin/nonblocking"
 on_nodes nonblocking 2,3,1 cyclic 60 "$bin/nonblocking"
 
 on_nodes "nonblocking, along a mesh" 1,1,1,1 block 60 --mca coll_pipering_mesh 2x2 \
