@@ -108,6 +108,7 @@ name=coll_pipering_allgatherv_algorithm
 on_one "$name = nonsense" 4 40 --mca "$name" nonsense "$bin/served"
 is "$name = nonsense: one complaint a job" "$(lines "Variable +: $name\$")" 1
 
+# shellcheck disable=SC2317 # yes_if calls it
 # named VARIABLE: whether a wrong name gets a complaint with the variable and the legal names.
 named() {
     env "OMPI_MCA_$1=nonsense" "$OMPI_PREFIX/bin/ompi_info" --param coll pipering \
