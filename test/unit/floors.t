@@ -19,7 +19,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # From the ground up.
-floors=(plan engine decide call alltoall component)
+floors=(plan mesh engine decide call alltoall component)
 
 # level FLOOR: its number, or nothing.
 level() {
@@ -62,13 +62,13 @@ look_up() {
 # look_out TREE: headers of Open MPI in plans and in the choice.
 look_out() {
     local file header dir=$1/ompi/mca/coll/pipering
-    for file in "$dir"/{plan,alltoall}/coll_pipering_plan*.[ch] \
+    for file in "$dir"/{plan,mesh,alltoall}/coll_pipering_plan*.[ch] \
         "$dir"/decide/coll_pipering_{choice,decide_*,draft,make,params,registry,ways}.[ch] \
         "$1"/ompi/mca/coll/mleader/coll_mleader_plan*.[ch]; do
         [[ -f $file ]] || continue
         while IFS= read -r header; do
             case $header in
-            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | */common_irregular_exchange.h | */common_irregular_variable.h) ;;
+            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | ompi/mca/coll/pipering/mesh/* | */common_irregular_exchange.h | */common_irregular_variable.h) ;;
             common_irregular_exchange.h) ;;
             coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h | coll_pipering_ways.h) ;;
             coll_pipering_registry.h | */coll_pipering_fifo.h) ;;
@@ -82,7 +82,7 @@ look_out() {
 # the one file that has it.
 look_round() {
     local floor
-    for floor in plan engine decide; do
+    for floor in plan mesh engine decide; do
         (cd "$1" && grep -HnwoE 'mca_coll_pipering(_component|_given)?' \
             ompi/mca/coll/pipering/"$floor"/*.[ch]) | grep -v '/coll_pipering_params\.[ch]:'
     done
@@ -104,7 +104,7 @@ look_at_release() {
 # look_at_libm TREE: functions whose last bits are not the same everywhere, where ranks decide.
 look_at_libm() {
     (cd "$1" && grep -nE '\b(pow|exp2?|expm1|log|log1p|log2|log10|cbrt|hypot|fma|sin|cos|tan|tgamma)[fl]?\(' \
-        ompi/mca/coll/pipering/{plan,decide}/*.[ch])
+        ompi/mca/coll/pipering/{plan,mesh,decide}/*.[ch])
 }
 
 count=0
@@ -139,9 +139,9 @@ none "one file knows the release of Open MPI" "$(look_at_release "$root")"
 none "plans and the choice use no pow, exp, log or the like" "$(look_at_libm "$root")"
 
 # The same on trees with one defect each: the looks find it.
-mkdir -p "$work"/opal "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,engine,decide,call,alltoall}}
+mkdir -p "$work"/opal "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,mesh,engine,decide,call,alltoall}}
 tree=$work/ompi/mca
-for file in plan/coll_pipering_plan engine/coll_pipering_engine decide/coll_pipering_decide \
+for file in plan/coll_pipering_plan mesh/coll_pipering_plan_mesh engine/coll_pipering_engine decide/coll_pipering_decide \
     decide/coll_pipering_choice call/coll_pipering alltoall/coll_pipering_alltoall; do
     echo '#include <stddef.h>' >"$tree/coll/pipering/$file.h"
 done
@@ -164,6 +164,8 @@ defect look_up coll/pipering/engine/coll_pipering_engine.h \
 defect look_up coll/pipering/decide/coll_pipering_decide.h '#include "coll_pipering.h"'
 defect look_up coll/pipering/call/coll_pipering.h '#include "ompi/mca/coll/mleader/coll_mleader.h"'
 defect look_out coll/pipering/plan/coll_pipering_plan.h '#include "ompi/op/op.h"'
+defect look_up coll/pipering/plan/coll_pipering_plan.h \
+    '#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"'
 defect look_out coll/pipering/decide/coll_pipering_choice.h '#include "coll_pipering_context.h"'
 defect look_out coll/mleader/coll_mleader_plan.h '#include "opal/util/output.h"'
 defect look_up coll/pipering/call/coll_pipering.h \

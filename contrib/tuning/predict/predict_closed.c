@@ -18,7 +18,7 @@
 
 #include "predict.h"
 
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh_lines.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh_lines.h"
 
 #include <math.h>
 

@@ -21,7 +21,8 @@
  *                 plan of each: ring, rounds, chain
  *     engine      the one pipeline; gathers in rounds, and calls along lines of a mesh (plans of
  *                 the schedule engine); staging; arena and fifo (ring buffers), copy, nodes, clock
- *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, mesh, model
+ *     mesh        pure C: plans along a mesh of nodes
+ *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, model
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
  * an argument, or in a context (coll_pipering_context.h).

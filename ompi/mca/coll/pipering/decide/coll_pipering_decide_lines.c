@@ -16,7 +16,7 @@
  */
 
 #include "coll_pipering_draft.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh_lines.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh_lines.h"
 
 void mca_coll_pipering_room_for_lines(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
 {

@@ -15,7 +15,7 @@
 #include "coll_pipering_registry.h"
 
 #include "coll_pipering_draft.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"
 
 /*
  * On one node blocks that stay in a cache on their way replace vectors that do not,

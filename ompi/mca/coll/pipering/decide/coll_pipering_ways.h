@@ -15,7 +15,7 @@
 #ifndef MCA_COLL_PIPERING_WAYS_H
 #define MCA_COLL_PIPERING_WAYS_H
 
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {

@@ -18,7 +18,7 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_context.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"
 
 BEGIN_C_DECLS
 

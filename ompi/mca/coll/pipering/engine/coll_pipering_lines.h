@@ -29,7 +29,7 @@
 #include "ompi/mca/common/irregular/common_irregular_compat.h"
 
 #include "coll_pipering_scheduled.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_mesh_lines.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh_lines.h"
 #include "ompi/op/op.h"
 
 BEGIN_C_DECLS

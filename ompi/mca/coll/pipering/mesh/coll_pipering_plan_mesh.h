@@ -33,8 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "coll_pipering_plan_model.h"
-#include "coll_pipering_plan_ring.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
+#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_ring.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
