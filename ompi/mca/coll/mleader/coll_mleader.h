@@ -120,7 +120,8 @@ typedef struct mca_coll_mleader_counters_t {
 } mca_coll_mleader_counters_t;
 
 /** Registers all variables and performance variables. */
-void mca_coll_mleader_params_register(const mca_base_component_t *component);
+struct mca_common_irregular_vars_t;
+void mca_coll_mleader_params_register(struct mca_common_irregular_vars_t *all);
 
 /** The values of the variables now; each is in its legal range. */
 mca_coll_mleader_params_t mca_coll_mleader_params_now(void);

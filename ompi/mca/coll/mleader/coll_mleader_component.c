@@ -46,7 +46,12 @@ static bool opened;
 static int mleader_register(void)
 {
     mca_common_irregular_find_help(&mca_coll_mleader_component);
-    mca_coll_mleader_params_register(&mca_coll_mleader_component.collm_version);
+    mca_coll_mleader.equal.count = 0;
+    mca_common_irregular_vars_t all = {.component = &mca_coll_mleader_component.collm_version,
+                                       .equal = &mca_coll_mleader.equal,
+                                       .owner = "mleader"};
+    mca_coll_mleader_params_register(&all);
+    mca_common_irregular_complain(&all);
     return OMPI_SUCCESS;
 }
 

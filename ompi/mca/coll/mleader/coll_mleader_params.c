@@ -161,20 +161,14 @@ static void register_counters(mca_common_irregular_vars_t *all)
     }
 }
 
-void mca_coll_mleader_params_register(const mca_base_component_t *component)
+void mca_coll_mleader_params_register(mca_common_irregular_vars_t *all)
 {
-    mca_common_irregular_vars_t all = {.component = component,
-                                       .equal = &mca_coll_mleader.equal,
-                                       .owner = "mleader"};
-
-    all.equal->count = 0;
     vars.groups = "auto";
     vars.backing_directory = (char *) mca_common_irregular_default_base();
-    mca_common_irregular_register(&all, variables, sizeof(variables) / sizeof(variables[0]));
-    mca_common_irregular_gone(&all, gone, sizeof(gone) / sizeof(gone[0]));
-    register_counters(&all);
-    mca_common_irregular_complain(&all);
-    mca_coll_mleader.directory.owner = all.owner;
+    mca_common_irregular_register(all, variables, sizeof(variables) / sizeof(variables[0]));
+    mca_common_irregular_gone(all, gone, sizeof(gone) / sizeof(gone[0]));
+    register_counters(all);
+    mca_coll_mleader.directory.owner = all->owner;
     mca_coll_mleader.directory.base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }
 
