@@ -44,8 +44,8 @@ int mca_coll_pipering_alltoall(const void *sbuf, int scount, struct ompi_datatyp
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.alltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
-                                     module->previous.alltoall_module);
+    return module->below.coll_alltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
+                                       module->below.coll_alltoall_module);
 }
 
 int mca_coll_pipering_ialltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
@@ -61,8 +61,8 @@ int mca_coll_pipering_ialltoall(const void *sbuf, int scount, struct ompi_dataty
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.ialltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, request,
-                                      module->previous.ialltoall_module);
+    return module->below.coll_ialltoall(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, request,
+                                        module->below.coll_ialltoall_module);
 }
 
 int mca_coll_pipering_alltoall_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
@@ -78,6 +78,6 @@ int mca_coll_pipering_alltoall_init(const void *sbuf, int scount, struct ompi_da
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.alltoall_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
-                                          request, module->previous.alltoall_init_module);
+    return module->below.coll_alltoall_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
+                                            request, module->below.coll_alltoall_init_module);
 }

@@ -51,8 +51,8 @@ int mca_coll_pipering_alltoallv(const void *sbuf, const int *scounts, const int 
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.alltoallv(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
-                                      rdtype, comm, module->previous.alltoallv_module);
+    return module->below.coll_alltoallv(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
+                                        rdtype, comm, module->below.coll_alltoallv_module);
 }
 
 int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int *sdispls,
@@ -69,8 +69,9 @@ int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.ialltoallv(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
-                                       rdtype, comm, request, module->previous.ialltoallv_module);
+    return module->below.coll_ialltoallv(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
+                                         rdtype, comm, request,
+                                         module->below.coll_ialltoallv_module);
 }
 
 int mca_coll_pipering_alltoallv_init(const void *sbuf, const int *scounts, const int *sdispls,
@@ -88,7 +89,7 @@ int mca_coll_pipering_alltoallv_init(const void *sbuf, const int *scounts, const
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.alltoallv_init(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
-                                           rdtype, comm, info, request,
-                                           module->previous.alltoallv_init_module);
+    return module->below.coll_alltoallv_init(sbuf, scounts, sdispls, sdtype, rbuf, rcounts, rdispls,
+                                             rdtype, comm, info, request,
+                                             module->below.coll_alltoallv_init_module);
 }

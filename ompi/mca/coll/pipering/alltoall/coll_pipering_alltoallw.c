@@ -52,8 +52,8 @@ int mca_coll_pipering_alltoallw(const void *sbuf, const int *scounts, const int 
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                      rdtypes, comm, module->previous.alltoallw_module);
+    return module->below.coll_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                        rdtypes, comm, module->below.coll_alltoallw_module);
 }
 
 int mca_coll_pipering_ialltoallw(const void *sbuf, const int *scounts, const int *sdispls,
@@ -71,8 +71,9 @@ int mca_coll_pipering_ialltoallw(const void *sbuf, const int *scounts, const int
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.ialltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                       rdtypes, comm, request, module->previous.ialltoallw_module);
+    return module->below.coll_ialltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls,
+                                         rdtypes, comm, request,
+                                         module->below.coll_ialltoallw_module);
 }
 
 int mca_coll_pipering_alltoallw_init(const void *sbuf, const int *scounts, const int *sdispls,
@@ -90,7 +91,7 @@ int mca_coll_pipering_alltoallw_init(const void *sbuf, const int *scounts, const
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.alltoallw_init(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts, rdispls,
-                                           rdtypes, comm, info, request,
-                                           module->previous.alltoallw_init_module);
+    return module->below.coll_alltoallw_init(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
+                                             rdispls, rdtypes, comm, info, request,
+                                             module->below.coll_alltoallw_init_module);
 }

@@ -133,12 +133,12 @@ int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
 
     const int rc = mca_coll_pipering_exchange(&job, comm, module);
     free(peers);
-    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.neighbor_alltoallw) {
+    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->below.coll_neighbor_alltoallw) {
         return rc;
     }
-    return module->previous.neighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
-                                               rdispls, rdtypes, comm,
-                                               module->previous.neighbor_alltoallw_module);
+    return module->below.coll_neighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
+                                                 rdispls, rdtypes, comm,
+                                                 module->below.coll_neighbor_alltoallw_module);
 }
 
 int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
@@ -157,12 +157,12 @@ int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
 
     const int rc = mca_coll_pipering_iexchange(&job, comm, module, request);
     free(peers);
-    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.ineighbor_alltoallw) {
+    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->below.coll_ineighbor_alltoallw) {
         return rc;
     }
-    return module->previous.ineighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
-                                                rdispls, rdtypes, comm, request,
-                                                module->previous.ineighbor_alltoallw_module);
+    return module->below.coll_ineighbor_alltoallw(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
+                                                  rdispls, rdtypes, comm, request,
+                                                  module->below.coll_ineighbor_alltoallw_module);
 }
 
 int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scounts,
@@ -182,11 +182,12 @@ int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scoun
 
     const int rc = mca_coll_pipering_exchange_persistent(&job, comm, module, request);
     free(peers);
-    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->previous.neighbor_alltoallw_init) {
+    if (OMPI_ERR_NOT_SUPPORTED != rc || NULL == module->below.coll_neighbor_alltoallw_init) {
         return rc;
     }
-    return module->previous.neighbor_alltoallw_init(sbuf, scounts, sdispls, sdtypes, rbuf, rcounts,
-                                                    rdispls, rdtypes, comm, info, request,
-                                                    module->previous
-                                                        .neighbor_alltoallw_init_module);
+    return module->below.coll_neighbor_alltoallw_init(sbuf, scounts, sdispls, sdtypes, rbuf,
+                                                      rcounts, rdispls, rdtypes, comm, info,
+                                                      request,
+                                                      module->below
+                                                          .coll_neighbor_alltoallw_init_module);
 }

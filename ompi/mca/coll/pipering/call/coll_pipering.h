@@ -43,90 +43,6 @@ BEGIN_C_DECLS
 
 /* ---- module ---- */
 
-/** The modules below, which served the collectives before; NULL where there was none. */
-typedef struct mca_coll_pipering_previous_t {
-    mca_coll_base_module_allgather_fn_t allgather;
-    mca_coll_base_module_t *allgather_module;
-    mca_coll_base_module_allgatherv_fn_t allgatherv;
-    mca_coll_base_module_t *allgatherv_module;
-    mca_coll_base_module_allreduce_fn_t allreduce;
-    mca_coll_base_module_t *allreduce_module;
-    mca_coll_base_module_barrier_fn_t barrier;
-    mca_coll_base_module_t *barrier_module;
-    mca_coll_base_module_ibarrier_fn_t ibarrier;
-    mca_coll_base_module_t *ibarrier_module;
-    mca_coll_base_module_barrier_init_fn_t barrier_init;
-    mca_coll_base_module_t *barrier_init_module;
-    mca_coll_base_module_bcast_fn_t bcast;
-    mca_coll_base_module_t *bcast_module;
-    mca_coll_base_module_exscan_fn_t exscan;
-    mca_coll_base_module_t *exscan_module;
-    mca_coll_base_module_reduce_fn_t reduce;
-    mca_coll_base_module_t *reduce_module;
-    mca_coll_base_module_scan_fn_t scan;
-    mca_coll_base_module_t *scan_module;
-    mca_coll_base_module_iallgather_fn_t iallgather;
-    mca_coll_base_module_t *iallgather_module;
-    mca_coll_base_module_iallgatherv_fn_t iallgatherv;
-    mca_coll_base_module_t *iallgatherv_module;
-    mca_coll_base_module_iallreduce_fn_t iallreduce;
-    mca_coll_base_module_t *iallreduce_module;
-    mca_coll_base_module_ibcast_fn_t ibcast;
-    mca_coll_base_module_t *ibcast_module;
-    mca_coll_base_module_iexscan_fn_t iexscan;
-    mca_coll_base_module_t *iexscan_module;
-    mca_coll_base_module_ireduce_fn_t ireduce;
-    mca_coll_base_module_t *ireduce_module;
-    mca_coll_base_module_iscan_fn_t iscan;
-    mca_coll_base_module_t *iscan_module;
-    mca_coll_base_module_allgather_init_fn_t allgather_init;
-    mca_coll_base_module_t *allgather_init_module;
-    mca_coll_base_module_allgatherv_init_fn_t allgatherv_init;
-    mca_coll_base_module_t *allgatherv_init_module;
-    mca_coll_base_module_allreduce_init_fn_t allreduce_init;
-    mca_coll_base_module_t *allreduce_init_module;
-    mca_coll_base_module_bcast_init_fn_t bcast_init;
-    mca_coll_base_module_t *bcast_init_module;
-    mca_coll_base_module_exscan_init_fn_t exscan_init;
-    mca_coll_base_module_t *exscan_init_module;
-    mca_coll_base_module_reduce_init_fn_t reduce_init;
-    mca_coll_base_module_t *reduce_init_module;
-    mca_coll_base_module_scan_init_fn_t scan_init;
-    mca_coll_base_module_t *scan_init_module;
-    mca_coll_base_module_alltoall_fn_t alltoall;
-    mca_coll_base_module_t *alltoall_module;
-    mca_coll_base_module_alltoallv_fn_t alltoallv;
-    mca_coll_base_module_t *alltoallv_module;
-    mca_coll_base_module_alltoallw_fn_t alltoallw;
-    mca_coll_base_module_t *alltoallw_module;
-    mca_coll_base_module_ialltoall_fn_t ialltoall;
-    mca_coll_base_module_t *ialltoall_module;
-    mca_coll_base_module_ialltoallv_fn_t ialltoallv;
-    mca_coll_base_module_t *ialltoallv_module;
-    mca_coll_base_module_ialltoallw_fn_t ialltoallw;
-    mca_coll_base_module_t *ialltoallw_module;
-    mca_coll_base_module_alltoall_init_fn_t alltoall_init;
-    mca_coll_base_module_t *alltoall_init_module;
-    mca_coll_base_module_alltoallv_init_fn_t alltoallv_init;
-    mca_coll_base_module_t *alltoallv_init_module;
-    mca_coll_base_module_alltoallw_init_fn_t alltoallw_init;
-    mca_coll_base_module_t *alltoallw_init_module;
-    mca_coll_base_module_neighbor_alltoallw_fn_t neighbor_alltoallw;
-    mca_coll_base_module_t *neighbor_alltoallw_module;
-    mca_coll_base_module_ineighbor_alltoallw_fn_t ineighbor_alltoallw;
-    mca_coll_base_module_t *ineighbor_alltoallw_module;
-    mca_coll_base_module_neighbor_alltoallw_init_fn_t neighbor_alltoallw_init;
-    mca_coll_base_module_t *neighbor_alltoallw_init_module;
-} mca_coll_pipering_previous_t;
-
-/**
- * Keeps who serves the functions of a communicator so far, for what a module that takes their
- * place does not serve, and lets go of them. OMPI_ERR_NOT_FOUND: nobody serves some of them.
- */
-int mca_coll_pipering_previous_save(mca_coll_pipering_previous_t *previous,
-                                    const mca_coll_base_comm_coll_t *functions);
-void mca_coll_pipering_previous_drop(mca_coll_pipering_previous_t *previous);
-
 /** The name of a module's component, out of that of its class; `name` may hold it. */
 const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16]);
 
@@ -141,7 +57,7 @@ void mca_coll_pipering_addend_drop(mca_coll_pipering_addend_t *addend);
 
 typedef struct mca_coll_pipering_module_t {
     mca_common_irregular_module_t super;
-    mca_coll_pipering_previous_t previous;
+    mca_coll_base_comm_coll_t below; /**< who served the collectives before; NULL: nobody */
     mca_coll_pipering_context_t context;
     int *permutation; /**< of the ranks, for exchanges of all with all; NULL: none has been made */
     mca_coll_pipering_addend_t addend[MCA_COLL_PIPERING_FORMATS];

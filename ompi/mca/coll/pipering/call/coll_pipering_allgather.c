@@ -21,8 +21,8 @@ static inline int call_below(const void *sbuf, int scount, struct ompi_datatype_
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous.allgather,
-                               module->previous.allgather_module,
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->below.coll_allgather,
+                               module->below.coll_allgather_module,
                                (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
     return rc;
 }
@@ -66,9 +66,9 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.iallgather(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                       gather.rcount, gather.rdtype, comm, request,
-                                       module->previous.iallgather_module);
+    return module->below.coll_iallgather(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                         gather.rcount, gather.rdtype, comm, request,
+                                         module->below.coll_iallgather_module);
 }
 
 int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
@@ -85,6 +85,6 @@ int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_d
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
-                                           request, module->previous.allgather_init_module);
+    return module->below.coll_allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
+                                             request, module->below.coll_allgather_init_module);
 }

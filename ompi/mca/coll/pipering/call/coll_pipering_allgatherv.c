@@ -38,8 +38,8 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
         && mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLGATHERV,
                                     mca_coll_pipering_bytes_of(sum_of(rcounts, comm), rdtype),
                                     comm, module)) {
-        return module->previous.allgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
-                                           comm, module->previous.allgatherv_module);
+        return module->below.coll_allgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
+                                             comm, module->below.coll_allgatherv_module);
     }
     mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
                                          .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
@@ -49,9 +49,9 @@ int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datat
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                       gather.rcounts, gather.displs, gather.rdtype, comm,
-                                       module->previous.allgatherv_module);
+    return module->below.coll_allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                         gather.rcounts, gather.displs, gather.rdtype, comm,
+                                         module->below.coll_allgatherv_module);
 }
 
 int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
@@ -69,9 +69,9 @@ int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_data
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.iallgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                        gather.rcounts, gather.displs, gather.rdtype, comm, request,
-                                        module->previous.iallgatherv_module);
+    return module->below.coll_iallgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
+                                          gather.rcounts, gather.displs, gather.rdtype, comm,
+                                          request, module->below.coll_iallgatherv_module);
 }
 
 int mca_coll_pipering_allgatherv_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
@@ -90,7 +90,7 @@ int mca_coll_pipering_allgatherv_init(const void *sbuf, int scount, struct ompi_
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.allgatherv_init(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
-                                            comm, info, request,
-                                            module->previous.allgatherv_init_module);
+    return module->below.coll_allgatherv_init(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
+                                              comm, info, request,
+                                              module->below.coll_allgatherv_init_module);
 }

@@ -21,8 +21,8 @@ static inline int call_below(const void *sbuf, void *rbuf, int count, struct omp
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allreduce, module->previous.allreduce,
-                               module->previous.allreduce_module,
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allreduce, module->below.coll_allreduce,
+                               module->below.coll_allreduce_module,
                                (sbuf, rbuf, count, dtype, op, comm, module_below));
     return rc;
 }
@@ -61,8 +61,8 @@ int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
-                                       module->previous.iallreduce_module);
+    return module->below.coll_iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
+                                         module->below.coll_iallreduce_module);
 }
 
 int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
@@ -79,6 +79,6 @@ int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
-                                           module->previous.allreduce_init_module);
+    return module->below.coll_allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                             module->below.coll_allreduce_init_module);
 }

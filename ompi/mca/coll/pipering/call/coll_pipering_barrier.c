@@ -213,8 +213,8 @@ int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_mo
 
     int rc = serve(module, MCA_COLL_PIPERING_BLOCKING, NULL);
     if (OMPI_ERR_NOT_SUPPORTED == rc) {
-        MCA_COMMON_IRREGULAR_BELOW(rc, comm, barrier, module->previous.barrier,
-                                   module->previous.barrier_module, (comm, module_below));
+        MCA_COMMON_IRREGULAR_BELOW(rc, comm, barrier, module->below.coll_barrier,
+                                   module->below.coll_barrier_module, (comm, module_below));
     }
     return rc;
 }
@@ -226,7 +226,7 @@ int mca_coll_pipering_ibarrier(struct ompi_communicator_t *comm, ompi_request_t 
 
     const int rc = serve(module, MCA_COLL_PIPERING_NONBLOCKING, request);
     return OMPI_ERR_NOT_SUPPORTED == rc
-               ? module->previous.ibarrier(comm, request, module->previous.ibarrier_module)
+               ? module->below.coll_ibarrier(comm, request, module->below.coll_ibarrier_module)
                : rc;
 }
 
@@ -237,7 +237,7 @@ int mca_coll_pipering_barrier_init(struct ompi_communicator_t *comm, struct ompi
 
     const int rc = serve(module, MCA_COLL_PIPERING_PERSISTENT, request);
     return OMPI_ERR_NOT_SUPPORTED == rc
-               ? module->previous.barrier_init(comm, info, request,
-                                               module->previous.barrier_init_module)
+               ? module->below.coll_barrier_init(comm, info, request,
+                                                 module->below.coll_barrier_init_module)
                : rc;
 }

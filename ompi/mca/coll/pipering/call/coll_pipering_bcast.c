@@ -45,8 +45,8 @@ static inline int call_below(void *buffer, int count, struct ompi_datatype_t *dt
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, bcast, module->previous.bcast,
-                               module->previous.bcast_module,
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, bcast, module->below.coll_bcast,
+                               module->below.coll_bcast_module,
                                (buffer, count, dtype, root, comm, module_below));
     return rc;
 }
@@ -79,8 +79,8 @@ int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dt
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.ibcast(buffer, count, dtype, root, comm, request,
-                                   module->previous.ibcast_module);
+    return module->below.coll_ibcast(buffer, count, dtype, root, comm, request,
+                                     module->below.coll_ibcast_module);
 }
 
 int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
@@ -94,6 +94,6 @@ int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.bcast_init(buffer, count, dtype, root, comm, info, request,
-                                       module->previous.bcast_init_module);
+    return module->below.coll_bcast_init(buffer, count, dtype, root, comm, info, request,
+                                         module->below.coll_bcast_init_module);
 }

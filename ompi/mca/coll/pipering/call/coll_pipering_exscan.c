@@ -31,8 +31,8 @@ int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count, struct omp
             return rc;
         }
     }
-    return module->previous.exscan(sbuf, rbuf, count, dtype, op, comm,
-                                   module->previous.exscan_module);
+    return module->below.coll_exscan(sbuf, rbuf, count, dtype, op, comm,
+                                     module->below.coll_exscan_module);
 }
 
 int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
@@ -49,8 +49,8 @@ int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.iexscan(sbuf, rbuf, count, dtype, op, comm, request,
-                                    module->previous.iexscan_module);
+    return module->below.coll_iexscan(sbuf, rbuf, count, dtype, op, comm, request,
+                                      module->below.coll_iexscan_module);
 }
 
 int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
@@ -67,6 +67,6 @@ int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.exscan_init(sbuf, rbuf, count, dtype, op, comm, info, request,
-                                        module->previous.exscan_init_module);
+    return module->below.coll_exscan_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                          module->below.coll_exscan_init_module);
 }

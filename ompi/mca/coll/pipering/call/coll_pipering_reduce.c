@@ -21,8 +21,8 @@ static inline int call_below(const void *sbuf, void *rbuf, int count, struct omp
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, reduce, module->previous.reduce,
-                               module->previous.reduce_module,
+    MCA_COMMON_IRREGULAR_BELOW(rc, comm, reduce, module->below.coll_reduce,
+                               module->below.coll_reduce_module,
                                (sbuf, rbuf, count, dtype, op, root, comm, module_below));
     return rc;
 }
@@ -61,8 +61,8 @@ int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.ireduce(sbuf, rbuf, count, dtype, op, root, comm, request,
-                                    module->previous.ireduce_module);
+    return module->below.coll_ireduce(sbuf, rbuf, count, dtype, op, root, comm, request,
+                                      module->below.coll_ireduce_module);
 }
 
 int mca_coll_pipering_reduce_init(const void *sbuf, void *rbuf, int count,
@@ -79,6 +79,6 @@ int mca_coll_pipering_reduce_init(const void *sbuf, void *rbuf, int count,
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.reduce_init(sbuf, rbuf, count, dtype, op, root, comm, info, request,
-                                        module->previous.reduce_init_module);
+    return module->below.coll_reduce_init(sbuf, rbuf, count, dtype, op, root, comm, info, request,
+                                          module->below.coll_reduce_init_module);
 }

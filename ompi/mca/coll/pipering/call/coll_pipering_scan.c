@@ -31,7 +31,8 @@ int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_
             return rc;
         }
     }
-    return module->previous.scan(sbuf, rbuf, count, dtype, op, comm, module->previous.scan_module);
+    return module->below.coll_scan(sbuf, rbuf, count, dtype, op, comm,
+                                   module->below.coll_scan_module);
 }
 
 int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
@@ -47,8 +48,8 @@ int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.iscan(sbuf, rbuf, count, dtype, op, comm, request,
-                                  module->previous.iscan_module);
+    return module->below.coll_iscan(sbuf, rbuf, count, dtype, op, comm, request,
+                                    module->below.coll_iscan_module);
 }
 
 int mca_coll_pipering_scan_init(const void *sbuf, void *rbuf, int count,
@@ -65,6 +66,6 @@ int mca_coll_pipering_scan_init(const void *sbuf, void *rbuf, int count,
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous.scan_init(sbuf, rbuf, count, dtype, op, comm, info, request,
-                                      module->previous.scan_init_module);
+    return module->below.coll_scan_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                        module->below.coll_scan_init_module);
 }

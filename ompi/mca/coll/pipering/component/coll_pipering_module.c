@@ -32,124 +32,55 @@ typedef void function_t(void);
 typedef struct {
     function_t *serve;
     size_t in_module;
-    size_t in_comm, in_comm_module;   /* who serves it on a communicator */
-    size_t previous, previous_module; /* who served it before */
+    size_t function, module; /* who serves it on a communicator, or has served it before */
     enum { ALWAYS, OPTIONAL, ON_MESH } when;
 } row_t;
 
 #define MODULE(member) offsetof(mca_coll_base_module_t, member)
 #define COMM(member) offsetof(mca_coll_base_comm_coll_t, member)
-#define PREVIOUS(member) offsetof(mca_coll_pipering_previous_t, member)
+#define ROW(call, when)                                                               \
+    {                                                                                 \
+        (function_t *) mca_coll_pipering_##call, MODULE(coll_##call), COMM(coll_##call), \
+            COMM(coll_##call##_module), when                                          \
+    }
 
 static const row_t rows[] = {
-    {(function_t *) mca_coll_pipering_allgather, MODULE(coll_allgather),
-     COMM(coll_allgather), COMM(coll_allgather_module),
-     PREVIOUS(allgather), PREVIOUS(allgather_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_allgatherv, MODULE(coll_allgatherv),
-     COMM(coll_allgatherv), COMM(coll_allgatherv_module),
-     PREVIOUS(allgatherv), PREVIOUS(allgatherv_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_allreduce, MODULE(coll_allreduce),
-     COMM(coll_allreduce), COMM(coll_allreduce_module),
-     PREVIOUS(allreduce), PREVIOUS(allreduce_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_barrier, MODULE(coll_barrier),
-     COMM(coll_barrier), COMM(coll_barrier_module),
-     PREVIOUS(barrier), PREVIOUS(barrier_module), ON_MESH},
-    {(function_t *) mca_coll_pipering_ibarrier, MODULE(coll_ibarrier),
-     COMM(coll_ibarrier), COMM(coll_ibarrier_module),
-     PREVIOUS(ibarrier), PREVIOUS(ibarrier_module), ON_MESH},
-    {(function_t *) mca_coll_pipering_barrier_init, MODULE(coll_barrier_init),
-     COMM(coll_barrier_init), COMM(coll_barrier_init_module),
-     PREVIOUS(barrier_init), PREVIOUS(barrier_init_module), ON_MESH},
-    {(function_t *) mca_coll_pipering_bcast, MODULE(coll_bcast),
-     COMM(coll_bcast), COMM(coll_bcast_module),
-     PREVIOUS(bcast), PREVIOUS(bcast_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_exscan, MODULE(coll_exscan),
-     COMM(coll_exscan), COMM(coll_exscan_module),
-     PREVIOUS(exscan), PREVIOUS(exscan_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_reduce, MODULE(coll_reduce),
-     COMM(coll_reduce), COMM(coll_reduce_module),
-     PREVIOUS(reduce), PREVIOUS(reduce_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_scan, MODULE(coll_scan),
-     COMM(coll_scan), COMM(coll_scan_module),
-     PREVIOUS(scan), PREVIOUS(scan_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_iallgather, MODULE(coll_iallgather),
-     COMM(coll_iallgather), COMM(coll_iallgather_module),
-     PREVIOUS(iallgather), PREVIOUS(iallgather_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_iallgatherv, MODULE(coll_iallgatherv),
-     COMM(coll_iallgatherv), COMM(coll_iallgatherv_module),
-     PREVIOUS(iallgatherv), PREVIOUS(iallgatherv_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_iallreduce, MODULE(coll_iallreduce),
-     COMM(coll_iallreduce), COMM(coll_iallreduce_module),
-     PREVIOUS(iallreduce), PREVIOUS(iallreduce_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_ibcast, MODULE(coll_ibcast),
-     COMM(coll_ibcast), COMM(coll_ibcast_module),
-     PREVIOUS(ibcast), PREVIOUS(ibcast_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_iexscan, MODULE(coll_iexscan),
-     COMM(coll_iexscan), COMM(coll_iexscan_module),
-     PREVIOUS(iexscan), PREVIOUS(iexscan_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_ireduce, MODULE(coll_ireduce),
-     COMM(coll_ireduce), COMM(coll_ireduce_module),
-     PREVIOUS(ireduce), PREVIOUS(ireduce_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_iscan, MODULE(coll_iscan),
-     COMM(coll_iscan), COMM(coll_iscan_module),
-     PREVIOUS(iscan), PREVIOUS(iscan_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_allgather_init, MODULE(coll_allgather_init),
-     COMM(coll_allgather_init), COMM(coll_allgather_init_module),
-     PREVIOUS(allgather_init), PREVIOUS(allgather_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_allgatherv_init, MODULE(coll_allgatherv_init),
-     COMM(coll_allgatherv_init), COMM(coll_allgatherv_init_module),
-     PREVIOUS(allgatherv_init), PREVIOUS(allgatherv_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_allreduce_init, MODULE(coll_allreduce_init),
-     COMM(coll_allreduce_init), COMM(coll_allreduce_init_module),
-     PREVIOUS(allreduce_init), PREVIOUS(allreduce_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_bcast_init, MODULE(coll_bcast_init),
-     COMM(coll_bcast_init), COMM(coll_bcast_init_module),
-     PREVIOUS(bcast_init), PREVIOUS(bcast_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_exscan_init, MODULE(coll_exscan_init),
-     COMM(coll_exscan_init), COMM(coll_exscan_init_module),
-     PREVIOUS(exscan_init), PREVIOUS(exscan_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_reduce_init, MODULE(coll_reduce_init),
-     COMM(coll_reduce_init), COMM(coll_reduce_init_module),
-     PREVIOUS(reduce_init), PREVIOUS(reduce_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_scan_init, MODULE(coll_scan_init),
-     COMM(coll_scan_init), COMM(coll_scan_init_module),
-     PREVIOUS(scan_init), PREVIOUS(scan_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_alltoall, MODULE(coll_alltoall),
-     COMM(coll_alltoall), COMM(coll_alltoall_module),
-     PREVIOUS(alltoall), PREVIOUS(alltoall_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_alltoallv, MODULE(coll_alltoallv),
-     COMM(coll_alltoallv), COMM(coll_alltoallv_module),
-     PREVIOUS(alltoallv), PREVIOUS(alltoallv_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_alltoallw, MODULE(coll_alltoallw),
-     COMM(coll_alltoallw), COMM(coll_alltoallw_module),
-     PREVIOUS(alltoallw), PREVIOUS(alltoallw_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_ialltoall, MODULE(coll_ialltoall),
-     COMM(coll_ialltoall), COMM(coll_ialltoall_module),
-     PREVIOUS(ialltoall), PREVIOUS(ialltoall_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_ialltoallv, MODULE(coll_ialltoallv),
-     COMM(coll_ialltoallv), COMM(coll_ialltoallv_module),
-     PREVIOUS(ialltoallv), PREVIOUS(ialltoallv_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_ialltoallw, MODULE(coll_ialltoallw),
-     COMM(coll_ialltoallw), COMM(coll_ialltoallw_module),
-     PREVIOUS(ialltoallw), PREVIOUS(ialltoallw_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_alltoall_init, MODULE(coll_alltoall_init),
-     COMM(coll_alltoall_init), COMM(coll_alltoall_init_module),
-     PREVIOUS(alltoall_init), PREVIOUS(alltoall_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_alltoallv_init, MODULE(coll_alltoallv_init),
-     COMM(coll_alltoallv_init), COMM(coll_alltoallv_init_module),
-     PREVIOUS(alltoallv_init), PREVIOUS(alltoallv_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_alltoallw_init, MODULE(coll_alltoallw_init),
-     COMM(coll_alltoallw_init), COMM(coll_alltoallw_init_module),
-     PREVIOUS(alltoallw_init), PREVIOUS(alltoallw_init_module), ALWAYS},
-    {(function_t *) mca_coll_pipering_neighbor_alltoallw, MODULE(coll_neighbor_alltoallw),
-     COMM(coll_neighbor_alltoallw), COMM(coll_neighbor_alltoallw_module),
-     PREVIOUS(neighbor_alltoallw), PREVIOUS(neighbor_alltoallw_module), OPTIONAL},
-    {(function_t *) mca_coll_pipering_ineighbor_alltoallw, MODULE(coll_ineighbor_alltoallw),
-     COMM(coll_ineighbor_alltoallw), COMM(coll_ineighbor_alltoallw_module),
-     PREVIOUS(ineighbor_alltoallw), PREVIOUS(ineighbor_alltoallw_module), OPTIONAL},
-    {(function_t *) mca_coll_pipering_neighbor_alltoallw_init, MODULE(coll_neighbor_alltoallw_init),
-     COMM(coll_neighbor_alltoallw_init), COMM(coll_neighbor_alltoallw_init_module),
-     PREVIOUS(neighbor_alltoallw_init), PREVIOUS(neighbor_alltoallw_init_module), OPTIONAL},
+    ROW(allgather, ALWAYS),
+    ROW(allgatherv, ALWAYS),
+    ROW(allreduce, ALWAYS),
+    ROW(barrier, ON_MESH),
+    ROW(ibarrier, ON_MESH),
+    ROW(barrier_init, ON_MESH),
+    ROW(bcast, ALWAYS),
+    ROW(exscan, ALWAYS),
+    ROW(reduce, ALWAYS),
+    ROW(scan, ALWAYS),
+    ROW(iallgather, ALWAYS),
+    ROW(iallgatherv, ALWAYS),
+    ROW(iallreduce, ALWAYS),
+    ROW(ibcast, ALWAYS),
+    ROW(iexscan, ALWAYS),
+    ROW(ireduce, ALWAYS),
+    ROW(iscan, ALWAYS),
+    ROW(allgather_init, ALWAYS),
+    ROW(allgatherv_init, ALWAYS),
+    ROW(allreduce_init, ALWAYS),
+    ROW(bcast_init, ALWAYS),
+    ROW(exscan_init, ALWAYS),
+    ROW(reduce_init, ALWAYS),
+    ROW(scan_init, ALWAYS),
+    ROW(alltoall, ALWAYS),
+    ROW(alltoallv, ALWAYS),
+    ROW(alltoallw, ALWAYS),
+    ROW(ialltoall, ALWAYS),
+    ROW(ialltoallv, ALWAYS),
+    ROW(ialltoallw, ALWAYS),
+    ROW(alltoall_init, ALWAYS),
+    ROW(alltoallv_init, ALWAYS),
+    ROW(alltoallw_init, ALWAYS),
+    ROW(neighbor_alltoallw, OPTIONAL),
+    ROW(ineighbor_alltoallw, OPTIONAL),
+    ROW(neighbor_alltoallw_init, OPTIONAL),
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -173,38 +104,39 @@ static mca_coll_base_module_t **module_at(const void *structure, size_t offset)
     return (mca_coll_base_module_t **) ((char *) structure + offset);
 }
 
-int mca_coll_pipering_previous_save(mca_coll_pipering_previous_t *previous,
-                                    const mca_coll_base_comm_coll_t *functions)
+static void drop_below(mca_coll_base_comm_coll_t *below)
 {
     for (size_t i = 0; i < ROWS; ++i) {
-        function_t *function = get_function(functions, rows[i].in_comm);
-        mca_coll_base_module_t *module = *module_at(functions, rows[i].in_comm_module);
+        mca_coll_base_module_t *module = *module_at(below, rows[i].module);
+        if (NULL != module) {
+            OBJ_RELEASE(module);
+        }
+    }
+    memset(below, 0, sizeof(*below));
+}
+
+/* Keeps who serves a communicator so far. OMPI_ERR_NOT_FOUND: nobody serves some function. */
+static int save_below(mca_coll_base_comm_coll_t *below, const mca_coll_base_comm_coll_t *functions)
+{
+    for (size_t i = 0; i < ROWS; ++i) {
+        function_t *function = get_function(functions, rows[i].function);
+        mca_coll_base_module_t *module = *module_at(functions, rows[i].module);
         if (NULL != function && NULL != module) {
-            set_function(previous, rows[i].previous, function);
-            *module_at(previous, rows[i].previous_module) = module;
+            set_function(below, rows[i].function, function);
+            *module_at(below, rows[i].module) = module;
             OBJ_RETAIN(module);
         } else if (OPTIONAL != rows[i].when) {
+            drop_below(below);
             return OMPI_ERR_NOT_FOUND;
         }
     }
     return OMPI_SUCCESS;
 }
 
-void mca_coll_pipering_previous_drop(mca_coll_pipering_previous_t *previous)
-{
-    for (size_t i = 0; i < ROWS; ++i) {
-        mca_coll_base_module_t *module = *module_at(previous, rows[i].previous_module);
-        if (NULL != module) {
-            OBJ_RELEASE(module);
-        }
-    }
-    memset(previous, 0, sizeof(*previous));
-}
-
 mca_coll_pipering_module_t *mca_coll_pipering_module_of(const ompi_communicator_t *comm)
 {
     for (size_t i = 0; i < ROWS; ++i) {
-        mca_coll_base_module_t *module = *module_at(comm->c_coll, rows[i].in_comm_module);
+        mca_coll_base_module_t *module = *module_at(comm->c_coll, rows[i].module);
         if (NULL != module
             && OBJ_CLASS(mca_coll_pipering_module_t) == ((opal_object_t *) module)->obj_class) {
             return (mca_coll_pipering_module_t *) module;
@@ -250,19 +182,19 @@ static bool has_rules(const char *component, const char *name)
 }
 
 /* Modules whose decisions plan_below knows: those that 5.0 has by default. */
-static mca_coll_pipering_below_t find_below(const mca_coll_pipering_previous_t *previous)
+static mca_coll_pipering_below_t find_below(const mca_coll_base_comm_coll_t *below)
 {
     const mca_coll_base_module_t *const levels[]
-        = {previous->bcast_module, previous->reduce_module, previous->allreduce_module,
-           previous->allgather_module};
+        = {below->coll_bcast_module, below->coll_reduce_module, below->coll_allreduce_module,
+           below->coll_allgather_module};
     int han = 0, tuned = 0;
 
     for (int i = 0; i < 4; ++i) {
         han += is_of(levels[i], "han");
         tuned += is_of(levels[i], "tuned");
     }
-    if (!MCA_COMMON_IRREGULAR_KNOWS_TUNED || !is_of(previous->allgatherv_module, "tuned")
-        || !is_of(previous->scan_module, "basic") || !is_of(previous->exscan_module, "basic")
+    if (!MCA_COMMON_IRREGULAR_KNOWS_TUNED || !is_of(below->coll_allgatherv_module, "tuned")
+        || !is_of(below->coll_scan_module, "basic") || !is_of(below->coll_exscan_module, "basic")
         || has_rules("tuned", "use_dynamic_rules")
         || has_rules("han", "use_dynamic_file_rules")) {
         return MCA_COLL_PIPERING_BELOW_ANY;
@@ -277,15 +209,13 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
     module->context.comm = comm;
-    const int rc = module->out_of_memory ? OMPI_SUCCESS
-                                         : mca_coll_pipering_previous_save(&module->previous,
-                                                                           comm->c_coll);
-
-    if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_previous_drop(&module->previous);
-    } else {
-        module->context.below = find_below(&module->previous);
-        if (!module->out_of_memory && &ompi_mpi_comm_world.comm == comm) {
+    if (module->out_of_memory) {
+        return OMPI_SUCCESS;
+    }
+    const int rc = save_below(&module->below, comm->c_coll);
+    if (OMPI_SUCCESS == rc) {
+        module->context.below = find_below(&module->below);
+        if (&ompi_mpi_comm_world.comm == comm) {
             mca_coll_pipering_setup_prepare(&module->context);
         }
     }
@@ -296,13 +226,13 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     (void) comm;
-    mca_coll_pipering_previous_drop(&((mca_coll_pipering_module_t *) base)->previous);
+    drop_below(&((mca_coll_pipering_module_t *) base)->below);
     return OMPI_SUCCESS;
 }
 
 static void module_construct(mca_coll_pipering_module_t *module)
 {
-    memset(&module->previous, 0, sizeof(module->previous));
+    memset(&module->below, 0, sizeof(module->below));
     memset(&module->context, 0, sizeof(module->context));
     module->context.process = &mca_coll_pipering.process;
     module->context.last_count = -1;
@@ -323,7 +253,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
 
 static void module_destruct(mca_coll_pipering_module_t *module)
 {
-    mca_coll_pipering_previous_drop(&module->previous);
+    drop_below(&module->below);
     for (int i = 0; i < MCA_COLL_PIPERING_FORMATS; ++i) {
         mca_coll_pipering_addend_drop(&module->addend[i]);
     }
