@@ -5,11 +5,11 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Makes up the results.json of a tuning run: what the report is developed and tested with.
+"""Makes up the results.json of a tuning run: what the report is tested with.
 
     example_results.py [--seed N] [--kind helps|useless|hurts|empty|odd] >results.json
 
-A cluster is posed: links with alpha and beta, a handshake from 64 KiB on, noise of 2%. helps: the
+A cluster is posed: links with alpha and beta, noise of 2%. helps: the
 defaults know a wrong alpha, and the tuned file the right one; useless: they are right already;
 hurts: one call gets slower; empty: a run that was stopped before anything was measured; odd:
 names that have to be escaped, single samples, values that lack.
@@ -46,11 +46,6 @@ class Cluster:
         return [value * (0.98 + draw.expovariate(1 / noise)) * (1.5 if draw.random() < 0.02 else 1)
                 for _ in range(count)]
 
-    def message(self, size, scope):
-        """Of a block between two ranks, with the handshake that makes the model bend."""
-        alpha, beta = (ALPHA, BETA) if scope == "inter" else (1.5e-6, 0.4e-9)
-        return alpha + beta * size + (2.2 * alpha if size > 65536 else 0)
-
     def call(self, coll, dist, total, block):
         """Of a pipeline with this block size."""
         largest = DISTS[dist][1]
@@ -80,40 +75,6 @@ def machine(kind):
         "frequency": "performance, 2.9 GHz", "when": "2026-11-23T04:12:31Z",
         "command": "pipering-tune --hostfile hosts --budget 10 --output tuned",
     }
-
-
-def tasks(cluster):
-    found = []
-    for scope, direction in (("inter", "one"), ("inter", "both"), ("inter", "all"),
-                             ("intra", "one")):
-        load = {"one": 1.0, "both": 1.04, "all": 1.12}[direction]
-        for power in range(3, 22, 2):
-            value = cluster.message(2**power, scope) * load
-            found.append({"task": "stream", "scope": scope, "direction": direction,
-                          "type": None, "bytes": 2**power, "seconds": cluster.noisy(value)})
-    return found + [{"task": "combine", "scope": "rank", "direction": "all", "type": "double",
-                     "bytes": size, "seconds": cluster.noisy(1e-7 + 2e-10 * size)}
-                    for size in (0, 1024, 16384, 262144)]
-
-
-def fits():
-    found = []
-    for scope, direction, load in (("inter", "one", 1.0), ("inter", "both", 1.04),
-                                   ("inter", "all", 1.12), ("intra", "one", 1.0)):
-        alpha, beta = (ALPHA, BETA) if scope == "inter" else (1.5e-6, 0.4e-9)
-        found.append({
-            "task": "stream", "scope": scope, "direction": direction, "type": None,
-            "linear": False,
-            "note": "a handshake begins at 64 KiB",
-            "pieces": [
-                {"from": 8, "to": 65536, "alpha": alpha * load * 1.01, "beta": beta * load * 1.01,
-                 "residual": 0.013},
-                {"from": 65536, "to": 2097152, "alpha": 3.2 * alpha * load,
-                 "beta": beta * load * 1.01, "residual": 0.021}]})
-    return found + [{"task": "combine", "scope": "rank", "direction": "all", "type": "double",
-                     "linear": True, "note": "", "pieces": [
-                         {"from": 0, "to": 262144, "alpha": 1.02e-7, "beta": 2e-10,
-                          "residual": 0.01}]}]
 
 
 def algorithm(coll, dist, total):
@@ -164,9 +125,7 @@ def calls_of(cluster, kind, coll, dist, total):
              for block in BLOCKS if total in (65536, 524288, 4194304) and block <= total]
     found.append(call(cluster, coll, dist, total, "default", "before", known))
     found.append(call(cluster, coll, dist, total, "tuned", "after", best, hurt))
-    stock = call(cluster, coll, dist, total, "stock", "before", 65536, 1.3)
-    stock.update(block=None, algorithm="", predicted=None)
-    return found + [stock]
+    return found
 
 
 def choices(kind):
@@ -198,38 +157,32 @@ def verdict(kind):
                         "noise: use it."}
 
 
-def regret(cluster):
-    return [{"collective": "allgatherv", "distribution": dist, "part": "all", "total": total,
-             "default": 0.1 + 0.2 * cluster.random.random(),
-             "tuned": 0.03 * cluster.random.random(), "best_arm": "coll_pipering_block_size=4096"}
-            for dist in DISTS for total in (65536, 524288, 4194304)]
-
-
 def make_odd(results):
     """Names that have to be escaped, single samples and values that lack."""
-    results["calls"][0]["distribution"] = "<script>alert(1)</script>"
     for found in results["calls"]:
+        if "spike" == found["distribution"]:
+            found["distribution"] = "<script>alert(1)</script>"
         found["seconds"] = found["seconds"][:1]
         del found["jobs"], found["type"]
         found["limit"] = None
     results["choices"][0]["reason"] = "a < b & \"c\""
-    del results["regret"], results["machine"]["frequency"]
+    del results["machine"]["frequency"]
     return results
 
 
 def make(kind="helps", seed=1):
     """The results as the object that results.json holds."""
     cluster = Cluster(seed)
-    results = {"format": 1, "machine": machine(kind), "tasks": tasks(cluster), "fits": fits(),
-               "calls": calls(cluster, kind), "choices": choices(kind),
-               "regret": regret(cluster), "failures": [
-                   {"cell": "regret/bcast:regular:400/stock", "status": "timeout",
-                    "note": "it took longer than 60 s"}], "verdict": verdict(kind)}
+    results = {"format": 2, "machine": machine(kind), "costs": {"net_alpha": 60.0, "net_beta": 80.0},
+               "calls": calls(cluster, kind), "choices": choices(kind), "rules": [], "failures": [
+                   {"cell": "race/coll_pipering_block_size/0/bcast:regular:400/again",
+                    "status": "timeout", "note": "it took longer than 60 s"}],
+               "verdict": verdict(kind)}
     if kind == "helps":
         results["files"] = {"mpirun --tune": "tuned/tuned.conf",
                             "mca-params.conf": "tuned/tuned.conf"}
     if kind == "empty":
-        results.update(tasks=[], fits=[], calls=[], choices=[], regret=[],
+        results.update(costs={}, calls=[], choices=[],
                        verdict={"help": False, "hurt": [],
                                 "sentence": "Nothing was measured: no file is recommended."})
     return make_odd(results) if kind == "odd" else results
