@@ -18,8 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_bench import Bench, LARGEST, Run, costs, wrong  # noqa: E402
-from pipering_tuning import (calls, files, held_out, proof_time, race, regret,  # noqa: E402
-                             report)
+from pipering_tuning import calls, files, held_out, proof_time, race, report  # noqa: E402
 
 SOME = ["--variables", "coll_pipering_alltoall_small,coll_pipering_window"]
 PACKED = "coll_pipering_rounds_packed"
@@ -111,19 +110,6 @@ def test_all_anew():
             proof = bench.prove(wrong(2), until=end, end=end)
             assert bench.machine.now <= (1 + LATE) * end, (drift, end, bench.machine.now)
             assert not proof.help and proof.jobs >= proof_time.PAIRS, (drift, end, proof)
-
-
-def test_regret():
-    """regret has the calls that there is time for, the others are left out"""
-    held = held_out.calls_of(LARGEST, posed.MACHINE, [], False)
-    dearest = max(held, key=costs(held).calls.get)
-    for until in (10, 20, 60):
-        bench = Bench(begin=3.0)
-        known = proof_time.Costs(3.0, costs(held).calls)
-        found = regret.measure(bench.measurer, bench.table, held, known, {}, {}, race.FULL, 1,
-                               until)
-        assert found and bench.machine.now <= until, (until, bench.machine.now)
-        assert until > 20 or dearest.total not in [row["total"] for row in found], found
 
 
 def test_preflight():

@@ -259,7 +259,6 @@ def test_verdict_first():
         run = tune.Tuning(command_line.parse(words), words)
         run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
         run.measure_tasks = run.try_calls = run.choose = run.choose_rules = lambda: None
-        run.measure_regret = lambda _: None
         run.write_files, run.write_results = lambda: "out/candidate.conf", full
         run.measurer = SimpleNamespace(records=lambda: [])
         run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
@@ -271,9 +270,10 @@ def test_verdict_first():
 GOOD, BAD = (prove.Proof(good, "It is proven.", [], None, 3) for good in (True, False))
 
 
-def stopped(directory, proof, regret=None):
+def stopped(directory, proof, results=None):
     """What was left of a run that chose something: {name: settings}, and what it said. proof: a
-    Proof, or what ends the proof; regret: what ends the regret, None if nothing does."""
+    Proof, or what ends the proof; results: what ends the writing of results, None if nothing
+    does."""
     def end(what):
         if isinstance(what, BaseException):
             raise what
@@ -287,8 +287,8 @@ def stopped(directory, proof, regret=None):
     run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
                             stats.Interval(0.5, 0.4, 0.6))]
     run.measure_tasks = run.try_calls = run.choose = run.choose_rules = lambda: None
-    run.prove, run.measure_regret = lambda *_: end(proof), lambda _: end(regret)
-    run.write_results, run.measurer = lambda *_: None, SimpleNamespace(records=lambda: [])
+    run.prove, run.write_results = lambda *_: end(proof), lambda *_: end(results)
+    run.measurer = SimpleNamespace(records=lambda: [])
     try:
         run.tune()
     except (KeyboardInterrupt, files.Refusal):
@@ -300,16 +300,16 @@ def stopped(directory, proof, regret=None):
 def test_name_is_earned():
     """a file has the recommended name from when it is proven on, not before, whatever ends the
     run, and it names its rules file"""
-    for proof, regret, name in ((KeyboardInterrupt(), None, "candidate.conf"),
-                                (files.Refusal("full"), None, "candidate.conf"),
-                                (BAD, KeyboardInterrupt(), "refused.conf"),
-                                (BAD, None, "refused.conf"),
-                                (GOOD, KeyboardInterrupt(), "tuned.conf"),
-                                (GOOD, None, "tuned.conf")):
+    for proof, results, name in ((KeyboardInterrupt(), None, "candidate.conf"),
+                                 (files.Refusal("full"), None, "candidate.conf"),
+                                 (BAD, KeyboardInterrupt(), "refused.conf"),
+                                 (BAD, None, "refused.conf"),
+                                 (GOOD, KeyboardInterrupt(), "tuned.conf"),
+                                 (GOOD, None, "tuned.conf")):
         with tempfile.TemporaryDirectory() as directory:
             # Of a run before this one, which began with less time.
             files.write(os.path.join(directory, "tuned.conf"), "coll_pipering_processors=9\n")
-            left, said = stopped(directory, proof, regret)
+            left, said = stopped(directory, proof, results)
             path = os.path.join(directory, "tuned-rules.txt")
             assert left == {name: {"coll_pipering_processors": "4",
                                    "coll_tuned_use_dynamic_rules": "true",
@@ -330,7 +330,6 @@ def test_nothing_was_tried():
             run, said = tune.Tuning(command_line.parse([directory]), []), []
             run.say, run.directory, run.start = said.append, directory, {}
             run.measure_tasks = run.try_calls = lambda: None
-            run.measure_regret = lambda _: None
             run.measurer = SimpleNamespace(records=lambda: [FAILED], progress=posed.Quiet())
             run.table, run.machine, run.costs, run.largest = posed_table(), posed.MACHINE, {}, 1
             run.write_results = lambda *_: None

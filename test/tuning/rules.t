@@ -5,21 +5,19 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Rules for coll/tuned, and regret, on a posed machine whose best settings are known (posed.py)."""
+"""Rules for coll/tuned on a posed machine whose best settings are known (posed.py)."""
 
 import json
 import os
 import random
 import sys
-import tempfile
 from types import SimpleNamespace
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from posed_bench import Bench, LARGEST, costs, wrong  # noqa: E402
-from pipering_tuning import (calls, command_line, files, held_out, ompi_info, race,  # noqa: E402
-                             regret, rules, stats, tune)
+from posed_bench import Bench  # noqa: E402
+from pipering_tuning import calls, command_line, files, ompi_info, rules, stats, tune  # noqa: E402
 
 QUICK = {(name, total, "quick") for name in ("allgatherv", "bcast") for total in (400, 1600)}
 
@@ -105,76 +103,6 @@ def test_rules_of_many_ranks():
             assert rules.number_of(last) == rules.number_of(rule) or ranks > 12000, (ranks, own)
 
 
-def test_rules_file_of_regret():
-    """calls that were timed with a rules file of the same name but another text count no more"""
-    call = calls.Call("bcast", "regular", 600, "auto")
-    measured = []
-    with tempfile.TemporaryDirectory() as directory:
-        path = os.path.join(directory, "tuned-rules.txt")
-        for text in ("1", "1", "2"):
-            files.write(path, text)
-            bench = Bench(directory=directory)
-            regret.measure(bench.measurer, bench.table, [call], costs([call]), {}, {}, race.FULL,
-                           1, 1e9, lambda _: {rules.USE: "true", rules.FILE: path})
-            bench.journal.close()
-            measured.append(len(bench.machine.measured))
-    assert measured[0] and not measured[1] and 0 < measured[2] < measured[0], measured
-
-
-def test_regret():
-    """regret is that against the best, and small where the settings are right"""
-    bench = Bench()
-    held = held_out.calls_of(LARGEST, posed.MACHINE, ["allgatherv"], True)
-    found = regret.measure(bench.measurer, bench.table, held, costs(held), {},
-                           {call: 4096 for call in held}, race.FULL, 1, 1e9)
-    assert len(found) == len(held) and all(abs(row["default"]) < 0.08 for row in found), found
-    start = wrong(30)
-    bench = Bench(start)
-    found = regret.measure(bench.measurer, bench.table, held, costs(held), wrong(1), {},
-                           race.FULL, 1, 1e9)
-    assert all(row["default"] > 0.2 and row["tuned"] < 0.08 for row in found), found
-
-
-def test_regret_with_rules():
-    """small calls are timed with the rules of the file in force, in jobs that begin with them"""
-    bench, seen = Bench(), []
-    run = bench.machine.run
-
-    def watch(cells, take, path, form):
-        settings = files.read_settings(path) if path else {}
-        cells = [list(group) for group in cells]
-        seen.extend((cell, settings) for group in cells for cell in group)
-        run(cells, take, path, form)
-
-    bench.measurer.run = watch
-    tuning = tune.Tuning(command_line.parse([bench.directory]), [])
-    tuning.directory, tuning.table, tuning.machine = bench.directory, bench.table, posed.MACHINE
-    tuning.measurer, tuning.largest, tuning.start = bench.measurer, LARGEST, {}
-    tuning.launcher = SimpleNamespace(forms=["tune"])
-    tuning.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 2, "quick",
-                               stats.Interval(0.5, 0.4, 0.6))]
-    path = tuning.write_files()
-    tuning.until = lambda part: 1e9
-    tuning.proof_costs = costs(tuning.held())
-    tuning.measure_regret([])
-    wanted = files.read_settings(path)
-    small = [row for row in tuning.regret if "bcast" == row["collective"] and row["total"] < 12000]
-    assert wanted[rules.FILE] and small, wanted
-    tuned = [settings for cell, settings in seen
-             if "bcast" == cell["collective"] and cell["total"] < 12000 and settings]
-    assert tuned and all(settings == wanted for settings in tuned), tuned
-    arms = {record["asked"]["arm"]: record["asked"] for record in bench.measurer.records()
-            if "bcast:regular:600" in record["asked"]["cell"]}
-    assert arms["tuned"]["job"] == wanted and "job" not in arms["default"], arms
-    assert "job" not in arms["stock"], arms
-    assert not any(settings for cell, settings in seen if "scan" == cell["collective"])
-    assert not any(settings for cell, settings in seen if "nodes" in cell)
-    assert any("half" == row["part"] for row in tuning.regret), tuning.regret
-    call = calls.Call("bcast", "regular", 400, "auto")
-    assert [rules.reach(tuning.rules, call._replace(part=part)) for part in ("all", "half")] == \
-        [True, False]
-
-
 def test_files_of_releases():
     """a rules file has the form that its release reads, and settings name no variable it lacks"""
     for release, name, is_form in (("5.0.7", "tuned-rules.txt", lambda text: "1 #" in text),
@@ -189,20 +117,6 @@ def test_files_of_releases():
         assert set(settings) == {rules.USE, rules.FILE}, settings
         assert os.path.basename(settings[rules.FILE]) == name, settings
         assert is_form(files.read(settings[rules.FILE])), release
-
-
-def test_regret_of_nothing():
-    """where all settings are alike, regret is none on average"""
-    dice = random.Random(8)
-    call = calls.Call("bcast", "regular", 65536, "auto")
-    arms = ["default", "tuned", "stock"] + [str(number) for number in range(8)]
-    found = [regret._row(call, {arm: {"status": "ok", "seconds": [
-        dice.lognormvariate(0, 0.05) for _ in range(8)]} for arm in arms}) for _ in range(400)]
-    for arm in ("default", "tuned"):
-        mean = sum(row[arm] for row in found) / len(found)
-        assert abs(mean) < 0.01, (arm, mean)
-    assert len({row["best_arm"] for row in found}) == len(arms)
-    assert regret._row(call, {"default": {"status": "ok", "seconds": [1.0]}}) is None
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from .calls import ALL, of_cell
 
 FORMAT = 1
 # Arms that have what is in force.
-PLAIN = (race.CURRENT, race.AGAIN, "default", "before")
+PLAIN = (race.CURRENT, race.AGAIN, "before")
 COLUMNS = ("collective", "distribution", "type", "part", "p", "nodes", "ppn", "total",
            "largest_over_total", "contributors", "arm", "phase", "limit", "block", "algorithm",
            "predicted", "jobs")
@@ -45,9 +45,8 @@ def _phase(asked):
 
 
 def _arm(asked):
-    """default, tuned, stock, or the settings, those of the job too."""
-    known = {"before": "default", "after": "tuned", "default": "default", "tuned": "tuned",
-             "stock": "stock"}
+    """default, tuned, or the settings, those of the job too."""
+    known = {"before": "default", "after": "tuned"}
     if asked["arm"] in known:
         return known[asked["arm"]]
     return race.text_of({**asked.get("job", {}), **asked["set"]}) or "default"

@@ -23,7 +23,7 @@ import random
 from collections import namedtuple
 
 from . import stats
-from .calls import ALL, Call, of_cell
+from .calls import Call, of_cell
 from .race import LEAST_GAIN, change
 
 # Numbers of collectives in the text form; they are those of Open MPI's list of collectives.
@@ -209,13 +209,6 @@ def steps(rules, collective, ranks):
     # Where ranks are so many that steps begin at the same byte, the last of them reaches furthest.
     return [step for step, following in zip(found, found[1:] + [(None, None)])
             if step[0] != following[0]]
-
-
-def reach(rules, call):
-    """Whether a file of these rules has some for calls like this one: of all ranks, since rules
-    are for a number of them."""
-    return ALL == call.part and call.total < 2 * SIZES[-1] \
-        and any(rule.call.collective == call.collective for rule in rules)
 
 
 def number_of(rule):

@@ -6,7 +6,7 @@
 # $HEADER$
 """What pipering-tune says to the user, as lists of lines; tune.py says when."""
 
-from . import calls, preflight, proof_time, race, results
+from . import calls, preflight, proof_time, results
 from .progress import clock_text, count
 from .proof_time import LEAST
 
@@ -117,19 +117,6 @@ def of_use(ways, path, proof):
     words = {"tune": f"mpirun --tune {path} ...",
              "conf": f"the lines of {path} in mca-params.conf"}
     return ["use: " + ", or ".join(words[form] for form in ways)]
-
-
-def of_regret(rows):
-    """How far the file is from the best that was found for each call."""
-    if not rows:
-        return []
-    worst = max(rows, key=lambda row: row["tuned"])
-    mean = sum(row["tuned"] for row in rows) / len(rows)
-    name = calls.Call(worst["collective"], worst["distribution"], worst["total"], "auto",
-                      worst["part"])
-    return [f"regret of {count(len(rows), 'call')}, how much longer than with the best found for "
-            f"each: {race.percent(mean)} on average, {race.percent(worst['tuned'])} at most "
-            f"({name}, {worst['best_arm']})"]
 
 
 def of_file(machine, command, forms, parts, ruled):

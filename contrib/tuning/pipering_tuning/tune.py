@@ -14,8 +14,8 @@ import sys
 import time
 
 from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
-               machine_run, measure, ompi_info, preflight, progress, proof_time, prove, regret,
-               report, results, rules, sentences, tasks)
+               machine_run, measure, ompi_info, preflight, progress, proof_time, prove, report,
+               results, rules, sentences, tasks)
 from .files import Refusal
 
 # Exit status.
@@ -24,7 +24,7 @@ GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 # Parts of the budget that are over when each step ends. Choosing, and the rules for coll/tuned,
 # end earlier where a proof takes long, but not before LEAST_CHOICE; that part of their time is for
 # the choosing.
-TASKS, TRIAL, RULES, PROOF, REGRET = 0.15, 0.2, 0.65, 0.85, 1.0
+TASKS, TRIAL, RULES, PROOF, END = 0.15, 0.2, 0.65, 0.95, 1.0
 LEAST_CHOICE, CHOICE = 0.4, 0.8
 
 JOURNAL = "journal.jsonl"
@@ -63,7 +63,7 @@ class Tuning:
         self.say = progress.say
         self.chosen, self.choices, self.tasks, self.fits = {}, [], [], []
         self.proven, self.against = {}, {}
-        self.rules, self.ruled, self.regret = [], {}, []
+        self.rules, self.ruled = [], {}
         self.nothing = None  # why nothing could be tried
         self.began, self.preflight = self.clock(), 0.0
         self.ends = 0.0, 0.0  # of choosing, and of the rules
@@ -205,7 +205,7 @@ class Tuning:
         prove.forget_failures(self.journal.records)
         self.preflight = self.journal.head.get("preflight", 0.0)
         self.measurer = measure.Measurer(
-            self.run_cells, self.journal, progress.Progress(self.until(REGRET)), self.table,
+            self.run_cells, self.journal, progress.Progress(self.until(END)), self.table,
             self.start, self.directory, self.machine, self.clock)
 
     def run_cells(self, cells, take, path, form):
@@ -247,7 +247,7 @@ class Tuning:
     def share(self):
         """How long choosing, and the rules, may go on: a job that they begin last is in their
         time."""
-        costs, held, end = self.proof_costs, self.held(), self.until(REGRET)
+        costs, held, end = self.proof_costs, self.held(), self.until(END)
         begin = max(self.until(LEAST_CHOICE), min(self.until(RULES), end - costs.proof(held)))
         last, self.proof_begin = begin - costs.job, begin
         self.ends = last - (1 - CHOICE) * (last - self.until(TASKS)), last
@@ -321,7 +321,7 @@ class Tuning:
         prover = prove.Prover(self.measurer, prove.Files(before, path, forms), held,
                               self.proof_costs, purposes, self.options.effort, self.options.seed,
                               bool(self.options.against))
-        return prover.run(self.until(PROOF), self.until(REGRET))
+        return prover.run(self.until(PROOF), self.until(END))
 
     def proving(self):
         """Variables that were chosen, or that given files set."""
@@ -355,29 +355,13 @@ class Tuning:
         return held_out.calls_of(largest, machine, self.options.collectives, self.options.short,
                                  affected, small)
 
-    def measure_regret(self, left_out):
-        """left_out: calls that there was no time to prove anything by."""
-        blocks = {}
-        for record in self.measurer.records():
-            asked = record["asked"]
-            if asked["cell"].startswith("proof/") and "ok" == record["result"]["status"]:
-                blocks[calls.of_cell(asked)] = record["result"].get("block")
-        held = [call for call in self.held() if call not in left_out]
-        self.regret = regret.measure(self.measurer, self.table, held, self.proof_costs,
-                                     self.chosen, blocks, self.options.effort, self.options.seed,
-                                     self.until(REGRET), self.rules_for)
-
-    def rules_for(self, call):
-        """Settings by which coll/tuned finds rules, {} if there are none for a call."""
-        return self.ruled if rules.reach(self.rules, call) else {}
-
     # ---- results
 
     def write_results(self, proof, path):
         records = self.measurer.records()
         found = {"format": results.FORMAT, "machine": self.machine, "tasks": self.tasks,
                  "fits": self.fits, "calls": results.calls(records, self.beta),
-                 "choices": self.choices, "regret": self.regret,
+                 "choices": self.choices, "rules": [rules.describe(rule) for rule in self.rules],
                  "failures": results.failures(records),
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
                              "broken": list(proof.broken), "better": list(proof.better),
@@ -414,8 +398,7 @@ class Tuning:
         return prove.Proof(False, sentence, [], None, 0)
 
     def tune(self):
-        """The whole way; the exit status. The file has its name before the regret is measured,
-        which does not change the verdict."""
+        """The whole way; the exit status."""
         self.measure_tasks()
         self.try_calls()
         self.choose()
@@ -429,9 +412,6 @@ class Tuning:
         if path is not None:
             path = self.settle(path, proof)
             self.tell(sentences.of_use(self.launcher.forms, path, proof))
-        if self.nothing is None:
-            self.measure_regret(proof.left_out)
-            self.tell(sentences.of_regret(self.regret))
         self.write_results(proof, path)
         if self.nothing is not None:
             raise Refusal(f"nothing could be tried, since {self.nothing}; nothing is recommended")
