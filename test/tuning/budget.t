@@ -6,7 +6,7 @@
 #
 # $HEADER$
 """Whole runs keep to their time on posed machines (posed.py) whose jobs begin slowly, or whose
-calls are slower than tasks let expect; and what a proof leaves out for that."""
+calls are slower than links let expect; and what a proof leaves out for that."""
 
 import json
 import os

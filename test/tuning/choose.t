@@ -17,8 +17,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_bench import Bench, LARGEST, wrong  # noqa: E402
-from pipering_tuning import (calls, choose, files, held_out, journal, knobs,  # noqa: E402
-                             ompi_info, race, results, rules, tasks)
+from pipering_tuning import (calls, choose, held_out, journal, knobs,  # noqa: E402
+                             ompi_info, race, results, rules)
 
 SOME = ["coll_pipering_block_size", "coll_pipering_window", "coll_pipering_alltoall_small"]
 
@@ -123,7 +123,7 @@ def test_one_round():
 
 
 def test_as_good():
-    """of candidates as good as the fastest the first one wins: the nearest to what tasks say"""
+    """of candidates as good as the fastest the first one wins"""
     name = "coll_pipering_alltoall_small"
     for first, second, wins in ((0.505, 0.5, "1"), (0.515, 0.5, "2"), (0.5, 0.505, "1")):
         racer = race.Race(None, "x", ["call"], {}, [{name: "1"}, {name: "2"}], race.FULL, 1)
@@ -384,19 +384,6 @@ def test_results():
         assert cells["jobs"] == ",".join(map(str, row["jobs"])), cells
         assert all(cells[name] == str(row[name]) for name in FEATURES), cells
         assert sum(map(int, cells["jobs"].split(","))) == len(cells["seconds"].split(",")), cells
-
-
-def test_tables_of_tasks():
-    """the table of tasks tells those apart that differ by the type alone"""
-    cell = {"kind": "task", "task": "pack", "scope": "rank", "direction": "all", "bytes": 256}
-    cells = [{"cell": f"t{kind}", "type": kind, **cell} for kind in ("list", "double", None)]
-    found = tasks.collect(cells, {one["cell"]: {"status": "ok", "seconds": [0.5]}
-                                  for one in cells})
-    with tempfile.TemporaryDirectory() as directory:
-        results.write(directory, {"machine": {}, "calls": [], "tasks": found, "fits": []})
-        lines = files.read(os.path.join(directory, "tasks.tsv")).splitlines()
-    assert lines[0].split("\t") == ["task", "type", "scope", "direction", "bytes", "seconds"]
-    assert [line.split("\t")[1] for line in lines[1:]] == ["list", "double", "-"], lines
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def given(*words):
     run.proven = tune.checked(run.options.prove, run.table)
     run.against = tune.checked(run.options.against, run.table)
     run.launcher, run.say = SimpleNamespace(forms=["tune"]), said.append
-    run.measure_tasks = run.try_calls = lambda: None
+    run.measure_machine = run.try_calls = lambda: None
     run.measurer = SimpleNamespace(records=lambda: [])
     run.prove = lambda *paths: seen.extend(paths) or good
     run.write_results = lambda _, path: seen.append(path)

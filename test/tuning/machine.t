@@ -14,8 +14,10 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
+import posed  # noqa: E402
+from posed_bench import Run  # noqa: E402
 from posed_place import Place, tuned  # noqa: E402
-from pipering_tuning import launch, machine_file, machine_fit, machine_run, tasks  # noqa: E402
+from pipering_tuning import files, launch, machine_file, machine_fit, machine_run, tasks  # noqa: E402
 from pipering_tuning.machine_fit import Link  # noqa: E402
 
 ETHERNET = Link(80e-6, 85e-9, 2e-9)
@@ -47,7 +49,7 @@ class Machine:
 
     def run(self):
         """The Measuring when all is measured."""
-        for cell in (cell for group in self.measuring.groups() for cell in group):
+        for cell in self.measuring.cells():
             self.now += self.cell
             if self.fails(cell):
                 self.measuring.take(cell["cell"], {"status": "timeout", "seconds": [],
@@ -124,19 +126,27 @@ def test_load():
     assert float(values["local_beta"]) < 1 and "true" == values["local_overlap"], values
 
 
+def zigzag(cell):
+    """A factor of the time that no costs explain: it changes with each size of a stream."""
+    return (1, 3, 9)[tasks.STREAM_SIZES.index(cell["bytes"]) % 3] if "stream" == cell["task"] else 1
+
+
 def test_inside():
     """links inside nodes that no costs explain are left out of the file"""
     machine = Machine(ETHERNET, ranks=2)
     seconds = machine.seconds
     machine.seconds = lambda cell: seconds(cell) * (
-        machine.dice.choice((1, 9)) if "intra" == cell["scope"] else 1)
+        zigzag(cell) if "intra" == cell["scope"] else 1)
     values, said = machine.conclude()
     assert "local_alpha" not in values and "usual ones stand for them" in said, (values, said)
 
 
 def test_refused():
     """times that no costs explain give no file, and what disturbed them is named"""
-    values, said = Machine(ETHERNET, noise=9.0).conclude(warnings=["n0 has a load of 9"])
+    machine = Machine(ETHERNET, noise=9.0)
+    seconds = machine.seconds
+    machine.seconds = lambda cell: seconds(cell) * zigzag(cell)
+    values, said = machine.conclude(warnings=["n0 has a load of 9"])
     assert values is None and "median error" in said and "busy" in said, said
     assert "n0 has a load of 9" in said, said
 
@@ -164,6 +174,61 @@ def test_failures():
     assert values is not None and "nothing was heard" in said, said
     values, said = Machine(ETHERNET, fails=lambda cell: True).conclude()
     assert values is None and "no stream of blocks was measured" in said, said
+
+
+def machine(nodes, ranks):
+    return {"nodes": nodes, "ranks": ranks}
+
+
+def test_tasks():
+    """each task is asked for where the machine has such links, once, and cells are told apart"""
+    for nodes, ranks in ((1, 4), (4, 4), (2, 8)):
+        cells = tasks.cells(machine(nodes, ranks))
+        scopes = {cell["scope"] for cell in cells}
+        assert ("inter" in scopes) == (nodes > 1) and ("intra" in scopes) == (ranks > nodes)
+        assert "rank" in scopes
+        assert len(cells) == len({cell["cell"] for cell in cells})
+
+
+def test_order():
+    """where time ends early, each task has been measured, from its least size to its largest"""
+    cells = tasks.cells(machine(4, 8))
+    kinds = {}
+    for cell in cells:
+        kinds.setdefault((cell["task"], cell["scope"], cell["direction"]), []).append(cell)
+    begun = [cell["cell"] for cell in cells[:3 * len(kinds)]]
+    for key, own in kinds.items():
+        sizes = [cell["bytes"] for cell in own]
+        assert {min(sizes), max(sizes)} <= set(sizes[:3]), key
+        assert len(set(sizes)) == len(sizes) and 3 == sum(cell["cell"] in begun for cell in own)
+        if 8 < len(sizes):
+            ordered = sorted(sizes)
+            spans = sorted(ordered.index(size) for size in sizes[:9])
+            assert max(b - a for a, b in zip(spans, spans[1:])) <= len(sizes) // 4, key
+
+
+def test_tuning():
+    """a tuning measures the machine by the same cells, once, takes them from its journal, and says
+    what becomes of the file"""
+    with tempfile.TemporaryDirectory() as directory:
+        found = []
+        for _ in range(2):
+            run = Run(5, "--variables", "coll_pipering_alltoall_small", directory=directory)
+            asked = [name for name in run.bench.measurer.used if name.startswith("task-")]
+            assert asked == [cell["cell"] for cell in tasks.cells(posed.MACHINE)][:len(asked)]
+            assert 15 < len(asked), asked
+            near(run.tuning.costs, {"net_alpha": 1e6 * posed.ALPHA, "net_beta": 1e9 * posed.BETA})
+            path = os.path.join(directory, "machine")
+            said, = [line for line in run.said if line.startswith("machine: net_alpha")]
+            assert f"{path} is the first candidate" in said, said
+            found.append(files.read(path))
+            run.bench.journal.close()
+        assert found[0] == found[1] and "net_beta = 8" in found[0], found
+        assert not run.bench.machine.measured
+    run = Run(5, "--variables", "coll_pipering_alltoall_small",
+              bad=lambda cell, path: "timeout" if 1024 < cell.get("bytes", 0) < 1 << 20 else None)
+    assert any("no candidate, since blocks of" in line for line in run.said), run.said
+    assert run.tuning.machine_file is None and run.status is not None
 
 
 def test_text():

@@ -53,14 +53,14 @@ class Bench:
 
 
 class Run:
-    """pipering-tune on a posed machine, from tasks to results. status: with which it ends; None:
-    it refuses; said: what it says; proofs: those that were made."""
+    """pipering-tune on a posed machine, from its costs to results. status: with which it ends; None:
+    it refuses; said: what it says; proofs: those that were made; begun: with another budget."""
 
-    def __init__(self, budget, *words, preflight_time=0.0, **bench):
+    def __init__(self, budget, *words, preflight_time=0.0, begun=None, **bench):
         self.bench = Bench(**bench)
         self.said, self.proofs = [], []
         self.bench.measurer.progress = self
-        self.bench.journal.head["budget"] = budget
+        self.bench.journal.head["budget"] = begun or budget
         run = tune.Tuning(command_line.parse([self.bench.directory, "--budget", str(budget),
                                               *words]), [])
         run.say, run.directory, run.table = self.say, self.bench.directory, self.bench.table

@@ -22,6 +22,7 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
+from posed_bench import Run  # noqa: E402
 from posed_place import DOOR, Place, refused, tuned  # noqa: E402
 from pipering_tuning import (calls, command_line, files, journal, ompi_info, prove,  # noqa: E402
                              rules, stats, tune)
@@ -221,20 +222,13 @@ def test_old_directory():
 
 def test_another_budget():
     """a resumed run has the sizes and costs of the budget that it was begun with"""
-    def measure(cells, text, seed, until):
-        limits.append(until)
-        return {cell["cell"]: {"status": "ok", "seconds": [1e-5 + 8e-8 * cell["bytes"]] * 3}
-                for cell in cells}
-
-    limits, found = [], []
-    for begun_with, now in ((30, 30), (30, 90), (90, 90)):
-        run = tune.Tuning(command_line.parse(["out", "--budget", str(now)]), [])
-        run.say, run.machine = lambda _: None, {"nodes": 2, "ranks": 2}
-        run.journal = SimpleNamespace(head={"budget": begun_with})
-        run.measurer = SimpleNamespace(measure=measure)
-        run.measure_tasks()
-        found.append((run.largest, run.costs))
-    assert found[0] == found[1] != found[2] and limits[0] == limits[1] < limits[2], found
+    found = []
+    for begun_with, now in ((0.3, 0.3), (0.3, 4), (4, 4)):
+        run = Run(now, "--variables", "coll_pipering_alltoall_small", begun=begun_with)
+        cells = [name for name in run.bench.measurer.used if name.startswith("task-")]
+        found.append((run.tuning.largest, run.tuning.costs, cells))
+    assert found[0] == found[1] and found[0][0] < found[2][0], found
+    assert len(found[0][2]) < len(found[2][2]), found
 
 
 def test_full_disk():
@@ -258,7 +252,7 @@ def test_verdict_first():
         said = []
         run = tune.Tuning(command_line.parse(words), words)
         run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
-        run.measure_tasks = run.try_calls = run.choose = run.choose_rules = lambda: None
+        run.measure_machine = run.try_calls = run.choose = run.choose_rules = lambda: None
         run.write_files, run.write_results = lambda: "out/candidate.conf", full
         run.measurer = SimpleNamespace(records=lambda: [])
         run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
@@ -286,7 +280,7 @@ def stopped(directory, proof, results=None):
     run.machine, run.chosen = posed.MACHINE, {"coll_pipering_processors": "4"}
     run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
                             stats.Interval(0.5, 0.4, 0.6))]
-    run.measure_tasks = run.try_calls = run.choose = run.choose_rules = lambda: None
+    run.measure_machine = run.try_calls = run.choose = run.choose_rules = lambda: None
     run.prove, run.write_results = lambda *_: end(proof), lambda *_: end(results)
     run.measurer = SimpleNamespace(records=lambda: [])
     try:
@@ -329,7 +323,7 @@ def test_nothing_was_tried():
                                     ("no time is left", True, None), (None, False, None)):
             run, said = tune.Tuning(command_line.parse([directory]), []), []
             run.say, run.directory, run.start = said.append, directory, {}
-            run.measure_tasks = run.try_calls = lambda: None
+            run.measure_machine = run.try_calls = lambda: None
             run.measurer = SimpleNamespace(records=lambda: [FAILED], progress=posed.Quiet())
             run.table, run.machine, run.costs, run.largest = posed_table(), posed.MACHINE, {}, 1
             run.write_results = lambda *_: None

@@ -93,8 +93,9 @@ is_proven() {
          for arm in ("before", "after")})' | grep -qx True
 }
 
-# Whether the costs that the run has found can be predicted with.
+# Whether the costs that the run has found can be predicted with, if they hold.
 predicts() {
+    ! grep -q '^machine: .*no candidate' "$work/said" || return 0
     "$root/contrib/tuning/pipering-predict" --machine "$out/machine" --ranks 8 --total 1M |
         grep -q '^[*]'
 }
@@ -118,5 +119,5 @@ check_run() {
     fi
     yes_if "the report has the verdict" grep -q "<h1>The " "$out/report.html"
     yes_if "pipering-predict takes the costs of the machine" predicts
-    yes_if "the tables are there" test -s "$out/calls.tsv" -a -s "$out/tasks.tsv"
+    yes_if "the table of calls is there" test -s "$out/calls.tsv"
 }

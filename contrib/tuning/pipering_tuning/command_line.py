@@ -15,8 +15,8 @@ SHORT_MINUTES = 5.0
 DESCRIPTION = """\
 Measures this machine, chooses variables of coll/pipering and coll/mleader for it, and proves on
 calls that had no part in the choosing that the parameter file helps. Everything goes to the
-directory OUT: tuned.conf (the file, if it helps), report.html, results.json, calls.tsv, tasks.tsv,
-and journal.jsonl, from which --resume goes on."""
+directory OUT: tuned.conf (the file, if it helps), report.html, results.json, calls.tsv, machine
+(the costs of links and processors), and journal.jsonl, from which --resume goes on."""
 
 EPILOG = """\
 Ranks are placed by --hostfile, by Slurm's allocation, or on this machine alone. Exit status: 0 the

@@ -4,8 +4,8 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""What measured tasks say of a machine, as coll_pipering_machine and `pipering-predict --machine`
-read it.
+"""What measured tasks (tasks.py) say of a machine, as coll_pipering_machine and `pipering-predict
+--machine` read it.
 
 Streams under the load of all links, as in a pipeline, show what handling costs: of small blocks
 that follow each other closely (gap), of a byte (copy), of a handshake. In a pipeline blocks come
@@ -13,12 +13,13 @@ one by one, and each wakes its rank up: an echo shows what that takes besides, h
 (alpha), the rest latency. Echoes are of one pair of ranks, streams of all of them, which share
 processors; the file says how many do (ranks_per_processor)."""
 
+import itertools
 import statistics
 from collections import namedtuple
 
-from . import machine_fit, tasks
-from .tasks import MICRO, NANO
+from . import machine_fit
 
+MICRO, NANO = 1e6, 1e9
 HEAD = """\
 # Links and processors of a machine, measured by pipering-tune: for coll_pipering_machine, and for
 # pipering-predict --machine. Not measured, to be added where they are known: net_bucket (bytes
@@ -57,14 +58,13 @@ def points_of(measured, task, scope, direction, of=statistics.median):
 
 def scope_of(measured, scope):
     """The Scope by measured tasks; None: no stream was measured."""
-    streams = [points_of(measured, "stream", scope, direction)
-               for direction in ("all", "both", "one")]
-    loaded = next((points for points in streams if points), None)
-    if loaded is None or MOST_JUDGED < min(loaded) or LEAST_JUDGED > max(loaded):
+    loaded, alone = (points_of(measured, "stream", scope, direction)
+                     for direction in ("all", "one"))
+    loaded = loaded or alone
+    if not loaded or MOST_JUDGED < min(loaded) or LEAST_JUDGED > max(loaded):
         return None
-    beta = machine_fit.least_beta(list(filter(None, streams)))
-    echoes = points_of(measured, "echo", scope, "one", min) \
-        or points_of(measured, "echo", scope, "all", min)
+    beta = machine_fit.least_beta([loaded, alone])
+    echoes = points_of(measured, "echo", scope, "one", min)
     echo = echoes[min(echoes)] if echoes else 0.0
     return Scope(machine_fit.fit_link(loaded, beta), loaded, echo)
 
@@ -97,14 +97,15 @@ def _inside(found, load):
 
 
 def _combine(measured):
-    """A byte of a large block."""
-    fitted = tasks.under_load(tasks.fits([one for one in measured if "combine" == one["task"]]),
-                              "combine", "rank")
-    return [] if fitted is None else [("combine", NANO * fitted["pieces"][-1]["beta"])]
+    """A byte, by the median of the slopes between all sizes."""
+    points = sorted(points_of(measured, "combine", "rank", "all").items())
+    slopes = [(more - less) / (large - small)
+              for (small, less), (large, more) in itertools.combinations(points, 2)]
+    return [("combine", NANO * max(statistics.median(slopes), 0.0))] if slopes else []
 
 
 def lines(measured, load):
-    """[(name, value)] of the file. measured: as of tasks.collect; load: ranks a processor. Links
+    """[(name, value)] of the file. measured: as of machine_run.Measuring; load: ranks a processor. Links
     inside nodes that no costs explain are left out: the library has usual ones."""
     load = max(1.0, load)
     between, inside = scope_of(measured, "inter"), scope_of(measured, "intra")

@@ -4,58 +4,52 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""`pipering-tune --machine FILE`: tasks alone, in jobs without the components, and the file for
-coll_pipering_machine that they give, or what disturbed them."""
+"""Measuring a machine, for `pipering-tune --machine FILE` and for a tuning: tasks alone, and the file
+for coll_pipering_machine that they give, or what disturbed them."""
 
 import os
 import statistics
 import tempfile
 import time
 
-from . import files, kernel, launch, machine_file, ompi_info, preflight, sentences, tasks
-from .files import Refusal
+from . import files, kernel, launch, machine_file, machine_fit, ompi_info, preflight, sentences
+from . import tasks
 
-# Seconds: of all cells, and of the repetitions of one.
-LIMIT, BUDGET = 90.0, 0.5
+LIMIT = 90.0            # seconds of all cells
 SIZES_LEAST = 8         # of streams that judge a file
 UNLIKE = 1.5            # blocks of all links take so many times those of one: said
+MOST_NOTES = 6          # of what may have disturbed a file
 WITHOUT = "OMPI_MCA_coll=^pipering,mleader"
 
 
-def _cells(machine):
-    """All links at once have all sizes, one alone a few; a size of each in turns."""
-    made = tasks.cells(machine, quick=False)
-    few = tasks.QUICK_STREAM_SIZES + [tasks.STREAM_SIZES[-1]]
-    for cell in made:
-        wanted = {"stream": "all" == cell["direction"] or cell["bytes"] in few,
-                  "echo": "one" == cell["direction"] and cell["bytes"] <= 64,
-                  "combine": "all" == cell["direction"] and cell["bytes"] >= 4096}
-        if wanted.get(cell["task"], False):
-            yield {**cell, "reps": 5, "budget": BUDGET}
-
-
 class Measuring:
-    """Asks for cells, and takes their results. clock: seconds."""
+    """Asks for cells, and takes their results. clock: seconds; limit: of all of them."""
 
-    def __init__(self, machine, clock=time.monotonic):
+    def __init__(self, machine, clock=time.monotonic, limit=LIMIT):
         self.clock = clock
-        self.end = clock() + LIMIT
-        self.asked = list(_cells(machine))
+        self.end = clock() + limit
+        self.asked = tasks.cells(machine)
         self.results = {}
 
-    def groups(self):
-        """For kernel.run: cells until the time is over, then some between the sizes where a
-        handshake begins."""
+    def cells(self):
+        """Cells until the time is over, then some between the sizes where a handshake begins. The
+        next one is asked for when the result of the one before was taken."""
         for cell in self.asked:
             if self.clock() < self.end:
-                yield [cell]
+                yield cell
         yield from self._around_bound()
 
     def take(self, name, result):
         self.results[name] = result
 
     def measured(self):
-        return tasks.collect(self.asked, self.results)
+        """[{task, scope, direction, bytes, seconds[]}]"""
+        return [{**{key: cell[key] for key in ("task", "scope", "direction", "bytes")},
+                 "seconds": self.results[cell["cell"]]["seconds"]}
+                for cell in self.asked if self._is_good(cell)]
+
+    def _is_good(self, cell):
+        return "ok" == self.results.get(cell["cell"], {}).get("status")
 
     def _around_bound(self):
         """Halves the gap between the largest size without a handshake and the next one."""
@@ -64,20 +58,18 @@ class Measuring:
             return
         low = found.link.eager
         high = min(size for size in found.points if size > low)
+        cells = []
         while high - low > max(256, low // 32) and self.clock() < self.end:
             middle = (low + high) // 2
-            like = next(cell for cell in self.asked if "stream" == cell["task"]
-                        and ("inter", "all") == (cell["scope"], cell["direction"]))
-            cell = {**like, "cell": f"task-bound-{middle}", "bytes": middle}
-            self.asked.append(cell)
-            yield [cell]
-            result = self.results.get(cell["cell"])
-            if not result or "ok" != result["status"]:
-                return
-            below = machine_file.machine_fit.stream_time(
-                found.link._replace(eager=middle), middle)
-            asks = statistics.median(result["seconds"]) > below + found.link.handshake / 2
-            low, high = (low, middle) if asks else (middle, high)
+            cells.append(tasks.cell("stream", "inter", "all", middle))
+            yield cells[-1]
+            if not self._is_good(cells[-1]):
+                break
+            below = machine_fit.stream_time(found.link._replace(eager=middle), middle)
+            seconds = statistics.median(self.results[cells[-1]["cell"]]["seconds"])
+            low, high = (low, middle) if seconds > below + found.link.handshake / 2 else \
+                (middle, high)
+        self.asked += cells
 
     def failures(self):
         """Notes of cells without a time."""
@@ -121,7 +113,7 @@ def disturbances(measured):
         one, every = (machine_file.points_of(measured, "stream", scope, direction)
                       for direction in ("one", "all"))
         ratios = [every[size] / one[size] for size in one
-                  if size in every and size >= machine_file.machine_fit.LARGE]
+                  if size in every and size >= machine_fit.LARGE]
         if ratios and statistics.median(ratios) > UNLIKE:
             said.append(f"blocks of all links at once {where} take {statistics.median(ratios):.1f} "
                         "times as long as those of one: rates of links differ, they share a "
@@ -133,7 +125,7 @@ def conclude(path, measuring, load, head, warnings, say):
     """Writes the file, or says why not; whether it was written."""
     measured = measuring.measured()
     wrong = problem(measured)
-    notes = warnings + disturbances(measured) + measuring.failures()[:3]
+    notes = (warnings + disturbances(measured) + measuring.failures())[:MOST_NOTES]
     if wrong is not None:
         say(f"no file is written: {wrong}")
         for note in notes or ["nothing is known that disturbed it"]:
@@ -171,7 +163,7 @@ def run(options, command, say):
         say(f"Open MPI {machine['release']}, {sentences.where(machine)}; at most "
             f"{LIMIT / 60:g} minutes")
         measuring = Measuring(machine)
-        kernel.run(program, launcher, measuring.groups(), measuring.take)
+        kernel.run(program, launcher, measuring.cells(), measuring.take)
     head = [f"Made by `{command}` on {time.strftime('%Y-%m-%d %H:%M:%S')}: "
             f"Open MPI {machine['release']}, {sentences.where(machine)}"]
     return conclude(path, measuring, preflight.crowding(nodes, given), head,

@@ -67,6 +67,36 @@ class Measurer:
             self._run(fresh, results, text, len(cells), path, form)
         return results
 
+    def follow(self, cells, text, total, take):
+        """Measures cells in one job, each when take(id, result) was told of the one before: which
+        cells there are may depend on that. total: how many there are, about."""
+        fresh, done = self._unknown(cells, take), itertools.count(1)
+        first = next(fresh, None)
+        if first is None:
+            return
+        self.jobs += 1
+        at = [first]
+
+        def groups():
+            for at[0] in itertools.chain([first], fresh):
+                yield [self._for_kernel(at[0], {})]
+
+        def over(_, result):
+            self._over(at[0], result, text, next(done), total)
+            take(at[0]["cell"], result)
+
+        self.run(groups(), over, self._settings_file(self._job_of({})), None)
+
+    def _unknown(self, cells, take):
+        """Those cells that the journal lacks; of the others it tells take."""
+        for cell in cells:
+            record = self.journal.find(cell)
+            if record is None:
+                yield cell
+            else:
+                self._use(record)
+                take(cell["cell"], record["result"])
+
     def records(self):
         """What was measured and used, in that order."""
         return list(self.used.values())
@@ -138,15 +168,18 @@ class Measurer:
         self.jobs += 1
 
         def take(number, result):
-            begun, self.mark = self.mark, self.clock()
-            name = asked[number]["cell"]
-            self.journal.add(asked[number], result, self.mark - begun)
-            self._use(self.journal.records[name])
-            results[name] = result
-            self.progress.cell(f"{text}: {_label(asked[number])}", len(results), total, self.spent)
+            results[asked[number]["cell"]] = result
+            self._over(asked[number], result, text, len(results), total)
 
         self.run(self._in_time(_groups([cell for _, cell in pairs]), results, until), take, path,
                  form)
+
+    def _over(self, cell, result, text, done, total):
+        """A cell has its result."""
+        begun, self.mark = self.mark, self.clock()
+        self.journal.add(cell, result, self.mark - begun)
+        self._use(self.journal.records[cell["cell"]])
+        self.progress.cell(f"{text}: {_label(cell)}", done, total, self.spent)
 
     def _in_time(self, groups, results, until):
         """Groups as long as there is time; asked for one by one, when the last one is over."""

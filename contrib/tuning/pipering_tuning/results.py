@@ -9,16 +9,15 @@
 import json
 import os
 
-from . import files, machine_file, race
+from . import files, race
 from .calls import ALL, of_cell
 
-FORMAT = 1
+FORMAT = 2
 # Arms that have what is in force.
 PLAIN = (race.CURRENT, race.AGAIN, "before")
 COLUMNS = ("collective", "distribution", "type", "part", "p", "nodes", "ppn", "total",
            "largest_over_total", "contributors", "arm", "phase", "limit", "block", "algorithm",
            "predicted", "jobs")
-TASK_COLUMNS = ("task", "type", "scope", "direction", "bytes")
 
 
 def calls(records, beta):
@@ -68,14 +67,6 @@ def _row(asked, result, beta):
             "predicted": result.get("predicted") or None}
 
 
-def wire(fits):
-    """Seconds a byte of the link between nodes for large messages; None if nothing was fitted.
-    The least slope that any stream shows: what the wire can do."""
-    slopes = [fit["pieces"][-1]["beta"] for fit in fits
-              if "stream" == fit["task"] and "inter" == fit["scope"] and fit["pieces"]]
-    return min((slope for slope in slopes if slope > 0), default=None)
-
-
 def failures(records):
     """Rows about cells that gave no time."""
     return [{"cell": record["cell"], "status": record["result"]["status"],
@@ -100,12 +91,12 @@ def failures_in_force(records, proof=True):
     return [sentence for _, sentence in sorted(found.values())]
 
 
-def table_text(rows, columns=COLUMNS):
-    """Rows as TSV, a line each: these columns, lists of numbers separated by commas, and times in
+def table_text(rows):
+    """Calls as TSV, a line each: COLUMNS, lists of numbers separated by commas, and times in
     seconds."""
-    lines = ["\t".join(columns + ("seconds",))]
+    lines = ["\t".join(COLUMNS + ("seconds",))]
     for row in rows:
-        cells = [_cell_text(row[name]) for name in columns]
+        cells = [_cell_text(row[name]) for name in COLUMNS]
         lines.append("\t".join(cells + [",".join(f"{s:.9f}" for s in row["seconds"])]))
     return "\n".join(lines) + "\n"
 
@@ -116,9 +107,6 @@ def _cell_text(value):
 
 
 def write(directory, results):
-    """results.json, the tables beside it, and what pipering-predict reads."""
+    """results.json, and its calls as a table."""
     files.write(os.path.join(directory, "calls.tsv"), table_text(results["calls"]))
-    files.write(os.path.join(directory, "tasks.tsv"), table_text(results["tasks"], TASK_COLUMNS))
-    files.write(os.path.join(directory, "machine"), machine_file.text(
-        results["tasks"], results["machine"].get("ranks_per_processor", 1.0)))
     files.write(os.path.join(directory, "results.json"), json.dumps(results, indent=1) + "\n")

@@ -34,9 +34,9 @@ def of_machine(machine, nodes, table, launcher):
     return lines + [f"warning: {sentence}" for sentence in preflight.warnings(machine, nodes)]
 
 
-def of_time(minutes, tasks, choice, start_time):
-    """How the minutes are shared at most. tasks, choice: parts of them."""
-    return [f"time: {minutes:g} minutes, of these {minutes * tasks:.3g} for tasks, "
+def of_time(minutes, machine, choice, start_time):
+    """How the minutes are shared at most. machine, choice: parts of them."""
+    return [f"time: {minutes:g} minutes, of these {minutes * machine:.3g} for the machine, "
             f"{minutes * choice:.3g} at most for choosing, the rest for the proof; {BEYOND}; a job "
             f"starts in {start_time:.1f} s"]
 
@@ -55,14 +55,14 @@ def of_plan(launcher, groups, proven, calls, minutes):
                     f"{count(calls, 'call')}; all in {minutes:g} minutes, but {BEYOND}"]
 
 
-def of_tasks(costs, fits):
-    """What tasks have shown."""
-    lines = [f"tasks: {name} {value:.4g}" for name, value in costs.items()]
-    for one in fits:
-        if not one["linear"]:
-            words = filter(None, (one["task"], one["type"], one["scope"], one["direction"]))
-            lines.append(f"tasks: {' '.join(words)}: {one['note']}")
-    return lines
+def of_costs(costs, path, problem):
+    """What measuring the machine has shown, and what becomes of it. path: of its file; problem: why
+    there is none."""
+    shown = [f"{name} {costs[name]:.3g}" for name in ("net_alpha", "net_beta", "local_alpha",
+                                                      "local_beta") if name in costs]
+    what = f"{path} is the first candidate" if problem is None else \
+        f"its costs are no candidate, since {problem}"
+    return [f"machine: {', '.join(shown) or 'no link was measured'}; {what}"]
 
 
 def of_proof(costs, calls, begin, end):

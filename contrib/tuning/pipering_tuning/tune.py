@@ -4,7 +4,7 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""pipering-tune: preflight, tasks, choosing, rules for coll/tuned, proof, results."""
+"""pipering-tune: preflight, the machine, choosing, rules for coll/tuned, proof, results."""
 
 import fnmatch
 import os
@@ -14,8 +14,8 @@ import sys
 import time
 
 from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
-               machine_run, measure, ompi_info, preflight, progress, proof_time, prove, report,
-               results, rules, sentences, tasks)
+               machine_file, machine_run, measure, ompi_info, preflight, progress, proof_time, prove, report,
+               results, rules, sentences)
 from .files import Refusal
 
 # Exit status.
@@ -24,10 +24,10 @@ GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 # Parts of the budget that are over when each step ends. Choosing, and the rules for coll/tuned,
 # end earlier where a proof takes long, but not before LEAST_CHOICE; that part of their time is for
 # the choosing.
-TASKS, TRIAL, RULES, PROOF, END = 0.15, 0.2, 0.65, 0.95, 1.0
+MACHINE, TRIAL, RULES, PROOF, END = 0.15, 0.2, 0.65, 0.95, 1.0
 LEAST_CHOICE, CHOICE = 0.4, 0.8
 
-JOURNAL = "journal.jsonl"
+JOURNAL, MACHINE_FILE = "journal.jsonl", "machine"
 # The parameter file: what was chosen, and what that is called when the proof is over.
 CANDIDATE, TUNED, REFUSED_FILE = "candidate.conf", "tuned.conf", "refused.conf"
 # The files that --prove and --against name, as jobs are given them.
@@ -61,7 +61,8 @@ class Tuning:
         self.command = shlex.join(["pipering-tune"] + arguments)
         self.begun = time.strftime("%Y-%m-%d %H:%M:%S")
         self.say = progress.say
-        self.chosen, self.choices, self.tasks, self.fits = {}, [], [], []
+        self.chosen, self.choices, self.costs = {}, [], {}
+        self.machine_file = None  # of coll_pipering_machine; None: no costs hold
         self.proven, self.against = {}, {}
         self.rules, self.ruled = [], {}
         self.nothing = None  # why nothing could be tried
@@ -154,7 +155,7 @@ class Tuning:
     def say_machine(self, machine):
         site = preflight.site_settings(self.table, [n for g in knobs.GROUPS for n in g.variables])
         self.tell(sentences.of_machine(machine, self.nodes, self.table, self.launcher)
-                  + sentences.of_time(self.options.budget, TASKS, RULES - TASKS, self.start_time)
+                  + sentences.of_time(self.options.budget, MACHINE, RULES - MACHINE, self.start_time)
                   + sentences.of_settings({**site, **self.start}))
 
     def say_plan(self, machine):
@@ -222,19 +223,27 @@ class Tuning:
     def part_of(self, minutes, part):
         return max(0.0, 60 * minutes - self.preflight) * part
 
-    def measure_tasks(self):
+    def measure_machine(self):
+        """Costs of links and processors, as by --machine, and the file that says them."""
         # Costs and sizes are those of the budget that the journal was begun with: with others,
         # a resumed run would measure all calls anew.
         budget = self.journal.head["budget"]
-        cells = tasks.cells(self.machine, quick=self.options.short)
-        found = self.measurer.measure(cells, "tasks", self.options.seed,
-                                      self.part_of(budget, TASKS))
-        self.tasks = tasks.collect(cells, found)
-        self.fits = tasks.fits(self.tasks)
-        self.costs = tasks.costs(self.fits)
-        self.beta = results.wire(self.fits)
+        measuring = machine_run.Measuring(self.machine, lambda: self.measurer.spent,
+                                          min(machine_run.LIMIT, self.part_of(budget, MACHINE)))
+        self.measurer.follow(measuring.cells(), "machine", len(measuring.asked), measuring.take)
+        measured, load = measuring.measured(), self.machine.get("ranks_per_processor", 1.0)
+        link = machine_file.scope_of(measured, "inter")
+        self.beta = link and link.link.beta
         self.largest = calls.largest_size(self.beta, 60 * budget)
-        self.tell(sentences.of_tasks(self.costs, self.fits))
+        self.costs = dict(machine_file.lines(measured, load))
+        problem = machine_run.problem(measured)
+        if problem is None:
+            self.machine_file = os.path.join(self.directory, MACHINE_FILE)
+            # Nothing in it may depend on when it is made: calls are measured with its contents.
+            files.write(self.machine_file, machine_file.text(
+                measured, load, [f"Open MPI {self.machine['release']}, "
+                                 f"{sentences.where(self.machine)}"]))
+        self.tell(sentences.of_costs(self.costs, self.machine_file, problem))
 
     def try_calls(self):
         """What a proof will cost, and how much time that leaves for choosing."""
@@ -250,7 +259,7 @@ class Tuning:
         costs, held, end = self.proof_costs, self.held(), self.until(END)
         begin = max(self.until(LEAST_CHOICE), min(self.until(RULES), end - costs.proof(held)))
         last, self.proof_begin = begin - costs.job, begin
-        self.ends = last - (1 - CHOICE) * (last - self.until(TASKS)), last
+        self.ends = last - (1 - CHOICE) * (last - self.until(MACHINE)), last
         self.tell(sentences.of_proof(costs, held, begin, end))
 
     def choose(self):
@@ -359,8 +368,8 @@ class Tuning:
 
     def write_results(self, proof, path):
         records = self.measurer.records()
-        found = {"format": results.FORMAT, "machine": self.machine, "tasks": self.tasks,
-                 "fits": self.fits, "calls": results.calls(records, self.beta),
+        found = {"format": results.FORMAT, "machine": self.machine, "costs": self.costs,
+                 "calls": results.calls(records, self.beta),
                  "choices": self.choices, "rules": [rules.describe(rule) for rule in self.rules],
                  "failures": results.failures(records),
                  "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
@@ -399,7 +408,7 @@ class Tuning:
 
     def tune(self):
         """The whole way; the exit status."""
-        self.measure_tasks()
+        self.measure_machine()
         self.try_calls()
         self.choose()
         self.choose_rules()
@@ -419,7 +428,7 @@ class Tuning:
 
     def prove_only(self):
         """--prove; the exit status."""
-        self.measure_tasks()
+        self.measure_machine()
         self.try_calls()
         path = self.write_given(PROVEN, self.proven)
         before = self.write_given(AGAINST, self.against) if self.options.against \
