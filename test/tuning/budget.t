@@ -20,7 +20,7 @@ import posed  # noqa: E402
 from posed_bench import Bench, LARGEST, Run, costs, wrong  # noqa: E402
 from pipering_tuning import calls, files, held_out, proof_time, race, report  # noqa: E402
 
-SOME = ["--variables", "coll_pipering_alltoall_small,coll_pipering_window"]
+SOME = ["--variables", "coll_pipering_alltoall_small,coll_pipering_alltoall_window"]
 PACKED = "coll_pipering_rounds_packed"
 EXCHANGES = {"coll_pipering_alltoall_small": "8192"}
 # What a run may take beyond its time, as a part of it.

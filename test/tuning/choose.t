@@ -17,10 +17,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_bench import Bench, LARGEST, wrong  # noqa: E402
-from pipering_tuning import (calls, choose, held_out, journal, knobs,  # noqa: E402
+from pipering_tuning import (calls, choose, files, held_out, journal, knobs,  # noqa: E402
                              ompi_info, race, results, rules)
 
-SOME = ["coll_pipering_block_size", "coll_pipering_window", "coll_pipering_alltoall_small"]
+SOME = ["coll_pipering_block_size", "coll_pipering_rounds_packed", "coll_pipering_alltoall_small"]
+SMALL, = (knob for knob in knobs.KNOBS if "coll_pipering_alltoall_small" == knob.variable)
 
 
 def worst(settings):
@@ -47,7 +48,30 @@ def test_defaults():
         row = rows(chooser)["coll_pipering_alltoall_small"]
         assert row["default"] == "4096" and 0.08 < row["gain"] < 0.12, row
         assert row["interval"][0] < row["gain"] < row["interval"][1], row
-        assert "window" not in chooser.chosen and rows(chooser)["coll_pipering_window"]["reason"]
+        assert rows(chooser)["coll_pipering_alltoall_window"]["reason"], chooser.choices
+        assert {row["variable"] for row in chooser.choices} == set(knobs.names())
+
+
+def test_machine():
+    """the file of the machine is raced first, in jobs of its own, and chosen where adapters say
+    other costs alone"""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "machine")
+        files.write(path, f"net_alpha = {1e6 * posed.ALPHA}\n")
+        for seed in range(3):
+            for adapters, wrong_ones in ((1.0, False), (900.0, True), (1 / 900, True)):
+                bench = Bench(seed=seed, adapters=adapters)
+                chooser = bench.choose(machine_file=path, seed=seed,
+                                       variables=["coll_pipering_machine", "*_alltoall_window"])
+                assert chooser.chosen == ({"coll_pipering_machine": path} if wrong_ones else {}), \
+                    (seed, adapters, chooser.choices)
+                assert "coll_pipering_machine" == chooser.choices[0]["variable"]
+                assert chooser.choices[0]["gain"] > 0.2 or not wrong_ones, chooser.choices
+        raced = [one for one in bench.measurer.records() if "machine" in one["cell"]]
+        assert raced and all(one["asked"]["contents"] for one in raced if path in
+                             one["asked"]["set"].values())
+    chooser = Bench().choose(variables=["coll_pipering_machine"])
+    assert choose.NO_FILE in chooser.choices[0]["reason"] and not chooser.tried, chooser.choices
 
 
 def test_trap():
@@ -59,10 +83,10 @@ def test_trap():
 
 def test_fewer_ranks():
     """what speeds calls of all ranks up and slows down one of half of them is not chosen"""
-    chooser = Bench().choose(variables=["coll_pipering_bcast_algorithm"])
+    chooser = Bench().choose(variables=["coll_pipering_reduce_algorithm"])
     assert not chooser.chosen, chooser.chosen
-    reason = rows(chooser)["coll_pipering_bcast_algorithm"]["reason"]
-    assert re.search(r"=tree makes bcast:regular:\d+@half slower", reason), reason
+    reason = rows(chooser)["coll_pipering_reduce_algorithm"]["reason"]
+    assert re.search(r"=tree makes reduce:regular:\d+@half slower", reason), reason
 
 
 def test_wrong_start():
@@ -113,10 +137,9 @@ def test_whole_time():
 
 def test_one_round():
     """one job decides nothing; a race that has begun may take the time for a second one"""
-    group = next(g for g in knobs.GROUPS if "coll_pipering_alltoall_small" in g.variables)
     for end, rounds in ((0.1, 1), (1e9, 2)):
         bench = Bench()
-        racer = race.Race(bench.measurer, "x", knobs.calls_of(group, LARGEST, posed.MACHINE), {},
+        racer = race.Race(bench.measurer, "x", knobs.calls_of(SMALL, LARGEST, posed.MACHINE), {},
                           [{"coll_pipering_alltoall_small": "8192"}], race.FULL, 1)
         verdict = racer.run(0.1, end)
         assert racer.rounds == rounds and bool(verdict.settings) == (2 == rounds), verdict
@@ -135,8 +158,7 @@ def test_as_good():
 
 def test_little_time():
     """where one round would take all the time, fewer calls are raced, in two rounds"""
-    group = next(g for g in knobs.GROUPS if "coll_pipering_alltoall_small" in g.variables)
-    held = knobs.calls_of(group, LARGEST, posed.MACHINE)
+    held = knobs.calls_of(SMALL, LARGEST, posed.MACHINE)
 
     def made():
         bench = Bench()
@@ -177,7 +199,7 @@ def test_nothing_tried():
     chooser = Bench().choose(1.0, 1e9, **small)
     assert chooser.tried and chooser.chosen, chooser.choices
     # All others drop out in the first round: they were tried.
-    chooser = Bench().choose(variables=["coll_pipering_bcast_algorithm"])
+    chooser = Bench().choose(variables=["coll_pipering_reduce_algorithm"])
     assert chooser.tried and not chooser.chosen
 
 
@@ -199,31 +221,26 @@ def test_failures_in_force():
 def test_left_with_a_reason():
     """what this machine cannot show is left with a reason"""
     chooser = choose.Chooser(Bench().measurer, Bench().table, {**posed.MACHINE, "nodes": 1}, {},
-                             posed.options(variables=["coll_pipering_window"]))
+                             posed.options(variables=["coll_pipering_rounds_packed"]))
     chooser.run(LARGEST, 1e9, 1e9)
-    assert "between nodes" in rows(chooser)["coll_pipering_window"]["reason"], chooser.choices
-    assert chooser.why_nothing().startswith("coll_pipering_window: acts between nodes")
+    assert "between nodes" in rows(chooser)["coll_pipering_rounds_packed"]["reason"], chooser.left
+    assert chooser.why_nothing().startswith("coll_pipering_rounds_packed: not raced: acts between")
 
 
 def exchanges(bench, effort=race.SHORT, base=(), more=()):
     """A race of sizes of exchanges, not run yet. base: settings in force; more: candidates."""
-    group = next(one for one in knobs.GROUPS if "coll_pipering_alltoall_small" in one.variables)
-    return race.Race(bench.measurer, "exchanges", knobs.calls_of(group, LARGEST, posed.MACHINE),
+    return race.Race(bench.measurer, "exchanges", knobs.calls_of(SMALL, LARGEST, posed.MACHINE),
                      dict(base), [{"coll_pipering_alltoall_small": "8192"}, *more], effort, 1)
 
 
 def test_meshes():
     """algorithms along a mesh are raced where one is declared, and nowhere else"""
-    group = next(one for one in knobs.GROUPS
-                 if "coll_pipering_bcast_algorithm" in one.variables)
+    knob = next(one for one in knobs.KNOBS if "coll_pipering_reduce_algorithm" == one.variable)
     text = posed.ompi_info() + posed.parameter("coll_pipering_mesh", "", "string")
     table = ompi_info.Table(text)
-    current = {"coll_pipering_bcast_algorithm": "auto"}
     for settings, raced in (({}, False), ({"coll_pipering_mesh": "4x2"}, True)):
-        meshes = knobs.has_mesh(table, settings)
-        found = knobs.first_candidates(group, table, current, [], meshes)
-        assert raced == ({"coll_pipering_bcast_algorithm": "mesh_trees"} in found), found
-        assert {"coll_pipering_bcast_algorithm": "off"} in found, found
+        found = knobs.candidates(knob, table, "auto", knobs.has_mesh(table, settings))
+        assert raced == ("mesh_trees" in found) and "off" in found, found
 
 
 def test_failing_call():

@@ -22,7 +22,7 @@ from pipering_tuning import calls, command_line, held_out, knobs, rules, tune  #
 def test_sizes_of_exchanges():
     """what a rank sends in an exchange of all with all does not grow with the number of ranks"""
     for largest in (1 << 20, 64 << 20):
-        for text in held_out.ALL + tuple(t for group in knobs.GROUPS for t in group.calls):
+        for text in held_out.ALL + tuple(t for knob in knobs.KNOBS for t in knob.calls):
             few = calls.call(text, largest, posed.machine(2))
             assert few == calls.call(text, largest, posed.machine(8))
             for ranks in (9, 64, 1000, 100000):
@@ -42,10 +42,11 @@ def test_held_out():
         for largest in (128 << 10, 1 << 20, 64 << 20):
             machine = posed.machine(*[1] * ranks)
             held = held_out.calls_of(largest, machine, [], False)
-            for name in knobs.ALGORITHMS:
-                group = next(one for one in knobs.GROUPS
-                             if one.variables == (f"coll_pipering_{name}_algorithm",))
-                raced = [call.total for call in knobs.calls_of(group, largest, machine)]
+            algorithms = [knob for knob in knobs.KNOBS if knob.variable.endswith("_algorithm")]
+            assert algorithms
+            for knob in algorithms:
+                name = knob.variable.split("_")[2]
+                raced = [call.total for call in knobs.calls_of(knob, largest, machine)]
                 sizes = [call.total for call in held
                          if call.collective == name and call.total >= calls.SMALLEST]
                 middle = sorted(raced)[len(raced) // 2]
@@ -60,7 +61,7 @@ def test_held_out_apart():
         largest, ranks = int(2 ** dice.uniform(17, 26)), int(2 ** dice.uniform(1, 17))
         nodes = min(ranks, dice.choice((1, 2, 3, 16, 40)))
         machine = posed.machine(*[ranks // nodes] * nodes)
-        raced = {call for group in knobs.GROUPS for call in knobs.calls_of(group, largest, machine)}
+        raced = {call for knob in knobs.KNOBS for call in knobs.calls_of(knob, largest, machine)}
         raced |= {calls.Call(name, "regular", size, "auto") for name in rules.NUMBERS
                   for size in rules.SIZES}
         held = held_out.calls_of(largest, machine, [], False, small=rules.NUMBERS)
@@ -106,8 +107,8 @@ def test_held_out_parts():
 
 
 # Those whose choice depends on how many ranks there are, and on how many on a node.
-BY_RANKS = ("coll_pipering_block_size", "coll_pipering_rounds_*",
-            "coll_pipering_*_algorithm", "coll_pipering_min_total")
+BY_RANKS = ("coll_pipering_machine", "coll_pipering_block_size", "coll_pipering_rounds_*",
+            "coll_pipering_*_algorithm")
 
 
 def test_raced_parts():
@@ -115,18 +116,18 @@ def test_raced_parts():
     without, and where a part shows nothing another one or all ranks make its calls"""
     for ranks in MACHINES:
         machine = posed.machine(*ranks)
-        for group in knobs.GROUPS:
-            raced = knobs.calls_of(group, LARGEST, machine)
-            assert len(raced) == len(group.calls) == len(set(raced)), (ranks, group)
-            assert sum("all" == call.part for call in raced) >= len(raced) / 2, (ranks, group)
+        for knob in knobs.KNOBS:
+            raced = knobs.calls_of(knob, LARGEST, machine)
+            assert len(raced) == len(knob.calls) == len(set(raced)), (ranks, knob)
+            assert sum("all" == call.part for call in raced) >= len(raced) / 2, (ranks, knob)
             for call in raced:
                 own = calls.shape(call.part, machine)
                 assert 2 <= own.ranks and calls.is_there(call.part, machine), (ranks, call)
                 # Neither between nodes nor inside one is anything to be seen of the other.
-                if knobs.unfit(group, machine) is None:
-                    assert group.needs not in ("nodes", "both") or 1 < own.nodes, (ranks, group)
-                    assert group.needs not in ("ranks", "both") or 1 < own.ppn, (ranks, group)
-            name = group.variables[0]
+                if knobs.unfit(knob, machine) is None:
+                    assert knob.needs not in ("nodes", "both") or 1 < own.nodes, (ranks, knob)
+                    assert "both" != knob.needs or 1 < own.ppn, (ranks, knob)
+            name = knob.variable
             if ranks in ((2, 2), (4, 4, 4, 4), (1, 1, 1, 1)) and \
                     any(fnmatch.fnmatch(name, one) for one in BY_RANKS):
                 assert any("all" != call.part for call in raced), (ranks, name)

@@ -67,10 +67,10 @@ def test_environment():
     place = Place()
     srun = script(place.path, "srun", "exit 1\n")
     files.write(os.path.join(place.path, "conf"), "coll_pipering_processors=4\n")
-    files.write(os.path.join(place.path, "other"), "coll_pipering_window=4\n")
-    word = "OMPI_MCA_coll_pipering_window"
+    files.write(os.path.join(place.path, "other"), "coll_pipering_rounds_packed=4\n")
+    word = "OMPI_MCA_coll_pipering_rounds_packed"
     for more in ([], ["--launch", srun], ["--prove", "other"], ["--start", word[9:] + "=4"],
-                 ["--prove", "conf", "--against", "other"], ["--variables", "*_window"]):
+                 ["--prove", "conf", "--against", "other"], ["--variables", "*_packed"]):
         tuned(place, "out", *more, words=[word + " is set", "unset it"], **{word: "8"})
     for more in (["--variables", "coll_pipering_block_size"], ["--prove", "conf"]):
         tuned(place, "out", *more, words=["failed with status 1"], **{word: "8"})
@@ -106,8 +106,8 @@ def test_jobs_set_already():
     tuned(place, "out", "--mpirun-args", "--mca coll_tuned_use_dynamic_rules 1",
           words=["begin with coll_tuned_use_dynamic_rules=1"])
     # What is not tuned may be set, and what a file to prove sets alike.
-    for more in (["--variables", "coll_pipering_window"], ["--prove", "conf"],
-                 ["--start", "coll_pipering_block_size=4096", "--variables", "coll_pipering_window"]):
+    for more in (["--variables", "coll_pipering_rounds_packed"], ["--prove", "conf"],
+                 ["--start", "coll_pipering_block_size=4096", "--variables", "coll_pipering_rounds_packed"]):
         tuned(place, "out", *mca, *more, "--dry-run", status=0)
     files.write(os.path.join(place.path, "conf"), "coll_pipering_block_size=5000\n")
     tuned(place, "out", *mca, "--prove", "conf", words=words)
@@ -172,14 +172,15 @@ def test_silent_node():
 def test_dry_run():
     """a dry run names what would be raced, and nothing else"""
     place = Place(PLAIN)
-    for words, names in (([], {"coll_pipering_alltoall_small", "coll_pipering_bcast_algorithm"}),
+    for words, names in (([], {"coll_pipering_alltoall_small", "coll_pipering_reduce_algorithm"}),
                          (["--variables", "*_small"], {"coll_pipering_alltoall_small"}),
-                         (["--collectives", "bcast"], {"coll_pipering_bcast_algorithm"}),
+                         (["--collectives", "exscan"], {"coll_pipering_machine",
+                                                        "coll_pipering_exscan_algorithm"}),
                          (["--prove", "conf"], set())):
         files.write(os.path.join(place.path, "conf"), "coll_pipering_processors=4\n")
         tuned(place, "out", "-n", "2", "--dry-run", *words, status=0)
-        raced = {line.split()[2].rstrip(":") for line in place.output.splitlines()
-                 if line.startswith("would race")}
+        raced = {name for line in place.output.splitlines() if line.startswith("would race")
+                 for name in line[len("would race "):].split(", ")}
         assert raced == names if words else raced > names, (words, place.output)
         assert "would prove" in place.output and os.listdir(os.path.join(place.path, "out")) == []
 

@@ -12,15 +12,18 @@ least for the block size that the true ALPHA and BETA give. What else is posed:
 
     coll_pipering_alltoall_small     8192 saves a tenth of every all-to-all
     coll_pipering_rounds_packed      larger ones speed up outliers and slow down broadcasts
-    coll_pipering_window             does nothing
+    coll_pipering_window, coll_pipering_alltoall_window do nothing
     coll_pipering_block_size         a machine with a knee has a handshake for each larger block,
                                      which the library's model does not know
-    coll_pipering_bcast_algorithm    a tree saves a fifth on all ranks, and is slower on fewer
+    coll_pipering_machine            adapters may say another ALPHA than a file does
+    coll_pipering_bcast_algorithm, coll_pipering_reduce_algorithm
+                                     a tree saves a fifth on all ranks, and is slower on fewer
     coll_tuned_*_algorithm           the second one is a third faster below 3000 bytes
 """
 
 import math
 import random
+import re
 from types import SimpleNamespace
 
 RANKS, ALPHA, BETA = 8, 80e-6, 85e-9
@@ -51,6 +54,8 @@ def size(name, value, zero="the library chooses"):
 ALGORITHMS = {"allgatherv": ("auto", "ring", "mesh_cycles", "recursive_doubling", "off"),
               "allgather": ("auto", "ring", "off"),
               "bcast": ("auto", "pipeline", "tree", "mesh_trees", "off"),
+              "reduce": ("auto", "pipeline", "tree", "mesh_trees", "off"),
+              "exscan": ("auto", "pipeline", "off"),
               "allreduce": ("auto", "ring", "merged", "off")}
 
 
@@ -61,7 +66,10 @@ def ompi_info():
                       " [0..1000000 processors; 0: those that processes may use]")
     text += size("coll_pipering_min_total", 8192) + size("coll_pipering_rounds_packed", 8192)
     text += size("coll_pipering_alltoall_small", 4096) + size("coll_pipering_block_size", 0)
-    text += parameter("coll_pipering_window", 0, "int", " [0..4096 blocks; 0: chosen]")
+    for name in ("window", "alltoall_window"):
+        text += parameter(f"coll_pipering_{name}", 0, "int", " [0..4096 blocks; 0: chosen]")
+    text += parameter("coll_pipering_machine", "", "string", writable=False)
+    text += parameter("coll_mleader_exchange", "auto", "int", values=("auto", "bruck", "ring"))
     for name, values in ALGORITHMS.items():
         text += parameter(f"coll_pipering_{name}_algorithm", "auto", "int", values=values)
     text += parameter("coll_tuned_use_dynamic_rules", "false", "bool", values=("false", "true"))
@@ -106,16 +114,17 @@ class Quiet:
 
 class Machine:
     """run() is the posed kernel. noise: of a repetition; drift: of a job, alike for all its
-    cells; begin: seconds until a job begins; slow: how many times as long calls take as links let
+    cells; adapters: how many times as large an ALPHA they say; begin: seconds until a job begins; slow: how many times as long calls take as links let
     expect; bad: tells of a cell, as the kernel gets it, with the parameter file of its job, how it
     fails, None if it does not."""
 
     def __init__(self, seed=1, noise=0.02, drift=0.02, bad=None, knee=math.inf,
-                 teardown=0.0, begin=JOB_SECONDS, slow=1.0):
+                 teardown=0.0, begin=JOB_SECONDS, slow=1.0, adapters=1.0):
         self.dice = random.Random(seed)
         self.teardown = teardown
         self.begin = begin
         self.slow = slow
+        self.adapters = adapters
         self.knee = knee
         self.noise = noise
         self.drift = drift
@@ -147,7 +156,7 @@ class Machine:
 
     def result(self, cell, settings, factor):
         time, block = task_time(cell) if "task" == cell["kind"] else \
-            true_time(cell, settings, self.knee)
+            true_time(cell, settings, self.knee, self.adapters)
         time *= 1.0 if "task" == cell["kind"] else self.slow
         seconds = [time * factor * math.exp(self.dice.gauss(0, self.noise))
                    for _ in range(cell["reps"])]
@@ -172,18 +181,18 @@ def task_time(cell):
     return ALPHA + 1e-9 * cell["bytes"], None
 
 
-def true_time(cell, settings, knee=math.inf):
+def true_time(cell, settings, knee=math.inf, adapters=1.0):
     """(seconds, block size) of a call without noise."""
     total = cell["total"]
     if cell.get("stock") or total < float(settings.get("coll_pipering_min_total", 8192)):
         return below(cell, settings), None
-    return served(cell, settings, knee)
+    return served(cell, settings, knee, adapters)
 
 
-def served(cell, settings, knee=math.inf):
+def served(cell, settings, knee=math.inf, adapters=1.0):
     """The same of a call that this component serves."""
     total, ranks = cell["total"], ranks_of(cell)
-    block = block_size(total, ranks, settings)
+    block = block_size(total, ranks, settings, adapters)
     time = (ranks - 2 + total / block) * (ALPHA + BETA * block
                                           + (HANDSHAKE if block > knee else 0))
     algorithm = settings.get(f"coll_pipering_{cell['collective']}_algorithm", "auto")
@@ -209,10 +218,15 @@ def below(cell, settings):
     return time
 
 
-def block_size(total, ranks, settings):
-    """What the library takes: forced, or by the costs of the machine."""
+def block_size(total, ranks, settings, adapters):
+    """What the library takes: forced, or by the costs of the machine, which a file or adapters
+    say."""
     forced = float(settings.get("coll_pipering_block_size", 0))
     if forced:
         return int(forced)
-    best = math.sqrt(total * ALPHA / ((ranks - 2) * BETA))
+    alpha = ALPHA * adapters
+    if settings.get("coll_pipering_machine"):
+        with open(settings["coll_pipering_machine"], encoding="utf-8") as stream:
+            alpha = 1e-6 * float(re.search("net_alpha = (.*)", stream.read()).group(1))
+    best = math.sqrt(total * alpha / ((ranks - 2) * BETA))
     return int(min(max(best, 1024), total))

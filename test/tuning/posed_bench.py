@@ -35,9 +35,9 @@ class Bench:
                                          self.start, self.directory, posed.MACHINE,
                                          self.machine.clock)
 
-    def choose(self, until=1e9, last=0.0, **options):
+    def choose(self, until=1e9, last=0.0, machine_file=None, **options):
         chooser = choose.Chooser(self.measurer, self.table, posed.MACHINE, self.start,
-                                 posed.options(**options))
+                                 posed.options(**options), machine_file)
         chooser.run(LARGEST, until, last)
         return chooser
 

@@ -328,7 +328,7 @@ def test_nothing_was_tried():
             run.table, run.machine, run.costs, run.largest = posed_table(), posed.MACHINE, {}, 1
             run.write_results = lambda *_: None
             chooser = SimpleNamespace(run=lambda *_: None, tried=int(choice is None), chosen={},
-                                      choices=[], why_nothing=lambda why=choice: why)
+                                      choices=[], left={}, why_nothing=lambda why=choice: why)
             racer = SimpleNamespace(run=lambda *_: [], tried=rule)
             with mock.patch.object(tune.choose, "Chooser", return_value=chooser), \
                     mock.patch.object(tune.rules, "Rules", return_value=racer):

@@ -10,7 +10,7 @@ command -v lstopo-no-graphics >/dev/null || skip_all "lstopo-no-graphics is miss
 nodes=(--nodes 4 --rate 100mbit)
 mapping=(--ppn 8 --sockets 2:4)
 minutes=1.8
-wanted=(--variables 'coll_mleader_groups,coll_mleader_exchange,coll_pipering_allgather_algorithm'
+wanted=(--variables 'coll_mleader_exchange,coll_pipering_machine'
     --collectives allgather)
 
 SECONDS=0

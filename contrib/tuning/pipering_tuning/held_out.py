@@ -56,8 +56,8 @@ def kind_of(one):
 
 def purposes(held, names, small):
     """Lists of these held-out calls, of each of which a proof must have one. names: variables that
-    are proven: for each of their groups one of each kind that it was raced on, of a distribution
-    that it was raced on if there is any; small: collectives with rules: one of their small calls.
+    are proven: for each of them one of each kind of call that shows it, of such a distribution if
+    there is any; small: collectives with rules: one of their small calls.
     For a variable that nothing is known of, and where nothing is, one of each collective. Parts of
     the ranks stand for none of these, but there is a call on each part."""
     parts = [[one for one in held if one.part == part] for part in (HALF, HEADS)]
@@ -65,10 +65,9 @@ def purposes(held, names, small):
     large = [one for one in held if one.total >= SMALLEST]
     found = [[one for one in held if one.collective == name and one.total < SMALLEST]
              for name in small]
-    for group in knobs.GROUPS:
-        if set(group.variables) & names:
-            found += _alike(large, group.calls)
-    known = {name for group in knobs.GROUPS for name in group.variables} | rules.names()
+    for calls in dict.fromkeys(map(knobs.calls_showing, sorted(names))):
+        found += _alike(large, calls)
+    known = {name for name in names if knobs.calls_showing(name)} | rules.names()
     if names - known or not any(found):
         found += [[one for one in large or held if one.collective == name]
                   for name in dict.fromkeys(one.collective for one in held)]
@@ -89,8 +88,8 @@ def _alike(held, texts):
 def raced(largest, machine):
     """{collective: sizes of the calls that its choices rest on}."""
     sizes = {name: set(rules.SIZES) for name in rules.NUMBERS}
-    for group in knobs.GROUPS:
-        for one in knobs.calls_of(group, largest, machine):
+    for knob in knobs.KNOBS:
+        for one in knobs.calls_of(knob, largest, machine):
             sizes.setdefault(one.collective, set()).add(one.total)
     return sizes
 

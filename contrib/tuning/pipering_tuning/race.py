@@ -4,12 +4,13 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""A race: settings that differ in some variables, timed in turns on the same calls.
+"""A race: values of a variable, timed in turns on the same calls.
 
 Every race has the settings in force twice, as the arms `current` and `again`: by what these two
 seem to differ is noise. Rounds go on, each in a job of its own, until one candidate is left and
 known well enough, or the time is used up; arms that are clearly slower than the best drop out. One
-round decides nothing, since jobs differ.
+round decides nothing, since jobs differ. A variable that no running job can change has a job for
+each value, and jobs are what is compared, in more rounds.
 """
 
 import random
@@ -22,6 +23,7 @@ CURRENT, AGAIN = "current", "again"
 LEAST_GAIN = 0.02
 TIGHT = 0.02
 LEAST_ROUNDS, MOST_ROUNDS = 2, 8
+APART_ROUNDS = 5  # of arms that have jobs of their own, before anything is decided
 # The part of its time that the first round of a race may take, so that there is a second one.
 FIRST = 0.45
 
@@ -55,15 +57,16 @@ class Arm:
 
 class Race:
     """candidates: a list of settings, of which the first wins where others are as good. base:
-    settings in force, which all arms have too."""
+    settings in force, which all arms have too; apart: arms have jobs of their own."""
 
-    def __init__(self, measurer, name, calls, base, candidates, effort, seed):
+    def __init__(self, measurer, name, calls, base, candidates, effort, seed, apart=False):
         self.measurer = measurer
         self.name = name
         self.calls = list(calls)
         self.base = base
-        self.effort = effort
+        self.effort = effort._replace(rounds=APART_ROUNDS) if apart else effort
         self.seed = seed
+        self.apart = apart
         self.rounds = 0
         self.arms = [Arm(CURRENT, {}), Arm(AGAIN, {})]
         self.arms += [Arm(text_of(settings), settings) for settings in candidates]
@@ -99,7 +102,7 @@ class Race:
     def round(self, until):
         """Measures every arm on every call once more; only some calls if time runs out."""
         cells = self.cells()
-        results = self.measurer.measure(cells, f"race of {self.name.split('/')[0]}",
+        results = self.measurer.measure(cells, f"race of {self.name}",
                                         f"{self.seed}/{self.name}/{self.rounds}", until)
         found = {}
         for cell in cells:
@@ -138,8 +141,12 @@ class Race:
 
     def ratio(self, arm, than=None):
         """New time by old over all calls; the interval allows for the number of arms."""
-        level = 1 - 0.05 / max(1, len(self.arms) - 2)
-        return stats.ratio(self.pairs(arm, than), level, f"{self.seed}/{self.name}/{arm.name}")
+        return self.interval(self.pairs(arm, than), 1 - 0.05 / max(1, len(self.arms) - 2),
+                             f"{self.seed}/{self.name}/{arm.name}")
+
+    def interval(self, pairs, level, seed):
+        """New time by old: of repetitions in the same jobs, or of jobs."""
+        return stats.ratio_of_jobs(pairs, level) if self.apart else stats.ratio(pairs, level, seed)
 
     def noise(self):
         """By which part the settings in force differ from themselves, over all calls."""
@@ -152,7 +159,7 @@ class Race:
         for call in self.calls:
             old, again, new = (a.blocks[call] for a in (self.arms[0], self.arms[1], arm))
             noise = max(LEAST_GAIN, stats.spread([(old, again)], 0.9, self.seed))
-            if stats.ratio([(old, new)], level, self.seed).low > 1 + noise:
+            if self.interval([(old, new)], level, self.seed).low > 1 + noise:
                 return call
         return None
 

@@ -12,6 +12,8 @@ from .proof_time import LEAST
 
 # Failing calls that are named, besides those with wrong results.
 MOST_FAILURES = 5
+# Lines of a kind that are said; report.html has them all.
+MOST_CHOSEN = 4
 
 # What the budget does not bound: with fewer jobs there would be no proof. A call that fails has
 # each pair of jobs twice.
@@ -46,11 +48,11 @@ def of_settings(settings):
     return [f"in force: {name}={value}" for name, value in settings.items()]
 
 
-def of_plan(launcher, groups, proven, calls, minutes):
-    """What would be done, for --dry-run. groups: that would be raced; proven: the file of
+def of_plan(launcher, raced, proven, calls, minutes):
+    """What would be done, for --dry-run. raced: variables; proven: the file of
     --prove, None if there is none; calls: how many are held out."""
     lines = [f"a job: {launcher} [--tune FILE] KERNEL"]
-    lines += [f"would race {', '.join(group.variables)}: {group.title}" for group in groups]
+    lines += [f"would race {', '.join(raced)}"] if raced else []
     return lines + [f"{'' if proven else 'then '}would prove {proven or 'the file'} on "
                     f"{count(calls, 'call')}; all in {minutes:g} minutes, but {BEYOND}"]
 
@@ -63,6 +65,21 @@ def of_costs(costs, path, problem):
     what = f"{path} is the first candidate" if problem is None else \
         f"its costs are no candidate, since {problem}"
     return [f"machine: {', '.join(shown) or 'no link was measured'}; {what}"]
+
+
+def of_choices(rows, left):
+    """What was chosen, and what was not raced, {reason: variables}."""
+    chosen = [f"chosen: {row['variable']}={row['chosen']}, {row['default'] or 'empty'} before: "
+              f"{row['reason']}" for row in rows if row["chosen"] != row["default"]]
+    left = [f"{', '.join(names)}: {reason}" for reason, names in left.items()]
+    return few(chosen, MOST_CHOSEN) + ([f"not raced: {'; '.join(left)}"] if left else [])
+
+
+def few(lines, most):
+    """The first lines, and how many more there are."""
+    more = len(lines) - most
+    return lines[:most] + ([f"{count(more, 'more line')} of this kind: see report.html"]
+                           if more > 0 else [])
 
 
 def of_proof(costs, calls, begin, end):

@@ -118,25 +118,25 @@ class Tuning:
         self.against = checked(options.against, self.table)
 
     def tunable(self):
-        """Groups of variables that this release has and the user wants, as far as is known before
-        the machine is."""
-        return [group for group in knobs.GROUPS
-                if knobs.is_wanted(group, self.options.variables)
-                and knobs.has_calls(group, self.options.collectives)
-                and all(self.table.get(name) is not None for name in group.variables)]
+        """Knobs that this release has and the user wants, as far as is known before the machine
+        is."""
+        return [knob for knob in knobs.KNOBS
+                if knobs.is_wanted(knob, self.options.variables)
+                and knobs.has_calls(knob, self.options.collectives)
+                and self.table.get(knob.variable) is not None]
 
     def to_set(self):
         """Names of the variables that a file made here may set."""
         if self.options.prove:
             return []
-        names = [name for group in self.tunable() for name in group.variables]
+        names = [knob.variable for knob in self.tunable()]
         if not self.options.variables:
             names += [rules.USE, rules.FILE, *map(rules.variable_of, rules.NUMBERS)]
         return names
 
     def check_names(self):
         """Refuses patterns that match no variable that can be tuned."""
-        known = [name for group in knobs.GROUPS for name in group.variables]
+        known = knobs.names()
         for pattern in self.options.variables:
             if not fnmatch.filter(known, pattern):
                 raise Refusal(f"--variables: {pattern} is no variable that can be tuned; those "
@@ -153,7 +153,7 @@ class Tuning:
             self.say(line)
 
     def say_machine(self, machine):
-        site = preflight.site_settings(self.table, [n for g in knobs.GROUPS for n in g.variables])
+        site = preflight.site_settings(self.table, knobs.names())
         self.tell(sentences.of_machine(machine, self.nodes, self.table, self.launcher)
                   + sentences.of_time(self.options.budget, MACHINE, RULES - MACHINE, self.start_time)
                   + sentences.of_settings({**site, **self.start}))
@@ -161,10 +161,9 @@ class Tuning:
     def say_plan(self, machine):
         """What would be done, for --dry-run."""
         options = self.options
-        groups = [group for group in (() if options.prove else self.tunable())
-                  if knobs.unfit(group, machine) is None
-                  and knobs.has_calls(group, options.collectives)]
-        self.tell(sentences.of_plan(self.launcher, groups, options.prove,
+        raced = [knob.variable for knob in (() if options.prove else self.tunable())
+                 if knobs.unfit(knob, machine) is None]
+        self.tell(sentences.of_plan(self.launcher, raced, options.prove,
                                     len(self.held_out(1 << 20, machine)), options.budget))
 
     def start_path(self):
@@ -264,9 +263,10 @@ class Tuning:
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start,
-                                 self.options)
+                                 self.options, self.machine_file)
         chooser.run(self.largest, self.ends[0], self.proof_begin)
         self.choices = chooser.choices
+        self.tell(sentences.of_choices(self.choices, chooser.left))
         self.chosen = {name: value for name, value in chooser.chosen.items()
                        if not self.table.get(name).same(value, self.in_force(name))}
         if not chooser.tried:
@@ -355,12 +355,11 @@ class Tuning:
         """Calls that a proof may have, whatever is chosen."""
         if self.options.prove:
             return self.held()
-        names = {name for group in self.tunable() for name in group.variables}
+        names = {knob.variable for knob in self.tunable()}
         return self.held_out_for(names, set(rules.NUMBERS), self.largest, self.machine)
 
     def held_out_for(self, names, small, largest, machine):
-        affected = {held_out.kind(text) for group in knobs.GROUPS for text in group.calls
-                    if set(group.variables) & names}
+        affected = {held_out.kind(text) for name in names for text in knobs.calls_showing(name)}
         return held_out.calls_of(largest, machine, self.options.collectives, self.options.short,
                                  affected, small)
 
