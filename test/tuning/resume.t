@@ -329,7 +329,7 @@ def test_nothing_was_tried():
             run.write_results = lambda *_: None
             chooser = SimpleNamespace(run=lambda *_: None, tried=int(choice is None), chosen={},
                                       choices=[], left={}, why_nothing=lambda why=choice: why)
-            racer = SimpleNamespace(run=lambda *_: [], tried=rule)
+            racer = SimpleNamespace(run=lambda *_: [], tried=rule, others=lambda: ())
             with mock.patch.object(tune.choose, "Chooser", return_value=chooser), \
                     mock.patch.object(tune.rules, "Rules", return_value=racer):
                 if words:

@@ -125,7 +125,7 @@ def conclude(path, measuring, load, head, warnings, say):
     """Writes the file, or says why not; whether it was written."""
     measured = measuring.measured()
     wrong = problem(measured)
-    notes = (warnings + disturbances(measured) + measuring.failures())[:MOST_NOTES]
+    notes = (disturbances(measured) + warnings + measuring.failures())[:MOST_NOTES]
     if wrong is not None:
         say(f"no file is written: {wrong}")
         for note in notes or ["nothing is known that disturbed it"]:

@@ -4,13 +4,12 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Progress: one line that renews itself on a terminal, plain lines now and then in a log."""
+"""Progress: one line that renews itself on a terminal, a few plain lines in a log."""
 
 import os
 import sys
-import time
 
-PLAIN_EVERY = 30.0
+PLAIN_MOST = 3  # lines in a log, each for a part of the time
 
 
 def clock_text(seconds):
@@ -41,8 +40,7 @@ class Progress:
         self.budget = budget
         self.stream = stream
         self.terminal = stream.isatty()
-        self.shown = 0
-        self.last = -PLAIN_EVERY
+        self.shown = self.plain = 0
         self.step = self.begun = None
 
     @staticmethod
@@ -66,8 +64,8 @@ class Progress:
             self.stream.flush()
             self.shown = len(line)
             Progress.last_shown = self
-        elif time.monotonic() - self.last >= PLAIN_EVERY:
-            self.last = time.monotonic()
+        elif self.plain <= int(PLAIN_MOST * spent / max(self.budget, 1.0)) < PLAIN_MOST:
+            self.plain = 1 + int(PLAIN_MOST * spent / max(self.budget, 1.0))
             print(line, file=self.stream, flush=True)
 
     def _left(self, text, done, total, spent):

@@ -169,8 +169,6 @@ class Prover:
         if out:
             self.left_out += out
             self.calls = [call for call in self.calls if call not in out]
-            self.measurer.progress.say(f"{count(len(out), 'held-out call')} left out, the dearest, "
-                                       "for which there is no time")
 
     def warn(self, end):
         """Says how long the proof takes if it does not end in time."""

@@ -84,9 +84,12 @@ class Rules:
         if self.table.get(USE) is None or self.table.get(FILE) is None:
             return []
         wanted = self.options.collectives or list(NUMBERS)
-        others = HAN if self.has_han() else ()
-        return [name for name in NUMBERS if name in wanted and name not in others
+        return [name for name in NUMBERS if name in wanted and name not in self.others()
                 and self.table.get(variable_of(name)) is not None]
+
+    def others(self):
+        """Collectives that coll/han serves, as far as is known."""
+        return HAN if self.has_han() else ()
 
     def in_force(self, name, absent=""):
         """The value of a variable in the jobs."""
@@ -128,9 +131,6 @@ class Rules:
 
     def run(self, until):
         """Races as long as there is time; [Rule]."""
-        if self.has_han():
-            self.measurer.progress.say(f"coll/tuned: no rules for {', '.join(HAN)}, which coll/han "
-                                       "serves")
         jobs = self.jobs()
         if 2 == len(jobs):
             return []

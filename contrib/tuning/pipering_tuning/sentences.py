@@ -6,14 +6,12 @@
 # $HEADER$
 """What pipering-tune says to the user, as lists of lines; tune.py says when."""
 
-from . import calls, preflight, proof_time, results
+from . import calls, proof_time
 from .progress import clock_text, count
 from .proof_time import LEAST
 
-# Failing calls that are named, besides those with wrong results.
-MOST_FAILURES = 5
-# Lines of a kind that are said; report.html has them all.
-MOST_CHOSEN = 4
+# Lines of a kind that are said at most; report.html has them all.
+MOST_WARNINGS, MOST_CHOSEN, MOST_DETAILS = 2, 4, 4
 
 # What the budget does not bound: with fewer jobs there would be no proof. A call that fails has
 # each pair of jobs twice.
@@ -26,14 +24,14 @@ def where(machine):
     return f"{machine['ranks']} ranks on {count(machine['nodes'], 'node')}, pml {machine['pml']}"
 
 
-def of_machine(machine, nodes, table, launcher):
+def of_machine(machine, table, launcher):
     """Which Open MPI and which nodes were found, and what will disturb the measurement."""
     hosts, processors = machine["hosts"], machine["processors"] or "unknown"
     lines = [f"Open MPI {machine['release']} in {table.prefix}, {where(machine)} "
              f"({launcher.where})",
              f"hosts: {' '.join(hosts[:16])}{' ...' if len(hosts) > 16 else ''}; ranks on each: "
              f"{machine['mapping']}; {processors} processors ({machine['processor']})"]
-    return lines + [f"warning: {sentence}" for sentence in preflight.warnings(machine, nodes)]
+    return lines + few([f"warning: {sentence}" for sentence in machine["warnings"]], MOST_WARNINGS)
 
 
 def of_time(minutes, machine, choice, start_time):
@@ -45,7 +43,8 @@ def of_time(minutes, machine, choice, start_time):
 
 def of_settings(settings):
     """What is in force already."""
-    return [f"in force: {name}={value}" for name, value in settings.items()]
+    words = [f"{name}={value}" for name, value in settings.items()]
+    return [f"in force: {', '.join(words)}"] if words else []
 
 
 def of_plan(launcher, raced, proven, calls, minutes):
@@ -60,8 +59,10 @@ def of_plan(launcher, raced, proven, calls, minutes):
 def of_costs(costs, path, problem):
     """What measuring the machine has shown, and what becomes of it. path: of its file; problem: why
     there is none."""
-    shown = [f"{name} {costs[name]:.3g}" for name in ("net_alpha", "net_beta", "local_alpha",
-                                                      "local_beta") if name in costs]
+    shown = [f"{where} {costs[f'{name}_alpha']:.3g} µs a block and "
+             f"{costs[f'{name}_beta']:.3g} ns a byte"
+             for where, name in (("between nodes", "net"), ("inside them", "local"))
+             if f"{name}_alpha" in costs]
     what = f"{path} is the first candidate" if problem is None else \
         f"its costs are no candidate, since {problem}"
     return [f"machine: {', '.join(shown) or 'no link was measured'}; {what}"]
@@ -83,25 +84,33 @@ def few(lines, most):
 
 
 def of_proof(costs, calls, begin, end):
-    """What a proof of these calls will take. begin: when it begins at the latest, end: when it is
-    to end, in seconds of the run."""
+    """How many of these calls there will be the time to prove, if not for all. begin: when the
+    proof begins at the latest, end: when it is to end, in seconds of the run."""
     seconds = costs.proof(calls)
-    lines = [f"a proof of {count(len(calls), 'held-out call')} takes about {clock_text(seconds)} "
-             f"at least, and begins after {clock_text(begin)} at the latest"]
-    if begin + seconds > end:
-        kept = proof_time.affordable(calls, [], costs, end - costs.job * proof_time.CHECKS - begin)
-        lines.append(f"there may be time for {len(kept)} of these calls, the cheapest")
-        lines += proof_time.beyond(costs, kept, begin, end)
-    return lines
+    if begin + seconds <= end:
+        return []
+    kept = proof_time.affordable(calls, [], costs, end - costs.job * proof_time.CHECKS - begin)
+    return [f"there may be time for {len(kept)} of {count(len(calls), 'held-out call')}, the "
+            f"cheapest: all take about {clock_text(seconds)} at least, and the proof begins after "
+            f"{clock_text(begin)} at the latest"]
 
 
-def of_verdict(proof):
-    """What the proof has come to."""
-    lines = [proof.sentence]
-    for word, sentences in (("slower", proof.hurt), ("broken", proof.broken),
-                            ("better", proof.better), ("warning", proof.doubts)):
-        lines += [f"{word}: {sentence}" for sentence in sentences]
-    return lines + ([proof.limit] if proof.limit else []) + of_left_out(proof.left_out)
+def of_rules(rules, others):
+    """What coll/tuned is given. others: collectives that coll/han serves."""
+    small = list(dict.fromkeys(rule.call.collective for rule in rules))
+    words = [f"rules for {count(len(rules), 'small call')} ({', '.join(small)})"] if rules else []
+    words += [f"none for {', '.join(others)}, which coll/han serves"] if others else []
+    return [f"coll/tuned: {'; '.join(words)}"] if words else []
+
+
+def of_verdict(proof, failing):
+    """What the proof has come to. failing: sentences about calls that fail with what is in
+    force."""
+    lines = [f"{word}: {sentence}" for word, sentences in (
+        ("slower", proof.hurt), ("broken", proof.broken), ("better", proof.better),
+        ("warning", [*failing, *proof.doubts])) for sentence in sentences]
+    return [proof.sentence, *few(lines, MOST_DETAILS)] \
+        + ([proof.limit] if proof.limit else []) + of_left_out(proof.left_out)
 
 
 def of_left_out(calls):
@@ -110,19 +119,6 @@ def of_left_out(calls):
         return []
     return [f"not proven, since the time of --budget did not allow it: "
             f"{count(len(calls), 'held-out call')}: {', '.join(map(str, calls))}"]
-
-
-def of_failures(records, proof):
-    """Calls that fail whatever is tuned: all wrong results, and some of the others. proof: whether
-    jobs before, of the proof, have the settings in force."""
-    found = results.failures_in_force(records, proof)
-    shown = [text for text in found if " wrong " in text]
-    shown += [text for text in found if text not in shown][:MOST_FAILURES]
-    lines = [f"warning: {sentence}" for sentence in shown]
-    if len(shown) < len(found):
-        lines.append(f"warning: {count(len(found) - len(shown), 'more call')} so; results.json "
-                     "has them")
-    return lines
 
 
 def of_use(ways, path, proof):

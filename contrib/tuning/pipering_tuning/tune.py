@@ -153,8 +153,9 @@ class Tuning:
             self.say(line)
 
     def say_machine(self, machine):
+        machine["warnings"] = preflight.warnings(machine, self.nodes)
         site = preflight.site_settings(self.table, knobs.names())
-        self.tell(sentences.of_machine(machine, self.nodes, self.table, self.launcher)
+        self.tell(sentences.of_machine(machine, self.table, self.launcher)
                   + sentences.of_time(self.options.budget, MACHINE, RULES - MACHINE, self.start_time)
                   + sentences.of_settings({**site, **self.start}))
 
@@ -283,8 +284,7 @@ class Tuning:
         self.rules = racer.run(self.ends[1])
         if racer.tried:
             self.nothing = None
-        for rule in self.rules:
-            self.say(f"coll/tuned: {rules.describe(rule)}")
+        self.tell(sentences.of_rules(self.rules, racer.others()))
 
     def write_files(self):
         """The parameter file, not proven yet, and the rules file; its path, None if nothing was
@@ -383,11 +383,10 @@ class Tuning:
         report.write(found, os.path.join(self.directory, "report.html"))
 
     def say_verdict(self, proof):
-        self.tell(sentences.of_verdict(proof))
-        self.say_failures()
-
-    def say_failures(self):
-        self.tell(sentences.of_failures(self.measurer.records(), not self.options.against))
+        lines = sentences.of_verdict(proof, results.failures_in_force(
+            self.measurer.records(), not self.options.against))
+        # That nothing could be tried is said by the sentence with which the run ends.
+        self.tell(lines if self.nothing is None else lines[1:])
 
     def settle(self, path, proof):
         """Gives the file the name that the proof has earned it; its path."""
@@ -413,10 +412,7 @@ class Tuning:
         self.choose_rules()
         path = self.write_files()
         proof = self.prove(path, self.start_path()) if path is not None else self.no_proof()
-        if self.nothing is None:
-            self.say_verdict(proof)
-        else:
-            self.say_failures()
+        self.say_verdict(proof)
         if path is not None:
             path = self.settle(path, proof)
             self.tell(sentences.of_use(self.launcher.forms, path, proof))
