@@ -24,19 +24,16 @@ static void test_call(void)
 {
     const bool good = kernel_cell_parse(&cell,
                                         "cell=r1.3 kind=call collective=allgatherv dist=spike "
-                                        "total=64K form=nonblocking ranks=5 nodes=3 per_node=2 "
-                                        "reps=11 max_reps=30 warmup=2 width=0.05 budget=2.5 "
-                                        "idle=20 group=g7 stock=1 "
+                                        "total=64K ranks=5 nodes=3 per_node=2 "
+                                        "reps=11 warmup=2 budget=2.5 group=g7 "
                                         "set=coll_pipering_processors:40,x:a+b seed=9\n",
                                         error);
 
     ok(good && 0 == strcmp("r1.3", cell.id) && KERNEL_CALL == cell.problem.kind
            && 0 == strcmp("allgatherv", cell.problem.name) && 65536 == cell.problem.bytes
-           && KERNEL_NONBLOCKING == cell.problem.form && 5 == cell.problem.ranks
-           && 3 == cell.problem.nodes && 2 == cell.problem.per_node && 11 == cell.reps
-           && 30 == cell.max_reps && 2 == cell.warmup && 0.05 == cell.width
-           && 2.5 == cell.budget && 20.0 == cell.idle && 0 == strcmp("g7", cell.group)
-           && cell.stock && 9 == cell.seed
+           && 5 == cell.problem.ranks && 3 == cell.problem.nodes && 2 == cell.problem.per_node
+           && 11 == cell.reps && 2 == cell.warmup && 2.5 == cell.budget
+           && 0 == strcmp("g7", cell.group) && 9 == cell.seed
            && 0 == strcmp("coll_pipering_processors:40,x:a+b", cell.settings),
        "all of a call is read");
 }
@@ -44,20 +41,12 @@ static void test_call(void)
 static void test_task(void)
 {
     const bool good = kernel_cell_parse(&cell, "cell=t kind=task task=stream scope=intra "
-                                               "direction=both bytes=0 reps=3", error);
+                                               "direction=all bytes=0 reps=3", error);
 
     ok(good && KERNEL_TASK == cell.problem.kind && KERNEL_INTRA == cell.problem.scope
-           && KERNEL_BOTH == cell.problem.direction && 0 == cell.problem.bytes
-           && 3 == cell.max_reps && '\0' == *cell.group,
+           && KERNEL_ALL == cell.problem.direction && 0 == cell.problem.bytes
+           && 3 == cell.reps && '\0' == *cell.group,
        "all of a task is read, with defaults");
-}
-
-static void test_random_name(void)
-{
-    ok(kernel_cell_parse(&cell, "cell=1 kind=call collective=allgatherv dist=random total=1M "
-                                "seed=77 contributors=5 share=0.25", error)
-           && 0 == strcmp("random:5:0.25~77", cell.problem.dist),
-       "random counts get a name that says all of them");
 }
 
 /* Each lacks something, or has it wrong; the sentence must say which. */
@@ -75,7 +64,7 @@ static void test_refused(void)
                  {"cell=1 kind=call collective=bcast total=8X", "number"},
                  {"cell=1 kind=call collective=bcast total=nan", "number"},
                  {"cell=1 kind=call collective=bcast total=8 reps=0", "reps"},
-                 {"cell=1 kind=call collective=bcast total=8 width=2", "width"},
+                 {"cell=1 kind=call collective=bcast total=8 budget=-2", "budget"},
                  {"cell=1 kind=call collective=bcast total=8 nodes=0", "nodes=0: expected"},
                  {"cell=1 kind=call collective=bcast total=8 per_node=0", "per_node=0: expected"},
                  {"cell=1 kind=call collective=bcast total=8 per_node=few", "per_node=few"},
@@ -270,7 +259,6 @@ int main(void)
     tap_start();
     test_call();
     test_task();
-    test_random_name();
     test_refused();
     test_long();
     test_garbage();

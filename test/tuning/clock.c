@@ -10,12 +10,12 @@
 
 /**
  * @file
- * Clocks: posed ones with an offset and a drift, compared by posed round trips; and when samples
- * are enough.
+ * Clocks: posed ones with an offset and a drift, compared by posed round trips; and the order of
+ * turns.
  */
 
 #include "kernel_clock.h"
-#include "kernel_stats.h"
+#include "kernel_order.h"
 #include "tap.h"
 
 #include <math.h>
@@ -160,45 +160,7 @@ static void test_alone(void)
        "a clock that is compared with none is right");
 }
 
-/* ---- samples */
-
-/* Order statistics of the 95% interval of the median, from tables of the sign test. */
-static void test_interval(void)
-{
-    static const struct {
-        int count, out;
-    } table[] = {{6, 0}, {8, 0}, {9, 1}, {12, 2}, {15, 3}, {17, 4}, {20, 5}, {25, 7}, {30, 9},
-                 {50, 17}, {100, 39}};
-    tap_tally_t widths = {0, 0};
-    double samples[1000], scratch[1000];
-
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); ++i) {
-        const int n = table[i].count;
-        for (int k = 0; k < n; ++k) {
-            samples[k] = k * 7 % n; /* not in order; 7 divides none of the counts */
-        }
-        const double wanted = (n - 1 - 2 * table[i].out) / (0.5 * (n - 1));
-        const double found = kernel_median_width(samples, n, scratch);
-        tap_try(&widths, fabs(found - wanted) < 1e-12, "%d samples: %g, not %g", n, found, wanted);
-    }
-    tally_ok(&widths, 11, "the interval of a median has the order statistics of the tables");
-    ok(HUGE_VAL == kernel_median_width(samples, 5, scratch), "five samples have no interval");
-    for (int k = 0; k < 1000; ++k) {
-        samples[k] = k;
-    }
-    const double few = kernel_median_width(samples, 500, scratch) * 249.5;
-    const double many = kernel_median_width(samples, 501, scratch) * 250.0;
-    ok(fabs(few - many) <= 3.0, "many samples are treated as few ones (%g, %g)", few, many);
-}
-
-static void test_median(void)
-{
-    static const double odd[] = {5, 1, 3}, even[] = {4, 1, 3, 2};
-    double scratch[4];
-
-    ok(3.0 == kernel_median(odd, 3, scratch) && 2.5 == kernel_median(even, 4, scratch)
-           && 5.0 == odd[0], "the median is the middle, and samples stay in order");
-}
+/* ---- turns */
 
 static void test_shuffle(void)
 {
@@ -229,8 +191,6 @@ int main(void)
     test_begin();
     test_disturbed();
     test_alone();
-    test_interval();
-    test_median();
     test_shuffle();
     return tap_end();
 }

@@ -184,7 +184,7 @@ def task_time(cell):
 def true_time(cell, settings, knee=math.inf, adapters=1.0):
     """(seconds, block size) of a call without noise."""
     total = cell["total"]
-    if cell.get("stock") or total < float(settings.get("coll_pipering_min_total", 8192)):
+    if total < float(settings.get("coll_pipering_min_total", 8192)):
         return below(cell, settings), None
     return served(cell, settings, knee, adapters)
 

@@ -10,8 +10,8 @@
 
 /**
  * @file
- * kernel: times cells (kernel_cell.h) that it reads from stdin, or from a file, one job for
- * all of them, and writes a line about each. ../pipering_tuning/kernel.py says what lines.
+ * kernel: times cells (kernel_cell.h) that it reads from stdin, one job for all of them, and
+ * writes a line about each. ../pipering_tuning/kernel.py says what lines.
  *
  *   kernel_main.c    begin, end, groups of cells
  *   kernel_cell.c    parsing a cell (no MPI)
@@ -20,10 +20,10 @@
  *   kernel_turn.c    one repetition, begun by all ranks at an agreed time
  *   kernel_time.c    the clocks of all ranks as one
  *   kernel_clock.c   the line of a clock (no MPI)
- *   kernel_stats.c   when samples are enough (no MPI)
+ *   kernel_order.c   the order of turns (no MPI)
  *   kernel_calls.c   collective calls, with the data of the benchmarks
- *   kernel_links.c   tasks between ranks: streams, echoes, handshakes
- *   kernel_local.c   tasks within a rank: pack, unpack, combine, copy
+ *   kernel_links.c   tasks between ranks: streams, echoes
+ *   kernel_local.c   a task within a rank: combine
  *   kernel_pattern.c bytes that can be checked
  *
  * Worlds, variables and data are those of test/bench.
@@ -46,8 +46,6 @@ typedef struct kernel_kind_t {
     /** Makes the data. False and a sentence in `error`: it cannot be done; nothing is left. */
     bool (*create)(kernel_work_t *work, char error[KERNEL_NOTE]);
     void (*destroy)(kernel_work_t *work);
-    /** The communicator of the calls, of a duplicate of the world's; NULL: the duplicate. */
-    MPI_Comm (*connect)(kernel_work_t *work, MPI_Comm comm);
     /** New values for the repetition of this number. */
     void (*fill)(kernel_work_t *work, uint64_t sample);
     /** One repetition. *seconds comes in negative and stays so where the time from
@@ -76,7 +74,6 @@ void kernel_pattern(unsigned char *bytes, size_t count, int rank, uint64_t sampl
 bool kernel_pattern_right(const unsigned char *bytes, size_t count, int rank, uint64_t sample);
 
 /* ---- time (kernel_time.c) */
-
 
 /** Prepares for kernel_time_align; of all ranks of the job. */
 void kernel_time_begin(const bench_world_t *world);
@@ -120,8 +117,8 @@ typedef struct kernel_pace_t {
  * Runs the work once. `usual` is how long it takes, 0 if unknown: a small part of that, too,
  * a rank may be late. A sentence about a wrong result goes to `note` on all ranks.
  */
-kernel_sample_t kernel_turn(kernel_work_t *work, MPI_Comm comm, kernel_pace_t *pace, double idle,
-                            double usual, uint64_t number, char note[KERNEL_NOTE]);
+kernel_sample_t kernel_turn(kernel_work_t *work, MPI_Comm comm, kernel_pace_t *pace, double usual,
+                            uint64_t number, char note[KERNEL_NOTE]);
 
 /* ---- races (kernel_race.c) */
 

@@ -19,11 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool nonblocking(const kernel_work_t *work)
-{
-    return KERNEL_NONBLOCKING == work->problem.form;
-}
-
 /* The place of the cell's type among names; -1 and a sentence: it is none of them. */
 static int find_type(const kernel_work_t *work, const char *const *names, int count, char *error)
 {
@@ -130,8 +125,7 @@ static void agv_run(kernel_work_t *work, MPI_Comm comm, double *seconds)
     agv_work_t *agv = work->data;
 
     (void) seconds;
-    (void) agv_call(nonblocking(work) ? AGV_NONBLOCKING : AGV_BLOCKING, &agv->problem, &agv->data,
-                    comm);
+    (void) agv_call(AGV_BLOCKING, &agv->problem, &agv->data, comm);
 }
 
 static bool agv_verify(kernel_work_t *work, uint64_t sample, char *error)
@@ -145,24 +139,21 @@ static bool agv_verify(kernel_work_t *work, uint64_t sample, char *error)
 
 static bool fold_create(kernel_work_t *work, char *error)
 {
-    static const char *const types[] = {"double", "float", "int", "matrix"};
-    const int value = find_type(work, types, 4, error);
+    static const char *const types[] = {"double"};
     const fold_coll_t coll = (fold_coll_t) work->kind->which;
     fold_data_t *data;
 
-    if (0 > value) {
+    if (0 > find_type(work, types, 1, error)) {
         return false;
     }
-    fold_problem_t problem = {coll, work->problem.bytes, (fold_value_t) value, nonblocking(work),
-                              work->problem.root};
+    fold_problem_t problem = {coll, work->problem.bytes, FOLD_DOUBLE, false, 0};
     const size_t unit = fold_unit(coll, problem.value);
 
     problem.total /= FOLD_ALLGATHER == coll ? (size_t) work->world->size : 1;
     problem.total -= problem.total % unit;
-    if (0 == problem.total || problem.root >= work->world->size) {
-        snprintf(error, KERNEL_NOTE, "total=%zu root=%d: expected an element of %zu bytes, and a "
-                 "root of the %d ranks", work->problem.bytes, problem.root, unit,
-                 work->world->size);
+    if (0 == problem.total) {
+        snprintf(error, KERNEL_NOTE, "total=%zu: expected an element of %zu bytes at least",
+                 work->problem.bytes, unit);
         return false;
     }
     data = work->data = calloc(1, sizeof(*data));
@@ -205,30 +196,23 @@ static bool fold_verify(kernel_work_t *work, uint64_t sample, char *error)
 
 /* ---- exchanges of all with all */
 
-/* A ring of two ranks is none for MPI_Alltoallw: each would be the other's neighbour on both
- * sides, and there is one message for each pair. */
-static bool has_ring(swaps_call_t call, swaps_pattern_t pattern, const bench_world_t *world)
-{
-    const int ranks = SWAPS_LATE == pattern ? world->size - 1 : world->size;
-
-    return SWAPS_W != call || (SWAPS_RING != pattern && SWAPS_LATE != pattern) || 3 <= ranks;
-}
-
 static bool swaps_create(kernel_work_t *work, char *error)
 {
-    static const char *const patterns[SWAPS_PATTERNS] = {"ring", "late", "ghost", "dense", "mixed"};
+    static const char *const names[] = {"ring", "dense", "mixed"};
+    static const swaps_pattern_t patterns[] = {SWAPS_RING, SWAPS_DENSE, SWAPS_MIXED};
     const swaps_call_t call = (swaps_call_t) work->kind->which;
     const char *dist = '\0' == *work->problem.dist ? "dense" : work->problem.dist;
-    const int pattern = bench_find(patterns, SWAPS_PATTERNS, dist);
+    const int place = bench_find(names, 3, dist);
     swaps_data_t *data;
 
-    if (0 > pattern || (SWAPS_V == call && SWAPS_DENSE > pattern)
+    if (0 > place || (SWAPS_V == call && SWAPS_RING == patterns[place])
         || work->problem.bytes < sizeof(double)) {
-        snprintf(error, KERNEL_NOTE, "dist=%s total=%zu: expected ring, ghost, dense or mixed (of "
+        snprintf(error, KERNEL_NOTE, "dist=%s total=%zu: expected ring, dense or mixed (of "
                  "alltoallv: dense or mixed), and 8 bytes at least", dist, work->problem.bytes);
         return false;
     }
-    if (!has_ring(call, (swaps_pattern_t) pattern, work->world)) {
+    /* On two ranks each would be the other's neighbour on both sides, with one message alone. */
+    if (SWAPS_RING == patterns[place] && 3 > work->world->size) {
         snprintf(error, KERNEL_NOTE, "dist=%s: a ring needs at least 3 ranks", dist);
         return false;
     }
@@ -236,8 +220,7 @@ static bool swaps_create(kernel_work_t *work, char *error)
     if (!has_memory(data, error)) {
         return false;
     }
-    swaps_data_create(data, call, (swaps_pattern_t) pattern, work->problem.bytes, work->world);
-    data->nonblocking = nonblocking(work);
+    swaps_data_create(data, call, patterns[place], work->problem.bytes, work->world);
     return true;
 }
 
@@ -245,11 +228,6 @@ static void swaps_destroy(kernel_work_t *work)
 {
     swaps_data_free(work->data);
     free(work->data);
-}
-
-static MPI_Comm swaps_connect(kernel_work_t *work, MPI_Comm comm)
-{
-    return swaps_data_connect(work->data, comm);
 }
 
 static void swaps_fill(kernel_work_t *work, uint64_t sample)
@@ -272,19 +250,18 @@ static bool swaps_verify(kernel_work_t *work, uint64_t sample, char *error)
 /* ---- */
 
 #define FOLD(name, which) \
-    {name, which, fold_create, fold_destroy, NULL, fold_fill, fold_run, fold_verify}
-#define SWAPS(name, which, connect) \
-    {name, which, swaps_create, swaps_destroy, connect, swaps_fill, swaps_run, swaps_verify}
+    {name, which, fold_create, fold_destroy, fold_fill, fold_run, fold_verify}
+#define SWAPS(name, which) \
+    {name, which, swaps_create, swaps_destroy, swaps_fill, swaps_run, swaps_verify}
 
 const kernel_kind_t kernel_calls[]
-    = {{"allgatherv", 0, agv_create, agv_destroy, NULL, agv_fill, agv_run, agv_verify},
+    = {{"allgatherv", 0, agv_create, agv_destroy, agv_fill, agv_run, agv_verify},
        FOLD("allgather", FOLD_ALLGATHER),
        FOLD("bcast", FOLD_BCAST),
        FOLD("reduce", FOLD_REDUCE),
        FOLD("allreduce", FOLD_ALLREDUCE),
        FOLD("scan", FOLD_SCAN),
        FOLD("exscan", FOLD_EXSCAN),
-       SWAPS("alltoallw", SWAPS_W, NULL),
-       SWAPS("alltoallv", SWAPS_V, NULL),
-       SWAPS("neighbor_alltoallw", SWAPS_NEIGHBORS, swaps_connect),
-       {NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL}};
+       SWAPS("alltoallw", SWAPS_W),
+       SWAPS("alltoallv", SWAPS_V),
+       {NULL, 0, NULL, NULL, NULL, NULL, NULL}};

@@ -21,17 +21,10 @@
 #define COUNT_MOST 1000000.0
 
 static const char *const kinds[] = {"call", "task", NULL};
-static const char *const forms[] = {"blocking", "nonblocking", NULL};
 static const char *const scopes[] = {"inter", "intra", "rank", NULL};
-static const char *const directions[] = {"one", "both", "all", NULL};
+static const char *const directions[] = {"one", "all", NULL};
 
-/* What random counts are made of, until the name of their distribution is known. */
-typedef struct {
-    int contributors;
-    double share;
-} random_t;
-
-typedef enum { WORD, TEXT, NUMBER, WHOLE, FLAG, CHOICE } value_kind_t;
+typedef enum { WORD, TEXT, NUMBER, WHOLE, CHOICE } value_kind_t;
 
 /* A key, and where its value goes. */
 typedef struct {
@@ -99,8 +92,6 @@ static bool take_number(const entry_t *key, const char *value, char *error)
     }
     if (NUMBER == key->kind) {
         *(double *) key->storage = number;
-    } else if (FLAG == key->kind) {
-        *(bool *) key->storage = 0.0 != number;
     } else {
         *(int *) key->storage = (int) number;
     }
@@ -148,15 +139,6 @@ static bool take_all(const entry_t *keys, const char *line, char *error)
     return true;
 }
 
-/* Random counts get a name that says all of them. */
-static void name_random(kernel_cell_t *cell, const random_t *counts)
-{
-    if (0 == strcmp(cell->problem.dist, "random")) {
-        snprintf(cell->problem.dist, sizeof(cell->problem.dist), "random:%d:%g~%llu",
-                 counts->contributors, counts->share, (unsigned long long) cell->seed);
-    }
-}
-
 static bool check(const kernel_cell_t *cell, double bytes, char *error)
 {
     const char *missing = '\0' == *cell->id                 ? "cell"
@@ -174,8 +156,7 @@ static bool check(const kernel_cell_t *cell, double bytes, char *error)
 bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_NOTE])
 {
     kernel_problem_t *problem = &cell->problem;
-    random_t counts = {.contributors = 0, .share = 0.0};
-    double bytes = -1.0, seed = 0.0, rate = 0.0;
+    double bytes = -1.0, seed = 0.0;
     const entry_t keys[] = {{"cell", WORD, cell->id, 0, 0, NULL},
                            {"group", WORD, cell->group, 0, 0, NULL},
                            {"kind", CHOICE, &problem->kind, 0, 0, kinds},
@@ -183,26 +164,17 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
                            {"task", WORD, problem->name, 0, 0, NULL},
                            {"dist", WORD, problem->dist, 0, 0, NULL},
                            {"type", WORD, problem->type, 0, 0, NULL},
-                           {"form", CHOICE, &problem->form, 0, 0, forms},
                            {"scope", CHOICE, &problem->scope, 0, 0, scopes},
                            {"direction", CHOICE, &problem->direction, 0, 0, directions},
                            {"total", NUMBER, &bytes, 1.0, BYTES_MOST, NULL},
                            {"bytes", NUMBER, &bytes, 0.0, BYTES_MOST, NULL},
-                           {"root", WHOLE, &problem->root, 0.0, BYTES_MOST, NULL},
                            {"nodes", WHOLE, &problem->nodes, 1.0, BYTES_MOST, NULL},
                            {"per_node", WHOLE, &problem->per_node, 1.0, BYTES_MOST, NULL},
                            {"ranks", WHOLE, &problem->ranks, 2.0, BYTES_MOST, NULL},
-                           {"contributors", WHOLE, &counts.contributors, 1.0, BYTES_MOST, NULL},
-                           {"share", NUMBER, &counts.share, 0.0, 1.0, NULL},
                            {"set", TEXT, cell->settings, 0, 0, NULL},
-                           {"stock", FLAG, &cell->stock, 0.0, 1.0, NULL},
                            {"reps", WHOLE, &cell->reps, 1.0, COUNT_MOST, NULL},
-                           {"max_reps", WHOLE, &cell->max_reps, 1.0, COUNT_MOST, NULL},
                            {"warmup", WHOLE, &cell->warmup, 0.0, COUNT_MOST, NULL},
-                           {"width", NUMBER, &cell->width, 0.0, 1.0, NULL},
                            {"budget", NUMBER, &cell->budget, 0.0, COUNT_MOST, NULL},
-                           {"idle", NUMBER, &cell->idle, 0.0, COUNT_MOST, NULL},
-                           {"rate", NUMBER, &rate, 0.0, 1e15, NULL}, /* for the reader */
                            {"seed", NUMBER, &seed, 0.0, 9007199254740992.0, NULL},
                            {NULL, WORD, NULL, 0, 0, NULL}};
 
@@ -216,8 +188,6 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
     }
     problem->bytes = (size_t) bytes;
     cell->seed = (uint64_t) seed;
-    cell->max_reps = cell->max_reps < cell->reps ? cell->reps : cell->max_reps;
-    name_random(cell, &counts);
     return true;
 }
 

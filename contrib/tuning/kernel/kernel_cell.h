@@ -13,31 +13,27 @@
  * A cell: one thing to time in one way, a line of the kernel's input. Pure C.
  *
  *     cell=12 kind=call collective=allgatherv dist=spike total=1M reps=7 group=g3 set=NAME:VALUE
- *     cell=13 kind=task task=stream scope=inter direction=all bytes=64K reps=7
+ *     cell=13 kind=task task=stream scope=inter direction=all bytes=64K reps=7 budget=0.5
  *
  *   cell            its name
  *   group           neighbours of the same group take turns
  *   kind            call or task
  *   collective      allgatherv, allgather, bcast, reduce, allreduce, scan, exscan, alltoallw,
- *                   alltoallv, neighbor_alltoallw; with form=blocking or nonblocking, root
- *   dist            of allgatherv: who contributes how much, a name of agv_dist.h, or random with
- *                   contributors, share (of the largest) and seed; of all-to-alls: the pattern
- *                   ring, ghost, dense or mixed
+ *                   alltoallv
+ *   dist            of allgatherv: who contributes how much, a name of agv_dist.h; of all-to-alls:
+ *                   the pattern ring, dense or mixed
  *   total           bytes: of all contributions together, of a vector, of an all-to-all's message
- *   type            of allgatherv auto, byte, list; of reductions double, float, int, matrix
- *   task            stream, echo, handshake with scope=inter or intra; copy, pack, unpack, combine
- *                   with scope=rank; each with direction=one, both or all, and bytes
+ *   type            of allgatherv auto, byte, list; of others auto
+ *   task            stream with scope=inter or intra and direction=one or all; echo with such a
+ *                   scope; combine; each with bytes
  *   nodes, per_node, ranks
  *                   a part of the ranks: those of so many nodes, the first ones; of each of these
  *                   nodes so many, the first ones; of all these the first ones. Nodes stand in the
  *                   order of their lowest ranks
- *   set, stock      variables; without our components
- *   reps, max_reps, width, budget
- *                   so many repetitions; more, until the interval of the median is so narrow, but
- *                   no more than max_reps; for so many seconds, but one in any case
- *   warmup, idle    repetitions before; milliseconds before each
- *   seed            of the order of turns too
- *   rate            for the reader
+ *   set             variables
+ *   reps, budget    so many repetitions; for so many seconds, but one in any case
+ *   warmup          repetitions before
+ *   seed            of the order of turns
  */
 
 #ifndef KERNEL_CELL_H
@@ -52,13 +48,12 @@
 #define KERNEL_NOTE 512
 
 typedef enum { KERNEL_CALL, KERNEL_TASK, KERNEL_KINDS } kernel_cell_kind_t;
-typedef enum { KERNEL_BLOCKING, KERNEL_NONBLOCKING, KERNEL_FORMS } kernel_form_t;
 
 /** Between nodes, between ranks of a node, or within a rank. */
 typedef enum { KERNEL_INTER, KERNEL_INTRA, KERNEL_RANK, KERNEL_SCOPES } kernel_scope_t;
 
-/** One pair (or rank) alone; one pair, both ways at once; all links (or ranks) at once. */
-typedef enum { KERNEL_ONE, KERNEL_BOTH, KERNEL_ALL, KERNEL_DIRECTIONS } kernel_direction_t;
+/** One pair alone; all links (or ranks) at once. */
+typedef enum { KERNEL_ONE, KERNEL_ALL, KERNEL_DIRECTIONS } kernel_direction_t;
 
 /** What is timed. Cells whose problems are equal, byte by byte, share their data. */
 typedef struct kernel_problem_t {
@@ -66,11 +61,9 @@ typedef struct kernel_problem_t {
     char name[KERNEL_WORD]; /**< of the collective or task */
     char dist[KERNEL_WORD]; /**< who contributes how much, or the pattern; as agv_dist_fill */
     char type[KERNEL_WORD];
-    int form;      /**< kernel_form_t */
     int scope;     /**< kernel_scope_t */
     int direction; /**< kernel_direction_t */
     size_t bytes;
-    int root;
     int nodes;    /**< the first ones take part; 0: all */
     int per_node; /**< the first ranks of each of them take part; 0: all */
     int ranks;    /**< the first ones of these take part; 0: all */
@@ -81,12 +74,9 @@ typedef struct kernel_cell_t {
     char group[KERNEL_WORD]; /**< empty: the cell is a group alone */
     kernel_problem_t problem;
     char settings[KERNEL_LINE]; /**< VARIABLE:VALUE, separated by commas; + stands for a comma */
-    bool stock;                 /**< without our components */
-    int reps, max_reps, warmup;
-    double width;  /**< of the median's interval, a part of the median; 0: exactly `reps` */
+    int reps, warmup;
     double budget; /**< seconds for repetitions; 0: no bound */
-    double idle;   /**< milliseconds before each repetition */
-    uint64_t seed; /**< of the order of repetitions and of random counts */
+    uint64_t seed; /**< of the order of repetitions */
 } kernel_cell_t;
 
 /**

@@ -10,16 +10,16 @@
 
 /**
  * @file
- * Tasks between ranks: what a block costs in a stream of blocks, as pipelines send them, an
- * echo, and an echo of synchronous sends, which have the handshake of a rendezvous in them.
+ * Tasks between ranks: what a block costs in a stream of blocks, as pipelines send them, and an
+ * echo.
  *
  * The ranks of a node stand together, as in the ring of coll/pipering: between nodes, the last
  * rank of a node sends to the first of the next node.
  *
  *     stream, inter, all     [ 0  1  2 ]---->[ 3  4  5 ]---->[ 6  7  8 ]----> 0
  *     stream, intra, all     [ 0->1->2-> ]   [ 3->4->5-> ]   [ 6->7->8-> ]
- *     stream, one / both     the first of these links / with the way back
- *     echo, all              pairs of the first and second, third and fourth node or rank
+ *     stream, one            the first of these links
+ *     echo                   the first and second node or rank
  */
 
 #include "kernel.h"
@@ -34,7 +34,7 @@
 #define STREAM_MOST 200
 #define ECHOES 8               /* round trips of a repetition */
 
-enum { STREAM, ECHO, HANDSHAKE };
+enum { STREAM, ECHO };
 
 typedef struct {
     int to, from; /* MPI_PROC_NULL: none */
@@ -87,21 +87,13 @@ static void join_stream(link_t *link, const members_t *members, int rank, int di
             link->from = members->last[k];
         }
     }
-    if (KERNEL_BOTH == direction && rank == members->first[1]) {
-        link->to = members->last[0];
-    }
-    if (KERNEL_BOTH == direction && rank == members->last[0]) {
-        link->from = members->first[1];
-    }
 }
 
-static void join_echo(link_t *link, const members_t *members, int rank, int direction)
+static void join_echo(link_t *link, const members_t *members, int rank)
 {
-    for (int k = 0; k + 1 < members->count && (0 == k || KERNEL_ALL == direction); k += 2) {
-        if (rank == members->last[k] || rank == members->first[k + 1]) {
-            link->leads = rank == members->last[k];
-            link->to = link->from = link->leads ? members->first[k + 1] : members->last[k];
-        }
+    if (rank == members->last[0] || rank == members->first[1]) {
+        link->leads = rank == members->last[0];
+        link->to = link->from = link->leads ? members->first[1] : members->last[0];
     }
 }
 
@@ -143,9 +135,10 @@ static bool join(link_t *link, const kernel_work_t *work)
         return false;
     }
     list_members(world, scope, choose_node(world, direction), &members);
-    if (1 < members.count) {
-        (STREAM == work->kind->which ? join_stream : join_echo)(link, &members, world->rank,
-                                                                direction);
+    if (1 < members.count && STREAM == work->kind->which) {
+        join_stream(link, &members, world->rank, direction);
+    } else if (1 < members.count) {
+        join_echo(link, &members, world->rank);
     }
     free(ranks);
     return true;
@@ -307,8 +300,7 @@ static void run_echo(kernel_work_t *work, MPI_Comm comm, double *seconds)
     start = kernel_time_now();
     for (int i = 0; i < 2 * ECHOES; ++i) {
         if (link->leads != (1 == i % 2)) {
-            (HANDSHAKE == work->kind->which ? MPI_Ssend : MPI_Send)(link->out, bytes, MPI_BYTE,
-                                                                    link->to, 0, comm);
+            MPI_Send(link->out, bytes, MPI_BYTE, link->to, 0, comm);
         } else {
             MPI_Recv(link->in, bytes, MPI_BYTE, link->from, 0, comm, MPI_STATUS_IGNORE);
         }
@@ -317,9 +309,8 @@ static void run_echo(kernel_work_t *work, MPI_Comm comm, double *seconds)
     *seconds = link->leads ? (kernel_time_now() - start) / (2 * ECHOES) : 0.0;
 }
 
-#define LINK(name, which, run) {name, which, create, destroy, NULL, fill, run, verify}
+#define LINK(name, which, run) {name, which, create, destroy, fill, run, verify}
 
 const kernel_kind_t kernel_links[] = {LINK("stream", STREAM, run_stream),
                                       LINK("echo", ECHO, run_echo),
-                                      LINK("handshake", HANDSHAKE, run_echo),
-                                      {NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL}};
+                                      {NULL, 0, NULL, NULL, NULL, NULL, NULL}};

@@ -12,7 +12,6 @@
 
 #include "kernel.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +22,6 @@
 
 /* What rank 0 has read. */
 typedef struct {
-    FILE *file;
     char next[KERNEL_LINE + 1]; /* a line that has been read; "": none */
     kernel_cell_t first;        /* of the group at hand */
     char *text;                 /* its lines */
@@ -131,15 +129,13 @@ static void append(input_t *input, const char *line)
     input->length += length;
 }
 
-/* The next line that is no comment, into `next`; false: there is none. */
+/* The next line into `next`; false: there is none. */
 static bool read_line(input_t *input)
 {
-    do {
-        if (NULL == fgets(input->next, KERNEL_LINE, input->file)) {
-            input->next[0] = '\0';
-            return false;
-        }
-    } while ('#' == input->next[0]);
+    if (NULL == fgets(input->next, KERNEL_LINE, stdin)) {
+        input->next[0] = '\0';
+        return false;
+    }
     if (NULL == strchr(input->next, '\n')) {
         strcat(input->next, "\n");
     }
@@ -314,39 +310,14 @@ static void run_group(char *text, const bench_world_t *world)
 
 /* ---- begin and end */
 
-/* False and a sentence on rank 0: there is nothing to read from. */
-static bool open_input(input_t *input, int argc, char **argv, int rank)
-{
-    *input = (input_t){.file = stdin};
-    if (2 < argc || (2 == argc && '-' == argv[1][0])) {
-        if (0 == rank) {
-            fprintf(stderr, "usage: mpirun ... kernel [FILE]; FILE (or stdin) has a cell a line\n");
-        }
-        return false;
-    }
-    if (2 == argc && 0 == rank) {
-        input->file = fopen(argv[1], "r");
-        if (NULL == input->file) {
-            fprintf(stderr, "kernel: %s: %s; nothing was measured\n", argv[1], strerror(errno));
-            return false;
-        }
-    }
-    return true;
-}
-
 int main(int argc, char **argv)
 {
     const int rank = bench_begin(&argc, &argv);
     bench_world_t world;
     MPI_Comm base;
-    input_t input;
+    input_t input = {.length = 0};
     char *text;
-    int good = open_input(&input, argc, argv, rank);
 
-    MPI_Bcast(&good, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (!good) {
-        return bench_end(rank, 2);
-    }
     MPI_Comm_dup(MPI_COMM_WORLD, &base);
     bench_world_create(&world, base);
     kernel_time_begin(&world);

@@ -18,7 +18,7 @@
  */
 
 #include "kernel.h"
-#include "kernel_stats.h"
+#include "kernel_order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,10 +41,10 @@ typedef struct {
     bench_arm_t settings;
     kernel_work_t *work; /* its own, or an earlier arm's with an equal problem */
     kernel_work_t own;
-    MPI_Comm dup, comm;
+    MPI_Comm comm;
     const char *status; /* NULL: it can be timed */
     char note[KERNEL_NOTE];
-    double *seconds, *scratch; /* [cell->max_reps] */
+    double *seconds;    /* [cell->reps] */
     int reps, missed;
     double least, late;
     bool wrong;
@@ -74,7 +74,6 @@ static void announce(race_t *race, const arm_t *arm, bool now)
         fflush(stdout);
     }
 }
-
 
 static bool agreed(const race_t *race, bool good)
 {
@@ -165,22 +164,12 @@ static bool make_work(race_t *race, arm_t *arm, char *error)
 
 static bool make_samples(arm_t *arm, char *error)
 {
-    arm->seconds = calloc((size_t) arm->cell->max_reps, sizeof(double));
-    arm->scratch = calloc((size_t) arm->cell->max_reps, sizeof(double));
+    arm->seconds = calloc((size_t) arm->cell->reps, sizeof(double));
     snprintf(error, KERNEL_NOTE, "no memory for the times");
-    return NULL != arm->seconds && NULL != arm->scratch;
+    return NULL != arm->seconds;
 }
 
-/* Makes an arm's communicator while its variables have their values. */
-static void connect(race_t *race, arm_t *arm)
-{
-    const bool stock = arm->cell->stock;
-
-    (void) bench_comm_dup(race->world->base, stock ? "^pipering,mleader" : NULL, &arm->dup);
-    arm->comm = NULL == arm->work->kind->connect ? arm->dup
-                                                 : arm->work->kind->connect(arm->work, arm->dup);
-}
-
+/* An arm's communicator is made while its variables have their values. */
 static void prepare(race_t *race, arm_t *arm)
 {
     char error[KERNEL_NOTE] = "";
@@ -192,14 +181,13 @@ static void prepare(race_t *race, arm_t *arm)
                  "first cell");
         good = false;
     }
-    good = good && (!arm->cell->stock || bench_arm_switch_off(&arm->settings, error))
-           && take_settings(arm, error) && bench_cvar_apply(&arm->settings, error)
+    good = good && take_settings(arm, error) && bench_cvar_apply(&arm->settings, error)
            && make_samples(arm, error);
     if (!agreed(race, good) || !make_work(race, arm, error)) {
         refuse(arm, error);
         return;
     }
-    connect(race, arm);
+    (void) bench_comm_dup(race->world->base, NULL, &arm->comm);
 }
 
 /* ---- repetitions */
@@ -229,8 +217,8 @@ static kernel_sample_t repeat(race_t *race, arm_t *arm)
     kernel_sample_t sample;
 
     (void) bench_cvar_apply(&arm->settings, error);
-    sample = kernel_turn(arm->work, arm->comm, &race->pace, arm->cell->idle, arm->least,
-                         ++race->samples, arm->note);
+    sample = kernel_turn(arm->work, arm->comm, &race->pace, arm->least, ++race->samples,
+                         arm->note);
     arm->served = read_served();
     arm->served.pipering -= before.pipering;
     arm->served.alltoall -= before.alltoall;
@@ -273,20 +261,10 @@ static bool out(const arm_t *arm)
     return NULL != arm->status || arm->wrong;
 }
 
-/* Has the arm as many repetitions as it can take, or as it needs? */
+/* Has the arm as many repetitions as it needs? */
 static bool full(const arm_t *arm)
 {
-    return out(arm) || arm->cell->max_reps <= arm->reps;
-}
-
-static bool enough(const arm_t *arm)
-{
-    if (full(arm)) {
-        return true;
-    }
-    return arm->cell->reps <= arm->reps
-           && (0.0 == arm->cell->width
-               || kernel_median_width(arm->seconds, arm->reps, arm->scratch) <= arm->cell->width);
+    return out(arm) || arm->cell->reps <= arm->reps;
 }
 
 /* Is the time for the group used up? */
@@ -306,9 +284,9 @@ static bool goes_on(const race_t *race, int turn)
     for (int i = 0; i < race->count; ++i) {
         const arm_t *arm = &race->arms[i];
 
-        all = all && enough(arm);
+        all = all && full(arm);
         any = any && (out(arm) || 0 < arm->reps);
-        wanted = arm->cell->max_reps > wanted ? arm->cell->max_reps : wanted;
+        wanted = arm->cell->reps > wanted ? arm->cell->reps : wanted;
     }
     return !all && !(any && late(race)) && turn < SPARE_FACTOR * wanted + SPARE_TURNS;
 }
@@ -436,14 +414,10 @@ static void finish(race_t *race)
     for (int i = 0; i < race->count; ++i) {
         arm_t *arm = &race->arms[i];
 
-        if (NULL == arm->status && arm->comm != arm->dup) {
+        if (NULL == arm->status) {
             MPI_Comm_free(&arm->comm);
         }
-        if (NULL == arm->status) {
-            MPI_Comm_free(&arm->dup);
-        }
         free(arm->seconds);
-        free(arm->scratch);
     }
     for (int i = 0; i < race->count; ++i) {
         if (race->arms[i].work == &race->arms[i].own) {

@@ -26,7 +26,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Seconds; the latter where ranks wait for a processor, too, not only for the time. */
 #define LEAST_SLACK 200e-6
@@ -108,17 +107,14 @@ static bool verify(kernel_work_t *work, uint64_t number, char note[KERNEL_NOTE])
     return false;
 }
 
-kernel_sample_t kernel_turn(kernel_work_t *work, MPI_Comm comm, kernel_pace_t *pace, double idle,
-                            double usual, uint64_t number, char note[KERNEL_NOTE])
+kernel_sample_t kernel_turn(kernel_work_t *work, MPI_Comm comm, kernel_pace_t *pace, double usual,
+                            uint64_t number, char note[KERNEL_NOTE])
 {
     kernel_sample_t sample;
     double told[TOLD], start, own = -1.0;
 
     init(pace);
     work->kind->fill(work, number);
-    if (0.0 < idle) {
-        usleep((useconds_t) (1e3 * idle));
-    }
     start = agree(work->world, pace);
     kernel_time_wait(start);
     told[LATE] = kernel_time_now() - start;

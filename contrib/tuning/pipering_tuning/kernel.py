@@ -124,8 +124,6 @@ def cell_line(cell):
         if isinstance(value, dict):
             value = ",".join(f"{name}:{str(wanted).replace(',', '+')}"
                              for name, wanted in value.items())
-        elif isinstance(value, bool):
-            value = int(value)
         word = f"{key}={value}"
         if re.search(r"\s", word):
             raise ValueError(f"{word!r}: a cell has no blanks in its values")
@@ -145,17 +143,14 @@ def _number(text, kind=float):
         return None
 
 
-def parse_result(words, cell):
-    """(ID, result) of the words of a line `cell`; `cell` is what was asked for."""
+def parse_result(words):
+    """(ID, result) of the words of a line `cell`."""
     status, seconds, rest = words[2], words[3], words[4:]
     values = dict(word.split("=", 1) for word in rest if "=" in word)
-    enters = _number(values.get("enters"), int)
-    rate = _number(cell.get("rate"))
     return words[1], {
         "status": status,
         "seconds": [float(number) for number in seconds.split(",") if number],
-        "enters": enters or None,
-        "limit": enters / rate if enters and rate else None,
+        "enters": _number(values.get("enters"), int) or None,
         "algorithm": values.get("algorithm", ""),
         "block": _number(values.get("block"), int),
         "predicted": _number(values.get("predicted")),
@@ -170,8 +165,8 @@ def parse_result(words, cell):
 
 
 def _without_result(status, note):
-    return {"status": status, "seconds": [], "enters": None, "limit": None, "algorithm": "",
-            "block": None, "predicted": None, "missed": 0, "late": 0.0, "largest": 0,
+    return {"status": status, "seconds": [], "enters": None, "algorithm": "", "block": None,
+             "predicted": None, "missed": 0, "late": 0.0, "largest": 0,
             "contributors": 0, "ranks": 0, "nodes": 0, "ppn": 0, "note": note}
 
 
@@ -373,7 +368,7 @@ class _Runner:
                 self.at = words[1]
                 self.early = 0
             elif "cell" == words[0] and words[1] in left and len(words) > 3:
-                name, result = parse_result(words, left[words[1]])
+                name, result = parse_result(words)
                 self.at = name
                 self.early = 0
                 del left[name]

@@ -52,11 +52,8 @@ def _arm(asked):
 
 
 def _row(asked, result, beta):
-    enters = result.get("enters")
-    total = asked["total"]
-    limit = result.get("limit")
-    if limit is None and beta and enters:
-        limit = enters * beta
+    enters, total = result.get("enters"), asked["total"]
+    limit = enters * beta if beta and enters else None
     return {"collective": asked["collective"], "distribution": asked["dist"],
             "type": asked["type"], "part": asked.get("part", ALL), "p": result["ranks"],
             "nodes": result["nodes"], "ppn": result["ppn"], "total": total,
