@@ -70,7 +70,7 @@ def add_tuning(add):
         help="a setting in force today, to be bettered; may be repeated")
     add("--start-file", metavar="FILE", help="a parameter file with such settings")
     add("--variables", default="", metavar="NAMES",
-        help="tune these alone: names or patterns (coll_mleader_*), separated by commas")
+        help="tune these alone: names or patterns (coll_pipering_alltoall_*), separated by commas")
     add("--collectives", default="", metavar="NAMES",
         help="tune for these alone: allgatherv, bcast, ..., separated by commas")
     add("--prove", metavar="FILE", help="chooses nothing: proves this parameter file")
