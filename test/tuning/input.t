@@ -18,7 +18,7 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from posed_place import Place, refused, script, tuned  # noqa: E402
+from posed_place import PLAIN, SETTING, Place, refused, script, tuned  # noqa: E402
 from pipering_tuning import (command_line, files, launch, ompi_info, preflight,  # noqa: E402
                              prove, tune)
 
@@ -76,18 +76,6 @@ def test_environment():
         tuned(place, "out", *more, words=["failed with status 1"], **{word: "8"})
     rules = "OMPI_MCA_coll_tuned_use_dynamic_rules"
     tuned(place, "out", words=[rules + " is set"], **{rules: "1"})
-
-
-# An mpirun that starts two ranks of what is no MPI program.
-PLAIN = 'while [ /bin/sh != "$1" ]; do shift; done; "$@" && "$@"'
-
-
-# The same with what --mca says in the environment of the ranks, as mpirun has it.
-SETTING = """while [ /bin/sh != "$1" ]; do
-    [ "$1" != --mca ] || export "OMPI_MCA_$2=$3"
-    shift
-done
-"$@" && "$@\""""
 
 
 def test_jobs_set_already():

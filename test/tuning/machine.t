@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_bench import Run  # noqa: E402
-from posed_place import Place, tuned  # noqa: E402
+from posed_place import SETTING, Place, tuned  # noqa: E402
 from pipering_tuning import files, launch, machine_file, machine_fit, machine_run, tasks  # noqa: E402
 from pipering_tuning.machine_fit import Link  # noqa: E402
 
@@ -231,6 +231,27 @@ def test_tuning():
               bad=lambda cell, path: "timeout" if 1024 < cell.get("bytes", 0) < 1 << 20 else None)
     assert any("no candidate, since blocks of" in line for line in run.said), run.said
     assert run.tuning.machine_file is None and run.status is not None
+
+
+def test_given_machine():
+    """a file of the machine that jobs begin with stays, and is no reason to refuse a tuning"""
+    place = Place(SETTING)
+    given = ["--mpirun-args", "--mca coll_pipering_machine /site/machine"]
+    tuned(place, "out", *given, "--dry-run", status=0)
+    assert "would race coll_pipering_reduce_algorithm" in place.output, place.output
+    tuned(place, "out", *given, "--variables", "coll_pipering_machine",
+          words=["begin with coll_pipering_machine=/site/machine"])
+    tuned(place, "out", *given, "--start", "coll_pipering_machine=/other",
+          words=["begin with coll_pipering_machine=/site/machine"])
+
+    class Given(Run):
+        def go(self):
+            self.tuning.given = {"coll_pipering_machine": "/site/machine"}
+            return super().go()
+
+    run = Given(5, "--variables", "coll_pipering_alltoall_small,coll_pipering_machine")
+    assert any("no candidate, since jobs begin with /site/machine" in line for line in run.said)
+    assert any("coll_pipering_machine: jobs begin with /site" in line for line in run.said), run.said
 
 
 def test_text():

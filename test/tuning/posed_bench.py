@@ -37,7 +37,7 @@ class Bench:
 
     def choose(self, until=1e9, last=0.0, machine_file=None, **options):
         chooser = choose.Chooser(self.measurer, self.table, posed.MACHINE, self.start,
-                                 posed.options(**options), machine_file)
+                                 posed.options(**options), machine_file, "no costs hold")
         chooser.run(LARGEST, until, last)
         return chooser
 

@@ -17,6 +17,16 @@ from pipering_tuning import files
 
 DOOR = os.path.join(tap.TUNING, "pipering-tune")
 
+# An mpirun that starts two ranks of what is no MPI program.
+PLAIN = 'while [ /bin/sh != "$1" ]; do shift; done; "$@" && "$@"'
+
+# The same with what --mca says in the environment of the ranks, as mpirun has it.
+SETTING = """while [ /bin/sh != "$1" ]; do
+    [ "$1" != --mca ] || export "OMPI_MCA_$2=$3"
+    shift
+done
+"$@" && "$@\""""
+
 
 def refused(function, *words):
     """The sentence by which a function refuses; all words must stand in it."""

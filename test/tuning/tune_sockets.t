@@ -8,7 +8,7 @@ all_long
 command -v lstopo-no-graphics >/dev/null || skip_all "lstopo-no-graphics is missing"
 
 nodes=(--nodes 4 --rate 100mbit)
-mapping=(--ppn 8 --sockets 2:4)
+mapping=(--no-machine --ppn 8 --sockets 2:4)
 minutes=1.8
 wanted=(--variables 'coll_mleader_exchange,coll_pipering_machine'
     --collectives allgather)

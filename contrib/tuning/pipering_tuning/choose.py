@@ -13,26 +13,27 @@ from .race import NO_CALL, ONE_ROUND, Race
 # Seconds: where time is short, few variables are decided rather than none.
 LEAST_SHARE = 30.0
 NO_TIME = "the time of --budget was used up"
-NO_VALUE, NO_FILE = "no other value is legal here", "no costs explain the times of this machine"
+NO_VALUE = "no other value is legal here"
 
 
 class Chooser:
     """Holds what is in force while variables are raced.
 
     start         settings of the jobs before anything is chosen, {variable: value}
-    machine_file  the first candidate, for coll_pipering_machine; None: there is none
+    machine_file  the first candidate, for coll_pipering_machine; None: there is none, and no_file
+                  says why
     choices       rows of results.json's "choices"
     left          {reason: variables that were not raced}
     tried         how many verdicts of races rest on times of a candidate
     """
 
-    def __init__(self, measurer, table, machine, start, options, machine_file=None):
+    def __init__(self, measurer, table, machine, start, options, machine_file=None, no_file=""):
         self.measurer = measurer
         self.table = table
         self.machine = machine
         self.start = dict(start)
         self.options = options
-        self.machine_file = machine_file
+        self.machine_file, self.no_file = machine_file, no_file
         self.chosen = {}
         self.choices = []
         self.left = {}
@@ -77,7 +78,7 @@ class Chooser:
         meshes = knobs.has_mesh(self.table, {**self.start, **self.chosen})
         values = knobs.candidates(knob, self.table, before, meshes, self.machine_file)
         if not values:
-            self.leave(knob, NO_FILE if knobs.MACHINE == name else NO_VALUE)
+            self.leave(knob, self.no_file if knobs.MACHINE == name else NO_VALUE)
             return
         calls = knobs.calls_of(knob, largest, self.machine, self.options.collectives)
         race = Race(self.measurer, name, calls, dict(self.chosen),

@@ -24,14 +24,15 @@ def where(machine):
     return f"{machine['ranks']} ranks on {count(machine['nodes'], 'node')}, pml {machine['pml']}"
 
 
-def of_machine(machine, table, launcher):
-    """Which Open MPI and which nodes were found, and what will disturb the measurement."""
+def of_machine(machine, table, launcher, most=MOST_WARNINGS):
+    """Which Open MPI and which nodes were found, and what will disturb the measurement. most:
+    warnings that are said."""
     hosts, processors = machine["hosts"], machine["processors"] or "unknown"
     lines = [f"Open MPI {machine['release']} in {table.prefix}, {where(machine)} "
              f"({launcher.where})",
              f"hosts: {' '.join(hosts[:16])}{' ...' if len(hosts) > 16 else ''}; ranks on each: "
              f"{machine['mapping']}; {processors} processors ({machine['processor']})"]
-    return lines + few([f"warning: {sentence}" for sentence in machine["warnings"]], MOST_WARNINGS)
+    return lines + few([f"warning: {sentence}" for sentence in machine["warnings"]], most)
 
 
 def of_time(minutes, machine, choice, start_time):
@@ -58,12 +59,12 @@ def of_plan(launcher, raced, proven, calls, minutes):
 
 def of_costs(costs, path, problem):
     """What measuring the machine has shown, and what becomes of it. path: of its file; problem: why
-    there is none."""
+    that is no candidate, "" if it is one."""
     shown = [f"{where} {costs[f'{name}_alpha']:.3g} µs a block and "
              f"{costs[f'{name}_beta']:.3g} ns a byte"
              for where, name in (("between nodes", "net"), ("inside them", "local"))
              if f"{name}_alpha" in costs]
-    what = f"{path} is the first candidate" if problem is None else \
+    what = f"{path} is the first candidate" if not problem else \
         f"its costs are no candidate, since {problem}"
     return [f"machine: {', '.join(shown) or 'no link was measured'}; {what}"]
 

@@ -62,7 +62,8 @@ class Tuning:
         self.begun = time.strftime("%Y-%m-%d %H:%M:%S")
         self.say = progress.say
         self.chosen, self.choices, self.costs = {}, [], {}
-        self.machine_file = None  # of coll_pipering_machine; None: no costs hold
+        self.machine_file, self.no_file = None, ""  # for coll_pipering_machine; why there is none
+        self.given = {}  # what the environment of jobs sets
         self.proven, self.against = {}, {}
         self.rules, self.ruled = [], {}
         self.nothing = None  # why nothing could be tried
@@ -84,9 +85,9 @@ class Tuning:
         if not options.dry_run:
             self.check_journal()
         begun = time.monotonic()
-        self.nodes, given = preflight.probe(self.launcher)
+        self.nodes, self.given = preflight.probe(self.launcher)
         self.start_time = max(0.0, time.monotonic() - begun - preflight.WAIT)
-        preflight.check_jobs(self.launcher, self.table, given, self.to_set(),
+        preflight.check_jobs(self.launcher, self.table, self.given, self.to_set(),
                              [self.start, self.proven, self.against])
         machine = preflight.describe(self.launcher, self.table, self.nodes, {})
         if options.dry_run:
@@ -100,7 +101,7 @@ class Tuning:
                            settings=self.start_path(), directory=self.directory)
         self.machine = preflight.describe(self.launcher, self.table, self.nodes, asked)
         self.machine.update(when=self.begun, command=self.command,
-                            ranks_per_processor=preflight.crowding(self.nodes, given))
+                            ranks_per_processor=preflight.crowding(self.nodes, self.given))
         self.say_machine(self.machine)
         self.open_journal(asked)
         return True
@@ -131,7 +132,8 @@ class Tuning:
             return []
         names = [knob.variable for knob in self.tunable()]
         if not self.options.variables:
-            names += [rules.USE, rules.FILE, *map(rules.variable_of, rules.NUMBERS)]
+            # A file of the machine that jobs begin with stays in force, and is no reason to refuse.
+            names = [name for name in names if knobs.MACHINE != name] + [rules.USE, rules.FILE, *map(rules.variable_of, rules.NUMBERS)]
         return names
 
     def check_names(self):
@@ -155,7 +157,9 @@ class Tuning:
     def say_machine(self, machine):
         machine["warnings"] = preflight.warnings(machine, self.nodes)
         site = preflight.site_settings(self.table, knobs.names())
-        self.tell(sentences.of_machine(machine, self.table, self.launcher)
+        # A dry run has no report to say the others.
+        most = len(machine["warnings"]) if self.options.dry_run else sentences.MOST_WARNINGS
+        self.tell(sentences.of_machine(machine, self.table, self.launcher, most)
                   + sentences.of_time(self.options.budget, MACHINE, RULES - MACHINE, self.start_time)
                   + sentences.of_settings({**site, **self.start}))
 
@@ -163,7 +167,7 @@ class Tuning:
         """What would be done, for --dry-run."""
         options = self.options
         raced = [knob.variable for knob in (() if options.prove else self.tunable())
-                 if knobs.unfit(knob, machine) is None]
+                 if knobs.unfit(knob, machine) is None and knob.variable not in self.given]
         self.tell(sentences.of_plan(self.launcher, raced, options.prove,
                                     len(self.held_out(1 << 20, machine)), options.budget))
 
@@ -236,14 +240,17 @@ class Tuning:
         self.beta = link and link.link.beta
         self.largest = calls.largest_size(self.beta, 60 * budget)
         self.costs = dict(machine_file.lines(measured, load))
-        problem = machine_run.problem(measured)
-        if problem is None:
-            self.machine_file = os.path.join(self.directory, MACHINE_FILE)
+        self.no_file = machine_run.problem(measured) or ""
+        path = os.path.join(self.directory, MACHINE_FILE)
+        if not self.no_file:
             # Nothing in it may depend on when it is made: calls are measured with its contents.
-            files.write(self.machine_file, machine_file.text(
+            files.write(path, machine_file.text(
                 measured, load, [f"Open MPI {self.machine['release']}, "
                                  f"{sentences.where(self.machine)}"]))
-        self.tell(sentences.of_costs(self.costs, self.machine_file, problem))
+            if knobs.MACHINE in self.given:
+                self.no_file = f"jobs begin with {self.given[knobs.MACHINE]} in their environment"
+        self.machine_file = None if self.no_file else path
+        self.tell(sentences.of_costs(self.costs, path, self.no_file))
 
     def try_calls(self):
         """What a proof will cost, and how much time that leaves for choosing."""
@@ -264,7 +271,7 @@ class Tuning:
 
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start,
-                                 self.options, self.machine_file)
+                                 self.options, self.machine_file, self.no_file)
         chooser.run(self.largest, self.ends[0], self.proof_begin)
         self.choices = chooser.choices
         self.tell(sentences.of_choices(self.choices, chooser.left))
