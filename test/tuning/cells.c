@@ -25,7 +25,7 @@ static void test_call(void)
     const bool good = kernel_cell_parse(&cell,
                                         "cell=r1.3 kind=call collective=allgatherv dist=spike "
                                         "total=64K ranks=5 nodes=3 per_node=2 "
-                                        "reps=11 warmup=2 budget=2.5 group=g7 "
+                                        "reps=11 warmup=2 budget=2.5 "
                                         "set=coll_pipering_processors:40,x:a+b seed=9\n",
                                         error);
 
@@ -33,7 +33,7 @@ static void test_call(void)
            && 0 == strcmp("allgatherv", cell.problem.name) && 65536 == cell.problem.bytes
            && 5 == cell.problem.ranks && 3 == cell.problem.nodes && 2 == cell.problem.per_node
            && 11 == cell.reps && 2 == cell.warmup && 2.5 == cell.budget
-           && 0 == strcmp("g7", cell.group) && 9 == cell.seed
+           && 9 == cell.seed
            && 0 == strcmp("coll_pipering_processors:40,x:a+b", cell.settings),
        "all of a call is read");
 }
@@ -45,7 +45,7 @@ static void test_task(void)
 
     ok(good && KERNEL_TASK == cell.problem.kind && KERNEL_INTRA == cell.problem.scope
            && KERNEL_ALL == cell.problem.direction && 0 == cell.problem.bytes
-           && 3 == cell.reps && '\0' == *cell.group,
+           && 3 == cell.reps && 0.0 == cell.budget,
        "all of a task is read, with defaults");
 }
 
@@ -103,7 +103,7 @@ static void test_long(void)
 /* Bytes of all kinds, and lines with a byte changed. The sanitizers watch. */
 static void test_garbage(void)
 {
-    static const char good[] = "cell=1 kind=call collective=bcast total=64K reps=5 set=a:b group=x";
+    static const char good[] = "cell=1 kind=call collective=bcast total=64K reps=5 set=a:b seed=3";
     tap_tally_t survived = {0, 0};
 
     for (int i = 0; i < 20000; ++i) {
@@ -118,20 +118,6 @@ static void test_garbage(void)
         tap_try(&survived, taken || '\0' != *error, "\"%s\"", line);
     }
     tally_ok(&survived, 20000, "garbage is taken or refused with a reason");
-}
-
-static void test_groups(void)
-{
-    kernel_cell_t other;
-
-    kernel_cell_parse(&cell, "cell=1 group=a", error);
-    kernel_cell_parse(&other, "cell=2 group=a", error);
-    ok(kernel_cell_joins(&other, &cell), "cells of a group join");
-    kernel_cell_parse(&other, "cell=2 group=b", error);
-    ok(!kernel_cell_joins(&other, &cell), "those of others do not");
-    kernel_cell_parse(&cell, "cell=1", error);
-    kernel_cell_parse(&other, "cell=2", error);
-    ok(!kernel_cell_joins(&other, &cell), "nor do those of none");
 }
 
 /* Problems that are equal byte by byte share their data, so nothing may be left from before. */
@@ -262,7 +248,6 @@ int main(void)
     test_refused();
     test_long();
     test_garbage();
-    test_groups();
     test_problems();
     test_parts();
     test_no_parts();

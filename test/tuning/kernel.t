@@ -399,7 +399,7 @@ def needs_nodes():
 
 
 def real_cells():
-    """every collective, type and task is timed and right; what cannot be is refused"""
+    """every collective, type and task is timed, and calls are right; what cannot be is refused"""
     cells = [parsed(f"c{i}", line) for i, line in enumerate(CALLS)]
     cells += [parsed(f"t{i}", line) for i, line in enumerate(TASKS)]
     cells += [parsed(says.replace(" ", "-"), line, "call") for says, line in REFUSED.items()]

@@ -24,7 +24,6 @@
  *   kernel_calls.c   collective calls, with the data of the benchmarks
  *   kernel_links.c   tasks between ranks: streams, echoes
  *   kernel_local.c   a task within a rank: combine
- *   kernel_pattern.c bytes that can be checked
  *
  * Worlds, variables and data are those of test/bench.
  */
@@ -46,7 +45,8 @@ typedef struct kernel_kind_t {
     /** Makes the data. False and a sentence in `error`: it cannot be done; nothing is left. */
     bool (*create)(kernel_work_t *work, char error[KERNEL_NOTE]);
     void (*destroy)(kernel_work_t *work);
-    /** New values for the repetition of this number. */
+    /** New values for the repetition of this number. NULL, as `verify`, of tasks: what they move is
+     *  not looked at. */
     void (*fill)(kernel_work_t *work, uint64_t sample);
     /** One repetition. *seconds comes in negative and stays so where the time from
      *  start to end is the result; a task sets it to its own, 0 on ranks that do not time. */
@@ -67,11 +67,6 @@ struct kernel_work_t {
 
 /** The kinds of kernel_calls.c, kernel_links.c and kernel_local.c. */
 extern const kernel_kind_t kernel_calls[], kernel_links[], kernel_local[];
-
-/** Bytes of a pattern that depends on a rank, a repetition and the place. */
-void kernel_pattern(unsigned char *bytes, size_t count, int rank, uint64_t sample);
-/** True if they are as kernel_pattern makes them. */
-bool kernel_pattern_right(const unsigned char *bytes, size_t count, int rank, uint64_t sample);
 
 /* ---- time (kernel_time.c) */
 

@@ -158,7 +158,6 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
     kernel_problem_t *problem = &cell->problem;
     double bytes = -1.0, seed = 0.0;
     const entry_t keys[] = {{"cell", WORD, cell->id, 0, 0, NULL},
-                           {"group", WORD, cell->group, 0, 0, NULL},
                            {"kind", CHOICE, &problem->kind, 0, 0, kinds},
                            {"collective", WORD, problem->name, 0, 0, NULL},
                            {"task", WORD, problem->name, 0, 0, NULL},
@@ -189,9 +188,4 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
     problem->bytes = (size_t) bytes;
     cell->seed = (uint64_t) seed;
     return true;
-}
-
-bool kernel_cell_joins(const kernel_cell_t *cell, const kernel_cell_t *before)
-{
-    return '\0' != *cell->group && 0 == strcmp(cell->group, before->group);
 }

@@ -12,11 +12,10 @@
  * @file
  * A cell: one thing to time in one way, a line of the kernel's input. Pure C.
  *
- *     cell=12 kind=call collective=allgatherv dist=spike total=1M reps=7 group=g3 set=NAME:VALUE
+ *     cell=12 kind=call collective=allgatherv dist=spike total=1M reps=7 set=NAME:VALUE
  *     cell=13 kind=task task=stream scope=inter direction=all bytes=64K reps=7 budget=0.5
  *
  *   cell            its name
- *   group           neighbours of the same group take turns
  *   kind            call or task
  *   collective      allgatherv, allgather, bcast, reduce, allreduce, scan, exscan, alltoallw,
  *                   alltoallv
@@ -71,7 +70,6 @@ typedef struct kernel_problem_t {
 
 typedef struct kernel_cell_t {
     char id[KERNEL_WORD];
-    char group[KERNEL_WORD]; /**< empty: the cell is a group alone */
     kernel_problem_t problem;
     char settings[KERNEL_LINE]; /**< VARIABLE:VALUE, separated by commas; + stands for a comma */
     int reps, warmup;
@@ -80,13 +78,10 @@ typedef struct kernel_cell_t {
 } kernel_cell_t;
 
 /**
- * Parses a line. False and a sentence in `error` if it cannot be used; cell->id and
- * cell->group are what has been read of them so far, else empty.
+ * Parses a line. False and a sentence in `error` if it cannot be used; cell->id is what has been
+ * read of it so far, else empty.
  */
 bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_NOTE]);
-
-/** Do two lines follow each other in one group? */
-bool kernel_cell_joins(const kernel_cell_t *cell, const kernel_cell_t *before);
 
 /** Do two problems name the same part of the ranks? */
 bool kernel_part_same(const kernel_problem_t *one, const kernel_problem_t *other);

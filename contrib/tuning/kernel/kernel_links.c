@@ -38,110 +38,51 @@ enum { STREAM, ECHO };
 
 typedef struct {
     int to, from; /* MPI_PROC_NULL: none */
-    bool leads;   /* of an echo: sends first */
     int blocks;   /* of a stream */
     int ahead;    /* of them, on their way */
     size_t bytes;
     unsigned char *out, *in; /* in: `ahead` blocks */
-    int used;                /* blocks of `in` that hold something */
 } link_t;
 
 /* ---- who talks to whom */
 
-/* The members of a ring of the scope: [count] ranks that receive, and that send, for it. */
-typedef struct {
-    int count;
-    int *first, *last;
-} members_t;
-
-/* Nodes, or the ranks of a node. */
-static void list_members(const bench_world_t *world, kernel_scope_t scope, int node,
-                         members_t *members)
+/* To whom a rank sends in the ring of the scope; MPI_PROC_NULL: to nobody. */
+static int next_of(const bench_world_t *world, bool inter, int rank)
 {
-    for (int i = 0; i < world->size; ++i) {
-        if (KERNEL_INTRA == scope && node == world->node[i]) {
-            members->first[members->count] = members->last[members->count] = i;
-            ++members->count;
-        } else if (KERNEL_INTER == scope) {
-            const int k = world->node[i];
+    const int own = world->node[rank], wanted = inter ? (own + 1) % world->nodes : own;
 
-            members->first[k] = k < members->count ? members->first[k] : i;
-            members->last[k] = i;
-            members->count = k < members->count ? members->count : k + 1;
+    for (int i = rank + 1; i < world->size; ++i) {
+        if (own == world->node[i]) {
+            return inter ? MPI_PROC_NULL : i;
         }
     }
-}
-
-static void join_stream(link_t *link, const members_t *members, int rank, int direction)
-{
-    const int count = members->count;
-
-    for (int k = 0; k < count; ++k) {
-        const int next = (k + 1) % count;
-        const bool used = KERNEL_ALL == direction || 0 == k;
-
-        if (used && rank == members->last[k]) {
-            link->to = members->first[next];
-        }
-        if (used && rank == members->first[next]) {
-            link->from = members->last[k];
+    for (int i = 0; i < world->size && (!inter || own != wanted); ++i) {
+        if (i != rank && wanted == world->node[i]) {
+            return i;
         }
     }
+    return MPI_PROC_NULL;
 }
 
-static void join_echo(link_t *link, const members_t *members, int rank)
-{
-    if (rank == members->last[0] || rank == members->first[1]) {
-        link->leads = rank == members->last[0];
-        link->to = link->from = link->leads ? members->first[1] : members->last[0];
-    }
-}
-
-/* The node whose ranks this rank's links are among; the first one that has two if only one
- * pair is wanted. */
-static int choose_node(const bench_world_t *world, int direction)
-{
-    for (int i = 0; KERNEL_ALL != direction && i < world->size; ++i) {
-        for (int k = 0; k < i; ++k) {
-            if (world->node[i] == world->node[k]) {
-                return world->node[i];
-            }
-        }
-    }
-    return world->node[world->rank];
-}
-
-static bool is_there(const bench_world_t *world, kernel_scope_t scope, char *error)
-{
-    if (KERNEL_INTER == scope ? 1 < world->nodes : world->nodes < world->size) {
-        return true;
-    }
-    snprintf(error, KERNEL_NOTE, KERNEL_INTER == scope ? "all ranks are on one node"
-                                                       : "no node has two ranks");
-    return false;
-}
-
-/* False: no memory. */
+/* The links of this rank: all of the ring, or those of the first rank that sends. False: nobody
+ * does. */
 static bool join(link_t *link, const kernel_work_t *work)
 {
     const bench_world_t *world = work->world;
-    const kernel_scope_t scope = (kernel_scope_t) work->problem.scope;
-    const int direction = work->problem.direction;
-    int *ranks = calloc(2 * (size_t) world->size, sizeof(*ranks));
-    members_t members = {0, ranks, NULL == ranks ? NULL : ranks + world->size};
+    const bool all = STREAM == work->kind->which && KERNEL_ALL == work->problem.direction;
+    int first = -1;
 
     link->to = link->from = MPI_PROC_NULL;
-    if (NULL == ranks) {
-        return false;
+    for (int i = 0; i < world->size; ++i) {
+        const int to = next_of(world, KERNEL_INTER == work->problem.scope, i);
+
+        first = 0 > first && MPI_PROC_NULL != to ? i : first;
+        if (MPI_PROC_NULL != to && (all || i == first)) {
+            link->to = i == world->rank ? to : link->to;
+            link->from = to == world->rank ? i : link->from;
+        }
     }
-    list_members(world, scope, choose_node(world, direction), &members);
-    if (1 < members.count && STREAM == work->kind->which) {
-        join_stream(link, &members, world->rank, direction);
-    } else if (1 < members.count) {
-        join_echo(link, &members, world->rank);
-    }
-    free(ranks);
-    return true;
+    return 0 <= first;
 }
 
 /* ---- the data */
@@ -172,12 +113,16 @@ static bool create(kernel_work_t *work, char *error)
         snprintf(error, KERNEL_NOTE, "scope=rank: expected inter or intra of %s", work->kind->name);
         return false;
     }
-    if (!is_there(work->world, (kernel_scope_t) work->problem.scope, error)) {
-        return false;
-    }
     link = work->data = calloc(1, sizeof(*link));
     snprintf(error, KERNEL_NOTE, "no memory for blocks of %zu bytes", bytes);
     if (NULL == link) {
+        return false;
+    }
+    if (!join(link, work)) {
+        snprintf(error, KERNEL_NOTE, "%s", KERNEL_INTER == work->problem.scope
+                                               ? "all ranks are on one node"
+                                               : "no node has two ranks");
+        destroy(work);
         return false;
     }
     link->bytes = bytes;
@@ -185,33 +130,11 @@ static bool create(kernel_work_t *work, char *error)
     link->blocks = blocks_of(link, STREAM_BYTES, TIMES_AHEAD * link->ahead, STREAM_MOST);
     link->out = malloc(bytes + 1);
     link->in = malloc((size_t) link->ahead * bytes + 1);
-    if (NULL == link->out || NULL == link->in || !join(link, work)) {
+    if (NULL == link->out || NULL == link->in) {
         destroy(work);
         return false;
     }
-    return true;
-}
-
-static void fill(kernel_work_t *work, uint64_t sample)
-{
-    link_t *link = work->data;
-
-    kernel_pattern(link->out, link->bytes, work->world->rank, sample);
-    memset(link->in, 0, (size_t) link->ahead * link->bytes);
-    link->used = 0;
-}
-
-static bool verify(kernel_work_t *work, uint64_t sample, char *error)
-{
-    const link_t *link = work->data;
-
-    for (int i = 0; i < link->used; ++i) {
-        if (!kernel_pattern_right(link->in + (size_t) i * link->bytes, link->bytes, link->from,
-                                  sample)) {
-            snprintf(error, KERNEL_NOTE, "block %d from rank %d is wrong", i, link->from);
-            return false;
-        }
-    }
+    memset(link->out, 1, bytes + 1); /* so that it has pages of its own */
     return true;
 }
 
@@ -265,7 +188,7 @@ static flow_t begin_flow(const link_t *link, MPI_Comm comm)
  */
 static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
 {
-    link_t *link = work->data;
+    const link_t *link = work->data;
     flow_t flow = begin_flow(link, comm);
     double first = 0.0, last = 0.0;
     int received = 0, i;
@@ -281,7 +204,6 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
         }
         advance(&flow, i);
     }
-    link->used = 0 < received ? link->ahead : 0;
     *seconds = 0 < received ? (last - first) / (received - link->ahead) : 0.0;
 }
 
@@ -289,27 +211,21 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
 
 static void run_echo(kernel_work_t *work, MPI_Comm comm, double *seconds)
 {
-    link_t *link = work->data;
-    const int bytes = (int) link->bytes;
-    double start;
+    const link_t *link = work->data;
+    const int bytes = (int) link->bytes, peer = MPI_PROC_NULL != link->to ? link->to : link->from;
+    const double start = kernel_time_now();
 
-    *seconds = 0.0;
-    if (MPI_PROC_NULL == link->to) {
-        return;
-    }
-    start = kernel_time_now();
-    for (int i = 0; i < 2 * ECHOES; ++i) {
-        if (link->leads != (1 == i % 2)) {
-            MPI_Send(link->out, bytes, MPI_BYTE, link->to, 0, comm);
+    for (int i = 0; i < 2 * ECHOES && MPI_PROC_NULL != peer; ++i) {
+        if ((peer == link->to) == (0 == i % 2)) {
+            MPI_Send(link->out, bytes, MPI_BYTE, peer, 0, comm);
         } else {
-            MPI_Recv(link->in, bytes, MPI_BYTE, link->from, 0, comm, MPI_STATUS_IGNORE);
+            MPI_Recv(link->in, bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
         }
     }
-    link->used = 1;
-    *seconds = link->leads ? (kernel_time_now() - start) / (2 * ECHOES) : 0.0;
+    *seconds = MPI_PROC_NULL != link->to ? (kernel_time_now() - start) / (2 * ECHOES) : 0.0;
 }
 
-#define LINK(name, which, run) {name, which, create, destroy, fill, run, verify}
+#define LINK(name, which, run) {name, which, create, destroy, NULL, run, NULL}
 
 const kernel_kind_t kernel_links[] = {LINK("stream", STREAM, run_stream),
                                       LINK("echo", ECHO, run_echo),

@@ -16,15 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GROUP_MOST 64       /* cells */
 #define REST_LEAST 50       /* microseconds that a rank sleeps while nothing is to be done */
 #define REST_MOST 2000
 
 /* What rank 0 has read. */
 typedef struct {
-    char next[KERNEL_LINE + 1]; /* a line that has been read; "": none */
-    kernel_cell_t first;        /* of the group at hand */
-    char *text;                 /* its lines */
+    char *text; /* the lines of a group */
     size_t length, room;
 } input_t;
 
@@ -129,56 +126,20 @@ static void append(input_t *input, const char *line)
     input->length += length;
 }
 
-/* The next line into `next`; false: there is none. */
-static bool read_line(input_t *input)
-{
-    if (NULL == fgets(input->next, KERNEL_LINE, stdin)) {
-        input->next[0] = '\0';
-        return false;
-    }
-    if (NULL == strchr(input->next, '\n')) {
-        strcat(input->next, "\n");
-    }
-    return true;
-}
-
-static bool is_empty(const char *line)
-{
-    return strlen(line) == strspn(line, " \t\r\n");
-}
-
-/* Does the next line belong to the group of `count` lines? */
-static bool joins(input_t *input, int count)
-{
-    char error[KERNEL_NOTE];
-    kernel_cell_t cell;
-
-    (void) kernel_cell_parse(0 == count ? &input->first : &cell, input->next, error);
-    return 0 == count || (GROUP_MOST > count && kernel_cell_joins(&cell, &input->first));
-}
-
-/* Reads the lines of a group: up to an empty line, or to one of another group, which stays in
- * `next`. False: there are none any more. */
+/* Reads the lines of a group, which ends at an empty line. False: there are none any more. */
 static bool read_group(input_t *input)
 {
-    int count = 0;
+    char line[KERNEL_LINE + 1];
 
     input->length = 0;
-    while ('\0' != input->next[0] || read_line(input)) {
-        if (!is_empty(input->next) && !joins(input, count)) {
+    while (NULL != fgets(line, KERNEL_LINE, stdin)) {
+        if (strlen(line) > strspn(line, " \t\r\n")) {
+            append(input, strcat(line, NULL == strchr(line, '\n') ? "\n" : ""));
+        } else if (0 < input->length) {
             return true;
         }
-        if (is_empty(input->next) && 0 < count) {
-            input->next[0] = '\0';
-            return true;
-        }
-        if (!is_empty(input->next)) {
-            append(input, input->next);
-            ++count;
-        }
-        input->next[0] = '\0';
     }
-    return 0 < count;
+    return 0 < input->length;
 }
 
 /* Waits in a way that leaves the processors to others. */
@@ -295,9 +256,14 @@ static void race(const kernel_cell_t *cells, int count, const bench_world_t *wor
 
 static void run_group(char *text, const bench_world_t *world)
 {
-    kernel_cell_t *cells = calloc(GROUP_MOST, sizeof(*cells));
+    kernel_cell_t *cells;
+    size_t lines = 1;
     int count;
 
+    for (const char *end = strchr(text, '\n'); NULL != end; end = strchr(end + 1, '\n')) {
+        ++lines;
+    }
+    cells = calloc(lines, sizeof(*cells));
     if (NULL == cells) {
         MPI_Abort(MPI_COMM_WORLD, 3);
     }

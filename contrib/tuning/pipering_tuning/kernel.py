@@ -8,7 +8,7 @@
 
 The kernel (../kernel) is one MPI program that times many cells in one job. It reads a line for
 each cell from its standard input, the cells of a race one behind the other and an empty line
-behind the last, and writes
+behind the last of them, and writes
 
     machine<TAB>KEY=VALUE...                                 once, when the job has begun
     at<TAB>ID                                                which cell it is at
@@ -119,7 +119,7 @@ def cell_line(cell):
     """A cell as a line of the kernel's input. ValueError: it is none that the kernel reads."""
     words = []
     for key, value in cell.items():
-        if value is None or (isinstance(value, dict) and not value):
+        if value is None or "group" == key or (isinstance(value, dict) and not value):
             continue
         if isinstance(value, dict):
             value = ",".join(f"{name}:{str(wanted).replace(',', '+')}"
