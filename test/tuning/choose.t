@@ -18,7 +18,7 @@ import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_bench import Bench, LARGEST, wrong  # noqa: E402
 from pipering_tuning import (calls, choose, files, held_out, journal, knobs,  # noqa: E402
-                             ompi_info, race, results, rules)
+                             measure, ompi_info, race, results, rules)
 
 SOME = ["coll_pipering_block_size", "coll_pipering_rounds_packed", "coll_pipering_alltoall_small"]
 SMALL, = (knob for knob in knobs.KNOBS if "coll_pipering_alltoall_small" == knob.variable)
@@ -332,6 +332,15 @@ def test_parts_in_numbers():
         asked = bench.journal.records[cell["cell"]]["asked"]
         assert call == calls.of_cell(asked) and ("part" in asked) == ("all" != part), asked
     assert 8 == len(seen)
+
+
+def test_groups():
+    """neighbours of the same group race each other, and no others"""
+    cells = [{"cell": name, **({"group": group} if group else {})}
+             for name, group in zip("abcdef", ("x", "x", None, None, "y", "x"))]
+    found = measure._groups(cells)
+    assert [2, 1, 1, 1, 1] == list(map(len, found)), found
+    assert list("012345") == [cell["cell"] for part in found for cell in part], found
 
 
 def test_other_cells():

@@ -135,23 +135,11 @@ def test_lazy():
         assert ["a", "b", "c", "d"] == world.heard and 1 == len(world.jobs())
 
 
-def test_groups():
-    """neighbours of the same group race each other, and no others"""
-    def lists(cells):
-        return [[one["cell"] for one in group] for group in kernel._groups(cells)]
-
-    cells = [cell("a", group="x"), cell("b", group="x"), cell("c"), cell("d"),
-             cell("e", group="y"), cell("f", group="x")]
-    assert [["a", "b"], ["c"], ["d"], ["e"], ["f"]] == lists(cells)
-    assert [["a", "b"], ["c"]] == lists(iter([[cell("a"), cell("b")], cell("c")]))
-
-
 def test_hangs():
     """a cell that hangs is killed and timed out; the rest of its group has a new job"""
     with posed() as world:
         began = time.monotonic()
-        world.run([cell("a", group="g"), cell("b", "hang", group="g"), cell("c", group="g"),
-                   cell("d")])
+        world.run([[cell("a"), cell("b", "hang"), cell("c")], cell("d")])
         assert ["a", "b", "c", "d"] == world.heard and 2 == len(world.jobs())
         assert "timeout" == world.results["b"]["status"] and world.results["b"]["note"]
         assert ["ok"] * 3 == [world.results[name]["status"] for name in "acd"]
@@ -161,8 +149,7 @@ def test_hangs():
 def test_blames():
     """the cell to blame is the one that the kernel was at, not the first without a result"""
     with posed() as world:
-        world.run([cell("a", "defer", group="g"), cell("b", "hang", group="g"),
-                   cell("c", group="g")])
+        world.run([[cell("a", "defer"), cell("b", "hang"), cell("c")]])
         assert {"a": "ok", "b": "timeout", "c": "ok"} == {
             name: result["status"] for name, result in world.results.items()}
         assert ["b", "c", "a"] == world.heard and 2 == len(world.jobs())
@@ -181,8 +168,7 @@ def test_dies():
 def test_dies_between():
     """a job that dies behind a group costs none of the next group's cells their time"""
     with posed() as world:
-        world.run([cell("a", "leave"), cell("b"), cell("c", "leave", group="g"),
-                   cell("d", group="g"), cell("e")])
+        world.run([cell("a", "leave"), cell("b"), [cell("c", "leave"), cell("d")], cell("e")])
         assert ["ok"] * 5 == [world.results[name]["status"] for name in "abcde"], world.results
         assert 3 == len(world.jobs())
 
@@ -430,8 +416,7 @@ def real_parts():
     for number, keys in enumerate(PARTS):
         cells += [parsed(f"{name}{number}", f"collective={name} total=240000 {more} {keys}")
                   for name, more in (("allgatherv", "dist=regular"), ("bcast", ""))]
-    cells += [parsed("one", f"{CALLS[0]} group=g per_node=1"),
-              parsed("other", f"{CALLS[0]} group=g nodes=1")]
+    cells += [[parsed("one", f"{CALLS[0]} per_node=1"), parsed("other", f"{CALLS[0]} nodes=1")]]
     _, results = real(cells, "--map", "3,2", "--by", "cyclic")
     for number, (keys, shape) in enumerate(PARTS.items()):
         for name in ("allgatherv", "bcast"):
@@ -456,10 +441,9 @@ def real_race():
     arms = [ring, {**ring, "coll_pipering_block_size": 500},
             {"coll_pipering_allgatherv_algorithm": "off"}]
     cells = [{"cell": f"r{i}", "kind": "call", "collective": "allgatherv", "dist": "regular",
-              "total": 80000, "reps": 5, "warmup": 2, "group": "g", "set": arm}
+              "total": 80000, "reps": 5, "warmup": 2, "set": arm}
              for i, arm in enumerate(arms)]
-    cells += [{**cells[0], "cell": "again", "group": None}]
-    _, results = real(cells)
+    _, results = real([cells, {**cells[0], "cell": "again"}])
     assert all("ok" == result["status"] for result in results.values()), results
     assert 500 == results["r1"]["block"] < results["again"]["block"], results
     assert "below" == results["r2"]["algorithm"], results

@@ -114,9 +114,9 @@ class Quiet:
 
 class Machine:
     """run() is the posed kernel. noise: of a repetition; drift: of a job, alike for all its
-    cells; adapters: how many times as large an ALPHA they say; begin: seconds until a job begins; slow: how many times as long calls take as links let
-    expect; bad: tells of a cell, as the kernel gets it, with the parameter file of its job, how it
-    fails, None if it does not."""
+    cells; adapters: how many times as large an ALPHA they say; begin: seconds until a job begins;
+    slow: how many times as long calls take as links let expect; bad: tells of a cell, as the kernel
+    gets it, with the parameter file of its job, how it fails, None if it does not."""
 
     def __init__(self, seed=1, noise=0.02, drift=0.02, bad=None, knee=math.inf,
                  teardown=0.0, begin=JOB_SECONDS, slow=1.0, adapters=1.0):
@@ -177,7 +177,8 @@ def task_time(cell):
     """(seconds, no block size) of a task."""
     from pipering_tuning import machine_fit
     if "stream" == cell["task"]:
-        return machine_fit.stream_time(machine_fit.Link(ALPHA, BETA, BETA / 50), cell["bytes"]), None
+        link = machine_fit.Link(ALPHA, BETA, BETA / 50)
+        return machine_fit.stream_time(link, cell["bytes"]), None
     return ALPHA + 1e-9 * cell["bytes"], None
 
 

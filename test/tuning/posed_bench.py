@@ -53,8 +53,9 @@ class Bench:
 
 
 class Run:
-    """pipering-tune on a posed machine, from its costs to results. status: with which it ends; None:
-    it refuses; said: what it says; proofs: those that were made; begun: with another budget."""
+    """pipering-tune on a posed machine, from its costs to results. status: with which it ends;
+    None: it refuses; said: what it says; proofs: those that were made; begun: with another
+    budget."""
 
     def __init__(self, budget, *words, preflight_time=0.0, begun=None, **bench):
         self.bench = Bench(**bench)

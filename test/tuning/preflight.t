@@ -72,8 +72,8 @@ def test_silent():
     assert "b cannot say their load" in said[1], said
     machine, said = described([silent])
     assert machine["load"] is machine["processors"] is None, machine
-    assert "unknown processors" in " ".join(sentences.of_machine({**machine, "warnings": said}, TABLE,
-                                                                 LAUNCHER))
+    machine["warnings"] = said
+    assert "unknown processors" in " ".join(sentences.of_machine(machine, TABLE, LAUNCHER))
 
 
 def test_one_rank():

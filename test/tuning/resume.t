@@ -76,9 +76,6 @@ def test_journal_refused():
             other = json.loads(json.dumps(HEAD))
             other[part][key] = value
             refused(lambda: journal.Journal.resume(path, other), words, str(path))
-        other = json.loads(json.dumps(HEAD))
-        other["options"]["budget"] = 60
-        assert len(journal.Journal.resume(path, other, free=("budget",)).records) == 3
         refused(lambda: journal.Journal.resume(path + "x", HEAD), "without --resume")
         with open(path, encoding="utf-8") as stream:
             lines = stream.read().splitlines(keepends=True)

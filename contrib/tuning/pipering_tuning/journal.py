@@ -52,13 +52,13 @@ class Journal:
         return journal
 
     @classmethod
-    def resume(cls, path, head, free=()):
+    def resume(cls, path, head):
         """Opens a journal again. What stood behind the last whole line is lost; all PARTS of the
-        head must be the same as then, but for options in `free`."""
+        head must be the same as then."""
         stream = _open(path)
         try:
             whole, lines = _read_lines(path)
-            _compare(path, lines[0], head, free)
+            _compare(path, lines[0], head)
             journal = cls(path, lines[0], stream)
             for number, line in enumerate(lines[1:], 2):
                 if not _is_cell(line):
@@ -116,7 +116,7 @@ def check(path, head):
     """Refuses where the journal was begun with another head, as far as that is known already, or
     where another run writes it."""
     with _open(path):
-        _compare(path, _read_lines(path)[1][0], head, ())
+        _compare(path, _read_lines(path)[1][0], head)
 
 
 def _open(path, how=0):
@@ -195,14 +195,14 @@ def _is_head(line):
         and all(isinstance(line.get(part, 0), (int, float)) for part in ("budget", "preflight"))
 
 
-def _compare(path, then, now, free):
+def _compare(path, then, now):
     if not _is_head(then):
         raise Refusal(f"{path} is no journal that this pipering-tune can read; nothing was run, "
                       "and the file stays as it is")
     for part in (part for part in PARTS if part in now):
         old, new = then.get(part, {}), now[part]
         for key in {**old, **new}:
-            if old.get(key) != new.get(key) and not ("options" == part and key in free):
+            if old.get(key) != new.get(key):
                 how = PARTS[part].format(key=key, old=_short(old.get(key), part),
                                          new=_short(new.get(key), part))
                 raise Refusal(f"{path} {how}; nothing was run")

@@ -21,7 +21,6 @@ the rest in a new job.
 import collections
 import glob
 import hashlib
-import itertools
 import os
 import re
 import selectors
@@ -119,7 +118,7 @@ def cell_line(cell):
     """A cell as a line of the kernel's input. ValueError: it is none that the kernel reads."""
     words = []
     for key, value in cell.items():
-        if value is None or "group" == key or (isinstance(value, dict) and not value):
+        if value is None or (isinstance(value, dict) and not value):
             continue
         if isinstance(value, dict):
             value = ",".join(f"{name}:{str(wanted).replace(',', '+')}"
@@ -396,17 +395,6 @@ class _Runner:
                 self.on_result(name, _without_result(end.status, end.note))
 
 
-def _groups(cells):
-    """The cells as lists of those that race each other."""
-    if not isinstance(cells, (list, tuple)):
-        yield from ([item] if isinstance(item, dict) else list(item) for item in cells)
-        return
-    flat = [cell for item in cells for cell in ([item] if isinstance(item, dict) else item)]
-    alone = itertools.count()
-    for _, group in itertools.groupby(flat, lambda cell: cell.get("group") or next(alone)):
-        yield list(group)
-
-
 def run(program, launcher, cells, on_result, settings=None, cell_timeout=60.0, directory=None):
     """Times cells and tells on_result(ID, result) of each; returns the machine.
 
@@ -428,8 +416,8 @@ def run(program, launcher, cells, on_result, settings=None, cell_timeout=60.0, d
     runner = _Runner(start, on_result, cell_timeout)
     try:
         runner.ready()
-        for group in _groups(cells):
-            runner.run(group)
+        for group in cells:
+            runner.run([group] if isinstance(group, dict) else group)
         if runner.job is not None:
             runner.job.end()
         return runner.machine

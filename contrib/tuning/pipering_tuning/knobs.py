@@ -4,9 +4,9 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""What is worth a race: variables that the model of the library does not decide, the calls that show
-their effect, and values to try. Names, defaults, ranges and enumerations come from ompi_info; a
-variable that this release does not have is left out, and the user is told.
+"""What is worth a race: variables that the model of the library does not decide, the calls that
+show their effect, and values to try. Names, defaults, ranges and enumerations come from ompi_info;
+a variable that this release does not have is left out, and the user is told.
 """
 
 import fnmatch

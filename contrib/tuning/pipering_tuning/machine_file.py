@@ -105,8 +105,8 @@ def _combine(measured):
 
 
 def lines(measured, load):
-    """[(name, value)] of the file. measured: as of machine_run.Measuring; load: ranks a processor. Links
-    inside nodes that no costs explain are left out: the library has usual ones."""
+    """[(name, value)] of the file. measured: as of machine_run.Measuring; load: ranks a processor.
+    Links inside nodes that no costs explain are left out: the library has usual ones."""
     load = max(1.0, load)
     between, inside = scope_of(measured, "inter"), scope_of(measured, "intra")
     found = [] if between is None else _between(between, load)

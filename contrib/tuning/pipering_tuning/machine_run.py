@@ -4,8 +4,8 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Measuring a machine, for `pipering-tune --machine FILE` and for a tuning: tasks alone, and the file
-for coll_pipering_machine that they give, or what disturbed them."""
+"""Measuring a machine, for `pipering-tune --machine FILE` and for a tuning: tasks alone, and the
+file for coll_pipering_machine that they give, or what disturbed them."""
 
 import os
 import statistics

@@ -201,7 +201,5 @@ def _groups(cells):
     """Lists of neighbours of the same group, all with short names: the kernel's lines have a
     bounded length."""
     numbered = [{**cell, "cell": str(number)} for number, cell in enumerate(cells)]
-    groups = []
-    for name, part in itertools.groupby(numbered, lambda cell: cell.get("group", cell["cell"])):
-        groups.append([{**cell, "group": str(len(groups))} for cell in part])
-    return groups
+    return [[{key: value for key, value in cell.items() if "group" != key} for cell in part]
+            for _, part in itertools.groupby(numbered, lambda one: one.get("group", one["cell"]))]

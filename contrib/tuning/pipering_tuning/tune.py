@@ -14,8 +14,8 @@ import sys
 import time
 
 from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
-               machine_file, machine_run, measure, ompi_info, preflight, progress, proof_time, prove, report,
-               results, rules, sentences)
+               machine_file, machine_run, measure, ompi_info, preflight, progress, proof_time,
+               prove, report, results, rules, sentences)
 from .files import Refusal
 
 # Exit status.
@@ -133,7 +133,7 @@ class Tuning:
         names = [knob.variable for knob in self.tunable()]
         if not self.options.variables:
             # A file of the machine that jobs begin with stays in force, and is no reason to refuse.
-            names = [name for name in names if knobs.MACHINE != name] + [rules.USE, rules.FILE, *map(rules.variable_of, rules.NUMBERS)]
+            names = [name for name in names if knobs.MACHINE != name] + sorted(rules.names())
         return names
 
     def check_names(self):
@@ -160,7 +160,8 @@ class Tuning:
         # A dry run has no report to say the others.
         most = len(machine["warnings"]) if self.options.dry_run else sentences.MOST_WARNINGS
         self.tell(sentences.of_machine(machine, self.table, self.launcher, most)
-                  + sentences.of_time(self.options.budget, MACHINE, RULES - MACHINE, self.start_time)
+                  + sentences.of_time(self.options.budget, MACHINE, RULES - MACHINE,
+                                      self.start_time)
                   + sentences.of_settings({**site, **self.start}))
 
     def say_plan(self, machine):
