@@ -97,8 +97,8 @@ def _inside(found, load):
 
 
 def _combine(measured):
-    """A byte, by the median of the slopes between all sizes."""
-    points = sorted(points_of(measured, "combine", "rank", "all").items())
+    """A byte of a large block, by the median of the slopes between the three largest ones."""
+    points = sorted(points_of(measured, "combine", "rank", "all").items())[-3:]
     slopes = [(more - less) / (large - small)
               for (small, less), (large, more) in itertools.combinations(points, 2)]
     return [("combine", NANO * max(statistics.median(slopes), 0.0))] if slopes else []
