@@ -132,7 +132,7 @@ unpack_headers() {
 }
 
 # What components share is in each of them here, and bound to it.
-common=$root/ompi/mca/common/irregular
+common=$root/ompi/mca/common/colltools
 
 # Linked with libmpi, the object loads also where a program has loaded libmpi
 # without making its symbols global (Python does).

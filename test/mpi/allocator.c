@@ -108,7 +108,7 @@ long allocator_bytes(void)
 static bool is_ours(const char *name)
 {
     return NULL != strstr(name, "coll_pipering") || NULL != strstr(name, "coll_mleader")
-           || NULL != strstr(name, "common_irregular");
+           || NULL != strstr(name, "common_colltools");
 }
 
 /** The object file says who asks, or, where the component is in libmpi, the function. */

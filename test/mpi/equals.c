@@ -13,7 +13,7 @@
  * need not, as a component does; prints how many are compared.
  */
 
-#include "ompi/mca/common/irregular/common_irregular.h"
+#include "ompi/mca/common/colltools/common_colltools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ int main(int argc, char **argv)
     static mca_base_component_t component
         = {.mca_project_name = "ompi", .mca_type_name = "coll", .mca_component_name = "posing"};
     static const char *const experts[] = {NULL};
-    static mca_common_irregular_equal_t equal;
-    mca_common_irregular_vars_t vars
+    static mca_common_colltools_equal_t equal;
+    mca_common_colltools_vars_t vars
         = {.component = &component, .equal = &equal, .owner = "posing", .experts = experts};
     const int count = 1 < argc ? atoi(argv[1]) : 0;
     int *values = calloc((size_t) count + 1, sizeof(*values));
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     for (int i = 0; i <= count; ++i) {
         snprintf(name, sizeof(name), "number_%d", i);
-        mca_common_irregular_int(&vars, name, "A number", NULL, NULL, 0,
+        mca_common_colltools_int(&vars, name, "A number", NULL, NULL, 0,
                                  i < count ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_LOCAL,
                                  9, &values[i]);
     }

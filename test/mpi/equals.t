@@ -7,12 +7,12 @@
 tree=$(readlink -f "$OMPI_PREFIX")
 tree=${bin%/*}/openmpi-${tree##*/install-}
 [[ -f $tree/VERSION ]] || skip_all "no build tree of $OMPI_PREFIX"
-most=$(sed -nE 's/^#define MCA_COMMON_IRREGULAR_EQUAL_MOST //p' \
-    "$root/ompi/mca/common/irregular/common_irregular.h")
+most=$(sed -nE 's/^#define MCA_COMMON_COLLTOOLS_EQUAL_MOST //p' \
+    "$root/ompi/mca/common/colltools/common_colltools.h")
 
 compile "$bin/equals" "$here/equals.c" -I"$root" -isystem "$tree" -isystem "$tree/opal/include" \
     -isystem "$tree/ompi/include" -isystem "$tree/3rd-party/openpmix/include" \
-    -L"$OMPI_PREFIX/lib" -Wl,-rpath,"$OMPI_PREFIX/lib" -lmca_common_irregular -lopen-pal \
+    -L"$OMPI_PREFIX/lib" -Wl,-rpath,"$OMPI_PREFIX/lib" -lmca_common_colltools -lopen-pal \
     >"$work/cc" 2>&1 || {
     sed 's/^/# /' "$work/cc"
     echo "Bail out! equals.c does not compile"

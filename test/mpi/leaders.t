@@ -20,7 +20,7 @@ build leaders_many
 build leaders_error
 build leaders_large
 build leaders_count "-I$leaders" "-I$common_plans" "$leaders"/coll_mleader_plan_*.c \
-    "$common_plans/common_irregular_exchange.c"
+    "$common_plans/common_colltools_exchange.c"
 seed=${SEED:-1}
 [[ $seed != time ]] || seed=$(date +%s)
 echo "# SEED=$seed"

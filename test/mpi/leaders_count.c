@@ -16,7 +16,7 @@
  */
 
 #include "coll_mleader_plan.h"
-#include "common_irregular_exchange.h"
+#include "common_colltools_exchange.h"
 #include "knob.h"
 #include "leading.h"
 #include "tap.h"
@@ -97,17 +97,17 @@ static void find_first(int lane, int *first)
 }
 
 /** Adds what a member of an exchange sends, and to which node. */
-static void add_member(const mca_common_irregular_exchange_t *plan, int lane, int member,
+static void add_member(const mca_common_colltools_exchange_t *plan, int lane, int member,
                        volume_t *volume, uint64_t *into)
 {
     const int from = groups.node[group_of(leader_of(lane, member))];
 
-    for (int k = 0; k < mca_common_irregular_exchange_rounds(plan); k++) {
-        const mca_common_irregular_round_t round
-            = mca_common_irregular_exchange_round(plan, member, k);
+    for (int k = 0; k < mca_common_colltools_exchange_rounds(plan); k++) {
+        const mca_common_colltools_round_t round
+            = mca_common_colltools_exchange_round(plan, member, k);
         const int to = groups.node[group_of(leader_of(lane, round.to))];
 
-        for (int i = 0; i < MCA_COMMON_IRREGULAR_PIECES; i++) {
+        for (int i = 0; i < MCA_COMMON_COLLTOOLS_PIECES; i++) {
             const int bytes = UNITS * (round.send[i].to - round.send[i].from);
 
             volume->messages[from != to] += 0 < bytes;
@@ -125,10 +125,10 @@ static volume_t expect(leading_variant_t variant, uint64_t *into)
 
     memset(into, 0, MOST * sizeof(*into));
     for (int lane = variant.scope ? 0 : -1; lane < (variant.scope ? groups.lanes : 0); lane++) {
-        mca_common_irregular_exchange_t plan
+        mca_common_colltools_exchange_t plan
             = {.count = 0 > lane ? groups.groups : groups.nodes,
                .first = 0 > lane ? groups.first : first,
-               .algorithm = (mca_common_irregular_algorithm_t) variant.exchange};
+               .algorithm = (mca_common_colltools_algorithm_t) variant.exchange};
 
         if (0 <= lane) {
             find_first(lane, first);

@@ -19,7 +19,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 testbed=$here/../testbed/testbed
 plans=$root/ompi/mca/coll/pipering/plan
-common_plans=$root/ompi/mca/common/irregular
+common_plans=$root/ompi/mca/common/colltools
 
 if [[ -z ${OMPI_PREFIX-} ]]; then
     mpicc=$(command -v mpicc) || {
@@ -115,7 +115,7 @@ finish() {
 common=(tap usage knob layout layout_tree exchange foldcall fold trial leading cases)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
 plan_sources=("-I$plans" "-I$root" "$plans"/coll_pipering_plan_*.c
-    "$common_plans/common_irregular_exchange.c")
+    "$common_plans/common_colltools_exchange.c")
 
 # compile OUTPUT [OPTION|SOURCE]...: with the wrapper, where a source is newer.
 compile() {

@@ -138,7 +138,7 @@ static int find_code(struct dl_phdr_info *info, size_t size, void *unused_argume
     (void) unused_argument;
     if (NULL == name
         || (NULL == strstr(name, "mca_coll_pipering") && NULL == strstr(name, "mca_coll_mleader")
-            && NULL == strstr(name, "mca_common_irregular"))) {
+            && NULL == strstr(name, "mca_common_colltools"))) {
         return 0;
     }
     for (int i = 0; i < info->dlpi_phnum && codes < (int) (sizeof(code) / sizeof(code[0])); i++) {

@@ -44,7 +44,7 @@ kinds() {
 under_valgrind "with the components" "$work/ours"
 yes_if "valgrind has written a log for each rank" test 4 -le "$(find "$work/ours" -type f | wc -l)"
 # Open MPI's look-up of a host reads a variable of its own that it has not set; nothing rests on it.
-records 'coll_(pipering|mleader)|common_irregular' "$work/ours" |
+records 'coll_(pipering|mleader)|common_colltools' "$work/ours" |
     { grep -v " < opal_get_proc_hostname_using_pmix" || true; } | sort -u >"$work/found"
 if [[ -s $work/found ]]; then
     under_valgrind "without them" "$work/stock" --mca coll ^pipering,mleader

@@ -478,7 +478,7 @@ def test_output():
 
 def copy_tree(root):
     """What the program is made of, in another tree."""
-    for folder in ("contrib/tuning/predict", "ompi/mca/coll/pipering", "ompi/mca/common/irregular",
+    for folder in ("contrib/tuning/predict", "ompi/mca/coll/pipering", "ompi/mca/common/colltools",
                    "test/bench/traff"):
         shutil.copytree(os.path.join(tap.ROOT, folder), os.path.join(root, folder))
     return shutil.copy(DOOR, os.path.join(root, "contrib", "tuning"))

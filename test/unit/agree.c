@@ -10,11 +10,11 @@
 
 /**
  * @file
- * Agreements of common/irregular among 1 to 40 ranks in one process (posing_pml.h), several
+ * Agreements of common/colltools among 1 to 40 ranks in one process (posing_pml.h), several
  * behind each other, so that ranks run ahead.
  */
 
-#include "ompi/mca/common/irregular/common_irregular_agree.h"
+#include "ompi/mca/common/colltools/common_colltools_agree.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ typedef struct value_t {
     uint64_t set, least, noise;
 } value_t;
 
-static mca_common_irregular_agreement_t agreement[MOST];
+static mca_common_colltools_agreement_t agreement[MOST];
 
 static void merge(void *value, const void *other)
 {
@@ -58,11 +58,11 @@ static bool agree(ompi_communicator_t *comm, int p, void (*prepare)(int rank, in
             idle_turns = 0;
         }
         if (numbers == number[r]
-            || !mca_common_irregular_agreement_move(&agreement[r], &progress)) {
+            || !mca_common_colltools_agreement_move(&agreement[r], &progress)) {
             continue;
         }
         right &= OMPI_SUCCESS == agreement[r].schedule.error;
-        right &= !mca_common_irregular_agreement_fini(&agreement[r]);
+        right &= !mca_common_colltools_agreement_fini(&agreement[r]);
         if (++number[r] < numbers) {
             prepare(r, number[r]);
         } else {
@@ -88,10 +88,10 @@ static uint64_t key_of(int rank, int number)
 
 static void init_agreement(int rank, size_t size)
 {
-    const mca_common_irregular_caller_t caller = {"pipering", "setup", &agreeing[rank]};
+    const mca_common_colltools_caller_t caller = {"pipering", "setup", &agreeing[rank]};
 
     if (OMPI_SUCCESS
-        != mca_common_irregular_agreement_init(&agreement[rank], &caller, TAG, size)) {
+        != mca_common_colltools_agreement_init(&agreement[rank], &caller, TAG, size)) {
         printf("Bail out! no memory\n");
         exit(EXIT_FAILURE);
     }
@@ -105,10 +105,10 @@ static void prepare_combination(int rank, int number)
                        .least = key_of(rank ^ 5, number),
                        .noise = key_of(rank, number)};
     init_agreement(rank, sizeof(*value));
-    mca_common_irregular_combine(&agreement[rank], merge, value);
+    mca_common_colltools_combine(&agreement[rank], merge, value);
 }
 
-static size_t received(const mca_common_irregular_schedule_t *schedule)
+static size_t received(const mca_common_colltools_schedule_t *schedule)
 {
     size_t bytes = 0;
 
@@ -129,7 +129,7 @@ static void prepare_collection(int rank, int number)
     }
     collected[number][rank] = values;
     init_agreement(rank, 3 * sizeof(*values));
-    mca_common_irregular_collect(&agreement[rank], values);
+    mca_common_colltools_collect(&agreement[rank], values);
     is_lean &= 3 * (size_t) (p - 1) * sizeof(*values) == received(&agreement[rank].schedule);
 }
 
@@ -187,11 +187,11 @@ static void test_agreements(void)
             agreeing = posing_open(1 + p, tap_random());
             prepare_combination(0, 0);
             for (int k = tap_between(0, 2), progress = 0; 0 < k; k--) {
-                (void) mca_common_irregular_agreement_move(&agreement[0], &progress);
+                (void) mca_common_colltools_agreement_move(&agreement[0], &progress);
             }
             void *memory = agreement[0].memory;
             const bool touches = posing_touches(agreeing);
-            const bool pending = mca_common_irregular_agreement_fini(&agreement[0]);
+            const bool pending = mca_common_colltools_agreement_fini(&agreement[0]);
             right = pending == touches;
             while (posing_event(agreeing)) {
             }

@@ -196,7 +196,7 @@ cast_call_t cast_roll_call(const cast_t *cast, int slices)
     cast_call_t call = {.in_place = tap_once_in(3), .spaced = tap_once_in(2), .key = tap_random()};
 
     call.variant.aggregation = (mca_coll_mleader_inside_t) tap_below(4);
-    call.variant.exchange = (mca_common_irregular_algorithm_t) tap_below(3);
+    call.variant.exchange = (mca_common_colltools_algorithm_t) tap_below(3);
     call.grouping = tap_between(0, cast->topology[0].groupings - 1);
     call.variant.lanes = 1 < cast->topology[0].grouping[call.grouping].groups.lanes
                          && tap_once_in(2);

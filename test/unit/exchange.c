@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "common_irregular_exchange.h"
+#include "common_colltools_exchange.h"
 #include "ref.h"
 #include "tap.h"
 
@@ -24,7 +24,7 @@
 #define BLOCK 4
 
 typedef struct exchange_t {
-    mca_common_irregular_exchange_t plan;
+    mca_common_colltools_exchange_t plan;
     int first[MEMBERS + 1];
     bool held[MEMBERS][MEMBERS * BLOCK];
     int out[MEMBERS];
@@ -40,7 +40,7 @@ static void open_exchange(exchange_t *ex, int count, int algorithm, int shape)
     memset(ex, 0, sizeof(*ex));
     ex->plan.count = count;
     ex->plan.first = ex->first;
-    ex->plan.algorithm = (mca_common_irregular_algorithm_t) algorithm;
+    ex->plan.algorithm = (mca_common_colltools_algorithm_t) algorithm;
     ex->fault = "";
     ex->first[0] = tap_between(0, 1); /* the positions of a group begin anywhere */
     for (int i = 0; i < count; i++) {
@@ -64,10 +64,10 @@ static bool blame(exchange_t *ex, const char *fault)
 }
 
 /* All positions of some pieces are held, or none is. */
-static bool all_held(const exchange_t *ex, int i, const mca_common_irregular_range_t *piece,
+static bool all_held(const exchange_t *ex, int i, const mca_common_colltools_range_t *piece,
                      bool held)
 {
-    for (int n = 0; n < MCA_COMMON_IRREGULAR_PIECES; n++) {
+    for (int n = 0; n < MCA_COMMON_COLLTOOLS_PIECES; n++) {
         for (int x = piece[n].from; x < piece[n].to; x++) {
             if (held != ex->held[i][x]) {
                 return false;
@@ -79,14 +79,14 @@ static bool all_held(const exchange_t *ex, int i, const mca_common_irregular_ran
 
 static bool send_round(exchange_t *ex, int i, int k)
 {
-    const mca_common_irregular_round_t mine = mca_common_irregular_exchange_round(&ex->plan, i, k);
+    const mca_common_colltools_round_t mine = mca_common_colltools_exchange_round(&ex->plan, i, k);
 
     if (0 > mine.to || ex->plan.count <= mine.to || i == mine.to) {
         return blame(ex, "no member to send to");
     }
-    const mca_common_irregular_round_t other
-        = mca_common_irregular_exchange_round(&ex->plan, mine.to, k);
-    for (int n = 0; n < MCA_COMMON_IRREGULAR_PIECES; n++) {
+    const mca_common_colltools_round_t other
+        = mca_common_colltools_exchange_round(&ex->plan, mine.to, k);
+    for (int n = 0; n < MCA_COMMON_COLLTOOLS_PIECES; n++) {
         if (mine.send[n].from > mine.send[n].to) {
             return blame(ex, "a piece that ends before it begins");
         }
@@ -103,12 +103,12 @@ static bool send_round(exchange_t *ex, int i, int k)
 
 static bool receive_round(exchange_t *ex, int i, int k)
 {
-    const mca_common_irregular_round_t mine = mca_common_irregular_exchange_round(&ex->plan, i, k);
+    const mca_common_colltools_round_t mine = mca_common_colltools_exchange_round(&ex->plan, i, k);
 
     if (!all_held(ex, i, mine.recv, false)) {
         return blame(ex, "something comes twice");
     }
-    for (int n = 0; n < MCA_COMMON_IRREGULAR_PIECES; n++) {
+    for (int n = 0; n < MCA_COMMON_COLLTOOLS_PIECES; n++) {
         for (int x = mine.recv[n].from; x < mine.recv[n].to; x++) {
             ex->held[i][x] = true;
         }
@@ -118,8 +118,8 @@ static bool receive_round(exchange_t *ex, int i, int k)
 
 static bool run_exchange(exchange_t *ex)
 {
-    const int rounds = mca_common_irregular_exchange_rounds(&ex->plan), p = ex->plan.count;
-    const mca_common_irregular_range_t all[MCA_COMMON_IRREGULAR_PIECES]
+    const int rounds = mca_common_colltools_exchange_rounds(&ex->plan), p = ex->plan.count;
+    const mca_common_colltools_range_t all[MCA_COMMON_COLLTOOLS_PIECES]
         = {{ex->first[0], ex->first[p]}};
 
     for (int k = 0; k < rounds; k++) {
@@ -146,7 +146,7 @@ static int wanted_rounds(const exchange_t *ex)
 {
     int rounds = 0;
 
-    if (MCA_COMMON_IRREGULAR_RING == ex->plan.algorithm) {
+    if (MCA_COMMON_COLLTOOLS_RING == ex->plan.algorithm) {
         return ex->plan.count - 1;
     }
     for (int reached = 1; reached < ex->plan.count; reached *= 2) {
@@ -180,7 +180,7 @@ static void test_exchange(int algorithm, const char *name)
             open_exchange(&ex, count, algorithm, i % SHAPES);
             tap_try(&flow, run_exchange(&ex), "%d members, shape %d: %s", count, i % SHAPES,
                     ex.fault);
-            tap_try(&rounds, wanted_rounds(&ex) == mca_common_irregular_exchange_rounds(&ex.plan),
+            tap_try(&rounds, wanted_rounds(&ex) == mca_common_colltools_exchange_rounds(&ex.plan),
                     "%d members", count);
             tap_try(&volume, has_volume(&ex, i % SHAPES), "%d members, shape %d", count,
                     i % SHAPES);
@@ -195,9 +195,9 @@ static void test_exchange(int algorithm, const char *name)
 int main(void)
 {
     tap_start();
-    test_exchange(MCA_COMMON_IRREGULAR_DOUBLING, "recursive doubling");
-    test_exchange(MCA_COMMON_IRREGULAR_BRUCK, "Bruck");
-    test_exchange(MCA_COMMON_IRREGULAR_DISSEMINATION, "dissemination");
-    test_exchange(MCA_COMMON_IRREGULAR_RING, "ring");
+    test_exchange(MCA_COMMON_COLLTOOLS_DOUBLING, "recursive doubling");
+    test_exchange(MCA_COMMON_COLLTOOLS_BRUCK, "Bruck");
+    test_exchange(MCA_COMMON_COLLTOOLS_DISSEMINATION, "dissemination");
+    test_exchange(MCA_COMMON_COLLTOOLS_RING, "ring");
     return tap_end();
 }

@@ -68,8 +68,8 @@ look_out() {
         [[ -f $file ]] || continue
         while IFS= read -r header; do
             case $header in
-            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | ompi/mca/coll/pipering/mesh/* | */common_irregular_exchange.h | */common_irregular_variable.h) ;;
-            common_irregular_exchange.h) ;;
+            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | ompi/mca/coll/pipering/mesh/* | */common_colltools_exchange.h | */common_colltools_variable.h) ;;
+            common_colltools_exchange.h) ;;
             coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h | coll_pipering_ways.h) ;;
             coll_pipering_registry.h | */coll_pipering_fifo.h) ;;
             *) echo "${file#"$1/"} includes $header" ;;
@@ -91,14 +91,14 @@ look_round() {
 # look_aside TREE: components, in what they share.
 look_aside() {
     (cd "$1" && grep -HnE 'coll/(pipering|mleader)/|coll_(pipering|mleader)' \
-        ompi/mca/common/irregular/*.[ch])
+        ompi/mca/common/colltools/*.[ch])
     (cd "$1" && grep -HnE 'coll/pipering/|coll_pipering' ompi/mca/coll/mleader/*.[ch])
 }
 
 # look_at_release TREE: the release of Open MPI, beside the one file that knows it.
 look_at_release() {
     (cd "$1" && grep -rnE --include='*.[ch]' 'OMPI_(MAJOR|MINOR|RELEASE)_VERSION' ompi opal |
-        grep -v '^ompi/mca/common/irregular/common_irregular_compat\.h:')
+        grep -v '^ompi/mca/common/colltools/common_colltools_compat\.h:')
 }
 
 # look_at_libm TREE: functions whose last bits are not the same everywhere, where ranks decide.
@@ -139,15 +139,15 @@ none "one file knows the release of Open MPI" "$(look_at_release "$root")"
 none "plans and the choice use no pow, exp, log or the like" "$(look_at_libm "$root")"
 
 # The same on trees with one defect each: the looks find it.
-mkdir -p "$work"/opal "$work"/ompi/mca/{common/irregular,coll/mleader,coll/pipering/{plan,mesh,engine,decide,call,alltoall}}
+mkdir -p "$work"/opal "$work"/ompi/mca/{common/colltools,coll/mleader,coll/pipering/{plan,mesh,engine,decide,call,alltoall}}
 tree=$work/ompi/mca
 for file in plan/coll_pipering_plan mesh/coll_pipering_plan_mesh engine/coll_pipering_engine decide/coll_pipering_decide \
     decide/coll_pipering_choice call/coll_pipering alltoall/coll_pipering_alltoall; do
     echo '#include <stddef.h>' >"$tree/coll/pipering/$file.h"
 done
 echo >"$tree/coll/mleader/coll_mleader_plan.h"
-echo >"$tree/common/irregular/common_irregular.h"
-echo '#if 5 <= OMPI_MAJOR_VERSION' >"$tree/common/irregular/common_irregular_compat.h"
+echo >"$tree/common/colltools/common_colltools.h"
+echo '#if 5 <= OMPI_MAJOR_VERSION' >"$tree/common/colltools/common_colltools_compat.h"
 none "(a tree without defects)" \
     "$(look_up "$work"; look_out "$work"; look_round "$work"; look_aside "$work"; look_at_release "$work"
         look_at_libm "$work")"
@@ -173,19 +173,19 @@ defect look_up coll/pipering/call/coll_pipering.h \
 defect look_round coll/pipering/decide/coll_pipering_decide.h '&mca_coll_pipering_component;'
 defect look_round coll/pipering/engine/coll_pipering_engine.h 'mca_coll_pipering.priority'
 defect look_round coll/pipering/decide/coll_pipering_choice.h 'mca_coll_pipering_given.window'
-defect look_aside common/irregular/common_irregular.h '/* coll_mleader */'
-defect look_at_release common/irregular/common_irregular.h '#if 5 <= OMPI_MAJOR_VERSION'
+defect look_aside common/colltools/common_colltools.h '/* coll_mleader */'
+defect look_at_release common/colltools/common_colltools.h '#if 5 <= OMPI_MAJOR_VERSION'
 defect look_at_release coll/pipering/call/coll_pipering.h '#if 0 == OMPI_MINOR_VERSION'
 defect look_at_libm coll/pipering/plan/coll_pipering_plan.h 'x = ceil(log2(n));'
 defect look_at_libm coll/pipering/decide/coll_pipering_choice.h 'x = powf(n, 2);'
 defect look_aside coll/mleader/coll_mleader_plan.h '#include "ompi/mca/coll/pipering/plan/x.h"'
 
 # A circle of three, by a function, a variable and an inline function.
-printf 'int mca_a(void)\n{\n    return mca_b;\n}\n' >"$tree/common/irregular/a.c"
-printf 'int mca_b = 1;\nint mca_d(void)\n{\n    return mca_c();\n}\n' >"$tree/common/irregular/b.c"
-printf 'static inline int mca_c(void)\n{\n    return mca_a();\n}\n' >"$tree/common/irregular/c.h"
+printf 'int mca_a(void)\n{\n    return mca_b;\n}\n' >"$tree/common/colltools/a.c"
+printf 'int mca_b = 1;\nint mca_d(void)\n{\n    return mca_c();\n}\n' >"$tree/common/colltools/b.c"
+printf 'static inline int mca_c(void)\n{\n    return mca_a();\n}\n' >"$tree/common/colltools/c.h"
 some "found: a circle" "$("$here/circles" "$work" ompi)"
-rm "$tree/common/irregular/c.h"
+rm "$tree/common/colltools/c.h"
 none "(without one of its files there is none)" "$("$here/circles" "$work" ompi)"
 
 echo "1..$count"

@@ -115,7 +115,7 @@ static size_t wants(const opal_convertor_t *convertor, size_t bytes)
                                                           : convertor->bytes - convertor->position;
 }
 
-size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
                                  bool on_device)
 {
     bytes = wants(packer, bytes);
@@ -126,7 +126,7 @@ size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t 
     return bytes;
 }
 
-size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
+size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device)
 {
     bytes = wants(unpacker, bytes);
@@ -397,7 +397,7 @@ static void withdraw(ompi_request_t *request)
 
 int ompi_request_free(ompi_request_t **request)
 {
-    if (mca_common_irregular_is_over(*request)) {
+    if (mca_common_colltools_is_over(*request)) {
         posing_learn((*request)->comm, (*request)->clock);
         touch(*request, false);
     } else {
@@ -408,7 +408,7 @@ int ompi_request_free(ompi_request_t **request)
     return OMPI_SUCCESS;
 }
 
-bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
+bool mca_common_colltools_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
                                   unsigned window, bool cancel)
 {
     (void) cancel;
@@ -434,7 +434,7 @@ void opal_progress(void)
 
 void ompi_request_wait_completion(ompi_request_t *request)
 {
-    while (!mca_common_irregular_is_over(request)) {
+    while (!mca_common_colltools_is_over(request)) {
         opal_progress();
     }
 }

@@ -58,21 +58,21 @@ typedef int mca_coll_base_component_t;
 typedef int mca_coll_base_module_allgather_fn_t;
 typedef int mca_coll_base_module_iallgather_fn_t;
 typedef int mca_coll_base_module_allgather_init_fn_t;
-typedef int mca_common_irregular_directory_t;
-typedef int mca_common_irregular_equal_t;
-typedef int mca_common_irregular_module_t;
-typedef int mca_common_irregular_segment_t;
+typedef int mca_common_colltools_directory_t;
+typedef int mca_common_colltools_equal_t;
+typedef int mca_common_colltools_module_t;
+typedef int mca_common_colltools_segment_t;
 
 #define OBJ_CLASS_DECLARATION(name) extern int name##_is_a_class
 
 struct ompi_info_t;
 
-static inline int mca_common_irregular_mpi_error(int rc)
+static inline int mca_common_colltools_mpi_error(int rc)
 {
     return rc;
 }
 
-static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint64_t more)
+static inline void mca_common_colltools_count(opal_atomic_int64_t *counter, uint64_t more)
 {
     (void) counter;
     (void) more;
@@ -138,7 +138,7 @@ static inline bool opal_datatype_is_contiguous_memory_layout(const opal_datatype
     return 0 == ((const ompi_datatype_t *) type)->hole;
 }
 
-static inline size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count,
+static inline size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count,
                                                ptrdiff_t *gap)
 {
     *gap = type->shift;
@@ -183,18 +183,18 @@ void opal_convertor_set_position(opal_convertor_t *convertor, size_t *position);
 extern bool posing_lenient;
 
 /** Packs whole pieces only. */
-size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
                                  bool on_device);
-size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
+size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device);
 
-static inline bool mca_common_irregular_on_device(const void *address)
+static inline bool mca_common_colltools_on_device(const void *address)
 {
     (void) address;
     return false;
 }
 
-static inline int mca_common_irregular_copy(void *to, const void *from, size_t bytes,
+static inline int mca_common_colltools_copy(void *to, const void *from, size_t bytes,
                                             bool on_device)
 {
     (void) on_device;
@@ -278,7 +278,7 @@ int posing_irecv(void *memory, size_t count, ompi_datatype_t *type, int from, in
  */
 extern uint64_t posing_now;
 
-static inline bool mca_common_irregular_is_over(const ompi_request_t *request)
+static inline bool mca_common_colltools_is_over(const ompi_request_t *request)
 {
     return __atomic_load_n(&request->done, __ATOMIC_ACQUIRE) && request->over <= posing_now;
 }
@@ -288,37 +288,37 @@ int ompi_request_free(ompi_request_t **request);
 
 void ompi_request_wait_completion(ompi_request_t *request);
 
-static inline int mca_common_irregular_failure(ompi_communicator_t *comm)
+static inline int mca_common_colltools_failure(ompi_communicator_t *comm)
 {
     (void) comm;
     return OMPI_SUCCESS;
 }
 
-static inline bool mca_common_irregular_is_failure(int error)
+static inline bool mca_common_colltools_is_failure(int error)
 {
     (void) error;
     return false;
 }
 
-typedef struct mca_common_irregular_caller_t {
+typedef struct mca_common_colltools_caller_t {
     const char *owner, *name;
     ompi_communicator_t *comm;
-} mca_common_irregular_caller_t;
+} mca_common_colltools_caller_t;
 
-#define MCA_COMMON_IRREGULAR_ANY_LENGTH SIZE_MAX
+#define MCA_COMMON_COLLTOOLS_ANY_LENGTH SIZE_MAX
 
-static inline int mca_common_irregular_judge(const mca_common_irregular_caller_t *caller,
+static inline int mca_common_colltools_judge(const mca_common_colltools_caller_t *caller,
                                              const ompi_status_public_t *status, size_t expected)
 {
     (void) caller;
     return MPI_SUCCESS != status->MPI_ERROR ? status->MPI_ERROR
-           : MCA_COMMON_IRREGULAR_ANY_LENGTH == expected || expected == status->_ucount
+           : MCA_COMMON_COLLTOOLS_ANY_LENGTH == expected || expected == status->_ucount
                ? OMPI_SUCCESS
                : MPI_ERR_OTHER;
 }
 
 /** With posing_lenient: memory of a message that is sent is copied first. */
-bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
+bool mca_common_colltools_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
                                   unsigned window, bool cancel);
 
 /** Takes what has come, and goes on with what else the rank has begun. */

@@ -25,7 +25,7 @@
 typedef struct actor_t {
     enum { NEW, RUNNING, OVER } state;
     int error;
-    mca_common_irregular_caller_t caller;
+    mca_common_colltools_caller_t caller;
     ranks_data_t data;
     mca_coll_pipering_combine_args_t combine;
     mca_coll_pipering_pipe_t *pipe[RANKS_PIPES];
@@ -485,7 +485,7 @@ const char *ranks_run(const ranks_problem_t *problem, unsigned long fails)
             actor_t *actor = &stage.actor[call * problem->p + r];
 
             memset(actor, 0, sizeof(*actor));
-            actor->caller = (mca_common_irregular_caller_t){"pipering", "posed", &stage.comm[r]};
+            actor->caller = (mca_common_colltools_caller_t){"pipering", "posed", &stage.comm[r]};
             ranks_data_open(&actor->data, problem, &stage.element, r, key);
         }
     }

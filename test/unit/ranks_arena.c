@@ -64,9 +64,9 @@ void mca_coll_pipering_arena_release(const mca_coll_pipering_fifo_t *fifo)
     *lease = NULL;
 }
 
-const mca_common_irregular_segment_t *mca_coll_pipering_arena_segment(void)
+const mca_common_colltools_segment_t *mca_coll_pipering_arena_segment(void)
 {
-    static const mca_common_irregular_segment_t segment = 1;
+    static const mca_common_colltools_segment_t segment = 1;
     return &segment;
 }
 
@@ -82,7 +82,7 @@ void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool
 
 mca_coll_pipering_fifo_t *
 mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
-                               const mca_common_irregular_segment_t *segment, size_t place)
+                               const mca_common_colltools_segment_t *segment, size_t place)
 {
     if (!neighbour->tried && NULL != segment) {
         neighbour->tried = true;

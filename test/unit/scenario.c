@@ -16,10 +16,10 @@
 
 #define BORED 3000 /* turns in which nothing happens */
 
-typedef mca_common_irregular_message_t message_t;
-typedef mca_common_irregular_messages_t messages_t;
-typedef mca_common_irregular_needs_t needs_t;
-typedef mca_common_irregular_schedule_t schedule_t;
+typedef mca_common_colltools_message_t message_t;
+typedef mca_common_colltools_messages_t messages_t;
+typedef mca_common_colltools_needs_t needs_t;
+typedef mca_common_colltools_schedule_t schedule_t;
 typedef scenario_actor_t actor_t;
 typedef scenario_place_t place_t;
 
@@ -274,7 +274,7 @@ static uint32_t some(uint32_t most)
 /* Needs of entries before. */
 static needs_t random_needs(const actor_t *actor)
 {
-    const needs_t all = mca_common_irregular_schedule_so_far(&actor->schedule);
+    const needs_t all = mca_common_colltools_schedule_so_far(&actor->schedule);
 
     return tap_once_in(4) ? all
                           : (needs_t){some(all.receives), some(all.sends), some(all.steps)};
@@ -351,7 +351,7 @@ static void add_step(int rank)
     actor_t *actor = &scenario.actor[rank];
     const int i = (int) actor->schedule.steps;
 
-    mca_common_irregular_schedule_step(&actor->schedule, step, i, i + rank, random_needs(actor));
+    mca_common_colltools_schedule_step(&actor->schedule, step, i, i + rank, random_needs(actor));
 }
 
 static void make_actor(int rank, ompi_communicator_t *comm)
@@ -360,7 +360,7 @@ static void make_actor(int rank, ompi_communicator_t *comm)
 
     memset(actor, 0, sizeof(*actor));
     actor->comm = comm;
-    actor->caller = (mca_common_irregular_caller_t){"pipering", "iallgather", comm};
+    actor->caller = (mca_common_colltools_caller_t){"pipering", "iallgather", comm};
     actor->step_fails = -1;
     actor->schedule = (schedule_t){.caller = &actor->caller,
                                    .tag = SCENARIO_TAG,
@@ -445,7 +445,7 @@ static void begin(actor_t *actor)
             }
         }
     }
-    mca_common_irregular_schedule_begin(&actor->schedule);
+    mca_common_colltools_schedule_begin(&actor->schedule);
 }
 
 static bool turn(int rank)
@@ -457,7 +457,7 @@ static bool turn(int rank)
         return false;
     }
     actor->blocked = false;
-    actor->over = mca_common_irregular_schedule_move(&actor->schedule, &progress);
+    actor->over = mca_common_colltools_schedule_move(&actor->schedule, &progress);
     if (!actor->over && !actor->blocked && could_begin(actor)) {
         scenario_blame(rank, "it stops moving, and could begin something");
     }
@@ -506,7 +506,7 @@ bool scenario_run(void)
     scenario_begin();
     if (scenario.waiting) {
         waits = tap_between(0, scenario.ranks - 1);
-        (void) mca_common_irregular_schedule_wait(&scenario.actor[waits].schedule);
+        (void) mca_common_colltools_schedule_wait(&scenario.actor[waits].schedule);
         scenario.actor[waits].over = true;
     }
     while (0 < left && BORED > bored) {

@@ -25,7 +25,7 @@
 #ifndef PIPERING_TEST_SCENARIO_H
 #define PIPERING_TEST_SCENARIO_H
 
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
+#include "ompi/mca/common/colltools/common_colltools_schedule.h"
 
 #include "posing_pml.h"
 
@@ -40,12 +40,12 @@ typedef enum { RECEIVED, SENT, ANSWER, PLACES } scenario_place_t;
 /** A rank. */
 typedef struct scenario_actor_t {
     ompi_communicator_t *comm;
-    mca_common_irregular_caller_t caller;
-    mca_common_irregular_schedule_t schedule;
-    mca_common_irregular_message_t receives[SCENARIO_ENTRIES], sends[SCENARIO_ENTRIES];
-    mca_common_irregular_message_t answers[SCENARIO_ENTRIES];
+    mca_common_colltools_caller_t caller;
+    mca_common_colltools_schedule_t schedule;
+    mca_common_colltools_message_t receives[SCENARIO_ENTRIES], sends[SCENARIO_ENTRIES];
+    mca_common_colltools_message_t answers[SCENARIO_ENTRIES];
     ompi_request_t *receiving[SCENARIO_ENTRIES], *sending[SCENARIO_ENTRIES];
-    mca_common_irregular_step_t steps[SCENARIO_ENTRIES];
+    mca_common_colltools_step_t steps[SCENARIO_ENTRIES];
     char *data[PLACES][SCENARIO_ENTRIES];   /**< of messages */
     uint64_t key[PLACES][SCENARIO_ENTRIES]; /**< what is in it at the end */
     posing_state_t state[PLACES][SCENARIO_ENTRIES];

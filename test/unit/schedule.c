@@ -10,7 +10,7 @@
 
 /**
  * @file
- * The schedule engine of common/irregular in random scenarios (scenario.h): to their end,
+ * The schedule engine of common/colltools in random scenarios (scenario.h): to their end,
  * several times, with errors, and left in the midst.
  */
 
@@ -21,7 +21,7 @@
 /* All has been done, and every byte has come. */
 static void look_at_end(const scenario_actor_t *actor)
 {
-    const mca_common_irregular_schedule_t *schedule = &actor->schedule;
+    const mca_common_colltools_schedule_t *schedule = &actor->schedule;
     const int rank = actor->comm->rank;
 
     if (OMPI_SUCCESS != schedule->error) {
@@ -63,7 +63,7 @@ static bool try_scenario(void)
         }
         for (int r = 0; r < scenario.ranks && '\0' == scenario.fault[0]; r++) {
             look_at_end(&scenario.actor[r]);
-            if (mca_common_irregular_schedule_fini(&scenario.actor[r].schedule)) {
+            if (mca_common_colltools_schedule_fini(&scenario.actor[r].schedule)) {
                 scenario_blame(r, "something is pending after the end");
             }
         }
@@ -98,7 +98,7 @@ static int put_fault(int kind)
 {
     const int rank = tap_between(0, scenario.ranks - 1);
     scenario_actor_t *actor = &scenario.actor[rank];
-    const mca_common_irregular_schedule_t *schedule = &actor->schedule;
+    const mca_common_colltools_schedule_t *schedule = &actor->schedule;
     const uint32_t posts = schedule->receives.count + schedule->sends.count;
 
     if (STEP_FAILS == kind ? 0 == schedule->steps
@@ -156,12 +156,12 @@ static void let_go(void)
 {
     for (int r = 0; r < scenario.ranks; r++) {
         const bool touches = posing_touches(&scenario.comm[r]);
-        const bool pending = mca_common_irregular_schedule_fini(&scenario.actor[r].schedule);
+        const bool pending = mca_common_colltools_schedule_fini(&scenario.actor[r].schedule);
         if (pending != touches) {
             scenario_blame(r, pending ? "nothing is pending, but it says so"
                                       : "something is pending, but it does not say so");
         }
-        if (mca_common_irregular_schedule_fini(&scenario.actor[r].schedule)) {
+        if (mca_common_colltools_schedule_fini(&scenario.actor[r].schedule)) {
             scenario_blame(r, "what is pending is so twice");
         }
         scenario.actor[r].over = true;
@@ -180,7 +180,7 @@ static void let_go(void)
 static void look_at_errors(const scenario_actor_t *actor, int kind, bool all_ended)
 {
     const int rank = actor->comm->rank, error = error_of(actor, kind);
-    const mca_common_irregular_schedule_t *schedule = &actor->schedule;
+    const mca_common_colltools_schedule_t *schedule = &actor->schedule;
 
     if (!actor->over && (SPOILED == kind || STEP_FAILS == kind || !schedule->goes_on)) {
         scenario_blame(rank, "it does not end");

@@ -54,14 +54,14 @@ int ompi_coll_base_nbc_reserve_tags(ompi_communicator_t *comm, int count)
     return 17;
 }
 
-uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equal, int i)
+uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equal, int i)
 {
     (void) equal;
     (void) i;
     return running->variables;
 }
 
-void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal, const char *owner,
+void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal, const char *owner,
                                        const char *comm_name, const uint32_t *hashes, int count)
 {
     (void) equal;

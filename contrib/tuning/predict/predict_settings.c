@@ -89,7 +89,7 @@ static bool to_whole(const char *value, double *number)
 }
 
 /* A value of a choice by its name or number; -1: it has none such. */
-static int to_choice(const mca_common_irregular_value_t *values, const char *value)
+static int to_choice(const mca_common_colltools_value_t *values, const char *value)
 {
     char *end;
     const long number = strtol(value, &end, 10);
@@ -103,7 +103,7 @@ static int to_choice(const mca_common_irregular_value_t *values, const char *val
     return -1;
 }
 
-static bool refuse_choice(const mca_common_irregular_value_t *values, const char *where,
+static bool refuse_choice(const mca_common_colltools_value_t *values, const char *where,
                           const char *name, const char *value)
 {
     char legal[256] = "";
@@ -116,12 +116,12 @@ static bool refuse_choice(const mca_common_irregular_value_t *values, const char
 }
 
 /* Sets a variable that plans depend on: a choice, or a number without a sign. */
-static bool set(const mca_common_irregular_variable_t *row, const char *where, const char *name,
+static bool set(const mca_common_colltools_variable_t *row, const char *where, const char *name,
                 const char *value)
 {
     double number;
 
-    if (MCA_COMMON_IRREGULAR_CHOICE == row->kind) {
+    if (MCA_COMMON_COLLTOOLS_CHOICE == row->kind) {
         const int choice = to_choice(row->values, value);
         *(int *) row->storage = 0 > choice ? *(int *) row->storage : choice;
         return 0 <= choice || refuse_choice(row->values, where, name, value);
@@ -134,7 +134,7 @@ static bool set(const mca_common_irregular_variable_t *row, const char *where, c
     return true;
 }
 
-static const mca_common_irregular_variable_t *find(const char *name)
+static const mca_common_colltools_variable_t *find(const char *name)
 {
     for (int i = 0; i < MCA_COLL_PIPERING_PARAMS; ++i) {
         if (0 == strcmp(mca_coll_pipering_variables[i].name, name)) {
@@ -209,7 +209,7 @@ bool predict_set_variable(predict_t *predict, const char *where, const char *nam
 
     if (0 == strncmp(name, PREFIX, length)) {
         const char *rest = name + length;
-        const mca_common_irregular_variable_t *row = find(rest);
+        const mca_common_colltools_variable_t *row = find(rest);
         const int collective = algorithm_of(rest);
         if (NULL != row) {
             return set(row, where, name, value);

@@ -129,7 +129,7 @@ build_fold() {
 # build_plans PROGRAM SOURCE...: builds it with the component's plans, without MPI.
 build_plans() {
     local built=$1 plans=$BENCH_ROOT/ompi/mca/coll/pipering/plan
-    local exchange=$BENCH_ROOT/ompi/mca/common/irregular/common_irregular_exchange
+    local exchange=$BENCH_ROOT/ompi/mca/common/colltools/common_colltools_exchange
     shift
     if outdated "$built" "$BENCH_SRC"/*/*.h "$@" "$plans"/coll_pipering_plan* "$exchange".[ch]; then
         "${CC:-cc}" "${CHECKED[@]}" -I"$plans" -I"$BENCH_ROOT" -o "$built" "$@" \

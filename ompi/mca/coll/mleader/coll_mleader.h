@@ -53,9 +53,9 @@
 #include "ompi/datatype/ompi_datatype.h"
 #include "ompi/mca/coll/base/coll_base_functions.h"
 #include "ompi/mca/coll/coll.h"
-#include "ompi/mca/common/irregular/common_irregular_chooser.h"
-#include "ompi/mca/common/irregular/common_irregular_exchange.h"
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
+#include "ompi/mca/common/colltools/common_colltools_chooser.h"
+#include "ompi/mca/common/colltools/common_colltools_exchange.h"
+#include "ompi/mca/common/colltools/common_colltools_schedule.h"
 #include "opal/datatype/opal_convertor.h"
 
 BEGIN_C_DECLS
@@ -85,7 +85,7 @@ typedef enum {
 typedef struct mca_coll_mleader_params_t {
     int algorithm;      /**< mca_coll_mleader_algorithm_t */
     int aggregation;    /**< mca_coll_mleader_inside_t */
-    int exchange;       /**< mca_common_irregular_algorithm_t, -1: auto */
+    int exchange;       /**< mca_common_colltools_algorithm_t, -1: auto */
     int lanes;          /**< 0: all leaders exchange with all, 1: in lanes, -1: auto */
 } mca_coll_mleader_params_t;
 
@@ -120,8 +120,8 @@ typedef struct mca_coll_mleader_counters_t {
 } mca_coll_mleader_counters_t;
 
 /** Registers all variables and performance variables. */
-struct mca_common_irregular_vars_t;
-void mca_coll_mleader_params_register(struct mca_common_irregular_vars_t *all);
+struct mca_common_colltools_vars_t;
+void mca_coll_mleader_params_register(struct mca_common_colltools_vars_t *all);
 
 /** The values of the variables now; each is in its legal range. */
 mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
@@ -161,7 +161,7 @@ typedef struct mca_coll_mleader_grouping_t {
 /** The algorithms of the phases of a call. */
 typedef struct mca_coll_mleader_variant_t {
     mca_coll_mleader_inside_t aggregation;
-    mca_common_irregular_algorithm_t exchange;
+    mca_common_colltools_algorithm_t exchange;
     bool lanes; /**< leaders exchange in lanes, else all with all */
 } mca_coll_mleader_variant_t;
 
@@ -178,7 +178,7 @@ static inline bool mca_coll_mleader_is_shared(const mca_coll_mleader_variant_t *
 typedef struct mca_coll_mleader_listing_t {
     size_t length; /**< of the slice; 0: nothing is listed */
     const char *area;
-    mca_common_irregular_needs_t entries; /**< number in each list */
+    mca_common_colltools_needs_t entries; /**< number in each list */
     uint64_t messages[2], bytes[2];       /**< sent [0]: to other nodes, [1]: within the node */
 } mca_coll_mleader_listing_t;
 
@@ -189,7 +189,7 @@ typedef struct mca_coll_mleader_room_t {
     const mca_coll_mleader_grouping_t *grouping; /**< parameters: of the last call ... */
     mca_coll_mleader_variant_t variant;          /**< ... that used the room */
     size_t slice_size, message_size;
-    mca_common_irregular_needs_t most;     /**< entries that fit into each list */
+    mca_common_colltools_needs_t most;     /**< entries that fit into each list */
     mca_coll_mleader_listing_t listing[2]; /**< by the half of the segment (coll_mleader_turns.h) */
 } mca_coll_mleader_room_t;
 
@@ -202,7 +202,7 @@ typedef struct mca_coll_mleader_room_t {
  */
 typedef struct mca_coll_mleader_shared_t {
     bool there;                           /**< all nodes have their segments */
-    mca_common_irregular_segment_t segment;
+    mca_common_colltools_segment_t segment;
     size_t held;                          /**< this rank's share of the segment's bytes */
     mca_coll_mleader_counter_t *written;  /**< by topology->index: set by this rank of the node */
     mca_coll_mleader_counter_t *progress; /**< [topology->lanes] set by the leader in the lane */
@@ -309,7 +309,7 @@ typedef struct mca_coll_mleader_module_t {
     mca_coll_base_module_t *previous_iallgather_module;
     mca_coll_base_module_allgather_init_fn_t previous_allgather_init;
     mca_coll_base_module_t *previous_allgather_init_module;
-    mca_common_irregular_module_t *chooser; /**< the module below, if it chooses; else NULL */
+    mca_common_colltools_module_t *chooser; /**< the module below, if it chooses; else NULL */
     mca_coll_mleader_topology_t *topology; /**< NULL: not made yet, or leaders serve no call */
     mca_coll_mleader_reason_t reason; /**< why leaders serve no call on this communicator; TAKEN:
                                            they serve calls, or there is no topology yet */
@@ -329,10 +329,10 @@ typedef struct mca_coll_mleader_t {
     int verbose;
     int output; /**< stream of the verbose lines */
     mca_coll_mleader_module_t spare; /**< of communicators without memory for a module */
-    mca_common_irregular_directory_t directory; /**< of segments */
+    mca_common_colltools_directory_t directory; /**< of segments */
     opal_mutex_t lock;                          /**< protects the directory */
     mca_coll_mleader_counters_t counters;
-    mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
+    mca_common_colltools_equal_t equal; /**< variables that must be equal on all ranks */
 } mca_coll_mleader_t;
 
 extern mca_coll_mleader_t mca_coll_mleader;
@@ -355,7 +355,7 @@ int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_da
 
 /* ---- a call (coll_mleader_call.c) ---- */
 
-/** Most messages of a round of the leaders' ring; at least MCA_COMMON_IRREGULAR_PIECES. */
+/** Most messages of a round of the leaders' ring; at least MCA_COMMON_COLLTOOLS_PIECES. */
 #define MCA_COLL_MLEADER_MESSAGES 8
 
 /** The state of a call. */
@@ -370,13 +370,13 @@ typedef struct mca_coll_mleader_delivery_t {
     mca_coll_mleader_counter_t *counter; /**< the step sets it, or waits for it; NULL: none */
     int rounds;                          /**< value of the counter: rounds that are over */
     const char *area;
-    mca_common_irregular_range_t piece[MCA_COMMON_IRREGULAR_PIECES]; /**< positions */
+    mca_common_colltools_range_t piece[MCA_COMMON_COLLTOOLS_PIECES]; /**< positions */
 } mca_coll_mleader_delivery_t;
 
 /** A call of MPI_Allgather, and the slice of it that is being moved. */
 typedef struct mca_coll_mleader_call_t {
     ompi_communicator_t *comm;
-    mca_common_irregular_caller_t caller; /**< for error messages */
+    mca_common_colltools_caller_t caller; /**< for error messages */
     mca_coll_mleader_topology_t *topology;
     mca_coll_mleader_shared_t *memory;
     const mca_coll_mleader_grouping_t *grouping; /**< of the topology */
@@ -411,7 +411,7 @@ typedef struct mca_coll_mleader_call_t {
     char *area;            /**< where this rank sends from, and receives */
     char *shared;          /**< area in the segment that this rank's group uses, or NULL */
     int gathered;          /**< leader: ranks of its group found to have written, in order */
-    mca_common_irregular_schedule_t schedule; /**< of the slice */
+    mca_common_colltools_schedule_t schedule; /**< of the slice */
     mca_coll_mleader_delivery_t *delivery;    /**< of the steps of the schedule, in `room` */
     mca_coll_mleader_room_t *room;            /**< borrowed */
 } mca_coll_mleader_call_t;
@@ -501,7 +501,7 @@ int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call);
 void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call);
 
 /** The most entries that any slice of the call has in each list of its schedule. */
-mca_common_irregular_needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call);
+mca_common_colltools_needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call);
 
 /** Adds the entries of the slice to call->schedule; counts messages and bytes sent. */
 void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listing_t *listing);

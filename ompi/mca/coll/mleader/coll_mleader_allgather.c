@@ -38,7 +38,7 @@ static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_
 {
     mca_coll_mleader_t *component = &mca_coll_mleader;
 
-    mca_common_irregular_count(&component->counters.fallback[reason], 1);
+    mca_common_colltools_count(&component->counters.fallback[reason], 1);
     if (mca_coll_mleader_is_verbose(call->comm)) {
         opal_output(component->output,
                     "coll/mleader: %s on %s: %zu bytes a rank, left to the module below: %s",
@@ -89,9 +89,9 @@ static int judge_time(const mca_coll_mleader_params_t *params, const mca_coll_ml
                       const mca_coll_mleader_module_t *module, bool waits,
                       mca_coll_mleader_reason_t *reason)
 {
-    mca_common_irregular_module_t *chooser = module->chooser;
-    mca_common_irregular_question_t question = {.count = call->rcount, .waits = waits};
-    mca_common_irregular_answer_t answer;
+    mca_common_colltools_module_t *chooser = module->chooser;
+    mca_common_colltools_question_t question = {.count = call->rcount, .waits = waits};
+    mca_common_colltools_answer_t answer;
 
     if (MCA_COLL_MLEADER_TAKEN != *reason || NULL == chooser
         || MCA_COLL_MLEADER_AUTO != params->algorithm) {
@@ -99,7 +99,7 @@ static int judge_time(const mca_coll_mleader_params_t *params, const mca_coll_ml
     }
     ompi_datatype_type_size(call->rtype, &question.size);
     const int rc = chooser->choose(chooser, &question, &answer);
-    if (MCA_COMMON_IRREGULAR_OTHERS == answer) {
+    if (MCA_COMMON_COLLTOOLS_OTHERS == answer) {
         *reason = MCA_COLL_MLEADER_FALLBACK_MODEL;
     }
     return rc;
@@ -167,9 +167,9 @@ static bool is_on_device(const mca_coll_mleader_call_t *call)
     ptrdiff_t true_lb, extent;
 
     ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
-    return mca_common_irregular_on_device(call->rbuf + call->true_lb)
+    return mca_common_colltools_on_device(call->rbuf + call->true_lb)
            || (!call->in_place
-               && mca_common_irregular_on_device((const char *) call->sbuf + true_lb));
+               && mca_common_colltools_on_device((const char *) call->sbuf + true_lb));
 }
 
 /* Fills in the fields of a call that describe its buffers. */
@@ -243,7 +243,7 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
         }
     }
     if (OMPI_SUCCESS != rc) {
-        return mca_common_irregular_mpi_error(rc);
+        return mca_common_colltools_mpi_error(rc);
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
         return decline(call, reason);
@@ -269,7 +269,7 @@ allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rb
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->previous_allgather,
+    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, allgather, module->previous_allgather,
                                module->previous_allgather_module,
                                (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
     return rc;
@@ -277,7 +277,7 @@ allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rb
 
 /*
  * On a communicator on which leaders serve no call, a call goes to the module below after a few
- * instructions, without MCA_COMMON_IRREGULAR_BELOW, which only the first calls need.
+ * instructions, without MCA_COMMON_COLLTOOLS_BELOW, which only the first calls need.
  */
 int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
@@ -288,7 +288,7 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
     if (MCA_COLL_MLEADER_TAKEN == module->reason || !mca_coll_mleader_is_left_alone()) {
         return allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, base);
     }
-    mca_common_irregular_count(&mca_coll_mleader.counters.fallback[module->reason], 1);
+    mca_common_colltools_count(&mca_coll_mleader.counters.fallback[module->reason], 1);
     return module->previous_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
                                       module->previous_allgather_module);
 }
@@ -313,13 +313,13 @@ static int iserve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modu
     }
     const int rc = judge_time(&params, call, module, false, &reason);
     if (OMPI_SUCCESS != rc) {
-        return mca_common_irregular_mpi_error(rc);
+        return mca_common_colltools_mpi_error(rc);
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
         return decline(call, reason);
     }
     prepare(call, &params, topology);
-    return mca_common_irregular_mpi_error(mca_coll_mleader_request_start(call, request));
+    return mca_common_colltools_mpi_error(mca_coll_mleader_request_start(call, request));
 }
 
 int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
@@ -357,7 +357,7 @@ static int serve_persistent(mca_coll_mleader_call_t *call, mca_coll_mleader_modu
         reason = module->reason;
     }
     if (OMPI_SUCCESS != rc) {
-        return mca_common_irregular_mpi_error(rc);
+        return mca_common_colltools_mpi_error(rc);
     }
     if (MCA_COLL_MLEADER_TAKEN != reason) {
         return decline(call, reason);
@@ -365,7 +365,7 @@ static int serve_persistent(mca_coll_mleader_call_t *call, mca_coll_mleader_modu
     call->topology = module->topology;
     call->topology->kept = true;
     describe(call);
-    return mca_common_irregular_mpi_error(
+    return mca_common_colltools_mpi_error(
         mca_coll_mleader_request_make(call, &params, module, request));
 }
 

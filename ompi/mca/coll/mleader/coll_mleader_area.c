@@ -46,7 +46,7 @@ static int pack_all(const mca_coll_mleader_call_t *call, char *to, bool on_devic
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &call->stype->super,
                                              call->scount, call->sbuf, 0, &packer);
     for (size_t packed = 1; 0 < packed && done < call->bytes; done += packed) {
-        packed = mca_common_irregular_pack(&packer, to + done, call->bytes - done, on_device);
+        packed = mca_common_colltools_pack(&packer, to + done, call->bytes - done, on_device);
     }
     OBJ_DESTRUCT(&packer);
     return call->bytes == done ? OMPI_SUCCESS : OMPI_ERROR;
@@ -63,7 +63,7 @@ static void prepare_unpacker(const mca_coll_mleader_call_t *call, int rank,
 
 static int unpack(opal_convertor_t *unpacker, const char *from, size_t length)
 {
-    return length == mca_common_irregular_unpack(unpacker, from, length, false) ? OMPI_SUCCESS
+    return length == mca_common_colltools_unpack(unpacker, from, length, false) ? OMPI_SUCCESS
                                                                                 : OMPI_ERROR;
 }
 
@@ -140,7 +140,7 @@ static int put_in_place(const mca_coll_mleader_call_t *call)
     }
     ptrdiff_t true_lb, extent;
     ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
-    return mca_common_irregular_copy(place, (const char *) call->sbuf + true_lb, call->bytes,
+    return mca_common_colltools_copy(place, (const char *) call->sbuf + true_lb, call->bytes,
                                      call->on_device);
 }
 
@@ -161,7 +161,7 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
         return pack_all(call, to, false);
     }
     ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
-    return mca_common_irregular_copy(to, (const char *) call->sbuf + true_lb + call->offset,
+    return mca_common_colltools_copy(to, (const char *) call->sbuf + true_lb + call->offset,
                                      call->length, call->on_device);
 }
 
@@ -189,7 +189,7 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
         return OMPI_SUCCESS;
     }
     if (area == call->shared) {
-        mca_common_irregular_count(&mca_coll_mleader.counters.bytes_copied,
+        mca_common_colltools_count(&mca_coll_mleader.counters.bytes_copied,
                                    (size_t) (to - from) * call->length);
     }
     for (int x = from, run; x < to && OMPI_SUCCESS == rc; x += run) {
@@ -204,7 +204,7 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
             continue;
         }
         run = count_run(call, x, to);
-        rc = mca_common_irregular_copy(call->rbuf + rank * call->stride + call->true_lb
+        rc = mca_common_colltools_copy(call->rbuf + rank * call->stride + call->true_lb
                                            + call->offset,
                                        place, (size_t) run * call->length, call->on_device);
     }

@@ -115,7 +115,7 @@ static void begin_slice(mca_coll_mleader_call_t *call)
     call->length = left < call->slice_size ? left : call->slice_size;
     find_areas(call);
     mca_coll_mleader_room_list(call);
-    mca_common_irregular_schedule_begin(&call->schedule);
+    mca_common_colltools_schedule_begin(&call->schedule);
 }
 
 /* Ends a call; after an error, too, with all of its slices, as on the other ranks. */
@@ -153,7 +153,7 @@ static void go_on(mca_coll_mleader_call_t *call)
     const int rc = call->schedule.error;
 
     if (OPAL_UNLIKELY(OMPI_SUCCESS != rc)) {
-        call->pending |= mca_common_irregular_schedule_fini(&call->schedule);
+        call->pending |= mca_common_colltools_schedule_fini(&call->schedule);
     }
     ++call->slice;
     call->offset += call->slice_size;
@@ -170,7 +170,7 @@ static void count(const mca_coll_mleader_variant_t *variant)
 {
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
 
-    mca_common_irregular_count(mca_coll_mleader_is_shared(variant) ? &counters->calls_shared
+    mca_common_colltools_count(mca_coll_mleader_is_shared(variant) ? &counters->calls_shared
                                                                    : &counters->calls_messages,
                                1);
 }
@@ -200,7 +200,7 @@ bool mca_coll_mleader_call_move(mca_coll_mleader_call_t *call, int *progress)
         enter(call);
     }
     while (MCA_COLL_MLEADER_MOVING == call->state) {
-        if (!mca_common_irregular_schedule_move(&call->schedule, progress)) {
+        if (!mca_common_colltools_schedule_move(&call->schedule, progress)) {
             return false;
         }
         go_on(call);
@@ -216,9 +216,9 @@ int mca_coll_mleader_call_run(mca_coll_mleader_call_t *call)
     }
     enter(call);
     while (MCA_COLL_MLEADER_MOVING == call->state) {
-        (void) mca_common_irregular_schedule_wait(&call->schedule);
+        (void) mca_common_colltools_schedule_wait(&call->schedule);
         go_on(call);
     }
     mca_coll_mleader_call_fini(call);
-    return mca_common_irregular_mpi_error(call->error);
+    return mca_common_colltools_mpi_error(call->error);
 }

@@ -14,7 +14,7 @@
 
 #include "coll_mleader.h"
 
-#include "ompi/mca/common/irregular/common_irregular_task.h"
+#include "ompi/mca/common/colltools/common_colltools_task.h"
 #include "opal/util/output.h"
 
 const char *mca_coll_mleader_component_version_string
@@ -27,9 +27,9 @@ static int mleader_init_query(bool enable_progress_threads, bool enable_mpi_thre
 
 const mca_coll_base_component_t mca_coll_mleader_component = {
     .collm_version = {
-        MCA_COMMON_IRREGULAR_COLL_VERSION,
+        MCA_COMMON_COLLTOOLS_COLL_VERSION,
         .mca_component_name = "mleader",
-        MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
+        MCA_COMMON_COLLTOOLS_COMPONENT_VERSION,
         .mca_open_component = mleader_open,
         .mca_close_component = mleader_close,
         .mca_register_component_params = mleader_register,
@@ -45,13 +45,13 @@ static bool opened;
 
 static int mleader_register(void)
 {
-    mca_common_irregular_find_help(&mca_coll_mleader_component);
+    mca_common_colltools_find_help(&mca_coll_mleader_component);
     mca_coll_mleader.equal.count = 0;
-    mca_common_irregular_vars_t all = {.component = &mca_coll_mleader_component.collm_version,
+    mca_common_colltools_vars_t all = {.component = &mca_coll_mleader_component.collm_version,
                                        .equal = &mca_coll_mleader.equal,
                                        .owner = "mleader"};
     mca_coll_mleader_params_register(&all);
-    mca_common_irregular_complain(&all);
+    mca_common_colltools_complain(&all);
     return OMPI_SUCCESS;
 }
 
@@ -59,13 +59,13 @@ static int mleader_open(void)
 {
     mca_coll_mleader_t *component = &mca_coll_mleader;
 
-    if (!mca_common_irregular_is_release_of_build("mleader")) {
+    if (!mca_common_colltools_is_release_of_build("mleader")) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     OBJ_CONSTRUCT(&component->spare, mca_coll_mleader_module_t);
     component->spare.out_of_memory = true;
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
-    mca_common_irregular_tasks_open();
+    mca_common_colltools_tasks_open();
     component->output = opal_output_open(NULL);
     opened = true;
     return OMPI_SUCCESS;
@@ -80,10 +80,10 @@ static int mleader_close(void)
         return OMPI_SUCCESS;
     }
     opened = false;
-    mca_common_irregular_tasks_close();
+    mca_common_colltools_tasks_close();
     OBJ_DESTRUCT(&component->spare);
     OBJ_DESTRUCT(&component->lock);
-    mca_common_irregular_directory_remove(&component->directory);
+    mca_common_colltools_directory_remove(&component->directory);
     opal_output_close(component->output);
     return OMPI_SUCCESS;
 }

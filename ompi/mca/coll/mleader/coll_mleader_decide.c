@@ -119,9 +119,9 @@ static void choose(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_
     const bool large = call->bytes * (size_t) call->topology->ranks >= RING_FROM;
     mca_coll_mleader_variant_t variant
         = {.aggregation = (mca_coll_mleader_inside_t) params->aggregation,
-           .exchange = 0 <= params->exchange ? (mca_common_irregular_algorithm_t) params->exchange
-                       : large               ? MCA_COMMON_IRREGULAR_RING
-                                             : MCA_COMMON_IRREGULAR_DOUBLING};
+           .exchange = 0 <= params->exchange ? (mca_common_colltools_algorithm_t) params->exchange
+                       : large               ? MCA_COMMON_COLLTOOLS_RING
+                                             : MCA_COMMON_COLLTOOLS_DOUBLING};
 
     if (!shared && MCA_COLL_MLEADER_SHM == variant.aggregation) {
         variant.aggregation = MCA_COLL_MLEADER_GROUP_DOUBLING;
@@ -164,7 +164,7 @@ static size_t find_slice(const mca_coll_mleader_call_t *call, size_t half_size)
     const size_t ranks = (size_t) call->topology->ranks;
     size_t bytes = call->bytes;
 
-    if (MCA_COMMON_IRREGULAR_RING == variant->exchange) {
+    if (MCA_COMMON_COLLTOOLS_RING == variant->exchange) {
         bytes = least(bytes, ring_slice(call->grouping));
     }
     if (uses_segment(variant)) {
@@ -184,7 +184,7 @@ void mca_coll_mleader_decide(mca_coll_mleader_call_t *call,
         call->slice_size = find_slice(call, half_size);
     }
     const size_t least_message = least_in_message(call->grouping) * call->slice_size;
-    call->message_size = MCA_COMMON_IRREGULAR_RING != call->variant.exchange ? SIZE_MAX
+    call->message_size = MCA_COMMON_COLLTOOLS_RING != call->variant.exchange ? SIZE_MAX
                          : RING_MESSAGE < least_message                  ? least_message
                                                                          : RING_MESSAGE;
 }
@@ -204,9 +204,9 @@ void mca_coll_mleader_report(const mca_coll_mleader_call_t *call)
            [MCA_COLL_MLEADER_GATHER] = "gather",
            [MCA_COLL_MLEADER_GROUP_DOUBLING] = "recursive doubling",
            [MCA_COLL_MLEADER_GROUP_RING] = "ring"};
-    static const char *const exchange[] = {[MCA_COMMON_IRREGULAR_DOUBLING] = "recursive doubling",
-                                           [MCA_COMMON_IRREGULAR_BRUCK] = "Bruck",
-                                           [MCA_COMMON_IRREGULAR_RING] = "ring"};
+    static const char *const exchange[] = {[MCA_COMMON_COLLTOOLS_DOUBLING] = "recursive doubling",
+                                           [MCA_COMMON_COLLTOOLS_BRUCK] = "Bruck",
+                                           [MCA_COMMON_COLLTOOLS_RING] = "ring"};
     const mca_coll_mleader_grouping_t *grouping = call->grouping;
 
     if (mca_coll_mleader_is_verbose(call->comm)) {

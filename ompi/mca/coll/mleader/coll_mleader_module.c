@@ -60,7 +60,7 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
         drop_previous(module);
         return OMPI_ERR_NOT_FOUND;
     }
-    module->chooser = mca_common_irregular_chooser(module->previous_allgather_module);
+    module->chooser = mca_common_colltools_chooser(module->previous_allgather_module);
     return OMPI_SUCCESS;
 }
 

@@ -30,12 +30,12 @@ static struct {
     char *groups, *backing_directory;
 } vars;
 
-static const mca_common_irregular_value_t algorithms[] = {{MCA_COLL_MLEADER_AUTO, "auto"},
+static const mca_common_colltools_value_t algorithms[] = {{MCA_COLL_MLEADER_AUTO, "auto"},
                                                           {MCA_COLL_MLEADER_LEADERS, "leaders"},
                                                           {MCA_COLL_MLEADER_OFF, "off"},
                                                           {0, NULL}};
 
-static const mca_common_irregular_value_t aggregations[]
+static const mca_common_colltools_value_t aggregations[]
     = {{CHOSEN, "auto"},
        {MCA_COLL_MLEADER_SHM, "shm"},
        {MCA_COLL_MLEADER_GATHER, "gather"},
@@ -43,57 +43,57 @@ static const mca_common_irregular_value_t aggregations[]
        {MCA_COLL_MLEADER_GROUP_RING, "ring"},
        {0, NULL}};
 
-static const mca_common_irregular_value_t exchanges[]
+static const mca_common_colltools_value_t exchanges[]
     = {{CHOSEN, "auto"},
-       {MCA_COMMON_IRREGULAR_DOUBLING, "recursive_doubling"},
-       {MCA_COMMON_IRREGULAR_BRUCK, "bruck"},
-       {MCA_COMMON_IRREGULAR_RING, "ring"},
+       {MCA_COMMON_COLLTOOLS_DOUBLING, "recursive_doubling"},
+       {MCA_COMMON_COLLTOOLS_BRUCK, "bruck"},
+       {MCA_COMMON_COLLTOOLS_RING, "ring"},
        {0, NULL}};
 
-static const mca_common_irregular_value_t scopes[] = {{CHOSEN, "auto"},
+static const mca_common_colltools_value_t scopes[] = {{CHOSEN, "auto"},
                                                       {0, "all"},
                                                       {1, "lanes"},
                                                       {0, NULL}};
 
-static const mca_common_irregular_variable_t variables[] = {
-    {.name = "priority", .kind = MCA_COMMON_IRREGULAR_INT, .storage = &mca_coll_mleader.priority,
-     .preset = 47, .most = 100, .level = MCA_COMMON_IRREGULAR_LEVEL_USE, .once = true,
+static const mca_common_colltools_variable_t variables[] = {
+    {.name = "priority", .kind = MCA_COMMON_COLLTOOLS_INT, .storage = &mca_coll_mleader.priority,
+     .preset = 47, .most = 100, .level = MCA_COMMON_COLLTOOLS_LEVEL_USE, .once = true,
      .local = true, .zero = "the component is not used",
      .help = "Priority of the component, above pipering (45), han (35) and tuned (30) by default"},
-    {.name = "verbose", .kind = MCA_COMMON_IRREGULAR_INT, .storage = &mca_coll_mleader.verbose,
-     .most = 100, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .local = true, .zero = "silent",
+    {.name = "verbose", .kind = MCA_COMMON_COLLTOOLS_INT, .storage = &mca_coll_mleader.verbose,
+     .most = 100, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .local = true, .zero = "silent",
      .help = "1: a line about each call of rank 0; 2 and more: of every rank"},
-    {.name = "allgather_algorithm", .kind = MCA_COMMON_IRREGULAR_CHOICE,
+    {.name = "allgather_algorithm", .kind = MCA_COMMON_COLLTOOLS_CHOICE,
      .storage = &vars.algorithm, .values = algorithms, .preset = MCA_COLL_MLEADER_AUTO,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_FORCE,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_FORCE,
      .help = "Algorithm of MPI_Allgather: auto (leaders where they pay, else the module below), "
              "leaders (whatever the size), off (always the module below)"},
-    {.name = "aggregation", .kind = MCA_COMMON_IRREGULAR_CHOICE, .storage = &vars.aggregation,
-     .values = aggregations, .preset = CHOSEN, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+    {.name = "aggregation", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.aggregation,
+     .values = aggregations, .preset = CHOSEN, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .help = "How contributions come to the leader of a group, and the result to its ranks: shm "
              "(through shared memory), gather, recursive_doubling or ring (messages), auto (shm "
              "where there is a segment)"},
-    {.name = "exchange", .kind = MCA_COMMON_IRREGULAR_CHOICE, .storage = &vars.exchange,
-     .values = exchanges, .preset = CHOSEN, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+    {.name = "exchange", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.exchange,
+     .values = exchanges, .preset = CHOSEN, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .help = "How leaders exchange: recursive_doubling (bruck where they are no power of two), "
              "bruck, ring, auto (ring for results of 256 KiB and more)"},
-    {.name = "scope", .kind = MCA_COMMON_IRREGULAR_CHOICE, .storage = &vars.lanes,
-     .values = scopes, .preset = CHOSEN, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+    {.name = "scope", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.lanes,
+     .values = scopes, .preset = CHOSEN, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .help = "Which leaders exchange: all (all with all, as in the paper), lanes (the first ones "
              "of all nodes, the second ones ..., so that every byte enters a node once), auto "
              "(lanes where shared memory is in use)"},
-    {.name = "segment_size", .kind = MCA_COMMON_IRREGULAR_SIZE, .unit = "bytes",
+    {.name = "segment_size", .kind = MCA_COMMON_COLLTOOLS_SIZE, .unit = "bytes",
      .storage = &vars.segment_size, .preset = 2 * MEBI, .most = GIBI,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .zero = "none is made",
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .zero = "none is made",
      .help = "Shared memory for a communicator on each node, rounded down to a multiple of 256; "
              "larger results are moved in slices; read when a communicator is first used"},
-    {.name = "groups", .kind = MCA_COMMON_IRREGULAR_STRING, .storage = &vars.groups,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE,
+    {.name = "groups", .kind = MCA_COMMON_COLLTOOLS_STRING, .storage = &vars.groups,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
      .help = "Groups of ranks with a leader each: socket, numa or l3 (ranks that share one), a "
              "number of groups on each node, lists of ranks (0-3,4-7), auto (one leader a node, or "
              "one a socket for calls where several pay); read when a communicator is first used"},
-    {.name = "backing_directory", .kind = MCA_COMMON_IRREGULAR_STRING,
-     .storage = &vars.backing_directory, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true,
+    {.name = "backing_directory", .kind = MCA_COMMON_COLLTOOLS_STRING,
+     .storage = &vars.backing_directory, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true,
      .local = true,
      .help = "Directory for shared memory; its files have no name any more once all sides have "
              "them"},
@@ -101,7 +101,7 @@ static const mca_common_irregular_variable_t variables[] = {
 
 /* ---- variables that are gone ---- */
 
-static mca_common_irregular_gone_t gone[] = {
+static mca_common_colltools_gone_t gone[] = {
     {"distribution", "coll_mleader_aggregation", NULL},
     {"large", "coll_mleader_allgather_algorithm", NULL},
     {"message_cost", "coll_mleader_groups", NULL},
@@ -135,38 +135,38 @@ const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
     return reason_texts[reason];
 }
 
-static void register_counters(mca_common_irregular_vars_t *all)
+static void register_counters(mca_common_colltools_vars_t *all)
 {
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
     char name[64], help[128];
 
-    mca_common_irregular_counter(all, "calls_shared", "Calls served through shared memory",
+    mca_common_colltools_counter(all, "calls_shared", "Calls served through shared memory",
                                  &counters->calls_shared);
-    mca_common_irregular_counter(all, "calls_messages", "Calls served by messages alone",
+    mca_common_colltools_counter(all, "calls_messages", "Calls served by messages alone",
                                  &counters->calls_messages);
-    mca_common_irregular_counter(all, "messages_between", "Messages sent to other nodes",
+    mca_common_colltools_counter(all, "messages_between", "Messages sent to other nodes",
                                  &counters->messages_between);
-    mca_common_irregular_counter(all, "bytes_between", "Bytes sent to other nodes",
+    mca_common_colltools_counter(all, "bytes_between", "Bytes sent to other nodes",
                                  &counters->bytes_between);
-    mca_common_irregular_counter(all, "messages_within", "Messages sent inside the node",
+    mca_common_colltools_counter(all, "messages_within", "Messages sent inside the node",
                                  &counters->messages_within);
-    mca_common_irregular_counter(all, "bytes_within", "Bytes sent in messages inside the node",
+    mca_common_colltools_counter(all, "bytes_within", "Bytes sent in messages inside the node",
                                  &counters->bytes_within);
-    mca_common_irregular_counter(all, "bytes_copied", "Bytes read from shared memory",
+    mca_common_colltools_counter(all, "bytes_copied", "Bytes read from shared memory",
                                  &counters->bytes_copied);
     for (int i = MCA_COLL_MLEADER_TAKEN + 1; i < MCA_COLL_MLEADER_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
         snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);
-        mca_common_irregular_counter(all, name, help, &counters->fallback[i]);
+        mca_common_colltools_counter(all, name, help, &counters->fallback[i]);
     }
 }
 
-void mca_coll_mleader_params_register(mca_common_irregular_vars_t *all)
+void mca_coll_mleader_params_register(mca_common_colltools_vars_t *all)
 {
     vars.groups = "auto";
-    vars.backing_directory = (char *) mca_common_irregular_default_base();
-    mca_common_irregular_register(all, variables, sizeof(variables) / sizeof(variables[0]));
-    mca_common_irregular_gone(all, gone, sizeof(gone) / sizeof(gone[0]));
+    vars.backing_directory = (char *) mca_common_colltools_default_base();
+    mca_common_colltools_register(all, variables, sizeof(variables) / sizeof(variables[0]));
+    mca_common_colltools_gone(all, gone, sizeof(gone) / sizeof(gone[0]));
     register_counters(all);
     mca_coll_mleader.directory.owner = all->owner;
     mca_coll_mleader.directory.base = NULL == vars.backing_directory ? "" : vars.backing_directory;

@@ -35,7 +35,7 @@
  *
  * Cost for p ranks with m bytes each, on N nodes with L leaders each: the exchange has
  * ceil(log2 M) rounds (ring: M - 1), where M is N in lanes, else N L. A leader receives about
- * p m / L bytes in lanes, else p m (common_irregular_exchange.c). With a segment, a rank copies
+ * p m / L bytes in lanes, else p m (common_colltools_exchange.c). With a segment, a rank copies
  * m bytes into it and p m bytes out of it. Limits: lanes need a segment.
  *
  * Kandalla et al., section 4.3: 4.3.1 aggregation, 4.3.2 exchange, 4.3.3 distribution. Lanes,
@@ -44,10 +44,10 @@
 
 #include "coll_mleader_steps.h"
 
-typedef mca_common_irregular_needs_t needs_t;
-typedef mca_common_irregular_range_t range_t;
+typedef mca_common_colltools_needs_t needs_t;
+typedef mca_common_colltools_range_t range_t;
 
-enum { PIECES = MCA_COMMON_IRREGULAR_PIECES };
+enum { PIECES = MCA_COMMON_COLLTOOLS_PIECES };
 
 /* Rounds whose receives are posted, or whose sends are pending, at the same time. */
 #define AHEAD 8
@@ -58,7 +58,7 @@ enum { PIECES = MCA_COMMON_IRREGULAR_PIECES };
 /* A slice whose schedule is being filled in. */
 typedef struct list_t {
     mca_coll_mleader_call_t *call;
-    mca_common_irregular_schedule_t *schedule; /* of the call */
+    mca_common_colltools_schedule_t *schedule; /* of the call */
     mca_coll_mleader_listing_t *listing;
     int together;   /* contributions in a message */
     uint32_t ready; /* number of steps after which the area has what this rank sends first */
@@ -67,7 +67,7 @@ typedef struct list_t {
 
 /* An exchange in rounds in which this rank takes part. */
 typedef struct rounds_t {
-    mca_common_irregular_exchange_t plan;
+    mca_common_colltools_exchange_t plan;
     int member; /* number of this rank among the members */
     int (*peer_of)(const mca_coll_mleader_call_t *call, int which, int member); /* a rank */
     int which;  /* lane or group, for peer_of */
@@ -121,8 +121,8 @@ static rounds_t rounds_in_group(const mca_coll_mleader_call_t *call)
 
     return (rounds_t){.plan = {.count = group_end(call) - group_begin(call),
                                .first = call->topology->identity + group_begin(call),
-                               .algorithm = ring ? MCA_COMMON_IRREGULAR_RING
-                                                 : MCA_COMMON_IRREGULAR_DOUBLING},
+                               .algorithm = ring ? MCA_COMMON_COLLTOOLS_RING
+                                                 : MCA_COMMON_COLLTOOLS_DOUBLING},
                       .member = position_of(call) - group_begin(call),
                       .peer_of = rank_in_group,
                       .which = call->grouping->group};
@@ -154,17 +154,17 @@ static bool has_group_data(const mca_coll_mleader_call_t *call)
 
 /* ---- entries of the schedule ---- */
 
-static void list_step(const list_t *list, mca_common_irregular_step_fn_t *run, int from, int to,
+static void list_step(const list_t *list, mca_common_colltools_step_fn_t *run, int from, int to,
                       needs_t needs)
 {
-    mca_common_irregular_schedule_step(list->schedule, run, from, to, needs);
+    mca_common_colltools_schedule_step(list->schedule, run, from, to, needs);
 }
 
 /*
  * Adds a delivery of the positions `piece` of an area. Its step `run` sets the counter to `rounds`,
  * or waits until the counter shows them.
  */
-static void list_delivery(list_t *list, mca_common_irregular_step_fn_t *run,
+static void list_delivery(list_t *list, mca_common_colltools_step_fn_t *run,
                           mca_coll_mleader_counter_t *counter, int rounds, const char *area,
                           const range_t *piece, needs_t needs)
 {
@@ -180,14 +180,14 @@ static void list_delivery(list_t *list, mca_common_irregular_step_fn_t *run,
 }
 
 /* Adds the messages of a range of positions; each message has whole contributions of the slice. */
-static void list_piece(const list_t *list, mca_common_irregular_messages_t *messages,
+static void list_piece(const list_t *list, mca_common_colltools_messages_t *messages,
                        range_t piece, int peer, needs_t needs)
 {
     const mca_coll_mleader_call_t *call = list->call;
 
     for (int from = piece.from, to; from < piece.to; from = to) {
         to = piece.to - from > list->together ? from + list->together : piece.to;
-        mca_common_irregular_schedule_bytes(messages, call->area + (size_t) from * call->length,
+        mca_common_colltools_schedule_bytes(messages, call->area + (size_t) from * call->length,
                                             (size_t) (to - from) * call->length, peer, needs);
     }
 }
@@ -212,7 +212,7 @@ static void count_messages(const list_t *list, int peer, uint32_t messages, int 
 
 static void list_sends(const list_t *list, const range_t *piece, int peer, needs_t needs)
 {
-    mca_common_irregular_messages_t *sends = &list->schedule->sends;
+    mca_common_colltools_messages_t *sends = &list->schedule->sends;
     const uint32_t before = sends->count;
     int contributions = 0;
 
@@ -231,8 +231,8 @@ static void list_sends(const list_t *list, const range_t *piece, int peer, needs
 static void list_rounds(list_t *list, const rounds_t *rounds, bool deliver)
 {
     const mca_coll_mleader_call_t *call = list->call;
-    mca_common_irregular_schedule_t *schedule = list->schedule;
-    const int total = mca_common_irregular_exchange_rounds(&rounds->plan);
+    mca_common_colltools_schedule_t *schedule = list->schedule;
+    const int total = mca_common_colltools_exchange_rounds(&rounds->plan);
     uint32_t received[AHEAD] = {0}, sent[AHEAD] = {0}; /* entries up to each of the last rounds */
     needs_t needs = {.receives = schedule->receives.count, .steps = list->ready};
 
@@ -242,8 +242,8 @@ static void list_rounds(list_t *list, const rounds_t *rounds, bool deliver)
         list_delivery(list, mca_coll_mleader_end_round, NULL, 0, call->area, own, needs);
     }
     for (int k = 0; k < total; ++k) {
-        const mca_common_irregular_round_t round
-            = mca_common_irregular_exchange_round(&rounds->plan, rounds->member, k);
+        const mca_common_colltools_round_t round
+            = mca_common_colltools_exchange_round(&rounds->plan, rounds->member, k);
         const needs_t room = {.receives = received[k % AHEAD]};
         needs.sends = sent[k % AHEAD];
         list_sends(list, round.send, rounds->peer_of(call, rounds->which, round.to), needs);
@@ -264,7 +264,7 @@ static void list_gather(const list_t *list)
 {
     const mca_coll_mleader_call_t *call = list->call;
     const int *rank = call->grouping->groups.rank, begin = group_begin(call);
-    mca_common_irregular_schedule_t *schedule = list->schedule;
+    mca_common_colltools_schedule_t *schedule = list->schedule;
 
     if (!call->grouping->leader) {
         const range_t own[PIECES] = {{position_of(call), position_of(call) + 1}, {0, 0}};
@@ -328,15 +328,15 @@ static void list_following(list_t *list, int lane, bool with_own)
     const mca_coll_mleader_call_t *call = list->call;
     const rounds_t rounds = rounds_of(call, lane);
     const int *first = rounds.plan.first + rounds.member;
-    const int total = mca_common_irregular_exchange_rounds(&rounds.plan);
+    const int total = mca_common_colltools_exchange_rounds(&rounds.plan);
     const range_t own[PIECES] = {{first[0], with_own ? first[1] : first[0]}, {0, 0}};
     const needs_t nothing = {0};
 
     list_delivery(list, mca_coll_mleader_follow_round, rounds.rounds_over, 0, call->shared, own,
                   nothing);
     for (int k = 0; k < total; ++k) {
-        const mca_common_irregular_round_t round
-            = mca_common_irregular_exchange_round(&rounds.plan, rounds.member, k);
+        const mca_common_colltools_round_t round
+            = mca_common_colltools_exchange_round(&rounds.plan, rounds.member, k);
         list_delivery(list, mca_coll_mleader_follow_round, rounds.rounds_over, k + 1, call->shared,
                       round.recv, nothing);
     }
@@ -386,7 +386,7 @@ static void find_news(const mca_coll_mleader_call_t *call, range_t *piece)
 static void list_tree(list_t *list)
 {
     const mca_coll_mleader_call_t *call = list->call;
-    const mca_common_irregular_schedule_t *schedule = list->schedule;
+    const mca_common_colltools_schedule_t *schedule = list->schedule;
     const int group = call->grouping->group, ranks = call->grouping->groups.ranks;
     const int members = group_end(call) - group_begin(call);
     const int member = position_of(call) - group_begin(call);
@@ -436,13 +436,13 @@ void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listi
 /* ---- the most entries of a schedule ---- */
 
 /* The most messages that a member of an exchange of so many positions sends, or receives. */
-static uint32_t most_messages(const mca_common_irregular_exchange_t *plan, int positions,
+static uint32_t most_messages(const mca_common_colltools_exchange_t *plan, int positions,
                               int together)
 {
-    const int rounds = mca_common_irregular_exchange_rounds(plan), full = positions / together;
+    const int rounds = mca_common_colltools_exchange_rounds(plan), full = positions / together;
 
     return (uint32_t) (rounds * PIECES
-                       + full * (MCA_COMMON_IRREGULAR_RING == plan->algorithm ? 1 : rounds));
+                       + full * (MCA_COMMON_COLLTOOLS_RING == plan->algorithm ? 1 : rounds));
 }
 
 needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call)
@@ -451,7 +451,7 @@ needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call)
     const int together = contributions_in_message(call, call->slice_size);
     const rounds_t rounds = rounds_of(call, 0);
     const uint32_t lanes = call->variant.lanes ? (uint32_t) grouping->groups.lanes : 1;
-    const uint32_t total = (uint32_t) mca_common_irregular_exchange_rounds(&rounds.plan);
+    const uint32_t total = (uint32_t) mca_common_colltools_exchange_rounds(&rounds.plan);
     needs_t most = {.steps = 5 + lanes * (1 + total)};
 
     if (has_group_data(call)) {

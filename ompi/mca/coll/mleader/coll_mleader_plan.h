@@ -10,7 +10,7 @@
 /**
  * @file
  * Plans of coll/mleader: the groups of ranks, each with a leader, and the cost of a number of
- * leaders. common_irregular_exchange.h has the rounds of the leaders' exchange. Pure C, no Open
+ * leaders. common_colltools_exchange.h has the rounds of the leaders' exchange. Pure C, no Open
  * MPI, no hidden allocation. All ranks find the same groups, since all inputs are equal on them.
  *
  *     node 0                       node 1

@@ -22,10 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ompi/mca/common/irregular/common_irregular_task.h"
+#include "ompi/mca/common/colltools/common_colltools_task.h"
 
 typedef struct request_t {
-    mca_common_irregular_task_t super;
+    mca_common_colltools_task_t super;
     mca_coll_mleader_call_t call;
     mca_coll_mleader_room_t room;
     mca_coll_mleader_shared_t memory; /* segments of a persistent request */
@@ -33,8 +33,8 @@ typedef struct request_t {
 
 static void hold_types(const mca_coll_mleader_call_t *call, bool hold)
 {
-    mca_common_irregular_hold_type(call->stype, hold);
-    mca_common_irregular_hold_type(call->rtype, hold);
+    mca_common_colltools_hold_type(call->stype, hold);
+    mca_common_colltools_hold_type(call->rtype, hold);
 }
 
 static void request_construct(request_t *request)
@@ -54,24 +54,24 @@ static void request_destruct(request_t *request)
     mca_coll_mleader_shared_free(&request->memory);
 }
 
-static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, request_construct,
+static OBJ_CLASS_INSTANCE(request_t, mca_common_colltools_task_t, request_construct,
                           request_destruct);
 
 /* ---- the life of a request ---- */
 
 /* Starts the first messages at once, if the calls before this one have ended. */
-static int start(mca_common_irregular_task_t *task)
+static int start(mca_common_colltools_task_t *task)
 {
     mca_coll_mleader_call_t *call = &((request_t *) task)->call;
     int steps = 0;
 
     mca_coll_mleader_call_begin(call);
     (void) mca_coll_mleader_call_move(call, &steps);
-    mca_common_irregular_task_activate(task);
+    mca_common_colltools_task_activate(task);
     return OMPI_SUCCESS;
 }
 
-static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
 {
     mca_coll_mleader_call_t *call = &((request_t *) task)->call;
 
@@ -82,16 +82,16 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     return true;
 }
 
-static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
+static const mca_common_colltools_task_kind_t kind = {.start = start, .advance = advance};
 
 /* Reserves a tag first, so that a rank without memory reserves as many as the others. */
 static request_t *new_request(const mca_coll_mleader_call_t *call, bool persistent)
 {
-    const int tag = mca_common_irregular_task_tags(call->comm, 1, true);
+    const int tag = mca_common_colltools_task_tags(call->comm, 1, true);
     request_t *request = OBJ_NEW(request_t);
 
     if (NULL != request) {
-        mca_common_irregular_task_init(&request->super, &kind, call->comm, persistent);
+        mca_common_colltools_task_init(&request->super, &kind, call->comm, persistent);
         request->super.nonblocking = true;
         request->call = *call;
         request->call.tag = tag;
@@ -106,7 +106,7 @@ static int keep(request_t *request)
     int rc = mca_coll_mleader_call_init(&request->call);
 
     if (OMPI_SUCCESS == rc) {
-        rc = mca_common_irregular_task_keep(&request->super, 0);
+        rc = mca_common_colltools_task_keep(&request->super, 0);
     }
     if (OMPI_SUCCESS == rc) {
         hold_types(&request->call, true);
@@ -118,10 +118,10 @@ static int keep(request_t *request)
 static int hand_out(request_t *request, int rc, ompi_request_t **handle)
 {
     if (OMPI_SUCCESS == rc) {
-        return mca_common_irregular_task_hand_out(&request->super, handle);
+        return mca_common_colltools_task_hand_out(&request->super, handle);
     }
     if (NULL != request) {
-        mca_common_irregular_task_free(&request->super);
+        mca_common_colltools_task_free(&request->super);
     }
     return rc;
 }

@@ -23,9 +23,9 @@
 #include <stdlib.h>
 
 /* Bytes of one half of a room. */
-static size_t size_of(const mca_common_irregular_needs_t *most)
+static size_t size_of(const mca_common_colltools_needs_t *most)
 {
-    return mca_common_irregular_schedule_size(*most)
+    return mca_common_colltools_schedule_size(*most)
            + most->steps * sizeof(mca_coll_mleader_delivery_t);
 }
 
@@ -72,14 +72,14 @@ int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call)
 /* Gives the call an empty schedule, whose lists are in a half of the room. */
 static void point_at(mca_coll_mleader_call_t *call, int half)
 {
-    const mca_common_irregular_needs_t *most = &call->room->most;
-    mca_common_irregular_schedule_t *schedule = &call->schedule;
+    const mca_common_colltools_needs_t *most = &call->room->most;
+    mca_common_colltools_schedule_t *schedule = &call->schedule;
 
-    *schedule = (mca_common_irregular_schedule_t){.caller = &call->caller,
+    *schedule = (mca_common_colltools_schedule_t){.caller = &call->caller,
                                                   .tag = call->tag,
                                                   .context = call};
     schedule->receives.window = schedule->sends.window = UINT32_MAX;
-    call->delivery = mca_common_irregular_schedule_bind(
+    call->delivery = mca_common_colltools_schedule_bind(
         schedule, *most, call->room->memory + (0 == half ? 0 : size_of(most)));
 }
 
@@ -87,17 +87,17 @@ static void count(const mca_coll_mleader_listing_t *listing)
 {
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
 
-    mca_common_irregular_count(&counters->messages_between, listing->messages[0]);
-    mca_common_irregular_count(&counters->bytes_between, listing->bytes[0]);
-    mca_common_irregular_count(&counters->messages_within, listing->messages[1]);
-    mca_common_irregular_count(&counters->bytes_within, listing->bytes[1]);
+    mca_common_colltools_count(&counters->messages_between, listing->messages[0]);
+    mca_common_colltools_count(&counters->bytes_between, listing->bytes[0]);
+    mca_common_colltools_count(&counters->messages_within, listing->messages[1]);
+    mca_common_colltools_count(&counters->bytes_within, listing->bytes[1]);
 }
 
 void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call)
 {
     const int half = mca_coll_mleader_turn(call->slice);
     mca_coll_mleader_listing_t *listing = &call->room->listing[half];
-    mca_common_irregular_schedule_t *schedule = &call->schedule;
+    mca_common_colltools_schedule_t *schedule = &call->schedule;
 
     point_at(call, half);
     if (listing->length == call->length && listing->area == call->area) {
@@ -107,7 +107,7 @@ void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call)
     } else {
         *listing = (mca_coll_mleader_listing_t){.length = call->length, .area = call->area};
         mca_coll_mleader_list(call, listing);
-        listing->entries = mca_common_irregular_schedule_so_far(schedule);
+        listing->entries = mca_common_colltools_schedule_so_far(schedule);
     }
     call->gathered = 0;
     if (0 < schedule->sends.count) {

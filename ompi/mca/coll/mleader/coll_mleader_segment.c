@@ -26,7 +26,7 @@
 #include "ompi/mca/pml/pml.h"
 
 /* The first rank of a node sends the others its segment's description, empty if there is none. */
-static int tell_segment(mca_common_irregular_segment_t *segment,
+static int tell_segment(mca_common_colltools_segment_t *segment,
                         const mca_coll_mleader_grouping_t *grouping, ompi_communicator_t *comm)
 {
     const mca_coll_mleader_groups_t *groups = &grouping->groups;
@@ -83,15 +83,15 @@ static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_modul
 }
 
 /* Makes or attaches the segment; other threads may do so for other communicators. */
-static void open_segment(mca_common_irregular_segment_t *segment, bool mine, size_t size)
+static void open_segment(mca_common_colltools_segment_t *segment, bool mine, size_t size)
 {
     mca_coll_mleader_t *component = &mca_coll_mleader;
 
     OPAL_THREAD_LOCK(&component->lock);
     if (mine) {
-        (void) mca_common_irregular_segment_make(&component->directory, segment, size);
+        (void) mca_common_colltools_segment_make(&component->directory, segment, size);
     } else if ('\0' != segment->name[0]) {
-        (void) mca_common_irregular_segment_attach(&component->directory, segment);
+        (void) mca_common_colltools_segment_attach(&component->directory, segment);
     }
     OPAL_THREAD_UNLOCK(&component->lock);
 }
@@ -122,11 +122,11 @@ static bool hold_part(mca_coll_mleader_shared_t *shared,
     const size_t ranks = (size_t) count_neighbours(topology), part = (size + ranks - 1) / ranks;
 
     OPAL_THREAD_LOCK(&component->lock);
-    const bool room = mca_common_irregular_hold(&component->directory, part);
+    const bool room = mca_common_colltools_hold(&component->directory, part);
     if (room) {
         shared->held = part;
     } else {
-        mca_common_irregular_tell_full(&component->directory);
+        mca_common_colltools_tell_full(&component->directory);
     }
     OPAL_THREAD_UNLOCK(&component->lock);
     return room;
@@ -136,9 +136,9 @@ static void drop_segment(mca_coll_mleader_shared_t *shared)
 {
     mca_coll_mleader_t *component = &mca_coll_mleader;
 
-    mca_common_irregular_segment_unmap(&shared->segment);
+    mca_common_colltools_segment_unmap(&shared->segment);
     OPAL_THREAD_LOCK(&component->lock);
-    mca_common_irregular_let_go(&component->directory, shared->held);
+    mca_common_colltools_let_go(&component->directory, shared->held);
     OPAL_THREAD_UNLOCK(&component->lock);
     shared->held = 0;
 }
@@ -166,7 +166,7 @@ int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
         rc = agree(shared, module, comm);
     }
     if (mine) {
-        mca_common_irregular_segment_close(&shared->segment);
+        mca_common_colltools_segment_close(&shared->segment);
     }
     if (shared->there) {
         shared->half_size = half_size;

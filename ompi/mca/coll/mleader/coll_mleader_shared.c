@@ -66,7 +66,7 @@ int mca_coll_mleader_look(const mca_coll_mleader_call_t *call,
     for (int looks = call->waits ? LOOKS : 1;
          !mca_coll_mleader_has_come(__atomic_load_n(&counter->value, __ATOMIC_ACQUIRE), value);) {
         if (0 == --looks) {
-            const int rc = mca_common_irregular_failure(call->comm);
+            const int rc = mca_common_colltools_failure(call->comm);
             return OMPI_SUCCESS == rc ? OMPI_ERR_WOULD_BLOCK : rc;
         }
         if (call->topology->crowded) {

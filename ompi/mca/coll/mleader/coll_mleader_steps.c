@@ -71,8 +71,8 @@ static int deliver_pieces(mca_coll_mleader_call_t *call,
 {
     int rc = OMPI_SUCCESS;
 
-    for (int i = 0; i < MCA_COMMON_IRREGULAR_PIECES && OMPI_SUCCESS == rc; ++i) {
-        const mca_common_irregular_range_t piece = delivery->piece[i];
+    for (int i = 0; i < MCA_COMMON_COLLTOOLS_PIECES && OMPI_SUCCESS == rc; ++i) {
+        const mca_common_colltools_range_t piece = delivery->piece[i];
         if (piece.from < piece.to) {
             rc = mca_coll_mleader_deliver(call, delivery->area, piece.from, piece.to);
         }

@@ -53,19 +53,19 @@ static inline bool mca_coll_mleader_is_mine(const mca_coll_mleader_call_t *call,
  * Copies the slice of this rank's contribution to the segment and sets this rank's counter, or to
  * the area from which it is sent.
  */
-mca_common_irregular_step_fn_t mca_coll_mleader_contribute;
+mca_common_colltools_step_fn_t mca_coll_mleader_contribute;
 
 /** Waits until the ranks at positions [from, to) have written to the segment; opens the lanes. */
-mca_common_irregular_step_fn_t mca_coll_mleader_await_group;
+mca_common_colltools_step_fn_t mca_coll_mleader_await_group;
 
 /** Sets the counters of this rank's lanes to 0 rounds: others may read the group's data. */
-mca_common_irregular_step_fn_t mca_coll_mleader_open_lanes;
+mca_common_colltools_step_fn_t mca_coll_mleader_open_lanes;
 
 /** Sets the counter of delivery `from`, if it has one, and delivers. */
-mca_common_irregular_step_fn_t mca_coll_mleader_end_round;
+mca_common_colltools_step_fn_t mca_coll_mleader_end_round;
 
 /** Waits for the counter of delivery `from`, which another leader sets, and delivers. */
-mca_common_irregular_step_fn_t mca_coll_mleader_follow_round;
+mca_common_colltools_step_fn_t mca_coll_mleader_follow_round;
 
 END_C_DECLS
 

@@ -56,7 +56,7 @@ static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
 /* A hash of variable i, or of all variables. */
 static uint32_t hash_of(int i)
 {
-    return mca_common_irregular_equal_hash(&mca_coll_mleader.equal, i);
+    return mca_common_colltools_equal_hash(&mca_coll_mleader.equal, i);
 }
 
 /*
@@ -327,7 +327,7 @@ static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicato
         module->previous_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
                                    module->previous_allgather_module);
     if (OMPI_SUCCESS == rc && 0 == ompi_comm_rank(comm)) {
-        mca_common_irregular_equal_report(&mca_coll_mleader.equal, "mleader",
+        mca_common_colltools_equal_report(&mca_coll_mleader.equal, "mleader",
                                           comm->c_name, hashes, ranks);
     }
     free(hashes);

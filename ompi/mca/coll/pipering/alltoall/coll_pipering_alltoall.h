@@ -18,7 +18,7 @@
  *     make        alltoall_make: allocates an exchange and fills in its schedule;
  *                 alltoall_permuted: the same for messages in packets
  *     steps       alltoall_exchange: copies inside the process
- *     engine      common_irregular_schedule: sends and receives the messages of a schedule
+ *     engine      common_colltools_schedule: sends and receives the messages of a schedule
  *     plans       plan_bins: order in which messages start; plan_permuted: order of packets
  *
  * A rank knows only the sizes of its own messages, so sizes do not decide which algorithm serves a
@@ -34,7 +34,7 @@
 
 #include "coll_pipering_plan_bins.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_copy.h"
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
+#include "ompi/mca/common/colltools/common_colltools_schedule.h"
 
 BEGIN_C_DECLS
 
@@ -84,7 +84,7 @@ typedef struct mca_coll_pipering_exchange_counters_t {
 extern mca_coll_pipering_exchange_counters_t mca_coll_pipering_exchange_counters;
 
 /** Registers the variables and performance variables of this file. */
-void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all);
+void mca_coll_pipering_exchange_params_register(mca_common_colltools_vars_t *all);
 
 /** The values of the variables now, for a call of this kind; each is in its legal range. */
 mca_coll_pipering_exchange_params_t
@@ -119,19 +119,19 @@ typedef struct mca_coll_pipering_move_t {
 
 /** An exchange: a schedule, and the data that its steps copy. */
 typedef struct mca_coll_pipering_exchange_t {
-    mca_common_irregular_schedule_t schedule;
-    mca_common_irregular_caller_t caller;
+    mca_common_colltools_schedule_t schedule;
+    mca_common_colltools_caller_t caller;
     int algorithm;
     mca_coll_pipering_bins_t bins; /**< number of sends in each bin */
     bool in_place;
     mca_coll_pipering_move_t *move; /**< not in place: [steps] copies of a rank's message to
                                          itself, and between a message with gaps and `copies` */
-    mca_common_irregular_message_t *packed; /**< in place: [steps] messages that steps pack ... */
+    mca_common_colltools_message_t *packed; /**< in place: [steps] messages that steps pack ... */
     mca_coll_pipering_pool_t pool;          /**< ... into the room that this pool gives ... */
     char *copies;                           /**< ... in this buffer of [pool.size] bytes */
     uint32_t given; /**< number of packed messages that have given their room back, in order */
     void *memory;   /**< of all arrays, NULL: they fit into `room` */
-    mca_common_irregular_message_t room[MCA_COLL_PIPERING_EXCHANGE_ROOM];
+    mca_common_colltools_message_t room[MCA_COLL_PIPERING_EXCHANGE_ROOM];
 } mca_coll_pipering_exchange_t;
 
 /** The input of an exchange. */
@@ -155,26 +155,26 @@ void mca_coll_pipering_exchange_fini(mca_coll_pipering_exchange_t *exchange);
 
 /**
  * Begins an exchange for the first time, or again after it is over. The caller then drives its
- * schedule by mca_common_irregular_schedule_move or mca_common_irregular_schedule_wait.
+ * schedule by mca_common_colltools_schedule_move or mca_common_colltools_schedule_wait.
  */
 void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange);
 
 /* Steps of the schedule, whose context is the exchange. */
 
 /** Copies move[from]. */
-mca_common_irregular_step_fn_t mca_coll_pipering_exchange_copy;
+mca_common_colltools_step_fn_t mca_coll_pipering_exchange_copy;
 
 /**
  * Packs packed[from] into the pool and makes the result the buffer of send `to`.
  * OMPI_ERR_WOULD_BLOCK: the pool has no room yet.
  */
-mca_common_irregular_step_fn_t mca_coll_pipering_exchange_pack;
+mca_common_colltools_step_fn_t mca_coll_pipering_exchange_pack;
 
 /* ---- serving a call (coll_pipering_alltoall_serve.c) ---- */
 
 /** The request of a nonblocking or persistent exchange. */
 typedef struct mca_coll_pipering_exchange_request_t {
-    mca_common_irregular_task_t super;
+    mca_common_colltools_task_t super;
     mca_coll_pipering_exchange_t exchange;
     ompi_datatype_t *const *types[2]; /**< copies of the caller's arrays of types: sending side,
                                            receiving side; NULL: there is none */

@@ -39,7 +39,7 @@ int mca_coll_pipering_exchange_copy(void *context, int step, int to)
 }
 
 /* The send whose message a step packs. */
-static mca_common_irregular_message_t *send_of(const mca_coll_pipering_exchange_t *exchange,
+static mca_common_colltools_message_t *send_of(const mca_coll_pipering_exchange_t *exchange,
                                                uint32_t step)
 {
     return &exchange->schedule.sends.message[exchange->schedule.step[step].to];
@@ -48,7 +48,7 @@ static mca_common_irregular_message_t *send_of(const mca_coll_pipering_exchange_
 /* Gives the room of completed pairs back, oldest first. */
 static void give_back(mca_coll_pipering_exchange_t *exchange)
 {
-    const mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    const mca_common_colltools_schedule_t *schedule = &exchange->schedule;
 
     while (exchange->given < schedule->steps_done
            && (uint32_t) schedule->step[exchange->given].to < schedule->sends.done) {
@@ -62,8 +62,8 @@ static void give_back(mca_coll_pipering_exchange_t *exchange)
 int mca_coll_pipering_exchange_pack(void *context, int step, int send)
 {
     mca_coll_pipering_exchange_t *exchange = context;
-    mca_common_irregular_message_t *message = &exchange->schedule.sends.message[send];
-    const mca_common_irregular_message_t *packed = &exchange->packed[step];
+    mca_common_colltools_message_t *message = &exchange->schedule.sends.message[send];
+    const mca_common_colltools_message_t *packed = &exchange->packed[step];
     size_t offset;
 
     give_back(exchange);
@@ -81,5 +81,5 @@ void mca_coll_pipering_exchange_begin(mca_coll_pipering_exchange_t *exchange)
 {
     exchange->pool = (mca_coll_pipering_pool_t){.size = exchange->pool.size};
     exchange->given = 0;
-    mca_common_irregular_schedule_begin(&exchange->schedule);
+    mca_common_colltools_schedule_begin(&exchange->schedule);
 }

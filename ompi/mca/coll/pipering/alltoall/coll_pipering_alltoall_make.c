@@ -37,9 +37,9 @@
 
 #include <stdlib.h>
 
-typedef mca_common_irregular_message_t message_t;
-typedef mca_common_irregular_messages_t messages_t;
-typedef mca_common_irregular_schedule_t schedule_t;
+typedef mca_common_colltools_message_t message_t;
+typedef mca_common_colltools_messages_t messages_t;
+typedef mca_common_colltools_schedule_t schedule_t;
 typedef mca_coll_pipering_exchange_draft_t draft_t;
 
 /*
@@ -233,19 +233,19 @@ static int draft_init(draft_t *draft, const mca_coll_pipering_exchange_plan_t *p
 /* Lays the lists of the schedule, `move` or `packed`, and `copies` into one piece of memory. */
 static int take_memory(mca_coll_pipering_exchange_t *exchange, const draft_t *draft)
 {
-    const mca_common_irregular_needs_t most = {.receives = (uint32_t) draft->ins,
+    const mca_common_colltools_needs_t most = {.receives = (uint32_t) draft->ins,
                                                .sends = (uint32_t) draft->outs,
                                                .steps = (uint32_t) draft->steps};
     const bool pairs = MCA_COLL_PIPERING_WAY_PAIRS == draft->way;
     const size_t each = pairs ? sizeof(message_t) : sizeof(mca_coll_pipering_move_t);
-    const size_t bytes = mca_common_irregular_schedule_size(most) + draft->steps * each
+    const size_t bytes = mca_common_colltools_schedule_size(most) + draft->steps * each
                          + draft->copies;
 
     exchange->memory = sizeof(exchange->room) < bytes ? malloc(bytes) : NULL;
     if (sizeof(exchange->room) < bytes && NULL == exchange->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    void *behind = mca_common_irregular_schedule_bind(
+    void *behind = mca_common_colltools_schedule_bind(
         &exchange->schedule, most, NULL == exchange->memory ? exchange->room : exchange->memory);
     exchange->packed = pairs ? behind : NULL;
     exchange->move = pairs ? NULL : behind;
@@ -280,9 +280,9 @@ static void list_packed(mca_coll_pipering_exchange_t *exchange, message_t *messa
     message->count = message->bytes;
     message->receives_first = true;
     message->answer = packed;
-    mca_common_irregular_schedule_step(
+    mca_common_colltools_schedule_step(
         schedule, mca_coll_pipering_exchange_pack, (int) schedule->steps, (int) pair,
-        (mca_common_irregular_needs_t){.sends = pair < window ? 0 : pair - window + 1});
+        (mca_common_colltools_needs_t){.sends = pair < window ? 0 : pair - window + 1});
     message->needs.steps = schedule->steps;
 }
 
@@ -346,7 +346,7 @@ static void list_all(mca_coll_pipering_exchange_t *exchange, draft_t *draft)
 static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
                 ompi_communicator_t *comm, int tag)
 {
-    exchange->caller = (mca_common_irregular_caller_t){.owner = "pipering",
+    exchange->caller = (mca_common_colltools_caller_t){.owner = "pipering",
                                                        .name = draft->plan->name,
                                                        .comm = comm};
     exchange->algorithm = draft->plan->params.algorithm;
@@ -359,7 +359,7 @@ static int fill(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
                                       .synchronous = MCA_COLL_PIPERING_WAY_PERMUTED == draft->way
                                                      && mca_coll_pipering_permuted_synchronous(
                                                          draft),
-                                      .any_length = MCA_COMMON_IRREGULAR_HETEROGENEOUS,
+                                      .any_length = MCA_COMMON_COLLTOOLS_HETEROGENEOUS,
                                       .receives.window = receive_window_of(draft),
                                       .sends.window = (uint32_t) window_of(draft),
                                       .context = exchange};

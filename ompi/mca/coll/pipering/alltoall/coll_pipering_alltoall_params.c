@@ -25,28 +25,28 @@ static struct {
     size_t small, in_place, window;
 } vars;
 
-static const mca_common_irregular_value_t all_to_all[]
+static const mca_common_colltools_value_t all_to_all[]
     = {{MCA_COLL_PIPERING_EXCHANGE_AUTO, "auto"},
        {MCA_COLL_PIPERING_EXCHANGE_BINS, "bins"},
        {MCA_COLL_PIPERING_EXCHANGE_PERMUTED, "permuted"},
        {MCA_COLL_PIPERING_EXCHANGE_OFF, "off"},
        {0, NULL}};
 
-static const mca_common_irregular_value_t neighbors[]
+static const mca_common_colltools_value_t neighbors[]
     = {{MCA_COLL_PIPERING_EXCHANGE_AUTO, "auto"},
        {MCA_COLL_PIPERING_EXCHANGE_BINS, "bins"},
        {MCA_COLL_PIPERING_EXCHANGE_OFF, "off"},
        {0, NULL}};
 
 #define ALGORITHM(call)                                                          \
-    .kind = MCA_COMMON_IRREGULAR_CHOICE, .storage = &vars.algorithm[call],       \
-    .preset = MCA_COLL_PIPERING_EXCHANGE_AUTO, .level = MCA_COMMON_IRREGULAR_LEVEL_FORCE
+    .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.algorithm[call],       \
+    .preset = MCA_COLL_PIPERING_EXCHANGE_AUTO, .level = MCA_COMMON_COLLTOOLS_LEVEL_FORCE
 
 #define SIZE(member)                                                             \
-    .kind = MCA_COMMON_IRREGULAR_SIZE, .storage = &vars.member,                  \
-    .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT
+    .kind = MCA_COMMON_COLLTOOLS_SIZE, .storage = &vars.member,                  \
+    .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT
 
-static const mca_common_irregular_variable_t variables[] = {
+static const mca_common_colltools_variable_t variables[] = {
     {.name = "alltoall_algorithm", ALGORITHM(MCA_COLL_PIPERING_CALL_ALLTOALL),
      .values = all_to_all,
      .help = "Algorithm of MPI_Alltoall, MPI_Ialltoall and MPI_Alltoall_init: auto (permuted where "
@@ -103,11 +103,11 @@ static const struct {
      &mca_coll_pipering_exchange_counters.small_sent},
 };
 
-void mca_coll_pipering_exchange_params_register(mca_common_irregular_vars_t *all)
+void mca_coll_pipering_exchange_params_register(mca_common_colltools_vars_t *all)
 {
-    mca_common_irregular_register(all, variables, COUNT(variables));
+    mca_common_colltools_register(all, variables, COUNT(variables));
     for (size_t i = 0; i < COUNT(counters); ++i) {
-        mca_common_irregular_counter(all, counters[i].name, counters[i].help,
+        mca_common_colltools_counter(all, counters[i].name, counters[i].help,
                                      counters[i].storage);
     }
 }

@@ -39,7 +39,7 @@
  */
 #define DEFAULT_WINDOW 16
 
-typedef mca_common_irregular_needs_t needs_t;
+typedef mca_common_colltools_needs_t needs_t;
 typedef mca_coll_pipering_exchange_draft_t draft_t;
 
 static mca_coll_pipering_permuted_plan_t plan_of(const draft_t *draft, bool receives)
@@ -142,7 +142,7 @@ static char *bytes_at(const draft_t *draft, const mca_coll_pipering_exchange_t *
 }
 
 static void list_packet(const draft_t *draft, const mca_coll_pipering_exchange_t *exchange,
-                        mca_common_irregular_messages_t *list,
+                        mca_common_colltools_messages_t *list,
                         const mca_coll_pipering_side_t *side, size_t bytes,
                         const mca_coll_pipering_packet_t *packet, needs_t needs)
 {
@@ -152,7 +152,7 @@ static void list_packet(const draft_t *draft, const mca_coll_pipering_exchange_t
         mca_coll_pipering_side_list(list, side, i)->needs = needs;
     } else {
         char *at = bytes_at(draft, exchange, side, i, bytes);
-        mca_common_irregular_schedule_bytes(list, at + packet->offset, packet->bytes, packet->peer,
+        mca_common_colltools_schedule_bytes(list, at + packet->offset, packet->bytes, packet->peer,
                                             needs);
     }
 }
@@ -162,14 +162,14 @@ static void list_copy(const draft_t *draft, mca_coll_pipering_exchange_t *exchan
                       const mca_coll_pipering_side_t *side, size_t i, size_t bytes, bool packs,
                       needs_t needs)
 {
-    mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    mca_common_colltools_schedule_t *schedule = &exchange->schedule;
     mca_coll_pipering_move_t *move = &exchange->move[schedule->steps];
     const mca_coll_pipering_place_t place = mca_coll_pipering_side_place(side, i);
     const mca_coll_pipering_place_t copy = {exchange->copies + draft->out[i], bytes, MPI_PACKED};
 
     move->from = packs ? place : copy;
     move->to = packs ? copy : place;
-    mca_common_irregular_schedule_step(schedule, mca_coll_pipering_exchange_copy,
+    mca_common_colltools_schedule_step(schedule, mca_coll_pipering_exchange_copy,
                                        (int) schedule->steps, 0, needs);
 }
 
@@ -180,7 +180,7 @@ static void list_copy(const draft_t *draft, mca_coll_pipering_exchange_t *exchan
  */
 static size_t list_sends(mca_coll_pipering_exchange_t *exchange, draft_t *draft, size_t copies)
 {
-    mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    mca_common_colltools_schedule_t *schedule = &exchange->schedule;
     const mca_coll_pipering_permuted_plan_t plan = plan_of(draft, false);
     mca_coll_pipering_visits_t visits;
     mca_coll_pipering_packet_t packet;
@@ -202,7 +202,7 @@ static size_t list_sends(mca_coll_pipering_exchange_t *exchange, draft_t *draft,
 /* Lists the packets to be received, and steps that unpack messages behind their last packets. */
 static void list_receives(mca_coll_pipering_exchange_t *exchange, draft_t *draft, size_t copies)
 {
-    mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    mca_common_colltools_schedule_t *schedule = &exchange->schedule;
     const mca_coll_pipering_side_t *side = &draft->plan->recv;
     const mca_coll_pipering_permuted_plan_t plan = plan_of(draft, true);
     mca_coll_pipering_visits_t visits;

@@ -37,16 +37,16 @@
 /* ---- requests ---- */
 
 /* Retains the types of messages, or releases them. */
-static void hold_types(const mca_common_irregular_message_t *messages, size_t count, bool hold)
+static void hold_types(const mca_common_colltools_message_t *messages, size_t count, bool hold)
 {
     for (size_t i = 0; i < count; ++i) {
-        mca_common_irregular_hold_type(messages[i].type, hold);
+        mca_common_colltools_hold_type(messages[i].type, hold);
     }
 }
 
 static void hold_all(const mca_coll_pipering_exchange_t *exchange, bool hold)
 {
-    const mca_common_irregular_schedule_t *schedule = &exchange->schedule;
+    const mca_common_colltools_schedule_t *schedule = &exchange->schedule;
 
     hold_types(schedule->receives.message, schedule->receives.count, hold);
     hold_types(schedule->sends.message, schedule->sends.count, hold);
@@ -55,8 +55,8 @@ static void hold_all(const mca_coll_pipering_exchange_t *exchange, bool hold)
         return;
     }
     for (uint32_t i = 0; i < schedule->steps; ++i) {
-        mca_common_irregular_hold_type(exchange->move[i].from.type, hold);
-        mca_common_irregular_hold_type(exchange->move[i].to.type, hold);
+        mca_common_colltools_hold_type(exchange->move[i].from.type, hold);
+        mca_common_colltools_hold_type(exchange->move[i].to.type, hold);
     }
 }
 
@@ -74,12 +74,12 @@ static void request_construct(mca_coll_pipering_exchange_request_t *request)
     request->types[0] = request->types[1] = NULL;
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_common_irregular_task_t,
+OBJ_CLASS_INSTANCE(mca_coll_pipering_exchange_request_t, mca_common_colltools_task_t,
                    request_construct, request_destruct);
 
 /* ---- counters and the verbose line ---- */
 
-static uint64_t bytes_of(const mca_common_irregular_messages_t *messages)
+static uint64_t bytes_of(const mca_common_colltools_messages_t *messages)
 {
     uint64_t bytes = 0;
 
@@ -107,19 +107,19 @@ static void print_exchange(const mca_coll_pipering_exchange_t *exchange, uint32_
 static void report(const mca_coll_pipering_exchange_t *exchange)
 {
     mca_coll_pipering_exchange_counters_t *counters = &mca_coll_pipering_exchange_counters;
-    const mca_common_irregular_messages_t *sends = &exchange->schedule.sends;
-    const mca_common_irregular_messages_t *receives = exchange->in_place
+    const mca_common_colltools_messages_t *sends = &exchange->schedule.sends;
+    const mca_common_colltools_messages_t *receives = exchange->in_place
                                                           ? sends
                                                           : &exchange->schedule.receives;
     const uint64_t out = bytes_of(sends), in = exchange->in_place ? out : bytes_of(receives);
 
-    mca_common_irregular_count(&counters->calls, 1);
-    mca_common_irregular_count(&counters->messages_sent, sends->count);
-    mca_common_irregular_count(&counters->messages_received, receives->count);
-    mca_common_irregular_count(&counters->bytes_sent, out);
-    mca_common_irregular_count(&counters->bytes_received, in);
-    mca_common_irregular_count(&counters->zeros_skipped, exchange->bins.zero);
-    mca_common_irregular_count(&counters->small_sent, exchange->bins.small);
+    mca_common_colltools_count(&counters->calls, 1);
+    mca_common_colltools_count(&counters->messages_sent, sends->count);
+    mca_common_colltools_count(&counters->messages_received, receives->count);
+    mca_common_colltools_count(&counters->bytes_sent, out);
+    mca_common_colltools_count(&counters->bytes_received, in);
+    mca_common_colltools_count(&counters->zeros_skipped, exchange->bins.zero);
+    mca_common_colltools_count(&counters->small_sent, exchange->bins.small);
     if (mca_coll_pipering_is_verbose(&mca_coll_pipering.process, exchange->caller.comm)) {
         print_exchange(exchange, receives->count, in, out);
     }
@@ -141,7 +141,7 @@ static int resolve(int algorithm, mca_coll_pipering_exchange_call_t call,
         && mca_coll_pipering_mesh_for_exchanges(&module->context)) {
         algorithm = MCA_COLL_PIPERING_EXCHANGE_PERMUTED;
     }
-    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS && MCA_COLL_PIPERING_EXCHANGE_PERMUTED == algorithm) {
+    if (MCA_COMMON_COLLTOOLS_HETEROGENEOUS && MCA_COLL_PIPERING_EXCHANGE_PERMUTED == algorithm) {
         algorithm = MCA_COLL_PIPERING_EXCHANGE_AUTO;
     }
     return algorithm;
@@ -182,7 +182,7 @@ static mca_coll_pipering_reason_t judge(const mca_coll_pipering_exchange_plan_t 
     if (MCA_COLL_PIPERING_EXCHANGE_OFF == plan->params.algorithm) {
         return MCA_COLL_PIPERING_FALLBACK_OFF;
     }
-    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS && MPI_IN_PLACE == plan->send.buffer) {
+    if (MCA_COMMON_COLLTOOLS_HETEROGENEOUS && MPI_IN_PLACE == plan->send.buffer) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
     return MCA_COLL_PIPERING_TAKEN;
@@ -225,7 +225,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
     job->plan.params.algorithm = resolve(job->plan.params.algorithm, job->call, module);
     const mca_coll_pipering_reason_t reason = judge(&job->plan, job->call, forced);
     if (MCA_COLL_PIPERING_TAKEN == reason) {
-        *tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
+        *tag = mca_common_colltools_task_tags(comm, 1, nonblocking);
         mca_coll_pipering_note_taken(
             &module->context,
             MPI_IN_PLACE == job->plan.send.buffer
@@ -256,18 +256,18 @@ int mca_coll_pipering_exchange(mca_coll_pipering_exchange_job_t *job, ompi_commu
     }
     if (OMPI_SUCCESS == rc) {
         mca_coll_pipering_exchange_begin(&exchange);
-        rc = mca_common_irregular_schedule_wait(&exchange.schedule);
+        rc = mca_common_colltools_schedule_wait(&exchange.schedule);
         report(&exchange);
         mca_coll_pipering_exchange_fini(&exchange);
     }
-    return mca_common_irregular_mpi_error(rc);
+    return mca_common_colltools_mpi_error(rc);
 }
 
-static int start(mca_common_irregular_task_t *task)
+static int start(mca_common_colltools_task_t *task)
 {
     mca_coll_pipering_exchange_begin(
         &((mca_coll_pipering_exchange_request_t *) task)->exchange);
-    mca_common_irregular_task_activate(task);
+    mca_common_colltools_task_activate(task);
     return OMPI_SUCCESS;
 }
 
@@ -280,20 +280,20 @@ static void point_binding_at_copies(mca_coll_pipering_exchange_request_t *reques
 {
     ompi_coll_base_nbc_request_t *base = &request->super.super;
 
-    if (NULL != request->types[0] && NULL != MCA_COMMON_IRREGULAR_TYPES_HELD(base).stypes) {
-        MCA_COMMON_IRREGULAR_TYPES_HELD(base).stypes = request->types[0];
+    if (NULL != request->types[0] && NULL != MCA_COMMON_COLLTOOLS_TYPES_HELD(base).stypes) {
+        MCA_COMMON_COLLTOOLS_TYPES_HELD(base).stypes = request->types[0];
     }
-    if (NULL != request->types[1] && NULL != MCA_COMMON_IRREGULAR_TYPES_HELD(base).rtypes) {
-        MCA_COMMON_IRREGULAR_TYPES_HELD(base).rtypes = request->types[1];
+    if (NULL != request->types[1] && NULL != MCA_COMMON_COLLTOOLS_TYPES_HELD(base).rtypes) {
+        MCA_COMMON_COLLTOOLS_TYPES_HELD(base).rtypes = request->types[1];
     }
 }
 
-static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
 {
     mca_coll_pipering_exchange_t *exchange
         = &((mca_coll_pipering_exchange_request_t *) task)->exchange;
 
-    if (!mca_common_irregular_schedule_move(&exchange->schedule, steps)) {
+    if (!mca_common_colltools_schedule_move(&exchange->schedule, steps)) {
         return false;
     }
     *rc = exchange->schedule.error;
@@ -313,11 +313,11 @@ static int keep(mca_coll_pipering_exchange_request_t *request,
     ompi_datatype_t *const *types[2] = {in_place ? NULL : plan->send.types, plan->recv.types};
     const size_t bytes[2] = {NULL == types[0] ? 0 : plan->send.count * sizeof(types[0][0]),
                              NULL == types[1] ? 0 : plan->recv.count * sizeof(types[1][0])};
-    const int rc = mca_common_irregular_task_keep(&request->super, bytes[0] + bytes[1]);
+    const int rc = mca_common_colltools_task_keep(&request->super, bytes[0] + bytes[1]);
 
     if (OMPI_SUCCESS == rc) {
         for (int i = 0; i < 2; ++i) {
-            request->types[i] = mca_common_irregular_task_copy(&request->super, types[i], bytes[i]);
+            request->types[i] = mca_common_colltools_task_copy(&request->super, types[i], bytes[i]);
         }
         hold_all(&request->exchange, true);
     }
@@ -329,7 +329,7 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
                         mca_coll_pipering_module_t *module, bool persistent,
                         ompi_request_t **handle)
 {
-    static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
+    static const mca_common_colltools_task_kind_t kind = {.start = start, .advance = advance};
     mca_coll_pipering_exchange_request_t *request;
     int tag;
 
@@ -346,20 +346,20 @@ static int make_request(mca_coll_pipering_exchange_job_t *job, ompi_communicator
         OBJ_RELEASE(request);
         return rc;
     }
-    mca_common_irregular_task_init(&request->super, &kind, comm, persistent);
+    mca_common_colltools_task_init(&request->super, &kind, comm, persistent);
     request->super.nonblocking = true;
     rc = keep(request, &job->plan);
     if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_task_free(&request->super);
+        mca_common_colltools_task_free(&request->super);
         return rc;
     }
-    return mca_common_irregular_task_hand_out(&request->super, handle);
+    return mca_common_colltools_task_hand_out(&request->super, handle);
 }
 
 int mca_coll_pipering_iexchange(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *comm,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
-    return mca_common_irregular_mpi_error(make_request(job, comm, module, false, request));
+    return mca_common_colltools_mpi_error(make_request(job, comm, module, false, request));
 }
 
 int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
@@ -367,5 +367,5 @@ int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
                                           mca_coll_pipering_module_t *module,
                                           ompi_request_t **request)
 {
-    return mca_common_irregular_mpi_error(make_request(job, comm, module, true, request));
+    return mca_common_colltools_mpi_error(make_request(job, comm, module, true, request));
 }

@@ -27,11 +27,11 @@ size_t mca_coll_pipering_side_measure(const mca_coll_pipering_exchange_plan_t *p
     return absent;
 }
 
-mca_common_irregular_message_t *mca_coll_pipering_side_list(mca_common_irregular_messages_t *list,
+mca_common_colltools_message_t *mca_coll_pipering_side_list(mca_common_colltools_messages_t *list,
                                                             const mca_coll_pipering_side_t *side,
                                                             size_t i)
 {
-    mca_common_irregular_message_t *message = &list->message[list->count++];
+    mca_common_colltools_message_t *message = &list->message[list->count++];
 
     message->buffer = mca_coll_pipering_side_buffer(side, i);
     message->type = mca_coll_pipering_side_type(side, i);
@@ -39,7 +39,7 @@ mca_common_irregular_message_t *mca_coll_pipering_side_list(mca_common_irregular
     message->bytes = mca_coll_pipering_side_bytes(side, i);
     message->peer = mca_coll_pipering_side_peer(side, i);
     message->receives_first = false;
-    message->needs = (mca_common_irregular_needs_t){0, 0, 0};
+    message->needs = (mca_common_colltools_needs_t){0, 0, 0};
     message->answer = NULL;
     return message;
 }
@@ -53,8 +53,8 @@ void mca_coll_pipering_side_list_own(mca_coll_pipering_exchange_t *exchange,
     if (plan->copies_own && 0 != mca_coll_pipering_side_bytes(send, me)) {
         exchange->move[step].from = mca_coll_pipering_side_place(send, me);
         exchange->move[step].to = mca_coll_pipering_side_place(&plan->recv, me);
-        mca_common_irregular_schedule_step(&exchange->schedule, mca_coll_pipering_exchange_copy,
+        mca_common_colltools_schedule_step(&exchange->schedule, mca_coll_pipering_exchange_copy,
                                            (int) step, 0,
-                                           (mca_common_irregular_needs_t){0, 0, 0});
+                                           (mca_common_colltools_needs_t){0, 0, 0});
     }
 }

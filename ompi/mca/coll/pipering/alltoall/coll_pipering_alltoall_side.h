@@ -90,7 +90,7 @@ size_t mca_coll_pipering_side_measure(const mca_coll_pipering_exchange_plan_t *p
 /* ---- entries of the schedule ---- */
 
 /** Adds message i of a side to a list that has room for it; it needs nothing. Returns the entry. */
-mca_common_irregular_message_t *mca_coll_pipering_side_list(mca_common_irregular_messages_t *list,
+mca_common_colltools_message_t *mca_coll_pipering_side_list(mca_common_colltools_messages_t *list,
                                                             const mca_coll_pipering_side_t *side,
                                                             size_t i);
 

@@ -31,13 +31,13 @@
 #ifndef MCA_COLL_PIPERING_H
 #define MCA_COLL_PIPERING_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_context.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_fixed_point.h"
-#include "ompi/mca/common/irregular/common_irregular_chooser.h"
-#include "ompi/mca/common/irregular/common_irregular_task.h"
+#include "ompi/mca/common/colltools/common_colltools_chooser.h"
+#include "ompi/mca/common/colltools/common_colltools_task.h"
 
 BEGIN_C_DECLS
 
@@ -56,7 +56,7 @@ typedef struct mca_coll_pipering_addend_t {
 void mca_coll_pipering_addend_drop(mca_coll_pipering_addend_t *addend);
 
 typedef struct mca_coll_pipering_module_t {
-    mca_common_irregular_module_t super;
+    mca_common_colltools_module_t super;
     mca_coll_base_comm_coll_t below; /**< who served the collectives before; NULL: nobody */
     mca_coll_pipering_context_t context;
     int *permutation; /**< of the ranks, for exchanges of all with all; NULL: none has been made */
@@ -82,7 +82,7 @@ typedef struct mca_coll_pipering_t {
     bool fixed_point_sum; /**< so are floating-point values added */
     mca_coll_pipering_process_t process;
     mca_coll_pipering_module_t spare; /**< of a communicator that there was no memory for */
-    mca_common_irregular_directory_t directory; /**< of segments in shared memory */
+    mca_common_colltools_directory_t directory; /**< of segments in shared memory */
 } mca_coll_pipering_t;
 
 extern mca_coll_pipering_t mca_coll_pipering;
@@ -91,7 +91,7 @@ OMPI_DECLSPEC extern const mca_coll_base_component_t mca_coll_pipering_component
 
 /* ---- variables (coll_pipering_params.c) ---- */
 
-void mca_coll_pipering_params_register(mca_common_irregular_vars_t *all);
+void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all);
 
 /** The verdict on the last call of a communicator, as performance variables for tools. */
 void mca_coll_pipering_verdict_register(const mca_base_component_t *component);

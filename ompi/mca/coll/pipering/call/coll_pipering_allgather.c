@@ -21,7 +21,7 @@ static inline int call_below(const void *sbuf, int scount, struct ompi_datatype_
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allgather, module->below.coll_allgather,
+    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, allgather, module->below.coll_allgather,
                                module->below.coll_allgather_module,
                                (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
     return rc;

@@ -21,7 +21,7 @@ static inline int call_below(const void *sbuf, void *rbuf, int count, struct omp
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, allreduce, module->below.coll_allreduce,
+    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, allreduce, module->below.coll_allreduce,
                                module->below.coll_allreduce_module,
                                (sbuf, rbuf, count, dtype, op, comm, module_below));
     return rc;

@@ -25,8 +25,8 @@ static const char *const names[MCA_COLL_PIPERING_FORMS] = {"barrier", "ibarrier"
 
 /* A barrier on its way. */
 typedef struct {
-    mca_common_irregular_task_t super;
-    mca_common_irregular_caller_t caller;
+    mca_common_colltools_task_t super;
+    mca_common_colltools_caller_t caller;
     mca_coll_pipering_scheduled_t *scheduled; /* NULL: none has been made */
     int phases;
 } request_t;
@@ -43,7 +43,7 @@ static void destruct(request_t *request)
     }
 }
 
-static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, construct, destruct);
+static OBJ_CLASS_INSTANCE(request_t, mca_common_colltools_task_t, construct, destruct);
 
 /* ---- which calls ---- */
 
@@ -113,7 +113,7 @@ static void report(const request_t *request)
     mca_coll_pipering_process_t *process = &mca_coll_pipering.process;
     const mca_coll_pipering_traffic_t *traffic = &request->scheduled->traffic;
 
-    mca_common_irregular_count(&process->counters.calls, 1);
+    mca_common_colltools_count(&process->counters.calls, 1);
     if (mca_coll_pipering_is_verbose(process, request->caller.comm)) {
         opal_output(process->output,
                     "coll/pipering: %s on %s: lines of a mesh, %d phases; this rank: %llu messages "
@@ -124,18 +124,18 @@ static void report(const request_t *request)
     }
 }
 
-static int start(mca_common_irregular_task_t *task)
+static int start(mca_common_colltools_task_t *task)
 {
-    mca_common_irregular_schedule_begin(&((request_t *) task)->scheduled->schedule);
-    mca_common_irregular_task_activate(task);
+    mca_common_colltools_schedule_begin(&((request_t *) task)->scheduled->schedule);
+    mca_common_colltools_task_activate(task);
     return OMPI_SUCCESS;
 }
 
-static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
 {
     request_t *request = (request_t *) task;
 
-    if (!mca_common_irregular_schedule_move(&request->scheduled->schedule, steps)) {
+    if (!mca_common_colltools_schedule_move(&request->scheduled->schedule, steps)) {
         return false;
     }
     *rc = request->scheduled->schedule.error;
@@ -148,7 +148,7 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
 {
     ompi_communicator_t *comm = module->context.comm;
 
-    request->caller = (mca_common_irregular_caller_t){.owner = "pipering",
+    request->caller = (mca_common_colltools_caller_t){.owner = "pipering",
                                                       .name = names[form],
                                                       .comm = comm};
     const mca_coll_pipering_lines_args_t args
@@ -166,24 +166,24 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
 static int make_request(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t form,
                         request_t **made)
 {
-    static const mca_common_irregular_task_kind_t kind = {.start = start, .advance = advance};
+    static const mca_common_colltools_task_kind_t kind = {.start = start, .advance = advance};
     ompi_communicator_t *comm = module->context.comm;
     const bool nonblocking = MCA_COLL_PIPERING_BLOCKING != form;
-    const int tag = mca_common_irregular_task_tags(comm, 1, nonblocking);
+    const int tag = mca_common_colltools_task_tags(comm, 1, nonblocking);
     request_t *request = OBJ_NEW(request_t);
 
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    mca_common_irregular_task_init(&request->super, &kind, comm,
+    mca_common_colltools_task_init(&request->super, &kind, comm,
                                    MCA_COLL_PIPERING_PERSISTENT == form);
     request->super.nonblocking = nonblocking;
     int rc = fill(request, module, form, tag);
     if (OMPI_SUCCESS == rc && nonblocking) {
-        rc = mca_common_irregular_task_keep(&request->super, 0);
+        rc = mca_common_colltools_task_keep(&request->super, 0);
     }
     if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_task_free(&request->super);
+        mca_common_colltools_task_free(&request->super);
         return rc;
     }
     *made = request;
@@ -201,10 +201,10 @@ static int serve(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t fo
     }
     if (OMPI_SUCCESS == rc) {
         rc = MCA_COLL_PIPERING_BLOCKING == form
-                 ? mca_common_irregular_task_run(&request->super)
-                 : mca_common_irregular_task_hand_out(&request->super, handle);
+                 ? mca_common_colltools_task_run(&request->super)
+                 : mca_common_colltools_task_hand_out(&request->super, handle);
     }
-    return mca_common_irregular_mpi_error(rc);
+    return mca_common_colltools_mpi_error(rc);
 }
 
 int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
@@ -213,7 +213,7 @@ int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_mo
 
     int rc = serve(module, MCA_COLL_PIPERING_BLOCKING, NULL);
     if (OMPI_ERR_NOT_SUPPORTED == rc) {
-        MCA_COMMON_IRREGULAR_BELOW(rc, comm, barrier, module->below.coll_barrier,
+        MCA_COMMON_COLLTOOLS_BELOW(rc, comm, barrier, module->below.coll_barrier,
                                    module->below.coll_barrier_module, (comm, module_below));
     }
     return rc;

@@ -45,7 +45,7 @@ static inline int call_below(void *buffer, int count, struct ompi_datatype_t *dt
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, bcast, module->below.coll_bcast,
+    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, bcast, module->below.coll_bcast,
                                module->below.coll_bcast_module,
                                (buffer, count, dtype, root, comm, module_below));
     return rc;

@@ -76,7 +76,7 @@ static inline bool mca_coll_pipering_passes(mca_coll_pipering_collective_t colle
             mca_coll_pipering_collective_row(collective)->name[MCA_COLL_PIPERING_BLOCKING], total,
             comm, MCA_COLL_PIPERING_FALLBACK_SMALL);
     } else {
-        mca_common_irregular_count(&mca_coll_pipering.process.counters
+        mca_common_colltools_count(&mca_coll_pipering.process.counters
                                         .fallback[MCA_COLL_PIPERING_FALLBACK_SMALL], 1);
     }
     return true;
@@ -102,10 +102,10 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
                             mca_coll_pipering_module_t *module,
                             mca_coll_pipering_plan_t *recalled, ompi_request_t **request);
 
-/** Whether coll/mleader's leaders serve a call (common_irregular_chooser.h). */
-int mca_coll_pipering_choose_leaders(mca_common_irregular_module_t *base,
-                                     const mca_common_irregular_question_t *question,
-                                     mca_common_irregular_answer_t *found);
+/** Whether coll/mleader's leaders serve a call (common_colltools_chooser.h). */
+int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base,
+                                     const mca_common_colltools_question_t *question,
+                                     mca_common_colltools_answer_t *found);
 
 /**
  * Sets up the communicator of a blocking call, which all ranks make, and waits for it; then

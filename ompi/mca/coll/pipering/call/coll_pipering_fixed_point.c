@@ -153,8 +153,8 @@ static int make_sum(sum_t *sum, const mca_coll_pipering_reduction_t *reduction,
                    .to = wanted ? reduction->rbuf : NULL,
                    .count = count,
                    .slice = (count + slices - 1) / slices};
-    sum->on_device = mca_common_irregular_on_device(sum->from)
-                     || (wanted && mca_common_irregular_on_device(sum->to));
+    sum->on_device = mca_common_colltools_on_device(sum->from)
+                     || (wanted && mca_common_colltools_on_device(sum->to));
     sum->addends = malloc(sum->slice
                           * (sum->sizes.addend + sum->sizes.key
                              + (sum->on_device ? sum->sizes.value : 0)));
@@ -173,7 +173,7 @@ static int begin_slice(sum_t *sum)
     const size_t count = in_slice(sum);
 
     if (sum->on_device) {
-        const int rc = mca_common_irregular_copy(sum->values, values, count * sum->sizes.value,
+        const int rc = mca_common_colltools_copy(sum->values, values, count * sum->sizes.value,
                                                  true);
         if (OMPI_SUCCESS != rc) {
             return rc;
@@ -203,7 +203,7 @@ static int end_slice(sum_t *sum)
         mca_coll_pipering_fixed_values(sum->format, sum->addends, sum->keys, count,
                                        sum->on_device ? sum->values : to);
         if (sum->on_device) {
-            rc = mca_common_irregular_copy(to, sum->values, count * sum->sizes.value, true);
+            rc = mca_common_colltools_copy(to, sum->values, count * sum->sizes.value, true);
         }
     }
     sum->done += count;
@@ -306,7 +306,7 @@ enum { KEYS, ADDENDS, PHASES };
 
 /* A sum on its way. */
 typedef struct {
-    mca_common_irregular_task_t super;
+    mca_common_colltools_task_t super;
     sum_t sum;
     ompi_request_t *phase[PHASES]; /* persistent */
     int at;                        /* the phase that is under way */
@@ -328,7 +328,7 @@ static void destruct(request_t *request)
     free(request->sum.addends);
 }
 
-static OBJ_CLASS_INSTANCE(request_t, mca_common_irregular_task_t, construct, destruct);
+static OBJ_CLASS_INSTANCE(request_t, mca_common_colltools_task_t, construct, destruct);
 
 static int start_phase(request_t *request, int phase)
 {
@@ -361,7 +361,7 @@ static bool go_on(request_t *request, int *rc)
     return true;
 }
 
-static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
 {
     request_t *request = (request_t *) task;
     ompi_request_t *phase = request->phase[request->at];
@@ -378,19 +378,19 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
     return over || OMPI_SUCCESS != *rc;
 }
 
-static int start(mca_common_irregular_task_t *task)
+static int start(mca_common_colltools_task_t *task)
 {
     request_t *request = (request_t *) task;
 
     request->sum.done = 0;
     const int rc = start_slice(request);
     if (OMPI_SUCCESS == rc) {
-        mca_common_irregular_task_activate(task);
+        mca_common_colltools_task_activate(task);
     }
     return rc;
 }
 
-static const mca_common_irregular_task_kind_t request_kind = {.start = start, .advance = advance};
+static const mca_common_colltools_task_kind_t request_kind = {.start = start, .advance = advance};
 
 static int fill_request(request_t *request, const mca_coll_pipering_reduction_t *reduction,
                         const anatomy_t *anatomy, const target_t *target)
@@ -403,7 +403,7 @@ static int fill_request(request_t *request, const mca_coll_pipering_reduction_t 
     if (OMPI_SUCCESS == rc) {
         rc = init_addends(target, &request->sum, &request->phase[ADDENDS]);
     }
-    return OMPI_SUCCESS == rc ? mca_common_irregular_task_keep(&request->super, 0) : rc;
+    return OMPI_SUCCESS == rc ? mca_common_colltools_task_keep(&request->super, 0) : rc;
 }
 
 static int make_request(const mca_coll_pipering_reduction_t *reduction, const anatomy_t *anatomy,
@@ -415,15 +415,15 @@ static int make_request(const mca_coll_pipering_reduction_t *reduction, const an
     if (NULL == request) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    mca_common_irregular_task_init(&request->super, &request_kind, target->module->context.comm,
+    mca_common_colltools_task_init(&request->super, &request_kind, target->module->context.comm,
                                    MCA_COLL_PIPERING_PERSISTENT == form);
     request->super.nonblocking = true;
     const int rc = fill_request(request, reduction, anatomy, target);
     if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_task_free(&request->super);
+        mca_common_colltools_task_free(&request->super);
         return rc;
     }
-    return mca_common_irregular_task_hand_out(&request->super, handle);
+    return mca_common_colltools_task_hand_out(&request->super, handle);
 }
 
 /* ---- all forms ---- */
@@ -478,14 +478,14 @@ int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
     anatomy_t anatomy;
 
     if (&ompi_mpi_op_sum.op != reduction->op || 0 == reduction->count || module->out_of_memory
-        || MCA_COMMON_IRREGULAR_HETEROGENEOUS || !find_anatomy(reduction->dtype, &anatomy)) {
+        || MCA_COMMON_COLLTOOLS_HETEROGENEOUS || !find_anatomy(reduction->dtype, &anatomy)) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
     const int rc = serve(reduction, &anatomy, &target, form, request);
     if (OMPI_SUCCESS == rc) {
-        mca_common_irregular_count(
+        mca_common_colltools_count(
             &mca_coll_pipering.process.counters.fixed_point_sums, 1);
         mca_coll_pipering_note_taken(&module->context, "fixed-point sum");
     }
-    return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_irregular_mpi_error(rc);
+    return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_colltools_mpi_error(rc);
 }

@@ -87,7 +87,7 @@ static int put_in_place(mca_coll_pipering_gather_t *gather, ompi_communicator_t 
 /* Makes a call safe for the module below. OMPI_ERR_NOT_SUPPORTED: it is. */
 static int leave(mca_coll_pipering_gather_t *gather, ompi_communicator_t *comm)
 {
-    const int rc = mca_common_irregular_mpi_error(put_in_place(gather, comm));
+    const int rc = mca_common_colltools_mpi_error(put_in_place(gather, comm));
 
     if (OMPI_SUCCESS != rc) {
         return rc;

@@ -25,58 +25,58 @@ mca_coll_pipering_t mca_coll_pipering;
 
 static char *backing_directory, *mesh, *machine;
 
-static const mca_common_irregular_value_t barriers[]
+static const mca_common_colltools_value_t barriers[]
     = {{MCA_COLL_PIPERING_AUTO, "auto"},
        {MCA_COLL_PIPERING_MESH_LINES, "mesh_lines"},
        {MCA_COLL_PIPERING_OFF, "off"},
        {0, NULL}};
 
 /* Those that no plan depends on. */
-static const mca_common_irregular_variable_t variables[] = {
-    {.name = "priority", .kind = MCA_COMMON_IRREGULAR_INT, .storage = &mca_coll_pipering.priority,
-     .preset = 45, .most = 100, .level = MCA_COMMON_IRREGULAR_LEVEL_USE, .once = true,
+static const mca_common_colltools_variable_t variables[] = {
+    {.name = "priority", .kind = MCA_COMMON_COLLTOOLS_INT, .storage = &mca_coll_pipering.priority,
+     .preset = 45, .most = 100, .level = MCA_COMMON_COLLTOOLS_LEVEL_USE, .once = true,
      .local = true, .zero = "the component is not used",
      .help = "Priority of the component, above han (35) and tuned (30) by default"},
-    {.name = "verbose", .kind = MCA_COMMON_IRREGULAR_INT,
+    {.name = "verbose", .kind = MCA_COMMON_COLLTOOLS_INT,
      .storage = &mca_coll_pipering.process.verbose, .most = 100,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .local = true, .zero = "silent",
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .local = true, .zero = "silent",
      .help = "1: a line about each call of rank 0; 2 and more: of every rank"},
-    {.name = "barrier_algorithm", .kind = MCA_COMMON_IRREGULAR_CHOICE,
+    {.name = "barrier_algorithm", .kind = MCA_COMMON_COLLTOOLS_CHOICE,
      .storage = &mca_coll_pipering.barrier, .values = barriers, .preset = MCA_COLL_PIPERING_AUTO,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_FORCE,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_FORCE,
      .help = "Algorithm of MPI_Barrier, MPI_Ibarrier and MPI_Barrier_init where coll_pipering_mesh "
              "is set: auto (the module below), mesh_lines (to all of a line of the mesh, one "
              "dimension after the other; without a mesh: the module below), off (likewise)"},
-    {.name = "ring_buffer_budget", .kind = MCA_COMMON_IRREGULAR_SIZE, .unit = "bytes",
+    {.name = "ring_buffer_budget", .kind = MCA_COMMON_COLLTOOLS_SIZE, .unit = "bytes",
      .storage = &mca_coll_pipering.directory.budget, .most = MCA_COLL_PIPERING_SIZE_MOST,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
      .zero = "an eighth of what is free in backing_directory, up to 2 MiB a process",
      .help = "Shared memory that the ring buffers of a job may take on a node; each process has an "
              "equal share, and sends messages where that is used up"},
-    {.name = "fixed_point_sum", .kind = MCA_COMMON_IRREGULAR_SWITCH,
-     .storage = &mca_coll_pipering.fixed_point_sum, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE,
+    {.name = "fixed_point_sum", .kind = MCA_COMMON_COLLTOOLS_SWITCH,
+     .storage = &mca_coll_pipering.fixed_point_sum, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
      .help = "MPI_Allreduce and MPI_Reduce add float, double and complex values of these (MPI_SUM) "
              "in fixed point, so that the result depends on the values alone; 2.25 times the bytes "
              "(float: 3.25)"},
-    {.name = "backing_directory", .kind = MCA_COMMON_IRREGULAR_STRING,
-     .storage = &backing_directory, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true,
+    {.name = "backing_directory", .kind = MCA_COMMON_COLLTOOLS_STRING,
+     .storage = &backing_directory, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true,
      .local = true,
      .help = "Directory for ring buffers in shared memory, a file for each process that receives "
              "through any"},
-    {.name = "mesh", .kind = MCA_COMMON_IRREGULAR_STRING, .storage = &mesh,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true,
+    {.name = "mesh", .kind = MCA_COMMON_COLLTOOLS_STRING, .storage = &mesh,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true,
      .help = "Network without a switch: 4x4x2 or 4tx4t (extents, t: a closed dimension; nodes in "
              "the order of their lowest ranks, the last dimension first; or ranks, if there are as "
              "many), @FILE (a line \"extents 4x4t\", then \"HOST 0 3\" for each node), cartesian "
              "(communicators with a Cartesian topology are wired like it); empty: there are "
              "switches"},
-    {.name = "machine", .kind = MCA_COMMON_IRREGULAR_STRING, .storage = &machine,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE, .once = true, .local = true,
+    {.name = "machine", .kind = MCA_COMMON_COLLTOOLS_STRING, .storage = &machine,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true, .local = true,
      .help = "File that describes links and processors, as pipering-tune writes it; must say the "
              "same on all nodes. Empty: what adapters say"},
-    {.name = "processors", .kind = MCA_COMMON_IRREGULAR_NUMBER, .unit = "processors",
+    {.name = "processors", .kind = MCA_COMMON_COLLTOOLS_NUMBER, .unit = "processors",
      .storage = &mca_coll_pipering.process.processors, .most = 1e6,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT, .once = true, .local = true,
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT, .once = true, .local = true,
      .zero = "those that processes may use",
      .help = "Processors that this node has for the job, where nodes share those of one machine"},
 };
@@ -87,12 +87,12 @@ static const mca_common_irregular_variable_t variables[] = {
 #define ALGORITHMS_MOST 16
 
 /* The variable of a collective's algorithm: its values are rows of the registry. */
-static void register_algorithm(mca_common_irregular_vars_t *all,
+static void register_algorithm(mca_common_colltools_vars_t *all,
                                mca_coll_pipering_collective_t collective)
 {
     static char names[MCA_COLL_PIPERING_COLLECTIVES][32];
     const mca_coll_pipering_collective_row_t *about = mca_coll_pipering_collective_row(collective);
-    mca_common_irregular_value_t values[ALGORITHMS_MOST] = {{MCA_COLL_PIPERING_AUTO, "auto"}};
+    mca_common_colltools_value_t values[ALGORITHMS_MOST] = {{MCA_COLL_PIPERING_AUTO, "auto"}};
     const char *blocking = about->name[MCA_COLL_PIPERING_BLOCKING];
     const char *nonblocking = about->name[MCA_COLL_PIPERING_NONBLOCKING];
     const char *persistent = about->name[MCA_COLL_PIPERING_PERSISTENT];
@@ -106,30 +106,30 @@ static void register_algorithm(mca_common_irregular_vars_t *all,
                                       toupper(blocking[0]), blocking + 1, toupper(nonblocking[0]),
                                       nonblocking + 1, toupper(persistent[0]), persistent + 1);
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
-        values[count++] = (mca_common_irregular_value_t){(int) row->algorithm, row->value};
+        values[count++] = (mca_common_colltools_value_t){(int) row->algorithm, row->value};
         length += (size_t) snprintf(help + length, sizeof(help) - length, "%s (%s), ", row->value,
                                     row->help);
     }
-    values[count++] = (mca_common_irregular_value_t){MCA_COLL_PIPERING_OFF, "off"};
-    values[count] = (mca_common_irregular_value_t){0, NULL};
+    values[count++] = (mca_common_colltools_value_t){MCA_COLL_PIPERING_OFF, "off"};
+    values[count] = (mca_common_colltools_value_t){0, NULL};
     (void) snprintf(help + length, sizeof(help) - length, "off (always the module below)");
     (void) snprintf(names[collective], sizeof(names[collective]), "%s_algorithm", blocking);
-    const mca_common_irregular_variable_t variable
+    const mca_common_colltools_variable_t variable
         = {.name = names[collective],
-           .kind = MCA_COMMON_IRREGULAR_CHOICE,
+           .kind = MCA_COMMON_COLLTOOLS_CHOICE,
            .storage = &mca_coll_pipering.algorithm[collective],
            .values = values,
            .preset = MCA_COLL_PIPERING_AUTO,
-           .level = MCA_COMMON_IRREGULAR_LEVEL_FORCE,
+           .level = MCA_COMMON_COLLTOOLS_LEVEL_FORCE,
            .help = help};
-    mca_common_irregular_register(all, &variable, 1);
+    mca_common_colltools_register(all, &variable, 1);
 }
 
 /* ---- variables that are gone ---- */
 
 #define OUTLIERS "the model weighs rounds for each call, by the sizes of all contributions"
 
-static mca_common_irregular_gone_t gone[] = {
+static mca_common_colltools_gone_t gone[] = {
     {"alltoall_many", "coll_pipering_alltoall_window", NULL},
     {"alltoall_many_window", "coll_pipering_alltoall_window", NULL},
     {"alltoall_permute", "permuted exchanges always meet ranks in a random order", NULL},
@@ -206,34 +206,34 @@ static const struct {
      &COUNTERS.predicted_time},
 };
 
-static void register_counters(mca_common_irregular_vars_t *all)
+static void register_counters(mca_common_colltools_vars_t *all)
 {
     char name[64], help[128];
 
     for (size_t i = 0; i < COUNT(counters); ++i) {
-        mca_common_irregular_counter(all, counters[i].name, counters[i].help, counters[i].storage);
+        mca_common_colltools_counter(all, counters[i].name, counters[i].help, counters[i].storage);
     }
     for (size_t i = 0; i < COUNT(levels); ++i) {
-        mca_common_irregular_level(all, levels[i].name, levels[i].help, levels[i].storage);
+        mca_common_colltools_level(all, levels[i].name, levels[i].help, levels[i].storage);
     }
     for (int i = MCA_COLL_PIPERING_TAKEN + 1; i < MCA_COLL_PIPERING_REASONS; ++i) {
         snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
         snprintf(help, sizeof(help), "Calls left to the module below: %s",
                  mca_coll_pipering_reason_text((mca_coll_pipering_reason_t) i));
-        mca_common_irregular_counter(all, name, help, &COUNTERS.fallback[i]);
+        mca_common_colltools_counter(all, name, help, &COUNTERS.fallback[i]);
     }
 }
 
-void mca_coll_pipering_params_register(mca_common_irregular_vars_t *all)
+void mca_coll_pipering_params_register(mca_common_colltools_vars_t *all)
 {
-    backing_directory = (char *) mca_common_irregular_default_base();
+    backing_directory = (char *) mca_common_colltools_default_base();
     mesh = machine = "";
     for (int i = 0; i < MCA_COLL_PIPERING_COLLECTIVES; ++i) {
         register_algorithm(all, (mca_coll_pipering_collective_t) i);
     }
-    mca_common_irregular_register(all, mca_coll_pipering_variables, MCA_COLL_PIPERING_PARAMS);
-    mca_common_irregular_register(all, variables, COUNT(variables));
-    mca_common_irregular_gone(all, gone, COUNT(gone));
+    mca_common_colltools_register(all, mca_coll_pipering_variables, MCA_COLL_PIPERING_PARAMS);
+    mca_common_colltools_register(all, variables, COUNT(variables));
+    mca_common_colltools_gone(all, gone, COUNT(gone));
     register_counters(all);
     mca_coll_pipering.directory.owner = all->owner;
     mca_coll_pipering.directory.base = NULL == backing_directory ? "" : backing_directory;

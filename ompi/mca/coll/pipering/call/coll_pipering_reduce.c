@@ -21,7 +21,7 @@ static inline int call_below(const void *sbuf, void *rbuf, int count, struct omp
 {
     int rc;
 
-    MCA_COMMON_IRREGULAR_BELOW(rc, comm, reduce, module->below.coll_reduce,
+    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, reduce, module->below.coll_reduce,
                                module->below.coll_reduce_module,
                                (sbuf, rbuf, count, dtype, op, root, comm, module_below));
     return rc;

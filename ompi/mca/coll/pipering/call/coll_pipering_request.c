@@ -33,8 +33,8 @@ static void hold(mca_coll_pipering_request_t *request, bool hold)
 {
     ompi_op_t *op = request->call.op;
 
-    mca_common_irregular_hold_type(request->call.send.type, hold);
-    mca_common_irregular_hold_type(request->call.recv.type, hold);
+    mca_common_colltools_hold_type(request->call.send.type, hold);
+    mca_common_colltools_hold_type(request->call.recv.type, hold);
     if (NULL == op || ompi_op_is_intrinsic(op)) {
         return;
     }
@@ -51,11 +51,11 @@ static int keep(mca_coll_pipering_request_t *request)
     mca_coll_pipering_layout_t *recv = &request->call.recv;
     const size_t bytes = (size_t) ompi_comm_size(request->super.comm) * sizeof(int);
     const size_t arrays = (size_t) (NULL != recv->counts) + (NULL != recv->displs);
-    const int rc = mca_common_irregular_task_keep(&request->super, arrays * bytes);
+    const int rc = mca_common_colltools_task_keep(&request->super, arrays * bytes);
 
     if (OMPI_SUCCESS == rc) {
-        recv->counts = mca_common_irregular_task_copy(&request->super, recv->counts, bytes);
-        recv->displs = mca_common_irregular_task_copy(&request->super, recv->displs, bytes);
+        recv->counts = mca_common_colltools_task_copy(&request->super, recv->counts, bytes);
+        recv->displs = mca_common_colltools_task_copy(&request->super, recv->displs, bytes);
         request->call.sizes.counts = request->key.sizes.counts = recv->counts;
         hold(request, true);
     }
@@ -73,7 +73,7 @@ static void request_destruct(mca_coll_pipering_request_t *request)
     }
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_common_irregular_task_t, request_construct,
+OBJ_CLASS_INSTANCE(mca_coll_pipering_request_t, mca_common_colltools_task_t, request_construct,
                    request_destruct);
 
 /* Tags that the routes of a call have together. */
@@ -233,8 +233,8 @@ static int end_run(mca_coll_pipering_request_t *request, int rc)
 
 static bool move_scheduled(mca_coll_pipering_request_t *request, int *steps, int *rc)
 {
-    mca_common_irregular_schedule_t *schedule = &request->scheduled->schedule;
-    const bool over = mca_common_irregular_schedule_move(schedule, steps);
+    mca_common_colltools_schedule_t *schedule = &request->scheduled->schedule;
+    const bool over = mca_common_colltools_schedule_move(schedule, steps);
 
     *rc = schedule->error;
     return over;
@@ -273,7 +273,7 @@ static bool move(mca_coll_pipering_request_t *request, int *steps, int *rc)
 }
 
 /* Moves a request on; true if it is over, with its error in *rc. */
-static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
+static bool advance(mca_common_colltools_task_t *task, int *steps, int *rc)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
 
@@ -312,7 +312,7 @@ static bool advance(mca_common_irregular_task_t *task, int *steps, int *rc)
 }
 
 /* Begins at once if the communicator is set up, and its ranks are alike. */
-static int start_request(mca_common_irregular_task_t *task)
+static int start_request(mca_common_colltools_task_t *task)
 {
     mca_coll_pipering_request_t *request = (mca_coll_pipering_request_t *) task;
     const mca_coll_pipering_setup_t *setup = request->call.context->setup;
@@ -325,19 +325,19 @@ static int start_request(mca_common_irregular_task_t *task)
             return rc;
         }
         if (NULL != request->scheduled) {
-            (void) mca_common_irregular_schedule_move(&request->scheduled->schedule, &progress);
+            (void) mca_common_colltools_schedule_move(&request->scheduled->schedule, &progress);
         } else {
             (void) mca_coll_pipering_pipe_progress(request->first);
         }
     }
-    mca_common_irregular_task_activate(task);
+    mca_common_colltools_task_activate(task);
     if (!request->running) {
-        (void) mca_common_irregular_task_progress();
+        (void) mca_common_colltools_task_progress();
     }
     return OMPI_SUCCESS;
 }
 
-static const mca_common_irregular_task_kind_t request_kind = {.start = start_request,
+static const mca_common_colltools_task_kind_t request_kind = {.start = start_request,
                                                                .advance = advance};
 
 /* Of one that only sets up a communicator there is no key. */
@@ -347,7 +347,7 @@ static void init(mca_coll_pipering_request_t *request, const mca_coll_pipering_c
     ompi_communicator_t *comm = call->context->comm;
 
     request->call = *call;
-    request->caller = (mca_common_irregular_caller_t){.owner = "pipering", .comm = comm};
+    request->caller = (mca_common_colltools_caller_t){.owner = "pipering", .comm = comm};
     if (NULL != key) {
         request->key = *key;
         request->caller.name = mca_coll_pipering_collective_row(call->collective)->name[call->form];
@@ -357,7 +357,7 @@ static void init(mca_coll_pipering_request_t *request, const mca_coll_pipering_c
     request->pipes = 0;
     request->first = NULL;
     request->scheduled = NULL;
-    mca_common_irregular_task_init(&request->super, &request_kind, comm,
+    mca_common_colltools_task_init(&request->super, &request_kind, comm,
                                    MCA_COLL_PIPERING_PERSISTENT == call->form);
     request->super.nonblocking = MCA_COLL_PIPERING_BLOCKING != call->form;
 }
@@ -381,11 +381,11 @@ int mca_coll_pipering_request_new(const mca_coll_pipering_call_t *call,
     if (NULL == key) {
         return OMPI_SUCCESS;
     }
-    request->tag = mca_common_irregular_task_tags(request->super.comm, tags_wanted(request),
+    request->tag = mca_common_colltools_task_tags(request->super.comm, tags_wanted(request),
                                                   request->super.nonblocking);
     const int rc = request->super.nonblocking ? keep(request) : watch(request);
     if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_task_free(&request->super);
+        mca_common_colltools_task_free(&request->super);
     }
     return rc;
 }

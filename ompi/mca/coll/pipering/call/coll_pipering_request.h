@@ -16,14 +16,14 @@
 #ifndef MCA_COLL_PIPERING_REQUEST_H
 #define MCA_COLL_PIPERING_REQUEST_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_streams.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_engine.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_staging.h"
-#include "ompi/mca/common/irregular/common_irregular_task.h"
+#include "ompi/mca/common/colltools/common_colltools_task.h"
 
 BEGIN_C_DECLS
 
@@ -43,9 +43,9 @@ typedef struct mca_coll_pipering_call_t {
 
 /** A call on its way. */
 typedef struct mca_coll_pipering_request_t {
-    mca_common_irregular_task_t super;
+    mca_common_colltools_task_t super;
     mca_coll_pipering_call_t call; /**< of one that only sets up: its context alone */
-    mca_common_irregular_caller_t caller; /**< its name is NULL: it only sets up */
+    mca_common_colltools_caller_t caller; /**< its name is NULL: it only sets up */
     mca_coll_pipering_key_t key;
     mca_coll_pipering_plan_t *plan;           /**< NULL before the communicator is set up */
     mca_coll_pipering_unit_t unit;            /**< of a reduction */

@@ -78,14 +78,14 @@ static void count(const mca_coll_pipering_request_t *request,
 {
     mca_coll_pipering_counters_t *counters = &request->call.context->process->counters;
 
-    mca_common_irregular_count(&counters->calls, 1);
-    mca_common_irregular_count(&counters->blocks_received, traffic->blocks_in);
-    mca_common_irregular_count(&counters->blocks_sent, traffic->blocks_out);
-    mca_common_irregular_count(&counters->bytes_received, traffic->bytes_in);
-    mca_common_irregular_count(&counters->bytes_sent, traffic->bytes_out);
-    mca_common_irregular_count(&counters->bytes_shared, traffic->bytes_shared);
-    mca_common_irregular_count(&counters->bytes_from_network, request->plan->in_from_network);
-    mca_common_irregular_count(&counters->rounds, counted_rounds(traffic));
+    mca_common_colltools_count(&counters->calls, 1);
+    mca_common_colltools_count(&counters->blocks_received, traffic->blocks_in);
+    mca_common_colltools_count(&counters->blocks_sent, traffic->blocks_out);
+    mca_common_colltools_count(&counters->bytes_received, traffic->bytes_in);
+    mca_common_colltools_count(&counters->bytes_sent, traffic->bytes_out);
+    mca_common_colltools_count(&counters->bytes_shared, traffic->bytes_shared);
+    mca_common_colltools_count(&counters->bytes_from_network, request->plan->in_from_network);
+    mca_common_colltools_count(&counters->rounds, counted_rounds(traffic));
     counters->algorithm_used = (int64_t) request->plan->row->algorithm;
     counters->block_size_used =
         (int64_t) (request->plan->block_size * request->plan->key.sizes.unit);
@@ -109,7 +109,7 @@ void mca_coll_pipering_note_fallback(const char *name, size_t total, ompi_commun
     mca_coll_pipering_process_t *process = &mca_coll_pipering.process;
     char bytes[32] = "";
 
-    mca_common_irregular_count(&process->counters.fallback[reason], 1);
+    mca_common_colltools_count(&process->counters.fallback[reason], 1);
     if (mca_coll_pipering_is_verbose(process, comm)) {
         if (MCA_COLL_PIPERING_NO_TOTAL != total) {
             snprintf(bytes, sizeof(bytes), "%zu bytes, ", total);

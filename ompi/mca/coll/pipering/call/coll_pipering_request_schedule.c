@@ -46,7 +46,7 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
            .synchronous = SYNCHRONOUS_EVERY - 1 == *begun % SYNCHRONOUS_EVERY,
            .tag = request->tag};
 
-    mca_common_irregular_count(begun, 1);
+    mca_common_colltools_count(begun, 1);
     return mca_coll_pipering_rounds_new(&args, made);
 }
 
@@ -79,7 +79,7 @@ int mca_coll_pipering_request_schedule(request_t *request)
     const int rc = make[request->plan->row->algorithm](request, &request->scheduled);
 
     if (OMPI_SUCCESS == rc) {
-        mca_common_irregular_schedule_begin(&request->scheduled->schedule);
+        mca_common_colltools_schedule_begin(&request->scheduled->schedule);
     }
     return rc;
 }

@@ -62,7 +62,7 @@ static int wait_for_setup(mca_coll_pipering_context_t *context)
         return OMPI_SUCCESS;
     }
     const int rc = mca_coll_pipering_request_new(&call, NULL, NULL, &request);
-    return OMPI_SUCCESS == rc ? mca_common_irregular_task_run(&request->super) : rc;
+    return OMPI_SUCCESS == rc ? mca_common_colltools_task_run(&request->super) : rc;
 }
 
 int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context)
@@ -120,7 +120,7 @@ static mca_coll_pipering_reason_t judge_early(const mca_coll_pipering_call_t *ca
     const mca_coll_pipering_context_t *context = call->context;
     const size_t links = (size_t) ompi_comm_size(context->comm) - 1;
 
-    if (MCA_COMMON_IRREGULAR_HETEROGENEOUS) {
+    if (MCA_COMMON_COLLTOOLS_HETEROGENEOUS) {
         return MCA_COLL_PIPERING_FALLBACK_UNLIKE;
     }
     if (context->set_up) {
@@ -220,16 +220,16 @@ int mca_coll_pipering_serve(const mca_coll_pipering_call_t *call,
     }
     if (OMPI_SUCCESS == rc) {
         rc = MCA_COLL_PIPERING_BLOCKING == call->form
-                 ? mca_common_irregular_task_run(&request->super)
-                 : mca_common_irregular_task_hand_out(&request->super, handle);
+                 ? mca_common_colltools_task_run(&request->super)
+                 : mca_common_colltools_task_hand_out(&request->super, handle);
     }
-    return mca_common_irregular_mpi_error(rc);
+    return mca_common_colltools_mpi_error(rc);
 }
 
 /* ---- coll/mleader's calls ---- */
 
 /* On a communicator that is set up. */
-static int answer(const mca_coll_pipering_call_t *call, mca_common_irregular_answer_t *found)
+static int answer(const mca_coll_pipering_call_t *call, mca_common_colltools_answer_t *found)
 {
     const mca_coll_pipering_params_t params = mca_coll_pipering_params_now(call->collective);
     const mca_coll_pipering_key_t key = key_of(call, &params);
@@ -237,20 +237,20 @@ static int answer(const mca_coll_pipering_call_t *call, mca_common_irregular_ans
 
     const int rc = mca_coll_pipering_plan_get(call->context, &key, NULL, &plan);
     if (OMPI_SUCCESS == rc) {
-        *found = plan->leaders_pay ? MCA_COMMON_IRREGULAR_LEADERS : MCA_COMMON_IRREGULAR_OTHERS;
+        *found = plan->leaders_pay ? MCA_COMMON_COLLTOOLS_LEADERS : MCA_COMMON_COLLTOOLS_OTHERS;
         mca_coll_pipering_plan_release(plan);
     }
     return rc;
 }
 
-int mca_coll_pipering_choose_leaders(mca_common_irregular_module_t *base,
-                                     const mca_common_irregular_question_t *question,
-                                     mca_common_irregular_answer_t *found)
+int mca_coll_pipering_choose_leaders(mca_common_colltools_module_t *base,
+                                     const mca_common_colltools_question_t *question,
+                                     mca_common_colltools_answer_t *found)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
     mca_coll_pipering_context_t *context = &module->context;
 
-    *found = MCA_COMMON_IRREGULAR_UNKNOWN;
+    *found = MCA_COMMON_COLLTOOLS_UNKNOWN;
     if (module->out_of_memory) {
         return OMPI_SUCCESS;
     }

@@ -30,9 +30,9 @@ static int pipering_init_query(bool enable_progress_threads, bool enable_mpi_thr
 
 const mca_coll_base_component_t mca_coll_pipering_component = {
     .collm_version = {
-        MCA_COMMON_IRREGULAR_COLL_VERSION,
+        MCA_COMMON_COLLTOOLS_COLL_VERSION,
         .mca_component_name = "pipering",
-        MCA_COMMON_IRREGULAR_COMPONENT_VERSION,
+        MCA_COMMON_COLLTOOLS_COMPONENT_VERSION,
         .mca_open_component = pipering_open,
         .mca_close_component = pipering_close,
         .mca_register_component_params = pipering_register,
@@ -48,15 +48,15 @@ static bool opened;
 
 static int pipering_register(void)
 {
-    mca_common_irregular_find_help(&mca_coll_pipering_component);
+    mca_common_colltools_find_help(&mca_coll_pipering_component);
     mca_coll_pipering.process.equal.count = 0;
-    mca_common_irregular_vars_t all = {.component = &mca_coll_pipering_component.collm_version,
+    mca_common_colltools_vars_t all = {.component = &mca_coll_pipering_component.collm_version,
                                        .equal = &mca_coll_pipering.process.equal,
                                        .owner = "pipering"};
     mca_coll_pipering_params_register(&all);
     mca_coll_pipering_exchange_params_register(&all);
     mca_coll_pipering_verdict_register(all.component);
-    mca_common_irregular_complain(&all);
+    mca_common_colltools_complain(&all);
     return OMPI_SUCCESS;
 }
 
@@ -64,11 +64,11 @@ static int pipering_open(void)
 {
     mca_coll_pipering_t *component = &mca_coll_pipering;
 
-    if (!mca_common_irregular_is_release_of_build("pipering")) {
+    if (!mca_common_colltools_is_release_of_build("pipering")) {
         return OMPI_ERR_NOT_AVAILABLE;
     }
     OBJ_CONSTRUCT(&component->process.lock, opal_mutex_t);
-    mca_common_irregular_tasks_open();
+    mca_common_colltools_tasks_open();
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
     mca_coll_pipering_nodes_open(0 < component->process.processors
@@ -90,9 +90,9 @@ static int pipering_close(void)
     }
     opened = false;
     OBJ_DESTRUCT(&component->spare);
-    mca_common_irregular_tasks_close();
+    mca_common_colltools_tasks_close();
     mca_coll_pipering_arena_close();
-    mca_common_irregular_directory_remove(&component->directory);
+    mca_common_colltools_directory_remove(&component->directory);
     mca_coll_pipering_nodes_close();
     component->process.asked = false; /* sessions may open it again, with another file */
     component->process.frozen = (mca_coll_pipering_frozen_t){.bytes = 0};

@@ -193,7 +193,7 @@ static mca_coll_pipering_below_t find_below(const mca_coll_base_comm_coll_t *bel
         han += is_of(levels[i], "han");
         tuned += is_of(levels[i], "tuned");
     }
-    if (!MCA_COMMON_IRREGULAR_KNOWS_TUNED || !is_of(below->coll_allgatherv_module, "tuned")
+    if (!MCA_COMMON_COLLTOOLS_KNOWS_TUNED || !is_of(below->coll_allgatherv_module, "tuned")
         || !is_of(below->coll_scan_module, "basic") || !is_of(below->coll_exscan_module, "basic")
         || has_rules("tuned", "use_dynamic_rules")
         || has_rules("han", "use_dynamic_file_rules")) {
@@ -266,7 +266,7 @@ static void module_destruct(mca_coll_pipering_module_t *module)
     OBJ_DESTRUCT(&module->context.lock);
 }
 
-OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_common_irregular_module_t, module_construct,
+OBJ_CLASS_INSTANCE(mca_coll_pipering_module_t, mca_common_colltools_module_t, module_construct,
                    module_destruct);
 
 /*

@@ -16,7 +16,7 @@
 #ifndef MCA_COLL_PIPERING_ADAPTERS_H
 #define MCA_COLL_PIPERING_ADAPTERS_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
 

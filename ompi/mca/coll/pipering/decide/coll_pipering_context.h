@@ -16,13 +16,13 @@
 #ifndef MCA_COLL_PIPERING_CONTEXT_H
 #define MCA_COLL_PIPERING_CONTEXT_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_params.h"
 #include "coll_pipering_adapters.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_below.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
-#include "ompi/mca/common/irregular/common_irregular.h"
+#include "ompi/mca/common/colltools/common_colltools.h"
 
 BEGIN_C_DECLS
 
@@ -63,7 +63,7 @@ typedef struct mca_coll_pipering_process_t {
     int verbose; /**< 0: silent; 1: rank 0 writes a line about each call; 2: every rank */
     int output;  /**< stream of these lines */
     mca_coll_pipering_counters_t counters;
-    mca_common_irregular_equal_t equal; /**< variables that must be equal on all ranks */
+    mca_common_colltools_equal_t equal; /**< variables that must be equal on all ranks */
     const char *mesh; /**< what the user declares of the machine's wiring, "" or NULL: nothing */
     const char *machine; /**< the file that describes the machine, "" or NULL: none */
     double processors;   /**< that the user gives a node, 0: those that there are */

@@ -208,7 +208,7 @@ static int add_plan(mca_coll_pipering_context_t *context, const mca_coll_piperin
     const int rc = make_plan(context, key, plan);
 
     if (OMPI_SUCCESS == rc) {
-        mca_common_irregular_count(&context->process->counters.plans, 1);
+        mca_common_colltools_count(&context->process->counters.plans, 1);
         report_plan(context, *plan);
         make_room(context, (*plan)->size);
         forget(context, context->oldest);

@@ -19,42 +19,42 @@
 
 mca_coll_pipering_params_t mca_coll_pipering_given;
 
-static const mca_common_irregular_value_t models[]
+static const mca_common_colltools_value_t models[]
     = {{MCA_COLL_PIPERING_MODEL_SEARCH, "search"},
        {MCA_COLL_PIPERING_MODEL_EQUATION2, "equation2"},
        {0, NULL}};
 
 #define SIZE(member)                                                          \
-    .name = #member, .kind = MCA_COMMON_IRREGULAR_SIZE, .unit = "bytes",      \
+    .name = #member, .kind = MCA_COMMON_COLLTOOLS_SIZE, .unit = "bytes",      \
     .most = MCA_COLL_PIPERING_SIZE_MOST, .storage = &mca_coll_pipering_given.member
 
-const mca_common_irregular_variable_t mca_coll_pipering_variables[MCA_COLL_PIPERING_PARAMS] = {
-    {.name = "block_model", .kind = MCA_COMMON_IRREGULAR_CHOICE,
+const mca_common_colltools_variable_t mca_coll_pipering_variables[MCA_COLL_PIPERING_PARAMS] = {
+    {.name = "block_model", .kind = MCA_COMMON_COLLTOOLS_CHOICE,
      .storage = &mca_coll_pipering_given.block_model, .values = models,
-     .preset = MCA_COLL_PIPERING_MODEL_SEARCH, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+     .preset = MCA_COLL_PIPERING_MODEL_SEARCH, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .help = "How the block size is chosen: search (least modelled time) or equation2 (closed form "
              "of the paper, corrected); block_size takes the place of both"},
-    {.name = "window", .kind = MCA_COMMON_IRREGULAR_SIZE, .unit = "blocks",
+    {.name = "window", .kind = MCA_COMMON_COLLTOOLS_SIZE, .unit = "blocks",
      .storage = &mca_coll_pipering_given.window, .most = 4096,
-     .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT, .zero = "chosen from the block size",
+     .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT, .zero = "chosen from the block size",
      .help = "Blocks that a rank may be ahead of the next one in the ring, and receives posted "
              "ahead; 1 counts as 2"},
-    {SIZE(block_size), .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+    {SIZE(block_size), .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .zero = "chosen by block_model; packets of 16384",
      .help = "Size of a block, and of a packet of a permuted exchange"},
-    {SIZE(min_total), .preset = 8192, .level = MCA_COMMON_IRREGULAR_LEVEL_TUNE,
+    {SIZE(min_total), .preset = 8192, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE,
      .zero = "the model alone decides",
      .help = "Calls about fewer bytes than this in all go to the module below, unless an algorithm "
              "is forced"},
-    {SIZE(rounds_max_total), .preset = 64 << 20, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+    {SIZE(rounds_max_total), .preset = 64 << 20, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .zero = "none is",
      .help = "Calls about more bytes than this in all are never exchanges in rounds, since a rank "
              "may need as much memory"},
-    {SIZE(rounds_packed), .preset = 8192, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+    {SIZE(rounds_packed), .preset = 8192, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .zero = "each goes alone",
      .help = "In an exchange in rounds contributions of up to so many bytes go together, larger "
              "ones alone"},
-    {SIZE(ring_buffer_size), .preset = 512 << 10, .level = MCA_COMMON_IRREGULAR_LEVEL_EXPERT,
+    {SIZE(ring_buffer_size), .preset = 512 << 10, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .zero = "all blocks go as messages",
      .help = "Size of a ring buffer in shared memory, rounded down to a multiple of 4096; blocks "
              "of up to half of it fit, larger ones go as messages. Smaller where the budget is "
@@ -62,7 +62,7 @@ const mca_common_irregular_variable_t mca_coll_pipering_variables[MCA_COLL_PIPER
 };
 
 /* The place of a variable's value in a set of values. */
-static void *place(mca_coll_pipering_params_t *params, const mca_common_irregular_variable_t *row)
+static void *place(mca_coll_pipering_params_t *params, const mca_common_colltools_variable_t *row)
 {
     return (char *) params + ((char *) row->storage - (char *) &mca_coll_pipering_given);
 }
@@ -73,7 +73,7 @@ mca_coll_pipering_params_t mca_coll_pipering_params_in_range(int algorithm)
 
     params.algorithm = algorithm;
     for (int i = 1; i < MCA_COLL_PIPERING_PARAMS; ++i) {
-        const mca_common_irregular_variable_t *row = &mca_coll_pipering_variables[i];
+        const mca_common_colltools_variable_t *row = &mca_coll_pipering_variables[i];
         size_t *value = place(&params, row);
         if ((size_t) row->most < *value) {
             *value = (size_t) row->preset;
@@ -88,7 +88,7 @@ mca_coll_pipering_params_t mca_coll_pipering_params_preset(void)
     mca_coll_pipering_params_t params = {.block_model = MCA_COLL_PIPERING_MODEL_SEARCH};
 
     for (int i = 1; i < MCA_COLL_PIPERING_PARAMS; ++i) {
-        const mca_common_irregular_variable_t *row = &mca_coll_pipering_variables[i];
+        const mca_common_colltools_variable_t *row = &mca_coll_pipering_variables[i];
         *(size_t *) place(&params, row) = (size_t) row->preset;
     }
     return params;

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ompi/mca/common/irregular/common_irregular_variable.h"
+#include "ompi/mca/common/colltools/common_colltools_variable.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
@@ -51,7 +51,7 @@ typedef struct mca_coll_pipering_params_t {
 
 /** Variables that are a part of it, and their values as a user has set them. */
 #define MCA_COLL_PIPERING_PARAMS 7
-extern const mca_common_irregular_variable_t
+extern const mca_common_colltools_variable_t
     mca_coll_pipering_variables[MCA_COLL_PIPERING_PARAMS];
 extern mca_coll_pipering_params_t mca_coll_pipering_given;
 

@@ -38,7 +38,7 @@
 
 #include "coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
-#include "ompi/mca/common/irregular/common_irregular_agree.h"
+#include "ompi/mca/common/colltools/common_colltools_agree.h"
 #include "opal/util/arch.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
@@ -75,7 +75,7 @@ struct mca_coll_pipering_setup_t {
     mca_coll_pipering_machine_t machine; /* the same, or with the rate that streams have shown */
     mca_coll_pipering_below_t below;
     mca_coll_pipering_ways_t *ways;  /* NULL: the communicator has no mesh */
-    mca_common_irregular_agreement_t agreement;
+    mca_common_colltools_agreement_t agreement;
     join_t *join; /* NULL once the setup is ready */
     void *values; /* [p] values of a collection */
 };
@@ -200,16 +200,16 @@ static void merge_join(void *value, const void *other)
 
 static uint32_t hash_of(const mca_coll_pipering_setup_t *setup, int variable)
 {
-    return mca_common_irregular_equal_hash(&setup->process->equal, variable);
+    return mca_common_colltools_equal_hash(&setup->process->equal, variable);
 }
 
 /* Prepares an agreement on values of `size` bytes; false: no memory. */
 static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
 {
-    const mca_common_irregular_caller_t caller = {.owner = "pipering",
+    const mca_common_colltools_caller_t caller = {.owner = "pipering",
                                                   .name = "setup",
                                                   .comm = setup->comm};
-    const int rc = mca_common_irregular_agreement_init(&setup->agreement, &caller, setup->tag,
+    const int rc = mca_common_colltools_agreement_init(&setup->agreement, &caller, setup->tag,
                                                        size);
 
     mca_coll_pipering_setup_fail(setup, rc);
@@ -239,7 +239,7 @@ static void begin_join(mca_coll_pipering_setup_t *setup)
     OPAL_THREAD_UNLOCK(&process->lock);
     setup->stage = JOIN;
     if (new_agreement(setup, sizeof(join_t))) {
-        mca_common_irregular_combine(&setup->agreement, merge_join, setup->join);
+        mca_common_colltools_combine(&setup->agreement, merge_join, setup->join);
     }
 }
 
@@ -262,7 +262,7 @@ static void *begin_collection(mca_coll_pipering_setup_t *setup, stage_t stage, s
     if (!new_agreement(setup, size)) {
         return NULL;
     }
-    mca_common_irregular_collect(&setup->agreement, setup->values);
+    mca_common_colltools_collect(&setup->agreement, setup->values);
     setup->stage = stage;
     return setup->values;
 }
@@ -317,7 +317,7 @@ static void begin_compare(mca_coll_pipering_setup_t *setup)
 static void end_compare(mca_coll_pipering_setup_t *setup)
 {
     if (0 == ompi_comm_rank(setup->comm)) {
-        mca_common_irregular_equal_report(&setup->process->equal, "pipering", setup->comm->c_name,
+        mca_common_colltools_equal_report(&setup->process->equal, "pipering", setup->comm->c_name,
                                           setup->values, ompi_comm_size(setup->comm));
     }
     end_collection(setup);
@@ -395,14 +395,14 @@ int mca_coll_pipering_setup_progress(mca_coll_pipering_setup_t *setup)
     int progress = 0;
 
     if (READY == stage || OMPI_SUCCESS != setup->error
-        || !mca_common_irregular_agreement_move(&setup->agreement, &progress)) {
+        || !mca_common_colltools_agreement_move(&setup->agreement, &progress)) {
         return progress;
     }
     mca_coll_pipering_setup_fail(setup, setup->agreement.schedule.error);
     if (OMPI_SUCCESS != setup->error) {
         return progress;
     }
-    (void) mca_common_irregular_agreement_fini(&setup->agreement);
+    (void) mca_common_colltools_agreement_fini(&setup->agreement);
     if (JOIN == stage) {
         end_join(setup);
     } else if (PLACE == stage) {
@@ -529,7 +529,7 @@ int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup)
 /* After a failure messages may still arrive: then their memory is never freed. */
 void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
 {
-    if (NULL == setup || mca_common_irregular_agreement_fini(&setup->agreement)) {
+    if (NULL == setup || mca_common_colltools_agreement_fini(&setup->agreement)) {
         return;
     }
     mca_coll_pipering_ways_free(setup->ways);
@@ -551,7 +551,7 @@ void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context
     if (mca_coll_pipering_is_verbose(context->process, context->comm)) {
         mca_coll_pipering_machine_write(machine, text, sizeof(text));
         opal_output(context->process->output, "coll/pipering: machine of %s: %s # by %s; Open MPI "
-                    MCA_COMMON_IRREGULAR_RELEASE ", modules below: %s", context->comm->c_name, text,
+                    MCA_COMMON_COLLTOOLS_RELEASE ", modules below: %s", context->comm->c_name, text,
                     source, below_names[context->setup->below]);
     }
 }

@@ -32,7 +32,7 @@
 
 #include "coll_pipering_decide.h"
 #include "coll_pipering_setup.h"
-#include "ompi/mca/common/irregular/common_irregular_agree.h"
+#include "ompi/mca/common/colltools/common_colltools_agree.h"
 #include "opal/util/output.h"
 
 /* Calls that show. */
@@ -42,7 +42,7 @@
 #define ENTRIES 64
 
 struct mca_coll_pipering_sighting_t {
-    mca_common_irregular_agreement_t agreement;
+    mca_common_colltools_agreement_t agreement;
     uint32_t beta[ENTRIES]; /* picoseconds a byte, 0: nobody saw anything */
 };
 
@@ -81,14 +81,14 @@ void mca_coll_pipering_stream_note(mca_coll_pipering_context_t *context, double 
 mca_coll_pipering_sighting_t *
 mca_coll_pipering_sighting_new(const mca_coll_pipering_context_t *context)
 {
-    const mca_common_irregular_caller_t caller = {.owner = "pipering",
+    const mca_common_colltools_caller_t caller = {.owner = "pipering",
                                                   .name = "streams",
                                                   .comm = context->comm};
     mca_coll_pipering_sighting_t *sighting = calloc(1, sizeof(*sighting));
 
     if (NULL != sighting
         && OMPI_SUCCESS
-               != mca_common_irregular_agreement_init(&sighting->agreement, &caller,
+               != mca_common_colltools_agreement_init(&sighting->agreement, &caller,
                                                       mca_coll_pipering_setup_tag(context->setup),
                                                       sizeof(sighting->beta))) {
         free(sighting);
@@ -99,7 +99,7 @@ mca_coll_pipering_sighting_new(const mca_coll_pipering_context_t *context)
 
 void mca_coll_pipering_sighting_free(mca_coll_pipering_sighting_t *sighting)
 {
-    if (NULL != sighting && !mca_common_irregular_agreement_fini(&sighting->agreement)) {
+    if (NULL != sighting && !mca_common_colltools_agreement_fini(&sighting->agreement)) {
         free(sighting);
     }
 }
@@ -120,7 +120,7 @@ void mca_coll_pipering_sighting_begin(mca_coll_pipering_sighting_t *sighting,
     const int64_t me = ompi_comm_rank(context->comm), p = ompi_comm_size(context->comm);
 
     sighting->beta[p <= ENTRIES ? me : me * ENTRIES / p] = context->seen;
-    mca_common_irregular_combine(&sighting->agreement, merge, sighting->beta);
+    mca_common_colltools_combine(&sighting->agreement, merge, sighting->beta);
 }
 
 static int compare(const void *a, const void *b)
@@ -170,7 +170,7 @@ bool mca_coll_pipering_sighting_end(mca_coll_pipering_context_t *context,
 {
     int steps = 0;
 
-    if (!mca_common_irregular_agreement_move(&sighting->agreement, &steps)) {
+    if (!mca_common_colltools_agreement_move(&sighting->agreement, &steps)) {
         return false;
     }
     *rc = sighting->agreement.schedule.error;

@@ -53,7 +53,7 @@ static char *host_of(int rank)
     /* "unknown" is Open MPI's word for a host that this rank, and maybe no other, does not know */
     char *host = NULL == known || 0 == strcmp(known, "unknown") ? NULL : strdup(known);
 
-    MCA_COMMON_IRREGULAR_FREE_HOSTNAME(known);
+    MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(known);
     if (NULL != host && !isdigit((unsigned char) host[0])) {
         host[strcspn(host, ".")] = '\0';
     }
@@ -368,7 +368,7 @@ static void read_declaration(mca_coll_pipering_wiring_t *wiring, const char *tex
 {
     wiring->cartesian = 0 == strcmp(text, "cartesian");
     if (!wiring->cartesian) {
-        wiring->size = MCA_COMMON_IRREGULAR_JOB_SIZE;
+        wiring->size = MCA_COMMON_COLLTOOLS_JOB_SIZE;
         wiring->at = malloc((size_t) wiring->size * sizeof(int));
         wiring->found = NULL != wiring->at
                         && ('@' == text[0] ? read_file(wiring, text + 1)

@@ -15,7 +15,7 @@
 #ifndef MCA_COLL_PIPERING_WIRING_H
 #define MCA_COLL_PIPERING_WIRING_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_context.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"

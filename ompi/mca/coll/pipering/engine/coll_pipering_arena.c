@@ -30,7 +30,7 @@
 static struct {
     opal_mutex_t lock;
     bool refused;                           /* there can be no segment */
-    mca_common_irregular_segment_t segment; /* of this process */
+    mca_common_colltools_segment_t segment; /* of this process */
     size_t reserved;                        /* bytes from the beginning */
     int users;                              /* communicators */
     int leases;
@@ -39,11 +39,11 @@ static struct {
     } lease[MCA_COLL_PIPERING_LEASES]; /* in the order of places */
     opal_hash_table_t neighbours;      /* by process */
 } arena;
-static mca_common_irregular_directory_t *directory; /* of its segment */
+static mca_common_colltools_directory_t *directory; /* of its segment */
 
 /* ---- life ---- */
 
-void mca_coll_pipering_arena_open(mca_common_irregular_directory_t *where)
+void mca_coll_pipering_arena_open(mca_common_colltools_directory_t *where)
 {
     directory = where;
     memset(&arena, 0, sizeof(arena));
@@ -56,8 +56,8 @@ void mca_coll_pipering_arena_open(mca_common_irregular_directory_t *where)
 static void give_back(void)
 {
     if (0 == arena.leases && 0 < arena.reserved
-        && mca_common_irregular_segment_give_back(&arena.segment, arena.reserved)) {
-        mca_common_irregular_let_go(directory, arena.reserved);
+        && mca_common_colltools_segment_give_back(&arena.segment, arena.reserved)) {
+        mca_common_colltools_let_go(directory, arena.reserved);
         arena.reserved = 0;
     }
 }
@@ -68,13 +68,13 @@ void mca_coll_pipering_arena_close(void)
     uint64_t key;
 
     OPAL_HASH_TABLE_FOREACH(key, uint64, neighbour, &arena.neighbours) {
-        mca_common_irregular_segment_unmap(
+        mca_common_colltools_segment_unmap(
             &((mca_coll_pipering_neighbour_t *) neighbour)->segment);
         free(neighbour);
     }
     give_back();
-    mca_common_irregular_segment_close(&arena.segment);
-    mca_common_irregular_segment_unmap(&arena.segment);
+    mca_common_colltools_segment_close(&arena.segment);
+    mca_common_colltools_segment_unmap(&arena.segment);
     OBJ_DESTRUCT(&arena.neighbours);
     OBJ_DESTRUCT(&arena.lock);
 }
@@ -99,7 +99,7 @@ void mca_coll_pipering_arena_leave(void)
 
 static size_t share(void)
 {
-    const size_t bytes = mca_common_irregular_share(directory);
+    const size_t bytes = mca_common_colltools_share(directory);
 
     return 0 < directory->budget || MCA_COLL_PIPERING_ARENA_MOST > bytes
                ? bytes
@@ -119,7 +119,7 @@ static bool has_segment(void)
     if (NULL == arena.segment.address && !arena.refused) {
         arena.refused = PAGE > size
                         || OMPI_SUCCESS
-                               != mca_common_irregular_segment_make_sparse(directory,
+                               != mca_common_colltools_segment_make_sparse(directory,
                                                                            &arena.segment, size);
     }
     return !arena.refused;
@@ -133,13 +133,13 @@ static bool reserve(size_t end)
     if (0 == more) {
         return true;
     }
-    if (end > arena.segment.size || !mca_common_irregular_hold(directory, more)) {
+    if (end > arena.segment.size || !mca_common_colltools_hold(directory, more)) {
         return false;
     }
     if (OMPI_SUCCESS
-        != mca_common_irregular_segment_reserve(directory, &arena.segment, arena.reserved,
+        != mca_common_colltools_segment_reserve(directory, &arena.segment, arena.reserved,
                                                 more)) {
-        mca_common_irregular_let_go(directory, more);
+        mca_common_colltools_let_go(directory, more);
         return false;
     }
     arena.reserved = end;
@@ -190,7 +190,7 @@ static mca_coll_pipering_fifo_t *lease(size_t block_bytes, size_t *size)
         *size /= 2;
     }
     if (0 == arena.leases) {
-        mca_common_irregular_tell_full(directory);
+        mca_common_colltools_tell_full(directory);
     }
     return NULL;
 }
@@ -210,7 +210,7 @@ mca_coll_pipering_fifo_t *mca_coll_pipering_arena_lease(size_t block_bytes, size
     return fifo;
 }
 
-const mca_common_irregular_segment_t *mca_coll_pipering_arena_segment(void)
+const mca_common_colltools_segment_t *mca_coll_pipering_arena_segment(void)
 {
     return &arena.segment;
 }
@@ -273,13 +273,13 @@ void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool
 
 mca_coll_pipering_fifo_t *
 mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
-                               const mca_common_irregular_segment_t *segment, size_t place)
+                               const mca_common_colltools_segment_t *segment, size_t place)
 {
     OPAL_THREAD_LOCK(&arena.lock);
     if (!neighbour->tried && NULL != segment) {
         neighbour->tried = true;
         neighbour->segment = *segment;
-        (void) mca_common_irregular_segment_attach(directory, &neighbour->segment);
+        (void) mca_common_colltools_segment_attach(directory, &neighbour->segment);
     }
     char *address = neighbour->segment.address;
     OPAL_THREAD_UNLOCK(&arena.lock);

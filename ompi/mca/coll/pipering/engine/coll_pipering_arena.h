@@ -23,16 +23,16 @@
  * lease in it, and keep the mapping, which costs them no memory.
  *
  * Limits: MCA_COLL_PIPERING_LEASES leases at a time, and the share of the process in the
- * node's budget (common_irregular.h). A link without a lease sends messages.
+ * node's budget (common_colltools.h). A link without a lease sends messages.
  */
 
 #ifndef MCA_COLL_PIPERING_ARENA_H
 #define MCA_COLL_PIPERING_ARENA_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_fifo.h"
-#include "ompi/mca/common/irregular/common_irregular.h"
+#include "ompi/mca/common/colltools/common_colltools.h"
 #include "opal/class/opal_hash_table.h"
 
 BEGIN_C_DECLS
@@ -51,11 +51,11 @@ typedef struct mca_coll_pipering_neighbour_t {
         MCA_COLL_PIPERING_UNABLE    /**< it cannot map it */
     } has_mine;
     bool tried; /**< this process has tried to map its arena */
-    mca_common_irregular_segment_t segment; /**< its arena; without an address: not mapped */
+    mca_common_colltools_segment_t segment; /**< its arena; without an address: not mapped */
 } mca_coll_pipering_neighbour_t;
 
 /** Segments go into `where`, which is borrowed. Nothing is made before the first lease. */
-void mca_coll_pipering_arena_open(mca_common_irregular_directory_t *where);
+void mca_coll_pipering_arena_open(mca_common_colltools_directory_t *where);
 
 /** Removes the arena and all mappings; no ring buffer may be in use. */
 void mca_coll_pipering_arena_close(void);
@@ -78,7 +78,7 @@ mca_coll_pipering_fifo_t *mca_coll_pipering_arena_lease(size_t block_bytes, size
 void mca_coll_pipering_arena_release(const mca_coll_pipering_fifo_t *fifo);
 
 /** The segment that others attach, and the offset of a buffer in it. */
-const mca_common_irregular_segment_t *mca_coll_pipering_arena_segment(void);
+const mca_common_colltools_segment_t *mca_coll_pipering_arena_segment(void);
 size_t mca_coll_pipering_arena_place(const mca_coll_pipering_fifo_t *fifo);
 
 /** Stores whether another process has attached the arena of this one, or cannot. */
@@ -90,7 +90,7 @@ void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool
  */
 mca_coll_pipering_fifo_t *
 mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
-                               const mca_common_irregular_segment_t *segment, size_t place);
+                               const mca_common_colltools_segment_t *segment, size_t place);
 
 END_C_DECLS
 

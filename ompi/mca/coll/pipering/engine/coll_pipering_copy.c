@@ -23,7 +23,7 @@
  */
 
 #include "coll_pipering_copy.h"
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,7 +78,7 @@ static int copy_pieces(opal_convertor_t *packer, opal_convertor_t *unpacker, siz
 /* A convertor knows of its own side whether it is memory of a device. */
 static int copy_bytes(opal_convertor_t *packer, opal_convertor_t *unpacker, size_t bytes)
 {
-    const bool direct = 0 == ((packer->flags | unpacker->flags) & MCA_COMMON_IRREGULAR_ON_DEVICE);
+    const bool direct = 0 == ((packer->flags | unpacker->flags) & MCA_COMMON_COLLTOOLS_ON_DEVICE);
     size_t packed = bytes;
     void *memory;
 

@@ -46,11 +46,11 @@ static int take_arrivals(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sourc
 
     while (source->arrived < source->posted && OMPI_SUCCESS == pipe->error) {
         const uint64_t head = source->arrived % pipe->window;
-        if (!mca_common_irregular_is_over(source->requests[head])) {
+        if (!mca_common_colltools_is_over(source->requests[head])) {
             break;
         }
         if (is_refusal(source->requests[head], source->expected[head])) {
-            source->expected[head] = MCA_COMMON_IRREGULAR_ANY_LENGTH;
+            source->expected[head] = MCA_COMMON_COLLTOOLS_ANY_LENGTH;
             mca_coll_pipering_fail(pipe, MPI_ERR_OTHER);
         }
         mca_coll_pipering_retire(pipe, &source->requests[head], source->expected[head]);
@@ -98,10 +98,10 @@ static int take_completions(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_si
 
     while (sink->completed < sink->sent) {
         ompi_request_t **head = &sink->requests[sink->completed % pipe->window];
-        if (!mca_common_irregular_is_over(*head)) {
+        if (!mca_common_colltools_is_over(*head)) {
             break;
         }
-        mca_coll_pipering_retire(pipe, head, MCA_COMMON_IRREGULAR_ANY_LENGTH);
+        mca_coll_pipering_retire(pipe, head, MCA_COMMON_COLLTOOLS_ANY_LENGTH);
         ++sink->completed;
         ++steps;
     }
@@ -244,7 +244,7 @@ static bool refuses(const mca_coll_pipering_pipe_t *pipe, const mca_coll_piperin
 {
     return !sink->refused && sink->sent < sink->total
            && MCA_COLL_PIPERING_CHANNEL_NONE == sink->channel.state
-           && !mca_common_irregular_is_failure(pipe->error);
+           && !mca_common_colltools_is_failure(pipe->error);
 }
 
 bool mca_coll_pipering_pipe_give_up(mca_coll_pipering_pipe_t *pipe, int error)

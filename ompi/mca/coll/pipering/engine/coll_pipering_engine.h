@@ -48,11 +48,11 @@
 #ifndef MCA_COLL_PIPERING_ENGINE_H
 #define MCA_COLL_PIPERING_ENGINE_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_arena.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
-#include "ompi/mca/common/irregular/common_irregular.h"
+#include "ompi/mca/common/colltools/common_colltools.h"
 #include "opal/datatype/opal_convertor.h"
 
 BEGIN_C_DECLS
@@ -100,7 +100,7 @@ typedef struct mca_coll_pipering_grant_t {
     uint64_t size;  /**< bytes of the ring buffer, 0: blocks go as messages */
     uint64_t place; /**< of the buffer in the receiver's arena */
     int32_t asks;   /**< the sender answers whether it has the arena, which follows */
-    mca_common_irregular_segment_t arena;
+    mca_common_colltools_segment_t arena;
 } mca_coll_pipering_grant_t;
 
 /** A grant and its answer (1 or 0), while they are under way. */
@@ -228,7 +228,7 @@ typedef struct mca_coll_pipering_traffic_t {
 typedef struct mca_coll_pipering_pipe_t {
     struct mca_coll_pipering_pipe_t *next; /**< for the caller, who lists them */
     ompi_communicator_t *comm;
-    const mca_common_irregular_caller_t *caller;
+    const mca_common_colltools_caller_t *caller;
     unsigned window;
     bool on_device; /**< the user's buffers are, or one of them */
     mca_coll_pipering_unit_t unit;
@@ -250,7 +250,7 @@ typedef struct mca_coll_pipering_pipe_t {
 
 /** What a pipeline is made of. All is borrowed until mca_coll_pipering_pipe_free. */
 typedef struct mca_coll_pipering_pipe_args_t {
-    const mca_common_irregular_caller_t *caller; /**< for what is said of messages */
+    const mca_common_colltools_caller_t *caller; /**< for what is said of messages */
     const mca_coll_pipering_route_t *route; /**< measured */
     const size_t *bytes; /**< [route->ring->size] by rank, in units */
     size_t largest;      /**< of these */

@@ -19,7 +19,7 @@
 /* Blocks can pass; of a communicator with a failure none do. */
 static bool is_open(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_channel_t *channel)
 {
-    const int failure = mca_common_irregular_failure(pipe->comm);
+    const int failure = mca_common_colltools_failure(pipe->comm);
 
     if (OMPI_SUCCESS != failure) {
         mca_coll_pipering_fail(pipe, failure);
@@ -183,7 +183,7 @@ static void break_out(mca_coll_pipering_channel_t *channel, bool tells)
 
 void mca_coll_pipering_channels_break(mca_coll_pipering_pipe_t *pipe)
 {
-    const bool tells = !mca_common_irregular_is_failure(pipe->error);
+    const bool tells = !mca_common_colltools_is_failure(pipe->error);
 
     for (int i = 0; i < pipe->ins; ++i) {
         break_in(&pipe->source[i].channel, tells);

@@ -285,12 +285,12 @@ static void take_answer(mca_coll_pipering_channel_t *channel)
  */
 static bool ends(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request, bool in, long *bytes)
 {
-    if (MPI_REQUEST_NULL == *request || !mca_common_irregular_is_over(*request)) {
+    if (MPI_REQUEST_NULL == *request || !mca_common_colltools_is_over(*request)) {
         return false;
     }
     *bytes = MPI_SUCCESS == (*request)->req_status.MPI_ERROR ? (long) (*request)->req_status._ucount
                                                              : -1;
-    mca_coll_pipering_retire(pipe, request, MCA_COMMON_IRREGULAR_ANY_LENGTH);
+    mca_coll_pipering_retire(pipe, request, MCA_COMMON_COLLTOOLS_ANY_LENGTH);
     *request = MPI_REQUEST_NULL;
     --pipe->agreeing;
     if (in && 0 == *bytes) {
@@ -352,8 +352,8 @@ int mca_coll_pipering_channels_agree(mca_coll_pipering_pipe_t *pipe)
 /* An answer comes in where the grant has left. */
 static bool abandon(mca_coll_pipering_channel_t *channel, bool in)
 {
-    const bool grant = mca_common_irregular_abandon(&channel->request[GRANT], 0, 1, 1, !in);
-    const bool answer = mca_common_irregular_abandon(&channel->request[ANSWER], 0, 1, 1, in);
+    const bool grant = mca_common_colltools_abandon(&channel->request[GRANT], 0, 1, 1, !in);
+    const bool answer = mca_common_colltools_abandon(&channel->request[ANSWER], 0, 1, 1, in);
 
     return grant || answer;
 }

@@ -42,7 +42,7 @@ void mca_coll_pipering_layout_init(mca_coll_pipering_layout_t *layout, size_t mo
 
 bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, int rank)
 {
-    return mca_common_irregular_on_device(mca_coll_pipering_contribution(layout, rank)
+    return mca_common_colltools_on_device(mca_coll_pipering_contribution(layout, rank)
                                           + layout->true_lb);
 }
 
@@ -217,7 +217,7 @@ static size_t measure_slot(mca_coll_pipering_pipe_t *pipe,
 
     if (NULL != pipe->unit.type) {
         ptrdiff_t gap = 0;
-        largest = mca_common_irregular_span(pipe->unit.type, largest, &gap);
+        largest = mca_common_colltools_span(pipe->unit.type, largest, &gap);
         pipe->slot_shift = -gap;
     }
     return (largest + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -350,12 +350,12 @@ bool mca_coll_pipering_pipe_free(mca_coll_pipering_pipe_t *pipe)
 
     for (int i = 0; i < pipe->ins; ++i) {
         const mca_coll_pipering_source_t *source = &pipe->source[i];
-        pending |= mca_common_irregular_abandon(source->requests, source->arrived, source->posted,
+        pending |= mca_common_colltools_abandon(source->requests, source->arrived, source->posted,
                                                 pipe->window, true);
     }
     for (int i = 0; i < pipe->outs; ++i) {
         const mca_coll_pipering_sink_t *sink = &pipe->sink[i];
-        pending |= mca_common_irregular_abandon(sink->requests, sink->completed, sink->sent,
+        pending |= mca_common_colltools_abandon(sink->requests, sink->completed, sink->sent,
                                                 pipe->window, false);
     }
     for (int i = 0; i <= pipe->ins; ++i) {

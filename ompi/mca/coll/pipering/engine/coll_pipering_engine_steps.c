@@ -22,7 +22,7 @@
 void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request,
                               size_t expected)
 {
-    const int rc = mca_common_irregular_judge(pipe->caller, &(*request)->req_status, expected);
+    const int rc = mca_common_colltools_judge(pipe->caller, &(*request)->req_status, expected);
 
     if (OMPI_SUCCESS != rc) {
         mca_coll_pipering_fail(pipe, rc);
@@ -137,7 +137,7 @@ uint64_t mca_coll_pipering_reusable(const mca_coll_pipering_pipe_t *pipe,
 /* Asks the packer for up to `room` bytes; it gives whole elements only. */
 static size_t pack_some(mca_coll_pipering_packing_t *packing, char *to, size_t room)
 {
-    return mca_common_irregular_pack(&packing->packer, to, room, false);
+    return mca_common_colltools_pack(&packing->packer, to, room, false);
 }
 
 static size_t drain_carry(mca_coll_pipering_packing_t *packing, char *to, size_t room)
@@ -251,7 +251,7 @@ static size_t unpack_piece(mca_coll_pipering_pipe_t *pipe, mca_coll_pipering_sou
     const bool is_users = NULL == source->slots && !source->stays;
 
     aim_unpacker(source, block);
-    return mca_common_irregular_unpack(&source->unpacker, place,
+    return mca_common_colltools_unpack(&source->unpacker, place,
                                        left < MCA_COLL_PIPERING_PIECE ? left
                                                                       : MCA_COLL_PIPERING_PIECE,
                                        is_users && pipe->on_device);

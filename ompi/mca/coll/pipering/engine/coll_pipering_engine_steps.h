@@ -64,7 +64,7 @@ bool mca_coll_pipering_is_on_device(const mca_coll_pipering_layout_t *layout, in
 static inline void mca_coll_pipering_copy_block(mca_coll_pipering_pipe_t *pipe, char *to,
                                                 const char *from, size_t size)
 {
-    const int rc = mca_common_irregular_copy(to, from, size, pipe->on_device);
+    const int rc = mca_common_colltools_copy(to, from, size, pipe->on_device);
 
     if (OMPI_SUCCESS != rc) {
         mca_coll_pipering_fail(pipe, rc);
@@ -117,7 +117,7 @@ int mca_coll_pipering_combine(mca_coll_pipering_pipe_t *pipe);
 
 /**
  * Takes a completed request from its queue; its error is the pipeline's, and so is a length
- * other than `expected` bytes (MCA_COMMON_IRREGULAR_ANY_LENGTH: any will do).
+ * other than `expected` bytes (MCA_COMMON_COLLTOOLS_ANY_LENGTH: any will do).
  */
 void mca_coll_pipering_retire(mca_coll_pipering_pipe_t *pipe, ompi_request_t **request,
                               size_t expected);

@@ -66,15 +66,15 @@ static char *place_of(const rounds_t *rounds, int slot)
 /* A gather with its lists. */
 static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_args_t *args)
 {
-    const mca_common_irregular_needs_t most
+    const mca_common_colltools_needs_t most
         = {.receives = (uint32_t) args->in,
            .sends = (uint32_t) args->out,
            .steps = (uint32_t) mca_coll_pipering_grid_rounds(&args->grid) + 1};
-    rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_irregular_schedule_size(most));
+    rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_colltools_schedule_size(most));
 
     if (NULL != rounds) {
         memset(rounds, 0, sizeof(*rounds));
-        (void) mca_common_irregular_schedule_bind(&rounds->super.schedule, most, rounds + 1);
+        (void) mca_common_colltools_schedule_bind(&rounds->super.schedule, most, rounds + 1);
     }
     return rounds;
 }
@@ -104,7 +104,7 @@ static int put_own(rounds_t *rounds)
     if (from->dense) {
         return to == in_buffer(from, rounds->me)
                    ? OMPI_SUCCESS
-                   : mca_common_irregular_copy(to, in_buffer(from, rounds->me), bytes,
+                   : mca_common_colltools_copy(to, in_buffer(from, rounds->me), bytes,
                                                rounds->on_device);
     }
 
@@ -115,7 +115,7 @@ static int put_own(rounds_t *rounds)
                                              mca_coll_pipering_contribution(from, rounds->me), 0,
                                              &packer);
     for (size_t packed = 1; 0 < packed && done < bytes; done += packed) {
-        packed = mca_common_irregular_pack(&packer, to + done, bytes - done, rounds->on_device);
+        packed = mca_common_colltools_pack(&packer, to + done, bytes - done, rounds->on_device);
     }
     OBJ_DESTRUCT(&packer);
     return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
@@ -141,7 +141,7 @@ static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
     const char *from = place_of(rounds, slot) + rounds->delivery_done;
 
     if (recv->dense) {
-        const int rc = mca_common_irregular_copy(in_buffer(recv, rank) + rounds->delivery_done,
+        const int rc = mca_common_colltools_copy(in_buffer(recv, rank) + rounds->delivery_done,
                                                  from, length, rounds->on_device);
         return OMPI_SUCCESS == rc ? length : 0;
     }
@@ -151,7 +151,7 @@ static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
                                                  mca_coll_pipering_contribution(recv, rank), 0,
                                                  &rounds->unpacker);
     }
-    return mca_common_irregular_unpack(&rounds->unpacker, from, length, rounds->on_device);
+    return mca_common_colltools_unpack(&rounds->unpacker, from, length, rounds->on_device);
 }
 
 /* Delivers up to *room bytes of a slot, and subtracts them from *room; true: the slot is done. */
@@ -201,9 +201,9 @@ static int deliver(void *context, int first, int count)
 /* ---- listing ---- */
 
 /* Lists the messages of a span: the packed one, then large contributions; returns their bytes. */
-static size_t list_messages(const rounds_t *rounds, mca_common_irregular_messages_t *list,
+static size_t list_messages(const rounds_t *rounds, mca_common_colltools_messages_t *list,
                             mca_coll_pipering_span_t span, int peer,
-                            mca_common_irregular_needs_t needs)
+                            mca_common_colltools_needs_t needs)
 {
     char *packed = NULL;
     size_t bytes = 0;
@@ -215,11 +215,11 @@ static size_t list_messages(const rounds_t *rounds, mca_common_irregular_message
         }
     }
     if (0 < bytes) {
-        mca_common_irregular_schedule_bytes(list, packed, bytes, peer, needs);
+        mca_common_colltools_schedule_bytes(list, packed, bytes, peer, needs);
     }
     for (int slot = span.first; slot < span.first + span.count; ++slot) {
         if (is_large(rounds, slot)) {
-            mca_common_irregular_schedule_bytes(list, place_of(rounds, slot),
+            mca_common_colltools_schedule_bytes(list, place_of(rounds, slot),
                                                 bytes_at(rounds, slot), peer, needs);
             bytes += bytes_at(rounds, slot);
         }
@@ -234,11 +234,11 @@ static size_t list_messages(const rounds_t *rounds, mca_common_irregular_message
 static void list_rounds(rounds_t *rounds)
 {
     const int count = mca_coll_pipering_grid_rounds(&rounds->args.grid);
-    mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
+    mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
     mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
-    mca_common_irregular_needs_t none = {0, 0, 0}, come = none;
+    mca_common_colltools_needs_t none = {0, 0, 0}, come = none;
 
-    mca_common_irregular_schedule_step(schedule, deliver, rounds->args.slots->own,
+    mca_common_colltools_schedule_step(schedule, deliver, rounds->args.slots->own,
                                        NULL == rounds->args.send ? 0 : 1, none);
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round
@@ -248,7 +248,7 @@ static void list_rounds(rounds_t *rounds)
                                            none);
         come.receives = schedule->receives.count;
         come.sends = schedule->sends.count;
-        mca_common_irregular_schedule_step(schedule, deliver, round.recv.first, round.recv.count,
+        mca_common_colltools_schedule_step(schedule, deliver, round.recv.first, round.recv.count,
                                            come);
     }
     traffic->blocks_in = schedule->receives.window = schedule->receives.count;
@@ -260,7 +260,7 @@ static void list_rounds(rounds_t *rounds)
 static bool rounds_free(mca_coll_pipering_scheduled_t *scheduled)
 {
     rounds_t *rounds = (rounds_t *) scheduled;
-    const bool pending = mca_common_irregular_schedule_fini(&scheduled->schedule);
+    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
 
     OBJ_DESTRUCT(&rounds->unpacker);
     if (!pending) {
@@ -272,7 +272,7 @@ static bool rounds_free(mca_coll_pipering_scheduled_t *scheduled)
 
 static void fill(rounds_t *rounds, const mca_coll_pipering_rounds_args_t *args)
 {
-    mca_common_irregular_schedule_t *schedule = &rounds->super.schedule;
+    mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
 
     rounds->super.free = rounds_free;
     rounds->args = *args;

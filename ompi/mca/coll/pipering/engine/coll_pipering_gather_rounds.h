@@ -32,7 +32,7 @@
 #ifndef MCA_COLL_PIPERING_GATHER_ROUNDS_H
 #define MCA_COLL_PIPERING_GATHER_ROUNDS_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
@@ -41,7 +41,7 @@ BEGIN_C_DECLS
 
 /** The arguments of a gather in rounds; what they point at is borrowed until it is freed. */
 typedef struct mca_coll_pipering_rounds_args_t {
-    const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
+    const mca_common_colltools_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_grid_t grid;
     const mca_coll_pipering_slots_t *slots; /**< of this rank */
     const size_t *bytes; /**< [p] by rank */

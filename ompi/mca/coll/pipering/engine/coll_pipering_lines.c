@@ -84,9 +84,9 @@ static int put_result(void *context, int which, int to)
 /* ---- memory ---- */
 
 /* Messages in and out, steps, and parts of all phases. */
-static mca_common_irregular_needs_t count_entries(const along_t *along, size_t *parts)
+static mca_common_colltools_needs_t count_entries(const along_t *along, size_t *parts)
 {
-    mca_common_irregular_needs_t most = {0, 0, (uint32_t) along->phases + 2};
+    mca_common_colltools_needs_t most = {0, 0, (uint32_t) along->phases + 2};
 
     *parts = 0;
     for (int i = 0; i < along->phases; ++i) {
@@ -118,34 +118,34 @@ static int take_memory(along_t *along)
 {
     const mca_coll_pipering_lines_args_t *args = &along->args;
     size_t parts;
-    const mca_common_irregular_needs_t most = count_entries(along, &parts);
+    const mca_common_colltools_needs_t most = count_entries(along, &parts);
     ptrdiff_t gap = 0;
     size_t stride = 0;
 
     if (NULL != args->op) {
-        const size_t span = mca_common_irregular_span(args->type, args->count, &gap);
+        const size_t span = mca_common_colltools_span(args->type, args->count, &gap);
         stride = (span + 15) & ~(size_t) 15;
     }
-    along->memory = malloc(mca_common_irregular_schedule_size(most) + parts * sizeof(char *));
+    along->memory = malloc(mca_common_colltools_schedule_size(most) + parts * sizeof(char *));
     along->values = malloc(most.receives * stride + 1);
     if (NULL == along->memory || NULL == along->values) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
-    char **part = mca_common_irregular_schedule_bind(&along->super.schedule, most, along->memory);
+    char **part = mca_common_colltools_schedule_bind(&along->super.schedule, most, along->memory);
     place_parts(along, part, along->values - gap, stride);
     return OMPI_SUCCESS;
 }
 
 /* ---- listing ---- */
 
-static void list_message(const along_t *along, mca_common_irregular_messages_t *list, char *value,
-                         int peer, mca_common_irregular_needs_t needs)
+static void list_message(const along_t *along, mca_common_colltools_messages_t *list, char *value,
+                         int peer, mca_common_colltools_needs_t needs)
 {
     const mca_coll_pipering_lines_args_t *args = &along->args;
     const bool barrier = NULL == args->op;
 
     list->message[list->count++]
-        = (mca_common_irregular_message_t){.buffer = barrier ? NULL : value,
+        = (mca_common_colltools_message_t){.buffer = barrier ? NULL : value,
                                            .type = barrier ? MPI_BYTE : args->type,
                                            .count = args->count,
                                            .bytes = args->bytes,
@@ -156,10 +156,10 @@ static void list_message(const along_t *along, mca_common_irregular_messages_t *
 /* A phase begins when the one before is over. */
 static void list_phase(along_t *along, int which)
 {
-    mca_common_irregular_schedule_t *schedule = &along->super.schedule;
+    mca_common_colltools_schedule_t *schedule = &along->super.schedule;
     const phase_t *phase = &along->phase[which];
-    const mca_common_irregular_needs_t none = {0, 0, 0};
-    const mca_common_irregular_needs_t before = mca_common_irregular_schedule_so_far(schedule);
+    const mca_common_colltools_needs_t none = {0, 0, 0};
+    const mca_common_colltools_needs_t before = mca_common_colltools_schedule_so_far(schedule);
 
     for (int i = 0; i < phase->plan.parts; ++i) {
         if (i != phase->plan.own) {
@@ -172,26 +172,26 @@ static void list_phase(along_t *along, int which)
                      mca_coll_pipering_lines_to(&along->args.lines, &phase->plan, i), before);
     }
     if (NULL != along->args.op) {
-        mca_common_irregular_schedule_step(schedule, combine, which, 0,
-                                           mca_common_irregular_schedule_so_far(schedule));
+        mca_common_colltools_schedule_step(schedule, combine, which, 0,
+                                           mca_common_colltools_schedule_so_far(schedule));
     }
 }
 
 static void list_all(along_t *along)
 {
-    mca_common_irregular_schedule_t *schedule = &along->super.schedule;
+    mca_common_colltools_schedule_t *schedule = &along->super.schedule;
     const bool barrier = NULL == along->args.op;
 
     if (!barrier && NULL != along->args.send) {
-        mca_common_irregular_schedule_step(schedule, put_own, 0, 0,
-                                           mca_common_irregular_schedule_so_far(schedule));
+        mca_common_colltools_schedule_step(schedule, put_own, 0, 0,
+                                           mca_common_colltools_schedule_so_far(schedule));
     }
     for (int i = 0; i < along->phases; ++i) {
         list_phase(along, i);
     }
     if (!barrier) {
-        mca_common_irregular_schedule_step(schedule, put_result, along->phases - 1, 0,
-                                           mca_common_irregular_schedule_so_far(schedule));
+        mca_common_colltools_schedule_step(schedule, put_result, along->phases - 1, 0,
+                                           mca_common_colltools_schedule_so_far(schedule));
     }
     schedule->receives.window = schedule->receives.count;
     schedule->sends.window = schedule->sends.count;
@@ -202,7 +202,7 @@ static void list_all(along_t *along)
 static bool along_free(mca_coll_pipering_scheduled_t *scheduled)
 {
     along_t *along = (along_t *) scheduled;
-    const bool pending = mca_common_irregular_schedule_fini(&scheduled->schedule);
+    const bool pending = mca_common_colltools_schedule_fini(&scheduled->schedule);
 
     if (!pending) {
         free(along->values);
@@ -215,7 +215,7 @@ static bool along_free(mca_coll_pipering_scheduled_t *scheduled)
 static void fill(along_t *along, const mca_coll_pipering_lines_args_t *args)
 {
     mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
-    mca_common_irregular_schedule_t *schedule = &along->super.schedule;
+    mca_common_colltools_schedule_t *schedule = &along->super.schedule;
 
     along->super.free = along_free;
     along->args = *args;
@@ -230,7 +230,7 @@ static void fill(along_t *along, const mca_coll_pipering_lines_args_t *args)
 
 static void count_traffic(along_t *along)
 {
-    const mca_common_irregular_schedule_t *schedule = &along->super.schedule;
+    const mca_common_colltools_schedule_t *schedule = &along->super.schedule;
     mca_coll_pipering_traffic_t *traffic = &along->super.traffic;
 
     traffic->blocks_in = schedule->receives.count;

@@ -26,7 +26,7 @@
 #ifndef MCA_COLL_PIPERING_LINES_H
 #define MCA_COLL_PIPERING_LINES_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_scheduled.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh_lines.h"
@@ -36,7 +36,7 @@ BEGIN_C_DECLS
 
 /** The arguments of a call along lines; what they point at is borrowed until it is freed. */
 typedef struct mca_coll_pipering_lines_args_t {
-    const mca_common_irregular_caller_t *caller; /**< for complaints about messages */
+    const mca_common_colltools_caller_t *caller; /**< for complaints about messages */
     mca_coll_pipering_lines_t lines;
     ompi_op_t *op;         /**< one that commutes; NULL: a barrier, with nothing below but tag */
     ompi_datatype_t *type;

@@ -213,7 +213,7 @@ static bool ask_host(const opal_process_name_t *name, uint64_t *hash)
     if (known) {
         *hash = hash_name(host);
     }
-    MCA_COMMON_IRREGULAR_FREE_HOSTNAME(host);
+    MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(host);
     OBJ_DESTRUCT(&proc);
     return known;
 }

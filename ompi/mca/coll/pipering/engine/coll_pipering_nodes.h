@@ -19,7 +19,7 @@
 #ifndef MCA_COLL_PIPERING_NODES_H
 #define MCA_COLL_PIPERING_NODES_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 BEGIN_C_DECLS
 

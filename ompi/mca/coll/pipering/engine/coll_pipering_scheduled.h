@@ -9,26 +9,26 @@
  */
 /**
  * @file
- * Calls by the schedule engine (common_irregular_schedule.h) in place of pipelines: what each of
+ * Calls by the schedule engine (common_colltools_schedule.h) in place of pipelines: what each of
  * them has, so that requests begin, move and end all of them alike.
  */
 
 #ifndef MCA_COLL_PIPERING_SCHEDULED_H
 #define MCA_COLL_PIPERING_SCHEDULED_H
 
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_engine.h"
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
+#include "ompi/mca/common/colltools/common_colltools_schedule.h"
 
 BEGIN_C_DECLS
 
 /**
  * The first member of a call by the schedule engine. Its messages and steps are listed, so that
- * mca_common_irregular_schedule_begin and _move serve it; its error is schedule.error.
+ * mca_common_colltools_schedule_begin and _move serve it; its error is schedule.error.
  */
 typedef struct mca_coll_pipering_scheduled_t {
-    mca_common_irregular_schedule_t schedule;
+    mca_common_colltools_schedule_t schedule;
     mca_coll_pipering_traffic_t traffic; /**< all that the schedule lists */
     /** Frees all but the memory into which a message may still come; true if there is any. */
     bool (*free)(struct mca_coll_pipering_scheduled_t *scheduled);

@@ -21,7 +21,7 @@ static bool is_on_device(const mca_coll_pipering_layout_t *layout)
     ptrdiff_t true_lb, true_extent;
 
     ompi_datatype_get_true_extent(layout->type, &true_lb, &true_extent);
-    return mca_common_irregular_on_device(layout->buffer + true_lb);
+    return mca_common_colltools_on_device(layout->buffer + true_lb);
 }
 
 /* Open MPI finds out which side is a device's. */
@@ -36,7 +36,7 @@ static int put_copy(mca_coll_pipering_staged_t *staged, size_t count,
 {
     ptrdiff_t gap;
 
-    staged->memory = malloc(mca_common_irregular_span(layout->type, count, &gap));
+    staged->memory = malloc(mca_common_colltools_span(layout->type, count, &gap));
     if (NULL == staged->memory) {
         return OMPI_ERR_OUT_OF_RESOURCE;
     }

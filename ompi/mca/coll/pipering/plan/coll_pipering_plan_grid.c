@@ -32,12 +32,12 @@
  * round at most what the receiver lacks, as one packed message and one for each large
  * contribution. Limits: lanes need nodes of equally many ranks.
  *
- * Balaji et al. 4.2.1; see common_irregular_exchange.c.
+ * Balaji et al. 4.2.1; see common_colltools_exchange.c.
  */
 
 #include "coll_pipering_plan_grid.h"
 #include "coll_pipering_plan_model.h"
-#include "ompi/mca/common/irregular/common_irregular_exchange.h"
+#include "ompi/mca/common/colltools/common_colltools_exchange.h"
 
 #include <math.h>
 
@@ -65,27 +65,27 @@ static int rank_at(const grid_t *grid, int lane, int node)
 }
 
 /* The exchange along a lane, or the one between the lanes of a node. */
-static mca_common_irregular_exchange_t phase_of(const grid_t *grid, bool along)
+static mca_common_colltools_exchange_t phase_of(const grid_t *grid, bool along)
 {
     const int count = along ? nodes_of(grid) : grid->lanes;
     const bool doubling = !grid->dissemination && 0 == (count & (count - 1));
 
-    return (mca_common_irregular_exchange_t){.count = count,
+    return (mca_common_colltools_exchange_t){.count = count,
                                              .algorithm = doubling
-                                                              ? MCA_COMMON_IRREGULAR_DOUBLING
-                                                              : MCA_COMMON_IRREGULAR_DISSEMINATION};
+                                                              ? MCA_COMMON_COLLTOOLS_DOUBLING
+                                                              : MCA_COMMON_COLLTOOLS_DISSEMINATION};
 }
 
 static int rounds_along(const grid_t *grid)
 {
-    const mca_common_irregular_exchange_t along = phase_of(grid, true);
-    return mca_common_irregular_exchange_rounds(&along);
+    const mca_common_colltools_exchange_t along = phase_of(grid, true);
+    return mca_common_colltools_exchange_rounds(&along);
 }
 
 int mca_coll_pipering_grid_rounds(const grid_t *grid)
 {
-    const mca_common_irregular_exchange_t between = phase_of(grid, false);
-    return rounds_along(grid) + mca_common_irregular_exchange_rounds(&between);
+    const mca_common_colltools_exchange_t between = phase_of(grid, false);
+    return rounds_along(grid) + mca_common_colltools_exchange_rounds(&between);
 }
 
 bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring)
@@ -103,20 +103,20 @@ bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring)
 /* ---- slots ---- */
 
 /* Slots by which members are rotated: with dissemination member `own` has the last slot. */
-static int turn_of(const mca_common_irregular_exchange_t *phase, int own)
+static int turn_of(const mca_common_colltools_exchange_t *phase, int own)
 {
-    return MCA_COMMON_IRREGULAR_DOUBLING == phase->algorithm ? 0 : phase->count - 1 - own;
+    return MCA_COMMON_COLLTOOLS_DOUBLING == phase->algorithm ? 0 : phase->count - 1 - own;
 }
 
-static int slot_in(const mca_common_irregular_exchange_t *phase, int own, int member)
+static int slot_in(const mca_common_colltools_exchange_t *phase, int own, int member)
 {
     return (member + turn_of(phase, own)) % phase->count;
 }
 
 int mca_coll_pipering_grid_rank(const grid_t *grid, int me, int slot)
 {
-    const mca_common_irregular_exchange_t along = phase_of(grid, true);
-    const mca_common_irregular_exchange_t between = phase_of(grid, false);
+    const mca_common_colltools_exchange_t along = phase_of(grid, true);
+    const mca_common_colltools_exchange_t between = phase_of(grid, false);
     const place_t own = place_of(grid, me);
     const int lane = slot / along.count + between.count - turn_of(&between, own.lane);
     const int node = slot % along.count + along.count - turn_of(&along, own.node);
@@ -126,8 +126,8 @@ int mca_coll_pipering_grid_rank(const grid_t *grid, int me, int slot)
 
 static int slot_of(const grid_t *grid, place_t own, int lane, int node)
 {
-    const mca_common_irregular_exchange_t along = phase_of(grid, true);
-    const mca_common_irregular_exchange_t between = phase_of(grid, false);
+    const mca_common_colltools_exchange_t along = phase_of(grid, true);
+    const mca_common_colltools_exchange_t between = phase_of(grid, false);
 
     return slot_in(&between, own.lane, lane) * along.count + slot_in(&along, own.node, node);
 }
@@ -136,7 +136,7 @@ static int slot_of(const grid_t *grid, place_t own, int lane, int node)
 
 /* The slots that the rank at `own` sends or receives in a round along its lane or between lanes. */
 static mca_coll_pipering_span_t span_of(const grid_t *grid, place_t own, bool along,
-                                        const mca_common_irregular_range_t *piece)
+                                        const mca_common_colltools_range_t *piece)
 {
     const int count = piece[0].to - piece[0].from + piece[1].to - piece[1].from;
     const int nodes = nodes_of(grid);
@@ -144,7 +144,7 @@ static mca_coll_pipering_span_t span_of(const grid_t *grid, place_t own, bool al
     if (along) {
         return (mca_coll_pipering_span_t){slot_of(grid, own, own.lane, piece[0].from), count};
     }
-    const mca_common_irregular_exchange_t between = phase_of(grid, false);
+    const mca_common_colltools_exchange_t between = phase_of(grid, false);
     return (mca_coll_pipering_span_t){slot_in(&between, own.lane, piece[0].from) * nodes,
                                       count * nodes};
 }
@@ -153,10 +153,10 @@ mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const grid_t *grid, 
 {
     const int before = rounds_along(grid);
     const bool along = k < before;
-    const mca_common_irregular_exchange_t phase = phase_of(grid, along);
+    const mca_common_colltools_exchange_t phase = phase_of(grid, along);
     const place_t own = place_of(grid, me);
-    const mca_common_irregular_round_t round
-        = mca_common_irregular_exchange_round(&phase, along ? own.node : own.lane,
+    const mca_common_colltools_round_t round
+        = mca_common_colltools_exchange_round(&phase, along ? own.node : own.lane,
                                               along ? k : k - before);
 
     return (mca_coll_pipering_grid_round_t){
@@ -237,12 +237,12 @@ static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
     return sums;
 }
 
-static double sum_of(const double *sums, const mca_common_irregular_range_t *piece, int scale,
+static double sum_of(const double *sums, const mca_common_colltools_range_t *piece, int scale,
                      int shift)
 {
     double sum = 0;
 
-    for (int i = 0; i < MCA_COMMON_IRREGULAR_PIECES; ++i) {
+    for (int i = 0; i < MCA_COMMON_COLLTOOLS_PIECES; ++i) {
         sum += sums[piece[i].to * scale + shift] - sums[piece[i].from * scale + shift];
     }
     return sum;
@@ -261,10 +261,10 @@ static void add_rank(const mca_coll_pipering_grid_problem_t *problem, const sums
     const grid_t *grid = problem->grid;
     const int before = rounds_along(grid), nodes = nodes_of(grid);
     const bool along = k < before;
-    const mca_common_irregular_exchange_t phase = phase_of(grid, along);
+    const mca_common_colltools_exchange_t phase = phase_of(grid, along);
     const place_t own = {.lane = at % grid->lanes, .node = at / grid->lanes};
-    const mca_common_irregular_round_t round
-        = mca_common_irregular_exchange_round(&phase, along ? own.node : own.lane,
+    const mca_common_colltools_round_t round
+        = mca_common_colltools_exchange_round(&phase, along ? own.node : own.lane,
                                               along ? k : k - before);
     const int to = along ? round.to * grid->lanes + own.lane : own.node * grid->lanes + round.to;
     const int scale = along ? 1 : nodes, shift = along ? own.lane * nodes : 0;

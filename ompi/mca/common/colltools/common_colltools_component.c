@@ -9,10 +9,10 @@
  */
 /**
  * @file
- * Functions for a component that has just been loaded (common_irregular.h).
+ * Functions for a component that has just been loaded (common_colltools.h).
  */
 
-#include "common_irregular_chooser.h"
+#include "common_colltools_chooser.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "opal/util/show_help.h"
 
 /* A component that was loaded from a directory of its own has its help text there, too. */
-void mca_common_irregular_find_help(const void *component)
+void mca_common_colltools_find_help(const void *component)
 {
     Dl_info here;
 
@@ -42,7 +42,7 @@ void mca_common_irregular_find_help(const void *component)
  * Structures of the library change within a release series, while the version of the coll
  * interface does not. So a component serves only the release that it was built for.
  */
-bool mca_common_irregular_is_release_of_build(const char *owner)
+bool mca_common_colltools_is_release_of_build(const char *owner)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", found[64];
     int length, major = -1, minor = -1, release = -1;
@@ -50,25 +50,25 @@ bool mca_common_irregular_is_release_of_build(const char *owner)
     (void) PMPI_Get_library_version(version, &length);
     (void) sscanf(version, "Open MPI v%d.%d.%d", &major, &minor, &release);
     (void) snprintf(found, sizeof(found), "%d.%d.%d", major, minor, release);
-    if (0 == strcmp(MCA_COMMON_IRREGULAR_RELEASE, found)) {
+    if (0 == strcmp(MCA_COMMON_COLLTOOLS_RELEASE, found)) {
         return true;
     }
     opal_output(0, "coll/%s was built for Open MPI %s and does not serve Open MPI %s: it is not "
                 "used; build it against this release.",
-                owner, MCA_COMMON_IRREGULAR_RELEASE, found);
+                owner, MCA_COMMON_COLLTOOLS_RELEASE, found);
     return false;
 }
 
-OBJ_CLASS_INSTANCE(mca_common_irregular_module_t, mca_coll_base_module_t, NULL, NULL);
+OBJ_CLASS_INSTANCE(mca_common_colltools_module_t, mca_coll_base_module_t, NULL, NULL);
 
 /* By name, since components that are installed beside Open MPI have a class each. */
-mca_common_irregular_module_t *mca_common_irregular_chooser(mca_coll_base_module_t *module)
+mca_common_colltools_module_t *mca_common_colltools_chooser(mca_coll_base_module_t *module)
 {
     const opal_class_t *parent = module->super.obj_class->cls_parent;
 
     return NULL != parent
-                   && 0 == strcmp(OBJ_CLASS(mca_common_irregular_module_t)->cls_name,
+                   && 0 == strcmp(OBJ_CLASS(mca_common_colltools_module_t)->cls_name,
                                   parent->cls_name)
-               ? (mca_common_irregular_module_t *) module
+               ? (mca_common_colltools_module_t *) module
                : NULL;
 }

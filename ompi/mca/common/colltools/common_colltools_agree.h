@@ -20,12 +20,12 @@
  * of up to 2^k values (collect). Memory: two values for messages, and 160 bytes a round.
  */
 
-#ifndef MCA_COMMON_IRREGULAR_AGREE_H
-#define MCA_COMMON_IRREGULAR_AGREE_H
+#ifndef MCA_COMMON_COLLTOOLS_AGREE_H
+#define MCA_COMMON_COLLTOOLS_AGREE_H
 
 #include "ompi_config.h"
 
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
+#include "ompi/mca/common/colltools/common_colltools_schedule.h"
 
 BEGIN_C_DECLS
 
@@ -33,50 +33,50 @@ BEGIN_C_DECLS
  * Merges the value of another rank, `other`, into `value`. Must be commutative, associative and
  * idempotent: a value may be merged more than once.
  */
-typedef void mca_common_irregular_merge_fn_t(void *value, const void *other);
+typedef void mca_common_colltools_merge_fn_t(void *value, const void *other);
 
 /** The state of an agreement on one rank. */
-typedef struct mca_common_irregular_agreement_t {
-    mca_common_irregular_schedule_t schedule;
-    mca_common_irregular_caller_t caller;
-    mca_common_irregular_merge_fn_t *merge; /**< NULL: values are collected */
+typedef struct mca_common_colltools_agreement_t {
+    mca_common_colltools_schedule_t schedule;
+    mca_common_colltools_caller_t caller;
+    mca_common_colltools_merge_fn_t *merge; /**< NULL: values are collected */
     size_t size;        /**< bytes of a value */
     char *value;        /**< one value, or one of each rank; borrowed */
     char *sent, *other; /**< combination: the value in a send, and in a receive */
     bool begun;
     void *memory; /**< holds the lists of messages, `sent` and `other` */
-} mca_common_irregular_agreement_t;
+} mca_common_colltools_agreement_t;
 
 /** Allocates all memory of an agreement on values of `size` bytes. OMPI_ERR_OUT_OF_RESOURCE. */
-int mca_common_irregular_agreement_init(mca_common_irregular_agreement_t *agreement,
-                                        const mca_common_irregular_caller_t *caller, int tag,
+int mca_common_colltools_agreement_init(mca_common_colltools_agreement_t *agreement,
+                                        const mca_common_colltools_caller_t *caller, int tag,
                                         size_t size);
 
 /**
  * Prepares a combination: when it is over, *value is the values of all ranks, merged by `merge`.
  * `value` is borrowed until then; no message touches it.
  */
-void mca_common_irregular_combine(mca_common_irregular_agreement_t *agreement,
-                                  mca_common_irregular_merge_fn_t *merge, void *value);
+void mca_common_colltools_combine(mca_common_colltools_agreement_t *agreement,
+                                  mca_common_colltools_merge_fn_t *merge, void *value);
 
 /**
  * Prepares a collection: values[0] is this rank's value; when it is over, values[i] is that of
- * rank (me + i) mod p. `values` [p] is borrowed until mca_common_irregular_agreement_fini.
+ * rank (me + i) mod p. `values` [p] is borrowed until mca_common_colltools_agreement_fini.
  */
-void mca_common_irregular_collect(mca_common_irregular_agreement_t *agreement, void *values);
+void mca_common_colltools_collect(mca_common_colltools_agreement_t *agreement, void *values);
 
 /**
  * Moves a prepared agreement on without waiting; the first call begins it. True: it is over, and
  * agreement->schedule.error is its error.
  */
-bool mca_common_irregular_agreement_move(mca_common_irregular_agreement_t *agreement,
+bool mca_common_colltools_agreement_move(mca_common_colltools_agreement_t *agreement,
                                          int *progress);
 
 /**
  * Frees all memory of an agreement, even if it has failed or not begun. True if a message may
  * still touch `values`, which must then never be freed; its own memory is not freed then.
  */
-bool mca_common_irregular_agreement_fini(mca_common_irregular_agreement_t *agreement);
+bool mca_common_colltools_agreement_fini(mca_common_colltools_agreement_t *agreement);
 
 END_C_DECLS
 

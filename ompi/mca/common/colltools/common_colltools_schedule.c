@@ -9,22 +9,22 @@
  */
 /**
  * @file
- * The engine of common_irregular_schedule.h: completions drive it.
+ * The engine of common_colltools_schedule.h: completions drive it.
  *
  * The needs of an entry are prefixes of lists, so each list has a count of entries that are
  * over in a row, `done`, and nothing else is remembered of them. Requests are looked at in their
  * order; out of order only while a full window keeps the next message back, or for answers.
  */
 
-#include "ompi/mca/common/irregular/common_irregular_schedule.h"
+#include "ompi/mca/common/colltools/common_colltools_schedule.h"
 
 #include "ompi/mca/pml/pml.h"
 #include "opal/runtime/opal_progress.h"
 
-typedef mca_common_irregular_schedule_t schedule_t;
-typedef mca_common_irregular_messages_t messages_t;
-typedef mca_common_irregular_message_t message_t;
-typedef mca_common_irregular_needs_t needs_t;
+typedef mca_common_colltools_schedule_t schedule_t;
+typedef mca_common_colltools_messages_t messages_t;
+typedef mca_common_colltools_message_t message_t;
+typedef mca_common_colltools_needs_t needs_t;
 
 static inline void note(schedule_t *schedule, int rc)
 {
@@ -78,13 +78,13 @@ static inline bool finish(schedule_t *schedule, ompi_request_t **request, size_t
     if (MPI_REQUEST_NULL == *request) {
         return true;
     }
-    if (!mca_common_irregular_is_over(*request)) {
+    if (!mca_common_colltools_is_over(*request)) {
         return false;
     }
     /* the user is told once */
     const bool any = schedule->any_length || OMPI_SUCCESS != schedule->error;
-    note(schedule, mca_common_irregular_judge(schedule->caller, &(*request)->req_status,
-                                              any ? MCA_COMMON_IRREGULAR_ANY_LENGTH : expected));
+    note(schedule, mca_common_colltools_judge(schedule->caller, &(*request)->req_status,
+                                              any ? MCA_COMMON_COLLTOOLS_ANY_LENGTH : expected));
     ompi_request_free(request);
     *request = MPI_REQUEST_NULL;
     return true;
@@ -157,7 +157,7 @@ static bool finish_both(schedule_t *schedule, message_t *message, ompi_request_t
 {
     while (finish(schedule, request,
                   is_receiving(message) ? message->answer->bytes
-                                        : MCA_COMMON_IRREGULAR_ANY_LENGTH)) {
+                                        : MCA_COMMON_COLLTOOLS_ANY_LENGTH)) {
         ++*progress;
         if (message->answered) {
             return true;
@@ -179,7 +179,7 @@ static int look_at_sends(schedule_t *schedule)
         if (!message->over
             && (has_answer(schedule, message)
                     ? finish_both(schedule, message, request, &progress)
-                    : finish(schedule, request, MCA_COMMON_IRREGULAR_ANY_LENGTH))) {
+                    : finish(schedule, request, MCA_COMMON_COLLTOOLS_ANY_LENGTH))) {
             message->over = true;
             ++list->over;
             ++progress;
@@ -208,7 +208,7 @@ static int take_sends(schedule_t *schedule)
         if (list->message[list->done].over) {
             continue;
         }
-        if (!finish(schedule, &list->request[list->done], MCA_COMMON_IRREGULAR_ANY_LENGTH)) {
+        if (!finish(schedule, &list->request[list->done], MCA_COMMON_COLLTOOLS_ANY_LENGTH)) {
             break;
         }
         ++list->over;
@@ -249,7 +249,7 @@ static inline bool may_step(const schedule_t *schedule)
 /* Runs the next step; false: it is not over. */
 static bool run_step(schedule_t *schedule)
 {
-    const mca_common_irregular_step_t *step = &schedule->step[schedule->steps_done];
+    const mca_common_colltools_step_t *step = &schedule->step[schedule->steps_done];
     const int rc = step->run(schedule->context, step->from, step->to);
 
     if (OMPI_ERR_WOULD_BLOCK == rc) {
@@ -271,7 +271,7 @@ static inline bool is_done(const schedule_t *schedule)
            && schedule->steps_done == schedule->steps;
 }
 
-void mca_common_irregular_schedule_begin(schedule_t *schedule)
+void mca_common_colltools_schedule_begin(schedule_t *schedule)
 {
     schedule->receives.begun = schedule->receives.done = 0;
     schedule->sends.begun = schedule->sends.done = schedule->sends.over = 0;
@@ -287,7 +287,7 @@ void mca_common_irregular_schedule_begin(schedule_t *schedule)
  * Steps come first: they are often what messages need. One that is not over is called again
  * when messages have moved.
  */
-bool mca_common_irregular_schedule_move(schedule_t *schedule, int *progress)
+bool mca_common_colltools_schedule_move(schedule_t *schedule, int *progress)
 {
     for (int moved = 1; 0 < moved && !is_stopped(schedule); *progress += moved) {
         moved = may_step(schedule) && run_step(schedule);
@@ -360,11 +360,11 @@ static ompi_request_t *awaited(const schedule_t *schedule)
  * For the messages themselves: a progress function would see what has come in one round of
  * opal_progress later.
  */
-int mca_common_irregular_schedule_wait(schedule_t *schedule)
+int mca_common_colltools_schedule_wait(schedule_t *schedule)
 {
     int progress = 0;
 
-    while (!mca_common_irregular_schedule_move(schedule, &progress)) {
+    while (!mca_common_colltools_schedule_move(schedule, &progress)) {
         ompi_request_t *request = awaited(schedule);
         if (NULL != request && MPI_REQUEST_NULL != request) {
             ompi_request_wait_completion(request);
@@ -375,7 +375,7 @@ int mca_common_irregular_schedule_wait(schedule_t *schedule)
     return schedule->error;
 }
 
-bool mca_common_irregular_schedule_fini(schedule_t *schedule)
+bool mca_common_colltools_schedule_fini(schedule_t *schedule)
 {
     messages_t *receives = &schedule->receives, *sends = &schedule->sends;
     bool pending = false;
@@ -383,13 +383,13 @@ bool mca_common_irregular_schedule_fini(schedule_t *schedule)
     for (uint32_t i = sends->done; i < sends->begun; ++i) {
         const message_t *message = &sends->message[i];
         if (!message->over) {
-            pending |= mca_common_irregular_abandon(&sends->request[i], 0, 1, 1,
+            pending |= mca_common_colltools_abandon(&sends->request[i], 0, 1, 1,
                                                     has_answer(schedule, message)
                                                         && is_receiving(message));
         }
     }
     if (receives->done < receives->begun) {
-        pending |= mca_common_irregular_abandon(receives->request, receives->done, receives->begun,
+        pending |= mca_common_colltools_abandon(receives->request, receives->done, receives->begun,
                                                 receives->count, true);
     }
     receives->done = receives->begun;

@@ -12,8 +12,8 @@
  * Registration of variables and performance variables; comparison of variables between ranks.
  */
 
-#ifndef MCA_COMMON_IRREGULAR_VARS_H
-#define MCA_COMMON_IRREGULAR_VARS_H
+#ifndef MCA_COMMON_COLLTOOLS_VARS_H
+#define MCA_COMMON_COLLTOOLS_VARS_H
 
 #include "ompi_config.h"
 
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ompi/mca/common/irregular/common_irregular_variable.h"
+#include "ompi/mca/common/colltools/common_colltools_variable.h"
 #include "ompi/communicator/communicator.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/mca.h"
@@ -30,62 +30,62 @@
 BEGIN_C_DECLS
 
 /** Variables of a component that must be equal on all ranks, in the order of registration. */
-#define MCA_COMMON_IRREGULAR_EQUAL_MOST 64
-typedef struct mca_common_irregular_equal_t {
+#define MCA_COMMON_COLLTOOLS_EQUAL_MOST 64
+typedef struct mca_common_colltools_equal_t {
     int count;
     struct {
         const char *name; /**< without the component's prefix */
         const void *storage;
         size_t size; /**< bytes; 0: a string */
-    } of[MCA_COMMON_IRREGULAR_EQUAL_MOST];
-} mca_common_irregular_equal_t;
+    } of[MCA_COMMON_COLLTOOLS_EQUAL_MOST];
+} mca_common_colltools_equal_t;
 
 /** A hash of the value of variable i, or, if i is `count`, of the values of all variables. */
-uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equal, int i);
+uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equal, int i);
 
 /**
  * Tells the user which variables of component `owner` differ on which of `ranks` ranks of a
  * communicator. `hashes` [ranks * count] are the hashes of all variables, rank by rank.
  */
-void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal, const char *owner,
+void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal, const char *owner,
                                        const char *comm_name, const uint32_t *hashes, int ranks);
 
 /** The state of a component that registers its variables. */
-typedef struct mca_common_irregular_vars_t {
+typedef struct mca_common_colltools_vars_t {
     const mca_base_component_t *component;
-    mca_common_irregular_equal_t *equal; /**< gets those that must be equal */
+    mca_common_colltools_equal_t *equal; /**< gets those that must be equal */
     const char *owner;     /**< of a component, as users know it: "pipering" */
     char complaints[2048]; /**< about what is out of range: one message, since Open MPI shows
                                 those of one topic once */
-} mca_common_irregular_vars_t;
+} mca_common_colltools_vars_t;
 
 /**
  * Registers the variables of rows with their defaults. A number out of range is replaced by its
- * default, and noted for mca_common_irregular_complain.
+ * default, and noted for mca_common_colltools_complain.
  */
-void mca_common_irregular_register(mca_common_irregular_vars_t *vars,
-                                   const mca_common_irregular_variable_t *rows, size_t count);
+void mca_common_colltools_register(mca_common_colltools_vars_t *vars,
+                                   const mca_common_colltools_variable_t *rows, size_t count);
 
 /** A variable that is gone: its name, and what stands in its place (a sentence goes on with it). */
-typedef struct mca_common_irregular_gone_t {
+typedef struct mca_common_colltools_gone_t {
     const char *name, *instead;
     char *value; /**< NULL: nobody has set it */
-} mca_common_irregular_gone_t;
+} mca_common_colltools_gone_t;
 
 /** Tells a user who has set a variable that is gone what stands in its place; keeps `gone`. */
-void mca_common_irregular_gone(mca_common_irregular_vars_t *vars, mca_common_irregular_gone_t *gone,
+void mca_common_colltools_gone(mca_common_colltools_vars_t *vars, mca_common_colltools_gone_t *gone,
                                size_t count);
 
 /** Reports the values out of range to the user, if there are any. */
-void mca_common_irregular_complain(mca_common_irregular_vars_t *vars);
+void mca_common_colltools_complain(mca_common_colltools_vars_t *vars);
 
 /** Performance variables: a counter, which only grows, and a level, the last value. */
-void mca_common_irregular_counter(mca_common_irregular_vars_t *vars, const char *name,
+void mca_common_colltools_counter(mca_common_colltools_vars_t *vars, const char *name,
                                   const char *help, opal_atomic_int64_t *counter);
-void mca_common_irregular_level(mca_common_irregular_vars_t *vars, const char *name,
+void mca_common_colltools_level(mca_common_colltools_vars_t *vars, const char *name,
                                 const char *help, opal_atomic_int64_t *counter);
 
-static inline void mca_common_irregular_count(opal_atomic_int64_t *counter, uint64_t more)
+static inline void mca_common_colltools_count(opal_atomic_int64_t *counter, uint64_t more)
 {
     if (opal_using_threads()) {
         (void) opal_atomic_fetch_add_64(counter, (int64_t) more);

@@ -9,13 +9,13 @@
  */
 /**
  * @file
- * The tasks of common_irregular_task.h, and the one progress function that moves them.
+ * The tasks of common_colltools_task.h, and the one progress function that moves them.
  *
  * This function runs within opal_progress, in one thread at a time. Tasks use no completion
  * callbacks of requests, since these race with completions and recurse.
  */
 
-#include "ompi/mca/common/irregular/common_irregular_task.h"
+#include "ompi/mca/common/colltools/common_colltools_task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static struct {
     int users;          /* components that are open */
 } tasks;
 
-void mca_common_irregular_task_free(mca_common_irregular_task_t *task)
+void mca_common_colltools_task_free(mca_common_colltools_task_t *task)
 {
     OMPI_REQUEST_FINI(&task->super.super);
     OBJ_RELEASE(task);
@@ -39,12 +39,12 @@ void mca_common_irregular_task_free(mca_common_irregular_task_t *task)
 
 static int task_free(ompi_request_t **handle)
 {
-    mca_common_irregular_task_t *task = (mca_common_irregular_task_t *) *handle;
+    mca_common_colltools_task_t *task = (mca_common_colltools_task_t *) *handle;
 
     if (!REQUEST_COMPLETE(*handle)) {
         return MPI_ERR_REQUEST;
     }
-    mca_common_irregular_task_free(task);
+    mca_common_colltools_task_free(task);
     *handle = MPI_REQUEST_NULL;
     return OMPI_SUCCESS;
 }
@@ -57,18 +57,18 @@ static int task_cancel(ompi_request_t *request, int complete)
 }
 
 /* Completes or frees a task that could not be started; a persistent one belongs to the user. */
-static void drop(mca_common_irregular_task_t *task, int rc)
+static void drop(mca_common_colltools_task_t *task, int rc)
 {
     task->super.super.req_complete = REQUEST_COMPLETED;
     if (task->super.super.req_persistent) {
-        task->super.super.req_status.MPI_ERROR = mca_common_irregular_mpi_error(rc);
+        task->super.super.req_status.MPI_ERROR = mca_common_colltools_mpi_error(rc);
         return;
     }
-    mca_common_irregular_task_free(task);
+    mca_common_colltools_task_free(task);
 }
 
 /* On an error the task is freed, unless it is persistent. */
-static int start_task(mca_common_irregular_task_t *task)
+static int start_task(mca_common_colltools_task_t *task)
 {
     task->super.super.req_state = OMPI_REQUEST_ACTIVE;
     task->super.super.req_status.MPI_ERROR = OMPI_SUCCESS;
@@ -86,15 +86,15 @@ static int start_all(size_t count, ompi_request_t **handles)
 
     for (size_t i = 0; i < count; ++i) {
         handles[i]->req_complete = REQUEST_PENDING;
-        const int rc = start_task((mca_common_irregular_task_t *) handles[i]);
+        const int rc = start_task((mca_common_colltools_task_t *) handles[i]);
         if (OMPI_SUCCESS != rc && OMPI_SUCCESS == first) {
-            first = mca_common_irregular_mpi_error(rc);
+            first = mca_common_colltools_mpi_error(rc);
         }
     }
     return first;
 }
 
-static void task_construct(mca_common_irregular_task_t *task)
+static void task_construct(mca_common_colltools_task_t *task)
 {
     task->super.super.req_type = OMPI_REQUEST_COLL;
     task->super.super.req_status._cancelled = 0;
@@ -105,7 +105,7 @@ static void task_construct(mca_common_irregular_task_t *task)
     task->copied = 0;
 }
 
-static void task_destruct(mca_common_irregular_task_t *task)
+static void task_destruct(mca_common_colltools_task_t *task)
 {
     if (task->keeps) {
         OBJ_RELEASE(task->comm);
@@ -113,10 +113,10 @@ static void task_destruct(mca_common_irregular_task_t *task)
     free(task->copies);
 }
 
-OBJ_CLASS_INSTANCE(mca_common_irregular_task_t, ompi_coll_base_nbc_request_t, task_construct,
+OBJ_CLASS_INSTANCE(mca_common_colltools_task_t, ompi_coll_base_nbc_request_t, task_construct,
                    task_destruct);
 
-int mca_common_irregular_task_keep(mca_common_irregular_task_t *task, size_t room)
+int mca_common_colltools_task_keep(mca_common_colltools_task_t *task, size_t room)
 {
     if (0 < room) {
         task->copies = malloc(room);
@@ -129,7 +129,7 @@ int mca_common_irregular_task_keep(mca_common_irregular_task_t *task, size_t roo
     return OMPI_SUCCESS;
 }
 
-const void *mca_common_irregular_task_copy(mca_common_irregular_task_t *task, const void *array,
+const void *mca_common_colltools_task_copy(mca_common_colltools_task_t *task, const void *array,
                                         size_t bytes)
 {
     char *copy = task->copies + task->copied;
@@ -141,7 +141,7 @@ const void *mca_common_irregular_task_copy(mca_common_irregular_task_t *task, co
     return memcpy(copy, array, bytes);
 }
 
-void mca_common_irregular_hold_type(ompi_datatype_t *type, bool hold)
+void mca_common_colltools_hold_type(ompi_datatype_t *type, bool hold)
 {
     if (NULL == type || ompi_datatype_is_predefined(type)) {
         return;
@@ -153,8 +153,8 @@ void mca_common_irregular_hold_type(ompi_datatype_t *type, bool hold)
     }
 }
 
-void mca_common_irregular_task_init(mca_common_irregular_task_t *task,
-                                 const mca_common_irregular_task_kind_t *kind,
+void mca_common_colltools_task_init(mca_common_colltools_task_t *task,
+                                 const mca_common_colltools_task_kind_t *kind,
                                  ompi_communicator_t *comm, bool persistent)
 {
     OMPI_REQUEST_INIT(&task->super.super, persistent);
@@ -165,24 +165,24 @@ void mca_common_irregular_task_init(mca_common_irregular_task_t *task,
 }
 
 /* The user may free the request once it is complete; Open MPI orders nothing before that. */
-static void complete(mca_common_irregular_task_t *task, int rc)
+static void complete(mca_common_colltools_task_t *task, int rc)
 {
-    task->super.super.req_status.MPI_ERROR = mca_common_irregular_mpi_error(rc);
+    task->super.super.req_status.MPI_ERROR = mca_common_colltools_mpi_error(rc);
     opal_atomic_wmb();
     ompi_request_complete(&task->super.super, true);
 }
 
 static int progress_all(void)
 {
-    mca_common_irregular_task_t *task, *next;
+    mca_common_colltools_task_t *task, *next;
     int steps = 0, rc;
 
-    OPAL_LIST_FOREACH_SAFE(task, next, &tasks.active, mca_common_irregular_task_t) {
+    OPAL_LIST_FOREACH_SAFE(task, next, &tasks.active, mca_common_colltools_task_t) {
         OPAL_THREAD_UNLOCK(&tasks.lock);
         const bool over = task->kind->advance(task, &steps, &rc);
         OPAL_THREAD_LOCK(&tasks.lock);
         /* others may have been added behind this one meanwhile */
-        next = (mca_common_irregular_task_t *) opal_list_get_next(
+        next = (mca_common_colltools_task_t *) opal_list_get_next(
             (opal_list_item_t *) &task->super.super);
         if (over) {
             opal_list_remove_item(&tasks.active, (opal_list_item_t *) &task->super.super);
@@ -194,7 +194,7 @@ static int progress_all(void)
     return steps;
 }
 
-int mca_common_irregular_task_progress(void)
+int mca_common_colltools_task_progress(void)
 {
     int steps = 0;
 
@@ -211,7 +211,7 @@ int mca_common_irregular_task_progress(void)
     return steps;
 }
 
-void mca_common_irregular_tasks_open(void)
+void mca_common_colltools_tasks_open(void)
 {
     if (0 == tasks.users++) {
         OBJ_CONSTRUCT(&tasks.lock, opal_mutex_t);
@@ -219,13 +219,13 @@ void mca_common_irregular_tasks_open(void)
     }
 }
 
-void mca_common_irregular_tasks_close(void)
+void mca_common_colltools_tasks_close(void)
 {
     if (0 < --tasks.users) {
         return;
     }
     if (tasks.registered) {
-        opal_progress_unregister(mca_common_irregular_task_progress);
+        opal_progress_unregister(mca_common_colltools_task_progress);
         tasks.registered = false;
     }
     OBJ_DESTRUCT(&tasks.active);
@@ -246,13 +246,13 @@ void mca_common_irregular_tasks_close(void)
 /* Tags of Open MPI's blocking collectives, from that of the first one of ours to the last. */
 #define BLOCKING_TAGS (MCA_COLL_BASE_TAG_ALLGATHER - MCA_COLL_BASE_TAG_SCATTERV + 1)
 
-int mca_common_irregular_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)
+int mca_common_colltools_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking)
 {
     return nonblocking || BLOCKING_TAGS < tags
                ? ompi_coll_base_nbc_reserve_tags(comm, tags) : MCA_COLL_BASE_TAG_ALLGATHER;
 }
 
-void mca_common_irregular_task_activate(mca_common_irregular_task_t *task)
+void mca_common_colltools_task_activate(mca_common_colltools_task_t *task)
 {
     bool first = false;
 
@@ -262,11 +262,11 @@ void mca_common_irregular_task_activate(mca_common_irregular_task_t *task)
     opal_list_append(&tasks.active, (opal_list_item_t *) &task->super.super);
     OPAL_THREAD_UNLOCK(&tasks.lock);
     if (first) {
-        opal_progress_register(mca_common_irregular_task_progress);
+        opal_progress_register(mca_common_colltools_task_progress);
     }
 }
 
-int mca_common_irregular_task_run(mca_common_irregular_task_t *task)
+int mca_common_colltools_task_run(mca_common_colltools_task_t *task)
 {
     ompi_request_t *handle = &task->super.super;
 
@@ -279,7 +279,7 @@ int mca_common_irregular_task_run(mca_common_irregular_task_t *task)
     return rc;
 }
 
-int mca_common_irregular_task_hand_out(mca_common_irregular_task_t *task,
+int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task,
                                        ompi_request_t **request)
 {
     const int rc = task->super.super.req_persistent ? OMPI_SUCCESS : start_task(task);

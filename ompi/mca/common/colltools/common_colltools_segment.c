@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * The segments of common_irregular.h: files in memory without a name. Other processes open them
+ * The segments of common_colltools.h: files in memory without a name. Other processes open them
  * through the process that has made them (/proc/PID/fd). So no file is left behind however a job
  * ends, even if all its processes are killed.
  *
@@ -24,7 +24,7 @@
  * equal share.
  */
 
-#include "common_irregular.h"
+#include "common_colltools.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include MCA_COMMON_IRREGULAR_PMIX_HEADER
+#include MCA_COMMON_COLLTOOLS_PMIX_HEADER
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
@@ -50,7 +50,7 @@
 /* Segments take at most 1 / FREE_PART of the free memory. */
 #define FREE_PART 8
 
-const char *mca_common_irregular_default_base(void)
+const char *mca_common_colltools_default_base(void)
 {
     static const char shm[] = "/dev/shm";
     return 0 == access(shm, W_OK) ? shm : opal_process_info.job_session_dir;
@@ -63,7 +63,7 @@ static bool lacks_help(int error)
 }
 
 /* Reports the first failure to the user. */
-static void complain(mca_common_irregular_directory_t *directory, const char *name,
+static void complain(mca_common_colltools_directory_t *directory, const char *name,
                      const char *what, int error)
 {
     if (directory->reported) {
@@ -77,7 +77,7 @@ static void complain(mca_common_irregular_directory_t *directory, const char *na
                     strerror(error));
         return;
     }
-    opal_show_help("help-mca-common-irregular.txt", "no-segment", true,
+    opal_show_help("help-mca-common-colltools.txt", "no-segment", true,
                    opal_process_info.nodename, what, name, directory->owner, strerror(error),
                    directory->owner);
 }
@@ -85,7 +85,7 @@ static void complain(mca_common_irregular_directory_t *directory, const char *na
 /* ---- shares ---- */
 
 /* Free bytes; a failure is no limit here, since making a segment will report it. */
-static size_t count_free(const mca_common_irregular_directory_t *directory)
+static size_t count_free(const mca_common_colltools_directory_t *directory)
 {
     struct statvfs about;
 
@@ -94,7 +94,7 @@ static size_t count_free(const mca_common_irregular_directory_t *directory)
 }
 
 /* Held memory is no longer free: adding `held` keeps the share constant if all hold as much. */
-size_t mca_common_irregular_share(const mca_common_irregular_directory_t *directory)
+size_t mca_common_colltools_share(const mca_common_colltools_directory_t *directory)
 {
     const size_t processes = (size_t) opal_process_info.num_local_peers + 1;
 
@@ -103,21 +103,21 @@ size_t mca_common_irregular_share(const mca_common_irregular_directory_t *direct
                : (count_free(directory) / processes + directory->held) / FREE_PART;
 }
 
-bool mca_common_irregular_hold(mca_common_irregular_directory_t *directory, size_t bytes)
+bool mca_common_colltools_hold(mca_common_colltools_directory_t *directory, size_t bytes)
 {
-    if (directory->held + bytes > mca_common_irregular_share(directory)) {
+    if (directory->held + bytes > mca_common_colltools_share(directory)) {
         return false;
     }
     directory->held += bytes;
     return true;
 }
 
-void mca_common_irregular_let_go(mca_common_irregular_directory_t *directory, size_t bytes)
+void mca_common_colltools_let_go(mca_common_colltools_directory_t *directory, size_t bytes)
 {
     directory->held -= bytes;
 }
 
-void mca_common_irregular_tell_full(mca_common_irregular_directory_t *directory)
+void mca_common_colltools_tell_full(mca_common_colltools_directory_t *directory)
 {
     complain(directory, directory->base, "take more than its share of the free memory in", ENOSPC);
 }
@@ -134,7 +134,7 @@ static bool is_ours(const char *path)
 }
 
 /* Makes the directory; it exists only while it has files. */
-static int make_directory(mca_common_irregular_directory_t *directory)
+static int make_directory(mca_common_colltools_directory_t *directory)
 {
     char path[sizeof(directory->path)];
     const int length = snprintf(path, sizeof(path), "%s/%s.%s.%u.%x.%u", directory->base,
@@ -150,14 +150,14 @@ static int make_directory(mca_common_irregular_directory_t *directory)
         return OMPI_ERR_OUT_OF_RESOURCE;
     }
     if ('\0' == directory->path[0]) {
-        MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path);
+        MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path);
         memcpy(directory->path, path, sizeof(path));
     }
     return OMPI_SUCCESS;
 }
 
-static int map_file(mca_common_irregular_directory_t *directory,
-                    mca_common_irregular_segment_t *segment, int file)
+static int map_file(mca_common_colltools_directory_t *directory,
+                    mca_common_colltools_segment_t *segment, int file)
 {
     void *address = mmap(NULL, segment->size, PROT_READ | PROT_WRITE,
                          MAP_SHARED | (segment->sparse ? 0 : POPULATE), file, 0);
@@ -185,8 +185,8 @@ static int reserve(int file, size_t from, size_t size)
  * Retries, since another thread may remove the empty directory before the file is in it, and a
  * process that was killed may have left a file of that name.
  */
-static int create_file(mca_common_irregular_directory_t *directory,
-                       mca_common_irregular_segment_t *segment)
+static int create_file(mca_common_colltools_directory_t *directory,
+                       mca_common_colltools_segment_t *segment)
 {
     int error = 0;
 
@@ -212,8 +212,8 @@ static int create_file(mca_common_irregular_directory_t *directory,
 }
 
 /* Sets the size of a new file, and reserves its memory unless it is sparse. */
-static int set_size(mca_common_irregular_directory_t *directory,
-                    const mca_common_irregular_segment_t *segment)
+static int set_size(mca_common_colltools_directory_t *directory,
+                    const mca_common_colltools_segment_t *segment)
 {
     int error = 0;
 
@@ -239,7 +239,7 @@ static void remove_name(char *name)
 }
 
 /* Replaces the name of the file by its path in /proc, if there is one. */
-static void move_name(mca_common_irregular_segment_t *segment, const struct stat *file)
+static void move_name(mca_common_colltools_segment_t *segment, const struct stat *file)
 {
     char path[64];
     struct stat found;
@@ -251,8 +251,8 @@ static void move_name(mca_common_irregular_segment_t *segment, const struct stat
     }
 }
 
-static int make_segment(mca_common_irregular_directory_t *directory,
-                        mca_common_irregular_segment_t *segment)
+static int make_segment(mca_common_colltools_directory_t *directory,
+                        mca_common_colltools_segment_t *segment)
 {
     struct stat about;
     int rc = create_file(directory, segment);
@@ -270,27 +270,27 @@ static int make_segment(mca_common_irregular_directory_t *directory,
         rc = map_file(directory, segment, segment->file);
     }
     if (OMPI_SUCCESS != rc) {
-        mca_common_irregular_segment_close(segment);
+        mca_common_colltools_segment_close(segment);
     }
     return rc;
 }
 
-int mca_common_irregular_segment_make(mca_common_irregular_directory_t *directory,
-                                      mca_common_irregular_segment_t *segment, size_t size)
+int mca_common_colltools_segment_make(mca_common_colltools_directory_t *directory,
+                                      mca_common_colltools_segment_t *segment, size_t size)
 {
-    *segment = (mca_common_irregular_segment_t){.size = size};
+    *segment = (mca_common_colltools_segment_t){.size = size};
     return make_segment(directory, segment);
 }
 
-int mca_common_irregular_segment_make_sparse(mca_common_irregular_directory_t *directory,
-                                             mca_common_irregular_segment_t *segment, size_t size)
+int mca_common_colltools_segment_make_sparse(mca_common_colltools_directory_t *directory,
+                                             mca_common_colltools_segment_t *segment, size_t size)
 {
-    *segment = (mca_common_irregular_segment_t){.size = size, .sparse = true};
+    *segment = (mca_common_colltools_segment_t){.size = size, .sparse = true};
     return make_segment(directory, segment);
 }
 
-int mca_common_irregular_segment_reserve(mca_common_irregular_directory_t *directory,
-                                         const mca_common_irregular_segment_t *segment,
+int mca_common_colltools_segment_reserve(mca_common_colltools_directory_t *directory,
+                                         const mca_common_colltools_segment_t *segment,
                                          size_t from, size_t size)
 {
     const int error = reserve(segment->file, from, size);
@@ -302,7 +302,7 @@ int mca_common_irregular_segment_reserve(mca_common_irregular_directory_t *direc
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-bool mca_common_irregular_segment_give_back(const mca_common_irregular_segment_t *segment,
+bool mca_common_colltools_segment_give_back(const mca_common_colltools_segment_t *segment,
                                             size_t size)
 {
 #ifdef MADV_REMOVE
@@ -314,8 +314,8 @@ bool mca_common_irregular_segment_give_back(const mca_common_irregular_segment_t
 #endif
 }
 
-int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *directory,
-                                        mca_common_irregular_segment_t *segment)
+int mca_common_colltools_segment_attach(mca_common_colltools_directory_t *directory,
+                                        mca_common_colltools_segment_t *segment)
 {
     const int file = open(segment->name, O_RDWR | O_CLOEXEC);
     struct stat about;
@@ -337,7 +337,7 @@ int mca_common_irregular_segment_attach(mca_common_irregular_directory_t *direct
     return rc;
 }
 
-void mca_common_irregular_segment_close(mca_common_irregular_segment_t *segment)
+void mca_common_colltools_segment_close(mca_common_colltools_segment_t *segment)
 {
     struct stat about;
 
@@ -350,7 +350,7 @@ void mca_common_irregular_segment_close(mca_common_irregular_segment_t *segment)
     }
 }
 
-void mca_common_irregular_segment_unmap(mca_common_irregular_segment_t *segment)
+void mca_common_colltools_segment_unmap(mca_common_colltools_segment_t *segment)
 {
     if (NULL != segment->address) {
         (void) munmap(segment->address, segment->size);
@@ -358,7 +358,7 @@ void mca_common_irregular_segment_unmap(mca_common_irregular_segment_t *segment)
     }
 }
 
-void mca_common_irregular_directory_remove(mca_common_irregular_directory_t *directory)
+void mca_common_colltools_directory_remove(mca_common_colltools_directory_t *directory)
 {
     if ('\0' != directory->path[0]) {
         (void) rmdir(directory->path);

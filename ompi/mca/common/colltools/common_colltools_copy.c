@@ -16,11 +16,11 @@
  * Cost: without devices one call of component accelerator/null for each buffer.
  */
 
-#include "common_irregular.h"
+#include "common_colltools.h"
 
 #include "ompi/constants.h"
 
-size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap)
+size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap)
 {
     const opal_datatype_t *layout = &type->super;
 
@@ -33,11 +33,11 @@ size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count, ptrd
     return (size_t) (layout->true_ub - layout->true_lb + (0 > last ? -last : last));
 }
 
-#if MCA_COMMON_IRREGULAR_HAS_ACCELERATOR
+#if MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR
 
 #    include "opal/mca/accelerator/accelerator.h"
 
-bool mca_common_irregular_on_device(const void *address)
+bool mca_common_colltools_on_device(const void *address)
 {
     uint64_t flags;
     int device;
@@ -45,7 +45,7 @@ bool mca_common_irregular_on_device(const void *address)
     return 0 < opal_accelerator.check_addr(address, &device, &flags);
 }
 
-int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes)
+int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes)
 {
     const int rc = opal_accelerator.mem_copy(MCA_ACCELERATOR_NO_DEVICE_ID,
                                              MCA_ACCELERATOR_NO_DEVICE_ID, to, from, bytes,
@@ -57,13 +57,13 @@ int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes
 
 #    include "opal/datatype/opal_datatype_cuda.h"
 
-bool mca_common_irregular_on_device(const void *address)
+bool mca_common_colltools_on_device(const void *address)
 {
     return opal_cuda_check_bufs((char *) address, (char *) address);
 }
 
 /* opal_cuda_memcpy_sync ends the job itself if it fails. */
-int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes)
+int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes)
 {
     (void) opal_cuda_memcpy_sync(to, from, bytes);
     return OMPI_SUCCESS;
@@ -71,13 +71,13 @@ int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes
 
 #else
 
-bool mca_common_irregular_on_device(const void *address)
+bool mca_common_colltools_on_device(const void *address)
 {
     (void) address;
     return false;
 }
 
-int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes)
+int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
     return OMPI_SUCCESS;
@@ -105,7 +105,7 @@ static size_t unpack(opal_convertor_t *unpacker, const char *packed, size_t byte
     return 0 <= opal_convertor_unpack(unpacker, &iov, &count, &bytes) ? bytes : 0;
 }
 
-size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
                                  bool on_device)
 {
     char room[PIECE];
@@ -114,10 +114,10 @@ size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t 
         return pack(packer, packed, bytes);
     }
     bytes = pack(packer, room, bytes < PIECE ? bytes : PIECE);
-    return OMPI_SUCCESS == mca_common_irregular_copy_by_device(packed, room, bytes) ? bytes : 0;
+    return OMPI_SUCCESS == mca_common_colltools_copy_by_device(packed, room, bytes) ? bytes : 0;
 }
 
-size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
+size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device)
 {
     char room[PIECE];
@@ -126,7 +126,7 @@ size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packe
         return unpack(unpacker, packed, bytes);
     }
     bytes = bytes < PIECE ? bytes : PIECE;
-    return OMPI_SUCCESS == mca_common_irregular_copy_by_device(room, packed, bytes)
+    return OMPI_SUCCESS == mca_common_colltools_copy_by_device(room, packed, bytes)
                ? unpack(unpacker, room, bytes)
                : 0;
 }

@@ -19,49 +19,49 @@
  * function moves all tasks.
  */
 
-#ifndef MCA_COMMON_IRREGULAR_TASK_H
-#define MCA_COMMON_IRREGULAR_TASK_H
+#ifndef MCA_COMMON_COLLTOOLS_TASK_H
+#define MCA_COMMON_COLLTOOLS_TASK_H
 
 #include "ompi_config.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ompi/mca/common/irregular/common_irregular.h"
+#include "ompi/mca/common/colltools/common_colltools.h"
 #include "opal/class/opal_list.h"
 
 BEGIN_C_DECLS
 
-struct mca_common_irregular_task_t;
+struct mca_common_colltools_task_t;
 
 /** The functions of a kind of tasks. */
-typedef struct mca_common_irregular_task_kind_t {
+typedef struct mca_common_colltools_task_kind_t {
     /** Begins the task and activates it; on an error the task is not active. */
-    int (*start)(struct mca_common_irregular_task_t *task);
+    int (*start)(struct mca_common_colltools_task_t *task);
     /** Moves on without waiting, adds to *steps; true: the task is over, *rc is its error. */
-    bool (*advance)(struct mca_common_irregular_task_t *task, int *steps, int *rc);
-} mca_common_irregular_task_kind_t;
+    bool (*advance)(struct mca_common_colltools_task_t *task, int *steps, int *rc);
+} mca_common_colltools_task_kind_t;
 
 /** A task: the request that MPI_Wait waits for. */
-typedef struct mca_common_irregular_task_t {
+typedef struct mca_common_colltools_task_t {
     ompi_coll_base_nbc_request_t super;
-    const mca_common_irregular_task_kind_t *kind;
+    const mca_common_colltools_task_kind_t *kind;
     ompi_communicator_t *comm;
     bool nonblocking; /**< the call returns before the task is over */
     bool keeps;       /**< it holds references to its arguments until it is freed */
     char *copies;     /**< copies of the caller's arrays, NULL: none */
     size_t copied;    /**< bytes of these so far */
-} mca_common_irregular_task_t;
+} mca_common_colltools_task_t;
 
-OBJ_CLASS_DECLARATION(mca_common_irregular_task_t);
+OBJ_CLASS_DECLARATION(mca_common_colltools_task_t);
 
 /** Initializes a new task; a persistent one is started by the user. */
-void mca_common_irregular_task_init(mca_common_irregular_task_t *task,
-                                 const mca_common_irregular_task_kind_t *kind,
+void mca_common_colltools_task_init(mca_common_colltools_task_t *task,
+                                 const mca_common_colltools_task_kind_t *kind,
                                  ompi_communicator_t *comm, bool persistent);
 
 /** Frees a task that was never started. */
-void mca_common_irregular_task_free(mca_common_irregular_task_t *task);
+void mca_common_colltools_task_free(mca_common_colltools_task_t *task);
 
 /**
  * Makes a task independent of objects that the user may free or change once a nonblocking call
@@ -71,23 +71,23 @@ void mca_common_irregular_task_free(mca_common_irregular_task_t *task);
  * task's kind does the same with types and operations, and releases them if task->keeps. On
  * OMPI_ERR_OUT_OF_RESOURCE nothing is held.
  */
-int mca_common_irregular_task_keep(mca_common_irregular_task_t *task, size_t room);
+int mca_common_colltools_task_keep(mca_common_colltools_task_t *task, size_t room);
 
 /** Copies an array into the rest of the task's room; NULL is not copied, and stays NULL. */
-const void *mca_common_irregular_task_copy(mca_common_irregular_task_t *task, const void *array,
+const void *mca_common_colltools_task_copy(mca_common_colltools_task_t *task, const void *array,
                                         size_t bytes);
 
 /** Retains or releases a type; NULL: nothing. */
-void mca_common_irregular_hold_type(ompi_datatype_t *type, bool hold);
+void mca_common_colltools_hold_type(ompi_datatype_t *type, bool hold);
 
 /** Starts a task, waits for it, and frees it, also on an error, which is returned. */
-int mca_common_irregular_task_run(mca_common_irregular_task_t *task);
+int mca_common_colltools_task_run(mca_common_colltools_task_t *task);
 
 /**
  * Makes a task the caller's request, started unless it is persistent; on an error it is freed, and
  * *request is as before.
  */
-int mca_common_irregular_task_hand_out(mca_common_irregular_task_t *task,
+int mca_common_colltools_task_hand_out(mca_common_colltools_task_t *task,
                                        ompi_request_t **request);
 
 /**
@@ -95,17 +95,17 @@ int mca_common_irregular_task_hand_out(mca_common_irregular_task_t *task,
  * and of one with very many, are reserved, so all ranks must reserve them in the same call, even
  * if it fails on some.
  */
-int mca_common_irregular_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking);
+int mca_common_colltools_task_tags(ompi_communicator_t *comm, int tags, bool nonblocking);
 
 /** Puts a task on the list of active ones; from now on any thread may move it. */
-void mca_common_irregular_task_activate(mca_common_irregular_task_t *task);
+void mca_common_colltools_task_activate(mca_common_colltools_task_t *task);
 
 /** Moves all active tasks; returns the number of steps. */
-int mca_common_irregular_task_progress(void);
+int mca_common_colltools_task_progress(void);
 
 /** For a component with tasks, when it is opened, and closed; then none of its tasks is active. */
-void mca_common_irregular_tasks_open(void);
-void mca_common_irregular_tasks_close(void);
+void mca_common_colltools_tasks_open(void);
+void mca_common_colltools_tasks_close(void);
 
 END_C_DECLS
 

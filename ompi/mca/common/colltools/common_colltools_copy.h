@@ -12,8 +12,8 @@
  * Copies of memory, which may be that of a device.
  */
 
-#ifndef MCA_COMMON_IRREGULAR_COPY_H
-#define MCA_COMMON_IRREGULAR_COPY_H
+#ifndef MCA_COMMON_COLLTOOLS_COPY_H
+#define MCA_COMMON_COLLTOOLS_COPY_H
 
 #include "ompi_config.h"
 
@@ -33,26 +33,26 @@ BEGIN_C_DECLS
  * address of the elements these bytes begin. opal_datatype_span gives this too, but not where
  * the extent is negative, so that each element lies before the last.
  */
-size_t mca_common_irregular_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap);
+size_t mca_common_colltools_span(const ompi_datatype_t *type, size_t count, ptrdiff_t *gap);
 
 /**
  * Whether an address is memory of a device, which the host must neither read nor write. Ranks
  * may differ in this, so it must not decide anything that ranks have to agree on.
  */
-bool mca_common_irregular_on_device(const void *address);
+bool mca_common_colltools_on_device(const void *address);
 
-/** As mca_common_irregular_copy, by Open MPI's own function for memory of devices. */
-int mca_common_irregular_copy_by_device(void *to, const void *from, size_t bytes);
+/** As mca_common_colltools_copy, by Open MPI's own function for memory of devices. */
+int mca_common_colltools_copy_by_device(void *to, const void *from, size_t bytes);
 
 /**
  * Copies bytes between areas that do not overlap. `on_device`: either may be memory of a
  * device. OMPI_ERROR if the device cannot copy.
  */
-static inline int mca_common_irregular_copy(void *to, const void *from, size_t bytes,
+static inline int mca_common_colltools_copy(void *to, const void *from, size_t bytes,
                                             bool on_device)
 {
     if (on_device) {
-        return mca_common_irregular_copy_by_device(to, from, bytes);
+        return mca_common_colltools_copy_by_device(to, from, bytes);
     }
     memcpy(to, from, bytes);
     return OMPI_SUCCESS;
@@ -63,9 +63,9 @@ static inline int mca_common_irregular_copy(void *to, const void *from, size_t b
  * knows only of the unpacked side whether it is memory of a device; `on_device`: the packed side
  * may be. Returns the bytes packed or unpacked, up to `bytes`; 0: no more are possible.
  */
-size_t mca_common_irregular_pack(opal_convertor_t *packer, char *packed, size_t bytes,
+size_t mca_common_colltools_pack(opal_convertor_t *packer, char *packed, size_t bytes,
                                  bool on_device);
-size_t mca_common_irregular_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
+size_t mca_common_colltools_unpack(opal_convertor_t *unpacker, const char *packed, size_t bytes,
                                    bool on_device);
 
 END_C_DECLS

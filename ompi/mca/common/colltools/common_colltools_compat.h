@@ -12,8 +12,8 @@
  * Differences between the releases of Open MPI that the components support.
  */
 
-#ifndef MCA_COMMON_IRREGULAR_COMPAT_H
-#define MCA_COMMON_IRREGULAR_COMPAT_H
+#ifndef MCA_COMMON_COLLTOOLS_COMPAT_H
+#define MCA_COMMON_COLLTOOLS_COMPAT_H
 
 #include "ompi_config.h"
 
@@ -36,29 +36,29 @@
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    include "opal/mca/threads/mutex.h"
 #    include "opal/mca/threads/thread_usage.h"
-#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
-#    define MCA_COMMON_IRREGULAR_ON_DEVICE CONVERTOR_ACCELERATOR
-#    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.refcounted.vecs)
-#    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) free(name)
-#    define MCA_COMMON_IRREGULAR_JOB_SIZE ((int) opal_process_info.num_procs)
-#    define MCA_COMMON_IRREGULAR_HAS_ACCELERATOR 1
-#    define MCA_COMMON_IRREGULAR_KNOWS_TUNED 1
-#    define MCA_COMMON_IRREGULAR_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
-#    define MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path) \
+#    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
+#    define MCA_COMMON_COLLTOOLS_ON_DEVICE CONVERTOR_ACCELERATOR
+#    define MCA_COMMON_COLLTOOLS_TYPES_HELD(request) ((request)->data.refcounted.vecs)
+#    define MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(name) free(name)
+#    define MCA_COMMON_COLLTOOLS_JOB_SIZE ((int) opal_process_info.num_procs)
+#    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 1
+#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 1
+#    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
+#    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path) \
         ((void) opal_pmix_register_cleanup((path), true, false, false))
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
 #    include "opal/threads/thread_usage.h"
 typedef volatile int64_t opal_atomic_int64_t;
-#    define MCA_COMMON_IRREGULAR_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
-#    define MCA_COMMON_IRREGULAR_ON_DEVICE CONVERTOR_CUDA
-#    define MCA_COMMON_IRREGULAR_TYPES_HELD(request) ((request)->data.vecs)
-#    define MCA_COMMON_IRREGULAR_FREE_HOSTNAME(name) ((void) (name))
-#    define MCA_COMMON_IRREGULAR_JOB_SIZE (ompi_comm_size(&ompi_mpi_comm_world.comm))
-#    define MCA_COMMON_IRREGULAR_HAS_ACCELERATOR 0
-#    define MCA_COMMON_IRREGULAR_KNOWS_TUNED 0
-#    define MCA_COMMON_IRREGULAR_PMIX_HEADER "opal/mca/pmix/pmix.h"
-#    define MCA_COMMON_IRREGULAR_REGISTER_CLEANUP(path)              \
+#    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#    define MCA_COMMON_COLLTOOLS_ON_DEVICE CONVERTOR_CUDA
+#    define MCA_COMMON_COLLTOOLS_TYPES_HELD(request) ((request)->data.vecs)
+#    define MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(name) ((void) (name))
+#    define MCA_COMMON_COLLTOOLS_JOB_SIZE (ompi_comm_size(&ompi_mpi_comm_world.comm))
+#    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 0
+#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0
+#    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix.h"
+#    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path)              \
         ((void) (NULL == opal_pmix.register_cleanup                  \
                      ? OMPI_ERR_NOT_SUPPORTED                        \
                      : opal_pmix.register_cleanup((path), true, false, false)))
@@ -67,23 +67,23 @@ typedef volatile int64_t opal_atomic_int64_t;
 #endif
 
 /* The release that is built for: as "5.0.7", where OMPI_VERSION is "4" in Debian's 4.1.4. */
-#define MCA_COMMON_IRREGULAR_TEXT(number) #number
-#define MCA_COMMON_IRREGULAR_DOTTED(major, minor, release)                \
-    MCA_COMMON_IRREGULAR_TEXT(major) "." MCA_COMMON_IRREGULAR_TEXT(minor) \
-        "." MCA_COMMON_IRREGULAR_TEXT(release)
-#define MCA_COMMON_IRREGULAR_RELEASE \
-    MCA_COMMON_IRREGULAR_DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)
+#define MCA_COMMON_COLLTOOLS_TEXT(number) #number
+#define MCA_COMMON_COLLTOOLS_DOTTED(major, minor, release)                \
+    MCA_COMMON_COLLTOOLS_TEXT(major) "." MCA_COMMON_COLLTOOLS_TEXT(minor) \
+        "." MCA_COMMON_COLLTOOLS_TEXT(release)
+#define MCA_COMMON_COLLTOOLS_RELEASE \
+    MCA_COMMON_COLLTOOLS_DOTTED(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)
 
 /* And as members of a component's structure. */
-#define MCA_COMMON_IRREGULAR_COMPONENT_VERSION                           \
+#define MCA_COMMON_COLLTOOLS_COMPONENT_VERSION                           \
     MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, \
                           OMPI_RELEASE_VERSION)
 
 /* Whether ranks may differ in data representation, so that they must not exchange raw bytes. */
 #if OPAL_ENABLE_HETEROGENEOUS_SUPPORT
-#    define MCA_COMMON_IRREGULAR_HETEROGENEOUS 1
+#    define MCA_COMMON_COLLTOOLS_HETEROGENEOUS 1
 #else
-#    define MCA_COMMON_IRREGULAR_HETEROGENEOUS 0
+#    define MCA_COMMON_COLLTOOLS_HETEROGENEOUS 0
 #endif
 
 #endif

@@ -13,8 +13,8 @@
  * copies of users' data, requests of calls that fail, segments in shared memory.
  */
 
-#ifndef MCA_COMMON_IRREGULAR_H
-#define MCA_COMMON_IRREGULAR_H
+#ifndef MCA_COMMON_COLLTOOLS_H
+#define MCA_COMMON_COLLTOOLS_H
 
 #include "ompi_config.h"
 
@@ -24,11 +24,11 @@
 
 #include "ompi/communicator/communicator.h"
 #include "ompi/mca/coll/coll.h"
-#include "ompi/mca/common/irregular/common_irregular_compat.h"
-#include "ompi/mca/common/irregular/common_irregular_copy.h"
-#include "ompi/mca/common/irregular/common_irregular_requests.h"
-#include "ompi/mca/common/irregular/common_irregular_segment.h"
-#include "ompi/mca/common/irregular/common_irregular_vars.h"
+#include "ompi/mca/common/colltools/common_colltools_compat.h"
+#include "ompi/mca/common/colltools/common_colltools_copy.h"
+#include "ompi/mca/common/colltools/common_colltools_requests.h"
+#include "ompi/mca/common/colltools/common_colltools_segment.h"
+#include "ompi/mca/common/colltools/common_colltools_vars.h"
 #include "ompi/request/request.h"
 #include "opal/datatype/opal_convertor.h"
 #include "opal/mca/base/mca_base_var.h"
@@ -37,13 +37,13 @@
 
 BEGIN_C_DECLS
 
-/* ---- loading (common_irregular_component.c) ---- */
+/* ---- loading (common_colltools_component.c) ---- */
 
 /** Makes the help texts known that are in the directory from which a component was loaded. */
-void mca_common_irregular_find_help(const void *component);
+void mca_common_colltools_find_help(const void *component);
 
 /** Whether the component was built for this release of Open MPI; if not, reports it. */
-bool mca_common_irregular_is_release_of_build(const char *owner);
+bool mca_common_colltools_is_release_of_build(const char *owner);
 
 /* ---- the module below ---- */
 
@@ -59,13 +59,13 @@ bool mca_common_irregular_is_release_of_build(const char *owner);
  * that is selected afterwards is the module below from then on.
  */
 #if defined(OMPI_COLL_HAN_KEEPS_FALLBACK)
-#    define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments) \
+#    define MCA_COMMON_COLLTOOLS_BELOW(rc, comm, name, call, call_module, arguments) \
         do {                                                                         \
             mca_coll_base_module_t *const module_below = (call_module);              \
             (rc) = (call) arguments;                                                 \
         } while (0)
 #else
-#    define MCA_COMMON_IRREGULAR_BELOW(rc, comm, name, call, call_module, arguments)            \
+#    define MCA_COMMON_COLLTOOLS_BELOW(rc, comm, name, call, call_module, arguments)            \
         do {                                                                                    \
             const mca_coll_base_module_##name##_fn_t on_top = (comm)->c_coll->coll_##name;      \
             mca_coll_base_module_t *const module_on_top = (comm)->c_coll->coll_##name##_module; \

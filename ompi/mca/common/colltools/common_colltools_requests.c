@@ -9,20 +9,20 @@
  */
 /**
  * @file
- * Errors of messages, and requests that are pending when a call fails (common_irregular.h).
+ * Errors of messages, and requests that are pending when a call fails (common_colltools.h).
  *
  * A receive is cancelled, unless its message is being received already; a send cannot be
  * cancelled. Requests that are still pending then complete later, so their memory must exist as
  * long as the process.
  */
 
-#include "common_irregular.h"
+#include "common_colltools.h"
 
 #include <ctype.h>
 
 #include "opal/util/show_help.h"
 
-int mca_common_irregular_blame(const mca_common_irregular_caller_t *caller,
+int mca_common_colltools_blame(const mca_common_colltools_caller_t *caller,
                                const ompi_status_public_t *status, size_t expected)
 {
     const bool longer = MPI_ERR_TRUNCATE == status->MPI_ERROR || expected < status->_ucount;
@@ -30,7 +30,7 @@ int mca_common_irregular_blame(const mca_common_irregular_caller_t *caller,
     if (MPI_SUCCESS != status->MPI_ERROR && !longer) {
         return status->MPI_ERROR;
     }
-    opal_show_help("help-mca-common-irregular.txt", "other-length", true,
+    opal_show_help("help-mca-common-colltools.txt", "other-length", true,
                    toupper((unsigned char) caller->name[0]), caller->name + 1,
                    caller->comm->c_name, ompi_comm_rank(caller->comm), status->_ucount,
                    status->MPI_SOURCE, expected, caller->owner,
@@ -38,7 +38,7 @@ int mca_common_irregular_blame(const mca_common_irregular_caller_t *caller,
     return longer ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 
-bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
+bool mca_common_colltools_abandon(ompi_request_t **requests, uint64_t from, uint64_t to,
                                   unsigned window, bool cancel)
 {
     bool pending = false;
@@ -52,7 +52,7 @@ bool mca_common_irregular_abandon(ompi_request_t **requests, uint64_t from, uint
             (void) ompi_request_cancel(*request);
         }
         /* the network may still read the memory of a send whose peer has failed */
-        pending |= cancel ? !mca_common_irregular_is_over(*request) : !REQUEST_COMPLETE(*request);
+        pending |= cancel ? !mca_common_colltools_is_over(*request) : !REQUEST_COMPLETE(*request);
         ompi_request_free(request);
     }
     return pending;

@@ -9,10 +9,10 @@
  */
 /**
  * @file
- * MCA variables of common_irregular.h.
+ * MCA variables of common_colltools.h.
  */
 
-#include "common_irregular.h"
+#include "common_colltools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
 
-static void complain(mca_common_irregular_vars_t *vars, const char *name, const char *value,
+static void complain(mca_common_colltools_vars_t *vars, const char *name, const char *value,
                      const char *range, const char *used)
 {
     const size_t length = strlen(vars->complaints);
@@ -43,7 +43,7 @@ static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-uint32_t mca_common_irregular_equal_hash(const mca_common_irregular_equal_t *equal, int i)
+uint32_t mca_common_colltools_equal_hash(const mca_common_colltools_equal_t *equal, int i)
 {
     const int from = i == equal->count ? 0 : i, to = i == equal->count ? i : i + 1;
     uint32_t hash = UINT32_C(2166136261);
@@ -83,7 +83,7 @@ static int name_ranks(const uint32_t *hashes, int count, int ranks, int i, char 
     return found;
 }
 
-void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal, const char *owner,
+void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal, const char *owner,
                                        const char *comm_name, const uint32_t *hashes, int ranks)
 {
     char lines[2048] = "", text[16 * NAMED_MOST];
@@ -95,33 +95,33 @@ void mca_common_irregular_equal_report(const mca_common_irregular_equal_t *equal
                             owner, equal->of[i].name, text);
         }
     }
-    opal_show_help("help-mca-common-irregular.txt", "unequal", true, owner, comm_name, lines);
+    opal_show_help("help-mca-common-colltools.txt", "unequal", true, owner, comm_name, lines);
 }
 
 /* How values of a kind are stored; the bytes of a string are where it points. */
 static const struct {
     mca_base_var_type_t type;
     size_t size;
-} stored[] = {[MCA_COMMON_IRREGULAR_INT] = {MCA_BASE_VAR_TYPE_INT, sizeof(int)},
-              [MCA_COMMON_IRREGULAR_SIZE] = {MCA_BASE_VAR_TYPE_SIZE_T, sizeof(size_t)},
-              [MCA_COMMON_IRREGULAR_NUMBER] = {MCA_BASE_VAR_TYPE_DOUBLE, sizeof(double)},
-              [MCA_COMMON_IRREGULAR_SWITCH] = {MCA_BASE_VAR_TYPE_BOOL, sizeof(bool)},
-              [MCA_COMMON_IRREGULAR_CHOICE] = {MCA_BASE_VAR_TYPE_INT, sizeof(int)},
-              [MCA_COMMON_IRREGULAR_STRING] = {MCA_BASE_VAR_TYPE_STRING, 0}};
+} stored[] = {[MCA_COMMON_COLLTOOLS_INT] = {MCA_BASE_VAR_TYPE_INT, sizeof(int)},
+              [MCA_COMMON_COLLTOOLS_SIZE] = {MCA_BASE_VAR_TYPE_SIZE_T, sizeof(size_t)},
+              [MCA_COMMON_COLLTOOLS_NUMBER] = {MCA_BASE_VAR_TYPE_DOUBLE, sizeof(double)},
+              [MCA_COMMON_COLLTOOLS_SWITCH] = {MCA_BASE_VAR_TYPE_BOOL, sizeof(bool)},
+              [MCA_COMMON_COLLTOOLS_CHOICE] = {MCA_BASE_VAR_TYPE_INT, sizeof(int)},
+              [MCA_COMMON_COLLTOOLS_STRING] = {MCA_BASE_VAR_TYPE_STRING, 0}};
 
 /* Ranks that differ in a variable that is not noted would be found by nobody. */
-static void note_equal(mca_common_irregular_vars_t *vars,
-                       const mca_common_irregular_variable_t *row)
+static void note_equal(mca_common_colltools_vars_t *vars,
+                       const mca_common_colltools_variable_t *row)
 {
-    mca_common_irregular_equal_t *equal = vars->equal;
+    mca_common_colltools_equal_t *equal = vars->equal;
 
     if (row->local) {
         return;
     }
-    if (MCA_COMMON_IRREGULAR_EQUAL_MOST == equal->count) {
+    if (MCA_COMMON_COLLTOOLS_EQUAL_MOST == equal->count) {
         opal_output(0, "coll_%s_%s is not compared between ranks: there is room for %d variables; "
-                    "raise MCA_COMMON_IRREGULAR_EQUAL_MOST and rebuild.",
-                    vars->owner, row->name, MCA_COMMON_IRREGULAR_EQUAL_MOST);
+                    "raise MCA_COMMON_COLLTOOLS_EQUAL_MOST and rebuild.",
+                    vars->owner, row->name, MCA_COMMON_COLLTOOLS_EQUAL_MOST);
         return;
     }
     equal->of[equal->count].name = row->name;
@@ -130,37 +130,37 @@ static void note_equal(mca_common_irregular_vars_t *vars,
     ++equal->count;
 }
 
-static void set_preset(const mca_common_irregular_variable_t *row)
+static void set_preset(const mca_common_colltools_variable_t *row)
 {
     switch (row->kind) {
-    case MCA_COMMON_IRREGULAR_INT:
-    case MCA_COMMON_IRREGULAR_CHOICE:
+    case MCA_COMMON_COLLTOOLS_INT:
+    case MCA_COMMON_COLLTOOLS_CHOICE:
         *(int *) row->storage = (int) row->preset;
         break;
-    case MCA_COMMON_IRREGULAR_SIZE:
+    case MCA_COMMON_COLLTOOLS_SIZE:
         *(size_t *) row->storage = (size_t) row->preset;
         break;
-    case MCA_COMMON_IRREGULAR_NUMBER:
+    case MCA_COMMON_COLLTOOLS_NUMBER:
         *(double *) row->storage = row->preset;
         break;
-    case MCA_COMMON_IRREGULAR_SWITCH:
+    case MCA_COMMON_COLLTOOLS_SWITCH:
         *(bool *) row->storage = 0 < row->preset;
         break;
-    case MCA_COMMON_IRREGULAR_STRING:
+    case MCA_COMMON_COLLTOOLS_STRING:
         break;
     }
 }
 
-static bool is_number(const mca_common_irregular_variable_t *row)
+static bool is_number(const mca_common_colltools_variable_t *row)
 {
-    return MCA_COMMON_IRREGULAR_NUMBER >= row->kind;
+    return MCA_COMMON_COLLTOOLS_NUMBER >= row->kind;
 }
 
 /*
  * The help text of a number ends with its range, which programs read from ompi_info --parsable:
  * " [0..MOST UNIT; 0: MEANING]".
  */
-static void write_help(char *text, size_t size, const mca_common_irregular_variable_t *row)
+static void write_help(char *text, size_t size, const mca_common_colltools_variable_t *row)
 {
     const int length = snprintf(text, size, "%s", row->help);
 
@@ -172,11 +172,11 @@ static void write_help(char *text, size_t size, const mca_common_irregular_varia
 }
 
 /* Takes the default in place of a number out of range, and notes that for the user. */
-static void keep_in_range(mca_common_irregular_vars_t *vars,
-                          const mca_common_irregular_variable_t *row)
+static void keep_in_range(mca_common_colltools_vars_t *vars,
+                          const mca_common_colltools_variable_t *row)
 {
-    const bool is_size = MCA_COMMON_IRREGULAR_SIZE == row->kind;
-    const bool is_int = MCA_COMMON_IRREGULAR_INT == row->kind;
+    const bool is_size = MCA_COMMON_COLLTOOLS_SIZE == row->kind;
+    const bool is_int = MCA_COMMON_COLLTOOLS_INT == row->kind;
     const double value = is_size  ? (double) *(size_t *) row->storage
                          : is_int ? *(int *) row->storage
                                   : *(double *) row->storage;
@@ -200,7 +200,7 @@ static void keep_in_range(mca_common_irregular_vars_t *vars,
 /* Most values of a choice, with the end. */
 #define VALUES_MOST 24
 
-static mca_base_var_enum_t *enumerate(const mca_common_irregular_variable_t *row)
+static mca_base_var_enum_t *enumerate(const mca_common_colltools_variable_t *row)
 {
     mca_base_var_enum_value_t values[VALUES_MOST] = {{0, NULL}};
     mca_base_var_enum_t *made = NULL;
@@ -213,14 +213,14 @@ static mca_base_var_enum_t *enumerate(const mca_common_irregular_variable_t *row
     return made;
 }
 
-void mca_common_irregular_register(mca_common_irregular_vars_t *vars,
-                                   const mca_common_irregular_variable_t *rows, size_t count)
+void mca_common_colltools_register(mca_common_colltools_vars_t *vars,
+                                   const mca_common_colltools_variable_t *rows, size_t count)
 {
     char help[2048];
 
-    for (const mca_common_irregular_variable_t *row = rows; rows + count > row; ++row) {
+    for (const mca_common_colltools_variable_t *row = rows; rows + count > row; ++row) {
         mca_base_var_enum_t *values
-            = MCA_COMMON_IRREGULAR_CHOICE == row->kind ? enumerate(row) : NULL;
+            = MCA_COMMON_COLLTOOLS_CHOICE == row->kind ? enumerate(row) : NULL;
         set_preset(row);
         note_equal(vars, row);
         write_help(help, sizeof(help), row);
@@ -238,7 +238,7 @@ void mca_common_irregular_register(mca_common_irregular_vars_t *vars,
 }
 
 /* Shows lines about variables: of each component's own file, since a topic is shown once. */
-static void show(const mca_common_irregular_vars_t *vars, const char *topic, const char *lines)
+static void show(const mca_common_colltools_vars_t *vars, const char *topic, const char *lines)
 {
     char file[64];
 
@@ -249,7 +249,7 @@ static void show(const mca_common_irregular_vars_t *vars, const char *topic, con
 }
 
 /* Internal variables are in no list of ompi_info or MPI_T, but say whether they are set. */
-void mca_common_irregular_gone(mca_common_irregular_vars_t *vars, mca_common_irregular_gone_t *gone,
+void mca_common_colltools_gone(mca_common_colltools_vars_t *vars, mca_common_colltools_gone_t *gone,
                                size_t count)
 {
     char lines[2048] = "";
@@ -270,13 +270,13 @@ void mca_common_irregular_gone(mca_common_irregular_vars_t *vars, mca_common_irr
     show(vars, "gone", lines);
 }
 
-void mca_common_irregular_complain(mca_common_irregular_vars_t *vars)
+void mca_common_colltools_complain(mca_common_colltools_vars_t *vars)
 {
     show(vars, "out-of-range", vars->complaints);
     vars->complaints[0] = '\0';
 }
 
-static void register_pvar(mca_common_irregular_vars_t *vars, const char *name, const char *help,
+static void register_pvar(mca_common_colltools_vars_t *vars, const char *name, const char *help,
                           int class, opal_atomic_int64_t *counter)
 {
     (void) mca_base_component_pvar_register(vars->component, name, help, OPAL_INFO_LVL_5, class,
@@ -287,13 +287,13 @@ static void register_pvar(mca_common_irregular_vars_t *vars, const char *name, c
                                             NULL, NULL, NULL, (void *) counter);
 }
 
-void mca_common_irregular_counter(mca_common_irregular_vars_t *vars, const char *name,
+void mca_common_colltools_counter(mca_common_colltools_vars_t *vars, const char *name,
                                   const char *help, opal_atomic_int64_t *counter)
 {
     register_pvar(vars, name, help, MPI_T_PVAR_CLASS_COUNTER, counter);
 }
 
-void mca_common_irregular_level(mca_common_irregular_vars_t *vars, const char *name,
+void mca_common_colltools_level(mca_common_colltools_vars_t *vars, const char *name,
                                 const char *help, opal_atomic_int64_t *counter)
 {
     register_pvar(vars, name, help, MPI_T_PVAR_CLASS_LEVEL, counter);
