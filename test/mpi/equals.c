@@ -22,10 +22,9 @@ int main(int argc, char **argv)
 {
     static mca_base_component_t component
         = {.mca_project_name = "ompi", .mca_type_name = "coll", .mca_component_name = "posing"};
-    static const char *const experts[] = {NULL};
     static mca_common_colltools_equal_t equal;
     mca_common_colltools_vars_t vars
-        = {.component = &component, .equal = &equal, .owner = "posing", .experts = experts};
+        = {.component = &component, .equal = &equal, .owner = "posing"};
     const int count = 1 < argc ? atoi(argv[1]) : 0;
     int *values = calloc((size_t) count + 1, sizeof(*values));
     char name[32];
@@ -33,9 +32,15 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     for (int i = 0; i <= count; ++i) {
         snprintf(name, sizeof(name), "number_%d", i);
-        mca_common_colltools_int(&vars, name, "A number", NULL, NULL, 0,
-                                 i < count ? MCA_BASE_VAR_SCOPE_ALL_EQ : MCA_BASE_VAR_SCOPE_LOCAL,
-                                 9, &values[i]);
+        const mca_common_colltools_variable_t row = {.name = name,
+                                                     .kind = MCA_COMMON_COLLTOOLS_INT,
+                                                     .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
+                                                     .once = true,
+                                                     .local = i == count,
+                                                     .storage = &values[i],
+                                                     .most = 9,
+                                                     .help = "A number"};
+        mca_common_colltools_register(&vars, &row, 1);
     }
     printf("%d compared\n", equal.count);
     fflush(stdout);

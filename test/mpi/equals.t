@@ -8,7 +8,7 @@ tree=$(readlink -f "$OMPI_PREFIX")
 tree=${bin%/*}/openmpi-${tree##*/install-}
 [[ -f $tree/VERSION ]] || skip_all "no build tree of $OMPI_PREFIX"
 most=$(sed -nE 's/^#define MCA_COMMON_COLLTOOLS_EQUAL_MOST //p' \
-    "$root/ompi/mca/common/colltools/common_colltools.h")
+    "$root/ompi/mca/common/colltools/common_colltools_vars.h")
 
 compile "$bin/equals" "$here/equals.c" -I"$root" -isystem "$tree" -isystem "$tree/opal/include" \
     -isystem "$tree/ompi/include" -isystem "$tree/3rd-party/openpmix/include" \
