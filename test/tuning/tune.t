@@ -1,26 +1,17 @@
 #!/bin/bash
 # pipering-tune end to end: nodes with links of 100 Mbit/s, which begin with blocks that are too
 # large. It must go on after an interrupt and come to a verdict, and its rules file must be read
-# by coll/tuned. With CHECK_LONG it must find out about the blocks and prove it, by times of calls.
+# by coll/tuned. It must find out about the blocks and prove it, by times of calls.
 # shellcheck source-path=SCRIPTDIR source=short_run.sh
 . "$(dirname "$0")/short_run.sh"
+all_long
 
 mapping=(--ppn 1)
-if [[ -n ${CHECK_LONG-} ]]; then
-    nodes=(--nodes 8 --rate 100mbit)
-    minutes=1.8
-    collectives=allgatherv,bcast
-    block=524288
-    few=30
-else
-    nodes=(--nodes 4 --rate 100mbit)
-    minutes=0.5
-    collectives=allgatherv
-    block=65536
-    few=5
-fi
-wanted=(--variables coll_pipering_block_size --collectives "$collectives"
-    --start coll_pipering_block_size="$block")
+nodes=(--nodes 8 --rate 100mbit)
+minutes=1.8
+few=30
+wanted=(--variables coll_pipering_block_size --collectives allgatherv,bcast
+    --start coll_pipering_block_size=524288)
 
 # ---- interrupted, then on to the end
 
@@ -50,21 +41,19 @@ yes_if "resumed it comes to its end" test "$status" = 0 -o "$status" = 3
 
 # ---- what it says
 
-if [[ -n ${CHECK_LONG-} ]]; then
-    # One call in forty that is as fast as before seems slower in three pairs of jobs.
-    if [[ $status == 3 ]] && grep -q -- '--resume with a longer --budget' "$work/said"; then
-        minutes=3.6
-        tune --resume "$out"
-        ended
-        sed 's/^/# /' "$work/said"
-    fi
-    is "the file helps" "$status" 0
-    is "the block size was changed" \
-        "$(from_json 'any(c["chosen"] != c["default"] for c in r["choices"])')" True
-    is "after is faster than before" "$(from_json \
-        'sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "after") <
-         0.9 * sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "before")')" True
+# One call in forty that is as fast as before seems slower in three pairs of jobs.
+if [[ $status == 3 ]] && grep -q -- '--resume with a longer --budget' "$work/said"; then
+    minutes=3.6
+    tune --resume "$out"
+    ended
+    sed 's/^/# /' "$work/said"
 fi
+is "the file helps" "$status" 0
+is "the block size was changed" \
+    "$(from_json 'any(c["chosen"] != c["default"] for c in r["choices"])')" True
+is "after is faster than before" "$(from_json \
+    'sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "after") <
+     0.9 * sum(sum(c["seconds"]) for c in r["calls"] if c["phase"] == "before")')" True
 is "calls were raced" "$(from_json '"race" in {c["phase"] for c in r["calls"]}')" True
 if [[ $(by_files) != *stay ]]; then
     is "held-out calls were run before and after" \
