@@ -7,8 +7,7 @@
 # $HEADER$
 #
 # What the tests share that run pipering-tune end to end, in its short form, on nodes of the
-# testbed. Time is posed, by counted_tune, but in real time with CHECK_LONG, as make check-long
-# sets it. They set:
+# testbed, in real time. They set:
 #
 #   nodes     options of `testbed with`
 #   mapping   options of `testbed mpirun`
@@ -19,8 +18,7 @@
 
 limit=1200 # seconds that a run may take, whatever happens
 out=$work/out
-door=$root/test/tuning/counted_tune
-[[ -z ${CHECK_LONG-} ]] || door=$root/contrib/tuning/pipering-tune
+door=$root/contrib/tuning/pipering-tune
 tuner=
 
 can_nodes || skip_all "no nodes can be made here"
@@ -76,11 +74,9 @@ by_results() {
         "the file is refused"'
 }
 
-# Whether the run, which took so many seconds, ended in its time, or by the posed clock; the least
-# proof may go on.
+# Whether the run, which took so many seconds, ended in its time; the least proof may go on.
 in_time() {
-    local seconds='sum(line["spent"] for line in j[1:])'
-    [[ -z ${CHECK_LONG-} ]] || seconds=$1
+    local seconds=$1
     grep -q 'beyond the time of --budget' "$work/said" ||
         from_json "$seconds <= 1.2 * 60 * j[0]['budget']" | grep -qx True
 }
