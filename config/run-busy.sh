@@ -15,7 +15,7 @@
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-[ $# -gt 0 ] || set -- test/tuning/{tune,kernel}.t test/mpi/leaders.t
+[ $# -gt 0 ] || set -- test/tuning/kernel.t test/mpi/leaders.t
 runs=${N:-50}
 unset N # of tests, which have one of their own
 passed=0
