@@ -17,7 +17,7 @@ import time
 from . import charts, why_classes
 from .charts import size
 from .files import Refusal
-from .why_model import Model
+from .why_model import VECTORS, Model
 from .why_records import read_directory
 
 EPILOG = """\
@@ -102,7 +102,7 @@ def elapsed_of(tables):
 def is_vector(one):
     """Whether a call has one vector, and not a part of each rank."""
     collective = why_classes.collective_of(one.call)[0]
-    return collective == "bcast" or collective in why_classes.REDUCTIONS
+    return collective in VECTORS
 
 
 def served(one):

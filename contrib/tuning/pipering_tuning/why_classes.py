@@ -32,9 +32,7 @@ Class = namedtuple("Class", "call server reason ranks type contiguous order_matt
                             "forecast gain variable")
 
 PIPERING = "pipering"
-REDUCTIONS = ("allreduce", "reduce", "scan", "exscan")
-COLLECTIVES = REDUCTIONS + ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw",
-                            "barrier", "bcast", "neighbor_alltoallw")
+COLLECTIVES = MODELLED + ("alltoall", "alltoallv", "alltoallw", "barrier", "neighbor_alltoallw")
 
 # Calls that end on all ranks alike: always, or if every rank wants data of another one.
 ALIKE = ("allreduce", "barrier")
