@@ -36,12 +36,6 @@ typedef struct call_t {
     mca_coll_pipering_key_t key;
 } call_t;
 
-static const mca_coll_pipering_params_t usual_params = {
-    .rounds_max_total = ((size_t) 64 << 20),
-    .rounds_packed = 8192,
-    .min_total = 8192,
-    .ring_buffer_size = (512 << 10)};
-
 /* ---- random calls ---- */
 
 /* Links of 8 Mbit/s to 800 Gbit/s, which may be up to 100 times as slow as they seem. */
@@ -109,7 +103,7 @@ static void open_call(call_t *call, mca_coll_pipering_collective_t collective)
     call->machine = random_machine();
     place_ranks(call, tap_once_in(10) ? tap_between(65, MOST) : tap_between(2, 64), per_node);
     call->key = (mca_coll_pipering_key_t){.collective = collective,
-                                          .params = usual_params,
+                                          .params = mca_coll_pipering_params_preset(),
                                           .ordered = reduces && tap_once_in(4),
                                           .order_matters = reduces && tap_once_in(3),
                                           .streamed = tap_once_in(2),

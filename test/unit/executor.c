@@ -235,7 +235,7 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
         .collective = row->collective,
         .params = {.algorithm = (int) row->algorithm,
                    .block_size = LEAST_BLOCK << tap_below(5),
-                   .ring_buffer_size = (512 << 10)},
+                   .ring_buffer_size = mca_coll_pipering_params_preset().ring_buffer_size},
         .root = MCA_COLL_PIPERING_BCAST == row->collective
                         || MCA_COLL_PIPERING_REDUCE == row->collective
                     ? (int) tap_below((uint64_t) p)

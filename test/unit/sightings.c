@@ -113,7 +113,7 @@ static mca_coll_pipering_plan_t *plan_call(const call_t *call, const rank_t *ran
         .collective = call->collective,
         .params = {.algorithm = call->algorithm,
                    .block_size = call->block,
-                   .rounds_max_total = ((size_t) 64 << 20)},
+                   .rounds_max_total = mca_coll_pipering_params_preset().rounds_max_total},
         .order_matters = call->order_matters,
         .sizes = {.count = call->bytes, .scale = 1, .unit = 1, .parts = 1}};
     mca_coll_pipering_key_t gather = key;

@@ -80,7 +80,8 @@ static void test_classes(void)
 {
     const why_shape_t shape = {.bytes = 8, .largest = 8, .contributors = 1};
     const why_shape_t dense = {.bytes = 8, .largest = 8, .contributors = 1, .contiguous = true};
-    const why_shape_t rounded = {.bytes = 8, .largest = 8, .contributors = 1, .order_matters = true};
+    const why_shape_t rounded
+        = {.bytes = 8, .largest = 8, .contributors = 1, .order_matters = true};
     const char *same = "12345678901234567890123";
     char longer[64];
     const why_class_t class = why_class("a", "b", "c", 4, &shape);

@@ -93,6 +93,9 @@ mca_coll_pipering_exchange_params_now(mca_coll_pipering_exchange_call_t call);
 /** The name of an algorithm other than OFF in verbose lines; AUTO stands for bins. */
 const char *mca_coll_pipering_exchange_algorithm_text(int algorithm);
 
+/** The same of an exchange in place, whatever the algorithm. */
+#define MCA_COLL_PIPERING_EXCHANGE_IN_PLACE "pairs"
+
 /* ---- exchanges (coll_pipering_alltoall_make.c, coll_pipering_alltoall_exchange.c) ---- */
 
 /** The messages that a rank sends, or receives, in the arguments of its MPI call; borrowed. */

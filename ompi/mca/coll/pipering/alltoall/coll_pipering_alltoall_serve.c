@@ -31,9 +31,6 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 #include "opal/util/output.h"
 
-/* What an exchange in place is, whatever the algorithm. */
-#define IN_PLACE "pairs"
-
 /* ---- requests ---- */
 
 /* Retains the types of messages, or releases them. */
@@ -98,7 +95,7 @@ static void print_exchange(const mca_coll_pipering_exchange_t *exchange, uint32_
                 "at most %" PRIu32 " under way",
                 exchange->caller.name, exchange->caller.comm->c_name,
                 exchange->in_place
-                    ? IN_PLACE
+                    ? MCA_COLL_PIPERING_EXCHANGE_IN_PLACE
                     : mca_coll_pipering_exchange_algorithm_text(exchange->algorithm),
                 exchange->in_place ? ", in place" : "", ins, in, exchange->bins.small,
                 exchange->bins.large, out, exchange->bins.zero, exchange->schedule.sends.window);
@@ -229,7 +226,7 @@ static int decide(mca_coll_pipering_exchange_job_t *job, ompi_communicator_t *co
         mca_coll_pipering_note_taken(
             &module->context,
             MPI_IN_PLACE == job->plan.send.buffer
-                ? IN_PLACE
+                ? MCA_COLL_PIPERING_EXCHANGE_IN_PLACE
                 : mca_coll_pipering_exchange_algorithm_text(job->plan.params.algorithm));
     }
     if (module->out_of_memory) {

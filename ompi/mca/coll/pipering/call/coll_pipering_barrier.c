@@ -99,7 +99,7 @@ static int decide(mca_coll_pipering_module_t *module, mca_coll_pipering_form_t f
         return rc;
     }
     if (MCA_COLL_PIPERING_TAKEN == reason) {
-        mca_coll_pipering_note_taken(&module->context, "lines of a mesh");
+        mca_coll_pipering_note_taken(&module->context, MCA_COLL_PIPERING_TEXT_LINES);
         return OMPI_SUCCESS;
     }
     return mca_coll_pipering_decline(&module->context, names[form], MCA_COLL_PIPERING_NO_TOTAL,

@@ -485,7 +485,7 @@ int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
     if (OMPI_SUCCESS == rc) {
         mca_common_colltools_count(
             &mca_coll_pipering.process.counters.fixed_point_sums, 1);
-        mca_coll_pipering_note_taken(&module->context, "fixed-point sum");
+        mca_coll_pipering_note_taken(&module->context, MCA_COLL_PIPERING_TEXT_FIXED_POINT);
     }
     return OMPI_ERR_NOT_SUPPORTED == rc ? rc : mca_common_colltools_mpi_error(rc);
 }

@@ -173,7 +173,7 @@ static int decide(const mca_coll_pipering_call_t *call, mca_coll_pipering_key_t 
         reason = (*plan)->reason;
     }
     if (MCA_COLL_PIPERING_TAKEN == reason) {
-        mca_coll_pipering_note_taken(context, NULL == *plan ? "planned when it starts"
+        mca_coll_pipering_note_taken(context, NULL == *plan ? MCA_COLL_PIPERING_TEXT_LATER
                                                             : (*plan)->row->text);
         return OMPI_SUCCESS;
     }
@@ -193,7 +193,7 @@ static int serve_nothing(const mca_coll_pipering_call_t *call, ompi_request_t **
     if (MCA_COLL_PIPERING_PERSISTENT == call->form) {
         return OMPI_ERR_NOT_SUPPORTED;
     }
-    mca_coll_pipering_note_taken(call->context, "no data");
+    mca_coll_pipering_note_taken(call->context, MCA_COLL_PIPERING_TEXT_NO_DATA);
     if (MCA_COLL_PIPERING_NONBLOCKING == call->form) {
         *handle = &ompi_request_empty;
     }

@@ -15,6 +15,7 @@
  */
 
 #include "ompi/mca/coll/pipering/call/coll_pipering.h"
+#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
 
 #include <stdio.h>
@@ -48,9 +49,12 @@ static void add_state(const char *text)
 static void set_states(void)
 {
     static char reason[MCA_COLL_PIPERING_REASONS][TEXT];
-    static const char *const others[] = {"no data", "planned when it starts", "lines of a mesh",
-                                         "fixed-point sum", "bins", "permuted",
-                                         "pairs"};
+    const char *const others[]
+        = {MCA_COLL_PIPERING_TEXT_NO_DATA, MCA_COLL_PIPERING_TEXT_LATER,
+           MCA_COLL_PIPERING_TEXT_FIXED_POINT, MCA_COLL_PIPERING_TEXT_LINES,
+           mca_coll_pipering_exchange_algorithm_text(MCA_COLL_PIPERING_EXCHANGE_BINS),
+           mca_coll_pipering_exchange_algorithm_text(MCA_COLL_PIPERING_EXCHANGE_PERMUTED),
+           MCA_COLL_PIPERING_EXCHANGE_IN_PLACE};
     const mca_coll_pipering_row_t *row;
 
     states[0] = (mca_base_var_enum_value_t){0, "no call"};

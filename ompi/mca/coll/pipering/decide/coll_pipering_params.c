@@ -15,6 +15,7 @@
 
 #include "coll_pipering_params.h"
 
+#include "coll_pipering_registry.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
 mca_coll_pipering_params_t mca_coll_pipering_given;
@@ -72,11 +73,11 @@ mca_coll_pipering_params_t mca_coll_pipering_params_in_range(int algorithm)
     mca_coll_pipering_params_t params = mca_coll_pipering_given;
 
     params.algorithm = algorithm;
-    for (int i = 1; i < MCA_COLL_PIPERING_PARAMS; ++i) {
+    for (int i = 0; i < MCA_COLL_PIPERING_PARAMS; ++i) {
         const mca_common_colltools_variable_t *row = &mca_coll_pipering_variables[i];
-        size_t *value = place(&params, row);
-        if ((size_t) row->most < *value) {
-            *value = (size_t) row->preset;
+        if (MCA_COMMON_COLLTOOLS_SIZE == row->kind
+            && (size_t) row->most < *(size_t *) place(&params, row)) {
+            *(size_t *) place(&params, row) = (size_t) row->preset;
         }
     }
     params.ring_buffer_size &= ~(size_t) 4095;
@@ -85,11 +86,15 @@ mca_coll_pipering_params_t mca_coll_pipering_params_in_range(int algorithm)
 
 mca_coll_pipering_params_t mca_coll_pipering_params_preset(void)
 {
-    mca_coll_pipering_params_t params = {.block_model = MCA_COLL_PIPERING_MODEL_SEARCH};
+    mca_coll_pipering_params_t params = {.algorithm = MCA_COLL_PIPERING_AUTO};
 
-    for (int i = 1; i < MCA_COLL_PIPERING_PARAMS; ++i) {
+    for (int i = 0; i < MCA_COLL_PIPERING_PARAMS; ++i) {
         const mca_common_colltools_variable_t *row = &mca_coll_pipering_variables[i];
-        *(size_t *) place(&params, row) = (size_t) row->preset;
+        if (MCA_COMMON_COLLTOOLS_SIZE == row->kind) {
+            *(size_t *) place(&params, row) = (size_t) row->preset;
+        } else {
+            *(int *) place(&params, row) = (int) row->preset;
+        }
     }
     return params;
 }

@@ -81,6 +81,12 @@ typedef struct mca_coll_pipering_row_t {
     bool forced; /**< it is never weighed */
 } mca_coll_pipering_row_t;
 
+/** What serves a call that no row does, or by no plan yet; lines of a mesh serve barriers, too. */
+#define MCA_COLL_PIPERING_TEXT_NO_DATA "no data"
+#define MCA_COLL_PIPERING_TEXT_LATER "planned when it starts"
+#define MCA_COLL_PIPERING_TEXT_FIXED_POINT "fixed-point sum"
+#define MCA_COLL_PIPERING_TEXT_LINES "lines of a mesh"
+
 /** Whether calls go by the schedule engine, in rounds; else by pipelines. */
 static inline bool mca_coll_pipering_in_rounds(const mca_coll_pipering_row_t *row)
 {
