@@ -49,7 +49,7 @@ typedef struct mca_coll_pipering_draft_t {
 
 /* ---- parts of plans (coll_pipering_draft.c) ---- */
 
-/** The plan is one by these places, of its own. */
+/** Makes a plan go by these places, `alone` or `all` of its own. */
 void mca_coll_pipering_place(mca_coll_pipering_plan_t *plan,
                              const mca_coll_pipering_places_t *places);
 
@@ -132,12 +132,12 @@ void mca_coll_pipering_count_lines(mca_coll_pipering_draft_t *draft);
 
 /* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */
 
-/** The plan is one of the root alone, with all there is. */
+/** Makes a plan go by its places `alone`: the root has the whole vector. */
 void mca_coll_pipering_place_alone(mca_coll_pipering_plan_t *plan);
 
 /**
- * The plan is one of all ranks, with a chunk of the vector for each; its ring is to be ordered.
- * Returns the bytes of the largest chunk. O(p).
+ * Makes a plan go by its places `all`, with a chunk of the vector for each rank; its ring is to be
+ * ordered. Returns the bytes of the largest chunk. O(p).
  */
 size_t mca_coll_pipering_place_chunks(mca_coll_pipering_plan_t *plan, int ranks);
 

@@ -17,21 +17,16 @@
 #include "coll_pipering_draft.h"
 #include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"
 
-/*
- * On one node blocks that stay in a cache on their way replace vectors that do not,
- * which saves a third of the time and more; a chain that fills in less than a quarter of
- * it gains. A broadcast gains less, since the kernel copies once where ring buffers copy
- * twice, and still less where processors are short; MPI_Exscan too, whose last rank has
- * nothing to combine. In a gather what is copied in and out at every hop gains nothing over
- * what is copied once.
- */
-#define FILLS 4
-#define FILLS_LESS 8
-#define FILLS_LEAST 16
-
 /* Streams of a call along a mesh: there is one for each direction of each dimension at most. */
 #define MESH_STREAMS (2 * MCA_COLL_PIPERING_MESH_DIMS)
 
+/*
+ * `fills`: on one node blocks that stay in a cache on their way replace vectors that do not, which
+ * saves a third of the time and more; a chain that fills in less than a quarter of it gains. A
+ * broadcast gains less, since the kernel copies once where ring buffers copy twice, and still less
+ * where processors are short; MPI_Exscan too, whose last rank has nothing to combine. In a gather
+ * what is copied in and out at every hop gains nothing over what is copied once.
+ */
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
                                       .gathers = true,
@@ -41,26 +36,26 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
                                      .rings = MESH_STREAMS},
     [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
                                  .chains = MESH_STREAMS,
-                                 .fills = FILLS_LESS,
-                                 .fills_loaded = FILLS_LEAST},
+                                 .fills = 8,
+                                 .fills_loaded = 16},
     [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
                                   .chains = MESH_STREAMS,
-                                  .fills = FILLS,
-                                  .fills_loaded = FILLS},
+                                  .fills = 4,
+                                  .fills_loaded = 4},
     [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
                                 .chains = 1,
-                                .fills = FILLS,
-                                .fills_loaded = FILLS},
+                                .fills = 4,
+                                .fills_loaded = 4},
     [MCA_COLL_PIPERING_EXSCAN] = {.name = {"exscan", "iexscan", "exscan_init"},
                                   .chains = 1,
-                                  .fills = FILLS_LESS,
-                                  .fills_loaded = FILLS_LESS},
+                                  .fills = 8,
+                                  .fills_loaded = 8},
     [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
                                      .scatters = true,
                                      .chains = MESH_STREAMS,
                                      .rings = MESH_STREAMS,
-                                     .fills = FILLS,
-                                     .fills_loaded = FILLS}};
+                                     .fills = 4,
+                                     .fills_loaded = 4}};
 
 /* Of each gather. */
 #define RING                                                                \
