@@ -89,12 +89,6 @@ typedef struct mca_coll_mleader_params_t {
     int lanes;          /**< 0: all leaders exchange with all, 1: in lanes, -1: auto */
 } mca_coll_mleader_params_t;
 
-/** The values of the variables for the topology of a communicator, read when it is made. */
-typedef struct mca_coll_mleader_topology_params_t {
-    const char *groups;  /**< as mca_coll_mleader_parse_groups reads it; borrowed */
-    size_t segment_size; /**< bytes on each node, a multiple of two lines */
-} mca_coll_mleader_topology_params_t;
-
 /** Whether leaders serve a call, or why the module below does. */
 typedef enum {
     MCA_COLL_MLEADER_TAKEN,
@@ -125,7 +119,12 @@ void mca_coll_mleader_params_register(struct mca_common_colltools_vars_t *all);
 
 /** The values of the variables now; each is in its legal range. */
 mca_coll_mleader_params_t mca_coll_mleader_params_now(void);
-mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void);
+
+/** The variable groups, as mca_coll_mleader_parse_groups reads it. */
+const char *mca_coll_mleader_groups_now(void);
+
+/** The variable segment_size: bytes on each node, a multiple of two lines. */
+size_t mca_coll_mleader_segment_size(void);
 
 /** Whether the algorithm is auto and no verbose line is wanted. */
 bool mca_coll_mleader_is_left_alone(void);
@@ -399,9 +398,6 @@ typedef struct mca_coll_mleader_call_t {
     size_t message_size;   /**< most bytes of a message; a contribution's slice fits */
     char *scratch;         /**< private area, or NULL */
     char *packed;          /**< the whole contribution, packed for several slices, or NULL */
-    opal_convertor_t *unpackers; /**< [ranks] for rbuf in several slices, or NULL */
-    bool unpacking;        /**< the unpackers are prepared */
-    bool direct;           /**< `scratch` is rbuf */
     bool pending;          /**< the call failed, and a message may still access its memory */
     mca_coll_mleader_state_t state;
     int error;             /**< once the call is over */
@@ -422,7 +418,7 @@ static inline uint64_t mca_coll_mleader_slices(const mca_coll_mleader_call_t *ca
     return (call->bytes + call->slice_size - 1) / call->slice_size;
 }
 
-/** Runs a blocking call with its variant chosen; returns an error code of MPI. */
+/** Runs a blocking call with its variant chosen; returns its error. */
 int mca_coll_mleader_call_run(mca_coll_mleader_call_t *call);
 
 /** Allocates, and frees, the memory of a call that does not wait, for any number of runs. */
@@ -454,9 +450,13 @@ int mca_coll_mleader_request_make(const mca_coll_mleader_call_t *call,
 
 /* ---- the decision (coll_mleader_decide.c) ---- */
 
-/** Whether leaders serve a call with contributions of `bytes`. */
-mca_coll_mleader_reason_t mca_coll_mleader_judge_size(const mca_coll_mleader_params_t *params,
-                                                      size_t bytes);
+/**
+ * Judges a call with contributions of `bytes`, on a communicator of which `known` is known. If the
+ * algorithm is not auto, leaders serve calls on all communicators on which they can.
+ */
+mca_coll_mleader_reason_t mca_coll_mleader_judge_call(const mca_coll_mleader_params_t *params,
+                                                      size_t bytes,
+                                                      mca_coll_mleader_reason_t known);
 
 /** Whether leaders serve calls on a communicator with this topology. */
 mca_coll_mleader_reason_t
@@ -478,13 +478,8 @@ void mca_coll_mleader_report(const mca_coll_mleader_call_t *call);
 
 /* ---- areas and the user's buffers (coll_mleader_area.c) ---- */
 
-/** Allocates, and frees, `packed` and `unpackers` if the call needs them. */
-int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call);
-void mca_coll_mleader_area_fini(mca_coll_mleader_call_t *call);
-
-/** Begins a run of the call: fills `packed` and prepares `unpackers`. area_end undoes this. */
-int mca_coll_mleader_area_begin(mca_coll_mleader_call_t *call);
-void mca_coll_mleader_area_end(mca_coll_mleader_call_t *call);
+/** Packs the whole contribution: a packer does not stop within an element, where a slice may end. */
+int mca_coll_mleader_pack(const mca_coll_mleader_call_t *call, char *to);
 
 /** Copies the slice of this rank's contribution to its position in an area. */
 int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area);

@@ -31,6 +31,8 @@
 /* The first blocking calls on a communicator go to the module below if the algorithm is auto. */
 #define FIRST_CALLS 2
 
+typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } form_t;
+
 /* ---- the decision ---- */
 
 /* Counts and reports a call that the module below serves. */
@@ -49,33 +51,21 @@ static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_
 }
 
 /*
- * Judges a call by its size, and by what its communicator is known to be. If the algorithm is not
- * auto, leaders serve calls on all communicators on which they can.
+ * Judges a call that leaders may serve by what has been before it. Many communicators see only one
+ * or two blocking calls, some of them of Open MPI itself while it makes other communicators:
+ * topology and segment would not pay.
  */
-static mca_coll_mleader_reason_t judge_call(const mca_coll_mleader_params_t *params,
-                                            const mca_coll_mleader_call_t *call,
-                                            const mca_coll_mleader_module_t *module)
+static mca_coll_mleader_reason_t judge_history(const mca_coll_mleader_params_t *params, form_t form,
+                                               mca_coll_mleader_module_t *module)
 {
-    const mca_coll_mleader_reason_t reason = mca_coll_mleader_judge_size(params, call->bytes);
+    const mca_coll_mleader_topology_t *topology = module->topology;
 
-    if (MCA_COLL_MLEADER_TAKEN != reason) {
-        return reason;
+    if (NONBLOCKING == form) {
+        return NULL != topology && topology->joined
+                   ? mca_coll_mleader_judge_topology(params, topology)
+                   : MCA_COLL_MLEADER_FALLBACK_EARLY;
     }
-    return MCA_COLL_MLEADER_AUTO == params->algorithm
-                   || MCA_COLL_MLEADER_FALLBACK_UNLIKE == module->reason
-                   || MCA_COLL_MLEADER_FALLBACK_UNEQUAL == module->reason
-               ? module->reason
-               : MCA_COLL_MLEADER_TAKEN;
-}
-
-/*
- * Judges a blocking call by its number. Many communicators see only one or two calls, some of them
- * of Open MPI itself while it makes other communicators: topology and segment would not pay.
- */
-static mca_coll_mleader_reason_t judge_calls(const mca_coll_mleader_params_t *params,
-                                             mca_coll_mleader_module_t *module)
-{
-    return NULL != module->topology || MCA_COLL_MLEADER_AUTO != params->algorithm
+    return PERSISTENT == form || NULL != topology || MCA_COLL_MLEADER_AUTO != params->algorithm
                    || FIRST_CALLS < ++module->calls
                ? MCA_COLL_MLEADER_TAKEN
                : MCA_COLL_MLEADER_FALLBACK_NEW;
@@ -83,14 +73,15 @@ static mca_coll_mleader_reason_t judge_calls(const mca_coll_mleader_params_t *pa
 
 /*
  * Judges a call by the choice of the module below, which knows the machine. Where that makes none,
- * size alone decides. `waits`: the call may wait for other ranks.
+ * size alone decides.
  */
 static int judge_time(const mca_coll_mleader_params_t *params, const mca_coll_mleader_call_t *call,
-                      const mca_coll_mleader_module_t *module, bool waits,
+                      const mca_coll_mleader_module_t *module, form_t form,
                       mca_coll_mleader_reason_t *reason)
 {
     mca_common_colltools_module_t *chooser = module->chooser;
-    mca_common_colltools_question_t question = {.count = call->rcount, .waits = waits};
+    mca_common_colltools_question_t question = {.count = call->rcount,
+                                                .waits = NONBLOCKING != form};
     mca_common_colltools_answer_t answer;
 
     if (MCA_COLL_MLEADER_TAKEN != *reason || NULL == chooser
@@ -122,38 +113,30 @@ static int drop_topology(mca_coll_mleader_module_t *module, int rc)
 }
 
 /*
- * Makes the topology if there is none, and judges it. If leaders serve no call in it, frees it and
- * keeps the reason.
+ * Makes the topology if there is none, and judges it: if leaders serve no call in it, frees it and
+ * keeps the reason. `joins`: makes the segments of blocking and nonblocking calls, once.
  */
 static int set_up(const mca_coll_mleader_params_t *params, mca_coll_mleader_module_t *module,
-                  ompi_communicator_t *comm)
+                  ompi_communicator_t *comm, bool joins)
 {
-    if (NULL == module->topology) {
-        const int rc = mca_coll_mleader_topology_make(module, comm);
+    int rc = NULL == module->topology ? mca_coll_mleader_topology_make(module, comm) : OMPI_SUCCESS;
+
+    if (OMPI_SUCCESS == rc) {
+        module->reason = mca_coll_mleader_judge_topology(params, module->topology);
+    }
+    if (OMPI_SUCCESS != rc || MCA_COLL_MLEADER_TAKEN != module->reason) {
+        return drop_topology(module, rc);
+    }
+    mca_coll_mleader_topology_t *topology = module->topology;
+    if (joins && !topology->joined) {
+        rc = mca_coll_mleader_shared_make(&topology->shared, module, comm,
+                                          mca_coll_mleader_segment_size() / 2);
         if (OMPI_SUCCESS != rc) {
             return drop_topology(module, rc);
         }
+        topology->joined = true;
     }
-    module->reason = mca_coll_mleader_judge_topology(params, module->topology);
-    return MCA_COLL_MLEADER_TAKEN == module->reason ? OMPI_SUCCESS
-                                                    : drop_topology(module, OMPI_SUCCESS);
-}
-
-/* Makes the segments of blocking and nonblocking calls, once. */
-static int join(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
-{
-    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
-    mca_coll_mleader_topology_t *topology = module->topology;
-
-    if (topology->joined) {
-        return OMPI_SUCCESS;
-    }
-    const int rc = mca_coll_mleader_shared_make(&topology->shared, module, comm,
-                                                params.segment_size / 2);
-    if (OMPI_SUCCESS != rc) {
-        return drop_topology(module, rc);
-    }
-    topology->joined = topology->kept = true;
+    topology->kept = true;
     return OMPI_SUCCESS;
 }
 
@@ -190,17 +173,6 @@ static void describe(mca_coll_mleader_call_t *call)
     call->on_device = is_on_device(call);
 }
 
-/* Chooses the variant of a call that uses the segments of its communicator. */
-static void prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
-                    mca_coll_mleader_topology_t *topology)
-{
-    call->topology = topology;
-    call->memory = &topology->shared;
-    mca_coll_mleader_decide(call, params, call->memory->half_size);
-    describe(call);
-    mca_coll_mleader_report(call);
-}
-
 /* Fills in the fields of a call that are the arguments of the MPI call. */
 static inline mca_coll_mleader_call_t
 call_of(const char *name, const void *sbuf, int scount, ompi_datatype_t *sdtype, void *rbuf,
@@ -221,39 +193,73 @@ call_of(const char *name, const void *sbuf, int scount, ompi_datatype_t *sdtype,
     return call;
 }
 
-/* ---- MPI_Allgather ---- */
+/* ---- all forms ---- */
 
-static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module)
+/* Chooses the variant of a call that uses the segments of its communicator. */
+static void prepare(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params)
 {
-    const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
-    mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
+    call->memory = &call->topology->shared;
+    mca_coll_mleader_decide(call, params, call->memory->half_size);
+    mca_coll_mleader_report(call);
+}
 
-    if (MCA_COLL_MLEADER_TAKEN == reason && 0 == call->bytes) {
-        return OMPI_SUCCESS;
+/* Serves a call by leaders; the error is one of Open MPI. */
+static int lead(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *params,
+                mca_coll_mleader_module_t *module, form_t form, ompi_request_t **request)
+{
+    call->topology = module->topology;
+    describe(call);
+    if (PERSISTENT == form) {
+        return mca_coll_mleader_request_make(call, params, module, request);
     }
-    if (MCA_COLL_MLEADER_TAKEN == reason) {
-        reason = judge_calls(&params, module);
-    }
-    int rc = judge_time(&params, call, module, true, &reason);
-    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason) {
-        rc = set_up(&params, module, call->comm);
-        reason = module->reason;
-        if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason) {
-            rc = join(module, call->comm);
-        }
-    }
-    if (OMPI_SUCCESS != rc) {
-        return mca_common_colltools_mpi_error(rc);
-    }
-    if (MCA_COLL_MLEADER_TAKEN != reason) {
-        return decline(call, reason);
+    prepare(call, params);
+    if (NONBLOCKING == form) {
+        return mca_coll_mleader_request_start(call, request);
     }
     call->waits = true;
-    call->room = &module->topology->shared.room;
+    call->room = &call->memory->room;
     call->tag = MCA_COLL_BASE_TAG_ALLGATHER;
-    prepare(call, &params, module->topology);
     return mca_coll_mleader_call_run(call);
 }
+
+/*
+ * OMPI_ERR_NOT_SUPPORTED: the module below serves the call. It also makes the persistent request of
+ * a call without data, since that can be started.
+ */
+static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module, form_t form,
+                 ompi_request_t **request)
+{
+    const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
+    mca_coll_mleader_reason_t reason = mca_coll_mleader_judge_call(&params, call->bytes,
+                                                                   module->reason);
+
+    if (module->out_of_memory) {
+        return MPI_ERR_NO_MEM;
+    }
+    if (MCA_COLL_MLEADER_TAKEN == reason) {
+        if (0 == call->bytes) {
+            if (NONBLOCKING == form) {
+                *request = &ompi_request_empty;
+            }
+            return PERSISTENT == form ? OMPI_ERR_NOT_SUPPORTED : OMPI_SUCCESS;
+        }
+        reason = judge_history(&params, form, module);
+    }
+    int rc = judge_time(&params, call, module, form, &reason);
+    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason && NONBLOCKING != form) {
+        rc = set_up(&params, module, call->comm, BLOCKING == form);
+        reason = module->reason;
+    }
+    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN != reason) {
+        return decline(call, reason);
+    }
+    if (OMPI_SUCCESS == rc) {
+        rc = lead(call, &params, module, form, request);
+    }
+    return mca_common_colltools_mpi_error(rc);
+}
+
+/* ---- MPI_Allgather ---- */
 
 /* Not inlined, so that mca_coll_mleader_allgather needs no stack frame of this size. */
 static __opal_attribute_noinline__ int
@@ -265,7 +271,7 @@ allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rb
     mca_coll_mleader_call_t call = call_of("allgather", sbuf, scount, sdtype, rbuf, rcount,
                                            rdtype, comm);
 
-    int rc = module->out_of_memory ? MPI_ERR_NO_MEM : serve(&call, module);
+    int rc = serve(&call, module, BLOCKING, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -295,33 +301,6 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
 
 /* ---- MPI_Iallgather ---- */
 
-static int iserve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module,
-                  ompi_request_t **request)
-{
-    const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
-    mca_coll_mleader_topology_t *topology = module->topology;
-    mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
-
-    if (MCA_COLL_MLEADER_TAKEN == reason && 0 == call->bytes) {
-        *request = &ompi_request_empty;
-        return OMPI_SUCCESS;
-    }
-    if (MCA_COLL_MLEADER_TAKEN == reason) {
-        reason = NULL != topology && topology->joined
-                     ? mca_coll_mleader_judge_topology(&params, topology)
-                     : MCA_COLL_MLEADER_FALLBACK_EARLY;
-    }
-    const int rc = judge_time(&params, call, module, false, &reason);
-    if (OMPI_SUCCESS != rc) {
-        return mca_common_colltools_mpi_error(rc);
-    }
-    if (MCA_COLL_MLEADER_TAKEN != reason) {
-        return decline(call, reason);
-    }
-    prepare(call, &params, topology);
-    return mca_common_colltools_mpi_error(mca_coll_mleader_request_start(call, request));
-}
-
 int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                 void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
                                 struct ompi_communicator_t *comm, ompi_request_t **request,
@@ -331,7 +310,7 @@ int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_dataty
     mca_coll_mleader_call_t call = call_of("iallgather", sbuf, scount, sdtype, rbuf, rcount,
                                            rdtype, comm);
 
-    const int rc = module->out_of_memory ? MPI_ERR_NO_MEM : iserve(&call, module, request);
+    const int rc = serve(&call, module, NONBLOCKING, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
@@ -340,34 +319,6 @@ int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_dataty
 }
 
 /* ---- MPI_Allgather_init ---- */
-
-/* A call without data goes to the module below, which makes a request that can be started. */
-static int serve_persistent(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *module,
-                       ompi_request_t **request)
-{
-    const mca_coll_mleader_params_t params = mca_coll_mleader_params_now();
-    mca_coll_mleader_reason_t reason = judge_call(&params, call, module);
-
-    if (0 == call->bytes) {
-        return OMPI_ERR_NOT_SUPPORTED;
-    }
-    int rc = judge_time(&params, call, module, true, &reason);
-    if (OMPI_SUCCESS == rc && MCA_COLL_MLEADER_TAKEN == reason) {
-        rc = set_up(&params, module, call->comm);
-        reason = module->reason;
-    }
-    if (OMPI_SUCCESS != rc) {
-        return mca_common_colltools_mpi_error(rc);
-    }
-    if (MCA_COLL_MLEADER_TAKEN != reason) {
-        return decline(call, reason);
-    }
-    call->topology = module->topology;
-    call->topology->kept = true;
-    describe(call);
-    return mca_common_colltools_mpi_error(
-        mca_coll_mleader_request_make(call, &params, module, request));
-}
 
 int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
                                     void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
@@ -378,8 +329,7 @@ int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_da
     mca_coll_mleader_call_t call = call_of("allgather_init", sbuf, scount, sdtype, rbuf, rcount,
                                            rdtype, comm);
 
-    const int rc = module->out_of_memory ? MPI_ERR_NO_MEM
-                                         : serve_persistent(&call, module, request);
+    const int rc = serve(&call, module, PERSISTENT, request);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }

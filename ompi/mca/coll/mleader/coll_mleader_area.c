@@ -21,12 +21,11 @@
  *
  * Cost: a copy of each slice in, and of each slice out; positions that follow each other in rbuf
  * too are copied out at once. Limits: in a call of several slices, a contribution with gaps is
- * packed as a whole first, and an rbuf with gaps needs a convertor for each rank.
+ * packed as a whole first.
  */
 
 #include "coll_mleader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int rank_of(const mca_coll_mleader_call_t *call)
@@ -36,113 +35,36 @@ static int rank_of(const mca_coll_mleader_call_t *call)
 
 /* ---- types with gaps ---- */
 
-/* Packs the whole contribution; `on_device`: `to` may be in memory of a device. */
-static int pack_all(const mca_coll_mleader_call_t *call, char *to, bool on_device)
+int mca_coll_mleader_pack(const mca_coll_mleader_call_t *call, char *to)
 {
     opal_convertor_t packer;
-    size_t done = 0;
 
     OBJ_CONSTRUCT(&packer, opal_convertor_t);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &call->stype->super,
                                              call->scount, call->sbuf, 0, &packer);
-    for (size_t packed = 1; 0 < packed && done < call->bytes; done += packed) {
-        packed = mca_common_colltools_pack(&packer, to + done, call->bytes - done, on_device);
-    }
+    const size_t packed = mca_common_colltools_pack(&packer, to, call->bytes, false);
     OBJ_DESTRUCT(&packer);
-    return call->bytes == done ? OMPI_SUCCESS : OMPI_ERROR;
+    return call->bytes == packed ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-static void prepare_unpacker(const mca_coll_mleader_call_t *call, int rank,
-                             opal_convertor_t *unpacker)
-{
-    OBJ_CONSTRUCT(unpacker, opal_convertor_t);
-    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &call->rtype->super,
-                                             call->rcount, call->rbuf + rank * call->stride, 0,
-                                             unpacker);
-}
-
-static int unpack(opal_convertor_t *unpacker, const char *from, size_t length)
-{
-    return length == mca_common_colltools_unpack(unpacker, from, length, false) ? OMPI_SUCCESS
-                                                                                : OMPI_ERROR;
-}
-
-/* In a call of several slices, the convertor of each rank keeps its position between them. */
-static int unpack_rank(mca_coll_mleader_call_t *call, int rank, const char *from)
+static int unpack(const mca_coll_mleader_call_t *call, int rank, const char *from)
 {
     opal_convertor_t unpacker;
+    size_t begin = call->offset;
 
-    if (NULL != call->unpackers) {
-        return unpack(&call->unpackers[rank], from, call->length);
+    OBJ_CONSTRUCT(&unpacker, opal_convertor_t);
+    opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &call->rtype->super,
+                                             call->rcount, call->rbuf + rank * call->stride, 0,
+                                             &unpacker);
+    if (0 < begin) {
+        opal_convertor_set_position(&unpacker, &begin);
     }
-    prepare_unpacker(call, rank, &unpacker);
-    const int rc = unpack(&unpacker, from, call->length);
+    const size_t unpacked = mca_common_colltools_unpack(&unpacker, from, call->length, false);
     OBJ_DESTRUCT(&unpacker);
-    return rc;
-}
-
-int mca_coll_mleader_area_init(mca_coll_mleader_call_t *call)
-{
-    const bool sliced = call->slice_size < call->bytes;
-
-    if (sliced && !call->sdense) {
-        call->packed = malloc(call->bytes);
-        if (NULL == call->packed) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-    }
-    if (sliced && !call->rdense) {
-        call->unpackers = malloc((size_t) call->grouping->groups.ranks
-                                 * sizeof(opal_convertor_t));
-        if (NULL == call->unpackers) {
-            return OMPI_ERR_OUT_OF_RESOURCE;
-        }
-    }
-    return OMPI_SUCCESS;
-}
-
-void mca_coll_mleader_area_fini(mca_coll_mleader_call_t *call)
-{
-    free(call->unpackers);
-    free(call->packed);
-    call->unpackers = NULL;
-    call->packed = NULL;
-}
-
-int mca_coll_mleader_area_begin(mca_coll_mleader_call_t *call)
-{
-    for (int r = 0; NULL != call->unpackers && r < call->grouping->groups.ranks; ++r) {
-        prepare_unpacker(call, r, &call->unpackers[r]);
-        call->unpacking = true;
-    }
-    return NULL == call->packed ? OMPI_SUCCESS : pack_all(call, call->packed, false);
-}
-
-void mca_coll_mleader_area_end(mca_coll_mleader_call_t *call)
-{
-    for (int r = 0; call->unpacking && r < call->grouping->groups.ranks; ++r) {
-        OBJ_DESTRUCT(&call->unpackers[r]);
-    }
-    call->unpacking = false;
+    return call->length == unpacked ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
 /* ---- copies into and out of an area ---- */
-
-/* Copies the contribution to its place in rbuf, which is the area. */
-static int put_in_place(const mca_coll_mleader_call_t *call)
-{
-    if (call->in_place) {
-        return OMPI_SUCCESS;
-    }
-    char *place = call->rbuf + rank_of(call) * call->stride + call->true_lb;
-    if (!call->sdense) {
-        return pack_all(call, place, call->on_device);
-    }
-    ptrdiff_t true_lb, extent;
-    ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
-    return mca_common_colltools_copy(place, (const char *) call->sbuf + true_lb, call->bytes,
-                                     call->on_device);
-}
 
 int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
 {
@@ -150,15 +72,12 @@ int mca_coll_mleader_put_own(mca_coll_mleader_call_t *call, char *area)
     char *to = area + (size_t) position * call->length;
     ptrdiff_t true_lb, extent;
 
-    if (call->direct && area == call->scratch) {
-        return put_in_place(call);
-    }
     if (NULL != call->packed) {
         memcpy(to, call->packed + call->offset, call->length);
         return OMPI_SUCCESS;
     }
     if (!call->sdense) {
-        return pack_all(call, to, false);
+        return mca_coll_mleader_pack(call, to);
     }
     ompi_datatype_get_true_extent(call->stype, &true_lb, &extent);
     return mca_common_colltools_copy(to, (const char *) call->sbuf + true_lb + call->offset,
@@ -185,9 +104,6 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
 {
     int rc = OMPI_SUCCESS;
 
-    if (call->direct && area == call->scratch) {
-        return OMPI_SUCCESS;
-    }
     if (area == call->shared) {
         mca_common_colltools_count(&mca_coll_mleader.counters.bytes_copied,
                                    (size_t) (to - from) * call->length);
@@ -200,7 +116,7 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
             continue;
         }
         if (!call->rdense) {
-            rc = unpack_rank(call, rank, place);
+            rc = unpack(call, rank, place);
             continue;
         }
         run = count_run(call, x, to);

@@ -32,54 +32,30 @@
 
 /* ---- memory ---- */
 
-/* Whether rbuf has the layout of an area: one slice, and positions are ranks. */
-static bool can_be_direct(const mca_coll_mleader_call_t *call)
-{
-    const mca_coll_mleader_groups_t *groups = &call->grouping->groups;
-    bool in_order = call->rdense && (ptrdiff_t) call->bytes == call->stride
-                    && call->slice_size == call->bytes;
-
-    for (int r = 0; r < groups->ranks && in_order; ++r) {
-        in_order = groups->rank[r] == r;
-    }
-    return in_order;
-}
-
-/* Finds the private area, if the variant needs one. */
-static int take_scratch(mca_coll_mleader_call_t *call)
-{
-    if (mca_coll_mleader_is_shared(&call->variant)) {
-        return OMPI_SUCCESS;
-    }
-    if (can_be_direct(call)) {
-        call->direct = true;
-        call->scratch = call->rbuf + call->true_lb;
-        return OMPI_SUCCESS;
-    }
-    call->scratch = malloc((size_t) call->grouping->groups.ranks * call->slice_size);
-    return NULL == call->scratch ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
-}
-
 int mca_coll_mleader_call_init(mca_coll_mleader_call_t *call)
 {
-    int rc = take_scratch(call);
+    const bool private = !mca_coll_mleader_is_shared(&call->variant);
+    const bool packs = call->slice_size < call->bytes && !call->sdense;
 
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_mleader_area_init(call);
+    if (private) {
+        call->scratch = malloc((size_t) call->topology->ranks * call->slice_size);
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_mleader_room_take(call);
+    if (packs) {
+        call->packed = malloc(call->bytes);
     }
-    return rc;
+    if ((private && NULL == call->scratch) || (packs && NULL == call->packed)) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    return mca_coll_mleader_room_take(call);
 }
 
 void mca_coll_mleader_call_fini(mca_coll_mleader_call_t *call)
 {
-    mca_coll_mleader_area_fini(call);
-    if (!call->direct && !call->pending) {
+    free(call->packed);
+    if (!call->pending) {
         free(call->scratch);
     }
-    call->scratch = NULL;
+    call->packed = call->scratch = NULL;
 }
 
 /* ---- slices ---- */
@@ -121,7 +97,6 @@ static void begin_slice(mca_coll_mleader_call_t *call)
 /* Ends a call; after an error, too, with all of its slices, as on the other ranks. */
 static void end_call(mca_coll_mleader_call_t *call, int rc)
 {
-    mca_coll_mleader_area_end(call);
     call->memory->pending |= call->pending;
     call->error = rc;
     call->state = MCA_COLL_MLEADER_OVER;
@@ -137,8 +112,8 @@ static void enter(mca_coll_mleader_call_t *call)
     if (OMPI_SUCCESS == rc && call->waits) {
         rc = mca_coll_mleader_call_init(call);
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = mca_coll_mleader_area_begin(call);
+    if (OMPI_SUCCESS == rc && NULL != call->packed) {
+        rc = mca_coll_mleader_pack(call, call->packed);
     }
     if (OMPI_SUCCESS == rc) {
         begin_slice(call);
@@ -220,5 +195,5 @@ int mca_coll_mleader_call_run(mca_coll_mleader_call_t *call)
         go_on(call);
     }
     mca_coll_mleader_call_fini(call);
-    return mca_common_colltools_mpi_error(call->error);
+    return call->error;
 }

@@ -50,16 +50,19 @@
 /* Fewest bytes of a contribution in a slice, unless it has fewer or a small segment demands it. */
 #define LEAST_SLICE 64
 
-mca_coll_mleader_reason_t mca_coll_mleader_judge_size(const mca_coll_mleader_params_t *params,
-                                                      size_t bytes)
+mca_coll_mleader_reason_t mca_coll_mleader_judge_call(const mca_coll_mleader_params_t *params,
+                                                      size_t bytes,
+                                                      mca_coll_mleader_reason_t known)
 {
     if (MCA_COLL_MLEADER_OFF == params->algorithm) {
         return MCA_COLL_MLEADER_FALLBACK_OFF;
     }
-    if (MCA_COLL_MLEADER_AUTO == params->algorithm && LARGE <= bytes) {
-        return MCA_COLL_MLEADER_FALLBACK_LARGE;
+    if (MCA_COLL_MLEADER_AUTO == params->algorithm) {
+        return LARGE <= bytes ? MCA_COLL_MLEADER_FALLBACK_LARGE : known;
     }
-    return MCA_COLL_MLEADER_TAKEN;
+    return MCA_COLL_MLEADER_FALLBACK_UNLIKE == known || MCA_COLL_MLEADER_FALLBACK_UNEQUAL == known
+               ? known
+               : MCA_COLL_MLEADER_TAKEN;
 }
 
 mca_coll_mleader_reason_t

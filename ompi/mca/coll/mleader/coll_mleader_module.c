@@ -14,6 +14,8 @@
 
 #include "coll_mleader.h"
 
+#include <string.h>
+
 #include "ompi/group/group.h"
 
 /* Saves a function of the module below; if there is none, this module does not have it either. */
@@ -73,17 +75,7 @@ static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator
 
 static void module_construct(mca_coll_mleader_module_t *module)
 {
-    module->previous_allgather = NULL;
-    module->previous_allgather_module = NULL;
-    module->previous_iallgather = NULL;
-    module->previous_iallgather_module = NULL;
-    module->previous_allgather_init = NULL;
-    module->previous_allgather_init_module = NULL;
-    module->chooser = NULL;
-    module->topology = NULL;
-    module->calls = 0;
-    module->reason = MCA_COLL_MLEADER_TAKEN;
-    module->out_of_memory = false;
+    memset((char *) module + sizeof(module->super), 0, sizeof(*module) - sizeof(module->super));
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
     module->super.coll_allgather = mca_coll_mleader_allgather;

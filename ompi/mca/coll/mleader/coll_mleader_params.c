@@ -25,7 +25,7 @@ enum { CHOSEN = -1 };
 mca_coll_mleader_t mca_coll_mleader;
 
 static struct {
-    int algorithm, aggregation, exchange, lanes;
+    mca_coll_mleader_params_t call;
     size_t segment_size;
     char *groups, *backing_directory;
 } vars;
@@ -64,20 +64,20 @@ static const mca_common_colltools_variable_t variables[] = {
      .most = 100, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .local = true, .zero = "silent",
      .help = "1: a line about each call of rank 0; 2 and more: of every rank"},
     {.name = "allgather_algorithm", .kind = MCA_COMMON_COLLTOOLS_CHOICE,
-     .storage = &vars.algorithm, .values = algorithms, .preset = MCA_COLL_MLEADER_AUTO,
+     .storage = &vars.call.algorithm, .values = algorithms, .preset = MCA_COLL_MLEADER_AUTO,
      .level = MCA_COMMON_COLLTOOLS_LEVEL_FORCE,
      .help = "Algorithm of MPI_Allgather: auto (leaders where they pay, else the module below), "
              "leaders (whatever the size), off (always the module below)"},
-    {.name = "aggregation", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.aggregation,
+    {.name = "aggregation", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.call.aggregation,
      .values = aggregations, .preset = CHOSEN, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .help = "How contributions come to the leader of a group, and the result to its ranks: shm "
              "(through shared memory), gather, recursive_doubling or ring (messages), auto (shm "
              "where there is a segment)"},
-    {.name = "exchange", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.exchange,
+    {.name = "exchange", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.call.exchange,
      .values = exchanges, .preset = CHOSEN, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .help = "How leaders exchange: recursive_doubling (bruck where they are no power of two), "
              "bruck, ring, auto (ring for results of 256 KiB and more)"},
-    {.name = "scope", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.lanes,
+    {.name = "scope", .kind = MCA_COMMON_COLLTOOLS_CHOICE, .storage = &vars.call.lanes,
      .values = scopes, .preset = CHOSEN, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .help = "Which leaders exchange: all (all with all, as in the paper), lanes (the first ones "
              "of all nodes, the second ones ..., so that every byte enters a node once), auto "
@@ -111,52 +111,48 @@ static mca_common_colltools_gone_t gone[] = {
 
 /* ---- performance variables ---- */
 
-static const char *const reason_names[MCA_COLL_MLEADER_REASONS] = {
-    [MCA_COLL_MLEADER_FALLBACK_OFF] = "off",       [MCA_COLL_MLEADER_FALLBACK_LARGE] = "large",
-    [MCA_COLL_MLEADER_FALLBACK_MODEL] = "model",   [MCA_COLL_MLEADER_FALLBACK_NEW] = "new",
-    [MCA_COLL_MLEADER_FALLBACK_EARLY] = "early",   [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "local",
-    [MCA_COLL_MLEADER_FALLBACK_ALONE] = "alone",   [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "unlike",
-    [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = "unequal"};
-
-static const char *const reason_texts[MCA_COLL_MLEADER_REASONS] = {
-    [MCA_COLL_MLEADER_TAKEN] = "taken",
-    [MCA_COLL_MLEADER_FALLBACK_OFF] = "switched off",
-    [MCA_COLL_MLEADER_FALLBACK_LARGE] = "contributions are large",
-    [MCA_COLL_MLEADER_FALLBACK_MODEL] = "by the model leaders do not pay",
-    [MCA_COLL_MLEADER_FALLBACK_NEW] = "one of the first calls on the communicator",
-    [MCA_COLL_MLEADER_FALLBACK_EARLY] = "nonblocking, before the communicator is set up",
-    [MCA_COLL_MLEADER_FALLBACK_LOCAL] = "all ranks are on one node",
-    [MCA_COLL_MLEADER_FALLBACK_ALONE] = "every rank is alone on its node",
-    [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = "ranks differ in data representation",
-    [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = "ranks differ in their variables"};
+static const struct {
+    const char *name, *text;
+} reasons[MCA_COLL_MLEADER_REASONS]
+    = {[MCA_COLL_MLEADER_FALLBACK_OFF] = {"off", "switched off"},
+       [MCA_COLL_MLEADER_FALLBACK_LARGE] = {"large", "contributions are large"},
+       [MCA_COLL_MLEADER_FALLBACK_MODEL] = {"model", "by the model leaders do not pay"},
+       [MCA_COLL_MLEADER_FALLBACK_NEW]
+       = {"new", "one of the first calls on the communicator"},
+       [MCA_COLL_MLEADER_FALLBACK_EARLY]
+       = {"early", "nonblocking, before the communicator is set up"},
+       [MCA_COLL_MLEADER_FALLBACK_LOCAL] = {"local", "all ranks are on one node"},
+       [MCA_COLL_MLEADER_FALLBACK_ALONE] = {"alone", "every rank is alone on its node"},
+       [MCA_COLL_MLEADER_FALLBACK_UNLIKE] = {"unlike", "ranks differ in data representation"},
+       [MCA_COLL_MLEADER_FALLBACK_UNEQUAL] = {"unequal", "ranks differ in their variables"}};
 
 const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
 {
-    return reason_texts[reason];
+    return reasons[reason].text;
 }
 
 static void register_counters(mca_common_colltools_vars_t *all)
 {
     mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
+    const struct {
+        const char *name, *help;
+        opal_atomic_int64_t *counter;
+    } rows[]
+        = {{"calls_shared", "Calls served through shared memory", &counters->calls_shared},
+           {"calls_messages", "Calls served by messages alone", &counters->calls_messages},
+           {"messages_between", "Messages sent to other nodes", &counters->messages_between},
+           {"bytes_between", "Bytes sent to other nodes", &counters->bytes_between},
+           {"messages_within", "Messages sent inside the node", &counters->messages_within},
+           {"bytes_within", "Bytes sent in messages inside the node", &counters->bytes_within},
+           {"bytes_copied", "Bytes read from shared memory", &counters->bytes_copied}};
     char name[64], help[128];
 
-    mca_common_colltools_counter(all, "calls_shared", "Calls served through shared memory",
-                                 &counters->calls_shared);
-    mca_common_colltools_counter(all, "calls_messages", "Calls served by messages alone",
-                                 &counters->calls_messages);
-    mca_common_colltools_counter(all, "messages_between", "Messages sent to other nodes",
-                                 &counters->messages_between);
-    mca_common_colltools_counter(all, "bytes_between", "Bytes sent to other nodes",
-                                 &counters->bytes_between);
-    mca_common_colltools_counter(all, "messages_within", "Messages sent inside the node",
-                                 &counters->messages_within);
-    mca_common_colltools_counter(all, "bytes_within", "Bytes sent in messages inside the node",
-                                 &counters->bytes_within);
-    mca_common_colltools_counter(all, "bytes_copied", "Bytes read from shared memory",
-                                 &counters->bytes_copied);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        mca_common_colltools_counter(all, rows[i].name, rows[i].help, rows[i].counter);
+    }
     for (int i = MCA_COLL_MLEADER_TAKEN + 1; i < MCA_COLL_MLEADER_REASONS; ++i) {
-        snprintf(name, sizeof(name), "fallback_%s", reason_names[i]);
-        snprintf(help, sizeof(help), "Calls left to the module below: %s", reason_texts[i]);
+        snprintf(name, sizeof(name), "fallback_%s", reasons[i].name);
+        snprintf(help, sizeof(help), "Calls left to the module below: %s", reasons[i].text);
         mca_common_colltools_counter(all, name, help, &counters->fallback[i]);
     }
 }
@@ -172,39 +168,35 @@ void mca_coll_mleader_params_register(mca_common_colltools_vars_t *all)
     mca_coll_mleader.directory.base = NULL == vars.backing_directory ? "" : vars.backing_directory;
 }
 
-/* A tool may set a variable to any value at any time; `otherwise` replaces an illegal one. */
-static size_t in_range(size_t value, size_t otherwise)
-{
-    return value <= GIBI ? value : otherwise;
-}
-
 mca_coll_mleader_params_t mca_coll_mleader_params_now(void)
 {
-    return (mca_coll_mleader_params_t){
-        .algorithm = vars.algorithm,
-        .aggregation = CHOSEN == vars.aggregation ? MCA_COLL_MLEADER_SHM : vars.aggregation,
-        .exchange = vars.exchange,
-        .lanes = vars.lanes,
-    };
+    mca_coll_mleader_params_t now = vars.call;
+
+    now.aggregation = CHOSEN == now.aggregation ? MCA_COLL_MLEADER_SHM : now.aggregation;
+    return now;
+}
+
+const char *mca_coll_mleader_groups_now(void)
+{
+    return NULL == vars.groups ? "auto" : vars.groups;
+}
+
+/* A tool may set a variable to any value at any time. */
+size_t mca_coll_mleader_segment_size(void)
+{
+    return GIBI < vars.segment_size ? 0
+                                    : vars.segment_size & ~(size_t) (2 * MCA_COLL_MLEADER_LINE - 1);
 }
 
 bool mca_coll_mleader_is_left_alone(void)
 {
-    return MCA_COLL_MLEADER_AUTO == vars.algorithm && 0 >= mca_coll_mleader.verbose;
+    return MCA_COLL_MLEADER_AUTO == vars.call.algorithm && 0 >= mca_coll_mleader.verbose;
 }
 
 bool mca_coll_mleader_is_verbose(ompi_communicator_t *comm)
 {
     const int verbose = mca_coll_mleader.verbose;
     return 1 < verbose || (1 == verbose && 0 == ompi_comm_rank(comm));
-}
-
-mca_coll_mleader_topology_params_t mca_coll_mleader_topology_params_now(void)
-{
-    return (mca_coll_mleader_topology_params_t){
-        .groups = NULL == vars.groups ? "auto" : vars.groups,
-        .segment_size = in_range(vars.segment_size, 0) & ~(size_t) (2 * MCA_COLL_MLEADER_LINE - 1),
-    };
 }
 
 /* ---- the variable groups ---- */

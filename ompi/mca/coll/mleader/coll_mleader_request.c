@@ -145,11 +145,10 @@ int mca_coll_mleader_request_start(const mca_coll_mleader_call_t *call, ompi_req
 static int make_segments(request_t *request, const mca_coll_mleader_params_t *params,
                        const mca_coll_mleader_module_t *module)
 {
-    const size_t segment = mca_coll_mleader_topology_params_now().segment_size;
     mca_coll_mleader_call_t *call = &request->call;
 
     call->memory = &request->memory;
-    mca_coll_mleader_decide(call, params, segment / 2);
+    mca_coll_mleader_decide(call, params, mca_coll_mleader_segment_size() / 2);
     const int rc = mca_coll_mleader_shared_make(call->memory, module, call->comm,
                                                 mca_coll_mleader_half_wanted(call));
     if (OMPI_SUCCESS == rc && !call->memory->there) {

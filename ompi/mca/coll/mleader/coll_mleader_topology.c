@@ -203,7 +203,7 @@ static int add_both(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layo
 }
 
 static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm,
-                          const int *records, const mca_coll_mleader_topology_params_t *params)
+                          const int *records, const char *text)
 {
     const int ranks = topology->ranks, me = ompi_comm_rank(comm);
     int *scratch = malloc(3 * (size_t) ranks * sizeof(int));
@@ -220,7 +220,7 @@ static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicat
 
     pick(records, ranks, NODE, node_of);
     find_crowd(topology, records, node_of, list_of);
-    const int rc = read_groups(comm, params->groups, &layout, records, domain_of, list_of)
+    const int rc = read_groups(comm, text, &layout, records, domain_of, list_of)
                        ? add_both(topology, &layout, me)
                        : add_grouping(topology, &layout, me);
     if (OMPI_SUCCESS == rc) {
@@ -336,7 +336,6 @@ static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicato
 
 int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
 {
-    const mca_coll_mleader_topology_params_t params = mca_coll_mleader_topology_params_now();
     const int ranks = ompi_comm_size(comm);
     int *records = malloc((size_t) ranks * RECORD * sizeof(int));
     int rc = OMPI_ERR_OUT_OF_RESOURCE;
@@ -349,7 +348,7 @@ int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_commu
         rc = compare_variables(module, comm);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = make_groupings(module->topology, comm, records, &params);
+        rc = make_groupings(module->topology, comm, records, mca_coll_mleader_groups_now());
     }
     free(records);
     if (OMPI_SUCCESS != rc) {
