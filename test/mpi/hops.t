@@ -80,7 +80,7 @@ directory=(--mca coll_pipering_backing_directory)
 without "no such directory" none "No such file or directory" "${directory[@]}" "$work/none"
 touch "$work/file"
 without "a file in place of the directory" none "Not a directory" "${directory[@]}" "$work/file"
-printf -v long '%0240d' 0
+printf -v long '%0300d' 0
 without "a name that is too long" none "File name too long" "${directory[@]}" "/tmp/$long"
 without "no memory for a rank that makes buffers" some "No space left on device" \
     "${ring[@]}" -x FAULT=reserve -x VICTIM=1 -x REFUSE=1

@@ -33,7 +33,7 @@ static int others; /* segments, of MPI_COMM_WORLD */
 static int names(void)
 {
     glob_t found;
-    const int code = glob("/dev/shm/mleader.*/*", 0, NULL, &found), count = (int) found.gl_pathc;
+    const int code = glob("/dev/shm/mleader.*", 0, NULL, &found), count = (int) found.gl_pathc;
 
     globfree(&found);
     return 0 == code ? count : 0;

@@ -83,7 +83,7 @@ static int mleader_close(void)
     mca_common_colltools_tasks_close();
     OBJ_DESTRUCT(&component->spare);
     OBJ_DESTRUCT(&component->lock);
-    mca_common_colltools_directory_remove(&component->directory);
+    component->directory.registered = false;
     opal_output_close(component->output);
     return OMPI_SUCCESS;
 }

@@ -95,8 +95,7 @@ static const mca_common_colltools_variable_t variables[] = {
     {.name = "backing_directory", .kind = MCA_COMMON_COLLTOOLS_STRING,
      .storage = &vars.backing_directory, .level = MCA_COMMON_COLLTOOLS_LEVEL_TUNE, .once = true,
      .local = true,
-     .help = "Directory for shared memory; its files have no name any more once all sides have "
-             "them"},
+     .help = "Directory for shared memory; its files have no name once they are open"},
 };
 
 /* ---- variables that are gone ---- */

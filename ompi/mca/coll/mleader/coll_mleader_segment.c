@@ -89,7 +89,7 @@ static void open_segment(mca_common_colltools_segment_t *segment, bool mine, siz
 
     OPAL_THREAD_LOCK(&component->lock);
     if (mine) {
-        (void) mca_common_colltools_segment_make(&component->directory, segment, size);
+        (void) mca_common_colltools_segment_make(&component->directory, segment, size, false);
     } else if ('\0' != segment->name[0]) {
         (void) mca_common_colltools_segment_attach(&component->directory, segment);
     }

@@ -30,7 +30,7 @@
  * types that the MPI bindings keep, whether the name of a host is the caller's to free, whether
  * there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions), whether a
  * framework copies memory of a device, whether plan_below knows the decisions of coll/tuned and
- * coll/han, and how the runtime is told to remove a directory if this
+ * coll/han, and how the runtime is told to remove a file if this
  * process does not; the header of the last is included where it is used.
  */
 #if defined(MCA_COLL_BASE_VERSION_2_4_0)
@@ -45,7 +45,7 @@
 #    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 1
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
 #    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path) \
-        ((void) opal_pmix_register_cleanup((path), true, false, false))
+        ((void) opal_pmix_register_cleanup((path), false, false, false))
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
 #    include "opal/threads/thread_usage.h"
@@ -61,7 +61,7 @@ typedef volatile int64_t opal_atomic_int64_t;
 #    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path)              \
         ((void) (NULL == opal_pmix.register_cleanup                  \
                      ? OMPI_ERR_NOT_SUPPORTED                        \
-                     : opal_pmix.register_cleanup((path), true, false, false)))
+                     : opal_pmix.register_cleanup((path), false, false, false)))
 #else
 #    error "these components support Open MPI 4.1.x and 5.0.x"
 #endif

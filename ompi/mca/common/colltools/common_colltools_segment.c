@@ -13,11 +13,10 @@
  * through the process that has made them (/proc/PID/fd). So no file is left behind however a job
  * ends, even if all its processes are killed.
  *
- * A file has a name, in a directory of its process, until the process has opened it; without
- * /proc it keeps the name as long as the segment lives. The directory is registered with the
- * runtime, which removes it if the process does not. Memory is reserved when a segment is made,
- * or before a part of it is used: then a full file system is an error of the reservation, and
- * not a signal when a page is touched.
+ * A file has a name only until the process has opened it. This name, one for each process, is
+ * registered with the runtime, which removes the file if the process is killed in between. Memory
+ * is reserved when a segment is made, or before a part of it is used: then a full file system is
+ * an error of the reservation, and not a signal when a page is touched.
  *
  * Other users of the memory, Open MPI's own transport among them, do not reserve it. So most of
  * the free memory is left to them: the processes of a node together hold a part of it, each an
@@ -124,38 +123,6 @@ void mca_common_colltools_tell_full(mca_common_colltools_directory_t *directory)
 
 /* ---- segments ---- */
 
-/* Another user may have made the directory, since its parent is writable for all. */
-static bool is_ours(const char *path)
-{
-    struct stat about;
-
-    return 0 == lstat(path, &about) && S_ISDIR(about.st_mode) && geteuid() == about.st_uid
-           && 0 == (about.st_mode & (S_IRWXG | S_IRWXO));
-}
-
-/* Makes the directory; it exists only while it has files. */
-static int make_directory(mca_common_colltools_directory_t *directory)
-{
-    char path[sizeof(directory->path)];
-    const int length = snprintf(path, sizeof(path), "%s/%s.%s.%u.%x.%u", directory->base,
-                                directory->owner, opal_process_info.nodename,
-                                (unsigned) geteuid(), (unsigned) OPAL_PROC_MY_NAME.jobid,
-                                (unsigned) OPAL_PROC_MY_NAME.vpid);
-    if ((int) sizeof(path) <= length) {
-        complain(directory, path, "name", ENAMETOOLONG);
-        return OMPI_ERROR;
-    }
-    if (0 != mkdir(path, S_IRWXU) && !(EEXIST == errno && is_ours(path))) {
-        complain(directory, path, "make the directory", errno);
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    if ('\0' == directory->path[0]) {
-        MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path);
-        memcpy(directory->path, path, sizeof(path));
-    }
-    return OMPI_SUCCESS;
-}
-
 static int map_file(mca_common_colltools_directory_t *directory,
                     mca_common_colltools_segment_t *segment, int file)
 {
@@ -181,34 +148,28 @@ static int reserve(int file, size_t from, size_t size)
     return error;
 }
 
-/*
- * Retries, since another thread may remove the empty directory before the file is in it, and a
- * process that was killed may have left a file of that name.
- */
-static int create_file(mca_common_colltools_directory_t *directory,
-                       mca_common_colltools_segment_t *segment)
+/* A new file without a name, -1: none. A process that was killed may have left one of its name. */
+static int create_file(mca_common_colltools_directory_t *directory)
 {
-    int error = 0;
+    char name[4096];
+    int file = -1, error = 0;
 
-    for (int attempt = 0; attempt < 100; ++attempt) {
-        const int rc = make_directory(directory);
-        if (OMPI_SUCCESS != rc) {
-            return rc;
-        }
-        (void) snprintf(segment->name, sizeof(segment->name), "%s/%u", directory->path,
-                        directory->made++);
-        segment->file = open(segment->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC,
-                             S_IRUSR | S_IWUSR);
-        error = errno;
-        if (0 <= segment->file) {
-            return OMPI_SUCCESS;
-        }
-        if (ENOENT != error && EEXIST != error) {
-            break;
-        }
+    (void) snprintf(name, sizeof(name), "%s/%s.%s.%u.%x.%u", directory->base, directory->owner,
+                    opal_process_info.nodename, (unsigned) geteuid(),
+                    (unsigned) OPAL_PROC_MY_NAME.jobid, (unsigned) OPAL_PROC_MY_NAME.vpid);
+    if (!directory->registered) {
+        MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(name);
+        directory->registered = true;
     }
-    complain(directory, segment->name, "create", error);
-    return OMPI_ERR_OUT_OF_RESOURCE;
+    for (int attempt = 0; attempt < 2 && 0 > file; ++attempt) {
+        file = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        error = errno;
+        (void) unlink(name);
+    }
+    if (0 > file) {
+        complain(directory, name, "create", error);
+    }
+    return file;
 }
 
 /* Sets the size of a new file, and reserves its memory unless it is sparse. */
@@ -229,43 +190,24 @@ static int set_size(mca_common_colltools_directory_t *directory,
     return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-/* Removes the name of a file, and its directory if this is empty then. */
-static void remove_name(char *name)
-{
-    (void) unlink(name);
-    /* at once: if all processes of a job are killed, none is left to remove it */
-    *strrchr(name, '/') = '\0';
-    (void) rmdir(name);
-}
-
-/* Replaces the name of the file by its path in /proc, if there is one. */
-static void move_name(mca_common_colltools_segment_t *segment, const struct stat *file)
-{
-    char path[64];
-    struct stat found;
-
-    (void) snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long) getpid(), segment->file);
-    if (0 == stat(path, &found) && file->st_dev == found.st_dev && file->st_ino == found.st_ino) {
-        remove_name(segment->name);
-        memcpy(segment->name, path, sizeof(path));
-    }
-}
-
-static int make_segment(mca_common_colltools_directory_t *directory,
-                        mca_common_colltools_segment_t *segment)
+int mca_common_colltools_segment_make(mca_common_colltools_directory_t *directory,
+                                      mca_common_colltools_segment_t *segment, size_t size,
+                                      bool sparse)
 {
     struct stat about;
-    int rc = create_file(directory, segment);
 
-    if (OMPI_SUCCESS != rc) {
-        segment->name[0] = '\0';
-        return rc;
+    *segment = (mca_common_colltools_segment_t){.size = size,
+                                                .sparse = sparse,
+                                                .file = create_file(directory)};
+    if (0 > segment->file) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
     }
+    (void) snprintf(segment->name, sizeof(segment->name), "/proc/%ld/fd/%d", (long) getpid(),
+                    segment->file);
     (void) fstat(segment->file, &about);
     segment->device = (uint64_t) about.st_dev;
     segment->inode = (uint64_t) about.st_ino;
-    move_name(segment, &about);
-    rc = set_size(directory, segment);
+    int rc = set_size(directory, segment);
     if (OMPI_SUCCESS == rc) {
         rc = map_file(directory, segment, segment->file);
     }
@@ -273,20 +215,6 @@ static int make_segment(mca_common_colltools_directory_t *directory,
         mca_common_colltools_segment_close(segment);
     }
     return rc;
-}
-
-int mca_common_colltools_segment_make(mca_common_colltools_directory_t *directory,
-                                      mca_common_colltools_segment_t *segment, size_t size)
-{
-    *segment = (mca_common_colltools_segment_t){.size = size};
-    return make_segment(directory, segment);
-}
-
-int mca_common_colltools_segment_make_sparse(mca_common_colltools_directory_t *directory,
-                                             mca_common_colltools_segment_t *segment, size_t size)
-{
-    *segment = (mca_common_colltools_segment_t){.size = size, .sparse = true};
-    return make_segment(directory, segment);
 }
 
 int mca_common_colltools_segment_reserve(mca_common_colltools_directory_t *directory,
@@ -339,12 +267,7 @@ int mca_common_colltools_segment_attach(mca_common_colltools_directory_t *direct
 
 void mca_common_colltools_segment_close(mca_common_colltools_segment_t *segment)
 {
-    struct stat about;
-
     if ('\0' != segment->name[0]) {
-        if (0 == fstat(segment->file, &about) && 0 < about.st_nlink) {
-            remove_name(segment->name);
-        }
         (void) close(segment->file);
         segment->name[0] = '\0';
     }
@@ -355,13 +278,5 @@ void mca_common_colltools_segment_unmap(mca_common_colltools_segment_t *segment)
     if (NULL != segment->address) {
         (void) munmap(segment->address, segment->size);
         segment->address = NULL;
-    }
-}
-
-void mca_common_colltools_directory_remove(mca_common_colltools_directory_t *directory)
-{
-    if ('\0' != directory->path[0]) {
-        (void) rmdir(directory->path);
-        directory->path[0] = '\0';
     }
 }

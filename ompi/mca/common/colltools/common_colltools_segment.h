@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * Segments in shared memory, each a file in a directory of the process.
+ * Segments in shared memory, each a file without a name.
  */
 
 #ifndef MCA_COMMON_COLLTOOLS_SEGMENT_H
@@ -25,31 +25,29 @@
 
 BEGIN_C_DECLS
 
-#define MCA_COMMON_COLLTOOLS_NAME 256
-
-/** The directory for the segments of a component. */
+/** Where the segments of a component are. */
 typedef struct mca_common_colltools_directory_t {
     const char *owner; /**< the component's name for users: "pipering" */
-    const char *base;  /**< parent directory; owned by the component */
+    const char *base;  /**< directory; owned by the component */
     size_t budget;     /**< bytes that all processes of the job on a node may hold together,
                             0: a part of the free memory */
-    char path[MCA_COMMON_COLLTOOLS_NAME - 32]; /**< "" before the first segment */
-    unsigned made; /**< number of files so far */
     size_t held;   /**< bytes that count as held by this process */
     bool reported; /**< a failure has been reported to the user */
+    bool registered; /**< the runtime removes what this process may leave; to be false in the next
+                          session */
 } mca_common_colltools_directory_t;
 
 /** A segment; this structure may be sent to other processes of the node. */
 typedef struct mca_common_colltools_segment_t {
-    char name[MCA_COMMON_COLLTOOLS_NAME]; /**< path for other processes, "": they cannot open it */
-    int file;                             /**< descriptor in the process that has made it */
-    uint64_t device, inode;               /**< of the file, to identify it */
+    char name[64]; /**< path for other processes, "": they cannot open it */
+    int file;      /**< descriptor in the process that has made it */
+    uint64_t device, inode; /**< of the file, to identify it */
     size_t size;
     bool sparse;   /**< only reserved parts have memory */
     void *address; /**< NULL: not mapped */
 } mca_common_colltools_segment_t;
 
-/** The default parent directory: in shared memory, or else that of the job's other files. */
+/** The default directory: in shared memory, or else that of the job's other files. */
 const char *mca_common_colltools_default_base(void);
 
 /**
@@ -69,16 +67,14 @@ void mca_common_colltools_let_go(mca_common_colltools_directory_t *directory, si
 void mca_common_colltools_tell_full(mca_common_colltools_directory_t *directory);
 
 /**
- * Makes a segment of zeros with all of its memory reserved. The memory is freed when the last
- * process that has mapped it ends, in whatever way. On an error (OMPI_ERR_OUT_OF_RESOURCE), which
- * is reported to the user once, the segment is empty. The share is not checked. Not thread-safe.
+ * Makes a segment of zeros with all of its memory reserved or, if it is sparse, without memory:
+ * parts of it are reserved before they are used. The memory is freed when the last process that
+ * has mapped it ends, in whatever way. On an error (OMPI_ERR_OUT_OF_RESOURCE), which is reported
+ * to the user once, the segment is empty. The share is not checked. Not thread-safe.
  */
 int mca_common_colltools_segment_make(mca_common_colltools_directory_t *directory,
-                                      mca_common_colltools_segment_t *segment, size_t size);
-
-/** Likewise, but without memory: parts of the segment are reserved before they are used. */
-int mca_common_colltools_segment_make_sparse(mca_common_colltools_directory_t *directory,
-                                             mca_common_colltools_segment_t *segment, size_t size);
+                                      mca_common_colltools_segment_t *segment, size_t size,
+                                      bool sparse);
 
 /** Reserves the memory of bytes [from, from + size) of a sparse segment of this process. */
 int mca_common_colltools_segment_reserve(mca_common_colltools_directory_t *directory,
@@ -100,9 +96,6 @@ int mca_common_colltools_segment_attach(mca_common_colltools_directory_t *direct
 void mca_common_colltools_segment_close(mca_common_colltools_segment_t *segment);
 
 void mca_common_colltools_segment_unmap(mca_common_colltools_segment_t *segment);
-
-/** Removes the directory; all segments must be closed. */
-void mca_common_colltools_directory_remove(mca_common_colltools_directory_t *directory);
 
 END_C_DECLS
 

@@ -92,7 +92,7 @@ static int pipering_close(void)
     OBJ_DESTRUCT(&component->spare);
     mca_common_colltools_tasks_close();
     mca_coll_pipering_arena_close();
-    mca_common_colltools_directory_remove(&component->directory);
+    component->directory.registered = false;
     mca_coll_pipering_nodes_close();
     component->process.asked = false; /* sessions may open it again, with another file */
     component->process.frozen = (mca_coll_pipering_frozen_t){.bytes = 0};

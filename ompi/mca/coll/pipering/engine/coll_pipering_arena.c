@@ -119,8 +119,8 @@ static bool has_segment(void)
     if (NULL == arena.segment.address && !arena.refused) {
         arena.refused = PAGE > size
                         || OMPI_SUCCESS
-                               != mca_common_colltools_segment_make_sparse(directory,
-                                                                           &arena.segment, size);
+                               != mca_common_colltools_segment_make(directory, &arena.segment,
+                                                                    size, true);
     }
     return !arena.refused;
 }
