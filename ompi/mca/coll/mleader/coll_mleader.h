@@ -490,15 +490,15 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
 /* ---- phases (coll_mleader_room.c, coll_mleader_phases.c) ---- */
 
 /** Makes call->room large enough for the schedule of any slice, or OMPI_ERR_OUT_OF_RESOURCE. */
-int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call);
+int mca_coll_mleader_room_take(mca_coll_mleader_call_t *call);
 
 /** Fills in call->schedule for the slice; it can begin then. */
 void mca_coll_mleader_room_list(mca_coll_mleader_call_t *call);
 
-/** The most entries that any slice of the call has in each list of its schedule. */
-mca_common_colltools_needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call);
-
-/** Adds the entries of the slice to call->schedule; counts messages and bytes sent. */
+/**
+ * Adds the entries of the slice to call->schedule, or only counts them, if its lists have no memory;
+ * counts messages and bytes sent.
+ */
 void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listing_t *listing);
 
 END_C_DECLS

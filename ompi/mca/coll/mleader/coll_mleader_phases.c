@@ -52,14 +52,12 @@ enum { PIECES = MCA_COMMON_COLLTOOLS_PIECES };
 /* Rounds whose receives are posted, or whose sends are pending, at the same time. */
 #define AHEAD 8
 
-/* Most children of a rank in a binomial tree. */
-#define CHILDREN ((uint32_t) sizeof(int) * 8)
-
-/* A slice whose schedule is being filled in. */
+/* A slice whose schedule is being filled in or, where its lists have no memory, counted. */
 typedef struct list_t {
     mca_coll_mleader_call_t *call;
     mca_common_colltools_schedule_t *schedule; /* of the call */
     mca_coll_mleader_listing_t *listing;
+    bool counts;
     int together;   /* contributions in a message */
     uint32_t ready; /* number of steps after which the area has what this rank sends first */
     int deliveries;
@@ -157,7 +155,11 @@ static bool has_group_data(const mca_coll_mleader_call_t *call)
 static void list_step(const list_t *list, mca_common_colltools_step_fn_t *run, int from, int to,
                       needs_t needs)
 {
-    mca_common_colltools_schedule_step(list->schedule, run, from, to, needs);
+    if (list->counts) {
+        ++list->schedule->steps;
+    } else {
+        mca_common_colltools_schedule_step(list->schedule, run, from, to, needs);
+    }
 }
 
 /*
@@ -168,13 +170,12 @@ static void list_delivery(list_t *list, mca_common_colltools_step_fn_t *run,
                           mca_coll_mleader_counter_t *counter, int rounds, const char *area,
                           const range_t *piece, needs_t needs)
 {
-    mca_coll_mleader_delivery_t *delivery = &list->call->delivery[list->deliveries];
-
-    delivery->counter = counter;
-    delivery->rounds = rounds;
-    delivery->area = area;
-    for (int i = 0; i < PIECES; ++i) {
-        delivery->piece[i] = piece[i];
+    if (!list->counts) {
+        list->call->delivery[list->deliveries]
+            = (mca_coll_mleader_delivery_t){.counter = counter,
+                                            .rounds = rounds,
+                                            .area = area,
+                                            .piece = {piece[0], piece[1]}};
     }
     list_step(list, run, list->deliveries++, 0, needs);
 }
@@ -187,6 +188,10 @@ static void list_piece(const list_t *list, mca_common_colltools_messages_t *mess
 
     for (int from = piece.from, to; from < piece.to; from = to) {
         to = piece.to - from > list->together ? from + list->together : piece.to;
+        if (list->counts) {
+            ++messages->count;
+            continue;
+        }
         mca_common_colltools_schedule_bytes(messages, call->area + (size_t) from * call->length,
                                             (size_t) (to - from) * call->length, peer, needs);
     }
@@ -420,6 +425,7 @@ void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listi
     list_t list = {.call = call,
                    .schedule = &call->schedule,
                    .listing = listing,
+                   .counts = NULL == call->schedule.step,
                    .together = contributions_in_message(call, call->length)};
 
     list_aggregation(&list);
@@ -431,46 +437,4 @@ void mca_coll_mleader_list(mca_coll_mleader_call_t *call, mca_coll_mleader_listi
     if (!shared) {
         list_tree(&list);
     }
-}
-
-/* ---- the most entries of a schedule ---- */
-
-/* The most messages that a member of an exchange of so many positions sends, or receives. */
-static uint32_t most_messages(const mca_common_colltools_exchange_t *plan, int positions,
-                              int together)
-{
-    const int rounds = mca_common_colltools_exchange_rounds(plan), full = positions / together;
-
-    return (uint32_t) (rounds * PIECES
-                       + full * (MCA_COMMON_COLLTOOLS_RING == plan->algorithm ? 1 : rounds));
-}
-
-needs_t mca_coll_mleader_most_entries(const mca_coll_mleader_call_t *call)
-{
-    const mca_coll_mleader_grouping_t *grouping = call->grouping;
-    const int together = contributions_in_message(call, call->slice_size);
-    const rounds_t rounds = rounds_of(call, 0);
-    const uint32_t lanes = call->variant.lanes ? (uint32_t) grouping->groups.lanes : 1;
-    const uint32_t total = (uint32_t) mca_common_colltools_exchange_rounds(&rounds.plan);
-    needs_t most = {.steps = 5 + lanes * (1 + total)};
-
-    if (has_group_data(call)) {
-        const rounds_t inside = rounds_in_group(call);
-        most.receives = most.sends = most_messages(&inside.plan, inside.plan.count, together);
-    } else if (MCA_COLL_MLEADER_GATHER == call->variant.aggregation) {
-        most.receives = (uint32_t) grouping->largest;
-        most.sends = 1;
-    }
-    if (grouping->leader) {
-        const uint32_t messages
-            = lanes * most_messages(&rounds.plan, grouping->groups.ranks, together);
-        most.receives += messages;
-        most.sends += messages;
-    }
-    if (!mca_coll_mleader_is_shared(&call->variant)) {
-        const uint32_t news = PIECES + (uint32_t) (grouping->groups.ranks / together);
-        most.receives += news;
-        most.sends += CHILDREN * news;
-    }
-    return most;
 }

@@ -43,14 +43,25 @@ static bool is_laid_out(const mca_coll_mleader_room_t *room, const mca_coll_mlea
            && had->lanes == has->lanes;
 }
 
+/* The entries of a slice of the largest size: shorter ones have no more messages. */
+static mca_common_colltools_needs_t count_entries(mca_coll_mleader_call_t *call)
+{
+    mca_coll_mleader_listing_t listing = {0};
+
+    call->schedule = (mca_common_colltools_schedule_t){0};
+    call->length = call->slice_size;
+    mca_coll_mleader_list(call, &listing);
+    return mca_common_colltools_schedule_so_far(&call->schedule);
+}
+
 /* Empties a room and makes it large enough for the schedules of a call. */
-static void lay_out(mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t *call)
+static void lay_out(mca_coll_mleader_room_t *room, mca_coll_mleader_call_t *call)
 {
     room->grouping = call->grouping;
     room->variant = call->variant;
     room->slice_size = call->slice_size;
     room->message_size = call->message_size;
-    room->most = mca_coll_mleader_most_entries(call);
+    room->most = count_entries(call);
     room->listing[0].length = room->listing[1].length = 0;
 
     const size_t size = 2 * size_of(&room->most);
@@ -61,7 +72,7 @@ static void lay_out(mca_coll_mleader_room_t *room, const mca_coll_mleader_call_t
     }
 }
 
-int mca_coll_mleader_room_take(const mca_coll_mleader_call_t *call)
+int mca_coll_mleader_room_take(mca_coll_mleader_call_t *call)
 {
     if (!is_laid_out(call->room, call)) {
         lay_out(call->room, call);
