@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
+#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "posing_pml.h"
 #include "tap.h"
 
@@ -89,28 +89,29 @@ void mca_coll_pipering_ways_free(mca_coll_pipering_ways_t *ways)
     (void) ways;
 }
 
-bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm)
+bool mca_common_colltools_nodes_find(ompi_communicator_t *comm)
 {
     return ranks[comm->rank].knows;
 }
 
-mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm,
-                                                        const mca_coll_pipering_node_key_t *keys)
+mca_common_colltools_nodes_t
+mca_common_colltools_nodes_count(ompi_communicator_t *comm,
+                                 const mca_common_colltools_node_key_t *keys)
 {
     (void) keys;
-    return (mca_coll_pipering_nodes_t){.count = comm->size,
-                                       .ppn = 1,
-                                       .load = ranks[comm->rank].load,
-                                       .hash = 5};
+    return (mca_common_colltools_nodes_t){.count = comm->size,
+                                          .ppn = 1,
+                                          .load = ranks[comm->rank].load,
+                                          .hash = 5};
 }
 
-mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
+mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void)
 {
-    return (mca_coll_pipering_node_key_t){.name = (uint64_t) (running - ranks) + 100};
+    return (mca_common_colltools_node_key_t){.name = (uint64_t) (running - ranks) + 100};
 }
 
-int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
-                                 const mca_coll_pipering_node_key_t *key)
+int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
+                                    const mca_common_colltools_node_key_t *key)
 {
     ranks[comm->rank].noted += (uint64_t) rank + 100 == key->name;
     return OMPI_SUCCESS;

@@ -133,14 +133,22 @@ bool mca_coll_mleader_is_left_alone(void);
 bool mca_coll_mleader_is_verbose(ompi_communicator_t *comm);
 const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason);
 
+/** What the ranks of a group share, for groups of this kind. */
+typedef enum {
+    MCA_COLL_MLEADER_CHOSEN, /**< by each call: the node or a socket */
+    MCA_COLL_MLEADER_SOCKET,
+    MCA_COLL_MLEADER_NUMA,
+    MCA_COLL_MLEADER_CACHE,
+    MCA_COLL_MLEADER_DOMAINS
+} mca_coll_mleader_domain_t;
+
 /**
- * Reads a value of the variable groups: a word ("socket"), which becomes *domain; a number of
- * groups on each node, which becomes *count, at most `ranks`; or lists of ranks ("0-3,4-7"), which
- * make list_of[rank] the number of the rank's list, or -1. *domain is NULL and *count is 0 where
- * they do not apply. False: the value is illegal.
+ * Reads a value of the variable groups into a layout's division, and: a word ("socket") into
+ * *domain; a number of groups on each node into its count, at most its ranks; lists of ranks
+ * ("0-3,4-7") into list_of [ranks], the number of a rank's list, or -1. False: the value is illegal.
  */
-bool mca_coll_mleader_parse_groups(const char *text, int ranks, const char **domain, int *count,
-                                   int *list_of);
+bool mca_coll_mleader_parse_groups(const char *text, mca_coll_mleader_layout_t *layout,
+                                   int *list_of, mca_coll_mleader_domain_t *domain);
 
 /* ---- topology (coll_mleader_topology.c) ---- */
 
@@ -226,6 +234,7 @@ typedef struct mca_coll_mleader_topology_t {
     int *answers;    /**< [ranks] scratch, so that nobody lacks memory where all have to answer */
     bool alike;      /**< all ranks have the same data representation */
     bool equal;      /**< all ranks have the same variables */
+    int here;        /**< ranks of this node */
     int most_here;   /**< ranks of the node with the most ranks */
     int processors;  /**< processors of the node with the fewest processors for each rank ... */
     int crowd;       /**< ... and ranks of this node */

@@ -14,6 +14,7 @@
 
 #include "coll_mleader.h"
 
+#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/mca/common/colltools/common_colltools_task.h"
 #include "opal/util/output.h"
 
@@ -66,6 +67,7 @@ static int mleader_open(void)
     component->spare.out_of_memory = true;
     OBJ_CONSTRUCT(&component->lock, opal_mutex_t);
     mca_common_colltools_tasks_open();
+    mca_common_colltools_nodes_open(0);
     component->output = opal_output_open(NULL);
     opened = true;
     return OMPI_SUCCESS;
@@ -81,6 +83,7 @@ static int mleader_close(void)
     }
     opened = false;
     mca_common_colltools_tasks_close();
+    mca_common_colltools_nodes_close();
     OBJ_DESTRUCT(&component->spare);
     OBJ_DESTRUCT(&component->lock);
     component->directory.registered = false;

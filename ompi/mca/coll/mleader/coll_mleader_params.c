@@ -233,24 +233,25 @@ static bool parse_list(const char *text, int ranks, int *list_of)
     return true;
 }
 
-bool mca_coll_mleader_parse_groups(const char *text, int ranks, const char **domain, int *count,
-                                   int *list_of)
+bool mca_coll_mleader_parse_groups(const char *text, mca_coll_mleader_layout_t *layout,
+                                   int *list_of, mca_coll_mleader_domain_t *domain)
 {
-    static const char *const domains[] = {"auto", "socket", "numa", "l3"};
+    static const char *const words[MCA_COLL_MLEADER_DOMAINS] = {"auto", "socket", "numa", "l3"};
     char *end;
 
-    *count = 0;
-    *domain = NULL;
-    for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); ++i) {
-        if (0 == strcmp(text, domains[i])) {
-            *domain = domains[i];
+    for (int i = 0; i < MCA_COLL_MLEADER_DOMAINS; ++i) {
+        if (0 == strcmp(text, words[i])) {
+            *domain = (mca_coll_mleader_domain_t) i;
+            layout->division = MCA_COLL_MLEADER_BY_DOMAIN;
             return true;
         }
     }
     const long number = strtol(text, &end, 10);
     if (end != text && '\0' == *end) {
-        *count = (int) (number < ranks ? number : ranks);
+        layout->count = (int) (number < layout->ranks ? number : layout->ranks);
+        layout->division = MCA_COLL_MLEADER_BY_COUNT;
         return 0 < number;
     }
-    return parse_list(text, ranks, list_of);
+    layout->division = MCA_COLL_MLEADER_BY_LIST;
+    return parse_list(text, layout->ranks, list_of);
 }

@@ -96,20 +96,6 @@ static void open_segment(mca_common_colltools_segment_t *segment, bool mine, siz
     OPAL_THREAD_UNLOCK(&component->lock);
 }
 
-/* Ranks of the communicator on this node. */
-static int count_neighbours(const mca_coll_mleader_topology_t *topology)
-{
-    const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
-    int count = 0;
-
-    for (int g = 0; g < groups->groups; ++g) {
-        if (groups->node[g] == topology->grouping[0].node) {
-            count += groups->first[g + 1] - groups->first[g];
-        }
-    }
-    return count;
-}
-
 /*
  * Charges an equal share of the segment to this rank's budget of shared memory; false: it is
  * exceeded, and the segment is not made. Each rank keeps its own budget, so the segments of a node
@@ -119,7 +105,7 @@ static bool hold_part(mca_coll_mleader_shared_t *shared,
                       const mca_coll_mleader_topology_t *topology, size_t size)
 {
     mca_coll_mleader_t *component = &mca_coll_mleader;
-    const size_t ranks = (size_t) count_neighbours(topology), part = (size + ranks - 1) / ranks;
+    const size_t ranks = (size_t) topology->here, part = (size + ranks - 1) / ranks;
 
     OPAL_THREAD_LOCK(&component->lock);
     const bool room = mca_common_colltools_hold(&component->directory, part);

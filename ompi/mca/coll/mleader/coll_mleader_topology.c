@@ -11,14 +11,14 @@
  * @file
  * Topology: the nodes and groups of a communicator.
  *
- *     rank   record: lowest rank on my   node socket NUMA L3 | architecture processors hash mark
- *     5                                    4     4     5   5 | ...          8          ...  ...
+ *     rank   record: node        | lowest rank in my domain | architecture, hash of variables, mark
+ *     5              host, 8 processors   4                   ...
  *
- * Each rank describes its place on its node, and its variables by a hash, in a record. One
- * MPI_Allgather of the module below brings all records to all ranks, which compute the same groups.
- * If variables differ, a second one finds out which.
+ * Each rank describes its place, and its variables by a hash, in a record. One MPI_Allgather of the
+ * module below brings all records to all ranks, which compute the same groups. If variables differ,
+ * a second one finds out which.
  *
- * Cost: p records of 8 integers for p ranks, once for a communicator. Limits: a communicator whose
+ * Cost: p records of 32 bytes for p ranks, once for a communicator. Limits: a communicator whose
  * ranks differ in architecture or variables has no leaders.
  */
 
@@ -29,21 +29,21 @@
 #include <unistd.h>
 
 #include "ompi/group/group.h"
+#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
 #include "opal/util/arch.h"
 #include "opal/util/show_help.h"
 
-/* The record of a rank; up to SHARES: the lowest rank with which it shares each domain. */
-enum { NODE, SOCKET, NUMA, CACHE, SHARES, ARCH = SHARES, PROCESSORS, VARIABLES, MARK, RECORD };
+typedef struct record_t {
+    mca_common_colltools_node_key_t node;
+    int32_t domain; /* lowest rank that shares this rank's domain, as groups are made */
+    uint32_t arch, variables;
+    uint32_t mark; /* a rank that leaves the call to the module below sends data of its user */
+} record_t;
 
-/* Last in each record: a rank that leaves the call to the module below sends data of its user. */
-#define MARK_VALUE 0x6d6c6472
-
-static const opal_hwloc_locality_t localities[SHARES] = {[NODE] = OPAL_PROC_ON_NODE,
-                                                         [SOCKET] = OPAL_PROC_ON_SOCKET,
-                                                         [NUMA] = OPAL_PROC_ON_NUMA,
-                                                         [CACHE] = OPAL_PROC_ON_L3CACHE};
+/* The same in any order of bytes. */
+#define MARK UINT32_C(0x6d6c6c6d)
 
 /* ---- the record of this rank ---- */
 
@@ -53,107 +53,83 @@ static opal_hwloc_locality_t locality_of(ompi_communicator_t *comm, int rank)
     return ompi_proc_is_sentinel(proc) ? OPAL_PROC_NON_LOCAL : proc->super.proc_flags;
 }
 
+/*
+ * The lowest rank with which this one shares a domain: their locality has all bits of the domain,
+ * which include those of the larger domains around it.
+ */
+static int lowest_in_domain(ompi_communicator_t *comm, mca_coll_mleader_domain_t domain)
+{
+    const opal_hwloc_locality_t wanted = MCA_COLL_MLEADER_NUMA == domain    ? OPAL_PROC_ON_NUMA
+                                         : MCA_COLL_MLEADER_CACHE == domain ? OPAL_PROC_ON_L3CACHE
+                                                                            : OPAL_PROC_ON_SOCKET;
+    const int me = ompi_comm_rank(comm);
+
+    for (int r = 0; r < me; ++r) {
+        const opal_hwloc_locality_t locality = locality_of(comm, r);
+        if (OPAL_PROC_ON_LOCAL_NODE(locality) && wanted == (locality & wanted)) {
+            return r;
+        }
+    }
+    return me;
+}
+
 /* A hash of variable i, or of all variables. */
 static uint32_t hash_of(int i)
 {
     return mca_common_colltools_equal_hash(&mca_coll_mleader.equal, i);
 }
 
-/*
- * Fills in the record of this rank. Two ranks share a domain if their locality has all bits of the
- * domain, which include those of the larger domains around it.
- */
-static void fill_record(ompi_communicator_t *comm, int record[RECORD])
+static record_t make_record(ompi_communicator_t *comm, mca_coll_mleader_domain_t domain)
 {
-    const int me = ompi_comm_rank(comm);
+    record_t record = {.node = mca_common_colltools_nodes_mine(),
+                       .domain = lowest_in_domain(comm, domain),
+                       .arch = opal_local_arch,
+                       .variables = hash_of(mca_coll_mleader.equal.count),
+                       .mark = MARK};
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
 
-    for (int share = 0; share < SHARES; ++share) {
-        record[share] = me;
-    }
-    for (int r = me - 1; 0 <= r; --r) {
-        const opal_hwloc_locality_t locality = locality_of(comm, r);
-        for (int share = 0; share < SHARES; ++share) {
-            if (OPAL_PROC_ON_LOCAL_NODE(locality)
-                && localities[share] == (locality & localities[share])) {
-                record[share] = r;
-            }
-        }
-    }
-    record[ARCH] = (int) opal_local_arch;
-    record[PROCESSORS] = (int) sysconf(_SC_NPROCESSORS_ONLN);
-    record[VARIABLES] = (int) hash_of(mca_coll_mleader.equal.count);
-    record[MARK] = MARK_VALUE;
+    record.node.processors = 0 < online ? (float) online : 1;
+    return record;
 }
 
 /* ---- groups ---- */
 
-/* Copies one field of all records. */
-static void pick(const int *records, int ranks, int column, int *to)
+/* Numbers the ranks of each node, and finds the node with the most ranks for each processor. */
+static void count_ranks(mca_coll_mleader_topology_t *topology, const record_t *records,
+                        const int *node_of, int me)
 {
-    for (int r = 0; r < ranks; ++r) {
-        to[r] = records[r * RECORD + column];
-    }
-}
+    int *count = topology->answers;
 
-/* Finds the node with the most ranks for each processor. */
-static void find_crowd(mca_coll_mleader_topology_t *topology, const int *records,
-                       const int *node_of, int *count)
-{
     topology->crowd = topology->processors = 1;
     memset(count, 0, (size_t) topology->ranks * sizeof(int));
     for (int r = 0; r < topology->ranks; ++r) {
-        const int node = node_of[node_of[r]], found = records[node * RECORD + PROCESSORS];
-        const int here = ++count[node], processors = 0 < found ? found : 1;
+        const int here = ++count[node_of[r]];
+        const int processors = (int) records[node_of[r]].node.processors;
+        topology->index[r] = here - 1;
+        topology->most_here = here > topology->most_here ? here : topology->most_here;
         if ((long) here * topology->processors > (long) topology->crowd * processors) {
             topology->crowd = here;
             topology->processors = processors;
         }
     }
+    topology->here = count[node_of[me]];
     topology->crowded = topology->crowd > topology->processors;
 }
 
-/*
- * Reads the variable `groups`. Rank 0 reports an illegal value, and sockets are used instead. True
- * for "auto": `layout` is then the second of two groupings, one leader on each socket.
- */
-static bool read_groups(ompi_communicator_t *comm, const char *text,
-                        mca_coll_mleader_layout_t *layout, const int *records, int *domain_of,
-                        int *list_of)
+/* Reads the variable `groups`. Rank 0 reports an illegal value, and sockets are used instead. */
+static void read_groups(ompi_communicator_t *comm, mca_coll_mleader_layout_t *layout, int *list_of,
+                        mca_coll_mleader_domain_t *domain)
 {
-    const char *domain = "socket";
+    const char *text = mca_coll_mleader_groups_now();
 
-    if (!mca_coll_mleader_parse_groups(text, layout->ranks, &domain, &layout->count, list_of)) {
-        if (0 == ompi_comm_rank(comm)) {
-            opal_show_help("help-coll-mleader.txt", "groups", true, text);
-        }
-        domain = "socket";
+    if (mca_coll_mleader_parse_groups(text, layout, list_of, domain)) {
+        return;
     }
-    layout->division = NULL != domain      ? MCA_COLL_MLEADER_BY_DOMAIN
-                       : 0 < layout->count ? MCA_COLL_MLEADER_BY_COUNT
-                                           : MCA_COLL_MLEADER_BY_LIST;
-    pick(records, layout->ranks,
-         NULL == domain || 's' == domain[0] || 'a' == domain[0] ? SOCKET
-         : 'n' == domain[0]                                     ? NUMA
-                                                                : CACHE,
-         domain_of);
-    return NULL != domain && 'a' == domain[0];
-}
-
-/* Numbers the ranks of each node. */
-static void count_here(mca_coll_mleader_topology_t *topology, int *count)
-{
-    const mca_coll_mleader_groups_t *groups = &topology->grouping[0].groups;
-
-    memset(count, 0, (size_t) groups->ranks * sizeof(int));
-    for (int r = 0; r < groups->ranks; ++r) {
-        const int node = groups->node[groups->group[groups->position[r]]];
-        topology->index[r] = count[node]++;
-        topology->most_here = count[node] > topology->most_here ? count[node]
-                                                                : topology->most_here;
-        topology->identity[r] = r;
+    if (0 == ompi_comm_rank(comm)) {
+        opal_show_help("help-coll-mleader.txt", "groups", true, text);
     }
-    topology->identity[groups->ranks] = groups->ranks;
-    topology->nodes = groups->nodes;
+    layout->division = MCA_COLL_MLEADER_BY_DOMAIN;
+    *domain = MCA_COLL_MLEADER_SOCKET;
 }
 
 /* Fills in this rank's group and node, and the size of the largest group. */
@@ -180,6 +156,7 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
     find_place(grouping, me);
     grouping->counter = topology->lanes;
     topology->lanes += groups->lanes;
+    topology->nodes = groups->nodes;
 
     const size_t lanes = (size_t) groups->lanes * (size_t) (groups->nodes + 1);
     grouping->lane_first = malloc(lanes * sizeof(int));
@@ -190,44 +167,19 @@ static int add_grouping(mca_coll_mleader_topology_t *topology,
     return OMPI_SUCCESS;
 }
 
-/* Adds the two groupings of "auto": one leader on each node, and one on each socket. */
-static int add_both(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layout_t *layout,
-                    int me)
+/* For a domain that calls choose: one leader on each node, and one on each socket. */
+static int add_groupings(mca_coll_mleader_topology_t *topology, mca_coll_mleader_layout_t *layout,
+                         mca_coll_mleader_domain_t domain, int me)
 {
     mca_coll_mleader_layout_t whole = *layout;
+    int rc = OMPI_SUCCESS;
 
-    whole.division = MCA_COLL_MLEADER_BY_COUNT;
-    whole.count = 1;
-    const int rc = add_grouping(topology, &whole, me);
+    if (MCA_COLL_MLEADER_CHOSEN == domain) {
+        whole.division = MCA_COLL_MLEADER_BY_COUNT;
+        whole.count = 1;
+        rc = add_grouping(topology, &whole, me);
+    }
     return OMPI_SUCCESS == rc ? add_grouping(topology, layout, me) : rc;
-}
-
-static int make_groupings(mca_coll_mleader_topology_t *topology, ompi_communicator_t *comm,
-                          const int *records, const char *text)
-{
-    const int ranks = topology->ranks, me = ompi_comm_rank(comm);
-    int *scratch = malloc(3 * (size_t) ranks * sizeof(int));
-
-    if (NULL == scratch) {
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    int *node_of = scratch, *domain_of = node_of + ranks, *list_of = domain_of + ranks;
-    mca_coll_mleader_layout_t layout
-        = {.ranks = ranks,
-           .node_of = node_of,
-           .domain_of = domain_of,
-           .list_of = list_of};
-
-    pick(records, ranks, NODE, node_of);
-    find_crowd(topology, records, node_of, list_of);
-    const int rc = read_groups(comm, text, &layout, records, domain_of, list_of)
-                       ? add_both(topology, &layout, me)
-                       : add_grouping(topology, &layout, me);
-    if (OMPI_SUCCESS == rc) {
-        count_here(topology, scratch);
-    }
-    free(scratch);
-    return rc;
 }
 
 /* ---- the topology ---- */
@@ -249,6 +201,9 @@ static mca_coll_mleader_topology_t *new_topology(int ranks)
     topology->identity = memory + ranks + 1;
     topology->answers = memory + 2 * (ranks + 1);
     topology->ranks = ranks;
+    for (int i = 0; i <= ranks; ++i) {
+        topology->identity[i] = i;
+    }
     for (int i = 0; i < MCA_COLL_MLEADER_GROUPINGS; ++i) {
         mca_coll_mleader_groups_bind(&topology->grouping[i].groups, ranks,
                                      (char *) memory + arrays + i * groups);
@@ -268,44 +223,28 @@ void mca_coll_mleader_topology_free(mca_coll_mleader_topology_t *topology)
     }
 }
 
-static bool is_record(const int *record, int ranks)
+/*
+ * Gathers the records of all ranks, and compares architectures and variables. Ranks say which one
+ * has sent none.
+ */
+static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
+                            mca_coll_mleader_domain_t domain, record_t *records)
 {
-    bool is = MARK_VALUE == record[MARK];
+    mca_coll_mleader_topology_t *topology = module->topology;
+    const record_t mine = make_record(comm, domain);
 
-    for (int share = 0; share < SHARES; ++share) {
-        is = is && 0 <= record[share] && ranks > record[share];
-    }
-    return is;
-}
-
-/* All have sent records; else some rank says which did not. */
-static int check_records(const int *records, ompi_communicator_t *comm)
-{
-    for (int r = 0; r < ompi_comm_size(comm); ++r) {
-        if (!is_record(&records[r * RECORD], ompi_comm_size(comm))) {
+    /* the module below takes a shorter message without a word */
+    memset(records, 0, (size_t) topology->ranks * sizeof(mine));
+    const int rc = module->previous_allgather(&mine, sizeof(mine), MPI_BYTE, records, sizeof(mine),
+                                              MPI_BYTE, comm, module->previous_allgather_module);
+    topology->alike = topology->equal = true;
+    for (int r = 0; r < topology->ranks && OMPI_SUCCESS == rc; ++r) {
+        if (MARK != records[r].mark) {
             opal_show_help("help-coll-mleader.txt", "record", true, comm->c_name, r);
             return MPI_ERR_OTHER;
         }
-    }
-    return OMPI_SUCCESS;
-}
-
-/* Gathers the records of all ranks, and compares architectures and variables. */
-static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
-                            int *records)
-{
-    int mine[RECORD];
-
-    fill_record(comm, mine);
-    /* the module below takes a shorter message without a word */
-    memset(records, 0, (size_t) ompi_comm_size(comm) * sizeof(mine));
-    int rc = module->previous_allgather(mine, RECORD, MPI_INT, records, RECORD, MPI_INT, comm,
-                                        module->previous_allgather_module);
-    rc = OMPI_SUCCESS == rc ? check_records(records, comm) : rc;
-    module->topology->alike = module->topology->equal = true;
-    for (int r = 0; r < ompi_comm_size(comm) && OMPI_SUCCESS == rc; ++r) {
-        module->topology->alike &= records[r * RECORD + ARCH] == mine[ARCH];
-        module->topology->equal &= records[r * RECORD + VARIABLES] == mine[VARIABLES];
+        topology->alike &= records[r].arch == mine.arch;
+        topology->equal &= records[r].variables == mine.variables;
     }
     return rc;
 }
@@ -334,22 +273,48 @@ static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicato
     return rc;
 }
 
-int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+/* Finds nodes and groups, where all ranks are alike. */
+static int find_groups(mca_coll_mleader_module_t *module, ompi_communicator_t *comm,
+                       record_t *records, int *scratch)
 {
-    const int ranks = ompi_comm_size(comm);
-    int *records = malloc((size_t) ranks * RECORD * sizeof(int));
-    int rc = OMPI_ERR_OUT_OF_RESOURCE;
+    mca_coll_mleader_topology_t *topology = module->topology;
+    mca_coll_mleader_domain_t domain = MCA_COLL_MLEADER_SOCKET;
+    const int ranks = topology->ranks, me = ompi_comm_rank(comm);
+    int *node_of = scratch, *domain_of = node_of + ranks, *list_of = domain_of + ranks;
+    mca_coll_mleader_layout_t layout = {.ranks = ranks,
+                                        .node_of = node_of,
+                                        .domain_of = domain_of,
+                                        .list_of = list_of};
 
-    module->topology = new_topology(ranks);
-    if (NULL != records && NULL != module->topology) {
-        rc = exchange_records(module, comm, records);
-    }
-    if (OMPI_SUCCESS == rc && module->topology->alike && !module->topology->equal) {
+    read_groups(comm, &layout, list_of, &domain);
+    int rc = exchange_records(module, comm, domain, records);
+    if (OMPI_SUCCESS == rc && topology->alike && !topology->equal) {
         rc = compare_variables(module, comm);
     }
-    if (OMPI_SUCCESS == rc) {
-        rc = make_groupings(module->topology, comm, records, mca_coll_mleader_groups_now());
+    if (OMPI_SUCCESS != rc || !topology->alike || !topology->equal) {
+        return rc;
     }
+    for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
+        rc = mca_common_colltools_nodes_note(comm, r, &records[r].node);
+        domain_of[r] = records[r].domain;
+    }
+    if (OMPI_SUCCESS != rc) {
+        return rc;
+    }
+    mca_common_colltools_nodes_fill(comm, node_of);
+    count_ranks(topology, records, node_of, me);
+    return add_groupings(topology, &layout, domain, me);
+}
+
+int mca_coll_mleader_topology_make(mca_coll_mleader_module_t *module, ompi_communicator_t *comm)
+{
+    const size_t ranks = (size_t) ompi_comm_size(comm);
+    record_t *records = malloc(ranks * (sizeof(record_t) + 3 * sizeof(int)));
+
+    module->topology = new_topology((int) ranks);
+    const int rc = NULL != records && NULL != module->topology
+                       ? find_groups(module, comm, records, (int *) (records + ranks))
+                       : OMPI_ERR_OUT_OF_RESOURCE;
     free(records);
     if (OMPI_SUCCESS != rc) {
         mca_coll_mleader_topology_free(module->topology);

@@ -16,7 +16,7 @@
 #include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_wiring.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
+#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 
 #include "opal/util/output.h"
 
@@ -71,9 +71,9 @@ static int pipering_open(void)
     mca_common_colltools_tasks_open();
     OBJ_CONSTRUCT(&component->spare, mca_coll_pipering_module_t);
     component->spare.out_of_memory = true;
-    mca_coll_pipering_nodes_open(0 < component->process.processors
-                                     ? component->process.processors
-                                     : mca_coll_pipering_processors());
+    mca_common_colltools_nodes_open(0 < component->process.processors
+                                        ? component->process.processors
+                                        : mca_coll_pipering_processors());
     mca_coll_pipering_arena_open(&component->directory);
     component->process.output = opal_output_open(NULL);
     opened = true;
@@ -93,7 +93,7 @@ static int pipering_close(void)
     mca_common_colltools_tasks_close();
     mca_coll_pipering_arena_close();
     component->directory.registered = false;
-    mca_coll_pipering_nodes_close();
+    mca_common_colltools_nodes_close();
     component->process.asked = false; /* sessions may open it again, with another file */
     component->process.frozen = (mca_coll_pipering_frozen_t){.bytes = 0};
     OBJ_DESTRUCT(&component->process.lock);

@@ -18,7 +18,7 @@
 
 #include "coll_pipering_decide.h"
 
-#include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
+#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "coll_pipering_setup.h"
 
 #include <stdio.h>
@@ -85,7 +85,7 @@ static bool fill_plan(mca_coll_pipering_context_t *context, mca_coll_pipering_pl
            .machine = machine_of(context, &plan->key),
            .ways = ways};
 
-    mca_coll_pipering_nodes_fill(context->comm, node_of);
+    mca_common_colltools_nodes_fill(context->comm, node_of);
     return mca_coll_pipering_plan_make(plan, &facts);
 }
 

@@ -37,7 +37,7 @@
 #include <string.h>
 
 #include "coll_pipering_mesh.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_nodes.h"
+#include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/mca/common/colltools/common_colltools_agree.h"
 #include "opal/util/arch.h"
 #include "opal/util/output.h"
@@ -70,7 +70,7 @@ struct mca_coll_pipering_setup_t {
     int error; /* OMPI_SUCCESS, or the first error */
     stage_t stage;
     bool alike, equal;
-    mca_coll_pipering_nodes_t nodes;
+    mca_common_colltools_nodes_t nodes;
     mca_coll_pipering_machine_t stated;  /* by a file or adapters */
     mca_coll_pipering_machine_t machine; /* the same, or with the rate that streams have shown */
     mca_coll_pipering_below_t below;
@@ -219,10 +219,10 @@ static bool new_agreement(mca_coll_pipering_setup_t *setup, size_t size)
 static void begin_join(mca_coll_pipering_setup_t *setup)
 {
     mca_coll_pipering_process_t *process = setup->process;
-    const bool known = mca_coll_pipering_nodes_find(setup->comm);
+    const bool known = mca_common_colltools_nodes_find(setup->comm);
 
     if (known) {
-        setup->nodes = mca_coll_pipering_nodes_count(setup->comm, NULL);
+        setup->nodes = mca_common_colltools_nodes_count(setup->comm, NULL);
     }
     *setup->join = (join_t){.arch = both(opal_local_arch),
                             .variables = both(hash_of(setup, process->equal.count)),
@@ -277,24 +277,25 @@ static void end_collection(mca_coll_pipering_setup_t *setup)
 
 static void begin_place(mca_coll_pipering_setup_t *setup)
 {
-    mca_coll_pipering_node_key_t *key = begin_collection(setup, PLACE, sizeof(*key));
+    mca_common_colltools_node_key_t *key = begin_collection(setup, PLACE, sizeof(*key));
 
     if (NULL != key) {
-        *key = mca_coll_pipering_nodes_mine();
+        *key = mca_common_colltools_nodes_mine();
     }
 }
 
 static void end_place(mca_coll_pipering_setup_t *setup)
 {
     const int p = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
-    const mca_coll_pipering_node_key_t *keys = setup->values;
+    const mca_common_colltools_node_key_t *keys = setup->values;
 
     for (int i = 0; i < p; ++i) {
-        mca_coll_pipering_setup_fail(setup, mca_coll_pipering_nodes_note(setup->comm,
-                                                                         (me + i) % p, &keys[i]));
+        mca_coll_pipering_setup_fail(setup, mca_common_colltools_nodes_note(setup->comm,
+                                                                            (me + i) % p,
+                                                                            &keys[i]));
     }
     if (OMPI_SUCCESS == setup->error) {
-        setup->nodes = mca_coll_pipering_nodes_count(setup->comm, keys);
+        setup->nodes = mca_common_colltools_nodes_count(setup->comm, keys);
     }
     end_collection(setup);
     if (OMPI_SUCCESS == setup->error) {
@@ -421,7 +422,7 @@ void mca_coll_pipering_setup_prepare(mca_coll_pipering_context_t *context)
     ask(process);
     OPAL_THREAD_UNLOCK(&process->lock);
     if (PREPARED_MOST >= ompi_comm_size(context->comm)) {
-        (void) mca_coll_pipering_nodes_find(context->comm);
+        (void) mca_common_colltools_nodes_find(context->comm);
     }
 }
 

@@ -13,57 +13,58 @@
  *
  * A process reports its own node, the same one on all of its communicators; so ranks agree on
  * all nodes that they know. The table grows by 4 bytes for each process of each job with which
- * this process shares a large call.
+ * this process shares a call that wants to know the nodes.
  */
 
-#ifndef MCA_COLL_PIPERING_NODES_H
-#define MCA_COLL_PIPERING_NODES_H
+#ifndef MCA_COMMON_COLLTOOLS_NODES_H
+#define MCA_COMMON_COLLTOOLS_NODES_H
 
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 BEGIN_C_DECLS
 
 /** The report of a process about its node. */
-typedef struct mca_coll_pipering_node_key_t {
+typedef struct mca_common_colltools_node_key_t {
     uint64_t name; /**< a hash of the host's name */
     float processors; /**< that processes may use, more than 0 */
     int32_t pad;
-} mca_coll_pipering_node_key_t;
+} mca_common_colltools_node_key_t;
 
 /** The nodes of a communicator's ranks. */
-typedef struct mca_coll_pipering_nodes_t {
+typedef struct mca_common_colltools_nodes_t {
     int count;     /**< number of nodes */
     int ppn;       /**< most ranks on a node */
     double load;   /**< ranks a processor, on the node where this is most of those counted */
     uint32_t hash; /**< equal on ranks that see the same nodes */
-} mca_coll_pipering_nodes_t;
+} mca_common_colltools_nodes_t;
 
-/** With so many processors on this node. */
-void mca_coll_pipering_nodes_open(double processors);
-void mca_coll_pipering_nodes_close(void);
+/** For a component, when it is opened and closed. `processors` of this node; 0: not known. */
+void mca_common_colltools_nodes_open(double processors);
+void mca_common_colltools_nodes_close(void);
 
 /** The report of this process. */
-mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void);
+mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void);
 
 /**
  * Finds the nodes of a communicator's ranks in the table, or asks PMIx, without a message; whether
  * all are known then. O(p).
  */
-bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm);
+bool mca_common_colltools_nodes_find(ompi_communicator_t *comm);
 
 /** Stores the report of a rank. OMPI_ERR_OUT_OF_RESOURCE: no memory. */
-int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
-                                 const mca_coll_pipering_node_key_t *key);
+int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
+                                    const mca_common_colltools_node_key_t *key);
 
 /**
  * Counts the nodes of a communicator; they must be known. The load is that of the nodes of all
  * ranks, by their reports, keys [p], this rank's first, or, with NULL, of this rank's alone. O(p).
  */
-mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm,
-                                                        const mca_coll_pipering_node_key_t *keys);
+mca_common_colltools_nodes_t
+mca_common_colltools_nodes_count(ompi_communicator_t *comm,
+                                 const mca_common_colltools_node_key_t *keys);
 
 /** Fills node_of [p] with the lowest rank on the node of each rank; nodes must be known. O(p). */
-void mca_coll_pipering_nodes_fill(ompi_communicator_t *comm, int *node_of);
+void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of);
 
 END_C_DECLS
 

@@ -9,7 +9,7 @@
  */
 /**
  * @file
- * The table of coll_pipering_nodes.h:
+ * The table of common_colltools_nodes.h:
  *
  *     job       process 0  1  2  3  4 ...
  *       7   ->          0  0  1  1  2         node   0     1     2
@@ -21,7 +21,7 @@
  * known: communicators that were set up before rest on the table.
  */
 
-#include "coll_pipering_nodes.h"
+#include "common_colltools_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +48,12 @@ typedef struct {
 } node_t;
 
 static struct {
+    int users; /* components that are open */
     opal_mutex_t lock;
     opal_list_t jobs;
     node_t *nodes;
     int count, room;
-    mca_coll_pipering_node_key_t own; /* found once, also if this process is bound to other
+    mca_common_colltools_node_key_t own; /* found once, also if this process is bound to other
                                          processors later */
 } table;
 
@@ -80,26 +81,28 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-static mca_coll_pipering_node_key_t find_own_key(double processors)
+void mca_common_colltools_nodes_open(double processors)
 {
     char name[NAME_MOST] = "";
 
-    (void) gethostname(name, sizeof(name) - 1);
-    return (mca_coll_pipering_node_key_t){.name = hash_name(name),
-                                          .processors = (float) processors};
+    if (0 == table.users++) {
+        OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
+        OBJ_CONSTRUCT(&table.jobs, opal_list_t);
+        table.nodes = NULL;
+        table.count = table.room = 0;
+        (void) gethostname(name, sizeof(name) - 1);
+        table.own.name = hash_name(name);
+    }
+    if (0 < processors) {
+        table.own.processors = (float) processors;
+    }
 }
 
-void mca_coll_pipering_nodes_open(double processors)
+void mca_common_colltools_nodes_close(void)
 {
-    OBJ_CONSTRUCT(&table.lock, opal_mutex_t);
-    OBJ_CONSTRUCT(&table.jobs, opal_list_t);
-    table.nodes = NULL;
-    table.count = table.room = 0;
-    table.own = find_own_key(processors);
-}
-
-void mca_coll_pipering_nodes_close(void)
-{
+    if (0 < --table.users) {
+        return;
+    }
     OPAL_LIST_DESTRUCT(&table.jobs);
     free(table.nodes);
     OBJ_DESTRUCT(&table.lock);
@@ -187,8 +190,8 @@ static bool note(const opal_process_name_t *name, uint64_t host)
     return 0 <= node;
 }
 
-int mca_coll_pipering_nodes_note(ompi_communicator_t *comm, int rank,
-                                 const mca_coll_pipering_node_key_t *key)
+int mca_common_colltools_nodes_note(ompi_communicator_t *comm, int rank,
+                                    const mca_common_colltools_node_key_t *key)
 {
     const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
 
@@ -218,9 +221,9 @@ static bool ask_host(const opal_process_name_t *name, uint64_t *hash)
     return known;
 }
 
-mca_coll_pipering_node_key_t mca_coll_pipering_nodes_mine(void)
+mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void)
 {
-    mca_coll_pipering_node_key_t mine = table.own;
+    mca_common_colltools_node_key_t mine = table.own;
 
     (void) ask_host(&ompi_proc_local()->super.proc_name, &mine.name);
     return mine;
@@ -236,7 +239,7 @@ static bool find_host(ompi_communicator_t *comm, int rank)
            && note(&name, host);
 }
 
-bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm)
+bool mca_common_colltools_nodes_find(ompi_communicator_t *comm)
 {
     job_t *job = NULL;
     bool known = true;
@@ -250,9 +253,9 @@ bool mca_coll_pipering_nodes_find(ompi_communicator_t *comm)
 }
 
 /* Marks the nodes of a communicator with their lowest ranks; node_of [p] (or NULL) gets these. */
-static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node_of)
+static mca_common_colltools_nodes_t mark_nodes(ompi_communicator_t *comm, int *node_of)
 {
-    mca_coll_pipering_nodes_t nodes = {.hash = UINT32_C(2166136261)};
+    mca_common_colltools_nodes_t nodes = {.hash = UINT32_C(2166136261)};
     job_t *job = NULL;
 
     for (int i = 0; i < table.count; ++i) {
@@ -275,14 +278,15 @@ static mca_coll_pipering_nodes_t mark_nodes(ompi_communicator_t *comm, int *node
     return nodes;
 }
 
-mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *comm,
-                                                        const mca_coll_pipering_node_key_t *keys)
+mca_common_colltools_nodes_t
+mca_common_colltools_nodes_count(ompi_communicator_t *comm,
+                                 const mca_common_colltools_node_key_t *keys)
 {
     const int me = ompi_comm_rank(comm), p = ompi_comm_size(comm);
     job_t *job = NULL;
 
     OPAL_THREAD_LOCK(&table.lock);
-    mca_coll_pipering_nodes_t nodes = mark_nodes(comm, NULL);
+    mca_common_colltools_nodes_t nodes = mark_nodes(comm, NULL);
     for (int i = 0; i < (NULL == keys ? 1 : p); ++i) {
         const double processors = NULL == keys ? table.own.processors : keys[i].processors;
         const double load = table.nodes[find_node(comm, (me + i) % p, &job)].ranks / processors;
@@ -292,7 +296,7 @@ mca_coll_pipering_nodes_t mca_coll_pipering_nodes_count(ompi_communicator_t *com
     return nodes;
 }
 
-void mca_coll_pipering_nodes_fill(ompi_communicator_t *comm, int *node_of)
+void mca_common_colltools_nodes_fill(ompi_communicator_t *comm, int *node_of)
 {
     OPAL_THREAD_LOCK(&table.lock);
     (void) mark_nodes(comm, node_of);

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Variables that are not equal on all ranks: rank 0 names them, and others serve the calls.
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+build unequal
+
+# unequal VARIABLE VALUE: tests; rank 1 has another value of a variable of coll/pipering.
+unequal() {
+    on_one "$1 differs on rank 1" 3 60 -x "VARIABLE=$1" -x "VALUE=$2" "$bin/unequal"
+    yes_if "$1 differs on rank 1: rank 0 says so" said "coll_pipering_$1: rank 1\$"
+    is "$1 differs on rank 1: and nothing else" "$(lines 'coll_pipering_[a-z_]*: rank')" 1
+}
+
+unequal window 30
+unequal fixed_point_sum true
+
+# unequal_leaders VARIABLE VALUE HOW ARGUMENT...: likewise a variable of coll/mleader.
+unequal_leaders() {
+    local label="mleader's $1 differs on rank 1"
+    local pattern="coll_mleader_$1: rank 1\$"
+    local set=(-x COMPONENT=mleader -x "VARIABLE=$1" -x "VALUE=$2")
+    shift 2
+    "$1" "$label" "${@:2}" "${set[@]}" "$bin/unequal"
+    [[ $1 != on_nodes ]] || can_nodes || return
+    yes_if "$label: rank 0 says so" said "$pattern"
+    is "$label: and nothing else" "$(lines 'coll_[a-z]*_[a-z_]*: rank')" 1
+}
+
+forced=(on_one 4 60 --mca coll_mleader_allgather_algorithm leaders)
+unequal_leaders groups 2 "${forced[@]}"
+unequal_leaders segment_size 4096 "${forced[@]}"
+unequal_leaders exchange bruck on_nodes 2,2 block 60
+
+# Leaders serve nothing on one rank a node.
+on_nodes "rank 1 alone is verbose" 1,1 block 30 --mca coll ^pipering -x COMPONENT=mleader \
+    -x VARIABLE=verbose -x VALUE=1 -x EMPTY=1 "$bin/unequal"
+
+# Rank 1 sends its contribution where the others send records of 32 bytes. With coll/pipering the
+# others would set the communicator up first, and wait for rank 1.
+for part in 4 28 32; do
+    on_nodes "leaders are off on rank 1, contributions of $part bytes" 2,2 block 60 \
+        --mca coll_pipering_priority 0 -x COMPONENT=mleader -x VARIABLE=allgather_algorithm \
+        -x VALUE=off -x "PART=$part" "$bin/unequal"
+    can_nodes || continue
+    yes_if "a message names the variable" said 'coll_mleader_allgather_algorithm must$'
+done
+finish
