@@ -15,7 +15,7 @@
 #include "ref.h"
 #include "tap.h"
 
-mca_coll_mleader_t mca_coll_mleader;
+mca_coll_mleader_counters_t mca_coll_mleader_counters;
 
 /* ---- layouts ---- */
 
@@ -168,7 +168,7 @@ bool cast_close(cast_t *cast)
         free(cast->memory[i]);
     }
     for (int r = 0; r < cast->layout.ranks; r++) {
-        free(cast->topology[r].shared.room.memory);
+        free(cast->room[r].memory);
     }
     free(cast->numbers);
     return posing_close(cast->comm);
@@ -305,7 +305,7 @@ static cast_run_t *new_run(cast_t *cast, int rank, const cast_call_t *call, bool
         .sdense = true,
         .rdense = true,
         .waits = waits,
-        .room = waits ? &topology->shared.room : &run->room,
+        .room = waits ? &cast->room[rank] : &run->room,
         .tag = -(int) (call->key % POSING_TAGS),
         .bytes = call->bytes,
         .slice_size = call->slice_size < call->bytes ? call->slice_size : call->bytes,

@@ -53,19 +53,9 @@ enum { MPI_SUCCESS = 0, MPI_ERR_TRUNCATE = 15, MPI_ERR_OTHER = 16, MPI_ERR_NO_ME
 typedef int opal_mutex_t;
 typedef int64_t opal_atomic_int64_t;
 typedef int opal_hash_table_t;
-typedef int mca_coll_base_module_t;
-typedef int mca_coll_base_component_t;
-typedef int mca_coll_base_module_allgather_fn_t;
-typedef int mca_coll_base_module_iallgather_fn_t;
-typedef int mca_coll_base_module_allgather_init_fn_t;
 typedef int mca_common_colltools_directory_t;
-typedef int mca_common_colltools_equal_t;
-typedef int mca_common_colltools_module_t;
 typedef int mca_common_colltools_segment_t;
-
-#define OBJ_CLASS_DECLARATION(name) extern int name##_is_a_class
-
-struct ompi_info_t;
+typedef int mca_common_colltools_vars_t;
 
 static inline int mca_common_colltools_mpi_error(int rc)
 {

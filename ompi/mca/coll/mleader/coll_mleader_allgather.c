@@ -40,7 +40,7 @@ static int decline(const mca_coll_mleader_call_t *call, mca_coll_mleader_reason_
 {
     mca_coll_mleader_t *component = &mca_coll_mleader;
 
-    mca_common_colltools_count(&component->counters.fallback[reason], 1);
+    mca_common_colltools_count(&mca_coll_mleader_counters.fallback[reason], 1);
     if (mca_coll_mleader_is_verbose(call->comm)) {
         opal_output(component->output,
                     "coll/mleader: %s on %s: %zu bytes a rank, left to the module below: %s",
@@ -217,7 +217,7 @@ static int lead(mca_coll_mleader_call_t *call, const mca_coll_mleader_params_t *
         return mca_coll_mleader_request_start(call, request);
     }
     call->waits = true;
-    call->room = &call->memory->room;
+    call->room = &module->room;
     call->tag = MCA_COLL_BASE_TAG_ALLGATHER;
     return mca_coll_mleader_call_run(call);
 }
@@ -294,7 +294,7 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
     if (MCA_COLL_MLEADER_TAKEN == module->reason || !mca_coll_mleader_is_left_alone()) {
         return allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, base);
     }
-    mca_common_colltools_count(&mca_coll_mleader.counters.fallback[module->reason], 1);
+    mca_common_colltools_count(&mca_coll_mleader_counters.fallback[module->reason], 1);
     return module->previous_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
                                       module->previous_allgather_module);
 }

@@ -24,9 +24,11 @@
  * packed as a whole first.
  */
 
-#include "coll_mleader.h"
+#include "coll_mleader_steps.h"
 
 #include <string.h>
+
+#include "opal/datatype/opal_convertor.h"
 
 static int rank_of(const mca_coll_mleader_call_t *call)
 {
@@ -105,7 +107,7 @@ int mca_coll_mleader_deliver(mca_coll_mleader_call_t *call, const char *area, in
     int rc = OMPI_SUCCESS;
 
     if (area == call->shared) {
-        mca_common_colltools_count(&mca_coll_mleader.counters.bytes_copied,
+        mca_common_colltools_count(&mca_coll_mleader_counters.bytes_copied,
                                    (size_t) (to - from) * call->length);
     }
     for (int x = from, run; x < to && OMPI_SUCCESS == rc; x += run) {

@@ -20,11 +20,11 @@
  *               |-- call A -----------|   |-- call B ----------...
  *
  * Slices bound the shared and private memory of a call, whatever the size of its result. They use
- * the two halves of the segment in turns (coll_mleader_turns.h), so no rank waits until others have
- * read a slice, within a call or between calls.
+ * the two halves of the segment in turns (coll_mleader_segment.h), so no rank waits until others
+ * have read a slice, within a call or between calls.
  */
 
-#include "coll_mleader.h"
+#include "coll_mleader_steps.h"
 
 #include <stdlib.h>
 
@@ -143,7 +143,7 @@ static void go_on(mca_coll_mleader_call_t *call)
 
 static void count(const mca_coll_mleader_variant_t *variant)
 {
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_counters;
 
     mca_common_colltools_count(mca_coll_mleader_is_shared(variant) ? &counters->calls_shared
                                                                    : &counters->calls_messages,

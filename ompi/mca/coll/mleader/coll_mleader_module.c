@@ -14,6 +14,7 @@
 
 #include "coll_mleader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ompi/group/group.h"
@@ -87,6 +88,7 @@ static void module_destruct(mca_coll_mleader_module_t *module)
 {
     drop_previous(module);
     mca_coll_mleader_topology_free(module->topology);
+    free(module->room.memory);
 }
 
 OBJ_CLASS_INSTANCE(mca_coll_mleader_module_t, mca_coll_base_module_t, module_construct,

@@ -23,6 +23,7 @@
 enum { CHOSEN = -1 };
 
 mca_coll_mleader_t mca_coll_mleader;
+mca_coll_mleader_counters_t mca_coll_mleader_counters;
 
 static struct {
     mca_coll_mleader_params_t call;
@@ -132,7 +133,7 @@ const char *mca_coll_mleader_reason_text(mca_coll_mleader_reason_t reason)
 
 static void register_counters(mca_common_colltools_vars_t *all)
 {
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_counters;
     const struct {
         const char *name, *help;
         opal_atomic_int64_t *counter;

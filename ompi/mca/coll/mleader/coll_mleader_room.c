@@ -18,7 +18,7 @@
  * only if its slice has another length or another area.
  */
 
-#include "coll_mleader.h"
+#include "coll_mleader_steps.h"
 
 #include <stdlib.h>
 
@@ -96,7 +96,7 @@ static void point_at(mca_coll_mleader_call_t *call, int half)
 
 static void count(const mca_coll_mleader_listing_t *listing)
 {
-    mca_coll_mleader_counters_t *counters = &mca_coll_mleader.counters;
+    mca_coll_mleader_counters_t *counters = &mca_coll_mleader_counters;
 
     mca_common_colltools_count(&counters->messages_between, listing->messages[0]);
     mca_common_colltools_count(&counters->bytes_between, listing->bytes[0]);

@@ -165,8 +165,6 @@ int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
 
 void mca_coll_mleader_shared_free(mca_coll_mleader_shared_t *shared)
 {
-    free(shared->room.memory);
-    shared->room.memory = NULL;
     if (!shared->pending) {
         drop_segment(shared);
     }

@@ -17,7 +17,7 @@
  *     state        ended    moving     waiting       `moved` is behind call 0: the turn of call 1
  */
 
-#include "coll_mleader.h"
+#include "coll_mleader_steps.h"
 
 #include <sched.h>
 

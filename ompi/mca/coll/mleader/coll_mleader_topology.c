@@ -174,7 +174,7 @@ static int add_groupings(mca_coll_mleader_topology_t *topology, mca_coll_mleader
     mca_coll_mleader_layout_t whole = *layout;
     int rc = OMPI_SUCCESS;
 
-    if (MCA_COLL_MLEADER_CHOSEN == domain) {
+    if (MCA_COLL_MLEADER_NODE_OR_SOCKET == domain) {
         whole.division = MCA_COLL_MLEADER_BY_COUNT;
         whole.count = 1;
         rc = add_grouping(topology, &whole, me);
