@@ -82,27 +82,13 @@ static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_modul
     return rc;
 }
 
-/* Makes or attaches the segment; other threads may do so for other communicators. */
-static void open_segment(mca_common_colltools_segment_t *segment, bool mine, size_t size)
-{
-    mca_coll_mleader_t *component = &mca_coll_mleader;
-
-    OPAL_THREAD_LOCK(&component->lock);
-    if (mine) {
-        (void) mca_common_colltools_segment_make(&component->directory, segment, size, false);
-    } else if ('\0' != segment->name[0]) {
-        (void) mca_common_colltools_segment_attach(&component->directory, segment);
-    }
-    OPAL_THREAD_UNLOCK(&component->lock);
-}
-
 /*
- * Charges an equal share of the segment to this rank's budget of shared memory; false: it is
- * exceeded, and the segment is not made. Each rank keeps its own budget, so the segments of a node
- * are bounded though no rank knows all communicators of the node.
+ * Charges an equal share of the segment to this rank's budget of shared memory, and makes the
+ * segment if it is `mine`; false: the budget is exceeded. Each rank keeps its own budget, so the
+ * segments of a node are bounded though no rank knows all communicators of the node.
  */
 static bool hold_part(mca_coll_mleader_shared_t *shared,
-                      const mca_coll_mleader_topology_t *topology, size_t size)
+                      const mca_coll_mleader_topology_t *topology, size_t size, bool mine)
 {
     mca_coll_mleader_t *component = &mca_coll_mleader;
     const size_t ranks = (size_t) topology->here, part = (size + ranks - 1) / ranks;
@@ -114,8 +100,21 @@ static bool hold_part(mca_coll_mleader_shared_t *shared,
     } else {
         mca_common_colltools_tell_full(&component->directory);
     }
+    if (room && mine) {
+        (void) mca_common_colltools_segment_make(&component->directory, &shared->segment, size,
+                                                 false);
+    }
     OPAL_THREAD_UNLOCK(&component->lock);
     return room;
+}
+
+static void attach_segment(mca_common_colltools_segment_t *segment)
+{
+    mca_coll_mleader_t *component = &mca_coll_mleader;
+
+    OPAL_THREAD_LOCK(&component->lock);
+    (void) mca_common_colltools_segment_attach(&component->directory, segment);
+    OPAL_THREAD_UNLOCK(&component->lock);
 }
 
 static void drop_segment(mca_coll_mleader_shared_t *shared)
@@ -140,13 +139,10 @@ int mca_coll_mleader_shared_make(mca_coll_mleader_shared_t *shared,
     if (0 == half_size) {
         return OMPI_SUCCESS;
     }
-    const bool room = hold_part(shared, topology, size);
-    if (mine && room) {
-        open_segment(&shared->segment, true, size);
-    }
+    const bool room = hold_part(shared, topology, size, mine);
     int rc = tell_segment(&shared->segment, &topology->grouping[0], comm);
-    if (OMPI_SUCCESS == rc && !mine && room) {
-        open_segment(&shared->segment, false, size);
+    if (OMPI_SUCCESS == rc && !mine && room && '\0' != shared->segment.name[0]) {
+        attach_segment(&shared->segment);
     }
     if (OMPI_SUCCESS == rc) {
         rc = agree(shared, module, comm);
