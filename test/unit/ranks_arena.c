@@ -88,7 +88,13 @@ mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
         neighbour->tried = true;
         neighbour->segment = tap_once_in(6) ? 0 : *segment;
     }
+    neighbour->uses += 0 != neighbour->segment;
     return 0 == neighbour->segment ? NULL : (mca_coll_pipering_fifo_t *) place;
+}
+
+void mca_coll_pipering_arena_detach(mca_coll_pipering_neighbour_t *neighbour)
+{
+    neighbour->uses--;
 }
 
 double mca_coll_pipering_now(void)
@@ -103,6 +109,9 @@ bool ranks_arena_close(void)
     for (int i = 0; i < LEASES; i++) {
         empty &= NULL == world.lease[i];
         free(world.lease[i]);
+    }
+    for (int i = 0; i < POSING_RANKS * POSING_RANKS; i++) {
+        empty &= 0 == world.neighbour[i / POSING_RANKS][i % POSING_RANKS].uses;
     }
     memset(&world, 0, sizeof(world));
     return empty;

@@ -22,7 +22,7 @@
 
 /**
  * Forgets all neighbours, sets the clock back, and takes back all ring buffers; false if some were
- * leased still.
+ * leased still, or in use by senders.
  */
 bool ranks_arena_close(void);
 

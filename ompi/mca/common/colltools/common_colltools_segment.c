@@ -242,6 +242,18 @@ bool mca_common_colltools_segment_give_back(const mca_common_colltools_segment_t
 #endif
 }
 
+static bool is_file(const mca_common_colltools_segment_t *segment, const struct stat *file)
+{
+    return segment->device == (uint64_t) file->st_dev && segment->inode == (uint64_t) file->st_ino;
+}
+
+bool mca_common_colltools_segment_is_gone(const mca_common_colltools_segment_t *segment)
+{
+    struct stat about;
+
+    return 0 != stat(segment->name, &about) || !is_file(segment, &about);
+}
+
 int mca_common_colltools_segment_attach(mca_common_colltools_directory_t *directory,
                                         mca_common_colltools_segment_t *segment)
 {
@@ -255,8 +267,7 @@ int mca_common_colltools_segment_attach(mca_common_colltools_directory_t *direct
         return rc;
     }
     /* in another container the process number may mean another process */
-    if (0 == fstat(file, &about) && segment->device == (uint64_t) about.st_dev
-        && segment->inode == (uint64_t) about.st_ino) {
+    if (0 == fstat(file, &about) && is_file(segment, &about)) {
         rc = map_file(directory, segment, file);
     } else {
         complain(directory, segment->name, "find", ENOENT);

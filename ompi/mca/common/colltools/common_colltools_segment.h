@@ -92,6 +92,9 @@ bool mca_common_colltools_segment_give_back(const mca_common_colltools_segment_t
 int mca_common_colltools_segment_attach(mca_common_colltools_directory_t *directory,
                                         mca_common_colltools_segment_t *segment);
 
+/** Whether the process that has made a segment has closed it, or is gone itself. */
+bool mca_common_colltools_segment_is_gone(const mca_common_colltools_segment_t *segment);
+
 /** Makes a segment of this process unattachable; its memory lives as long as it is mapped. */
 void mca_common_colltools_segment_close(mca_common_colltools_segment_t *segment);
 

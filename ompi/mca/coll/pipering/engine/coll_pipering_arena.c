@@ -271,17 +271,42 @@ void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool
     OPAL_THREAD_UNLOCK(&arena.lock);
 }
 
+/* Unmaps arenas of other jobs whose processes are gone: nobody leases anything in them any more. */
+static void unmap_gone(void)
+{
+    void *value;
+    uint64_t key;
+
+    OPAL_HASH_TABLE_FOREACH(key, uint64, value, &arena.neighbours) {
+        mca_coll_pipering_neighbour_t *neighbour = value;
+        if (OPAL_PROC_MY_NAME.jobid != key >> 32 && NULL != neighbour->segment.address
+            && 0 == neighbour->uses && mca_common_colltools_segment_is_gone(&neighbour->segment)) {
+            mca_common_colltools_segment_unmap(&neighbour->segment);
+            neighbour->tried = false;
+        }
+    }
+}
+
 mca_coll_pipering_fifo_t *
 mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
                                const mca_common_colltools_segment_t *segment, size_t place)
 {
     OPAL_THREAD_LOCK(&arena.lock);
     if (!neighbour->tried && NULL != segment) {
+        unmap_gone();
         neighbour->tried = true;
         neighbour->segment = *segment;
         (void) mca_common_colltools_segment_attach(directory, &neighbour->segment);
     }
     char *address = neighbour->segment.address;
+    neighbour->uses += NULL != address;
     OPAL_THREAD_UNLOCK(&arena.lock);
     return NULL == address ? NULL : (mca_coll_pipering_fifo_t *) (address + place);
+}
+
+void mca_coll_pipering_arena_detach(mca_coll_pipering_neighbour_t *neighbour)
+{
+    OPAL_THREAD_LOCK(&arena.lock);
+    --neighbour->uses;
+    OPAL_THREAD_UNLOCK(&arena.lock);
 }

@@ -20,7 +20,8 @@
  * buffer for one link of one call, in the lowest place where it fits, and reserves memory up to
  * the end of the highest lease so far. This memory is given back when the last communicator that
  * uses ring buffers is freed. Other processes of the node map an arena when they first get a
- * lease in it, and keep the mapping, which costs them no memory.
+ * lease in it, and keep the mapping, which costs them no memory, as long as its process has it;
+ * processes of other jobs, which have been spawned or connected, may be gone sooner than this one.
  *
  * Limits: MCA_COLL_PIPERING_LEASES leases at a time, and the share of the process in the
  * node's budget (common_colltools.h). A link without a lease sends messages.
@@ -51,6 +52,7 @@ typedef struct mca_coll_pipering_neighbour_t {
         MCA_COLL_PIPERING_UNABLE    /**< it cannot map it */
     } has_mine;
     bool tried; /**< this process has tried to map its arena */
+    int uses;   /**< pipelines that have a ring buffer in the mapping */
     mca_common_colltools_segment_t segment; /**< its arena; without an address: not mapped */
 } mca_coll_pipering_neighbour_t;
 
@@ -86,11 +88,13 @@ void mca_coll_pipering_arena_note(mca_coll_pipering_neighbour_t *neighbour, bool
 
 /**
  * The buffer at offset `place` of another process's arena; `segment` is this arena (NULL: it
- * has been attached before). NULL: the arena cannot be attached.
+ * has been attached before); mca_coll_pipering_arena_detach ends its use. NULL: the arena cannot be
+ * attached.
  */
 mca_coll_pipering_fifo_t *
 mca_coll_pipering_arena_attach(mca_coll_pipering_neighbour_t *neighbour,
                                const mca_common_colltools_segment_t *segment, size_t place);
+void mca_coll_pipering_arena_detach(mca_coll_pipering_neighbour_t *neighbour);
 
 END_C_DECLS
 

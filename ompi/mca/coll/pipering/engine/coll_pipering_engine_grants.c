@@ -371,6 +371,9 @@ bool mca_coll_pipering_channels_fini(mca_coll_pipering_pipe_t *pipe)
     }
     for (int i = 0; i < pipe->outs; ++i) {
         mca_coll_pipering_channel_t *channel = &pipe->sink[i].channel;
+        if (NULL != channel->fifo) {
+            mca_coll_pipering_arena_detach(channel->neighbour);
+        }
         pending |= channel->wanted && abandon(channel, false);
     }
     return pending;
