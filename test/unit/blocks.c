@@ -17,7 +17,6 @@
 
 #include "coll_pipering_plan.h"
 #include "ref.h"
-#include "sim.h"
 #include "tap.h"
 
 /* All blocks of a contribution, in order: no gap, no overlap, none empty or above B. */

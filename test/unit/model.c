@@ -69,15 +69,7 @@ static void close_instance(instance_t *in)
 
 static double simulated(const instance_t *in)
 {
-    sim_result_t result;
-    double finish;
-    bool good = sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes, in->block_size,
-                                         in->problem.cost, 0},
-                        &result);
-
-    finish = good ? result.finish : NAN;
-    sim_free(&result);
-    return finish;
+    return sim_gather(&in->plan, in->bytes, in->block_size, in->problem.cost, 0);
 }
 
 static void fill_nodes(instance_t *in, int per_node)

@@ -166,7 +166,6 @@ static bool is_linear_ring(int p, size_t size)
     uint64_t blocks[MOST] = {0};
     size_t bytes[MOST] = {0};
     sim_plan_t plan;
-    sim_result_t result;
     bool good;
 
     for (int r = 0; r < p; r++) {
@@ -178,10 +177,7 @@ static bool is_linear_ring(int p, size_t size)
     for (int r = 0; r < p; r++) {
         good = good && sends_linearly(&plan, bytes, size, r);
     }
-    good = sim_run(&(sim_problem_t){&plan.ring, plan.routes, bytes, size, sim_rounds_cost, 0},
-                   &result)
-           && good && p - 1 == result.finish;
-    sim_free(&result);
+    good = good && p - 1 == sim_gather(&plan, bytes, size, sim_rounds_cost, 0);
     sim_plan_free(&plan);
     return good;
 }

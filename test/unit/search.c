@@ -214,16 +214,7 @@ static void test_evaluations(void)
 /* The simulated time with this block size, the ring as it is. */
 static double simulated(const instance_t *in, size_t size)
 {
-    sim_result_t result;
-    double finish = NAN;
-
-    if (sim_run(&(sim_problem_t){&in->plan.ring, in->plan.routes, in->bytes,
-                                 size, in->problem.cost, 0},
-                &result)) {
-        finish = result.finish;
-    }
-    sim_free(&result);
-    return finish;
+    return sim_gather(&in->plan, in->bytes, size, in->problem.cost, 0);
 }
 
 static void try_simulated(tap_tally_t *tally, double *worst, instance_t *in, size_t c,
