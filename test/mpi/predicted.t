@@ -41,7 +41,7 @@ for call, got, its_first, its_last in wanted:
     cost = [word for value in machine.split() for word in ("--cost", value)]
     answer = json.loads(subprocess.run(
         [predict, "--ranks", ranks, "--ppn", ppn, "--processors", processors, "--below", below,
-         "--json", "--execute", "no", *cost, *call], check=True, capture_output=True).stdout)
+         "--json", *cost, *call], check=True, capture_output=True).stdout)
     chosen = [a for a in answer["algorithms"] if a["chosen"]]
     expect = ("below", 0)
     if answer["served"]:

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
@@ -51,7 +52,7 @@ def chosen(answer):
 # Links that take 20 us for a block and 10 ns for a byte, and nothing else.
 BARE = ("net_alpha=20", "net_gap=20", "net_beta=10", "net_beta_most=10", "net_latency=0",
         "net_overlap=false", "net_envelope=0", "net_packet=0", "net_frame=0", "net_handshake=0",
-        "net_copy=0", "net_bucket=0", "handling=0", "combine=0")
+        "net_copy=0", "combine=0")
 
 
 def test_rounds_of_a_broadcast():
@@ -66,12 +67,10 @@ def test_rounds_of_a_broadcast():
         assert ring["rounds"] == blocks + p - 2, ring
         wanted = ring["rounds"] * (20e-6 + size * 10e-9)
         assert abs(ring["model_seconds"] - wanted) < 1e-6 * wanted, (p, ring)
-        assert abs(ring["executed_seconds"] - wanted) < 1e-6 * wanted, (p, ring)
-        assert ring["messages"] == blocks * (p - 1), ring
 
 
 def test_collectives():
-    """every collective: parts make the time, one algorithm is chosen, execution agrees"""
+    """every collective: parts make the time, one algorithm is chosen"""
     dice = random.Random(14)
     for collective in COLLECTIVES:
         for _ in range(6):
@@ -86,21 +85,18 @@ def test_collectives():
                 parts = sum(one["parts"].values())
                 assert abs(parts - one["model_seconds"]) <= 1e-6 * one["model_seconds"], one
                 assert min(one["parts"].values()) >= 0, one
-                ratio = one["model_seconds"] / one["executed_seconds"]
-                assert 0.5 < ratio < 2, (words, one)
 
 
 def test_choice():
     """more bytes never take less time, and what auto chooses is what a forced one costs"""
     last = 0
     for exponent in range(14, 27):
-        answer = predict("--ranks", 16, "--dist", "spike", "--total", 1 << exponent,
-                         "--execute", "no")
+        answer = predict("--ranks", 16, "--dist", "spike", "--total", 1 << exponent)
         best = chosen(answer)
         assert best["model_seconds"] >= last, (exponent, best)
         last = best["model_seconds"]
-        forced = predict("--ranks", 16, "--dist", "spike", "--total", 1 << exponent, "--execute",
-                         "no", "--set", f"coll_pipering_allgatherv_algorithm={best['algorithm']}")
+        forced = predict("--ranks", 16, "--dist", "spike", "--total", 1 << exponent, "--set",
+                         f"coll_pipering_allgatherv_algorithm={best['algorithm']}")
         assert chosen(forced)["model_seconds"] == best["model_seconds"], (best, forced)
         assert forced["served"]
 
@@ -129,18 +125,17 @@ def test_mesh_bounds():
              ("allreduce", square, "16M", {"mesh_path": 1, "mesh_cycles": 1}),
              ("allreduce", "4tx4t", "16M", {"mesh_path": 1, "mesh_cycles": 2}))
     for collective, mesh, total, links in cases:
-        answer = predict("--collective", collective, "--mesh", mesh, "--total", total,
-                         "--execute", "yes", *IDEAL)
+        answer = predict("--collective", collective, "--mesh", mesh, "--total", total, *IDEAL)
         n, found = answer["vertices"], along(answer)
         assert found.keys() == links.keys(), (mesh, found)
         for name, most in links.items():
-            rate = answer["bytes"] * 6.494e-9 / found[name]["executed_seconds"]
+            rate = answer["bytes"] * 6.494e-9 / found[name]["model_seconds"]
             bound = most * (n / (n - 1) if name == "mesh_cycles" else 1)
             assert 0.9 * most <= rate <= bound * 1.0001, (collective, mesh, name, rate)
             assert abs(found[name]["links"] / rate - 1) < 1e-4, found
-            assert answer["limit_seconds"] <= found[name]["executed_seconds"], (mesh, found)
+            assert answer["limit_seconds"] <= found[name]["model_seconds"], (mesh, found)
         if collective in ("bcast", "allgatherv"):
-            best = min(one["executed_seconds"] for one in found.values())
+            best = min(one["model_seconds"] for one in found.values())
             assert answer["limit_seconds"] >= 0.85 * best, (mesh, answer)
 
 
@@ -154,24 +149,13 @@ def test_mesh_short():
     assert not flat["served"] and "by the model" in flat["reason"], flat
 
 
-def test_mesh_model():
-    """along any mesh, with several ranks at a vertex too, execution agrees with the model"""
-    dice = random.Random(15)
-    for _ in range(24):
-        mesh = "x".join(str(dice.randrange(2, 5)) + dice.choice(("", "t"))
-                        for _ in range(dice.randrange(1, 4)))
-        collective = dice.choice(("allgatherv", "bcast", "reduce", "allreduce"))
-        words = ["--collective", collective, "--mesh", mesh, "--ppn", dice.choice((1, 1, 2)),
-                 "--total", 8 * dice.randrange(1 << 17, 1 << 19), "--type", "int", *IDEAL]
-        if collective in ("bcast", "reduce"):
-            words += ["--root", dice.randrange(2)]
-        answer = predict(*words)
-        assert answer["mesh_memory"] > 0
-        for one in answer["algorithms"]:
-            assert one["along_mesh"] or one["executed_seconds"] is None, one
-            if one["along_mesh"]:
-                ratio = one["model_seconds"] / one["executed_seconds"]
-                assert 0.8 < ratio < 1.25 and one["memory"] > 0, (words, one)
+def test_mesh_memory():
+    """along a mesh with several ranks at a vertex, too, plans say what memory they take"""
+    for mesh, ppn in (("4x3", 1), ("4tx2", 2)):
+        answer = predict("--collective", "reduce", "--mesh", mesh, "--ppn", ppn, "--total", "1M",
+                         "--type", "int")
+        assert answer["mesh_memory"] > 0 and len(along(answer)) == 2
+        assert all(one["memory"] > 0 for one in answer["algorithms"]), answer
 
 
 def test_mesh_alltoall():
@@ -180,7 +164,7 @@ def test_mesh_alltoall():
                         ("4tx2", 4 / 2), ("3x3", 4 / 3 * 9 / 8), ("5t", 8 / 5 * 25 / 24)):
         answer = predict("--collective", "alltoall", "--mesh", mesh, "--total", "64M", *IDEAL)
         n, found = answer["vertices"], by_name(answer)["permuted"]
-        assert answer["served"] and found["executed_seconds"] is None
+        assert answer["served"] and found["chosen"]
         sent = answer["bytes"] * (n - 1) / n * 6.494e-9  # seconds, by one link
         bound = links * (n - 1) / n
         assert abs(sent / answer["limit_seconds"] / bound - 1) < 1e-6, (mesh, answer)
@@ -193,35 +177,35 @@ def test_mesh_alltoall():
     with open(source, encoding="utf-8") as file:
         packet = int(re.search(r"define PACKET \(\(size_t\) (\d+)\)", file.read()).group(1))
     large = predict("--collective", "alltoall", "--mesh", "4x4", "--total", 16 * (3 * packet + 1))
-    assert large["algorithms"][0]["messages"] == 4 * 15, large
-    assert small["messages"] == 15 and small["model_seconds"] >= 150e-6, small
+    assert large["algorithms"][0]["block"] == packet, large
+    assert large["algorithms"][0]["rounds"] == 4 * 15, large
+    assert small["rounds"] == 15 and small["model_seconds"] >= 150e-6, small
     _, out, _ = run("--collective", "alltoall", "--mesh", "4x2", "--total", "1M", "--explain")
-    assert "bound: the busiest link, of dimension 0 with 4 places" in out, out
+    assert "bytes that the busiest link must carry" in out, out
 
 
 def test_mesh_barrier():
     """a barrier takes a phase for each dimension, and more on longer lines"""
     last = 0
-    for mesh, phases, messages in (("4", 1, 3), ("4x4", 2, 6), ("8x8", 2, 14), ("8tx8tx8t", 3, 21)):
+    for mesh, phases in (("4", 1), ("4x4", 2), ("8x8", 2), ("8tx8tx8t", 3)):
         answer = predict("--collective", "barrier", "--mesh", mesh, "--cost", "net_gap=1")
         lines = by_name(answer)["mesh_lines"]
-        assert not answer["served"] and (lines["phases"], lines["messages"]) == (phases, messages)
+        assert not answer["served"] and lines["rounds"] == phases, answer
         assert lines["model_seconds"] > max(last, answer["limit_seconds"]), (mesh, answer)
         last = lines["model_seconds"]
     inside = predict("--collective", "barrier", "--mesh", "4x4", "--ppn", 2)
-    assert by_name(inside)["mesh_lines"]["phases"] == 3, inside
-    _, out, _ = run("--collective", "barrier", "--mesh", "4x4", "--explain")
-    assert "bound: 2 phases" in out, out
+    assert by_name(inside)["mesh_lines"]["rounds"] == 3, inside
 
 
 def test_mesh_large():
-    """65536 vertices are predicted by closed forms within a minute"""
+    """65536 vertices are predicted within a minute"""
     for collective, name, links in (("bcast", "mesh_trees", 6), ("reduce", "mesh_trees", 6),
                                     ("allreduce", "mesh_cycles", 3),
                                     ("allgatherv", "mesh_cycles", 6)):
+        began = time.monotonic()
         answer = predict("--collective", collective, "--mesh", "32tx32tx64t", "--total", "4G",
                          "--type", "int", *IDEAL)
-        assert answer["ranks"] == 65536 and answer["planning_seconds"] < 60
+        assert answer["ranks"] == 65536 and time.monotonic() - began < 60
         assert 0.9 * links <= by_name(answer)[name]["links"] <= links * 1.0001, answer
 
 
@@ -237,7 +221,7 @@ def test_order():
 def test_counts():
     """counts come from a file or from standard input, and are those of a distribution"""
     words = ("--set", "coll_pipering_min_total=0")
-    given = predict("--counts", "-", *words, stdin="# four ranks\n100 200,\n0 5  # the last\n")
+    given = predict("--counts", "-", *words, stdin="100 200\n\n0 5\n")
     assert (given["ranks"], given["bytes"]) == (4, 305), given
     with tempfile.NamedTemporaryFile("w", suffix=".counts") as file:
         file.write("\n".join(["4096"] * 8) + "\n")
@@ -252,24 +236,24 @@ def test_large():
     for words in (["--dist", "geometric", "--total", "256M"],
                   ["--collective", "allreduce", "--ppn", 16, "--total", "1G"],
                   ["--collective", "bcast", "--total", "64M"]):
-        answer = predict("--ranks", 65536, *words)
-        assert answer["planning_seconds"] < 60, answer["planning_seconds"]
-        assert all(one["executed_seconds"] is None for one in answer["algorithms"])
+        began = time.monotonic()
+        assert predict("--ranks", 65536, *words)["algorithms"]
+        assert time.monotonic() - began < 60
 
 
 def test_machine():
-    """a machine's file decides: slower links take longer, a half-duplex port longer still"""
+    """a machine's file decides: slower links take longer"""
     text = "net_alpha = 30\nnet_beta = 80\nnet_latency = 40\nnet_overlap = false\n"
     times = []
-    for more in ("", "net_beta = 160\n", "net_beta = 160\nwiring = half\n"):
+    for more in ("", "net_beta = 160\n"):
         with tempfile.NamedTemporaryFile("w", suffix=".machine") as file:
             file.write("# links\n" + text + more)
             file.flush()
             answer = predict("--machine", file.name, "--ranks", 8, "--dist", "broadcast",
                              "--total", "1M", "--set",
                              "coll_pipering_allgatherv_algorithm=ring")
-        times.append(by_name(answer)["ring"]["executed_seconds"])
-    assert times[0] < times[1] < times[2], times
+        times.append(by_name(answer)["ring"]["model_seconds"])
+    assert times[0] < times[1], times
 
 
 def test_verbose_line():
@@ -342,7 +326,7 @@ def test_results():
     rows = measured()
     assert len(rows) == 11, rows
     found = {what: 1e3 * chosen(predict("--machine", machine, "--ranks", 8, "--total", "1M",
-                                        *what))["executed_seconds"] for what in rows}
+                                        *what))["model_seconds"] for what in rows}
     for what, time in rows.items():
         assert abs(found[what] / time - 1) <= 0.10, (what, time, found[what])
         for other, longer in rows.items():
@@ -351,21 +335,17 @@ def test_results():
 
 
 def test_explain():
-    """--explain draws ring, chain, trees of a mesh and rounds with all of their ranks"""
-    cases = ((["--ranks", 6, "--dist", "spike"], "ring"),
+    """--explain draws chains and trees with all of their ranks, and splits the time"""
+    cases = ((["--ranks", 6, "--dist", "spike"], "order: "),
              (["--collective", "bcast", "--ranks", 6], "pipeline 1 of 1, from rank 0"),
              (["--collective", "scan", "--ranks", 6], "to rank 5"),
-             (["--ranks", 6, "--set", "coll_pipering_allgatherv_algorithm=dissemination"],
-              "round  3"),
              (["--collective", "bcast", "--mesh", "2x3"], "pipeline 2 of 2"),
-             (["--collective", "reduce", "--mesh", "2x3"], "pipeline 2 of 2, to rank 0"),
-             (["--mesh", "6t", "--set", "coll_pipering_allgatherv_algorithm=mesh_cycles"],
-              "cycle 1 of 1"))
+             (["--collective", "reduce", "--mesh", "2x3"], "pipeline 2 of 2, to rank 0"))
     for words, drawn in cases:
         status, out, _ = run(*words, "--total", "1M", "--explain")
         assert status == 0 and drawn in out and "where the time goes" in out, out
         picture = out[out.index(drawn):out.index("where the time goes")]
-        for rank in range(6) if "round" not in drawn else ():
+        for rank in range(6):
             assert str(rank) in picture, picture
 
 
@@ -378,16 +358,15 @@ def test_defaults():
     lines = subprocess.run([info, "--parsable", "--param", "coll", "pipering", "--level", "9"],
                            capture_output=True, text=True, timeout=LIMIT, check=True).stdout
     assert "coll_pipering_min_total:value:" in lines
-    with tempfile.NamedTemporaryFile("w", suffix=".info") as file:
-        file.write(lines)
+    values = [line.split(":param:", 1)[1].split(":value:", 1) for line in lines.splitlines()
+              if ":param:" in line and ":value:" in line]
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        file.writelines(f"{name} = {value}\n" for name, value in values if ":" not in name)
         file.flush()
         for words in (["--ranks", 12, "--dist", "outlier", "--total", "100K"],
                       ["--ranks", 16, "--ppn", 4, "--total", "4M"],
                       ["--collective", "allreduce", "--ranks", 9, "--total", 720720]):
-            reported, own = predict("--params", file.name, *words), predict(*words)
-            for answer in (reported, own):
-                answer.pop("planning_seconds")
-            assert reported == own, words
+            assert predict("--params", file.name, *words) == predict(*words), words
 
 
 def test_params():
@@ -398,11 +377,11 @@ def test_params():
         file.flush()
         answer = predict("--params", file.name, "--ranks", 8, "--dist", "spike", "--total", "1M")
         assert by_name(answer)["ring"]["block"] == 1000
-        file.write("coll_pipering_blocksize=1000\n")
+        file.write("coll_pipering_window=5000\n")
         file.flush()
         status, out, error = run("--params", file.name, "--ranks", 8, "--total", "1M")
         assert status == 2 and not out and error.count("\n") == 1, (status, out, error)
-        assert "line 5" in error and "coll_pipering_blocksize" in error, error
+        assert "line 5" in error and "coll_pipering_window" in error, error
 
 
 def test_units():
@@ -462,7 +441,7 @@ def test_bad_input():
             assert error.count("\n") == 1 and named in error, (words, error)
             assert error.endswith("; nothing was predicted\n"), error
     for text, named in (("1 2 x", "count 3"), ("-1", "count 1"), ("", "empty"),
-                        ("# none\n", "empty"), ("1 \0 2", "count 2"), ("1\0", "count 2")):
+                        ("\n", "empty"), ("1 \0 2", "count 2"), ("1\0", "count 2")):
         status, out, error = run("--counts", "-", stdin=text)
         assert status == 2 and not out and named in error, (text, error)
 

@@ -28,8 +28,7 @@ typedef mca_coll_pipering_machine_t machine_t;
 
 static bool has_words(int value)
 {
-    return MCA_COLL_PIPERING_NET_OVERLAP == value || MCA_COLL_PIPERING_LOCAL_OVERLAP == value
-           || MCA_COLL_PIPERING_WIRING == value;
+    return MCA_COLL_PIPERING_NET_OVERLAP == value || MCA_COLL_PIPERING_LOCAL_OVERLAP == value;
 }
 
 /* Of all lengths: whole, with few digits, with all that a number has. */
@@ -54,8 +53,7 @@ static machine_t random_machine(void)
     machine_t machine;
 
     for (int i = 0; i < VALUES; i++) {
-        machine.value[i] = MCA_COLL_PIPERING_WIRING == i ? (double) tap_below(4)
-                           : has_words(i)                ? (double) tap_below(2)
+        machine.value[i] = has_words(i) ? (double) tap_below(2)
                            : MCA_COLL_PIPERING_NET_BOTH == i ? tap_between(0, 10000) / 100.0
                                                          : random_number();
     }
@@ -196,7 +194,6 @@ static void test_some(void)
        "with net_beta_most a range, which is");
     ok(5 == read_one(&machine, "net_beta=5 net_beta_most=4", MCA_COLL_PIPERING_NET_BETA_MOST),
        "which does not end before it begins");
-    ok(2 == read_one(&machine, "wiring=wires", MCA_COLL_PIPERING_WIRING), "words count from 0");
     ok(1 == read_one(&machine, "net_overlap = true # x", MCA_COLL_PIPERING_NET_OVERLAP)
            && 0 == read_one(&machine, "net_overlap\t=false#x", MCA_COLL_PIPERING_NET_OVERLAP),
        "a comment may follow at once");
@@ -217,11 +214,11 @@ static const struct {
     {"net_gap=1 2", "line 1:", "2", "name = value"},
     {"= 5", "line 1:", "\"\"", "net_alpha net_beta"},
     {"net_betta = 5", "line 1:", "net_betta", "net_alpha net_beta"},
-    {"NET_ALPHA=5", "line 1:", "NET_ALPHA", "wiring"},
-    {"net_alph=5", "line 1:", "net_alph", "wiring"},
-    {"net_alphas=5", "line 1:", "net_alphas", "wiring"},
-    {"\xef\xbb\xbfnet_alpha=5", "line 1:", "net_alpha", "wiring"},
-    {"\n\n# x\n\r\nalpha=5", "line 5:", "alpha", "wiring"},
+    {"NET_ALPHA=5", "line 1:", "NET_ALPHA", "ranks_per_processor"},
+    {"net_alph=5", "line 1:", "net_alph", "ranks_per_processor"},
+    {"net_alphas=5", "line 1:", "net_alphas", "ranks_per_processor"},
+    {"\xef\xbb\xbfnet_alpha=5", "line 1:", "net_alpha", "ranks_per_processor"},
+    {"\n\n# x\n\r\nalpha=5", "line 5:", "alpha", "ranks_per_processor"},
     {"net_alpha=", "line 1:", "net_alpha", "microseconds, 0 to 1000000"},
     {"net_alpha=\n5", "line 1:", "net_alpha", "microseconds, 0 to 1000000"},
     {"net_alpha=#5", "line 1:", "net_alpha", "microseconds, 0 to 1000000"},
@@ -240,8 +237,7 @@ static const struct {
     {"net_overlap=", "line 1:", "net_overlap", "false true"},
     {"local_overlap=tru", "line 1:", "tru", "false true"},
     {"local_overlap=trues", "line 1:", "trues", "false true"},
-    {"wiring=hub", "line 1:", "hub", "switch half wires free"},
-    {"net_alpha=5\nwiring=switch half", "line 2:", "half", "name = value"},
+    {"net_alpha=5\nnet_overlap=true false", "line 2:", "false", "name = value"},
 };
 
 static void test_bad(void)
@@ -273,7 +269,7 @@ static void test_bad(void)
         const bool good = mca_coll_pipering_machine_read(&read, text, said);
         tap_try(&lines,
                 !good && 0 == strncmp(said, line, strlen(line)) && NULL != strstr(said, "nnn")
-                    && (NULL != strstr(said, " wiring") || NULL != strstr(said, "name = value")),
+                    && (NULL != strstr(said, " ranks_per_processor") || NULL != strstr(said, "name = value")),
                 "%d characters: %s", length, said);
     }
     tally_ok(&lines, 1000, "names of any length leave room for these");

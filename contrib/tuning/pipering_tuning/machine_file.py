@@ -22,8 +22,7 @@ from . import machine_fit
 MICRO, NANO = 1e6, 1e9
 HEAD = """\
 # Links and processors of a machine, measured by pipering-tune: for coll_pipering_machine, and for
-# pipering-predict --machine. Not measured, to be added where they are known: net_bucket (bytes
-# that a link carries at once after a rest), and wiring.
+# pipering-predict --machine.
 """
 
 # Blocks by which costs are judged, and the median error up to which they hold.

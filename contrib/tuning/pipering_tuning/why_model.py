@@ -60,7 +60,7 @@ class Model:
 
     def _predict(self, collective, ranks, nodes, sizes, order_matters, settings):
         given = None
-        command = [PREDICT, "--json", "--execute", "no", "--machine", self.machine,
+        command = [PREDICT, "--json", "--machine", self.machine,
                    "--collective", collective, "--ppn", str(-(-ranks // nodes))]
         for setting in settings:
             command += ["--set", setting]

@@ -17,7 +17,6 @@
 #ifndef PIPERING_PREDICT_H
 #define PIPERING_PREDICT_H
 
-#include "executor.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_choice.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_ways.h"
 
@@ -64,17 +63,24 @@ typedef struct predict_t {
     mca_coll_pipering_params_t params; /**< of this collective once the command line is read */
     int algorithm[MCA_COLL_PIPERING_COLLECTIVES];
     bool explain, json, help;
-    int execute; /**< 1: always, 0: never, -1: where there are few messages */
 } predict_t;
+
+/** A part of the modelled time of an outcome. */
+typedef struct predict_part_t {
+    const char *name, *meaning;
+    double seconds;
+} predict_part_t;
+#define PREDICT_PARTS 8
 
 /** What is predicted of one algorithm. */
 typedef struct predict_outcome_t {
-    const mca_coll_pipering_row_t *row;
-    mca_coll_pipering_plan_t *plan;
-    size_t block; /**< bytes; 0: there are no blocks */
-    bool executed;
-    executor_result_t result;
-    double seconds; /**< of this processor, for executing it */
+    const char *algorithm;
+    mca_coll_pipering_plan_t *plan; /**< NULL: there is a closed form alone */
+    size_t block;                   /**< bytes; 0: there are no blocks */
+    uint64_t rounds;
+    double seconds;
+    predict_part_t part[PREDICT_PARTS];
+    int parts;
 } predict_outcome_t;
 
 /* Most algorithms of a collective. */
@@ -84,29 +90,10 @@ typedef struct predict_outcomes_t {
     predict_outcome_t of[PREDICT_OUTCOMES];
     int count;
     int chosen; /**< of them, by the component or because it is forced; -1: none is */
-    mca_coll_pipering_reason_t reason; /**< why the module below serves the call */
-    double limit; /**< seconds in which links can move the data, at least */
-    double seconds; /**< of this processor, for planning */
-} predict_outcomes_t;
-
-/** Parts of the modelled time of an outcome. */
-typedef struct predict_part_t {
-    const char *name, *meaning;
-    double seconds;
-} predict_part_t;
-#define PREDICT_PARTS 8
-
-/** What is predicted by a closed form. */
-typedef struct predict_closed_t {
-    const char *algorithm, *reason; /**< why it is served, or not */
     bool served;
-    int phases;
-    double messages;       /**< of a rank */
-    double seconds, limit; /**< as modelled; that links take at least */
-    char bound[256];       /**< what the limit comes from */
-    predict_part_t parts[PREDICT_PARTS];
-    int count;
-} predict_closed_t;
+    const char *reason; /**< of that */
+    double limit; /**< seconds in which links can move the data, at least */
+} predict_outcomes_t;
 
 /* ---- predict_options.c: all print one sentence and return false if something is wrong ---- */
 
@@ -118,22 +105,19 @@ bool predict_parse(predict_t *predict, int argc, char **argv);
 /** Values that hold unless a user says otherwise. */
 void predict_defaults(predict_t *predict);
 
-/** A variable of the component that plans depend on. */
+/** A whole number as Open MPI reads those of variables. */
+bool predict_read_number(const char *text, double *number);
+
+/** Sets a variable that plans depend on; another one is refused if it must be one, or left alone. */
 bool predict_set_variable(predict_t *predict, const char *where, const char *name,
-                          const char *value);
+                          const char *value, bool must_be);
 
 /** Lines, or a line, of a machine file. */
 bool predict_set_machine(predict_t *predict, const char *where, const char *text);
 
-/**
- * Reads `name = value` lines; of a file of variables also those of `ompi_info --parsable`, and
- * variables that plans do not depend on, of other components whatever they are called.
- */
+/** Read files with `name = value` lines. */
 bool predict_read_variables(predict_t *predict, const char *path);
 bool predict_read_machine(predict_t *predict, const char *path);
-
-/** What costs of the machine are called in its file, with their units. */
-void predict_list_machine(FILE *out);
 
 /** Says what is wrong; false. */
 bool predict_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -146,6 +130,9 @@ void predict_forget(predict_call_t *call);
 
 /** The name of a call, without MPI_. */
 const char *predict_call_name(const predict_call_t *call);
+
+/** The name of how its bytes are distributed. */
+const char *predict_distribution(const predict_call_t *call);
 
 /** Name of a collective, without MPI_; its value, or -1. */
 const char *predict_collective_name(mca_coll_pipering_collective_t collective);
@@ -165,7 +152,7 @@ bool predict_goes_along_mesh(const predict_t *predict, const predict_outcome_t *
 /** Links between nodes into a corner, the vertex with the fewest; 1: there are switches. */
 int predict_corner_links(const predict_call_t *call);
 
-/** Bytes of the call per second, in links: as executed, or else as modelled. */
+/** Bytes of the call per second, a link's in one direction being 1. */
 double predict_links(const predict_t *predict, const predict_outcome_t *outcome);
 
 /* ---- predict_machine.c and predict_plan.c ---- */
@@ -179,30 +166,19 @@ mca_coll_pipering_facts_t predict_facts(const predict_t *predict);
 
 /** The costs of links that follow from them, those between nodes as fast as they may be. */
 mca_coll_pipering_cost_t predict_cost(const predict_t *predict);
-double predict_combine(const predict_t *predict);
 
-/** Where the modelled time of an outcome goes; how many parts. */
-int predict_split(const predict_t *predict, const predict_outcomes_t *outcomes,
-                  const predict_outcome_t *outcome, predict_part_t *parts);
-
-/* ---- predict_execute.c ---- */
-
-/** Executes an outcome, if it has few enough messages or must be. */
-bool predict_execute(const predict_t *predict, predict_outcome_t *outcome);
+/** Finds where the modelled time of a plan goes. */
+void predict_split(const predict_t *predict, double limit, predict_outcome_t *outcome);
 
 /* ---- predict_closed.c ---- */
 
-/** Predicts a call that has no plan, and prints the answer. */
-bool predict_close(const predict_t *predict);
+/** Predicts a call that has no plan. */
+bool predict_close(const predict_t *predict, predict_outcomes_t *outcomes);
 
 /* ---- predict_draw.c, predict_print.c ---- */
 
-/** Draws the ring, chain, trees or rounds of an outcome. */
-void predict_draw(const predict_t *predict, const predict_outcome_t *outcome);
-
-/** The beginning of an answer: call, machine and mesh; as JSON, an object without its end. */
-void predict_print_head(const predict_t *predict);
-void predict_begin_json(const predict_t *predict);
+/** Draws the chain or the trees of a plan; of others nothing. */
+void predict_draw(const predict_t *predict, mca_coll_pipering_plan_t *plan);
 
 void predict_print(const predict_t *predict, const predict_outcomes_t *outcomes);
 void predict_print_json(const predict_t *predict, const predict_outcomes_t *outcomes);

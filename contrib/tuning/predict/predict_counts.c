@@ -29,6 +29,13 @@ const char *predict_call_name(const predict_call_t *call)
                                               : predict_collective_name(call->collective);
 }
 
+const char *predict_distribution(const predict_call_t *call)
+{
+    return NULL != call->counts_file ? call->counts_file
+           : NULL != call->dist      ? call->dist
+                                     : "regular";
+}
+
 static bool gathers(const predict_call_t *call)
 {
     return PREDICT_PLANNED == call->closed
@@ -66,49 +73,23 @@ static bool find_type(predict_call_t *call)
 
 /* ---- counts of a file ---- */
 
-/* The first sign behind blanks, commas and comments; EOF: there is none. */
-static int skip(FILE *in)
-{
-    static const char blanks[] = {' ', '\t', '\r', '\n', ','};
-    bool comment = false;
-    int sign;
-
-    do {
-        sign = fgetc(in);
-        comment = '#' == sign || (comment && '\n' != sign);
-    } while (EOF != sign && (comment || NULL != memchr(blanks, sign, sizeof(blanks))));
-    return sign;
-}
-
-/* The next count; 0: the end, -1: something else stands there. */
-static int next_count(FILE *in, long *count)
-{
-    const int sign = skip(in);
-
-    if (EOF == sign) {
-        return 0;
-    }
-    (void) ungetc(sign, in);
-    return 1 == fscanf(in, "%ld", count) && 0 <= *count && INT_MAX >= *count ? 1 : -1;
-}
-
 static bool read_stream(predict_call_t *call, FILE *in)
 {
     int many = 0, what;
-    long count = 0;
+    long count;
 
     call->counts = malloc(PREDICT_RANKS_MOST * sizeof(*call->counts));
     if (NULL == call->counts) {
         return predict_refuse("there is no memory for counts");
     }
-    while (1 == (what = next_count(in, &count))) {
+    while (1 == (what = fscanf(in, "%ld", &count)) && 0 <= count && INT_MAX >= count) {
         if (PREDICT_RANKS_MOST == many) {
             return predict_refuse("--counts %s: there are more than %d counts", call->counts_file,
                                   PREDICT_RANKS_MOST);
         }
         call->counts[many++] = (int) count;
     }
-    if (0 > what || 0 != ferror(in)) {
+    if (EOF != what || 0 != ferror(in)) {
         return predict_refuse("--counts %s: count %d is no whole number, 0 to %d",
                               call->counts_file, many + 1, INT_MAX);
     }
@@ -176,7 +157,7 @@ static bool to_counts(predict_call_t *call, const size_t *bytes)
 
 static bool deal_out(predict_call_t *call)
 {
-    const char *dist = NULL == call->dist ? "regular" : call->dist;
+    const char *dist = predict_distribution(call);
     const size_t unit = unit_of(call);
     size_t *bytes = malloc((size_t) call->ranks * sizeof(*bytes));
     bool good = false;

@@ -48,8 +48,3 @@ mca_coll_pipering_cost_t predict_cost(const predict_t *predict)
     return mca_coll_pipering_cost_of(machine, machine->value[MCA_COLL_PIPERING_NET_BETA],
                                      predict_facts(predict).load);
 }
-
-double predict_combine(const predict_t *predict)
-{
-    return mca_coll_pipering_machine_combine(&predict->machine.of, predict_facts(predict).load);
-}

@@ -19,19 +19,18 @@
 
 static bool predict_all(predict_t *predict)
 {
-    predict_outcomes_t outcomes = {.count = 0};
+    predict_outcomes_t outcomes = {.chosen = -1};
+    bool good = predict_deal(&predict->call)
+                && (PREDICT_PLANNED == predict->call.closed ? predict_run(predict, &outcomes)
+                                                            : predict_close(predict, &outcomes));
 
-    if (!predict_deal(&predict->call)) {
-        return false;
+    for (int i = 0; good && i < outcomes.count; ++i) {
+        if (NULL != outcomes.of[i].plan && (predict->json || predict->explain)) {
+            predict_split(predict, outcomes.limit, &outcomes.of[i]);
+        }
     }
-    if (PREDICT_PLANNED != predict->call.closed) {
-        return predict_close(predict);
-    }
-    const bool good = predict_run(predict, &outcomes);
-    if (good && predict->json) {
-        predict_print_json(predict, &outcomes);
-    } else if (good) {
-        predict_print(predict, &outcomes);
+    if (good) {
+        (predict->json ? predict_print_json : predict_print)(predict, &outcomes);
     }
     predict_free(&outcomes);
     return good;

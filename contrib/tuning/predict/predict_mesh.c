@@ -118,7 +118,8 @@ bool predict_lay_mesh(predict_call_t *call)
 
 bool predict_goes_along_mesh(const predict_t *predict, const predict_outcome_t *outcome)
 {
-    return NULL != predict->call.ways && NULL != outcome->row->room;
+    return NULL != predict->call.ways
+           && (NULL == outcome->plan || NULL != outcome->plan->row->room);
 }
 
 int predict_corner_links(const predict_call_t *call)
@@ -132,7 +133,6 @@ int predict_corner_links(const predict_call_t *call)
 double predict_links(const predict_t *predict, const predict_outcome_t *outcome)
 {
     const double beta = predict_cost(predict).net.beta;
-    const double seconds = outcome->executed ? outcome->result.finish : outcome->plan->time;
 
-    return 0 < seconds ? (double) predict->call.total * beta / seconds : 0;
+    return 0 < outcome->seconds ? (double) predict->call.total * beta / outcome->seconds : 0;
 }

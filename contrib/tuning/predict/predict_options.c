@@ -17,135 +17,72 @@
 
 #include "agv_dist.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-void predict_usage(FILE *out)
-{
-    (void) fputs(
-        "usage: pipering-predict [OPTION...]\n"
-        "\n"
-        "Predicts what coll/pipering does with a call of a collective, with the plans and the\n"
-        "choice of the component itself: algorithm, block size, rounds, order and time.\n"
-        "\n"
-        "The call:\n"
-        "  --collective NAME    allgatherv (default), allgather, bcast, reduce, allreduce, scan,\n"
-        "                       exscan; on a mesh also barrier and alltoall\n"
-        "  --ranks P            1 to 65536; with --counts: as many as there are counts\n"
-        "  --ppn K              ranks of a node (1)\n"
-        "  --mesh EXTENTS       nodes are wired as a mesh, such as 4x4 or 8tx8tx8t (t: a closed\n"
-        "                       dimension); without --ranks as many nodes as it has vertices\n"
-        "  --map core|node      neighbouring ranks are on the same node (core), or on different\n"
-        "                       ones\n"
-        "  --counts FILE        counts of allgatherv, in elements, one a rank (-: standard input)\n"
-        "  --dist NAME          or a distribution of --total, see below; NAME@K is turned by K\n"
-        "                       ranks, NAME~SEED has its ranks shuffled\n"
-        "  --total BYTES        all contributions together, or the vector, or of alltoall what a\n"
-        "                       rank sends; 64K, 1M, 2G are meant as 1024-based\n"
-        "  --type NAME          byte, int, float, double; int is combined in any order\n"
-        "                       (byte for gathers and bcast, else double)\n"
-        "  --root R             of bcast and reduce (0)\n"
-        "  --noncommuting       the operation does not commute\n"
-        "\n"
-        "What is known of machine and component:\n"
-        "  --machine FILE       lines \"name = value\" of costs, or the line of verbose output;\n"
-        "                       without it the usual ones of Gigabit Ethernet\n"
-        "  --cost NAME=VALUE    one of them\n"
-        "  --processors N       of a node (if not given, as --machine has for so many ranks)\n"
-        "  --below NAME         the modules below: han (Open MPI 5.0's default), tuned, any\n"
-        "  --params FILE        variables: lines \"name = value\", or ompi_info --parsable\n"
-        "  --set VARIABLE=VALUE one of them, with its full name\n"
-        "\n"
-        "The answer:\n"
-        "  --explain            draw what is chosen, and say where its time goes\n"
-        "  --execute yes|no     follow every message through the machine; if not given: where there\n"
-        "                       are at most two million\n"
-        "  --json               for programs\n"
-        "  --help               this text\n"
-        "\n"
-        "Distributions:\n", out);
-    for (const agv_dist_name_t *name = agv_dist_names; NULL != name->name; ++name) {
-        (void) fprintf(out, "    %-20s %s\n", name->name, name->meaning);
-    }
-    (void) fputs("\nCosts of a machine:\n", out);
-    predict_list_machine(out);
-}
+typedef struct option_t {
+    const char *name; /* NULL: a title */
+    const char *argument, *help;
+    enum { OTHER, FLAG, TEXT, COUNT } kind; /* bool, const char * or int */
+    size_t offset;                          /* in predict_t */
+    double least, most;                     /* of a count */
+    bool (*take)(predict_t *predict, const char *name, const char *value); /* of another kind */
+} option_t;
 
 /* ---- values ---- */
 
-static bool to_count(const char *option, const char *value, int least, int most, int *count)
+static bool take_collective(predict_t *predict, const char *name, const char *value)
 {
-    char *end;
-    const long number = strtol(value, &end, 10);
-
-    if (end == value || '\0' != *end || least > number || most < number) {
-        return predict_refuse("%s %s: expected a whole number, %d to %d", option, value, least,
-                              most);
-    }
-    *count = (int) number;
-    return true;
-}
-
-/* Bytes with K, M or G behind them. */
-static bool to_bytes(const char *option, const char *value, size_t *bytes)
-{
-    static const char units[] = "KMG";
-    char *end;
-    double number = strtod(value, &end);
-    const char *unit = '\0' == *end ? NULL : strchr(units, *end);
-
-    if (NULL != unit) {
-        number *= (double) ((size_t) 1 << (10 * (unit - units + 1)));
-        ++end;
-    }
-    if (end == value || '\0' != *end || !(0 <= number && number <= 1e15)) {
-        return predict_refuse("%s %s: expected bytes, such as 8192, 64K, 1M or 2G, up to 1e15",
-                              option, value);
-    }
-    *bytes = (size_t) number;
-    return true;
-}
-
-static bool to_collective(const char *value, predict_call_t *call)
-{
+    predict_call_t *call = &predict->call;
     const int found = predict_find_collective(value);
 
     call->closed = 0 == strcmp(value, "barrier")    ? PREDICT_BARRIER
                    : 0 == strcmp(value, "alltoall") ? PREDICT_ALLTOALL
                                                     : PREDICT_PLANNED;
     if (0 > found && PREDICT_PLANNED == call->closed) {
-        return predict_refuse("--collective %s: expected allgatherv, allgather, bcast, reduce, "
-                              "allreduce, scan, exscan, or with --mesh barrier or alltoall", value);
+        return predict_refuse("%s %s: expected allgatherv, allgather, bcast, reduce, allreduce, "
+                              "scan, exscan, or with --mesh barrier or alltoall", name, value);
     }
     call->collective = 0 > found ? MCA_COLL_PIPERING_COLLECTIVES
                                  : (mca_coll_pipering_collective_t) found;
     return true;
 }
 
-static bool to_either(const char *option, const char *value, const char *no, const char *yes,
-                      bool *is)
+static bool take_map(predict_t *predict, const char *name, const char *value)
 {
-    *is = 0 == strcmp(value, yes);
-    return *is || 0 == strcmp(value, no)
-           || predict_refuse("%s %s: expected %s or %s", option, value, no, yes);
+    predict->call.by_node = 0 == strcmp(value, "node");
+    return predict->call.by_node || 0 == strcmp(value, "core")
+           || predict_refuse("%s %s: expected core or node", name, value);
 }
 
-/* NAME=VALUE of a variable. */
-static bool to_variable(predict_t *predict, const char *option, const char *text)
+static bool take_total(predict_t *predict, const char *name, const char *value)
 {
-    const char *sign = strchr(text, '=');
-    char name[128];
+    double bytes;
 
-    if (NULL == sign || sizeof(name) <= (size_t) (sign - text)) {
-        return predict_refuse("%s %s: expected NAME=VALUE", option, text);
+    if (!predict_read_number(value, &bytes) || 0 > bytes || 1e15 < bytes) {
+        return predict_refuse("%s %s: expected bytes, such as 8192, 64K, 1M or 2G, up to 1e15",
+                              name, value);
     }
-    memcpy(name, text, (size_t) (sign - text));
-    name[sign - text] = '\0';
-    return predict_set_variable(predict, option, name, sign + 1);
+    predict->call.total = (size_t) bytes;
+    return true;
 }
 
-/* The modules below by name. */
-static bool to_below(predict_t *predict, const char *value)
+/* A variable, NAME=VALUE. */
+static bool take_variable(predict_t *predict, const char *name, const char *value)
+{
+    const char *sign = strchr(value, '=');
+    char variable[128];
+
+    if (NULL == sign || sizeof(variable) <= (size_t) (sign - value)) {
+        return predict_refuse("%s %s: expected NAME=VALUE", name, value);
+    }
+    memcpy(variable, value, (size_t) (sign - value));
+    variable[sign - value] = '\0';
+    return predict_set_variable(predict, name, variable, sign + 1, true);
+}
+
+static bool take_below(predict_t *predict, const char *name, const char *value)
 {
     static const char *const names[] = {[MCA_COLL_PIPERING_BELOW_ANY] = "any",
                                         [MCA_COLL_PIPERING_BELOW_TUNED] = "tuned",
@@ -157,134 +94,155 @@ static bool to_below(predict_t *predict, const char *value)
             return true;
         }
     }
-    return predict_refuse("--below %s: expected any, tuned or han", value);
+    return predict_refuse("%s %s: expected any, tuned or han", name, value);
 }
 
-static bool to_processors(predict_t *predict, const char *value)
+static bool take_processors(predict_t *predict, const char *name, const char *value)
 {
     char *end;
 
     predict->machine.processors = strtod(value, &end);
     return ('\0' == *end && 0 < predict->machine.processors && 1e6 >= predict->machine.processors)
-           || predict_refuse("--processors %s: expected a number above 0, such as 16 or 0.25",
-                             value);
+           || predict_refuse("%s %s: expected a number above 0, such as 16 or 0.25", name, value);
+}
+
+static bool take_machine(predict_t *predict, const char *name, const char *value)
+{
+    (void) name;
+    return predict_read_machine(predict, value);
+}
+
+static bool take_params(predict_t *predict, const char *name, const char *value)
+{
+    (void) name;
+    return predict_read_variables(predict, value);
 }
 
 /* ---- options ---- */
 
-/* Options without a value. */
-static bool take_flag(predict_t *predict, const char *option)
-{
-    bool *const flags[] = {&predict->explain, &predict->json, &predict->help,
-                           &predict->call.ordered};
-    static const char *const names[] = {"--explain", "--json", "--help", "--noncommuting"};
+#define AT(member) .offset = offsetof(predict_t, member)
+#define NEXT "\n                       "
 
-    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); ++i) {
-        if (0 == strcmp(option, names[i])) {
-            *flags[i] = true;
-            return true;
+static const option_t options[] = {
+    {.help = "The call:"},
+    {"--collective", "NAME", "allgatherv (default), allgather, bcast, reduce, allreduce, scan,"
+     NEXT "exscan; on a mesh also barrier and alltoall", .take = take_collective},
+    {"--ranks", "P", "1 to 65536; with --counts: as many as there are counts", COUNT,
+     AT(call.ranks), .least = 1, .most = PREDICT_RANKS_MOST},
+    {"--ppn", "K", "ranks of a node (1)", COUNT, AT(call.ppn), .least = 1,
+     .most = PREDICT_RANKS_MOST},
+    {"--mesh", "EXTENTS", "nodes are wired as a mesh, such as 4x4 or 8tx8tx8t (t: a closed"
+     NEXT "dimension); without --ranks as many nodes as it has vertices", TEXT, AT(call.mesh)},
+    {"--map", "core|node", "neighbouring ranks are on the same node (core), or on different"
+     NEXT "ones", .take = take_map},
+    {"--counts", "FILE", "counts of allgatherv, in elements, one a rank (-: standard input)", TEXT,
+     AT(call.counts_file)},
+    {"--dist", "NAME", "or a distribution of --total, see below; NAME@K is turned by K"
+     NEXT "ranks, NAME~SEED has its ranks shuffled", TEXT, AT(call.dist)},
+    {"--total", "BYTES", "all contributions together, or the vector, or of alltoall what a"
+     NEXT "rank sends; 64K, 1M, 2G are meant as 1024-based", .take = take_total},
+    {"--type", "NAME", "byte, int, float, double; int is combined in any order"
+     NEXT "(byte for gathers and bcast, else double)", TEXT, AT(call.type)},
+    {"--root", "R", "of bcast and reduce (0)", COUNT, AT(call.root),
+     .most = PREDICT_RANKS_MOST - 1},
+    {"--noncommuting", "", "the operation does not commute", FLAG, AT(call.ordered)},
+    {.help = "What is known of machine and component:"},
+    {"--machine", "FILE", "lines \"name = value\" of costs, or the line of verbose output;"
+     NEXT "without it the usual ones of Gigabit Ethernet", .take = take_machine},
+    {"--cost", "NAME=VALUE", "one of them", .take = predict_set_machine},
+    {"--processors", "N", "of a node (if not given, as --machine has for so many ranks)",
+     .take = take_processors},
+    {"--below", "NAME", "the modules below: han (Open MPI 5.0's default), tuned, any",
+     .take = take_below},
+    {"--params", "FILE", "variables: lines \"name = value\"", .take = take_params},
+    {"--set", "VARIABLE=VALUE", "one of them, with its full name", .take = take_variable},
+    {.help = "The answer:"},
+    {"--explain", "", "draw the chain or trees that are chosen, and say where the time goes", FLAG,
+     AT(explain)},
+    {"--json", "", "for programs", FLAG, AT(json)},
+    {"--help", "", "this text", FLAG, AT(help)},
+};
+#define OPTIONS (sizeof(options) / sizeof(options[0]))
+
+void predict_usage(FILE *out)
+{
+    (void) fputs("usage: pipering-predict [OPTION...]\n"
+                 "\n"
+                 "Predicts what coll/pipering does with a call of a collective, with the plans and "
+                 "the\n"
+                 "choice of the component itself: algorithm, block size, rounds, order and time.\n",
+                 out);
+    for (const option_t *option = options; options + OPTIONS > option; ++option) {
+        if (NULL == option->name) {
+            (void) fprintf(out, "\n%s\n", option->help);
+        } else {
+            const int length = (int) strlen(option->name);
+            (void) fprintf(out, "  %s %-*s %s\n", option->name, 19 - length, option->argument,
+                           option->help);
         }
     }
-    return false;
+    (void) fputs("\nDistributions:\n", out);
+    for (const agv_dist_name_t *name = agv_dist_names; NULL != name->name; ++name) {
+        (void) fprintf(out, "    %-20s %s\n", name->name, name->meaning);
+    }
+    (void) fputs("\nCosts of a machine:\n", out);
+    for (int i = 0; NULL != mca_coll_pipering_machine_name(i); ++i) {
+        (void) fprintf(out, "    %-20s %s\n", mca_coll_pipering_machine_name(i),
+                       mca_coll_pipering_machine_unit(i));
+    }
 }
 
-static bool take_call(predict_call_t *call, const char *option, const char *value, bool *known)
+static const option_t *find(const char *name)
 {
-    *known = true;
-    if (0 == strcmp(option, "--collective")) {
-        return to_collective(value, call);
-    }
-    if (0 == strcmp(option, "--ranks")) {
-        return to_count(option, value, 1, PREDICT_RANKS_MOST, &call->ranks);
-    }
-    if (0 == strcmp(option, "--ppn")) {
-        return to_count(option, value, 1, PREDICT_RANKS_MOST, &call->ppn);
-    }
-    if (0 == strcmp(option, "--root")) {
-        return to_count(option, value, 0, PREDICT_RANKS_MOST - 1, &call->root);
-    }
-    if (0 == strcmp(option, "--map")) {
-        return to_either(option, value, "core", "node", &call->by_node);
-    }
-    if (0 == strcmp(option, "--total")) {
-        return to_bytes(option, value, &call->total);
-    }
-    if (0 == strcmp(option, "--dist")) {
-        call->dist = value;
-    } else if (0 == strcmp(option, "--counts")) {
-        call->counts_file = value;
-    } else if (0 == strcmp(option, "--mesh")) {
-        call->mesh = value;
-    } else if (0 == strcmp(option, "--type")) {
-        call->type = value;
-    } else {
-        *known = false;
-    }
-    return true;
-}
-
-static bool take_rest(predict_t *predict, const char *option, const char *value)
-{
-    bool yes = false;
-
-    if (0 == strcmp(option, "--machine")) {
-        return predict_read_machine(predict, value);
-    }
-    if (0 == strcmp(option, "--params")) {
-        return predict_read_variables(predict, value);
-    }
-    if (0 == strcmp(option, "--set")) {
-        return to_variable(predict, option, value);
-    }
-    if (0 == strcmp(option, "--cost")) {
-        return predict_set_machine(predict, option, value);
-    }
-    if (0 == strcmp(option, "--below")) {
-        return to_below(predict, value);
-    }
-    if (0 == strcmp(option, "--processors")) {
-        return to_processors(predict, value);
-    }
-    if (0 == strcmp(option, "--execute")) {
-        if (!to_either(option, value, "no", "yes", &yes)) {
-            return false;
+    for (const option_t *option = options; options + OPTIONS > option; ++option) {
+        if (NULL != option->name && 0 == strcmp(name, option->name)) {
+            return option;
         }
-        predict->execute = yes;
+    }
+    return NULL;
+}
+
+static bool take(predict_t *predict, const option_t *option, const char *value)
+{
+    void *place = (char *) predict + option->offset;
+    double number;
+
+    switch (option->kind) {
+    case FLAG:
+        *(bool *) place = true;
         return true;
+    case TEXT:
+        *(const char **) place = value;
+        return true;
+    case COUNT:
+        if (!predict_read_number(value, &number) || option->least > number
+            || option->most < number) {
+            return predict_refuse("%s %s: expected a whole number, %.0f to %.0f", option->name,
+                                  value, option->least, option->most);
+        }
+        *(int *) place = (int) number;
+        return true;
+    default:
+        return option->take(predict, option->name, value);
     }
-    return predict_refuse("%s is no option; --help lists them", option);
-}
-
-static bool take(predict_t *predict, const char *option, const char *value)
-{
-    bool known;
-
-    if (NULL == value) {
-        return predict_refuse("%s is no option, or lacks its value; --help lists them", option);
-    }
-    return take_call(&predict->call, option, value, &known)
-           && (known || take_rest(predict, option, value));
-}
-
-/* What params are in a call of the collective. */
-static void settle(predict_t *predict)
-{
-    predict->params = mca_coll_pipering_params_in_range(
-        PREDICT_PLANNED == predict->call.closed ? predict->algorithm[predict->call.collective]
-                                                : MCA_COLL_PIPERING_AUTO);
 }
 
 bool predict_parse(predict_t *predict, int argc, char **argv)
 {
     for (int i = 1; i < argc; ++i) {
-        if (take_flag(predict, argv[i])) {
-            continue;
+        const option_t *option = find(argv[i]);
+        if (NULL == option) {
+            return predict_refuse("%s is no option; --help lists them", argv[i]);
         }
-        if (!take(predict, argv[i], i + 1 < argc ? argv[i + 1] : NULL)) {
+        if (FLAG != option->kind && ++i == argc) {
+            return predict_refuse("%s lacks its value; --help lists options", option->name);
+        }
+        if (!take(predict, option, argv[i])) {
             return false;
         }
-        ++i;
     }
-    settle(predict);
+    predict->params = mca_coll_pipering_params_in_range(
+        PREDICT_PLANNED == predict->call.closed ? predict->algorithm[predict->call.collective]
+                                                : MCA_COLL_PIPERING_AUTO);
     return true;
 }

@@ -13,20 +13,9 @@
  * Plans a call by each algorithm, with the functions of the component.
  */
 
-#define _POSIX_C_SOURCE 200809L
-
 #include "predict.h"
 
 #include <math.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec time;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
-}
 
 static bool gathers(const predict_call_t *call)
 {
@@ -87,12 +76,14 @@ static mca_coll_pipering_plan_t *make_by(mca_coll_pipering_key_t key,
 
 static void add(predict_outcomes_t *outcomes, mca_coll_pipering_plan_t *plan)
 {
-    predict_outcome_t *outcome = &outcomes->of[outcomes->count++];
-
-    *outcome = (predict_outcome_t){.row = plan->row, .plan = plan};
-    outcome->block = mca_coll_pipering_in_rounds(plan->row) ? 0
-                                                            : plan->block_size
-                                                                  * plan->key.sizes.unit;
+    outcomes->of[outcomes->count++]
+        = (predict_outcome_t){.algorithm = plan->row->value,
+                              .plan = plan,
+                              .block = mca_coll_pipering_in_rounds(plan->row)
+                                           ? 0
+                                           : plan->block_size * plan->key.sizes.unit,
+                              .rounds = plan->rounds,
+                              .seconds = plan->time};
 }
 
 static void add_all(const mca_coll_pipering_key_t *key, const mca_coll_pipering_facts_t *facts,
@@ -141,9 +132,12 @@ static bool find_chosen(const predict_t *predict, const mca_coll_pipering_key_t 
         return predict_refuse("there is no memory for a plan of %d ranks", facts->ranks);
     }
     const mca_coll_pipering_reason_t early = judge_early(predict);
-    outcomes->reason = MCA_COLL_PIPERING_TAKEN == early ? plan->reason : early;
+    const mca_coll_pipering_reason_t reason = MCA_COLL_PIPERING_TAKEN == early ? plan->reason
+                                                                               : early;
+    outcomes->served = MCA_COLL_PIPERING_TAKEN == reason;
+    outcomes->reason = mca_coll_pipering_reason_text(reason);
     for (int i = 0; i < outcomes->count; ++i) {
-        if (plan->row == outcomes->of[i].row) {
+        if (plan->row == outcomes->of[i].plan->row) {
             outcomes->chosen = i;
         }
     }
@@ -192,140 +186,85 @@ bool predict_run(const predict_t *predict, predict_outcomes_t *outcomes)
 {
     const mca_coll_pipering_facts_t facts = predict_facts(predict);
     const mca_coll_pipering_key_t key = key_of(predict);
-    const double begun = now();
 
-    *outcomes = (predict_outcomes_t){.chosen = -1};
     outcomes->limit = limit_of(predict) / predict_corner_links(&predict->call);
     add_all(&key, &facts, outcomes);
-    if (!find_chosen(predict, &key, &facts, outcomes)) {
-        return false;
-    }
-    outcomes->seconds = now() - begun;
-    for (int i = 0; i < outcomes->count; ++i) {
-        const double started = now();
-        if (!predict_execute(predict, &outcomes->of[i])) {
-            return false;
-        }
-        outcomes->of[i].seconds = now() - started;
-    }
-    return true;
+    return find_chosen(predict, &key, &facts, outcomes);
 }
 
 void predict_free(predict_outcomes_t *outcomes)
 {
     for (int i = 0; i < outcomes->count; ++i) {
-        mca_coll_pipering_plan_release(outcomes->of[i].plan);
-        executor_free(&outcomes->of[i].result);
+        if (NULL != outcomes->of[i].plan) {
+            mca_coll_pipering_plan_release(outcomes->of[i].plan);
+        }
     }
 }
 
 /* ---- where the time goes ---- */
 
-/* What the modelled time of an outcome rests on, while costs are taken away. */
-typedef struct {
-    mca_coll_pipering_machine_t machine;
-    mca_coll_pipering_params_t params;
-} rest_t;
-
 /* The modelled time of the same blocks at other costs. */
 static double time_at(const predict_outcome_t *outcome, mca_coll_pipering_facts_t facts,
-                      const rest_t *rest)
+                      const mca_coll_pipering_machine_t *machine)
 {
     mca_coll_pipering_key_t key = outcome->plan->key;
 
-    facts.machine = &rest->machine;
-    key.params = rest->params;
+    facts.machine = machine;
     key.params.block_size = outcome->block;
-    mca_coll_pipering_plan_t *plan = make_by(key, &facts, outcome->row);
-    const double time = NULL == plan ? outcome->plan->time : plan->time;
+    mca_coll_pipering_plan_t *plan = make_by(key, &facts, outcome->plan->row);
+    const double time = NULL == plan ? outcome->seconds : plan->time;
     if (NULL != plan) {
         mca_coll_pipering_plan_release(plan);
     }
     return time;
 }
 
-static void take_away(rest_t *rest, int first, int last)
-{
-    for (int i = first; i <= last; ++i) {
-        rest->machine.value[i] = 0;
-    }
-}
+#define BIT(value) (1u << MCA_COLL_PIPERING_##value)
 
-static void free_of_local(rest_t *rest)
-{
-    take_away(rest, MCA_COLL_PIPERING_LOCAL_ALPHA, MCA_COLL_PIPERING_LOCAL_GAP);
-}
-
-static void free_of_combining(rest_t *rest)
-{
-    take_away(rest, MCA_COLL_PIPERING_COMBINE, MCA_COLL_PIPERING_COMBINE);
-}
-
-static void free_of_handshakes(rest_t *rest)
-{
-    take_away(rest, MCA_COLL_PIPERING_NET_EAGER, MCA_COLL_PIPERING_NET_HANDSHAKE);
-}
-
-static void free_of_latency(rest_t *rest)
-{
-    take_away(rest, MCA_COLL_PIPERING_NET_LATENCY, MCA_COLL_PIPERING_NET_LATENCY);
-    take_away(rest, MCA_COLL_PIPERING_LOCAL_LATENCY, MCA_COLL_PIPERING_LOCAL_LATENCY);
-}
-
-static void free_of_handling(rest_t *rest)
-{
-    take_away(rest, MCA_COLL_PIPERING_NET_ALPHA, MCA_COLL_PIPERING_NET_ALPHA);
-    take_away(rest, MCA_COLL_PIPERING_NET_GAP, MCA_COLL_PIPERING_NET_GAP);
-    take_away(rest, MCA_COLL_PIPERING_NET_COPY, MCA_COLL_PIPERING_NET_COPY);
-    take_away(rest, MCA_COLL_PIPERING_LOCAL_ALPHA, MCA_COLL_PIPERING_LOCAL_ALPHA);
-    take_away(rest, MCA_COLL_PIPERING_LOCAL_GAP, MCA_COLL_PIPERING_LOCAL_GAP);
-}
-
-static void free_of_headers(rest_t *rest)
-{
-    take_away(rest, MCA_COLL_PIPERING_NET_ENVELOPE, MCA_COLL_PIPERING_NET_FRAME);
-}
-
+/* Values of the machine by what they cost. */
 static const struct {
     const char *name, *meaning;
-    void (*take)(rest_t *rest);
+    unsigned values;
 } costs[] = {
-    {"node link", "links inside nodes", free_of_local},
-    {"combining", "operations of a reduction", free_of_combining},
-    {"handshakes", "blocks above the eager bound", free_of_handshakes},
-    {"latency", "blocks on their way", free_of_latency},
-    {"handling", "what a block costs besides its bytes", free_of_handling},
-    {"headers", "bytes around the data", free_of_headers},
+    {"node link", "links inside nodes",
+     BIT(LOCAL_ALPHA) | BIT(LOCAL_BETA) | BIT(LOCAL_LATENCY) | BIT(LOCAL_GAP)},
+    {"combining", "operations of a reduction", BIT(COMBINE)},
+    {"handshakes", "blocks above the eager bound", BIT(NET_EAGER) | BIT(NET_HANDSHAKE)},
+    {"latency", "blocks on their way", BIT(NET_LATENCY) | BIT(LOCAL_LATENCY)},
+    {"handling", "what a block costs besides its bytes",
+     BIT(NET_ALPHA) | BIT(NET_GAP) | BIT(NET_COPY) | BIT(LOCAL_ALPHA) | BIT(LOCAL_GAP)},
+    {"headers", "bytes around the data", BIT(NET_ENVELOPE) | BIT(NET_PACKET) | BIT(NET_FRAME)},
 };
+
+static void add_part(predict_outcome_t *outcome, const char *name, const char *meaning,
+                     double seconds)
+{
+    outcome->part[outcome->parts++] = (predict_part_t){name, meaning, seconds};
+}
 
 /*
  * Each cost is taken away in turn, and the modelled time falls by its part. Bytes of data are left:
  * what the busiest link must carry, and links that are idle while the pipeline fills. On one node
  * its links are all there are, so they stay.
  */
-int predict_split(const predict_t *predict, const predict_outcomes_t *outcomes,
-                  const predict_outcome_t *outcome, predict_part_t *parts)
+void predict_split(const predict_t *predict, double limit, predict_outcome_t *outcome)
 {
     const mca_coll_pipering_facts_t facts = predict_facts(predict);
-    rest_t left = {.machine = predict->machine.of, .params = outcome->plan->key.params};
-    double time = outcome->plan->time;
-    int count = 0;
+    mca_coll_pipering_machine_t left = predict->machine.of;
+    double time = outcome->seconds;
 
-    for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); ++i) {
-        if (free_of_local == costs[i].take && 2 > facts.nodes) {
-            continue;
+    for (size_t i = 2 > facts.nodes; i < sizeof(costs) / sizeof(costs[0]); ++i) {
+        for (int value = 0; MCA_COLL_PIPERING_MACHINE_VALUES > value; ++value) {
+            left.value[value] *= 0 == (costs[i].values & 1u << value);
         }
-        costs[i].take(&left);
         const double rest = fmin(time, time_at(outcome, facts, &left));
-        parts[count++] = (predict_part_t){costs[i].name, costs[i].meaning, time - rest};
+        add_part(outcome, costs[i].name, costs[i].meaning, time - rest);
         time = rest;
     }
-    const double transfer = fmin(time, outcomes->limit);
+    const double transfer = 1 < facts.nodes ? fmin(time, limit) : time;
     if (1 < facts.nodes) {
-        parts[count++] = (predict_part_t){"fill", "idle links while the pipeline fills, or bytes "
-                                                  "sent twice", time - transfer};
+        add_part(outcome, "fill", "idle links while the pipeline fills, or bytes sent twice",
+                 time - transfer);
     }
-    parts[count++] = (predict_part_t){"transfer", "bytes that the busiest link must carry",
-                                      1 < facts.nodes ? transfer : time};
-    return count;
+    add_part(outcome, "transfer", "bytes that the busiest link must carry", transfer);
 }

@@ -22,20 +22,19 @@ static double milliseconds(double seconds)
     return 1e3 * seconds;
 }
 
+/* Bytes of a plan on a rank. */
+static size_t memory_of(const predict_outcome_t *outcome)
+{
+    return NULL == outcome->plan ? 0 : outcome->plan->size;
+}
+
 /* ---- for people ---- */
 
-static void print_call(const predict_t *predict)
+static void print_call(const predict_call_t *call)
 {
-    const predict_call_t *call = &predict->call;
-
     (void) printf("%s", predict_call_name(call));
     if (0 < call->total) {
-        (void) printf(" of %zu bytes", call->total);
-    }
-    if (NULL != call->counts_file) {
-        (void) printf(" (counts of %s)", call->counts_file);
-    } else if (NULL != call->dist) {
-        (void) printf(" (%s)", call->dist);
+        (void) printf(" of %zu bytes (%s)", call->total, predict_distribution(call));
     }
     (void) printf(", %d rank%s on %d node%s\n", call->ranks, 1 == call->ranks ? "" : "s",
                   call->nodes, 1 == call->nodes ? "" : "s");
@@ -47,19 +46,10 @@ static void print_link(const char *name, const mca_coll_pipering_link_cost_t *li
                   1e6 * link->alpha, 1e9 * link->beta, 1e6 * link->latency);
 }
 
-static void print_mesh(const predict_call_t *call)
-{
-    const mca_coll_pipering_mesh_t *mesh = &call->ways->mesh;
-
-    (void) printf("mesh: %s, %d vertices, %d trees, %d cycle%s; a mesh takes %zu bytes of each "
-                  "rank\n", call->mesh, mesh->vertices,
-                  mca_coll_pipering_trees_count(&mesh->extents), call->ways->cycles,
-                  1 == call->ways->cycles ? "" : "s", call->ways->size);
-}
-
 static void print_machine(const predict_t *predict)
 {
     const mca_coll_pipering_cost_t cost = predict_cost(predict);
+    const mca_coll_pipering_ways_t *ways = predict->call.ways;
 
     (void) printf("machine: %s\n", '\0' == *predict->machine.name
                                        ? "usual costs of Gigabit Ethernet (see --machine)"
@@ -68,67 +58,36 @@ static void print_machine(const predict_t *predict)
     if (predict->call.nodes < predict->call.ranks) {
         print_link("inside a node", &cost.local);
     }
-    if (NULL != predict->call.ways) {
-        print_mesh(&predict->call);
+    if (NULL != ways) {
+        (void) printf("mesh: %s, %d vertices, %d trees, %d cycle%s; a mesh takes %zu bytes of each "
+                      "rank\n", predict->call.mesh, ways->mesh.vertices,
+                      mca_coll_pipering_trees_count(&ways->mesh.extents), ways->cycles,
+                      1 == ways->cycles ? "" : "s", ways->size);
     }
-}
-
-/* Bytes of the call per second in links, and the memory of the plan: of a mesh. */
-static void print_rate(const predict_t *predict, const predict_outcome_t *outcome)
-{
-    (void) printf(" %8.3f %10zu", predict_links(predict, outcome), outcome->plan->size);
-}
-
-static void print_outcome(const predict_t *predict, const predict_outcome_t *outcome, bool chosen,
-                          double limit)
-{
-    const mca_coll_pipering_plan_t *plan = outcome->plan;
-
-    (void) printf("%c %-20s ", chosen ? '*' : ' ', outcome->row->value);
-    if (0 < outcome->block) {
-        (void) printf("%10zu ", outcome->block);
-    } else {
-        (void) printf("%10s ", "-");
-    }
-    (void) printf("%10llu %12.4f ", (unsigned long long) plan->rounds, milliseconds(plan->time));
-    if (outcome->executed) {
-        (void) printf("%12.4f ", milliseconds(outcome->result.finish));
-    } else {
-        (void) printf("%12s ", "-");
-    }
-    if (0 < limit && 0 < plan->time) {
-        (void) printf("%8.2f", limit / plan->time);
-    } else {
-        (void) printf("%8s", "-");
-    }
-    if (NULL != predict->call.ways) {
-        print_rate(predict, outcome);
-    }
-    (void) printf("\n");
 }
 
 static void print_table(const predict_t *predict, const predict_outcomes_t *outcomes)
 {
-    (void) printf("\n  %-20s %10s %10s %12s %12s %8s%s\n", "algorithm", "block", "rounds",
-                  "model ms", "executed ms", "of limit",
-                  NULL == predict->call.ways ? "" : "    links     memory");
+    (void) printf("\n  %-20s %10s %10s %12s %8s %8s %10s\n", "algorithm", "block", "rounds",
+                  "model ms", "of limit", "links", "memory");
     for (int i = 0; i < outcomes->count; ++i) {
-        print_outcome(predict, &outcomes->of[i], i == outcomes->chosen, outcomes->limit);
+        const predict_outcome_t *outcome = &outcomes->of[i];
+        (void) printf("%c %-20s %10zu %10llu %12.4f %8.2f %8.3f %10zu\n",
+                      i == outcomes->chosen ? '*' : ' ', outcome->algorithm, outcome->block,
+                      (unsigned long long) outcome->rounds, milliseconds(outcome->seconds),
+                      0 < outcome->seconds ? outcomes->limit / outcome->seconds : 0,
+                      predict_links(predict, outcome), memory_of(outcome));
     }
-    if (NULL != predict->call.ways) {
-        (void) printf("links: bytes of the call per second, a link's in one direction being 1; "
-                      "memory: bytes of the\nplan on a rank. Algorithms that do not go along the "
-                      "mesh are modelled as on a switch.\n");
-    }
+    (void) printf("\n%s%s\nthe limit of the links is %.4f ms\n",
+                  outcomes->served ? "served by coll/pipering" : "left to the module below: ",
+                  outcomes->served ? "" : outcomes->reason, milliseconds(outcomes->limit));
 }
 
-/* ranks of the order of a ring, the first and last ones of a long one */
+/* Ranks of the order of a ring, the first and last ones of a long one. */
 #define SHOWN 12
 
-static void print_order(const mca_coll_pipering_plan_t *plan)
+static void print_order(const mca_coll_pipering_ring_t *ring)
 {
-    const mca_coll_pipering_ring_t *ring = &plan->ring;
-
     (void) printf("order:");
     for (int x = 0; x < ring->size; ++x) {
         if (2 * SHOWN < ring->size && SHOWN == x) {
@@ -140,79 +99,60 @@ static void print_order(const mca_coll_pipering_plan_t *plan)
     (void) printf("\n");
 }
 
-static void print_choice(const predict_outcomes_t *outcomes)
+/* What a plan says of the call besides. */
+static void print_plan(const mca_coll_pipering_plan_t *plan)
 {
-    const predict_outcome_t *outcome = &outcomes->of[outcomes->chosen];
-    const mca_coll_pipering_plan_t *plan = outcome->plan;
-
-    (void) printf("\n%s: %s", MCA_COLL_PIPERING_TAKEN == outcomes->reason
-                                  ? "served by coll/pipering"
-                                  : "left to the module below",
-                  outcome->row->text);
-    if (0 < outcome->block) {
-        (void) printf(", blocks of %zu bytes, at most %u ahead", outcome->block, plan->window);
+    (void) printf("%s", plan->row->text);
+    if (!mca_coll_pipering_in_rounds(plan->row)) {
+        (void) printf(", blocks at most %u ahead", plan->window);
     }
-    (void) printf("\n");
-    if (MCA_COLL_PIPERING_TAKEN != outcomes->reason) {
-        (void) printf("reason: %s\n", mca_coll_pipering_reason_text(outcomes->reason));
-    }
-    (void) printf("the modules below take %.4f ms by the model", milliseconds(plan->below.at[0]));
-    if (0 < outcomes->limit) {
-        (void) printf("; the limit of the links is %.4f ms", milliseconds(outcomes->limit));
-    }
-    (void) printf("\n");
+    (void) printf("\nthe modules below take %.4f ms by the model\n",
+                  milliseconds(plan->below.at[0]));
     if (0 < plan->leaders.at[0]) {
         (void) printf("coll/mleader's leaders take %.4f ms, and serve contributions of fewer than "
                       "64 KiB where that is no longer\n",
                       milliseconds(plan->leaders.at[0]));
     }
     if (1 < plan->ring.size) {
-        print_order(plan);
+        print_order(&plan->ring);
     }
 }
 
-static void print_parts(const predict_t *predict, const predict_outcomes_t *outcomes)
+static void print_parts(const predict_outcome_t *outcome)
 {
-    const predict_outcome_t *outcome = &outcomes->of[outcomes->chosen];
-    predict_part_t parts[PREDICT_PARTS];
-    const int count = predict_split(predict, outcomes, outcome, parts);
-
     (void) printf("\nwhere the time goes, by the model:\n");
-    for (int i = count - 1; 0 <= i; --i) {
-        (void) printf("  %-12s %12.4f ms %6.1f %%  %s\n", parts[i].name,
-                      milliseconds(parts[i].seconds),
-                      0 < outcome->plan->time ? 100 * parts[i].seconds / outcome->plan->time : 0,
-                      parts[i].meaning);
+    for (int i = outcome->parts - 1; 0 <= i; --i) {
+        const predict_part_t *part = &outcome->part[i];
+        (void) printf("  %-12s %12.4f ms %6.1f %%  %s\n", part->name, milliseconds(part->seconds),
+                      0 < outcome->seconds ? 100 * part->seconds / outcome->seconds : 0,
+                      part->meaning);
     }
-}
-
-void predict_print_head(const predict_t *predict)
-{
-    print_call(predict);
-    print_machine(predict);
 }
 
 void predict_print(const predict_t *predict, const predict_outcomes_t *outcomes)
 {
-    predict_print_head(predict);
+    const predict_outcome_t *outcome = &outcomes->of[0 > outcomes->chosen ? 0 : outcomes->chosen];
+
+    print_call(&predict->call);
+    print_machine(predict);
     print_table(predict, outcomes);
-    if (0 > outcomes->chosen) {
-        return;
+    if (NULL != outcome->plan) {
+        print_plan(outcome->plan);
     }
-    print_choice(outcomes);
+    if (predict->explain && NULL != outcome->plan) {
+        predict_draw(predict, outcome->plan);
+    }
     if (predict->explain) {
-        (void) printf("\n");
-        predict_draw(predict, &outcomes->of[outcomes->chosen]);
-        print_parts(predict, outcomes);
+        print_parts(outcome);
     }
 }
 
 /* ---- JSON ---- */
 
 /* A string with its quotation marks. */
-static void put_string(const char *text)
+static void put_string(const char *name, const char *text)
 {
-    (void) putchar('"');
+    (void) printf("\"%s\": \"", name);
     for (; '\0' != *text; ++text) {
         const unsigned char sign = (unsigned char) *text;
         if ('"' == sign || '\\' == sign) {
@@ -226,92 +166,69 @@ static void put_string(const char *text)
     (void) putchar('"');
 }
 
-static void put_outcome(const predict_t *predict, const predict_outcomes_t *outcomes, int i)
+static void put_outcome(const predict_t *predict, const predict_outcome_t *outcome, bool chosen)
 {
-    const predict_outcome_t *outcome = &outcomes->of[i];
     const mca_coll_pipering_plan_t *plan = outcome->plan;
-    predict_part_t parts[PREDICT_PARTS];
 
-    (void) printf("    {\"algorithm\": ");
-    put_string(outcome->row->value);
-    (void) printf(", \"chosen\": %s, \"block\": %zu, \"window\": %u, \"rounds\": %llu,\n",
-                  i == outcomes->chosen ? "true" : "false", outcome->block, plan->window,
-                  (unsigned long long) plan->rounds);
-    (void) printf("     \"model_seconds\": %.9g, \"rival_seconds\": %.9g, ", plan->time,
-                  plan->below.at[0]);
-    if (outcome->executed) {
-        (void) printf("\"executed_seconds\": %.9g, \"messages\": %llu, ", outcome->result.finish,
-                      (unsigned long long) outcome->result.messages);
-    } else {
-        (void) printf("\"executed_seconds\": null, \"messages\": null, ");
-    }
-    if (NULL != predict->call.ways) {
-        (void) printf("\"along_mesh\": %s, \"links\": %.6g, \"memory\": %zu,\n     ",
-                      predict_goes_along_mesh(predict, outcome) ? "true" : "false",
-                      predict_links(predict, outcome), plan->size);
-    }
-    (void) printf("\"parts\": {");
-    const int count = predict_split(predict, outcomes, outcome, parts);
-    for (int k = 0; k < count; ++k) {
-        put_string(parts[k].name);
-        (void) printf(": %.9g%s", parts[k].seconds, k + 1 < count ? ", " : "");
+    (void) printf("    {\"algorithm\": \"%s\", \"chosen\": %s, \"block\": %zu, \"rounds\": %llu,\n"
+                  "     \"model_seconds\": %.9g, \"rival_seconds\": %.9g,\n"
+                  "     \"along_mesh\": %s, \"links\": %.6g, \"memory\": %zu,\n     \"parts\": {",
+                  outcome->algorithm, chosen ? "true" : "false", outcome->block,
+                  (unsigned long long) outcome->rounds, outcome->seconds,
+                  NULL == plan ? 0 : plan->below.at[0],
+                  predict_goes_along_mesh(predict, outcome) ? "true" : "false",
+                  predict_links(predict, outcome), memory_of(outcome));
+    for (int k = 0; k < outcome->parts; ++k) {
+        (void) printf("%s\"%s\": %.9g", 0 < k ? ", " : "", outcome->part[k].name,
+                      outcome->part[k].seconds);
     }
     (void) printf("}}");
 }
 
 static void put_order(const predict_outcomes_t *outcomes)
 {
-    const mca_coll_pipering_ring_t *ring = &outcomes->of[outcomes->chosen].plan->ring;
+    const mca_coll_pipering_plan_t *plan = 0 > outcomes->chosen
+                                               ? NULL
+                                               : outcomes->of[outcomes->chosen].plan;
 
-    (void) printf("  \"order\": [");
-    for (int x = 0; x < ring->size && 1 < ring->size; ++x) {
-        (void) printf("%s%d", 0 < x ? ", " : "", ring->rank[x]);
+    (void) printf(",\n  \"order\": [");
+    for (int x = 0; NULL != plan && 1 < plan->ring.size && x < plan->ring.size; ++x) {
+        (void) printf("%s%d", 0 < x ? ", " : "", plan->ring.rank[x]);
     }
-    (void) printf("],\n");
+    (void) printf("]");
 }
 
-static void put_mesh(const predict_call_t *call)
-{
-    (void) printf(",\n  \"mesh\": ");
-    put_string(call->mesh);
-    (void) printf(", \"vertices\": %d, \"trees\": %d, \"cycles\": %d, \"mesh_memory\": %zu",
-                  call->ways->mesh.vertices,
-                  mca_coll_pipering_trees_count(&call->ways->mesh.extents), call->ways->cycles,
-                  call->ways->size);
-}
-
-void predict_begin_json(const predict_t *predict)
+static void put_call(const predict_t *predict)
 {
     const predict_call_t *call = &predict->call;
 
-    (void) printf("{\n  \"format\": 1,\n  \"collective\": ");
-    put_string(predict_call_name(call));
-    (void) printf(", \"ranks\": %d, \"nodes\": %d, \"bytes\": %zu,\n  \"distribution\": ",
-                  call->ranks, call->nodes, call->total);
-    put_string(NULL != call->counts_file ? call->counts_file
-               : NULL == call->dist      ? "regular"
-                                         : call->dist);
-    (void) printf(",\n  \"machine\": ");
-    put_string(predict->machine.name);
+    put_string("collective", predict_call_name(call));
+    (void) printf(", \"ranks\": %d, \"nodes\": %d, \"bytes\": %zu,\n  ", call->ranks, call->nodes,
+                  call->total);
+    put_string("distribution", predict_distribution(call));
+    (void) printf(",\n  ");
+    put_string("machine", predict->machine.name);
     if (NULL != call->ways) {
-        put_mesh(call);
+        (void) printf(",\n  ");
+        put_string("mesh", call->mesh);
+        (void) printf(", \"vertices\": %d, \"trees\": %d, \"cycles\": %d, \"mesh_memory\": %zu",
+                      call->ways->mesh.vertices,
+                      mca_coll_pipering_trees_count(&call->ways->mesh.extents), call->ways->cycles,
+                      call->ways->size);
     }
 }
 
 void predict_print_json(const predict_t *predict, const predict_outcomes_t *outcomes)
 {
-    predict_begin_json(predict);
-    (void) printf(",\n  \"served\": %s,\n  \"reason\": ",
-                  MCA_COLL_PIPERING_TAKEN == outcomes->reason ? "true" : "false");
-    put_string(mca_coll_pipering_reason_text(outcomes->reason));
-    (void) printf(",\n  \"limit_seconds\": %.9g,\n  \"planning_seconds\": %.3g,\n",
-                  outcomes->limit, outcomes->seconds);
-    if (0 <= outcomes->chosen) {
-        put_order(outcomes);
-    }
-    (void) printf("  \"algorithms\": [\n");
+    (void) printf("{\n  \"format\": 2,\n  ");
+    put_call(predict);
+    (void) printf(",\n  \"served\": %s,\n  ", outcomes->served ? "true" : "false");
+    put_string("reason", outcomes->reason);
+    (void) printf(",\n  \"limit_seconds\": %.9g", outcomes->limit);
+    put_order(outcomes);
+    (void) printf(",\n  \"algorithms\": [\n");
     for (int i = 0; i < outcomes->count; ++i) {
-        put_outcome(predict, outcomes, i);
+        put_outcome(predict, &outcomes->of[i], i == outcomes->chosen);
         (void) printf("%s\n", i + 1 < outcomes->count ? "," : "");
     }
     (void) printf("  ]\n}\n");

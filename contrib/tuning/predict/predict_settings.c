@@ -35,57 +35,25 @@ bool predict_refuse(const char *format, ...)
 
 /* ---- values ---- */
 
-/* Variables of the component that no plan of a call depends on, without coll_pipering_. */
-static const char others[]
-    = "priority verbose backing_directory ring_buffer_budget mesh machine processors "
-      "fixed_point_sum barrier_algorithm alltoall_algorithm alltoallv_algorithm "
-      "alltoallw_algorithm neighbor_alltoallw_algorithm alltoall_small alltoall_in_place "
-      "alltoall_window";
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* The place of a word in a list of words; -1: it is not there. */
-static int find_word(const char *list, const char *word)
+/* As Open MPI reads it: octal behind 0, hexadecimal behind 0x, k, m or g, with b or ib, behind. */
+bool predict_read_number(const char *text, double *number)
 {
-    const size_t length = strlen(word);
-
-    for (int i = 0; 0 < length && '\0' != *list; ++i) {
-        const size_t next = strcspn(list, " ");
-        if (next == length && 0 == strncmp(list, word, length)) {
-            return i;
-        }
-        list += next + (' ' == list[next]);
-    }
-    return -1;
-}
-
-/* What a unit behind a number stands for, k, m or g with b or ib behind it; 0: it is none. */
-static double scale_of(const char *unit)
-{
-    static const char *const words[] = {"", "k kb kib", "m mb mib", "g gb gib"};
-    char word[4] = "";
-
-    for (size_t i = 0; sizeof(word) - 1 > i && '\0' != unit[i]; ++i) {
-        word[i] = (char) tolower((unsigned char) unit[i]);
-    }
-    for (int i = 1; i < (int) COUNT(words) && sizeof(word) > strlen(unit); ++i) {
-        if (0 <= find_word(words[i], word)) {
-            return (double) (1 << 10 * i);
-        }
-    }
-    return '\0' == *unit;
-}
-
-/* A whole number as Open MPI reads it: octal behind 0, hexadecimal behind 0x, with a unit. */
-static bool to_whole(const char *value, double *number)
-{
+    static const char units[] = "kmg";
     char *end;
 
     errno = 0;
-    *number = (double) strtoll(value, &end, 0);
-    const double scale = scale_of(end);
-    *number *= scale;
-    return end != value && 0 == errno && 0 < scale;
+    *number = (double) strtoll(text, &end, 0);
+    const char *unit = '\0' == *end ? NULL : strchr(units, tolower((unsigned char) *end));
+    if (end == text || 0 != errno) {
+        return false;
+    }
+    if (NULL != unit) {
+        *number *= 1 << 10 * (unit - units + 1);
+        ++end;
+        end += 'i' == tolower((unsigned char) *end) && 'b' == tolower((unsigned char) end[1]);
+        end += 'b' == tolower((unsigned char) *end);
+    }
+    return '\0' == *end;
 }
 
 /* A value of a choice by its name or number; -1: it has none such. */
@@ -126,7 +94,7 @@ static bool set(const mca_common_colltools_variable_t *row, const char *where, c
         *(int *) row->storage = 0 > choice ? *(int *) row->storage : choice;
         return 0 <= choice || refuse_choice(row->values, where, name, value);
     }
-    if (!to_whole(value, &number) || 0 > number || row->most < number) {
+    if (!predict_read_number(value, &number) || 0 > number || row->most < number) {
         return predict_refuse("%s: %s is \"%s\", expected a whole number, 0 to %.10g (%s)", where,
                               name, value, row->most, row->unit);
     }
@@ -203,12 +171,10 @@ static bool set_algorithm(predict_t *predict, const char *where, const char *nam
 #define PREFIX "coll_pipering_"
 
 bool predict_set_variable(predict_t *predict, const char *where, const char *name,
-                          const char *value)
+                          const char *value, bool must_be)
 {
-    const size_t length = strlen(PREFIX);
-
-    if (0 == strncmp(name, PREFIX, length)) {
-        const char *rest = name + length;
+    if (0 == strncmp(name, PREFIX, strlen(PREFIX))) {
+        const char *rest = name + strlen(PREFIX);
         const mca_common_colltools_variable_t *row = find(rest);
         const int collective = algorithm_of(rest);
         if (NULL != row) {
@@ -218,17 +184,9 @@ bool predict_set_variable(predict_t *predict, const char *where, const char *nam
             return set_algorithm(predict, where, name, collective, value);
         }
     }
-    return predict_refuse("%s: %s is no variable that a plan depends on; ompi_info --param coll "
-                          "pipering --level 9 lists those of the component", where, name);
-}
-
-/* A line of a file, in which settings of whatever plans do not depend on may stand too. */
-static bool set_listed(predict_t *predict, const char *where, const char *name, const char *value)
-{
-    const size_t length = strlen(PREFIX);
-
-    return 0 != strncmp(name, PREFIX, length) || 0 <= find_word(others, name + length)
-           || predict_set_variable(predict, where, name, value);
+    return !must_be
+           || predict_refuse("%s: %s is no variable that a plan depends on; ompi_info --param coll "
+                             "pipering --level 9 lists those of the component", where, name);
 }
 
 bool predict_set_machine(predict_t *predict, const char *where, const char *text)
@@ -236,18 +194,28 @@ bool predict_set_machine(predict_t *predict, const char *where, const char *text
     char said[MCA_COLL_PIPERING_MACHINE_SAID];
 
     return mca_coll_pipering_machine_read(&predict->machine.of, text, said)
-           || predict_refuse("%s, %s", where, said);
-}
-
-void predict_list_machine(FILE *out)
-{
-    for (int i = 0; NULL != mca_coll_pipering_machine_name(i); ++i) {
-        (void) fprintf(out, "    %-20s %s\n", mca_coll_pipering_machine_name(i),
-                       mca_coll_pipering_machine_unit(i));
-    }
+           || predict_refuse("%s: %s", where, said);
 }
 
 /* ---- files ---- */
+
+/* The text of a file, until the next one is read; NULL: that is said. */
+static char *read_file(const char *path)
+{
+    static char text[1 << 20];
+    FILE *in = fopen(path, "r");
+
+    if (NULL != in) {
+        text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
+        const bool failed = 0 != ferror(in);
+        (void) fclose(in);
+        if (!failed) {
+            return text;
+        }
+    }
+    (void) predict_refuse("%s: %s", path, strerror(errno));
+    return NULL;
+}
 
 static char *trim(char *text)
 {
@@ -262,83 +230,42 @@ static char *trim(char *text)
     return text;
 }
 
-/* Name and value of a line; false: there are none. `*name` NULL: the line is neither. */
-static bool split_line(char *line, char **name, char **value)
+static bool set_line(predict_t *predict, const char *where, char *line)
 {
-    static const char listed[] = "mca:coll:pipering:param:";
-    char *text = trim(line), *sign;
+    char *name = trim(line), *sign = strchr(name, '=');
 
-    if (0 == strncmp(text, "mca:", 4)) { /* ompi_info --parsable */
-        char *key = text + sizeof(listed) - 1;
-        sign = strstr(text, ":value:");
-        if (0 != strncmp(text, listed, sizeof(listed) - 1) || NULL == sign) {
-            return false;
-        }
-        *sign = '\0';
-        *name = key;
-        *value = sign + strlen(":value:");
-        return NULL == strchr(key, ':'); /* a value that an enumeration has */
+    if ('\0' == *name || '#' == *name) {
+        return true;
     }
-    if ('\0' == *text || '#' == *text) {
-        return false;
+    if (NULL == sign) {
+        return predict_refuse("%s: expected \"name = value\"", where);
     }
-    sign = strchr(text, '=');
-    *name = NULL;
-    if (NULL != sign) {
-        *sign = '\0';
-        *name = trim(text);
-        *value = trim(sign + 1);
-    }
-    return true;
-}
-
-static bool read_lines(predict_t *predict, FILE *in, const char *path)
-{
-    char line[65536], where[512], *name, *value;
-
-    for (int number = 1; NULL != fgets(line, sizeof(line), in); ++number) {
-        (void) snprintf(where, sizeof(where), "%s, line %d", path, number);
-        if (!split_line(line, &name, &value)) {
-            continue;
-        }
-        if (NULL == name) {
-            return predict_refuse("%s: expected \"name = value\"", where);
-        }
-        if (!set_listed(predict, where, name, value)) {
-            return false;
-        }
-    }
-    return 0 == ferror(in) || predict_refuse("%s: %s", path, strerror(errno));
+    *sign = '\0';
+    return predict_set_variable(predict, where, trim(name), trim(sign + 1), false);
 }
 
 bool predict_read_variables(predict_t *predict, const char *path)
 {
-    FILE *in = fopen(path, "r");
+    char *line = read_file(path), *next, where[512];
+    bool good = NULL != line;
 
-    if (NULL == in) {
-        return predict_refuse("%s: %s", path, strerror(errno));
+    for (int number = 1; good && NULL != line; ++number, line = next) {
+        next = strchr(line, '\n');
+        if (NULL != next) {
+            *next++ = '\0';
+        }
+        (void) snprintf(where, sizeof(where), "%s, line %d", path, number);
+        good = set_line(predict, where, line);
     }
-    const bool good = read_lines(predict, in, path);
-    (void) fclose(in);
     return good;
 }
 
 bool predict_read_machine(predict_t *predict, const char *path)
 {
-    static char text[1 << 20];
-    FILE *in = fopen(path, "r");
+    const char *text = read_file(path);
 
-    if (NULL == in) {
-        return predict_refuse("%s: %s", path, strerror(errno));
-    }
-    text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
-    const bool failed = 0 != ferror(in);
-    (void) fclose(in);
-    if (failed) {
-        return predict_refuse("%s: %s", path, strerror(errno));
-    }
     (void) snprintf(predict->machine.name, sizeof(predict->machine.name), "%s", path);
-    return predict_set_machine(predict, path, text);
+    return NULL != text && predict_set_machine(predict, path, text);
 }
 
 /* ---- defaults ---- */
@@ -349,7 +276,6 @@ bool predict_read_machine(predict_t *predict, const char *path)
 void predict_defaults(predict_t *predict)
 {
     *predict = (predict_t){.call = {.ppn = 1, .type = ""},
-                           .execute = -1,
                            .machine = {.of = mca_coll_pipering_machine_usual(
                                            MCA_COLL_PIPERING_TRANSPORT_TCP, USUAL_BETA,
                                            USUAL_BETA),

@@ -41,7 +41,6 @@ Values in the column "ours" come from **one machine of two processors that poses
 except where the cell says otherwise:
 
 - modelled: from the components' own model;
-- predicted: each message of the components' plans was followed through a described machine;
 - before the present build: with components that have been built anew since;
 - (measured DATE): measured on that day, and kept in `test/bench/figures/ours.tsv`; the command
   in the cell measures it anew;

@@ -32,9 +32,8 @@ def _rate(row):
     return f"{number(row['links'] * LINK / 1e6)} MB/s ({number(row['links'])} links)"
 
 
-def _how(row):
-    """The row's bandwidth, after whether messages were followed or the model asked."""
-    return f"{row['how']}: {_rate(row)}"
+def _modelled(row):
+    return f"modelled: {_rate(row)}"
 
 
 def _half(rows):
@@ -44,16 +43,16 @@ def _half(rows):
 
 
 def almasi_bcast(bench):
-    return _how(one(_predicted(bench, "bcast", "mesh_trees"), total=4 * MIB))
+    return _modelled(one(_predicted(bench, "bcast", "mesh_trees"), total=4 * MIB))
 
 
 def almasi_bcast_half(bench):
-    return f"predicted: {_half(_predicted(bench, 'bcast', 'mesh_trees'))}"
+    return f"modelled: {_half(_predicted(bench, 'bcast', 'mesh_trees'))}"
 
 
 def _each_way(bench, coll, *ways):
     """Bandwidth of a vector of 4 MiB by each of these algorithms along a mesh."""
-    return "; ".join(f"{way}, {_how(one(_predicted(bench, coll, 'mesh_' + way), total=4 * MIB))}"
+    return "; ".join(f"{way}, {_modelled(one(_predicted(bench, coll, 'mesh_' + way), total=4 * MIB))}"
                      for way in ways)
 
 
@@ -66,11 +65,11 @@ def almasi_allreduce(bench):
 
 
 def almasi_allreduce_half(bench):
-    return f"predicted: {_half(_predicted(bench, 'allreduce', 'mesh_path'))}"
+    return f"modelled: {_half(_predicted(bench, 'allreduce', 'mesh_path'))}"
 
 
 def almasi_allgatherv(bench):
-    return _how(one(_predicted(bench, "allgatherv", "mesh_cycles"), total=64 * MIB))
+    return _modelled(one(_predicted(bench, "allgatherv", "mesh_cycles"), total=64 * MIB))
 
 
 def almasi_largest(bench):
@@ -85,13 +84,13 @@ def almasi_largest(bench):
 def almasi_alltoall_512(bench):
     row = one(_predicted(bench, "alltoall", "permuted"), total=4 * MIB)
     rate = row["total"] * 511 / 512 / row["seconds"]  # a rank sends nothing to itself
-    return f"{row['how']}: {number(rate / 1e6)} MB/s ({number(rate / LINK)} links)"
+    return f"modelled: {number(rate / 1e6)} MB/s ({number(rate / LINK)} links)"
 
 
 def _lines(bench, mesh, total, coll="allreduce"):
-    """Time of a short call along lines of a mesh, and how it was found."""
+    """Time of a short call along lines of a mesh."""
     row = one(_predicted(bench, coll, "mesh_lines", mesh), total=float(total))
-    return f"{number(1e6 * row['seconds'])} µs ({row['how']})"
+    return f"{number(1e6 * row['seconds'])} µs (modelled)"
 
 
 def almasi_scaling(bench):

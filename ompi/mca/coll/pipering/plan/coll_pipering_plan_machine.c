@@ -33,7 +33,6 @@
 
 #define TIME_MOST 1e6
 #define BYTES_MOST ((double) (1 << 30))
-#define WIRINGS 4
 
 static const struct {
     const char *name, *unit; /* unit: or words that stand for 0, 1, ... */
@@ -53,16 +52,13 @@ static const struct {
     [MCA_COLL_PIPERING_NET_HANDSHAKE] = {"net_handshake", "microseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_NET_COPY] = {"net_copy", "nanoseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_NET_BOTH] = {"net_both", "times", 100, false},
-    [MCA_COLL_PIPERING_NET_BUCKET] = {"net_bucket", "bytes", BYTES_MOST, false},
     [MCA_COLL_PIPERING_LOCAL_ALPHA] = {"local_alpha", "microseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_LOCAL_BETA] = {"local_beta", "nanoseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_LOCAL_LATENCY] = {"local_latency", "microseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_LOCAL_GAP] = {"local_gap", "microseconds", TIME_MOST, false},
     [MCA_COLL_PIPERING_LOCAL_OVERLAP] = {"local_overlap", "false true", 1, true},
     [MCA_COLL_PIPERING_COMBINE] = {"combine", "nanoseconds", TIME_MOST, false},
-    [MCA_COLL_PIPERING_HANDLING] = {"handling", "microseconds", TIME_MOST, false},
-    [MCA_COLL_PIPERING_LOAD] = {"ranks_per_processor", "ranks", TIME_MOST, false},
-    [MCA_COLL_PIPERING_WIRING] = {"wiring", "switch half wires free", WIRINGS - 1, true}};
+    [MCA_COLL_PIPERING_LOAD] = {"ranks_per_processor", "ranks", TIME_MOST, false}};
 
 /* ---- usual machines ---- */
 
