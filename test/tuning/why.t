@@ -22,28 +22,27 @@ from pipering_tuning import files, why, why_classes, why_model, why_records  # n
 
 DOOR = os.path.join(tap.TUNING, "pipering-why")
 PLACES = 8
-DEFAULTS = {"call": "allgatherv", "server": "below", "reason": "small: fewer bytes than min_total",
+DEFAULTS = {"call": "allgatherv", "reason": "small: fewer bytes than min_total",
             "ranks": 4, "contiguous": 1, "order_matters": 0, "type": "MPI_DOUBLE", "calls": 10,
             "bytes": 10000, "largest": 5000, "contributors": 20, "least": 900, "most": 1100,
-            "time": 10 ** 9, "shortest": 10, "longest": 10 ** 9}
+            "time": 10 ** 9, "longest": 10 ** 9}
 
 
 def record(order="<", **values):
     """The bytes of a record."""
     of = {**DEFAULTS, **values}
-    return struct.pack(order + why_records.RECORD, of["call"].encode(), of["server"].encode(),
-                       of["reason"].encode(), of["ranks"], 10, 9, 3, of["contiguous"],
+    return struct.pack(order + why_records.RECORD, of["call"].encode(), of["reason"].encode(), of["ranks"], 10, 9, 3, of["contiguous"],
                        of["order_matters"], of["type"].encode(), of["calls"], of["bytes"],
                        of["largest"], of["contributors"], of["least"], of["most"], of["time"],
-                       of["shortest"], of["longest"])
+                       of["longest"])
 
 
 def table(records, rank=0, job=1, world=1, order="<", ended=1, began=1e9, without=0):
     """The bytes of a file."""
     form = order + why_records.HEADER
     empty = bytes(struct.calcsize(order + why_records.RECORD))
-    header = struct.pack(form, why_records.MAGIC, why_records.BYTE_ORDER, struct.calcsize(form),
-                         len(empty), PLACES, job, rank, world, ended, began, 20 * 10 ** 9, without,
+    header = struct.pack(form, why_records.MAGIC, why_records.BYTE_ORDER, job, rank, world, ended,
+                         PLACES, began, 20 * 10 ** 9, without,
                          without * 10 ** 9, f"node{rank // 2}".encode(), b"5.0")
     return header + b"".join(records) + empty * (PLACES - len(records))
 
@@ -116,7 +115,7 @@ def test_merging():
 
 def test_classes_apart():
     """whatever tells classes apart keeps them apart"""
-    ways = [{"call": "allgather"}, {"server": "han"}, {"reason": "off: switched off"},
+    ways = [{"call": "allgather"}, {"reason": "off: switched off"},
             {"ranks": 8}, {"contiguous": 0}, {"order_matters": 1}, {"type": "MPI_INT"}]
     for way in ways:
         assert len(Job(table([record(), record(**way)])).json()["classes"]) == 2, way
@@ -203,7 +202,7 @@ def test_gain():
 
 def test_without():
     """before coll/pipering is there, the first line says what it would gain"""
-    one = Job(*(table([record(time=time * 10 ** 9, server="", reason="")], rank)
+    one = Job(*(table([record(time=time * 10 ** 9, reason="")], rank)
                 for rank, time in enumerate([1, 2])))
     text = one.text(Posed())
     assert text.startswith("With coll/pipering this program would gain 800 ms of 1.5 s"), text
@@ -244,9 +243,9 @@ def test_alike():
 def test_no_gain():
     """nothing is promised that the model does not back"""
     for answer, values in (
-            ({"seconds": 0.099}, {}), ({}, {"server": "pipering", "reason": "ring"}),
+            ({"seconds": 0.099}, {}), ({}, {"reason": "ring"}),
             ({"served": False}, {}), ({"served": False}, {"reason": "local: so"}),
-            ({}, {"server": "other", "reason": "unasked: so"}), ({}, {"reason": "unlike: so"}),
+            ({}, {"reason": "unasked: so"}), ({}, {"reason": "unlike: so"}),
             ({}, {"call": "iallgatherv"})):
         found = Job(table([record(**values)])).only_class(Posed(**answer))
         assert found["gain"] == 0, (answer, values)
@@ -338,7 +337,7 @@ def test_unmodelled():
             "--machine", MACHINE).stdout
         assert "not known of 1 s: the model has no barriers and no exchanges" in text, text
         assert f"to be tried: {setting}" in text, text
-    text = Job(table([record(call="alltoallv", reason="bins", server="pipering")])).run(
+    text = Job(table([record(call="alltoallv", reason="bins")])).run(
         "--machine", MACHINE).stdout
     assert "not known" not in text, text
 
@@ -392,11 +391,11 @@ def refusal(data):
     raise AssertionError(f"{len(data)} bytes are taken for a file")
 
 
-def test_other_sizes():
-    """records of another size are refused"""
-    data = bytearray(table([record()]))
-    struct.pack_into("<I", data, 24, 256)
-    refused(Job(bytes(data)).run(), "records of 256 bytes where 216")
+def test_servers():
+    """who served a call follows from the reason"""
+    for reason, server in (("ring", "pipering"), ("", ""), ("small: so", "below"),
+                           ("unasked: so", "other"), ("absent: so", ""), ("empty: so", "")):
+        assert Job(table([record(reason=reason)])).only_class()["server"] == server, reason
 
 
 def test_bad_input():

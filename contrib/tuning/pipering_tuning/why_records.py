@@ -16,17 +16,17 @@ from collections import namedtuple
 
 from .files import Refusal
 
-MAGIC = b"pipering-why 3"
+MAGIC = b"pipering-why 4"
 BYTE_ORDER = 0x01020304
-HEADER = "16s8Id3Q64s64s"
-CLASS = "24s16s64sI5B31s"
-RECORD = CLASS + "9Q"
+HEADER = "16s6Id3Q64s64s"
+CLASS = "24s64sI5B31s"
+RECORD = CLASS + "8Q"
 
 Table = namedtuple("Table", "path job rank world ended began elapsed calls_without time_without "
                             "host release records")
 Record = namedtuple("Record", "call server reason ranks bytes_octave largest_octave "
                               "contributors_octave contiguous order_matters type calls bytes "
-                              "largest contributors least most time shortest longest")
+                              "largest contributors least most time longest")
 
 
 def text(field):
@@ -44,9 +44,18 @@ def byte_order(data, path):
     raise Refusal(f"{path} is cut off in its first {len(data)} bytes")
 
 
+def server_of(reason):
+    """Who served a call: "pipering", the module "below" it, or "other"; "": it was not there."""
+    name, colon, _ = reason.partition(": ")
+    if not colon:
+        return "pipering" if reason else ""
+    return {"absent": "", "empty": "", "unasked": "other"}.get(name, "below")
+
+
 def record_of(fields):
-    return Record(text(fields[0]), text(fields[1]), text(fields[2]), *fields[3:7],
-                  bool(fields[7]), bool(fields[8]), text(fields[9]), *fields[10:])
+    reason = text(fields[1])
+    return Record(text(fields[0]), server_of(reason), reason, *fields[2:6], bool(fields[6]),
+                  bool(fields[7]), text(fields[8]), *fields[9:])
 
 
 def parse(data, path):
@@ -55,14 +64,12 @@ def parse(data, path):
     header, form = struct.Struct(order + HEADER), struct.Struct(order + RECORD)
     if len(data) < header.size:
         raise Refusal(f"{path} is cut off: it has {len(data)} of {header.size} bytes of its header")
-    (_, _, header_size, record_size, places, job, rank, world, ended, began, elapsed,
-     calls_without, time_without, host, release) = header.unpack_from(data)
-    if (header_size, record_size) != (header.size, form.size):
-        raise Refusal(f"{path} has records of {record_size} bytes where {form.size} are expected")
-    if len(data) < header_size + places * record_size:
-        raise Refusal(f"{path} is cut off: it has {len(data)} of "
-                      f"{header_size + places * record_size} bytes")
-    found = (form.unpack_from(data, header_size + i * record_size) for i in range(places))
+    (_, _, job, rank, world, ended, places, began, elapsed, calls_without, time_without, host,
+     release) = header.unpack_from(data)
+    size = header.size + places * form.size
+    if len(data) < size:
+        raise Refusal(f"{path} is cut off: it has {len(data)} of {size} bytes")
+    found = (form.unpack_from(data, place) for place in range(header.size, size, form.size))
     records = [record for record in map(record_of, found) if record.calls]
     return Table(path, job, rank, world, bool(ended), began, elapsed * 1e-9, calls_without,
                  time_without * 1e-9, text(host), text(release), records)

@@ -76,9 +76,9 @@ why_shape_t why_combined(MPI_Count count, MPI_Datatype type, MPI_Op op);
 /** A contribution of each rank, all of a type. */
 why_shape_t why_parts(why_counts_t counts, MPI_Datatype type, MPI_Comm comm);
 
-/** The same, each of its own type; in C, and as handles of Fortran. */
-why_shape_t why_typed_parts(why_counts_t counts, const MPI_Datatype *types, int parts);
-why_shape_t why_typed_parts_fortran(why_counts_t counts, const MPI_Fint *types, int parts);
+/** The same, each of its own type; without `types` these are handles of Fortran. */
+why_shape_t why_typed_parts(why_counts_t counts, const MPI_Datatype *types,
+                            const MPI_Fint *fortran, int parts);
 
 /** Of a call without data. */
 why_shape_t why_no_data(void);

@@ -158,11 +158,11 @@ FORMS(allreduce, COMBINE, COMBINE_SHAPE)
 FORMS(alltoall, EQUAL, EQUAL_SHAPE)
 FORMS(alltoallv, EXCHANGE, why_parts(COUNTS(rcounts), TYPE(rtype), handle))
 FORMS(alltoallw, EXCHANGE,
-      why_typed_parts_fortran(COUNTS(rcounts), rtype, why_ranks(handle)))
+      why_typed_parts(COUNTS(rcounts), NULL, rtype, why_ranks(handle)))
 FORMS(barrier, NO, why_no_data())
 FORMS(bcast, BCAST, why_equal_parts(INT(count), TYPE(type), 1))
 FORMS(exscan, COMBINE, COMBINE_SHAPE)
 FORMS(neighbor_alltoallw, EXCHANGE,
-      why_typed_parts_fortran(COUNTS(rcounts), rtype, why_neighbors(handle)))
+      why_typed_parts(COUNTS(rcounts), NULL, rtype, why_neighbors(handle)))
 FORMS(reduce, REDUCE, COMBINE_SHAPE)
 FORMS(scan, COMBINE, COMBINE_SHAPE)

@@ -124,28 +124,24 @@ static void stop_asking(void)
     }
 }
 
-/* Who has served a call, and why; the texts are static. */
-static const char *server_of(why_comm_t *comm, const char **reason)
+static const char unasked[] = "unasked: MPI has not come to coll/pipering";
+
+/* The algorithm of coll/pipering that has served a call, or why another module has; static. */
+static const char *reason_of(why_comm_t *comm)
 {
     unsigned long long calls = 0;
     int state = 0;
 
-    *reason = "";
     if (!comm->asked || MPI_SUCCESS != MPI_T_pvar_read(recorder.session, comm->heard, &calls)
         || MPI_SUCCESS != MPI_T_pvar_read(recorder.session, comm->verdict, &state) || 0 > state
         || STATES_MOST <= state) {
         return "";
     }
-    *reason = recorder.state[state];
-    if (0 == strncmp("absent: ", *reason, strlen("absent: "))) {
-        return "";
-    }
-    if (calls == comm->calls) {
-        *reason = "unasked: MPI has not come to coll/pipering";
-        return "other";
+    if (calls == comm->calls && 0 != strncmp("absent: ", recorder.state[state], strlen("absent: "))) {
+        return unasked;
     }
     comm->calls = calls;
-    return NULL == strstr(*reason, ": ") ? "pipering" : "below";
+    return recorder.state[state];
 }
 
 /* ---- communicators ---- */
@@ -325,13 +321,12 @@ void why_end(why_call_t *call)
 
 void why_record(const why_call_t *call, const char *name, const why_shape_t *shape)
 {
-    const char *reason, *server = server_of(call->comm, &reason);
+    const char *reason = reason_of(call->comm);
 
-    if (0 == shape->bytes && '\0' != shape->type[0] && 0 == strcmp("other", server)) {
-        server = ""; /* MPI itself has found that nothing is to be done */
-        reason = "empty: there is no data";
+    if (0 == shape->bytes && '\0' != shape->type[0] && unasked == reason) {
+        reason = "empty: there is no data"; /* MPI itself has found that nothing is to be done */
     }
-    why_class_t of = why_class(name, server, reason, call->comm->ranks, shape);
+    why_class_t of = why_class(name, reason, call->comm->ranks, shape);
 
     /* such a sum has the same bits in any order */
     of.order_matters = shape->order_matters && 0 != strcmp("fixed-point sum", reason);

@@ -151,22 +151,14 @@ why_shape_t why_parts(why_counts_t counts, MPI_Datatype type, MPI_Comm comm)
     return shape;
 }
 
-why_shape_t why_typed_parts(why_counts_t counts, const MPI_Datatype *types, int parts)
+why_shape_t why_typed_parts(why_counts_t counts, const MPI_Datatype *types,
+                            const MPI_Fint *fortran, int parts)
 {
     why_shape_t shape = {.contiguous = true};
 
     for (int i = 0; i < parts; ++i) {
-        add_part(&shape, count_at(counts, i), types[i]);
-    }
-    return shape;
-}
-
-why_shape_t why_typed_parts_fortran(why_counts_t counts, const MPI_Fint *types, int parts)
-{
-    why_shape_t shape = {.contiguous = true};
-
-    for (int i = 0; i < parts; ++i) {
-        add_part(&shape, count_at(counts, i), PMPI_Type_f2c(types[i]));
+        add_part(&shape, count_at(counts, i),
+                 NULL == types ? PMPI_Type_f2c(fortran[i]) : types[i]);
     }
     return shape;
 }

@@ -27,8 +27,6 @@ static void set_text(char *to, size_t size, const char *text)
 void why_table_begin(why_table_t *table, const why_owner_t *owner)
 {
     table->byte_order = 0x01020304;
-    table->header_size = (uint32_t) offsetof(why_table_t, record);
-    table->record_size = (uint32_t) sizeof(table->record[0]);
     table->places = WHY_PLACES;
     table->job = owner->job;
     table->rank = owner->rank;
@@ -45,14 +43,13 @@ static uint8_t octave_of(uint64_t value)
     return (uint8_t) (0 == value ? 0 : 64 - __builtin_clzll(value));
 }
 
-why_class_t why_class(const char *call, const char *server, const char *reason, uint32_t ranks,
+why_class_t why_class(const char *call, const char *reason, uint32_t ranks,
                       const why_shape_t *shape)
 {
     why_class_t of;
 
     memset(&of, 0, sizeof(of));
     set_text(of.call, sizeof(of.call), call);
-    set_text(of.server, sizeof(of.server), server);
     set_text(of.reason, sizeof(of.reason), reason);
     of.ranks = ranks;
     of.bytes_octave = octave_of(shape->bytes);
@@ -89,11 +86,6 @@ why_record_t *why_find(why_table_t *table, const why_class_t *of)
     return NULL;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -110,15 +102,13 @@ void why_add(why_table_t *table, why_record_t *record, const why_class_t *of,
     if (0 == record->calls) {
         record->of = *of;
         record->least = shape->bytes;
-        record->shortest = time;
     }
     record->bytes += shape->bytes;
     record->largest += shape->largest;
     record->contributors += shape->contributors;
-    record->least = lesser(record->least, shape->bytes);
+    record->least = shape->bytes < record->least ? shape->bytes : record->least;
     record->most = larger(record->most, shape->bytes);
     record->time += time;
-    record->shortest = lesser(record->shortest, time);
     record->longest = larger(record->longest, time);
     ++record->calls;
 }

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 /** First bytes of a file; changes with anything else that is declared here. */
-#define WHY_MAGIC "pipering-why 3"
+#define WHY_MAGIC "pipering-why 4"
 
 /** Places, a power of two; and those that a class may stand in. */
 #define WHY_PLACES 512
@@ -45,8 +45,7 @@ typedef struct why_shape_t {
 /** What calls of a class have in common. Texts are padded by zeros, so that bytes compare. */
 typedef struct why_class_t {
     char call[24];   /**< the function of MPI without prefix: "iallgatherv" */
-    char server[16]; /**< "pipering", "below" it, "other", or "" where it is not there */
-    char reason[64]; /**< the algorithm, or why coll/pipering did not serve it */
+    char reason[64]; /**< the algorithm of coll/pipering, or "NAME: why it did not serve it", or "" */
     uint32_t ranks;  /**< of the communicator */
     uint8_t bytes_octave, largest_octave, contributors_octave;
     uint8_t contiguous, order_matters;
@@ -58,15 +57,15 @@ typedef struct why_record_t {
     uint64_t calls; /**< 0: the place is free */
     uint64_t bytes, largest, contributors; /**< sums */
     uint64_t least, most;                  /**< bytes of a call */
-    uint64_t time, shortest, longest;      /**< nanoseconds: sum, and of a call */
+    uint64_t time, longest;                /**< nanoseconds: sum, and of a call */
 } why_record_t;
 
 typedef struct why_table_t {
     char magic[16];
     uint32_t byte_order; /**< 0x01020304 */
-    uint32_t header_size, record_size, places;
     uint32_t job, rank, world; /**< in MPI_COMM_WORLD; `world` ranks */
     uint32_t ended;            /**< 1: the process has reached MPI_Finalize */
+    uint32_t places;
     double began;              /**< seconds since 1970 */
     uint64_t elapsed;          /**< nanoseconds from there to the last call */
     uint64_t calls_without, time_without; /**< of classes without a place */
@@ -85,7 +84,7 @@ typedef struct why_owner_t {
 void why_table_begin(why_table_t *table, const why_owner_t *owner);
 
 /** The class of a call; longer texts are cut. */
-why_class_t why_class(const char *call, const char *server, const char *reason, uint32_t ranks,
+why_class_t why_class(const char *call, const char *reason, uint32_t ranks,
                       const why_shape_t *shape);
 
 /** The record of a class, a free one if it is new; NULL: there is no place for it. */
