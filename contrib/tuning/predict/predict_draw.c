@@ -16,15 +16,9 @@
 
 #include "predict.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Ranks of a line, and lines of a tree, that are drawn. */
-#define LINE_MOST 10
+#define LINE_MOST 8
 #define LINES_MOST 24
-
-/* Ranks behind one, in a tree or on a path of a mesh or of switches. */
-#define DOWNS_MOST MCA_COLL_PIPERING_MESH_DOWNS
 
 typedef struct {
     mca_coll_pipering_plan_t *plan;
@@ -48,41 +42,22 @@ static int find_behind(drawing_t *drawing, int rank, int *behind)
     return count;
 }
 
-static void draw_line(drawing_t *drawing, int from, int first, int indent);
-
-/* The other branches of a rank. */
-static void draw_branches(drawing_t *drawing, const int *branch, int count, int from, int indent)
+/* The first rank behind one stands in its line, the others in lines of their own below. */
+static void draw_behind(drawing_t *drawing, int rank, int depth)
 {
-    for (int i = 0; i < count; ++i) {
-        draw_line(drawing, from, branch[i], indent);
-    }
-}
+    int behind[MCA_COLL_PIPERING_MESH_DOWNS];
+    const int count = find_behind(drawing, rank, behind);
 
-/* A line from a rank along the first branches; other branches get lines of their own. */
-static void draw_line(drawing_t *drawing, int from, int first, int indent)
-{
-    int behind[DOWNS_MOST], ranks[LINE_MOST], count = 0, more = 1, rank = first;
-
-    if (0 >= drawing->lines) {
-        return;
-    }
-    if (0 == --drawing->lines) {
-        (void) printf("  %*s...\n", indent, "");
-        return;
-    }
-    (void) printf("  %*s%d", indent, "", from);
-    while (0 < more && LINE_MOST > count) {
-        (void) printf(" %s %d", drawing->arrow, rank);
-        ranks[count++] = rank;
-        more = find_behind(drawing, rank, behind);
-        rank = 0 < more ? behind[0] : rank;
-    }
-    (void) printf("%s\n", 0 < more ? " ..." : "");
-    for (int i = 0; i < count; ++i) {
-        more = find_behind(drawing, ranks[i], behind);
-        if (1 < more) {
-            draw_branches(drawing, behind + 1, more - 1, ranks[i], indent + 4);
+    for (int i = 0; i < count && 0 <= drawing->lines; ++i) {
+        if (0 < i) {
+            (void) printf("\n  %*s", 5 + 9 * depth, "");
         }
+        if ((0 < i && 0 > --drawing->lines) || LINE_MOST == depth) {
+            (void) printf(" ...");
+            return;
+        }
+        (void) printf(" %s %-5d", drawing->arrow, behind[i]);
+        draw_behind(drawing, behind[i], depth + 1);
     }
 }
 
@@ -101,17 +76,15 @@ static int find_end(drawing_t *drawing)
 
 static void draw_tree(drawing_t *drawing)
 {
-    int behind[DOWNS_MOST];
-    const int end = find_end(drawing), count = find_behind(drawing, end, behind);
+    const int end = find_end(drawing);
     const bool reduces = drawing->plan->route[drawing->pipe].reduces;
 
     drawing->arrow = reduces ? "<-" : "->";
     drawing->lines = LINES_MOST;
-    (void) printf("pipeline %d of %d, %s rank %d:\n", drawing->pipe + 1, drawing->plan->pipes,
-                  reduces ? "to" : "from", end);
-    for (int i = 0; i < count; ++i) {
-        draw_line(drawing, end, behind[i], 0);
-    }
+    (void) printf("pipeline %d of %d, %s rank %d:\n  %-5d", drawing->pipe + 1,
+                  drawing->plan->pipes, reduces ? "to" : "from", end, end);
+    draw_behind(drawing, end, 0);
+    (void) printf("\n");
 }
 
 void predict_draw(const predict_t *predict, mca_coll_pipering_plan_t *plan)
