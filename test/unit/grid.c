@@ -381,11 +381,77 @@ static void test_model(void)
     close_instance(&in);
 }
 
+/*
+ * Seconds of the rounds, message by message: a rank sends what it has received in the rounds before,
+ * all of it. The port of a node carries the bytes of one message in and one out, that which waits
+ * longest first; ranks handle messages side by side.
+ */
+static double simulate(const instance_t *in, const mca_coll_pipering_grid_problem_t *problem)
+{
+    double ready[MOST] = {0}, out[MOST] = {0}, into[MOST] = {0}, finish = 0;
+
+    for (int k = 0; k < mca_coll_pipering_grid_rounds(problem->grid); k++) {
+        double next[MOST];
+        bool sent[MOST] = {false};
+
+        memcpy(next, ready, sizeof(next));
+        for (int i = 0; i < in->p; i++) {
+            int from = -1;
+            for (int r = 0; r < in->p; r++) {
+                from = !sent[r] && (0 > from || ready[r] < ready[from]) ? r : from;
+            }
+            const mca_coll_pipering_grid_round_t round
+                = mca_coll_pipering_grid_round(problem->grid, from, k);
+            const mca_coll_pipering_volume_t volume = mca_coll_pipering_grid_volume(
+                problem->grid, from, problem->bytes, problem->packed, round.send);
+            const int node = in->node_of[from], other = in->node_of[round.to];
+            const bool local = node == other;
+            const mca_coll_pipering_link_cost_t *cost = local ? &problem->cost.local
+                                                              : &problem->cost.net;
+            const double time = (double) volume.bytes * cost->beta;
+            const double begins = local ? ready[from] : fmax(ready[from], out[node]);
+
+            out[node] = local ? out[node] : begins + time;
+            const double ends = local ? begins + time : fmax(begins, into[other]) + time;
+            into[other] = local ? into[other] : ends;
+            next[round.to] = fmax(next[round.to], ends + (double) volume.blocks * cost->alpha);
+            finish = fmax(finish, next[round.to]);
+            sent[from] = true;
+        }
+        memcpy(ready, next, sizeof(ready));
+    }
+    return finish;
+}
+
+static void test_simulated(void)
+{
+    tap_tally_t alone = {0, 0}, shared = {0, 0};
+    instance_t in;
+
+    for (int i = 0; i < 400; i++) {
+        const int ranks = i % 2 ? 4 : 1;
+
+        open_instance(&in, ranks * tap_between(2, MOST / 4), ranks, REGULAR);
+        mca_coll_pipering_grid_problem_t problem = problem_of(&in, 1, PACKED);
+        in.grid.dissemination = 0 != (in.p & (in.p - 1)) || tap_once_in(2);
+        const double model = mca_coll_pipering_grid_time(&problem);
+        const double simulated = simulate(&in, &problem);
+        tap_try(1 == ranks ? &alone : &shared,
+                1 == ranks ? near(model, simulated)
+                           : 0.9 * simulated <= model && model <= 1.5 * simulated,
+                "p %d: model %g, simulated %g", in.p, model, simulated);
+        close_instance(&in);
+    }
+    tally_ok(&alone, 200, "a rank a node: the time of its rounds, message by message");
+    tally_ok(&shared, 200, "nodes of 4: not far from that");
+}
+
 int main(void)
 {
     tap_start();
     test_schedules();
     test_fits();
     test_model();
+    test_simulated();
     return tap_end();
 }
