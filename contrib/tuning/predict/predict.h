@@ -119,6 +119,9 @@ bool predict_set_machine(predict_t *predict, const char *where, const char *text
 bool predict_read_variables(predict_t *predict, const char *path);
 bool predict_read_machine(predict_t *predict, const char *path);
 
+/** Memory, or the end of the program. */
+void *predict_memory(size_t bytes);
+
 /** Says what is wrong; false. */
 bool predict_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -78,10 +78,7 @@ static bool read_stream(predict_call_t *call, FILE *in)
     int many = 0, what;
     long count;
 
-    call->counts = malloc(PREDICT_RANKS_MOST * sizeof(*call->counts));
-    if (NULL == call->counts) {
-        return predict_refuse("there is no memory for counts");
-    }
+    call->counts = predict_memory(PREDICT_RANKS_MOST * sizeof(*call->counts));
     while (1 == (what = fscanf(in, "%ld", &count)) && 0 <= count && INT_MAX >= count) {
         if (PREDICT_RANKS_MOST == many) {
             return predict_refuse("--counts %s: there are more than %d counts", call->counts_file,
@@ -122,26 +119,16 @@ static bool read_counts(predict_call_t *call)
 
 /* ---- nodes ---- */
 
-static bool place_ranks(predict_call_t *call)
+static void place_ranks(predict_call_t *call)
 {
     call->nodes = (call->ranks + call->ppn - 1) / call->ppn;
-    call->node_of = malloc((size_t) call->ranks * sizeof(*call->node_of));
-    if (NULL == call->node_of) {
-        return predict_refuse("there is no memory for %d ranks", call->ranks);
-    }
+    call->node_of = predict_memory((size_t) call->ranks * sizeof(*call->node_of));
     for (int r = 0; r < call->ranks; ++r) {
         call->node_of[r] = call->by_node ? r % call->nodes : r / call->ppn * call->ppn;
     }
-    return true;
 }
 
 /* ---- counts of a distribution ---- */
-
-/* Bytes of what weights are rounded to: of an element, or as the benchmarks have it for bytes. */
-static size_t unit_of(const predict_call_t *call)
-{
-    return 1 == call->element ? agv_dist_unit(call->total, call->ranks) : call->element;
-}
 
 static bool to_counts(predict_call_t *call, const size_t *bytes)
 {
@@ -158,18 +145,16 @@ static bool to_counts(predict_call_t *call, const size_t *bytes)
 static bool deal_out(predict_call_t *call)
 {
     const char *dist = predict_distribution(call);
-    const size_t unit = unit_of(call);
-    size_t *bytes = malloc((size_t) call->ranks * sizeof(*bytes));
-    bool good = false;
+    /* as the benchmarks have it for bytes */
+    const size_t unit = 1 == call->element ? agv_dist_unit(call->total, call->ranks)
+                                           : call->element;
+    size_t *bytes = predict_memory((size_t) call->ranks * sizeof(*bytes));
 
-    call->counts = malloc((size_t) call->ranks * sizeof(*call->counts));
-    if (NULL == bytes || NULL == call->counts) {
-        good = predict_refuse("there is no memory for %d ranks", call->ranks);
-    } else if (!agv_dist_fill(dist, call->ranks, call->node_of, call->total / unit, unit, bytes)) {
-        good = predict_refuse("--dist %s is no distribution; --help lists them", dist);
-    } else {
-        good = to_counts(call, bytes);
-    }
+    call->counts = predict_memory((size_t) call->ranks * sizeof(*call->counts));
+    const bool good
+        = agv_dist_fill(dist, call->ranks, call->node_of, call->total / unit, unit, bytes)
+              ? to_counts(call, bytes)
+              : predict_refuse("--dist %s is no distribution; --help lists them", dist);
     free(bytes);
     return good;
 }
@@ -261,8 +246,11 @@ bool predict_deal(predict_call_t *call)
         add_up(call);
     }
     round_up(call);
-    return check_sizes(call) && place_ranks(call) && predict_lay_mesh(call)
-           && (!gathers(call) || NULL != call->counts || deal_out(call));
+    if (!check_sizes(call)) {
+        return false;
+    }
+    place_ranks(call);
+    return predict_lay_mesh(call) && (!gathers(call) || NULL != call->counts || deal_out(call));
 }
 
 void predict_forget(predict_call_t *call)

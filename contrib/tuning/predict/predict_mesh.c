@@ -81,34 +81,23 @@ static bool find_vertices(const predict_call_t *call, int *at)
                              call->nodes, call->ranks);
 }
 
-static bool no_memory(const predict_call_t *call)
-{
-    return predict_refuse("there is no memory for the mesh of %d ranks", call->ranks);
-}
-
 /* A whole machine is a box of itself. */
-static bool find_ways(predict_call_t *call, int *at, void *scratch)
-{
-    call->ways = mca_coll_pipering_ways_new(call->ranks);
-    if (NULL == call->ways || NULL == at || NULL == scratch) {
-        return no_memory(call);
-    }
-    if (!find_vertices(call, at)) {
-        return false;
-    }
-    (void) mca_coll_pipering_mesh_fill(&call->ways->mesh, &call->extents, at, scratch);
-    return mca_coll_pipering_ways_wind(call->ways) || no_memory(call);
-}
-
 bool predict_lay_mesh(predict_call_t *call)
 {
     if (NULL == call->mesh) {
         return true;
     }
-    int *at = malloc((size_t) call->ranks * sizeof(*at));
-    void *scratch = malloc(mca_coll_pipering_mesh_scratch(&call->extents));
-    const bool good = find_ways(call, at, scratch);
+    int *at = predict_memory((size_t) call->ranks * sizeof(*at));
+    void *scratch = predict_memory(mca_coll_pipering_mesh_scratch(&call->extents));
+    bool good = find_vertices(call, at);
 
+    call->ways = mca_coll_pipering_ways_new(call->ranks);
+    if (good && NULL != call->ways) {
+        (void) mca_coll_pipering_mesh_fill(&call->ways->mesh, &call->extents, at, scratch);
+    }
+    if (good && (NULL == call->ways || !mca_coll_pipering_ways_wind(call->ways))) {
+        good = predict_refuse("there is no memory for the mesh of %d ranks", call->ranks);
+    }
     free(scratch);
     free(at);
     return good;

@@ -33,6 +33,17 @@ bool predict_refuse(const char *format, ...)
     return false;
 }
 
+void *predict_memory(size_t bytes)
+{
+    void *memory = malloc(bytes);
+
+    if (NULL == memory) {
+        (void) predict_refuse("there is no memory for %zu bytes", bytes);
+        exit(2);
+    }
+    return memory;
+}
+
 /* ---- values ---- */
 
 /* As Open MPI reads it: octal behind 0, hexadecimal behind 0x, k, m or g, with b or ib, behind. */
@@ -56,27 +67,19 @@ bool predict_read_number(const char *text, double *number)
     return '\0' == *end;
 }
 
-/* A value of a choice by its name or number; -1: it has none such. */
-static int to_choice(const mca_common_colltools_value_t *values, const char *value)
+/* Sets a choice by its name or number. */
+static bool set_choice(const mca_common_colltools_value_t *values, const char *where,
+                       const char *name, const char *value, int *choice)
 {
-    char *end;
+    char *end, legal[256] = "";
     const long number = strtol(value, &end, 10);
     const bool is_number = end != value && '\0' == *end;
 
     for (; NULL != values->name; ++values) {
         if (0 == strcmp(value, values->name) || (is_number && number == values->value)) {
-            return values->value;
+            *choice = values->value;
+            return true;
         }
-    }
-    return -1;
-}
-
-static bool refuse_choice(const mca_common_colltools_value_t *values, const char *where,
-                          const char *name, const char *value)
-{
-    char legal[256] = "";
-
-    for (; NULL != values->name; ++values) {
         (void) strncat(legal, " ", sizeof(legal) - strlen(legal) - 1);
         (void) strncat(legal, values->name, sizeof(legal) - strlen(legal) - 1);
     }
@@ -90,9 +93,7 @@ static bool set(const mca_common_colltools_variable_t *row, const char *where, c
     double number;
 
     if (MCA_COMMON_COLLTOOLS_CHOICE == row->kind) {
-        const int choice = to_choice(row->values, value);
-        *(int *) row->storage = 0 > choice ? *(int *) row->storage : choice;
-        return 0 <= choice || refuse_choice(row->values, where, name, value);
+        return set_choice(row->values, where, name, value, row->storage);
     }
     if (!predict_read_number(value, &number) || 0 > number || row->most < number) {
         return predict_refuse("%s: %s is \"%s\", expected a whole number, 0 to %.10g (%s)", where,
@@ -132,38 +133,31 @@ int predict_find_collective(const char *name)
 /* The collective whose algorithm a variable is; -1: it is another variable. */
 static int algorithm_of(const char *name)
 {
-    const size_t length = strcspn(name, "_");
-    char collective[32];
+    char variable[64];
+    int i = MCA_COLL_PIPERING_COLLECTIVES - 1;
 
-    if (0 != strcmp(name + length, "_algorithm") || sizeof(collective) <= length) {
-        return -1;
+    for (; 0 <= i; --i) {
+        (void) snprintf(variable, sizeof(variable), "%s_algorithm",
+                        predict_collective_name((mca_coll_pipering_collective_t) i));
+        if (0 == strcmp(name, variable)) {
+            break;
+        }
     }
-    memcpy(collective, name, length);
-    collective[length] = '\0';
-    return predict_find_collective(collective);
+    return i;
 }
 
 static bool set_algorithm(predict_t *predict, const char *where, const char *name, int collective,
                           const char *value)
 {
+    mca_common_colltools_value_t values[PREDICT_OUTCOMES + 3]
+        = {{MCA_COLL_PIPERING_AUTO, "auto"}, {MCA_COLL_PIPERING_OFF, "off"}};
     const mca_coll_pipering_row_t *row = NULL;
-    char values[256] = "auto";
-    int *place = &predict->algorithm[collective];
 
-    if (0 == strcmp(value, "auto") || 0 == strcmp(value, "off")) {
-        *place = 'a' == *value ? MCA_COLL_PIPERING_AUTO : MCA_COLL_PIPERING_OFF;
-        return true;
+    for (int i = 2; NULL != (row = mca_coll_pipering_next_row(
+                                 (mca_coll_pipering_collective_t) collective, row)); ++i) {
+        values[i] = (mca_common_colltools_value_t){(int) row->algorithm, row->value};
     }
-    while (NULL != (row = mca_coll_pipering_next_row((mca_coll_pipering_collective_t) collective,
-                                                     row))) {
-        if (0 == strcmp(value, row->value)) {
-            *place = (int) row->algorithm;
-            return true;
-        }
-        (void) strncat(values, ", ", sizeof(values) - strlen(values) - 1);
-        (void) strncat(values, row->value, sizeof(values) - strlen(values) - 1);
-    }
-    return predict_refuse("%s: %s is \"%s\", expected one of: %s, off", where, name, value, values);
+    return set_choice(values, where, name, value, &predict->algorithm[collective]);
 }
 
 /* ---- by name ---- */
