@@ -11,11 +11,11 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
@@ -37,6 +37,11 @@ def predict(*words, **options):
     status, out, error = run(*words, "--json", **options)
     assert status == 0 and not error, (words, status, error)
     return json.loads(out)
+
+
+def spent():
+    """Seconds of processors that commands have taken so far."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
 
 
 def by_name(answer):
@@ -198,14 +203,14 @@ def test_mesh_barrier():
 
 
 def test_mesh_large():
-    """65536 vertices are predicted within a minute"""
+    """65536 vertices are predicted within a minute of a processor"""
     for collective, name, links in (("bcast", "mesh_trees", 6), ("reduce", "mesh_trees", 6),
                                     ("allreduce", "mesh_cycles", 3),
                                     ("allgatherv", "mesh_cycles", 6)):
-        began = time.monotonic()
+        began = spent()
         answer = predict("--collective", collective, "--mesh", "32tx32tx64t", "--total", "4G",
                          "--type", "int", *IDEAL)
-        assert answer["ranks"] == 65536 and time.monotonic() - began < 60
+        assert answer["ranks"] == 65536 and spent() - began < 60
         assert 0.9 * links <= by_name(answer)[name]["links"] <= links * 1.0001, answer
 
 
@@ -232,13 +237,13 @@ def test_counts():
 
 
 def test_large():
-    """65536 ranks are predicted within a minute"""
+    """65536 ranks are predicted within a minute of a processor"""
     for words in (["--dist", "geometric", "--total", "256M"],
                   ["--collective", "allreduce", "--ppn", 16, "--total", "1G"],
                   ["--collective", "bcast", "--total", "64M"]):
-        began = time.monotonic()
+        began = spent()
         assert predict("--ranks", 65536, *words)["algorithms"]
-        assert time.monotonic() - began < 60
+        assert spent() - began < 60
 
 
 def test_machine():
@@ -289,7 +294,7 @@ def test_below():
              for name in ("any", "tuned", "han")]
     assert times[0] <= min(times[1:]), times
     status, _, error = run("--below", "xhc")
-    assert 0 != status and "any, tuned or han" in error, error
+    assert 0 != status and "expected one of: any tuned han" in error, error
 
 
 def test_machines():

@@ -30,7 +30,7 @@ typedef struct predict_machine_t {
     char name[256]; /**< its file; empty: the usual one */
     mca_coll_pipering_machine_t of;
     double processors; /**< of a node; 0: as many as `of` has for so many ranks */
-    mca_coll_pipering_below_t below; /**< the modules below */
+    int below; /**< the modules below */
 } predict_machine_t;
 
 /** Calls along a mesh that have no plan (predict_closed.c). */
@@ -43,7 +43,7 @@ typedef struct predict_call_t {
     const char *dist, *counts_file; /**< NULL: not given */
     size_t total;                   /**< bytes */
     int ranks, ppn, root;
-    bool by_node;  /**< neighbouring ranks are on different nodes */
+    int by_node;   /**< neighbouring ranks are on different nodes */
     bool ordered;  /**< the operation does not commute */
     const char *type;
     size_t element; /**< bytes of it */
@@ -115,9 +115,13 @@ bool predict_set_variable(predict_t *predict, const char *where, const char *nam
 /** Lines, or a line, of a machine file. */
 bool predict_set_machine(predict_t *predict, const char *where, const char *text);
 
-/** Read files with `name = value` lines. */
-bool predict_read_variables(predict_t *predict, const char *path);
-bool predict_read_machine(predict_t *predict, const char *path);
+/** Sets one of some values by its name or number. */
+bool predict_set_choice(const mca_common_colltools_value_t *values, const char *where,
+                        const char *name, const char *value, int *choice);
+
+/** Read files with `name = value` lines, which an option names. */
+bool predict_read_variables(predict_t *predict, const char *option, const char *path);
+bool predict_read_machine(predict_t *predict, const char *option, const char *path);
 
 /** Memory, or the end of the program. */
 void *predict_memory(size_t bytes);

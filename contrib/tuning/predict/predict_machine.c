@@ -36,7 +36,7 @@ mca_coll_pipering_facts_t predict_facts(const predict_t *predict)
                                        .ppn = ppn,
                                        .node_of = call->node_of,
                                        .load = load,
-                                       .below = machine->below,
+                                       .below = (mca_coll_pipering_below_t) machine->below,
                                        .machine = &machine->of,
                                        .ways = call->ways};
 }

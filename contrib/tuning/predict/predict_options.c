@@ -24,9 +24,10 @@
 typedef struct option_t {
     const char *name; /* NULL: a title */
     const char *argument, *help;
-    enum { OTHER, FLAG, TEXT, COUNT } kind; /* bool, const char * or int */
-    size_t offset;                          /* in predict_t */
-    double least, most;                     /* of a count */
+    enum { OTHER, FLAG, TEXT, COUNT, CHOICE } kind; /* bool, const char *, int or int */
+    size_t offset;                                  /* in predict_t */
+    double least, most;                             /* of a count */
+    const mca_common_colltools_value_t *values;     /* of a choice */
     bool (*take)(predict_t *predict, const char *name, const char *value); /* of another kind */
 } option_t;
 
@@ -47,13 +48,6 @@ static bool take_collective(predict_t *predict, const char *name, const char *va
     call->collective = 0 > found ? MCA_COLL_PIPERING_COLLECTIVES
                                  : (mca_coll_pipering_collective_t) found;
     return true;
-}
-
-static bool take_map(predict_t *predict, const char *name, const char *value)
-{
-    predict->call.by_node = 0 == strcmp(value, "node");
-    return predict->call.by_node || 0 == strcmp(value, "core")
-           || predict_refuse("%s %s: expected core or node", name, value);
 }
 
 static bool take_total(predict_t *predict, const char *name, const char *value)
@@ -82,21 +76,6 @@ static bool take_variable(predict_t *predict, const char *name, const char *valu
     return predict_set_variable(predict, name, variable, sign + 1, true);
 }
 
-static bool take_below(predict_t *predict, const char *name, const char *value)
-{
-    static const char *const names[] = {[MCA_COLL_PIPERING_BELOW_ANY] = "any",
-                                        [MCA_COLL_PIPERING_BELOW_TUNED] = "tuned",
-                                        [MCA_COLL_PIPERING_BELOW_HAN] = "han"};
-
-    for (int i = 0; i < (int) (sizeof(names) / sizeof(names[0])); ++i) {
-        if (0 == strcmp(names[i], value)) {
-            predict->machine.below = (mca_coll_pipering_below_t) i;
-            return true;
-        }
-    }
-    return predict_refuse("%s %s: expected any, tuned or han", name, value);
-}
-
 static bool take_processors(predict_t *predict, const char *name, const char *value)
 {
     char *end;
@@ -106,17 +85,11 @@ static bool take_processors(predict_t *predict, const char *name, const char *va
            || predict_refuse("%s %s: expected a number above 0, such as 16 or 0.25", name, value);
 }
 
-static bool take_machine(predict_t *predict, const char *name, const char *value)
-{
-    (void) name;
-    return predict_read_machine(predict, value);
-}
-
-static bool take_params(predict_t *predict, const char *name, const char *value)
-{
-    (void) name;
-    return predict_read_variables(predict, value);
-}
+static const mca_common_colltools_value_t maps[] = {{0, "core"}, {1, "node"}, {0, NULL}};
+static const mca_common_colltools_value_t modules[] = {{MCA_COLL_PIPERING_BELOW_ANY, "any"},
+                                                       {MCA_COLL_PIPERING_BELOW_TUNED, "tuned"},
+                                                       {MCA_COLL_PIPERING_BELOW_HAN, "han"},
+                                                       {0, NULL}};
 
 /* ---- options ---- */
 
@@ -134,7 +107,7 @@ static const option_t options[] = {
     {"--mesh", "EXTENTS", "nodes are wired as a mesh, such as 4x4 or 8tx8tx8t (t: a closed"
      NEXT "dimension); without --ranks as many nodes as it has vertices", TEXT, AT(call.mesh)},
     {"--map", "core|node", "neighbouring ranks are on the same node (core), or on different"
-     NEXT "ones", .take = take_map},
+     NEXT "ones", CHOICE, AT(call.by_node), .values = maps},
     {"--counts", "FILE", "counts of allgatherv, in elements, one a rank (-: standard input)", TEXT,
      AT(call.counts_file)},
     {"--dist", "NAME", "or a distribution of --total, see below; NAME@K is turned by K"
@@ -148,13 +121,13 @@ static const option_t options[] = {
     {"--noncommuting", "", "the operation does not commute", FLAG, AT(call.ordered)},
     {.help = "What is known of machine and component:"},
     {"--machine", "FILE", "lines \"name = value\" of costs, or the line of verbose output;"
-     NEXT "without it the usual ones of Gigabit Ethernet", .take = take_machine},
+     NEXT "without it the usual ones of Gigabit Ethernet", .take = predict_read_machine},
     {"--cost", "NAME=VALUE", "one of them", .take = predict_set_machine},
     {"--processors", "N", "of a node (if not given, as --machine has for so many ranks)",
      .take = take_processors},
     {"--below", "NAME", "the modules below: han (Open MPI 5.0's default), tuned, any",
-     .take = take_below},
-    {"--params", "FILE", "variables: lines \"name = value\"", .take = take_params},
+     CHOICE, AT(machine.below), .values = modules},
+    {"--params", "FILE", "variables: lines \"name = value\"", .take = predict_read_variables},
     {"--set", "VARIABLE=VALUE", "one of them, with its full name", .take = take_variable},
     {.help = "The answer:"},
     {"--explain", "", "draw the chain or trees that are chosen, and say where the time goes", FLAG,
@@ -222,6 +195,8 @@ static bool take(predict_t *predict, const option_t *option, const char *value)
         }
         *(int *) place = (int) number;
         return true;
+    case CHOICE:
+        return predict_set_choice(option->values, option->name, "the value", value, place);
     default:
         return option->take(predict, option->name, value);
     }

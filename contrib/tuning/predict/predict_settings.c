@@ -67,9 +67,8 @@ bool predict_read_number(const char *text, double *number)
     return '\0' == *end;
 }
 
-/* Sets a choice by its name or number. */
-static bool set_choice(const mca_common_colltools_value_t *values, const char *where,
-                       const char *name, const char *value, int *choice)
+bool predict_set_choice(const mca_common_colltools_value_t *values, const char *where,
+                        const char *name, const char *value, int *choice)
 {
     char *end, legal[256] = "";
     const long number = strtol(value, &end, 10);
@@ -93,7 +92,7 @@ static bool set(const mca_common_colltools_variable_t *row, const char *where, c
     double number;
 
     if (MCA_COMMON_COLLTOOLS_CHOICE == row->kind) {
-        return set_choice(row->values, where, name, value, row->storage);
+        return predict_set_choice(row->values, where, name, value, row->storage);
     }
     if (!predict_read_number(value, &number) || 0 > number || row->most < number) {
         return predict_refuse("%s: %s is \"%s\", expected a whole number, 0 to %.10g (%s)", where,
@@ -157,7 +156,7 @@ static bool set_algorithm(predict_t *predict, const char *where, const char *nam
                                  (mca_coll_pipering_collective_t) collective, row)); ++i) {
         values[i] = (mca_common_colltools_value_t){(int) row->algorithm, row->value};
     }
-    return set_choice(values, where, name, value, &predict->algorithm[collective]);
+    return predict_set_choice(values, where, name, value, &predict->algorithm[collective]);
 }
 
 /* ---- by name ---- */
@@ -194,7 +193,7 @@ bool predict_set_machine(predict_t *predict, const char *where, const char *text
 /* ---- files ---- */
 
 /* The text of a file, until the next one is read; NULL: that is said. */
-static char *read_file(const char *path)
+static char *read_file(const char *option, const char *path)
 {
     static char text[1 << 20];
     FILE *in = fopen(path, "r");
@@ -207,7 +206,7 @@ static char *read_file(const char *path)
             return text;
         }
     }
-    (void) predict_refuse("%s: %s", path, strerror(errno));
+    (void) predict_refuse("%s %s: %s", option, path, strerror(errno));
     return NULL;
 }
 
@@ -238,9 +237,9 @@ static bool set_line(predict_t *predict, const char *where, char *line)
     return predict_set_variable(predict, where, trim(name), trim(sign + 1), false);
 }
 
-bool predict_read_variables(predict_t *predict, const char *path)
+bool predict_read_variables(predict_t *predict, const char *option, const char *path)
 {
-    char *line = read_file(path), *next, where[512];
+    char *line = read_file(option, path), *next, where[512];
     bool good = NULL != line;
 
     for (int number = 1; good && NULL != line; ++number, line = next) {
@@ -254,9 +253,9 @@ bool predict_read_variables(predict_t *predict, const char *path)
     return good;
 }
 
-bool predict_read_machine(predict_t *predict, const char *path)
+bool predict_read_machine(predict_t *predict, const char *option, const char *path)
 {
-    const char *text = read_file(path);
+    const char *text = read_file(option, path);
 
     (void) snprintf(predict->machine.name, sizeof(predict->machine.name), "%s", path);
     return NULL != text && predict_set_machine(predict, path, text);
