@@ -22,7 +22,7 @@ my @SIDE_BY_SIDE = (
     qr{test/unit/\w+\.t},
     qr{test/opal/(?:lookahead|patches|places|seek|units)\.t},
     qr{test/bench/turns\.t},
-    qr{test/tuning/(?:budget|cells|choose|clock|held_out|input|machine|preflight|progress
+    qr{test/tuning/(?:budget|cells|choose|held_out|input|machine|preflight|progress
         |prove|report|resume|rules|said|stats|variables)\.t}x,
 );
 

@@ -26,14 +26,13 @@ static void test_call(void)
                                         "cell=r1.3 kind=call collective=allgatherv dist=spike "
                                         "total=64K ranks=5 nodes=3 per_node=2 "
                                         "reps=11 warmup=2 budget=2.5 "
-                                        "set=coll_pipering_processors:40,x:a+b seed=9\n",
+                                        "set=coll_pipering_processors:40,x:a+b\n",
                                         error);
 
     ok(good && 0 == strcmp("r1.3", cell.id) && KERNEL_CALL == cell.problem.kind
            && 0 == strcmp("allgatherv", cell.problem.name) && 65536 == cell.problem.bytes
            && 5 == cell.problem.ranks && 3 == cell.problem.nodes && 2 == cell.problem.per_node
            && 11 == cell.reps && 2 == cell.warmup && 2.5 == cell.budget
-           && 9 == cell.seed
            && 0 == strcmp("coll_pipering_processors:40,x:a+b", cell.settings),
        "all of a call is read");
 }
@@ -240,6 +239,31 @@ static void test_counts(void)
        "counts that cannot be are refused");
 }
 
+/* Arms that take turns: none is first more often than another, none always behind the same. */
+static void test_order(void)
+{
+    for (int count = 1; count < 8; ++count) {
+        int first[8] = {0}, behind[8][8] = {{0}};
+        bool all = true, even = true;
+
+        for (int turn = 0; turn < 2 * count; ++turn) {
+            unsigned seen = 0;
+
+            for (int i = 0; i < count; ++i) {
+                seen |= 1u << kernel_order(turn, i, count);
+                behind[kernel_order(turn, i, count)][kernel_order(turn, (i + 1) % count, count)] += 1;
+            }
+            all = all && (1u << count) - 1 == seen;
+            ++first[kernel_order(turn, 0, count)];
+        }
+        for (int i = 0; i < count; ++i) {
+            even = even && 2 == first[i]
+                   && (3 > count || 2 * count > behind[i][(i + 1) % count]);
+        }
+        ok(all && even, "%d arms take turns", count);
+    }
+}
+
 int main(void)
 {
     tap_start();
@@ -252,5 +276,6 @@ int main(void)
     test_parts();
     test_no_parts();
     test_counts();
+    test_order();
     return tap_end();
 }

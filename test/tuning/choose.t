@@ -215,7 +215,6 @@ def test_failures_in_force():
     bench = Bench(bad=lambda cell, path: None if path else "wrong")
     bench.prove({"coll_pipering_alltoall_small": "8192"})
     assert results.failures_in_force(bench.measurer.records())
-    assert not results.failures_in_force(bench.measurer.records(), proof=False)
 
 
 def test_left_with_a_reason():
@@ -325,7 +324,7 @@ def test_parts_in_numbers():
         cell = {"cell": f"x/{part}/{machine['nodes']}", **call.cell(), "reps": 1, "warmup": 0,
                 "arm": "current"}
         bench.measurer.measure([cell], "x")
-        bench.measurer.measure_through([{**cell, "cell": cell["cell"] + "/2"}], "x", None, "tune")
+        bench.measurer.measure_through([{**cell, "cell": cell["cell"] + "/2"}], "x", None)
         for one in seen[-2:]:
             told = {key: one[key] for key in one if key in ("nodes", "per_node", "ranks", "part")}
             assert told == numbers, (part, one)
@@ -375,10 +374,6 @@ def test_interrupted():
     assert len(journal.Journal.resume(bench.journal.path, head).records) == 100
 
 
-# What makes a call's time.
-FEATURES = ("part", "p", "nodes", "ppn", "total", "largest_over_total", "contributors")
-
-
 def test_results():
     """rows of results.json name arms and phases as reports expect"""
     bench = Bench(wrong(30))
@@ -402,14 +397,6 @@ def test_results():
              if ("allgatherv", 400) == (row["collective"], row["total"])}
     forced = [arm for arm in small if "coll_tuned_allgatherv_algorithm=quick" in arm]
     assert small["default"] == 2 * rules.ROUNDS and small[forced[0]] == rules.ROUNDS, small
-    lines = results.table_text(found).splitlines()
-    assert len(lines) == 1 + len(found) and len({line.count("\t") for line in lines}) == 1
-    heads = lines[0].split("\t")
-    for line, row in zip(lines[1:], found):
-        cells = dict(zip(heads, line.split("\t")))
-        assert cells["jobs"] == ",".join(map(str, row["jobs"])), cells
-        assert all(cells[name] == str(row[name]) for name in FEATURES), cells
-        assert sum(map(int, cells["jobs"].split(","))) == len(cells["seconds"].split(",")), cells
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import time
 import tap
 from pipering_tuning import kernel, messages
 from pipering_tuning.files import Refusal
+from pipering_tuning.launch import Launcher
 
 POSED = os.path.join(tap.HERE, "posed_kernel.py")
 TESTBED = os.path.join(tap.ROOT, "test", "testbed", "testbed")
@@ -27,26 +28,13 @@ DEATH = 60.0  # seconds in which a process ends that is killed
 ANY = 60.0
 
 
-class Launcher:
-    """Starts what it is given, behind some words."""
-
-    def __init__(self, *words, **environment):
-        self.words = list(words)
-        self.more = environment
-
-    def argv(self, program, settings_file=None):
-        return self.words + ([settings_file] if settings_file else []) + list(program)
-
-    def environment(self):
-        return {**os.environ, **self.more}
-
-
 class Posed:
     """A directory where posed kernels leave their process ids, and what was heard."""
 
     def __init__(self, directory, **environment):
         self.directory = directory
-        self.launcher = Launcher(sys.executable, POSED_STATE=directory, **environment)
+        given = {"POSED_STATE": directory, **environment}
+        self.launcher = Launcher([], [f"{name}={value}" for name, value in given.items()])
         self.heard = []
         self.results = {}
 
@@ -105,14 +93,11 @@ def test_results():
     with posed() as world:
         machine = world.run([cell("a"), cell("b"), cell("c", "wrong")])
         assert ["a", "b", "c"] == world.heard and 1 == len(world.jobs())
-        assert {"status": "ok", "seconds": [0.5, 0.25], "enters": 1000,
-                "algorithm": "ring", "block": 512, "predicted": 0.125, "missed": 2, "late": 1e-05,
-                "largest": 64, "contributors": 3, "ranks": 3, "nodes": 2, "ppn": 2,
-                "note": ""} == world.results["a"]
+        assert {"status": "ok", "seconds": [0.5, 0.25], "largest": 64, "note": ""} == \
+            world.results["a"]
         assert "wrong" == world.results["c"]["status"]
         assert {"library": "Open MPI v5.0.7", "hosts": ["a", "a", "b"], "ranks": 3, "nodes": 2,
-                "processors": [4, 2], "pml": "ob1", "yield": True, "crowded": True,
-                "clock_error": 1e-06, "rtt": 3e-05} == machine
+                "pml": "ob1", "yield": "1"} == machine
 
 
 def test_no_cells():
@@ -196,10 +181,10 @@ def test_never_begins():
 def test_no_launcher():
     """a launcher that is not there is refused"""
     try:
-        kernel.run("x", Launcher("/nonexistent/mpirun"), [], None)
-        assert False, "no Refusal"
-    except Refusal as refusal:
-        assert "/nonexistent/mpirun" in str(refusal)
+        kernel.run("x", Launcher(["/nonexistent/mpirun"]), [], None)
+        assert False, "was not refused"
+    except OSError as error:
+        assert "/nonexistent/mpirun" == error.filename
 
 
 def test_garbage():
@@ -253,9 +238,9 @@ def test_log():
             with posed() as world:
                 try:
                     world.run([cell("a", "garbage"), cell("b")], directory=directory)
-                    assert False, "no Refusal"
-                except Refusal as refusal:
-                    assert log in str(refusal) and refusal.late, refusal
+                    assert False, "was not refused"
+                except OSError as error:
+                    assert log == error.filename and error.strerror, error
             (os.rmdir if os.path.isdir(log) else os.unlink)(log)
 
 
@@ -281,13 +266,16 @@ Component: ucx
 
 def test_reasons():
     """why jobs do not begin is said by the message of Open MPI that names the cause"""
-    said = ("A requested component was not found, or was unable to be opened; Host: n0; "
-            "Framework: pml; Component: ucx")
+    said = ("A requested component was not found, or was unable to be opened. This means that this "
+            "component is either not installed or is unable to be used on your system (e.g., "
+            "sometimes this means that shared libraries). Host: n0 Framework: pml Component: ucx")
     assert said == messages.why(MISSING.splitlines()), messages.why(MISSING.splitlines())
+    assert said == messages.why(MISSING.splitlines()[1:])
+    assert "ssh: a" == messages.why([*MISSING.splitlines(), "ssh: a", "b"])
     assert "no route" == messages.why(["no route", DASHES]) and "" == messages.why([DASHES] * 2)
     assert "b" == messages.why([DASHES, "WARNING: a", DASHES, "b", DASHES])
     with tempfile.TemporaryDirectory() as directory:
-        launcher = Launcher("/bin/sh", "-c", f"cat >&2 <<'END'\n{MISSING}END\nexit 1", "sh")
+        launcher = Launcher(["/bin/sh", "-c", f"cat >&2 <<'END'\n{MISSING}END\nexit 1", "sh"])
         try:
             kernel.run(POSED, launcher, [], None, directory=directory)
             assert False, "no Refusal"
@@ -300,28 +288,20 @@ def test_lines():
     assert "cell=a reps=3 set=x:1,y:a+b" == kernel.cell_line(
         {"cell": "a", "reps": 3, "type": None, "set": {"x": 1, "y": "a,b"}})
     assert "cell=a" == kernel.cell_line({"cell": "a", "set": {}})
-    for wrong in ({"cell": "a", "set": {"x": "two words"}}, {"cell": "a" * 128},
-                  {"cell": "a", "set": {f"variable_{i}": "value" * 10 for i in range(100)}}):
-        try:
-            kernel.cell_line(wrong)
-            assert False, f"{wrong} was taken"
-        except ValueError:
-            pass
 
 
 def test_compiler():
-    """a compiler that fails, or is not there, is refused in one sentence"""
+    """a compiler that fails is refused in one sentence, and leaves nothing"""
     with tempfile.TemporaryDirectory() as directory:
         broken = os.path.join(directory, "mpicc")
-        for program, word in ((os.path.join(directory, "none"), "none"), (broken, "no licence")):
-            with open(broken, "w", encoding="utf-8") as stream:
-                stream.write("#!/bin/sh\necho 'error: no licence'; exit 1\n")
-            os.chmod(broken, 0o755)
-            try:
-                kernel.build(program, directory)
-                assert False, "no Refusal"
-            except Refusal as refusal:
-                assert word in str(refusal) and "\n" not in str(refusal), refusal
+        with open(broken, "w", encoding="utf-8") as stream:
+            stream.write("#!/bin/sh\necho 'error: no licence'; exit 1\n")
+        os.chmod(broken, 0o755)
+        try:
+            kernel.build(broken, directory)
+            assert False, "no Refusal"
+        except Refusal as refusal:
+            assert "no licence" in str(refusal) and "\n" not in str(refusal), refusal
         assert ["mpicc"] == os.listdir(directory)
 
 
@@ -368,8 +348,8 @@ def real(cells, *placed, program=(), timeout=60.0):
     build = os.path.join(os.environ.get("BUILD_DIR") or os.path.join(tap.ROOT, "build"), "tuning")
     os.makedirs(build, exist_ok=True)
     path = kernel.build(os.path.join(os.environ["OMPI_PREFIX"], "bin", "mpicc"), build)
-    launcher = Launcher(TESTBED, "with", "--nodes", "2", "--", TESTBED, "mpirun",
-                        *(placed or ("--ppn", "2")), "--timeout", "600", "--", *program)
+    launcher = Launcher([TESTBED, "with", "--nodes", "2", "--", TESTBED, "mpirun",
+                         *(placed or ("--ppn", "2")), "--timeout", "600", "--", *program])
     results = {}
     machine = kernel.run(path, launcher, cells, results.__setitem__, cell_timeout=timeout)
     return machine, results
@@ -424,7 +404,7 @@ def real_parts():
             assert "ok" == result["status"], (keys, result)
             assert shape[:3] == tuple(result[key] for key in ("ranks", "nodes", "ppn")), (
                 keys, result)
-        assert shape[3] == results[f"allgatherv{number}"]["enters"], (keys, results)
+        assert (shape[3] or 0) == results[f"allgatherv{number}"]["enters"], (keys, results)
     assert "ok" == results["one"]["status"] and "refused" == results["other"]["status"], results
     assert "group's first cell" in results["other"]["note"], results
 
@@ -458,23 +438,6 @@ def real_enough():
                        {**base, "cell": "short", "reps": 100000, "budget": 0.3}])
     assert 5 == len(results["exact"]["seconds"]), results["exact"]
     assert 1 <= len(results["short"]["seconds"]) < 10000
-
-
-def real_clocks():
-    """nodes whose clocks are an hour and more apart begin calls at the same time"""
-    shift = ["sh", "-c", 'case $(hostname) in n1) shift=4000;; *) shift=11;; esac; '
-             'exec unshare --time --monotonic $shift --boottime $shift --fork "$@"', "sh"]
-    can = subprocess.run(["unshare", "--time", "--monotonic", "5", "--fork", "true"], check=False,
-                         stderr=subprocess.DEVNULL)
-    if can.returncode:
-        return "there are no time namespaces here"
-    machine, results = real([parsed("a", CALLS[0]), parsed("b", TASKS[1])], program=shift)
-    assert 0 < machine["clock_error"] < bound(0.01) and 0 < machine["rtt"] < bound(0.1), machine
-    for result in results.values():
-        assert "ok" == result["status"], results
-        assert all(0 < seconds < bound(1) for seconds in result["seconds"]), results
-    assert abs(results["a"]["late"]) < bound(0.5), results
-    return None
 
 
 CORRUPT = """
@@ -516,9 +479,8 @@ def with_nodes(test):
 
 
 (test_real_cells, test_real_parts, test_real_pml, test_real_race, test_real_enough,
- test_real_clocks, test_real_wrong) = map(
-     with_nodes, (real_cells, real_parts, real_pml, real_race, real_enough, real_clocks,
-                  real_wrong))
+ test_real_wrong) = map(with_nodes, (real_cells, real_parts, real_pml, real_race, real_enough,
+                                     real_wrong))
 
 if __name__ == "__main__":
     sys.exit(tap.run(globals()))

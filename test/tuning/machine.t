@@ -237,12 +237,13 @@ def test_tuning():
 def test_given_machine():
     """a file of the machine that jobs begin with stays, and is no reason to refuse a tuning"""
     place = Place(SETTING)
-    given = ["--mpirun-args", "--mca coll_pipering_machine /site/machine"]
+    given = ["--launch", f"{place.mpirun} --mca coll_pipering_machine /site/machine"]
     tuned(place, "out", *given, "--dry-run", status=0)
     assert "would race coll_pipering_reduce_algorithm" in place.output, place.output
     tuned(place, "out", *given, "--variables", "coll_pipering_machine",
           words=["begin with coll_pipering_machine=/site/machine"])
-    tuned(place, "out", *given, "--start", "coll_pipering_machine=/other",
+    files.write(os.path.join(place.path, "start"), "coll_pipering_machine=/other\n")
+    tuned(place, "out", *given, "--start", "start",
           words=["begin with coll_pipering_machine=/site/machine"])
 
     class Given(Run):
@@ -264,7 +265,7 @@ def test_text():
 
 def test_without():
     """jobs run without the components, whatever starts them"""
-    words = launch.Launcher(["srun"], "conf").with_environment([machine_run.WITHOUT])
+    words = launch.Launcher(["srun"], [machine_run.WITHOUT])
     assert words.argv(["kernel"]) == ["srun", "env", "OMPI_MCA_coll=^pipering,mleader", "kernel"]
 
 
@@ -273,7 +274,7 @@ def test_options():
     place = Place()
     tuned(place, status=2, words=["--machine FILE in its place"])
     tuned(place, "out", "--machine", "file", status=2, words=["--machine FILE in its place"])
-    tuned(place, "--machine", "file", "--resume", status=2, words=["options that start jobs"])
+    tuned(place, "--machine", "file", "--resume", status=2, words=["only --launch counts"])
     tuned(place, "--machine", "file", status=1, words=["failed with status 1"])
 
 

@@ -136,7 +136,7 @@ class Machine:
     def clock(self):
         return self.now
 
-    def run(self, cells, take, path, form):
+    def run(self, cells, take, path):
         """A job."""
         from pipering_tuning import files
         start = files.read_settings(path) if path else {}

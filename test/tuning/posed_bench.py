@@ -8,12 +8,11 @@
 
 import os
 import tempfile
-from types import SimpleNamespace
 from unittest import mock
 
 import posed
-from pipering_tuning import (choose, command_line, files, held_out, journal, measure, ompi_info,
-                             preflight, proof_time, prove, race, report, tune)
+from pipering_tuning import (choose, command_line, files, held_out, journal, launch, measure,
+                             ompi_info, preflight, proof_time, prove, race, tune)
 
 LARGEST = 2 << 20
 
@@ -46,10 +45,9 @@ class Bench:
         files.write(path, files.settings_text({**self.start, **settings}))
         before = self.measurer._settings_file(tuple(self.start.items()))
         held = held_out.calls_of(LARGEST, posed.MACHINE, [], False)
-        prover = prove.Prover(self.measurer, prove.Files(before, path, ["tune", "conf"]),
-                              held, costs(held), others.get("purposes", [held]), race.FULL, seed,
-                              others.get("alike", False))
-        return prover.run(others.get("until", 0), others.get("end", 1e9))
+        self.prover = prove.Prover(self.measurer, before, path, held,
+                                   others.get("purposes", [held]), race.FULL, seed)
+        return self.prover.run(others.get("until", 0), others.get("end", 1e9))
 
 
 class Run:
@@ -66,10 +64,10 @@ class Run:
                                               *words]), [])
         run.say, run.directory, run.table = self.say, self.bench.directory, self.bench.table
         run.machine, run.start = posed.MACHINE, self.bench.start
-        run.proven = tune.checked(run.options.prove, run.table)
+        run.proven = run.checked(run.options.prove)
         run.measurer, run.journal = self.bench.measurer, self.bench.journal
         run.preflight = preflight_time
-        run.launcher = SimpleNamespace(forms=["tune", "conf"], through=lambda form: None)
+        run.launcher = launch.Launcher(["posed"])
         self.tuning = run
         self.status = self.go()
 
@@ -87,7 +85,7 @@ class Run:
             return made(prover, *times)
 
         with mock.patch.object(preflight, "check_files", self.check), \
-                mock.patch.object(report, "write"), mock.patch.object(prove.Prover, "run", watch):
+                mock.patch.object(prove.Prover, "run", watch):
             try:
                 return self.tuning.prove_only() if self.tuning.options.prove else \
                     self.tuning.tune()

@@ -15,19 +15,19 @@ does the end of its input; who has started it gets a SIGALRM for each SIGTERM), 
 begins.
 """
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 
-MACHINE = ("machine\tformat=1\tlibrary=Open MPI v5.0.7\tranks=3\tnodes=2\thosts=a,a,b\t"
-           "processors=4,2\tpml=ob1\tyield=1\tcrowded=1\tclock_error=1e-06\trtt=3e-05")
+MACHINE = {"ranks": 3, "nodes": 2, "hosts": ["a", "a", "b"], "library": "Open MPI v5.0.7",
+           "pml": "ob1", "yield": "1"}
 
 
-def say(text):
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+def say(message):
+    print(json.dumps(message), flush=True)
 
 
 def misbehave(what):
@@ -40,7 +40,7 @@ def misbehave(what):
     elif "mute" == what:
         sys.exit(4)
     elif "garbage" == what:
-        sys.stdout.write("mpirun says something\n\0cell\ncell\tnobody\tok\t1\nat\n")
+        sys.stdout.write('mpirun says something\n\0cell\n{"cell": "nobody"}\n3\n{"at"\n')
     elif "deaf" == what:
         signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getppid(), signal.SIGALRM))
     elif "spawn" == what:
@@ -54,19 +54,19 @@ def run(line, deferred):
     what = words.get("set", "do:nothing").split(":")[1]
     if "early" == what:
         sys.exit(6)
-    say(f"at\t{words['cell']}")
+    say({"at": words["cell"]})
     misbehave(what)
     status = "wrong" if "wrong" == what else "ok"
-    result = (f"cell\t{words['cell']}\t{status}\t0.5,0.25\tmissed=2\tlate=1e-05\tlargest=64\t"
-              "contributors=3\tenters=1000\tranks=3\tnodes=2\tppn=2\talgorithm=ring\tblock=512\t"
-              "predicted=0.125\tnote=")
+    result = {"seconds": [0.5, 0.25], "largest": 64, "cell": words["cell"], "status": status,
+              "note": ""}
     if "defer" == what:
         deferred.append(result)
         return what
-    sys.stdout.write(result[:20])
-    sys.stdout.flush()
-    time.sleep(0.02)
-    say(result[20:])
+    text = json.dumps(result) + "\n"
+    for half in (text[:20], text[20:]):
+        sys.stdout.write(half)
+        sys.stdout.flush()
+        time.sleep(0.02)
     return what
 
 
@@ -77,7 +77,7 @@ def main():
     if "die" == os.environ.get("POSED_START"):
         print("posed: the daemon could not be started", file=sys.stderr)
         sys.exit(1)
-    say(MACHINE)
+    say({"machine": MACHINE})
     deferred, asked = [], set()
     for line in sys.stdin:
         if line.strip():

@@ -65,7 +65,7 @@ class Place:
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("SLURM_", "OMPI_"))}
         environment.update(more)
-        run = subprocess.run([sys.executable, DOOR, "--mpirun", self.mpirun, *arguments],
+        run = subprocess.run([sys.executable, DOOR, "--launch", self.mpirun, *arguments],
                              capture_output=True, text=True, timeout=300, check=False,
                              cwd=self.path, env=environment)
         assert "Traceback" not in run.stderr, run.stderr

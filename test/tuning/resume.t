@@ -76,7 +76,6 @@ def test_journal_refused():
             other = json.loads(json.dumps(HEAD))
             other[part][key] = value
             refused(lambda: journal.Journal.resume(path, other), words, str(path))
-        refused(lambda: journal.Journal.resume(path + "x", HEAD), "without --resume")
         with open(path, encoding="utf-8") as stream:
             lines = stream.read().splitlines(keepends=True)
         damaged = "".join(lines[:1] + ["{nonsense\n"] + lines[2:])
@@ -87,11 +86,12 @@ def test_journal_refused():
         refused(lambda: journal.Journal.resume(path, HEAD), "no journal")
         for part in journal.PARTS:
             for value in ("x", ["x"], 3, None):
-                files.write(path, json.dumps({"format": 1, **HEAD, part: value}) + "\n")
+                head = {"format": journal.FORMAT, **HEAD, part: value}
+                files.write(path, json.dumps(head) + "\n")
                 refused(lambda: journal.Journal.resume(path, HEAD), "no journal", str(path))
                 refused(lambda: journal.check(path, HEAD), "no journal")
         for part in ("budget", "preflight"):
-            files.write(path, json.dumps({"format": 1, **HEAD, part: "30"}) + "\n")
+            files.write(path, json.dumps({"format": journal.FORMAT, **HEAD, part: "30"}) + "\n")
             refused(lambda: journal.check(path, HEAD), "no journal")
         for line in ({"cell": ["c"]}, {"result": "ok"}, {"asked": 1}, {"spent": "1"},
                      {"result": {}}):
@@ -119,7 +119,7 @@ def test_two_at_once():
 def begun(place, *words):
     """The words of a run, whose journal stands in the directory out."""
     out = os.path.join(place.path, "out")
-    words = ["--mpirun", place.mpirun, out, *words]
+    words = ["--launch", place.mpirun, out, *words]
     run = tune.Tuning(command_line.parse(words), words)
     run.directory = files.make_directory(out)
     run.read_installation()
@@ -139,7 +139,7 @@ def test_proof_anew():
     run.read_installation()
     for name, status in (("proof/0/before/a", "ok"), ("proof/0/after/a", "timeout"),
                          ("proof/0/after/b", "ok"), ("proof/0/before/c", "refused"),
-                         ("proof/0+/before/a", "ok"), ("race/x/0/a/again", "wrong")):
+                         ("race/x/0/a/again", "wrong")):
         with open(path, "a", encoding="utf-8") as stream:
             stream.write(json.dumps({"cell": name, "asked": {"cell": name}, "spent": 1.0,
                                      "result": {"status": status}}) + "\n")
@@ -164,9 +164,8 @@ def test_resume_refused():
     """a run goes on only where files, settings in force, prefix and components are as they were"""
     for what, name, old, new, words in (
             ("nothing", "start.conf", "4", "4", ["failed with status 1"]),
-            ("start", "start.conf", "4", "5", ["other contents of --start-file"]),
+            ("start", "start.conf", "4", "5", ["other contents of --start"]),
             ("proven", "good.conf", "5", "6", ["other contents of --prove", "good.conf"]),
-            ("against", "bad.conf", "6", "7", ["other contents of --against", "bad.conf"]),
             ("pipering", "mca_coll_pipering.so", "a", "b", ["another coll/pipering"]),
             ("mleader", "mca_coll_mleader.so", "a", "b", ["another coll/mleader"]),
             ("tuned", "mca_coll_tuned.so", "a", "b", ["another coll/tuned"]),
@@ -184,14 +183,13 @@ def test_resume_refused():
                 f"path:pkglibdir:{components}\npath:prefix")
         replace(os.path.join(place.path, "info"), "window:source:default",
                 "window:source:file (/etc/conf)")
-        for file, text in (("start.conf", "4"), ("good.conf", "5"), ("bad.conf", "6")):
+        for file, text in (("start.conf", "4"), ("good.conf", "5")):
             files.write(os.path.join(place.path, file), f"coll_pipering_processors={text}\n")
         for file in LIBRARIES:
             files.write(os.path.join(components, file), "a")
-        paths = [os.path.join(place.path, f"{file}.conf") for file in ("start", "good", "bad")]
-        more = ["--start-file", paths[0]]
-        if what in ("proven", "against"):
-            more += ["--prove", paths[1], "--against", paths[2]]
+        more = ["--start", os.path.join(place.path, "start.conf")]
+        if what == "proven":
+            more += ["--prove", os.path.join(place.path, "good.conf")]
         run = begun(place, *more)
         replace(os.path.join(components if name in LIBRARIES else place.path, name), old, new)
         tuned(place, *run[2:], "--resume", words=words)
@@ -210,8 +208,8 @@ def test_old_directory():
     start = os.path.join(place.path, "out", "start.conf")
     files.write(start, "coll_pipering_processors=3\n")
     before = sorted(os.listdir(os.path.dirname(start)))
-    tuned(place, "out", "--start", "coll_pipering_processors=4", words=["is there already: --resume"])
-    tuned(place, "out", "--start", "coll_pipering_processors=4", "--resume", words=["begun with start"])
+    tuned(place, "out", "--start", start, words=["is there already: --resume"])
+    tuned(place, "out", "--start", start, "--resume", words=["begun with start"])
     tuned(place, "out", "--resume", "--budget", "3", words=["budget of at least 5", "not of less"])
     assert files.read(start) == "coll_pipering_processors=3\n"
     assert before == sorted(os.listdir(os.path.dirname(start)))
@@ -228,37 +226,41 @@ def test_another_budget():
     assert len(found[0][2]) < len(found[2][2]), found
 
 
+def not_written(function, path, words):
+    """A function must end by an OSError, of which main makes a sentence."""
+    try:
+        function()
+        assert False, "was written"
+    except OSError as error:
+        assert error.filename in (path, os.path.basename(path)) and words in str(error), error
+
+
 def test_full_disk():
     """a full disk ends the run with a sentence, and what was measured stands"""
     with tempfile.TemporaryDirectory() as directory:
         path = written(directory)
         book = journal.Journal.resume(path, HEAD)
         book.stream = open("/dev/full", "wb", buffering=0)
-        refused(lambda: book.add({"cell": "c9"}, {}, 0.1), "No space left", "--resume")
+        not_written(lambda: book.add({"cell": "c9"}, {}, 0.1), path, "No space left")
         assert len(journal.Journal.resume(path, HEAD).records) == 3
 
 
 def test_verdict_first():
     """what was found is said before it is written, so that a full disk does not hide it"""
-    def full(*_):
-        raise files.Refusal("results.json cannot be written")
-
-    proof = prove.Proof(True, "The file helps.", [], None, 3)
     place = Place()
-    for words, step in ((["out"], "tune"), (["out", "--prove", "x"], "prove_only")):
-        said = []
-        run = tune.Tuning(command_line.parse(words), words)
-        run.say, run.start, run.against, run.prove = said.append, {}, None, lambda *_: proof
-        run.measure_machine = run.try_calls = run.choose = run.choose_rules = lambda: None
-        run.write_files, run.write_results = lambda: "out/candidate.conf", full
-        run.measurer = SimpleNamespace(records=lambda: [])
-        run.settle, run.launcher = lambda *_: "out/tuned.conf", SimpleNamespace(forms=["conf"])
-        run.directory = place.path
-        refused(getattr(run, step), "cannot be written")
-        assert "The file helps." in said, said
+    said = []
+    run = tune.Tuning(command_line.parse(["out", "--prove", "x"]), [])
+    run.say, run.start, run.beta, run.machine = said.append, {}, None, {}
+    run.measurer = SimpleNamespace(records=lambda: [])
+    run.directory = os.path.join(place.path, "no")
+    try:
+        run.conclude(prove.Proof(True, "The file helps."), "x")
+        assert False, "was written"
+    except OSError as error:
+        assert error.filename.endswith("results.json") and "The file helps." in said, (error, said)
 
 
-GOOD, BAD = (prove.Proof(good, "It is proven.", [], None, 3) for good in (True, False))
+GOOD, BAD = (prove.Proof(good, "It is proven.") for good in (True, False))
 
 
 def stopped(directory, proof, results=None):
@@ -273,13 +275,14 @@ def stopped(directory, proof, results=None):
     words = [directory, "--variables", "coll_pipering_processors"]
     run, said = tune.Tuning(command_line.parse(words), words), []
     run.say, run.start, run.directory = said.append, {}, directory
-    run.table, run.launcher, run.largest = posed_table(), SimpleNamespace(forms=["tune"]), 1 << 20
+    run.table, run.largest = posed_table(), 1 << 20
     run.machine, run.chosen = posed.MACHINE, {"coll_pipering_processors": "4"}
     run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
                             stats.Interval(0.5, 0.4, 0.6))]
-    run.measure_machine = run.try_calls = run.choose = run.choose_rules = lambda: None
-    run.prove, run.write_results = lambda *_: end(proof), lambda *_: end(results)
-    run.measurer = SimpleNamespace(records=lambda: [])
+    run.measure_machine = run.choose = run.choose_rules = lambda: None
+    run.prove, run.beta = lambda *_: end(proof), None
+    run.measurer, write = SimpleNamespace(records=lambda: []), run.write
+    run.write = lambda name, text: end(results) if name == "results.json" else write(name, text)
     try:
         run.tune()
     except (KeyboardInterrupt, files.Refusal):
@@ -320,10 +323,10 @@ def test_nothing_was_tried():
                                     ("no time is left", True, None), (None, False, None)):
             run, said = tune.Tuning(command_line.parse([directory]), []), []
             run.say, run.directory, run.start = said.append, directory, {}
-            run.measure_machine = run.try_calls = lambda: None
+            run.measure_machine = lambda: None
             run.measurer = SimpleNamespace(records=lambda: [FAILED], progress=posed.Quiet())
             run.table, run.machine, run.costs, run.largest = posed_table(), posed.MACHINE, {}, 1
-            run.write_results = lambda *_: None
+            run.beta = None
             chooser = SimpleNamespace(run=lambda *_: None, tried=int(choice is None), chosen={},
                                       choices=[], left={}, why_nothing=lambda why=choice: why)
             racer = SimpleNamespace(run=lambda *_: [], tried=rule, others=lambda: ())
@@ -349,14 +352,12 @@ def posed_table():
 
 
 def test_unwritable():
-    """files that cannot be cut, removed or opened are one sentence, and nothing is lost"""
-    denied = OSError(30, "Read-only file system")
+    """files that cannot be cut or opened are one sentence, and nothing is lost"""
+    denied = OSError(30, "Read-only file system", "journal.jsonl")
     with tempfile.TemporaryDirectory() as directory:
         path = written(directory)
         with mock.patch.object(os, "truncate", side_effect=denied):
-            refused(lambda: journal.Journal.resume(path, HEAD), "journal.jsonl", "Read-only")
-        with mock.patch.object(os, "unlink", side_effect=denied):
-            refused(lambda: files.remove(path), "journal.jsonl", "Read-only")
+            not_written(lambda: journal.Journal.resume(path, HEAD), path, "Read-only")
         assert len(journal.Journal.resume(path, HEAD).records) == 3
         said = io.StringIO()
         handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
@@ -376,7 +377,7 @@ def hung_up(ignored):
     place = Place(f"echo >started; exec sleep {60 if not ignored else 2}")
     hangs_up = signal.SIG_IGN if ignored else signal.SIG_DFL
     run = subprocess.Popen(
-        [sys.executable, DOOR, "--mpirun", place.mpirun, "out"], cwd=place.path,
+        [sys.executable, DOOR, "--launch", place.mpirun, "out"], cwd=place.path,
         stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGHUP, hangs_up))
     try:
@@ -393,13 +394,11 @@ def hung_up(ignored):
 def test_nothing_to_go_on_from():
     """only where there is a journal is it said that --resume goes on from there"""
     place = Place()
-    start = os.path.join(place.path, "out", "start.conf")
-    words = ["--mpirun", place.mpirun, os.path.join(place.path, "out")]
+    words = ["--launch", place.mpirun, os.path.join(place.path, "out")]
     for journal_is_there in (False, True):
         if journal_is_there:
             begun(place)
         for error, status in ((KeyboardInterrupt(), 130), (OSError(28, "No space left"), 1),
-                              (files.Refusal(f"{start} cannot be written", late=True), 1),
                               (files.Refusal("unknown host; nothing was measured"), 1)):
             said = io.StringIO()
             with mock.patch.object(tune.Tuning, "run", side_effect=error), \

@@ -22,8 +22,8 @@ mkdir -p "$out"
 
 if ! ${CC:-gcc} -std=gnu99 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
     -fno-sanitize-recover=all -I"$kernel" -I"$root/test/unit" -I"$bench/traff" \
-    -o "$out/$1.$$" "$here/$1.c" "$kernel"/kernel_cell.c "$kernel"/kernel_clock.c \
-    "$kernel"/kernel_part.c "$kernel"/kernel_order.c "$bench/traff/agv_dist.c" -lm >&2; then
+    -o "$out/$1.$$" "$here/$1.c" "$kernel"/kernel_cell.c "$kernel"/kernel_part.c \
+    "$bench/traff/agv_dist.c" -lm >&2; then
     echo "Bail out! $1 does not build"
     exit 1
 fi

@@ -29,7 +29,7 @@ class Whole(Run):
         run.nodes = {host: preflight.Node([host, str(2 + number), "9", "powersave", f"X{number}"])
                      for number, host in enumerate(posed.MACHINE["hosts"])}
         run.machine = {**posed.MACHINE, "processor": "X", "oversubscribed": True, "load": 9.0}
-        run.launcher.where, run.start_time = "a posed place", 1.0
+        run.start_time = 1.0
         self.progress = progress.Progress(run.until(tune.END), self)
         run.say_machine(run.machine)
         status = super().go()

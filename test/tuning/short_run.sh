@@ -113,7 +113,6 @@ check_run() {
     if [[ $(by_files) != *stay ]]; then
         yes_if "the file was proven in pairs of jobs" is_proven
     fi
-    yes_if "the report has the verdict" grep -q "<h1>The " "$out/report.html"
+    yes_if "the report begins with the verdict" grep -q '^The ' <(head -n 1 "$out/report.txt")
     yes_if "pipering-predict takes the costs of the machine" predicts
-    yes_if "the table of calls is there" test -s "$out/calls.tsv"
 }

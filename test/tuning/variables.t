@@ -117,8 +117,7 @@ class Taking:
                          "coll_tuned_use_dynamic_rules": "true", "mpi_yield_when_idle": "1"}
         self.file = os.path.join(self.place.path, "tuned.conf")
         files.write(self.file, files.settings_text(self.settings))
-        self.launcher = launch.Launcher(["env", f"SET={change}", "sh", "-c", TWO_RANKS, "job"],
-                                        "conf")
+        self.launcher = launch.Launcher(["env", f"SET={change}", "sh", "-c", TWO_RANKS, "job"])
 
     def check(self):
         preflight.check_files(self.launcher, self.table, self.file, self.settings)
@@ -145,7 +144,7 @@ def test_taking():
 def test_short_job():
     """a rank outlives its start, at which PRRTE can lose the end of a process"""
     begun = time.monotonic()
-    said = preflight.run_plainly(launch.Launcher(["env"], "conf"), "echo here")
+    said = preflight.run_plainly(launch.Launcher(["env"]), "echo here")
     assert "here\n" == said and 0.2 <= preflight.WAIT <= time.monotonic() - begun, said
 
 

@@ -17,10 +17,7 @@
  *   kernel_cell.c    parsing a cell (no MPI)
  *   kernel_part.c    the part of the ranks that takes part (no MPI)
  *   kernel_race.c    the cells of a group take turns
- *   kernel_turn.c    one repetition, begun by all ranks at an agreed time
- *   kernel_time.c    the clocks of all ranks as one
- *   kernel_clock.c   the line of a clock (no MPI)
- *   kernel_order.c   the order of turns (no MPI)
+ *   kernel_turn.c    one repetition
  *   kernel_calls.c   collective calls, with the data of the benchmarks
  *   kernel_links.c   tasks between ranks: streams, echoes
  *   kernel_local.c   a task within a rank: combine
@@ -68,57 +65,34 @@ struct kernel_work_t {
 /** The kinds of kernel_calls.c, kernel_links.c and kernel_local.c. */
 extern const kernel_kind_t kernel_calls[], kernel_links[], kernel_local[];
 
-/* ---- time (kernel_time.c) */
-
-/** Prepares for kernel_time_align; of all ranks of the job. */
-void kernel_time_begin(const bench_world_t *world);
-void kernel_time_end(void);
-/** Compares clocks: some round trips between nodes. Collective over the job. */
-void kernel_time_align(void);
-/** The same where it is worth it: `error` is what kernel_time_error says, the most of all ranks
- *  of this world, which must be those of the job (else nothing is done). */
-void kernel_time_realign(const bench_world_t *world, double error);
-/** Seconds, of rank 0's clock as far as this rank knows. */
-double kernel_time_now(void);
-/** Returns at that time, or at once if it is over. */
-void kernel_time_wait(double when);
-/** How wrong kernel_time_now may be on this rank (a standard deviation), in seconds. */
-double kernel_time_error(void);
-/** Least round trip between nodes when the job began, seconds; 0: there is one node only. */
-double kernel_time_round_trip(void);
-/** Ranks share processors: waiting ranks must sleep. */
-bool kernel_time_crowded(void);
-
 /* ---- turns (kernel_turn.c) */
 
-/** One repetition, as all ranks agree on it. */
+/** One repetition, equal on all ranks. */
 typedef struct kernel_sample_t {
-    double start;   /**< that was agreed on */
-    bool met;       /**< all ranks began in time */
+    double seconds; /**< of the slowest rank; or the task's own */
+    double elapsed; /**< seconds since `begun` */
     bool right;     /**< the result */
-    double seconds; /**< of the slowest rank, from the agreed start on; or the task's own */
-    double late;    /**< seconds behind the agreed start of the last rank */
-    double error;   /**< of the clocks: a standard deviation of the worst, seconds */
 } kernel_sample_t;
 
-/** What turns need; starts zeroed. Equal on all ranks. */
-typedef struct kernel_pace_t {
-    double slack;     /**< seconds from an agreement to the start that was agreed on */
-    double tolerance; /**< seconds that a rank may be late, at least */
-    int missed;       /**< starts in a row that a rank came too late for */
-} kernel_pace_t;
-
 /**
- * Runs the work once. `usual` is how long it takes, 0 if unknown: a small part of that, too,
- * a rank may be late. A sentence about a wrong result goes to `note` on all ranks.
+ * Runs the work once, when all ranks have met. `begun` is a time of this rank's MPI_Wtime. A
+ * sentence about a wrong result goes to `note` on all ranks.
  */
-kernel_sample_t kernel_turn(kernel_work_t *work, MPI_Comm comm, kernel_pace_t *pace, double usual,
-                            uint64_t number, char note[KERNEL_NOTE]);
+kernel_sample_t kernel_turn(kernel_work_t *work, MPI_Comm comm, double begun, uint64_t number,
+                            char note[KERNEL_NOTE]);
+
+/* ---- memory (kernel_turn.c) */
+
+/** Zeroed memory, which free ends; without any the job ends. */
+void *kernel_alloc(size_t count, size_t size);
 
 /* ---- races (kernel_race.c) */
 
 /** Times the cells of a group, whose lines go to stdout on rank 0. */
 void kernel_race(const kernel_cell_t *cells, int count, const bench_world_t *world);
+
+/** Prints `, "key": "text"`, of JSON. */
+void kernel_print(const char *key, const char *text);
 
 /** One line of the protocol: a cell that is not timed, and why. On rank 0. */
 void kernel_refuse(const char *id, const char *note);

@@ -31,15 +31,6 @@ static int find_type(const kernel_work_t *work, const char *const *names, int co
     return found;
 }
 
-/* False and a sentence: no memory for the data. */
-static bool has_memory(const void *data, char *error)
-{
-    if (NULL == data) {
-        snprintf(error, KERNEL_NOTE, "no memory for the data");
-    }
-    return NULL != data;
-}
-
 /* ---- MPI_Allgatherv */
 
 typedef struct {
@@ -83,10 +74,7 @@ static bool agv_create(kernel_work_t *work, char *error)
     if (0 > type) {
         return false;
     }
-    agv = work->data = calloc(1, sizeof(*agv));
-    if (!has_memory(agv, error)) {
-        return false;
-    }
+    agv = work->data = kernel_alloc(1, sizeof(*agv));
     if (!agv_problem_create(&agv->problem, dist, work->problem.bytes, (agv_type_t) type,
                             work->world)) {
         snprintf(error, KERNEL_NOTE, "dist=%s: there is no such distribution", dist);
@@ -94,11 +82,7 @@ static bool agv_create(kernel_work_t *work, char *error)
         return false;
     }
     if (!agv_data_create(&agv->data, &agv->problem, (agv_type_t) type, work->world->rank)) {
-        (void) has_memory(NULL, error);
-        agv_data_free(&agv->data);
-        agv_problem_free(&agv->problem);
-        free(agv);
-        return false;
+        MPI_Abort(MPI_COMM_WORLD, 3);
     }
     describe_agv(work, &agv->problem);
     return true;
@@ -156,14 +140,9 @@ static bool fold_create(kernel_work_t *work, char *error)
                  work->problem.bytes, unit);
         return false;
     }
-    data = work->data = calloc(1, sizeof(*data));
-    if (!has_memory(data, error)) {
-        return false;
-    }
+    data = work->data = kernel_alloc(1, sizeof(*data));
     if (!fold_data_create(data, &problem, work->world)) {
-        fold_data_free(data);
-        free(data);
-        return has_memory(NULL, error);
+        MPI_Abort(MPI_COMM_WORLD, 3);
     }
     work->largest = problem.total;
     work->contributors = FOLD_BCAST == coll ? 1 : work->world->size;
@@ -216,10 +195,7 @@ static bool swaps_create(kernel_work_t *work, char *error)
         snprintf(error, KERNEL_NOTE, "dist=%s: a ring needs at least 3 ranks", dist);
         return false;
     }
-    data = work->data = calloc(1, sizeof(*data));
-    if (!has_memory(data, error)) {
-        return false;
-    }
+    data = work->data = kernel_alloc(1, sizeof(*data));
     swaps_data_create(data, call, patterns[place], work->problem.bytes, work->world);
     return true;
 }

@@ -156,7 +156,7 @@ static bool check(const kernel_cell_t *cell, double bytes, char *error)
 bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_NOTE])
 {
     kernel_problem_t *problem = &cell->problem;
-    double bytes = -1.0, seed = 0.0;
+    double bytes = -1.0;
     const entry_t keys[] = {{"cell", WORD, cell->id, 0, 0, NULL},
                            {"kind", CHOICE, &problem->kind, 0, 0, kinds},
                            {"collective", WORD, problem->name, 0, 0, NULL},
@@ -174,7 +174,6 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
                            {"reps", WHOLE, &cell->reps, 1.0, COUNT_MOST, NULL},
                            {"warmup", WHOLE, &cell->warmup, 0.0, COUNT_MOST, NULL},
                            {"budget", NUMBER, &cell->budget, 0.0, COUNT_MOST, NULL},
-                           {"seed", NUMBER, &seed, 0.0, 9007199254740992.0, NULL},
                            {NULL, WORD, NULL, 0, 0, NULL}};
 
     memset(cell, 0, sizeof(*cell));
@@ -186,6 +185,10 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
         return false;
     }
     problem->bytes = (size_t) bytes;
-    cell->seed = (uint64_t) seed;
     return true;
+}
+
+int kernel_order(int turn, int place, int count)
+{
+    return (turn / 2 + (0 == turn % 2 ? place : count - 1 - place)) % count;
 }

@@ -32,7 +32,6 @@
  *   set             variables
  *   reps, budget    so many repetitions; for so many seconds, but one in any case
  *   warmup          repetitions before
- *   seed            of the order of turns
  */
 
 #ifndef KERNEL_CELL_H
@@ -74,7 +73,6 @@ typedef struct kernel_cell_t {
     char settings[KERNEL_LINE]; /**< VARIABLE:VALUE, separated by commas; + stands for a comma */
     int reps, warmup;
     double budget; /**< seconds for repetitions; 0: no bound */
-    uint64_t seed; /**< of the order of repetitions */
 } kernel_cell_t;
 
 /**
@@ -85,6 +83,12 @@ bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_
 
 /** Do two problems name the same part of the ranks? */
 bool kernel_part_same(const kernel_problem_t *one, const kernel_problem_t *other);
+
+/**
+ * Which arm of `count` is the one at this place of a turn: turns begin with each arm as often, and
+ * no arm always follows the same other one.
+ */
+int kernel_order(int turn, int place, int count);
 
 /**
  * Marks the ranks that a problem means; how many they are, 2 at least. 0 and a sentence in

@@ -113,11 +113,7 @@ static bool create(kernel_work_t *work, char *error)
         snprintf(error, KERNEL_NOTE, "scope=rank: expected inter or intra of %s", work->kind->name);
         return false;
     }
-    link = work->data = calloc(1, sizeof(*link));
-    snprintf(error, KERNEL_NOTE, "no memory for blocks of %zu bytes", bytes);
-    if (NULL == link) {
-        return false;
-    }
+    link = work->data = kernel_alloc(1, sizeof(*link));
     if (!join(link, work)) {
         snprintf(error, KERNEL_NOTE, "%s", KERNEL_INTER == work->problem.scope
                                                ? "all ranks are on one node"
@@ -128,13 +124,9 @@ static bool create(kernel_work_t *work, char *error)
     link->bytes = bytes;
     link->ahead = blocks_of(link, AHEAD_BYTES, 2, AHEAD);
     link->blocks = blocks_of(link, STREAM_BYTES, TIMES_AHEAD * link->ahead, STREAM_MOST);
-    link->out = malloc(bytes + 1);
-    link->in = malloc((size_t) link->ahead * bytes + 1);
-    if (NULL == link->out || NULL == link->in) {
-        destroy(work);
-        return false;
-    }
-    memset(link->out, 1, bytes + 1); /* so that it has pages of its own */
+    link->out = kernel_alloc(bytes, 1);
+    link->in = kernel_alloc((size_t) link->ahead * bytes, 1);
+    memset(link->out, 1, bytes); /* so that it has pages of its own */
     return true;
 }
 
@@ -199,7 +191,7 @@ static void run_stream(kernel_work_t *work, MPI_Comm comm, double *seconds)
             break;
         }
         if (AHEAD > i) {
-            last = kernel_time_now();
+            last = MPI_Wtime();
             first = link->ahead == ++received ? last : first;
         }
         advance(&flow, i);
@@ -213,7 +205,7 @@ static void run_echo(kernel_work_t *work, MPI_Comm comm, double *seconds)
 {
     const link_t *link = work->data;
     const int bytes = (int) link->bytes, peer = MPI_PROC_NULL != link->to ? link->to : link->from;
-    const double start = kernel_time_now();
+    const double start = MPI_Wtime();
 
     for (int i = 0; i < 2 * ECHOES && MPI_PROC_NULL != peer; ++i) {
         if ((peer == link->to) == (0 == i % 2)) {
@@ -222,7 +214,7 @@ static void run_echo(kernel_work_t *work, MPI_Comm comm, double *seconds)
             MPI_Recv(link->in, bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
         }
     }
-    *seconds = MPI_PROC_NULL != link->to ? (kernel_time_now() - start) / (2 * ECHOES) : 0.0;
+    *seconds = MPI_PROC_NULL != link->to ? (MPI_Wtime() - start) / (2 * ECHOES) : 0.0;
 }
 
 #define LINK(name, which, run) {name, which, create, destroy, NULL, run, NULL}

@@ -19,24 +19,14 @@
 #define REST_LEAST 50       /* microseconds that a rank sleeps while nothing is to be done */
 #define REST_MOST 2000
 
-/* What rank 0 has read. */
-typedef struct {
-    char *text; /* the lines of a group */
-    size_t length, room;
-} input_t;
-
 /* ---- the machine */
 
-typedef struct {
-    char host[MPI_MAX_PROCESSOR_NAME];
-    int processors;
-} place_t;
-
-static void print_variable(const char *key, const char *variable)
+/* "" if there is no such variable. */
+static const char *value_of(const char *variable)
 {
     const int cvar = bench_cvar_open(variable);
 
-    printf("\t%s=%s", key, 0 > cvar ? "" : bench_cvar_value(cvar));
+    return 0 > cvar ? "" : bench_cvar_value(cvar);
 }
 
 /* How components of Open MPI 4.1 to 6.0 begin: mca_base_component_t. */
@@ -52,94 +42,68 @@ typedef struct {
 /* The one in use; the variable is empty if nobody has set it. Weak: other releases may hide it. */
 extern const component_t mca_pml_base_selected_component __attribute__((weak));
 
-static void print_pml(void)
+static const char *pml_name(void)
 {
     const component_t *pml = &mca_pml_base_selected_component;
 
-    if (NULL != pml && 0 == strcmp(pml->type, "pml")) {
-        printf("\tpml=%.63s", pml->name);
-    } else {
-        print_variable("pml", "pml");
-    }
+    return NULL != pml && 0 == strcmp(pml->type, "pml") ? pml->name : value_of("pml");
 }
 
-static void print_machine(const bench_world_t *world, const place_t *places, double error)
+static void print_machine(const bench_world_t *world, char (*hosts)[MPI_MAX_PROCESSOR_NAME])
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length, node = -1;
+    int length;
 
     MPI_Get_library_version(version, &length);
     version[strcspn(version, ",\n")] = '\0';
-    printf("machine\tformat=1\tlibrary=%s\tranks=%d\tnodes=%d\thosts=", version, world->size,
-           world->nodes);
+    printf("{\"machine\": {\"ranks\": %d, \"nodes\": %d, \"hosts\": [", world->size, world->nodes);
     for (int i = 0; i < world->size; ++i) {
-        printf(0 == i ? "%s" : ",%s", places[i].host);
+        printf(0 == i ? "\"%s\"" : ", \"%s\"", hosts[i]);
     }
-    printf("\tprocessors=");
-    for (int i = 0; i < world->size; ++i) {
-        if (world->node[i] > node) {
-            node = world->node[i];
-            printf(0 == node ? "%d" : ",%d", places[i].processors);
-        }
-    }
-    print_pml();
-    print_variable("yield", "mpi_yield_when_idle");
-    printf("\tcrowded=%d\tclock_error=%.3g\trtt=%.3g\n", kernel_time_crowded(), error,
-           kernel_time_round_trip());
+    putchar(']');
+    kernel_print("library", version);
+    kernel_print("pml", pml_name());
+    kernel_print("yield", value_of("mpi_yield_when_idle"));
+    printf("}}\n");
     fflush(stdout);
 }
 
 static void report_machine(const bench_world_t *world)
 {
-    place_t mine = {.processors = (int) sysconf(_SC_NPROCESSORS_ONLN)};
-    place_t *places = calloc((size_t) world->size, sizeof(*places));
-    double error = kernel_time_error();
+    char (*hosts)[MPI_MAX_PROCESSOR_NAME] = kernel_alloc((size_t) world->size, sizeof(*hosts));
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
     int length;
 
-    if (NULL == places) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    MPI_Get_processor_name(mine.host, &length);
-    MPI_Gather(&mine, (int) sizeof(mine), MPI_BYTE, places, (int) sizeof(mine), MPI_BYTE, 0,
-               world->control);
-    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, world->control);
+    MPI_Get_processor_name(host, &length);
+    MPI_Gather(host, sizeof(host), MPI_CHAR, hosts, sizeof(host), MPI_CHAR, 0, world->control);
     if (0 == world->rank) {
-        print_machine(world, places, error);
+        print_machine(world, hosts);
     }
-    free(places);
+    free(hosts);
 }
 
 /* ---- groups */
 
-static void append(input_t *input, const char *line)
+/* Reads the lines of a group, which ends at an empty line; NULL: there are none any more. */
+static char *read_group(size_t *length)
 {
-    const size_t length = strlen(line);
+    char *line = NULL, *text = NULL;
+    FILE *group = open_memstream(&text, length);
+    size_t room = 0;
+    bool ends = NULL == group;
 
-    if (input->length + length + 1 > input->room) {
-        input->room = 2 * (input->length + length + 1);
-        input->text = realloc(input->text, input->room);
-        if (NULL == input->text) {
-            MPI_Abort(MPI_COMM_WORLD, 3);
-        }
-    }
-    memcpy(input->text + input->length, line, length + 1);
-    input->length += length;
-}
-
-/* Reads the lines of a group, which ends at an empty line. False: there are none any more. */
-static bool read_group(input_t *input)
-{
-    char line[KERNEL_LINE + 1];
-
-    input->length = 0;
-    while (NULL != fgets(line, KERNEL_LINE, stdin)) {
+    while (!ends && 0 < getline(&line, &room, stdin)) {
         if (strlen(line) > strspn(line, " \t\r\n")) {
-            append(input, strcat(line, NULL == strchr(line, '\n') ? "\n" : ""));
-        } else if (0 < input->length) {
-            return true;
+            fprintf(group, "%s%s", line, NULL == strchr(line, '\n') ? "\n" : "");
+        } else {
+            ends = 0 < ftell(group);
         }
     }
-    return 0 < input->length;
+    free(line);
+    if (NULL == group || 0 != fclose(group)) {
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    return text;
 }
 
 /* Waits in a way that leaves the processors to others. */
@@ -158,24 +122,17 @@ static void broadcast(void *data, int bytes, const bench_world_t *world)
     }
 }
 
-/* All ranks get the lines of the next group; NULL: there is none. The caller frees them. */
-static char *next_group(input_t *input, const bench_world_t *world)
+/* All ranks get the lines of the next group, "" if there is none. The caller frees them. */
+static char *next_group(const bench_world_t *world)
 {
-    int length = 0 == world->rank && read_group(input) ? (int) input->length + 1 : 0;
-    char *text;
+    size_t length = 0;
+    char *text = 0 == world->rank ? read_group(&length) : NULL;
 
     broadcast(&length, (int) sizeof(length), world);
-    if (0 == length) {
-        return NULL;
-    }
-    text = malloc((size_t) length);
     if (NULL == text) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
+        text = kernel_alloc(length + 1, 1);
     }
-    if (0 == world->rank) {
-        memcpy(text, input->text, (size_t) length);
-    }
-    broadcast(text, length, world);
+    broadcast(text, (int) length + 1, world);
     return text;
 }
 
@@ -202,13 +159,10 @@ static int parse(char *text, kernel_cell_t *cells, int rank)
 static int find_part(const kernel_cell_t *cell, const bench_world_t *world, bool *takes_part,
                      char *error)
 {
-    bool *member = calloc((size_t) world->size, sizeof(*member));
-    int *taken = calloc((size_t) world->size, sizeof(*taken));
+    bool *member = kernel_alloc((size_t) world->size, sizeof(*member));
+    int *taken = kernel_alloc((size_t) world->size, sizeof(*taken));
     int count;
 
-    if (NULL == member || NULL == taken) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
     count = kernel_part_find(&cell->problem, world->node, world->size, member, taken, error);
     *takes_part = member[world->rank];
     free(taken);
@@ -238,7 +192,6 @@ static void race(const kernel_cell_t *cells, int count, const bench_world_t *wor
     bool takes_part;
     int ranks;
 
-    kernel_time_align();
     if (kernel_part_same(&cells->problem, &all)) {
         kernel_race(cells, count, world);
         return;
@@ -263,10 +216,7 @@ static void run_group(char *text, const bench_world_t *world)
     for (const char *end = strchr(text, '\n'); NULL != end; end = strchr(end + 1, '\n')) {
         ++lines;
     }
-    cells = calloc(lines, sizeof(*cells));
-    if (NULL == cells) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
+    cells = kernel_alloc(lines, sizeof(*cells));
     count = parse(text, cells, world->rank);
     if (0 < count) {
         race(cells, count, world);
@@ -281,19 +231,16 @@ int main(int argc, char **argv)
     const int rank = bench_begin(&argc, &argv);
     bench_world_t world;
     MPI_Comm base;
-    input_t input = {.length = 0};
     char *text;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &base);
     bench_world_create(&world, base);
-    kernel_time_begin(&world);
     report_machine(&world);
-    while (NULL != (text = next_group(&input, &world))) {
+    for (text = next_group(&world); '\0' != *text; text = next_group(&world)) {
         run_group(text, &world);
         free(text);
     }
-    free(input.text);
-    kernel_time_end();
+    free(text);
     bench_world_free(&world);
     return bench_end(rank, 0);
 }

@@ -11,21 +11,18 @@
 /**
  * @file
  * The cells of a group are arms of a race: each has a communicator of its own, new, and its
- * own values of variables; after its warm-up they take turns, in a new random order each time,
- * so that whatever the machine does besides meets all of them.
+ * own values of variables; after its warm-up they take turns, in another order each time, so that
+ * whatever the machine does besides meets all of them.
  *
  * All decisions are made of what ranks have agreed on, so they are equal on all ranks.
  */
 
 #include "kernel.h"
-#include "kernel_order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE_TURNS 50    /* more turns than repetitions are wanted, for missed starts */
-#define SPARE_FACTOR 3
 #define AT_LEAST_EVERY 0.2 /* seconds from which on a line says again which cell is at hand */
 
 /* Counters of this process, to tell who served a call, and what pipering says of its last one. */
@@ -45,8 +42,7 @@ typedef struct {
     const char *status; /* NULL: it can be timed */
     char note[KERNEL_NOTE];
     double *seconds;    /* [cell->reps] */
-    int reps, missed;
-    double least, late;
+    int reps;
     bool wrong;
     served_t served; /* in the last repetition */
 } arm_t;
@@ -55,9 +51,9 @@ typedef struct {
     const bench_world_t *world;
     arm_t *arms;
     int count;
-    kernel_pace_t pace;
     uint64_t samples; /* so far, for values that differ */
-    double begun, now; /* when the first and the last repetition began */
+    double begun;     /* when the first warm-up, or the first turn, began */
+    double elapsed;   /* since then, equal on all ranks */
     double announced;
 } race_t;
 
@@ -66,11 +62,11 @@ typedef struct {
 /* Tells the reader which cell is at hand, in case that it hangs; `now`: in any case. */
 static void announce(race_t *race, const arm_t *arm, bool now)
 {
-    const double time = kernel_time_now();
+    const double time = MPI_Wtime();
 
     if (0 == race->world->rank && (now || time - race->announced > AT_LEAST_EVERY)) {
         race->announced = time;
-        printf("at\t%s\n", arm->cell->id);
+        printf("{\"at\": \"%s\"}\n", arm->cell->id);
         fflush(stdout);
     }
 }
@@ -162,13 +158,6 @@ static bool make_work(race_t *race, arm_t *arm, char *error)
     return false;
 }
 
-static bool make_samples(arm_t *arm, char *error)
-{
-    arm->seconds = calloc((size_t) arm->cell->reps, sizeof(double));
-    snprintf(error, KERNEL_NOTE, "no memory for the times");
-    return NULL != arm->seconds;
-}
-
 /* An arm's communicator is made while its variables have their values. */
 static void prepare(race_t *race, arm_t *arm)
 {
@@ -181,8 +170,8 @@ static void prepare(race_t *race, arm_t *arm)
                  "first cell");
         good = false;
     }
-    good = good && take_settings(arm, error) && bench_cvar_apply(&arm->settings, error)
-           && make_samples(arm, error);
+    good = good && take_settings(arm, error) && bench_cvar_apply(&arm->settings, error);
+    arm->seconds = kernel_alloc((size_t) arm->cell->reps, sizeof(double));
     if (!agreed(race, good) || !make_work(race, arm, error)) {
         refuse(arm, error);
         return;
@@ -217,16 +206,13 @@ static kernel_sample_t repeat(race_t *race, arm_t *arm)
     kernel_sample_t sample;
 
     (void) bench_cvar_apply(&arm->settings, error);
-    sample = kernel_turn(arm->work, arm->comm, &race->pace, arm->least, ++race->samples,
-                         arm->note);
+    sample = kernel_turn(arm->work, arm->comm, race->begun, ++race->samples, arm->note);
     arm->served = read_served();
     arm->served.pipering -= before.pipering;
     arm->served.alltoall -= before.alltoall;
     arm->served.mleader -= before.mleader;
     arm->wrong = arm->wrong || !sample.right;
-    race->begun = 0.0 == race->begun ? sample.start : race->begun;
-    race->now = sample.start;
-    kernel_time_realign(race->world, sample.error);
+    race->elapsed = sample.elapsed;
     return sample;
 }
 
@@ -241,17 +227,8 @@ static void warm_up(race_t *race, arm_t *arm)
 
 static void take_turn(race_t *race, arm_t *arm)
 {
-    kernel_sample_t sample;
-
     announce(race, arm, false);
-    sample = repeat(race, arm);
-    if (!sample.met) {
-        ++arm->missed;
-        return;
-    }
-    arm->seconds[arm->reps++] = sample.seconds;
-    arm->late = fmax(arm->late, sample.late);
-    arm->least = 1 == arm->reps ? sample.seconds : fmin(arm->least, sample.seconds);
+    arm->seconds[arm->reps++] = repeat(race, arm).seconds;
 }
 
 /* ---- how long */
@@ -272,69 +249,65 @@ static bool late(const race_t *race)
 {
     const double budget = race->arms->cell->budget;
 
-    return 0.0 < budget && race->now - race->begun > budget;
+    return 0.0 < budget && race->elapsed > budget;
 }
 
 /* Until every arm has enough; with no time left, until every arm has any. */
-static bool goes_on(const race_t *race, int turn)
+static bool goes_on(const race_t *race)
 {
     bool all = true, any = true;
-    int wanted = 0;
 
     for (int i = 0; i < race->count; ++i) {
-        const arm_t *arm = &race->arms[i];
-
-        all = all && full(arm);
-        any = any && (out(arm) || 0 < arm->reps);
-        wanted = arm->cell->reps > wanted ? arm->cell->reps : wanted;
+        all = all && full(&race->arms[i]);
+        any = any && (out(&race->arms[i]) || 0 < race->arms[i].reps);
     }
-    return !all && !(any && late(race)) && turn < SPARE_FACTOR * wanted + SPARE_TURNS;
+    return !all && !(any && late(race));
 }
 
 static void run(race_t *race)
 {
-    uint64_t state = race->arms->cell->seed;
-    int *order = calloc((size_t) race->count, sizeof(*order));
-
-    if (NULL == order) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
     for (int i = 0; i < race->count; ++i) {
         if (!out(&race->arms[i])) {
             warm_up(race, &race->arms[i]);
         }
     }
-    race->begun = 0.0;
-    for (int turn = 0; goes_on(race, turn); ++turn) {
-        kernel_shuffle(order, race->count, &state);
+    race->begun = MPI_Wtime();
+    race->elapsed = 0.0;
+    for (int turn = 0; goes_on(race); ++turn) {
         for (int i = 0; i < race->count; ++i) {
-            if (!full(&race->arms[order[i]])) {
-                take_turn(race, &race->arms[order[i]]);
+            arm_t *arm = &race->arms[kernel_order(turn, i, race->count)];
+
+            if (!full(arm)) {
+                take_turn(race, arm);
             }
         }
     }
-    free(order);
 }
 
 /* ---- lines */
 
-static void print_note(const char *note)
+void kernel_print(const char *key, const char *text)
 {
-    char line[KERNEL_NOTE];
-
-    snprintf(line, sizeof(line), "%s", note);
-    for (char *c = line; '\0' != *c; ++c) {
-        *c = '\t' == *c || '\n' == *c || '\r' == *c ? ' ' : *c;
+    printf(", \"%s\": \"", key);
+    for (const char *c = text; '\0' != *c; ++c) {
+        putchar('"' == *c || '\\' == *c ? '\'' : (unsigned char) *c < ' ' ? ' ' : *c);
     }
-    printf("\tnote=%s", line);
+    putchar('"');
+}
+
+static void print_end(const char *id, const char *status, const char *note)
+{
+    kernel_print("cell", id);
+    kernel_print("status", status);
+    kernel_print("note", note);
+    printf("}\n");
+    fflush(stdout);
 }
 
 void kernel_refuse(const char *id, const char *note)
 {
-    printf("cell\t%s\trefused\t", '\0' == *id ? "-" : id);
-    print_note(note);
-    putchar('\n');
-    fflush(stdout);
+    printf("{\"seconds\": []");
+    print_end(id, "refused", note);
 }
 
 /* The name of pipering's algorithm. */
@@ -348,8 +321,9 @@ static void print_algorithm(const arm_t *arm)
     if (0 > cvar || !bench_cvar_name(cvar, (int) arm->served.algorithm, name)) {
         snprintf(name, sizeof(name), "pipering");
     }
-    printf("\talgorithm=%s\tblock=%llu\tpredicted=%.9g", name,
-           (unsigned long long) arm->served.block, 1e-9 * (double) arm->served.predicted);
+    kernel_print("algorithm", name);
+    printf(", \"block\": %llu, \"predicted\": %.9g", (unsigned long long) arm->served.block,
+           1e-9 * (double) arm->served.predicted);
 }
 
 /* The communicator of the call. */
@@ -365,43 +339,38 @@ static void print_world(const bench_world_t *world)
         }
         most = own > most ? own : most;
     }
-    printf("\tranks=%d\tnodes=%d\tppn=%d", world->size, world->nodes, most);
+    printf(", \"ranks\": %d, \"nodes\": %d, \"ppn\": %d", world->size, world->nodes, most);
 }
 
 /* Who served the last repetition, as far as this process knows. */
 static void print_served(const arm_t *arm)
 {
     if (0 < arm->served.mleader) {
-        printf("\talgorithm=leaders");
+        kernel_print("algorithm", "leaders");
     } else if (0 < arm->served.pipering) {
         print_algorithm(arm);
     } else {
-        printf("\talgorithm=%s", 0 < arm->served.alltoall ? "bins" : "below");
+        kernel_print("algorithm", 0 < arm->served.alltoall ? "bins" : "below");
     }
 }
 
 static void print_arm(const arm_t *arm)
 {
     const kernel_work_t *work = arm->work;
-    const char *status = NULL != arm->status ? arm->status
-                         : arm->wrong        ? "wrong"
-                         : 0 == arm->reps    ? "failed"
-                                             : "ok";
+    const char *status = NULL != arm->status ? arm->status : arm->wrong ? "wrong" : "ok";
 
-    printf("cell\t%s\t%s\t", arm->cell->id, status);
+    printf("{\"seconds\": [");
     for (int i = 0; i < arm->reps; ++i) {
-        printf(0 == i ? "%.9g" : ",%.9g", arm->seconds[i]);
+        printf(0 == i ? "%.9g" : ", %.9g", arm->seconds[i]);
     }
-    printf("\tmissed=%d\tlate=%.9g", arm->missed, arm->late);
+    putchar(']');
     if (NULL != work && KERNEL_CALL == work->problem.kind) {
-        printf("\tlargest=%zu\tcontributors=%d\tenters=%.0f", work->largest, work->contributors,
-               work->enters);
+        printf(", \"largest\": %zu, \"contributors\": %d, \"enters\": %.0f", work->largest,
+               work->contributors, work->enters);
         print_world(work->world);
         print_served(arm);
     }
-    print_note(0 == arm->reps && !out(arm) ? "no start was met in time by all ranks" : arm->note);
-    putchar('\n');
-    fflush(stdout);
+    print_end(arm->cell->id, status, arm->note);
 }
 
 /* ---- all of it */
@@ -431,13 +400,10 @@ static void finish(race_t *race)
 void kernel_race(const kernel_cell_t *cells, int count, const bench_world_t *world)
 {
     race_t race = {.world = world,
-                   .arms = calloc((size_t) count, sizeof(arm_t)),
+                   .arms = kernel_alloc((size_t) count, sizeof(arm_t)),
                    .count = count,
                    .announced = -HUGE_VAL};
 
-    if (NULL == race.arms) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
     for (int i = 0; i < count; ++i) {
         race.arms[i].cell = &cells[i];
         announce(&race, &race.arms[i], true);

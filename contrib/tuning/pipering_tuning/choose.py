@@ -47,10 +47,7 @@ class Chooser:
     def knobs(self):
         """Those that this release has, this machine can show and the user wants."""
         kept = []
-        for knob in knobs.KNOBS:
-            if not knobs.is_wanted(knob, self.options.variables) or \
-                    not knobs.has_calls(knob, self.options.collectives):
-                continue
+        for knob in knobs.wanted(self.options):
             reason = knobs.unfit(knob, self.machine)
             if self.table.get(knob.variable) is None:
                 reason = f"Open MPI {self.table.version} has no such variable"

@@ -11,6 +11,7 @@ their own. `mpirun --tune` of 5.0 and mca-params.conf of 4.1 and 5.0 all take th
 reader of --tune refuses lines with blanks around the equals sign.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -22,61 +23,32 @@ SETTING = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
 
 class Refusal(Exception):
     """Bad input or a failing machine. Its text is the one sentence that the user reads: what,
-    where, what is legal, and what happens now. late: it may come at any time of a run, so who
-    knows that says what is kept of it."""
-
-    def __init__(self, text, late=False):
-        super().__init__(text)
-        self.late = late
+    where, what is legal, and what happens now. What the system refuses is an OSError, which has
+    its words already."""
 
 
 def write(path, text):
     """Writes a file whole or not at all: a reader never sees half of it. Bytes of paths that are
     no text are written as they are."""
-    directory = os.path.dirname(os.path.abspath(path))
-    temporary = None
+    temporary = f"{path}.{os.getpid()}.new"
     try:
-        handle, temporary = tempfile.mkstemp(dir=directory, prefix=".new-")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
+        with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-        temporary = None
     except OSError as error:
-        raise Refusal(f"{path} cannot be written: {error.strerror}", late=True) from error
+        error.filename = path
+        raise
     finally:
-        if temporary is not None and os.path.exists(temporary):
+        with contextlib.suppress(OSError):
             os.unlink(temporary)
 
 
-def rename(path, name):
-    """Gives a file another name; what had that one is gone."""
-    try:
-        os.replace(path, name)
-    except OSError as error:
-        raise Refusal(f"{path} cannot be renamed to {name}: {error.strerror}",
-                      late=True) from error
-
-
-def remove(path):
-    """Removes a file, if there is one."""
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise Refusal(f"{path} cannot be removed: {error.strerror}", late=True) from error
-
-
 def read(path):
-    """The text of a file that the user named; it may have paths as `write` writes them."""
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-            return stream.read()
-    except OSError as error:
-        raise Refusal(f"{path} cannot be read: {error.strerror}; nothing was run") from error
+    """The text of a file; it may have paths as `write` writes them."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        return stream.read()
 
 
 def setting(text, where):
@@ -133,11 +105,7 @@ def make_directory(path):
     if re.search(r"[\s,:]", path):
         raise Refusal(f"{path}: the name of the output directory has a blank, comma or colon, at "
                       "which mpirun would take it to pieces; choose another; nothing was run")
-    try:
-        os.makedirs(path, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        raise Refusal(f"{path} cannot be written: {error.strerror}; choose another output "
-                      "directory; nothing was run") from error
+    os.makedirs(path, exist_ok=True)
+    with tempfile.TemporaryFile(dir=path):
+        pass
     return path

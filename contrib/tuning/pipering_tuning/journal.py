@@ -19,7 +19,7 @@ import os
 
 from .files import Refusal
 
-FORMAT = 1
+FORMAT = 2
 
 # Parts of the first line that must be the same when a run goes on, and how it is said that they
 # are not.
@@ -65,7 +65,7 @@ class Journal:
                     raise Refusal(f"{path}, line {number} is no cell; nothing was run, and the "
                                   "file stays as it is")
                 journal.records[line["cell"]] = line
-            _cut(path, whole)
+            os.truncate(path, whole)
         except BaseException:
             stream.close()
             raise
@@ -78,8 +78,8 @@ class Journal:
                 line = line[self.stream.write(line):]
             os.fsync(self.stream.fileno())
         except OSError as error:
-            raise Refusal(f"{self.path} cannot be written: {error.strerror}; the cells before "
-                          "this one stand there, and --resume goes on from them") from error
+            error.filename = self.path
+            raise
 
     def add(self, cell, result, spent):
         """A cell (a dictionary with its id under "cell"), its result, seconds of wall time."""
@@ -89,20 +89,12 @@ class Journal:
 
     def find(self, cell):
         """The record of a cell; None if there is none of what is asked for now. IDs alone do not
-        say which settings and files a cell was measured with. The seed of a race may differ."""
+        say which settings and files a cell was measured with."""
         record = self.records.get(cell["cell"])
-        if record is None or _asked(record.get("asked", {})) != _asked(cell):
-            return None
-        return record
+        return record if record is not None and record["asked"] == cell else None
 
     def close(self):
         self.stream.close()
-
-
-def _asked(cell):
-    """What decides the times of a cell, as text."""
-    return json.dumps({key: value for key, value in cell.items() if "seed" != key},
-                      sort_keys=True)
 
 
 def refuse_old(path):
@@ -125,13 +117,7 @@ def _open(path, how=0):
     def opener(name, flags):
         return os.open(name, flags & ~os.O_CREAT | how, 0o666)
 
-    try:
-        stream = open(path, "ab", buffering=0, opener=opener)
-    except FileNotFoundError as error:
-        raise Refusal(f"{path} cannot be read: {error.strerror}; there is nothing to resume, "
-                      "begin without --resume") from error
-    except OSError as error:
-        raise Refusal(f"{path} cannot be written: {error.strerror}; nothing was run") from error
+    stream = open(path, "ab", buffering=0, opener=opener)
     try:
         fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -143,22 +129,10 @@ def _open(path, how=0):
     return stream
 
 
-def _cut(path, whole):
-    """Cuts a last line off that is not whole."""
-    try:
-        os.truncate(path, whole)
-    except OSError as error:
-        raise Refusal(f"{path} cannot be written: {error.strerror}; nothing was run, and the "
-                      "file stays as it is") from error
-
-
 def _read_lines(path):
     """(bytes of all whole lines, the lines). Only the last line may be broken."""
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read()
-    except OSError as error:
-        raise Refusal(f"{path} cannot be read: {error.strerror}; nothing was run") from error
+    with open(path, "rb") as stream:
+        data = stream.read()
     lines, whole = [], 0
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         record = _parse(line)
@@ -183,16 +157,19 @@ def _parse(line):
 
 def _is_cell(line):
     """Whether a line is one as Journal.add writes it."""
-    kinds = {"cell": str, "asked": dict, "result": dict, "spent": (int, float)}
-    return all(isinstance(line.get(key), kind) for key, kind in kinds.items()) \
+    return _has(line, cell=str, asked=dict, result=dict, spent=(int, float)) \
         and "status" in line["result"]
 
 
 def _is_head(line):
     """Whether a line is the first one of a journal."""
-    return FORMAT == line.get("format") and "machine" in line and "options" in line \
-        and all(isinstance(line.get(part, {}), dict) for part in PARTS) \
-        and all(isinstance(line.get(part, 0), (int, float)) for part in ("budget", "preflight"))
+    return FORMAT == line.get("format") and _has(line, machine=dict, options=dict) and _has(
+        {**dict.fromkeys(PARTS, {}), "budget": 0, "preflight": 0, **line},
+        **dict.fromkeys(PARTS, dict), budget=(int, float), preflight=(int, float))
+
+
+def _has(line, **kinds):
+    return all(isinstance(line.get(key), kind) for key, kind in kinds.items())
 
 
 def _compare(path, then, now):

@@ -86,9 +86,13 @@ def calls_showing(name):
                  if fnmatch.fnmatch(name, pattern)), ())
 
 
-def is_wanted(knob, patterns):
-    """Whether a user who names variables by these patterns means a knob; without any, all."""
-    return not patterns or any(fnmatch.fnmatch(knob.variable, pattern) for pattern in patterns)
+def wanted(options):
+    """Knobs that the options ask for: all, or those of some variables and collectives alone."""
+    return [knob for knob in KNOBS
+            if not options.variables
+            or any(fnmatch.fnmatch(knob.variable, one) for one in options.variables)
+            if not options.collectives
+            or any(call_sets.words_of(one)[0] in options.collectives for one in knob.calls)]
 
 
 def _lacks(knob, nodes, ppn):
@@ -103,12 +107,6 @@ def _lacks(knob, nodes, ppn):
 def unfit(knob, machine):
     """Why a knob cannot show an effect on this machine; None if it can."""
     return _lacks(knob, machine["nodes"], machine["ppn"])
-
-
-def has_calls(knob, collectives):
-    """Whether a knob has calls of these collectives; (): of any."""
-    return not collectives or any(call_sets.words_of(text)[0] in collectives
-                                  for text in knob.calls)
 
 
 def calls_of(knob, largest, machine, collectives=()):

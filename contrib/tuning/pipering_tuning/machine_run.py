@@ -148,12 +148,8 @@ def conclude(path, measuring, load, head, warnings, say):
 def run(options, command, say):
     """Whether the file was written."""
     path = os.path.abspath(options.machine)
-    info = options.ompi_info or launch.beside(
-        launch.find_mpirun(options.mpirun) if not options.launch else
-        options.mpirun or os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun"),
-        "ompi_info")
-    table = ompi_info.read([info], needed=False)
-    launcher = launch.make(options, "").with_environment([WITHOUT])
+    launcher = launch.make(options.launch, [WITHOUT])
+    table = ompi_info.read(launcher.ompi_info(), needed=False)
     nodes, given = preflight.probe(launcher)
     with tempfile.TemporaryDirectory(prefix=".pipering-tune-", dir=os.path.dirname(path)) as place:
         program = kernel.build(os.path.join(table.prefix, "bin", "mpicc"), place)

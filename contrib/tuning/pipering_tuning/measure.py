@@ -24,8 +24,8 @@ class Measurer:
     """Counts the time spent, that of cells in the journal too: from the end of a cell to that of
     the next one, so what is between them belongs to it, the end and begin of jobs too.
 
-    run      run(cells, on_result, settings_file, form) measures: jobs of the kernel, or a posed
-             machine of a test
+    run      run(cells, on_result, settings_file) measures: jobs of the kernel, or a posed machine
+             of a test
     table    variables of Open MPI, to know which of them a running job can change
     start    settings that every job gets, {variable: value}
     machine  as preflight describes it, for calls that a part of its ranks makes
@@ -55,16 +55,15 @@ class Measurer:
         random.Random(seed).shuffle(jobs)
         for settings, part in jobs:
             if not results or self.spent < until:
-                self._run(part, results, text, len(cells), self._settings_file(settings), None,
-                          until)
+                self._run(part, results, text, len(cells), self._settings_file(settings), until)
         return results
 
-    def measure_through(self, cells, text, path, form):
-        """The same in one job that is given a parameter file in that form ("tune", "conf")."""
+    def measure_through(self, cells, text, path):
+        """The same in one job that is given a parameter file."""
         results = {}
         fresh = [(cell, self._for_kernel(cell, {})) for cell in self._missing(cells, results)]
         if fresh:
-            self._run(fresh, results, text, len(cells), path, form)
+            self._run(fresh, results, text, len(cells), path)
         return results
 
     def follow(self, cells, text, total, take):
@@ -85,7 +84,7 @@ class Measurer:
             self._over(at[0], result, text, next(done), total)
             take(at[0]["cell"], result)
 
-        self.run(groups(), over, self._settings_file(self._job_of({})), None)
+        self.run(groups(), over, self._settings_file(self._job_of({})))
 
     def _unknown(self, cells, take):
         """Those cells that the journal lacks; of the others it tells take."""
@@ -163,7 +162,7 @@ class Measurer:
         files.write(path, files.settings_text(dict(settings)))
         return path
 
-    def _run(self, pairs, results, text, total, path, form, until=math.inf):
+    def _run(self, pairs, results, text, total, path, until=math.inf):
         asked = {str(number): cell for number, (cell, _) in enumerate(pairs)}
         self.jobs += 1
 
@@ -171,8 +170,7 @@ class Measurer:
             results[asked[number]["cell"]] = result
             self._over(asked[number], result, text, len(results), total)
 
-        self.run(self._in_time(_groups([cell for _, cell in pairs]), results, until), take, path,
-                 form)
+        self.run(self._in_time(_groups([cell for _, cell in pairs]), results, until), take, path)
 
     def _over(self, cell, result, text, done, total):
         """A cell has its result."""

@@ -235,22 +235,19 @@ class Table:
         return f" (perhaps {near[0]} is meant)" if near else ""
 
 
-def read(command, needed=True):
-    """The Table of an ompi_info, whose command is a list of words. needed: coll/pipering must be
-    there."""
-    words = command + ["--parsable", "--all", "--level", "9"]
+def read(program, needed=True):
+    """The Table of an ompi_info. needed: coll/pipering must be there."""
     try:
-        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                             timeout=120, check=False, errors="replace")
-    except FileNotFoundError as error:
-        raise Refusal(f"{command[0]} is not there; --ompi-info names the ompi_info of the Open "
-                      "MPI to tune; nothing was run") from error
+        run = subprocess.run([program, "--parsable", "--all", "--level", "9"],
+                             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+                             check=False, errors="replace")
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Refusal(f"{command[0]} cannot be run: {error}; nothing was run") from error
+        raise Refusal(f"{program} cannot be run ({error}); --launch begins with the mpirun of the "
+                      "Open MPI to tune, or PATH has its ompi_info; nothing was run") from error
     table = Table(run.stdout)
     if 0 != run.returncode or not table.version:
         last = (run.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise Refusal(f"{' '.join(words)} failed ({last}); nothing was run")
+        raise Refusal(f"{program} failed ({last}); nothing was run")
     if needed and table.get(NEEDED) is None:
         raise Refusal(f"Open MPI {table.version} in {table.prefix} shows no variables of "
                       "coll/pipering: it is not installed there or not found (see "

@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 
-from . import processes
+from . import messages, processes
 from .files import Refusal, digest
 
 # What each rank prints about its node and about the variables that its environment sets, in words
@@ -39,8 +39,6 @@ OUTLIVE_START = f"sleep {WAIT} 2>/dev/null || sleep 1\n"
 
 # Governors that change the frequency of processors.
 CHANGING = {"powersave", "ondemand", "schedutil", "conservative"}
-
-ROOT = "attempt to run as root"
 
 # Seconds: hundreds of ranks of a node start ompi_info at the same time.
 FILES_LIMIT = 600
@@ -71,13 +69,9 @@ def run_plainly(launcher, script, settings_file=None, limit=120, so=NOT_BEGUN):
     """Runs a script of sh, which is no MPI program, once for each rank; its output. Refuses if it
     fails; `so` says what happens then."""
     words = launcher.argv(["/bin/sh", "-c", OUTLIVE_START + script], settings_file)
-    try:
-        job = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env=launcher.environment(),
-                               errors="replace", start_new_session=True)
-    except OSError as error:
-        raise Refusal(f"`{launcher}` cannot be run: {error.strerror}; {so}") \
-            from error
+    job = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True, errors="replace",
+                           start_new_session=True)
     with job:
         try:
             said, errors = job.communicate(timeout=limit)
@@ -88,22 +82,8 @@ def run_plainly(launcher, script, settings_file=None, limit=120, so=NOT_BEGUN):
             processes.end(job)
     if 0 != job.returncode:
         raise Refusal(f"`{launcher}` failed with status {job.returncode}: "
-                      f"{reason(errors or said)}; {so}")
+                      f"{messages.why((errors or said).splitlines()) or 'it says nothing'}; {so}")
     return said
-
-
-def reason(text):
-    """The line of mpirun's messages that says most, with the next ones if it is their heading."""
-    if ROOT in text.replace("\n", " "):
-        return ("mpirun does not run as root without --allow-run-as-root, which --mpirun-args may "
-                "give it")
-    lines = [line.strip() for line in text.splitlines() if line.strip(" -\n")]
-    for number, line in enumerate(lines):
-        if any(word in line.lower() for word in ("could not", "unknown host", "not found",
-                                                 "not resolve", "not enough slots", "error")):
-            more = lines[number + 1:number + 4] if line.endswith(":") else []
-            return " ".join([line] + more).rstrip(".")
-    return lines[-1].rstrip(".") if lines else "it says nothing"
 
 
 def probe(launcher):
@@ -177,8 +157,8 @@ def describe(launcher, table, nodes, kernel_machine):
     hosts = list(dict.fromkeys(kernel_machine.get("hosts", ()))) or sorted(nodes, key=_natural)
     ranks = _ranks_of_nodes(launcher, nodes, kernel_machine, hosts)
     if 1 == sum(ranks):
-        raise Refusal("there is one rank alone, and so nothing to communicate; give -n, a host "
-                      f"file or an allocation; {NOT_BEGUN}")
+        raise Refusal("there is one rank alone, and so nothing to communicate; --launch says where "
+                      f"there are more; {NOT_BEGUN}")
     first = next(iter(nodes.values()))
     return {
         "release": table.version,
@@ -193,11 +173,10 @@ def describe(launcher, table, nodes, kernel_machine):
         "processor": first.model,
         "oversubscribed": any(node.processors and node.ranks > node.processors
                               for node in nodes.values()),
-        "spinning": not kernel_machine.get("yield", False),
+        "spinning": kernel_machine.get("yield", "0") in ("", "0"),
         "load": max((node.load for node in nodes.values() if node.load is not None),
                     default=None),
         "frequency": ",".join(sorted({node.governor for node in nodes.values()})),
-        "clock_error": kernel_machine.get("clock_error"),
         "command": str(launcher),
     }
 
@@ -313,8 +292,8 @@ def check_environment(names):
     for name in names:
         if f"OMPI_MCA_{name}" in os.environ:
             raise Refusal(f"OMPI_MCA_{name} is set in the environment, which wins over any "
-                          f"parameter file: unset it, and if it is to stay in force, give --start "
-                          f"{name}=VALUE, or leave it out by --variables; nothing was run")
+                          f"parameter file: unset it, and if it is to stay in force, write it "
+                          "to the file of --start, or leave it out by --variables; nothing was run")
 
 
 def check_jobs(launcher, table, given, names, wanted):
@@ -328,6 +307,6 @@ def check_jobs(launcher, table, given, names, wanted):
     if wrong:
         setting = f"{wrong[0]}={given[wrong[0]]}"
         raise Refusal(f"jobs of `{launcher}` begin with {setting} in their environment, which wins "
-                      "over any parameter file: take it out of --mpirun-args, --launch or what "
-                      f"else sets it, and if it is to stay in force, give --start {setting} in its "
-                      f"place, or leave it out by --variables; {NOT_BEGUN}")
+                      "over any parameter file: take it out of --launch or what else sets it, and "
+                      "if it is to stay in force, write it to the file of --start in its place, or "
+                      f"leave it out by --variables; {NOT_BEGUN}")

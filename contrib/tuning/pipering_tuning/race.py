@@ -83,20 +83,19 @@ class Race:
     # ---- measuring
 
     def cells(self):
-        """The cells of a round, calls in random order; the kernel shuffles arms."""
+        """The cells of a round, calls in random order; the kernel has arms take turns."""
         dice = random.Random(f"{self.seed}/{self.name}/{self.rounds}")
         calls = dice.sample(self.calls, len(self.calls))
-        return [self.cell(call, arm, dice.randrange(1 << 30)) for call in calls
-                for arm in self.running]
+        return [self.cell(call, arm) for call in calls for arm in self.running]
 
     def group(self, call):
         """The name of a call in this round."""
         return f"race/{self.name}/{self.rounds}/{call}"
 
-    def cell(self, call, arm, seed):
+    def cell(self, call, arm):
         name = self.group(call)
         return {"cell": f"{name}/{arm.name}", **call.cell(), "reps": self.effort.reps,
-                "warmup": self.effort.warmup, "group": name, "seed": seed, "arm": arm.name,
+                "warmup": self.effort.warmup, "group": name, "arm": arm.name,
                 "set": {**self.base, **arm.settings}}
 
     def round(self, until):
@@ -234,8 +233,7 @@ class Race:
 
 
 def _is_over(result):
-    """Whether a call was timed, or failed: there may have been no time for it, or no start that
-    all ranks met."""
+    """Whether a call was timed, or failed: there may have been no time for it."""
     return result is not None and ("ok" != result["status"] or bool(result["seconds"]))
 
 

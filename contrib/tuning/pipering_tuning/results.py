@@ -4,20 +4,14 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""results.json, the one file that reports read, and the same as TSV, both made from the journal."""
+"""What results.json and the report say of calls, by what was measured."""
 
-import json
-import os
-
-from . import files, race
+from . import race
 from .calls import ALL, of_cell
 
-FORMAT = 2
+FORMAT = 3
 # Arms that have what is in force.
 PLAIN = (race.CURRENT, race.AGAIN, "before")
-COLUMNS = ("collective", "distribution", "type", "part", "p", "nodes", "ppn", "total",
-           "largest_over_total", "contributors", "arm", "phase", "limit", "block", "algorithm",
-           "predicted", "jobs")
 
 
 def calls(records, beta):
@@ -71,14 +65,14 @@ def failures(records):
             for record in records if "ok" != record["result"]["status"]]
 
 
-def failures_in_force(records, proof=True):
+def failures_in_force(records):
     """Sentences about calls that fail with nothing set but what is in force, wrong results first.
-    proof: whether jobs before, of the proof, have that."""
+    """
     found = {}
     for record in records:
         asked, result = record["asked"], record["result"]
         plain = "call" == asked["kind"] and asked["arm"] in PLAIN and not asked.get("set") \
-            and not asked.get("job") and (proof or not asked["cell"].startswith("proof/"))
+            and not asked.get("job")
         if plain and result["status"] not in ("ok", "refused"):
             call = str(of_cell(asked))
             wrong = "wrong" == result["status"]
@@ -86,24 +80,3 @@ def failures_in_force(records, proof=True):
                 found[call] = (not wrong, f"{call} {'gives a wrong result' if wrong else 'fails'} "
                                f"with the settings in force: {result.get('note') or 'no word'}")
     return [sentence for _, sentence in sorted(found.values())]
-
-
-def table_text(rows):
-    """Calls as TSV, a line each: COLUMNS, lists of numbers separated by commas, and times in
-    seconds."""
-    lines = ["\t".join(COLUMNS + ("seconds",))]
-    for row in rows:
-        cells = [_cell_text(row[name]) for name in COLUMNS]
-        lines.append("\t".join(cells + [",".join(f"{s:.9f}" for s in row["seconds"])]))
-    return "\n".join(lines) + "\n"
-
-
-def _cell_text(value):
-    return "-" if value is None else ",".join(map(str, value)) if isinstance(value, list) \
-        else str(value)
-
-
-def write(directory, results):
-    """results.json, and its calls as a table."""
-    files.write(os.path.join(directory, "calls.tsv"), table_text(results["calls"]))
-    files.write(os.path.join(directory, "results.json"), json.dumps(results, indent=1) + "\n")

@@ -6,17 +6,16 @@
 # $HEADER$
 """What pipering-tune says to the user, as lists of lines; tune.py says when."""
 
-from . import calls, proof_time
-from .progress import clock_text, count
+from . import calls
+from .progress import count
 from .proof_time import LEAST
 
-# Lines of a kind that are said at most; report.html has them all.
+# Lines of a kind that are said at most; report.txt has them all.
 MOST_WARNINGS, MOST_CHOSEN, MOST_DETAILS = 2, 4, 4
 
-# What the budget does not bound: with fewer jobs there would be no proof. A call that fails has
-# each pair of jobs twice.
-BEYOND = (f"the proof takes {2 * LEAST} jobs at least, {2 * LEAST} more if calls seem slower or "
-          "faster, and twice as many if calls fail, even when the time is over")
+# What the budget does not bound: with fewer jobs there would be no proof.
+BEYOND = (f"the proof takes {1 + 2 * LEAST} jobs at least, {2 * LEAST} more if calls seem slower "
+          "or faster, and some more if calls fail, even when the time is over")
 
 
 def where(machine):
@@ -29,7 +28,7 @@ def of_machine(machine, table, launcher, most=MOST_WARNINGS):
     warnings that are said."""
     hosts, processors = machine["hosts"], machine["processors"] or "unknown"
     lines = [f"Open MPI {machine['release']} in {table.prefix}, {where(machine)} "
-             f"({launcher.where})",
+             f"(`{launcher}`)",
              f"hosts: {' '.join(hosts[:16])}{' ...' if len(hosts) > 16 else ''}; ranks on each: "
              f"{machine['mapping']}; {processors} processors ({machine['processor']})"]
     return lines + few([f"warning: {sentence}" for sentence in machine["warnings"]], most)
@@ -78,22 +77,10 @@ def of_choices(rows, left):
 
 
 def few(lines, most):
-    """The first lines, and how many more there are."""
-    more = len(lines) - most
-    return lines[:most] + ([f"{count(more, 'more line')} of this kind: see report.html"]
+    """The first lines, all if most is None, and how many more there are."""
+    more = 0 if most is None else len(lines) - most
+    return lines[:most] + ([f"{count(more, 'more line')} of this kind: see report.txt"]
                            if more > 0 else [])
-
-
-def of_proof(costs, calls, begin, end):
-    """How many of these calls there will be the time to prove, if not for all. begin: when the
-    proof begins at the latest, end: when it is to end, in seconds of the run."""
-    seconds = costs.proof(calls)
-    if begin + seconds <= end:
-        return []
-    kept = proof_time.affordable(calls, [], costs, end - costs.job * proof_time.CHECKS - begin)
-    return [f"there may be time for {len(kept)} of {count(len(calls), 'held-out call')}, the "
-            f"cheapest: all take about {clock_text(seconds)} at least, and the proof begins after "
-            f"{clock_text(begin)} at the latest"]
 
 
 def of_rules(rules, others):
@@ -104,42 +91,34 @@ def of_rules(rules, others):
     return [f"coll/tuned: {'; '.join(words)}"] if words else []
 
 
-def of_verdict(proof, failing):
-    """What the proof has come to. failing: sentences about calls that fail with what is in
-    force."""
-    lines = [f"{word}: {sentence}" for word, sentences in (
-        ("slower", proof.hurt), ("broken", proof.broken), ("better", proof.better),
-        ("warning", [*failing, *proof.doubts])) for sentence in sentences]
-    return [proof.sentence, *few(lines, MOST_DETAILS)] \
-        + ([proof.limit] if proof.limit else []) + of_left_out(proof.left_out)
+def of_verdict(verdict, most=MOST_DETAILS):
+    """What the proof has come to. verdict: of results.json; most: details that are said."""
+    lines = [f"{word}: {sentence}" for word, key in (
+        ("slower", "hurt"), ("broken", "broken"), ("warning", "failing"), ("warning", "doubts"))
+        for sentence in verdict[key]]
+    lines = [verdict["sentence"], *few(lines, most), *filter(None, [verdict["limit"]])]
+    if verdict["left_out"]:
+        lines.append("not proven, since the time of --budget did not allow it: "
+                     f"{count(len(verdict['left_out']), 'held-out call')}: "
+                     f"{', '.join(verdict['left_out'])}")
+    return lines
 
 
-def of_left_out(calls):
-    """Held-out calls that nothing is known of."""
-    if not calls:
-        return []
-    return [f"not proven, since the time of --budget did not allow it: "
-            f"{count(len(calls), 'held-out call')}: {', '.join(map(str, calls))}"]
-
-
-def of_use(ways, path, proof):
-    """What to do with the file. ways: the forms in which jobs take one."""
+def of_use(path, proof):
+    """What to do with the file."""
     if not proof.help:
         more = "; --resume with a longer --budget measures calls that are slower in more jobs" \
             if proof.hurt else ""
         return [f"what was tried is in {path}{more}"]
-    words = {"tune": f"mpirun --tune {path} ...",
-             "conf": f"the lines of {path} in mca-params.conf"}
-    return ["use: " + ", or ".join(words[form] for form in ways)]
+    return [f"use: mpirun --tune {path} ..., or the lines of {path} in mca-params.conf"]
 
 
-def of_file(machine, command, forms, parts, ruled):
+def of_file(machine, command, parts, ruled):
     """The first comments of a parameter file. parts: of the ranks, that calls of the proof are made
     by; ruled: it names a rules file."""
-    words = {"tune": "mpirun --tune THIS-FILE", "conf": "these lines in mca-params.conf"}
     return [f"Made by `{command}`",
             f"on {machine['when']}, for Open MPI {machine['release']}, {where(machine)}.",
-            f"Use: {', or '.join(words[form] for form in forms)}.",
+            "Use: mpirun --tune THIS-FILE, or these lines in mca-params.conf.",
             f"All times are those of communicators of {of_parts(machine, parts)}: nothing is "
             "proven of others.",
             *([f"The rules file has rules for communicators of {machine['ranks']} ranks; others "

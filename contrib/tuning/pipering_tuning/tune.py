@@ -6,7 +6,9 @@
 # $HEADER$
 """pipering-tune: preflight, the machine, choosing, rules for coll/tuned, proof, results."""
 
+import contextlib
 import fnmatch
+import json
 import os
 import shlex
 import signal
@@ -14,41 +16,22 @@ import sys
 import time
 
 from . import (calls, choose, command_line, files, held_out, journal, kernel, knobs, launch,
-               machine_file, machine_run, measure, ompi_info, preflight, progress, proof_time,
-               prove, report, results, rules, sentences)
+               machine_file, machine_run, measure, ompi_info, preflight, progress, prove, report,
+               results, rules, sentences)
 from .files import Refusal
 
 # Exit status.
 GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
 
-# Parts of the budget that are over when each step ends. Choosing, and the rules for coll/tuned,
-# end earlier where a proof takes long, but not before LEAST_CHOICE; that part of their time is for
-# the choosing.
-MACHINE, TRIAL, RULES, PROOF, END = 0.15, 0.2, 0.65, 0.95, 1.0
-LEAST_CHOICE, CHOICE = 0.4, 0.8
+# Parts of the budget that are over when each step ends. A first race that has not told anything may
+# take the time until the end of the rules.
+MACHINE, CHOICE, RULES, PROOF, END = 0.15, 0.45, 0.55, 0.95, 1.0
 
 JOURNAL, MACHINE_FILE = "journal.jsonl", "machine"
 # The parameter file: what was chosen, and what that is called when the proof is over.
 CANDIDATE, TUNED, REFUSED_FILE = "candidate.conf", "tuned.conf", "refused.conf"
-# The files that --prove and --against name, as jobs are given them.
-PROVEN, AGAINST = "prove.conf", "against.conf"
-
-
-def start_settings(options, table):
-    """Settings that the user names as in force."""
-    settings = checked(options.start_file, table)
-    for text in options.start:
-        name, value = files.setting(text, "--start")
-        settings[name] = value
-    table.check(settings, "--start")
-    return {name: table.get(name).plain(value) for name, value in settings.items()}
-
-
-def checked(path, table):
-    """The settings of a parameter file that the user names; {} if there is none."""
-    settings = files.read_settings(path) if path else {}
-    table.check(settings, path)
-    return settings
+# The file that --prove names, as jobs are given it, and that of --start.
+PROVEN, START = "prove.conf", "start.conf"
 
 
 class Tuning:
@@ -64,12 +47,10 @@ class Tuning:
         self.chosen, self.choices, self.costs = {}, [], {}
         self.machine_file, self.no_file = None, ""  # for coll_pipering_machine; why there is none
         self.given = {}  # what the environment of jobs sets
-        self.proven, self.against = {}, {}
-        self.rules, self.ruled = [], {}
+        self.proven = {}
+        self.rules = []
         self.nothing = None  # why nothing could be tried
         self.began, self.preflight = self.clock(), 0.0
-        self.ends = 0.0, 0.0  # of choosing, and of the rules
-        self.proof_begin = 0.0  # at the latest
 
     # ---- preflight
 
@@ -78,17 +59,15 @@ class Tuning:
         options = self.options
         self.directory = files.make_directory(options.out)
         self.read_installation()
-        self.launcher = launch.make(options, preflight.value_of(self.table,
-                                                                "mca_base_param_files"))
         self.check_names()
-        preflight.check_environment([*self.start, *self.proven, *self.against, *self.to_set()])
+        preflight.check_environment([*self.start, *self.proven, *self.to_set()])
         if not options.dry_run:
             self.check_journal()
         begun = time.monotonic()
         self.nodes, self.given = preflight.probe(self.launcher)
         self.start_time = max(0.0, time.monotonic() - begun - preflight.WAIT)
         preflight.check_jobs(self.launcher, self.table, self.given, self.to_set(),
-                             [self.start, self.proven, self.against])
+                             [self.start, self.proven])
         machine = preflight.describe(self.launcher, self.table, self.nodes, {})
         if options.dry_run:
             self.say_machine(machine)
@@ -108,23 +87,23 @@ class Tuning:
 
     def read_installation(self):
         """Variables of Open MPI, and all settings that the user names."""
-        options = self.options
-        info = options.ompi_info or launch.beside(
-            launch.find_mpirun(options.mpirun) if not options.launch else
-            options.mpirun or os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun"),
-            "ompi_info")
-        self.table = ompi_info.read([info])
-        self.start = start_settings(options, self.table)
-        self.proven = checked(options.prove, self.table)
-        self.against = checked(options.against, self.table)
+        self.launcher = launch.make(self.options.launch)
+        self.table = ompi_info.read(self.launcher.ompi_info())
+        self.launcher.conf_files = preflight.value_of(self.table, "mca_base_param_files")
+        self.start = self.checked(self.options.start)
+        self.proven = self.checked(self.options.prove)
+
+    def checked(self, path):
+        """The settings of a parameter file that the user names; {} if there is none."""
+        settings = files.read_settings(path) if path else {}
+        self.table.check(settings, path)
+        return {name: self.table.get(name).plain(value) for name, value in settings.items()}
 
     def tunable(self):
         """Knobs that this release has and the user wants, as far as is known before the machine
         is."""
-        return [knob for knob in knobs.KNOBS
-                if knobs.is_wanted(knob, self.options.variables)
-                and knobs.has_calls(knob, self.options.collectives)
-                and self.table.get(knob.variable) is not None]
+        return [knob for knob in knobs.wanted(self.options)
+                if self.table.get(knob.variable) is not None]
 
     def to_set(self):
         """Names of the variables that a file made here may set."""
@@ -158,7 +137,7 @@ class Tuning:
         machine["warnings"] = preflight.warnings(machine, self.nodes)
         site = preflight.site_settings(self.table, knobs.names())
         # A dry run has no report to say the others.
-        most = len(machine["warnings"]) if self.options.dry_run else sentences.MOST_WARNINGS
+        most = None if self.options.dry_run else sentences.MOST_WARNINGS
         self.tell(sentences.of_machine(machine, self.table, self.launcher, most)
                   + sentences.of_time(self.options.budget, MACHINE, RULES - MACHINE,
                                       self.start_time)
@@ -174,17 +153,18 @@ class Tuning:
 
     def start_path(self):
         """The parameter file of what is in force, None if --start says nothing."""
-        if not self.start:
-            return None
-        path = os.path.join(self.directory, "start.conf")
-        files.write(path, files.settings_text(self.start, ["What --start says is in force."]))
+        return self.write(START, files.settings_text(self.start)) if self.start else None
+
+    def write(self, name, text):
+        """Writes a file of the output directory; its path."""
+        path = os.path.join(self.directory, name)
+        files.write(path, text)
         return path
 
     def asked_for(self):
         """What a resumed run must have in common with the one that began, before any job is
         run."""
-        named = {"--start-file": self.options.start_file, "--prove": self.options.prove,
-                 "--against": self.options.against}
+        named = {"--start": self.options.start, "--prove": self.options.prove}
         return {"options": command_line.repeatable(self.options),
                 "files": {f"{option} {path}": files.digest(path)
                           for option, path in named.items() if path},
@@ -214,9 +194,10 @@ class Tuning:
             self.run_cells, self.journal, progress.Progress(self.until(END)), self.table,
             self.start, self.directory, self.machine, self.clock)
 
-    def run_cells(self, cells, take, path, form):
-        launcher = self.launcher if form is None else self.launcher.through(form)
-        kernel.run(self.program, launcher, cells, take, settings=path, directory=self.directory)
+    def run_cells(self, cells, take, path):
+        """One job."""
+        kernel.run(self.program, self.launcher, cells, take, settings=path,
+                   directory=self.directory)
 
     # ---- steps
 
@@ -253,27 +234,10 @@ class Tuning:
         self.machine_file = None if self.no_file else path
         self.tell(sentences.of_costs(self.costs, path, self.no_file))
 
-    def try_calls(self):
-        """What a proof will cost, and how much time that leaves for choosing."""
-        self.proof_costs = proof_time.measure(self.measurer, self.may_be_held(),
-                                              self.options.effort, self.options.seed,
-                                              self.until(TRIAL))
-        if not self.options.prove:
-            self.share()
-
-    def share(self):
-        """How long choosing, and the rules, may go on: a job that they begin last is in their
-        time."""
-        costs, held, end = self.proof_costs, self.held(), self.until(END)
-        begin = max(self.until(LEAST_CHOICE), min(self.until(RULES), end - costs.proof(held)))
-        last, self.proof_begin = begin - costs.job, begin
-        self.ends = last - (1 - CHOICE) * (last - self.until(MACHINE)), last
-        self.tell(sentences.of_proof(costs, held, begin, end))
-
     def choose(self):
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start,
                                  self.options, self.machine_file, self.no_file)
-        chooser.run(self.largest, self.ends[0], self.proof_begin)
+        chooser.run(self.largest, self.until(CHOICE), self.until(RULES))
         self.choices = chooser.choices
         self.tell(sentences.of_choices(self.choices, chooser.left))
         self.chosen = {name: value for name, value in chooser.chosen.items()
@@ -289,7 +253,7 @@ class Tuning:
         if self.options.variables:
             return
         racer = rules.Rules(self.measurer, self.table, self.machine, self.chosen, self.options)
-        self.rules = racer.run(self.ends[1])
+        self.rules = racer.run(self.until(RULES))
         if racer.tried:
             self.nothing = None
         self.tell(sentences.of_rules(self.rules, racer.others()))
@@ -298,51 +262,44 @@ class Tuning:
         """The parameter file, not proven yet, and the rules file; its path, None if nothing was
         chosen. Files of an earlier run there would be taken for what this one finds."""
         for name in (TUNED, REFUSED_FILE):
-            files.remove(os.path.join(self.directory, name))
-        settings = {**self.start, **self.chosen}
-        if self.rules:
-            self.ruled = self.write_rules()
-            settings.update(self.ruled)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(self.directory, name))
         if not self.chosen and not self.rules:
             return None
-        path = os.path.join(self.directory, CANDIDATE)
-        files.write(path, files.settings_text(settings, self.provenance()))
-        return path
+        settings = {**self.start, **self.chosen, **(self.write_rules() if self.rules else {})}
+        return self.write(CANDIDATE, files.settings_text(settings, self.provenance()))
 
     def write_rules(self):
         """Settings by which coll/tuned finds its rules."""
         old = int(self.table.version.split(".")[0]) < 6
-        path = os.path.join(self.directory, "tuned-rules." + ("txt" if old else "json"))
         text = rules.as_text if old else rules.as_json
-        files.write(path, text(self.rules, self.machine["ranks"]))
+        path = self.write("tuned-rules." + ("txt" if old else "json"),
+                          text(self.rules, self.machine["ranks"]))
         return {rules.USE: "true", rules.FILE: path}
 
     def provenance(self):
         """Comments of the parameter file."""
-        lines = sentences.of_file(self.machine, self.command, self.launcher.forms,
-                                  {call.part for call in self.held()}, bool(self.rules))
+        lines = sentences.of_file(self.machine, self.command,
+                                  {call.part for call in self.held_out(self.largest, self.machine)},
+                                  bool(self.rules))
         for row in self.choices:
             if row["variable"] in self.chosen:
                 lines.append(f"{row['variable']}: {row['default']} before; {row['reason']}")
         return lines + [f"coll/tuned: {rules.describe(rule)}" for rule in self.rules]
 
-    def prove(self, path, before):
-        """A Proof of a parameter file against another (None: what is in force)."""
-        given = {file: files.read_settings(file) for file in (before, path) if file}
-        forms = self.launcher.forms
-        for form in forms:
-            for file, settings in given.items():
-                preflight.check_files(self.launcher.through(form), self.table, file, settings)
-        held = self.held()
+    def prove(self, path):
+        """A Proof of a parameter file against what is in force."""
+        before = self.start_path()
+        for file in filter(None, (before, path)):
+            preflight.check_files(self.launcher, self.table, file, files.read_settings(file))
+        held = self.held_out(self.largest, self.machine)
         purposes = held_out.purposes(held, self.proving(), self.ruled_collectives())
-        prover = prove.Prover(self.measurer, prove.Files(before, path, forms), held,
-                              self.proof_costs, purposes, self.options.effort, self.options.seed,
-                              bool(self.options.against))
-        return prover.run(self.until(PROOF), self.until(END))
+        return prove.Prover(self.measurer, before, path, held, purposes, self.options.effort,
+                            self.options.seed).run(self.until(PROOF), self.until(END))
 
     def proving(self):
-        """Variables that were chosen, or that given files set."""
-        return {*self.chosen, *self.proven, *self.against}
+        """Variables that were chosen, or that a given file sets."""
+        return {*self.chosen, *self.proven}
 
     def ruled_collectives(self):
         """Collectives whose small calls are to be proven."""
@@ -352,49 +309,34 @@ class Tuning:
         return {rule.call.collective for rule in self.rules} \
             | {name for name in rules.NUMBERS if rules.variable_of(name) in names}
 
-    def held(self):
-        return self.held_out(self.largest, self.machine)
-
     def held_out(self, largest, machine):
-        """Calls for the proof, those among them that the choices, or given files, are for."""
-        return self.held_out_for(self.proving(), self.ruled_collectives(), largest, machine)
-
-    def may_be_held(self):
-        """Calls that a proof may have, whatever is chosen."""
-        if self.options.prove:
-            return self.held()
-        names = {knob.variable for knob in self.tunable()}
-        return self.held_out_for(names, set(rules.NUMBERS), self.largest, self.machine)
-
-    def held_out_for(self, names, small, largest, machine):
-        affected = {held_out.kind(text) for name in names for text in knobs.calls_showing(name)}
+        """Calls for the proof, those among them that the choices, or a given file, are for."""
+        affected = {held_out.kind(text) for name in self.proving()
+                    for text in knobs.calls_showing(name)}
         return held_out.calls_of(largest, machine, self.options.collectives, self.options.short,
-                                 affected, small)
+                                 affected, self.ruled_collectives())
 
     # ---- results
 
-    def write_results(self, proof, path):
+    def conclude(self, proof, path):
+        """Says the verdict, then writes it: a full disk does not hide it. path: of the file, None
+        if there is none."""
         records = self.measurer.records()
-        found = {"format": results.FORMAT, "machine": self.machine, "costs": self.costs,
-                 "calls": results.calls(records, self.beta),
-                 "choices": self.choices, "rules": [rules.describe(rule) for rule in self.rules],
-                 "failures": results.failures(records),
-                 "verdict": {"help": proof.help, "sentence": proof.sentence, "hurt": proof.hurt,
-                             "broken": list(proof.broken), "better": list(proof.better),
-                             "doubts": list(proof.doubts), "limit": proof.limit,
-                             "compared": proof.compared,
-                             "left_out": list(map(str, proof.left_out))}}
-        if proof.help and not proof.compared:
-            ways = {"tune": "mpirun --tune", "conf": "mca-params.conf"}
-            found["files"] = {ways[form]: path for form in self.launcher.forms}
-        results.write(self.directory, found)
-        report.write(found, os.path.join(self.directory, "report.html"))
-
-    def say_verdict(self, proof):
-        lines = sentences.of_verdict(proof, results.failures_in_force(
-            self.measurer.records(), not self.options.against))
+        verdict = {**proof._asdict(), "left_out": list(map(str, proof.left_out)),
+                   "failing": results.failures_in_force(records)}
+        lines = sentences.of_verdict(verdict)
         # That nothing could be tried is said by the sentence with which the run ends.
         self.tell(lines if self.nothing is None else lines[1:])
+        if path is not None and not self.options.prove:
+            path = self.settle(path, proof)
+        use = [] if path is None else sentences.of_use(path, proof)
+        self.tell(use)
+        found = {"format": results.FORMAT, "machine": self.machine, "costs": self.costs,
+                 "calls": results.calls(records, self.beta), "choices": self.choices,
+                 "rules": [rules.describe(rule) for rule in self.rules],
+                 "failures": results.failures(records), "verdict": verdict, "use": use}
+        self.write("results.json", json.dumps(found, indent=1) + "\n")
+        self.write("report.txt", report.make(found))
 
     def settle(self, path, proof):
         """Gives the file the name that the proof has earned it; its path."""
@@ -402,7 +344,7 @@ class Tuning:
         if not proof.help:
             files.write(path, f"# {proof.sentence}\n" + files.read(path))
         settled = os.path.join(self.directory, name)
-        files.rename(path, settled)
+        os.replace(path, settled)
         return settled
 
     def no_proof(self):
@@ -410,21 +352,16 @@ class Tuning:
         sentence = "The settings in force stay: nothing that was tried gains more than noise."
         if self.nothing is not None:
             sentence = f"Nothing could be tried: {self.nothing}."
-        return prove.Proof(False, sentence, [], None, 0)
+        return prove.Proof(False, sentence)
 
     def tune(self):
         """The whole way; the exit status."""
         self.measure_machine()
-        self.try_calls()
         self.choose()
         self.choose_rules()
         path = self.write_files()
-        proof = self.prove(path, self.start_path()) if path is not None else self.no_proof()
-        self.say_verdict(proof)
-        if path is not None:
-            path = self.settle(path, proof)
-            self.tell(sentences.of_use(self.launcher.forms, path, proof))
-        self.write_results(proof, path)
+        proof = self.prove(path) if path is not None else self.no_proof()
+        self.conclude(proof, path)
         if self.nothing is not None:
             raise Refusal(f"nothing could be tried, since {self.nothing}; nothing is recommended")
         return GOOD if proof.help or path is None else REFUSED
@@ -432,38 +369,24 @@ class Tuning:
     def prove_only(self):
         """--prove; the exit status."""
         self.measure_machine()
-        self.try_calls()
-        path = self.write_given(PROVEN, self.proven)
-        before = self.write_given(AGAINST, self.against) if self.options.against \
-            else self.start_path()
-        proof = self.prove(path, before)
-        if self.options.against:
-            proof = prove.agreement(proof)
-        self.say_verdict(proof)
-        if proof.help and not self.options.against:
-            self.tell(sentences.of_use(self.launcher.forms, path, proof))
-        self.write_results(proof, path)
+        # Jobs are given a copy: mpirun --tune does not read blanks around the equals sign, and
+        # paths are taken to pieces at commas.
+        path = self.write(PROVEN, files.settings_text(self.proven))
+        proof = self.prove(path)
+        self.conclude(proof, path)
         return GOOD if proof.help else REFUSED
-
-    def write_given(self, name, settings):
-        """The path of a file with the settings of one that the user names. Jobs are given this
-        one: mpirun --tune does not read blanks around the equals sign, and takes paths to pieces
-        at commas."""
-        path = os.path.join(self.directory, name)
-        files.write(path, files.settings_text(settings))
-        return path
 
     def run(self):
         if not self.prepare():
             return GOOD
         status = self.prove_only() if self.options.prove else self.tune()
         self.journal.close()
-        self.say(f"report: {os.path.join(self.directory, 'report.html')}")
+        self.say(f"report: {os.path.join(self.directory, 'report.txt')}")
         return status
 
 
-def main(arguments, tuning=Tuning):
-    """Exit status of pipering-tune with these arguments. tuning: a Tuning, or one that is posed."""
+def main(arguments):
+    """Exit status of pipering-tune with these arguments."""
     options = command_line.parse(arguments)
     # What Slurm sends when an allocation ends is an interrupt too, and so is the end of a terminal,
     # unless nohup was told that the run shall outlive it.
@@ -474,9 +397,9 @@ def main(arguments, tuning=Tuning):
         if options.machine:
             command = shlex.join(["pipering-tune"] + arguments)
             return GOOD if machine_run.run(options, command, progress.say) else REFUSED
-        return tuning(options, arguments).run()
+        return Tuning(options, arguments).run()
     except Refusal as refusal:
-        return ended(f"{refusal}; {kept(options)}" if refusal.late else str(refusal), FAILED)
+        return ended(str(refusal), FAILED)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
         return ended(f"{name}{error.strerror or error}; {kept(options)}", FAILED)

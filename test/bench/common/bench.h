@@ -73,7 +73,7 @@ typedef struct bench_options_t {
 /** The communicators and places of one job. */
 typedef struct bench_world_t {
     MPI_Comm base;    /**< what the arms' communicators are duplicates of */
-    MPI_Comm barrier; /**< for bench_call.c only */
+    MPI_Comm barrier; /**< for bench_meet only */
     MPI_Comm control; /**< for decisions and sums, without our components */
     int rank;
     int size;
@@ -258,6 +258,8 @@ int bench_end(int rank, int code);
 int bench_refuse(const char *program, int rank, const char *error);
 void bench_world_create(bench_world_t *world, MPI_Comm base);
 void bench_world_free(bench_world_t *world);
+/** A barrier by dissemination. */
+void bench_meet(const bench_world_t *world);
 /** Bytes a second of the links of a node, `rate` unless it is slow; 0: not shaped. */
 double bench_world_rate(const bench_world_t *world, int node, double rate);
 

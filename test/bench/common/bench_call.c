@@ -19,18 +19,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Dissemination: in step d a rank hears of d more ranks. */
-static void barrier(const bench_world_t *world)
-{
-    char out = 0, in = 0;
-
-    for (int d = 1; d < world->size; d *= 2) {
-        MPI_Sendrecv(&out, 1, MPI_BYTE, (world->rank + d) % world->size, 3, &in, 1, MPI_BYTE,
-                     (world->rank - d + world->size) % world->size, 3, world->barrier,
-                     MPI_STATUS_IGNORE);
-    }
-}
-
 static uint64_t read_count(const char *name)
 {
     uint64_t value;
@@ -59,11 +47,11 @@ static bench_counters_t read_counters(void)
 void bench_call_begin(const bench_world_t *world, double idle, bench_counters_t *before)
 {
     *before = read_counters();
-    barrier(world);
+    bench_meet(world);
     if (0.0 < idle) {
         usleep((useconds_t) (1e3 * idle));
     }
-    barrier(world);
+    bench_meet(world);
     before->of[BENCH_SWITCHES] = read_switches();
 }
 
@@ -77,7 +65,7 @@ void bench_call_end(const bench_world_t *world, const bench_counters_t *before, 
     const double switches = read_switches();
     bench_counters_t now;
 
-    barrier(world);
+    bench_meet(world);
     now = read_counters();
     now.of[BENCH_SWITCHES] = switches;
     for (int i = 0; i < BENCH_COUNTS; ++i) {

@@ -91,6 +91,18 @@ void bench_world_free(bench_world_t *world)
     free(world->slow);
 }
 
+/* In step d a rank hears of d more ranks. */
+void bench_meet(const bench_world_t *world)
+{
+    char out = 0, in = 0;
+
+    for (int d = 1; d < world->size; d *= 2) {
+        MPI_Sendrecv(&out, 1, MPI_BYTE, (world->rank + d) % world->size, 3, &in, 1, MPI_BYTE,
+                     (world->rank - d + world->size) % world->size, 3, world->barrier,
+                     MPI_STATUS_IGNORE);
+    }
+}
+
 int bench_refuse(const char *program, int rank, const char *error)
 {
     if (0 == rank) {
