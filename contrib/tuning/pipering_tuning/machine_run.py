@@ -22,59 +22,25 @@ MOST_NOTES = 6          # of what may have disturbed a file
 WITHOUT = "OMPI_MCA_coll=^pipering,mleader"
 
 
-class Measuring:
-    """Asks for cells, and takes their results. clock: seconds; limit: of all of them."""
+def measure(machine, run):
+    """([{task, scope, direction, bytes, seconds[]}], notes of cells without a time). run(cells):
+    {ID: result}, of as many as there is the time for."""
+    asked = tasks.cells(machine)
+    results = run(asked)
+    found = machine_file.scope_of(_good(asked, results), "inter")
+    if found is not None and found.link.eager:
+        above = min(size for size in found.points if size > found.link.eager)
+        more = tasks.between(found.link.eager, above)
+        asked, results = asked + more, {**results, **run(more)}
+    return _good(asked, results), [f"{name}: {result.get('note') or result['status']}"
+                                   for name, result in results.items() if "ok" != result["status"]]
 
-    def __init__(self, machine, clock=time.monotonic, limit=LIMIT):
-        self.clock = clock
-        self.end = clock() + limit
-        self.asked = tasks.cells(machine)
-        self.results = {}
 
-    def cells(self):
-        """Cells until the time is over, then some between the sizes where a handshake begins. The
-        next one is asked for when the result of the one before was taken."""
-        for cell in self.asked:
-            if self.clock() < self.end:
-                yield cell
-        yield from self._around_bound()
-
-    def take(self, name, result):
-        self.results[name] = result
-
-    def measured(self):
-        """[{task, scope, direction, bytes, seconds[]}]"""
-        return [{**{key: cell[key] for key in ("task", "scope", "direction", "bytes")},
-                 "seconds": self.results[cell["cell"]]["seconds"]}
-                for cell in self.asked if self._is_good(cell)]
-
-    def _is_good(self, cell):
-        return "ok" == self.results.get(cell["cell"], {}).get("status")
-
-    def _around_bound(self):
-        """Halves the gap between the largest size without a handshake and the next one."""
-        found = machine_file.scope_of(self.measured(), "inter")
-        if found is None or 0 == found.link.eager:
-            return
-        low = found.link.eager
-        high = min(size for size in found.points if size > low)
-        cells = []
-        while high - low > max(256, low // 32) and self.clock() < self.end:
-            middle = (low + high) // 2
-            cells.append(tasks.cell("stream", "inter", "all", middle))
-            yield cells[-1]
-            if not self._is_good(cells[-1]):
-                break
-            below = machine_fit.stream_time(found.link._replace(eager=middle), middle)
-            seconds = statistics.median(self.results[cells[-1]["cell"]]["seconds"])
-            low, high = (low, middle) if seconds > below + found.link.handshake / 2 else \
-                (middle, high)
-        self.asked += cells
-
-    def failures(self):
-        """Notes of cells without a time."""
-        return [f"{name}: {result.get('note') or result['status']}"
-                for name, result in self.results.items() if "ok" != result["status"]]
+def _good(asked, results):
+    """The measured ones of these cells."""
+    return [{**{key: cell[key] for key in ("task", "scope", "direction", "bytes")},
+             "seconds": results[cell["cell"]]["seconds"]}
+            for cell in asked if "ok" == results.get(cell["cell"], {}).get("status")]
 
 
 def judged(measured):
@@ -121,11 +87,11 @@ def disturbances(measured):
     return said
 
 
-def conclude(path, measuring, load, head, warnings, say):
-    """Writes the file, or says why not; whether it was written."""
-    measured = measuring.measured()
+def conclude(path, measured, load, head, disturbing, say):
+    """Writes the file, or says why not; whether it was written. disturbing: notes about what may
+    have disturbed it."""
     wrong = problem(measured)
-    notes = (disturbances(measured) + warnings + measuring.failures())[:MOST_NOTES]
+    notes = (disturbances(measured) + disturbing)[:MOST_NOTES]
     if wrong is not None:
         say(f"no file is written: {wrong}")
         for note in notes or ["nothing is known that disturbed it"]:
@@ -158,9 +124,16 @@ def run(options, command, say):
         machine = preflight.describe(launcher, table, nodes, asked)
         say(f"Open MPI {machine['release']}, {sentences.where(machine)}; at most "
             f"{LIMIT / 60:g} minutes")
-        measuring = Measuring(machine)
-        kernel.run(program, launcher, measuring.cells(), measuring.take)
+        end = time.monotonic() + LIMIT
+
+        def run_in_time(cells):
+            results = {}
+            kernel.run(program, launcher, (one for one in cells if time.monotonic() < end),
+                       results.__setitem__)
+            return results
+
+        measured, failures = measure(machine, run_in_time)
     head = [f"Made by `{command}` on {time.strftime('%Y-%m-%d %H:%M:%S')}: "
             f"Open MPI {machine['release']}, {sentences.where(machine)}"]
-    return conclude(path, measuring, preflight.crowding(nodes, given), head,
-                    preflight.warnings(machine, nodes), say)
+    return conclude(path, measured, preflight.crowding(nodes, given), head,
+                    preflight.warnings(machine, nodes) + failures, say)

@@ -66,36 +66,6 @@ class Measurer:
             self._run(fresh, results, text, len(cells), path)
         return results
 
-    def follow(self, cells, text, total, take):
-        """Measures cells in one job, each when take(id, result) was told of the one before: which
-        cells there are may depend on that. total: how many there are, about."""
-        fresh, done = self._unknown(cells, take), itertools.count(1)
-        first = next(fresh, None)
-        if first is None:
-            return
-        self.jobs += 1
-        at = [first]
-
-        def groups():
-            for at[0] in itertools.chain([first], fresh):
-                yield [self._for_kernel(at[0], {})]
-
-        def over(_, result):
-            self._over(at[0], result, text, next(done), total)
-            take(at[0]["cell"], result)
-
-        self.run(groups(), over, self._settings_file(self._job_of({})))
-
-    def _unknown(self, cells, take):
-        """Those cells that the journal lacks; of the others it tells take."""
-        for cell in cells:
-            record = self.journal.find(cell)
-            if record is None:
-                yield cell
-            else:
-                self._use(record)
-                take(cell["cell"], record["result"])
-
     def records(self):
         """What was measured and used, in that order."""
         return list(self.used.values())

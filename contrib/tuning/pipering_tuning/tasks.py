@@ -52,6 +52,12 @@ def cell(task, scope, direction, size):
             "budget": BUDGET}
 
 
+def between(low, high):
+    """Cells of streams between nodes, of sizes between two."""
+    step = max(64, (high - low) // 8)
+    return [cell("stream", "inter", "all", size) for size in range(low + step, high, step)]
+
+
 def _halving(sizes):
     """Sizes in an order of which each beginning spans the range: both ends, the middle, the
     middles of the halves, and so on."""

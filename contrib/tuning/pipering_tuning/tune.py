@@ -214,10 +214,10 @@ class Tuning:
         # Costs and sizes are those of the budget that the journal was begun with: with others,
         # a resumed run would measure all calls anew.
         budget = self.journal.head["budget"]
-        measuring = machine_run.Measuring(self.machine, lambda: self.measurer.spent,
-                                          min(machine_run.LIMIT, self.part_of(budget, MACHINE)))
-        self.measurer.follow(measuring.cells(), "machine", len(measuring.asked), measuring.take)
-        measured, load = measuring.measured(), self.machine.get("ranks_per_processor", 1.0)
+        until = min(machine_run.LIMIT, self.part_of(budget, MACHINE))
+        measured, _ = machine_run.measure(self.machine, lambda cells: self.measurer.measure(
+            cells, "machine", until=until))
+        load = self.machine.get("ranks_per_processor", 1.0)
         link = machine_file.scope_of(measured, "inter")
         self.beta = link and link.link.beta
         self.largest = calls.largest_size(self.beta, 60 * budget)
