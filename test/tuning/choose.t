@@ -379,10 +379,9 @@ def test_results():
     bench = Bench(wrong(30))
     bench.choose(variables=["coll_pipering_block_size"])
     bench.prove(wrong(1))
-    found = results.calls(bench.measurer.records(), posed.BETA)
+    found = results.calls(bench.measurer.records())
     kinds = {(row["arm"], row["phase"]) for row in found}
     assert {("default", "before"), ("tuned", "after"), ("default", "race")} <= kinds, kinds
-    assert all(row["limit"] == row["total"] * posed.BETA for row in found)
     assert all(0 < row["largest_over_total"] <= 1 for row in found)
     for part, ranks in (("all", 8), ("half", 4)):
         shapes = {(row["p"], row["nodes"], row["ppn"], row["contributors"]) for row in found
@@ -392,7 +391,7 @@ def test_results():
                                                if part == row["part"]}, part
     racer = rules.Rules(bench.measurer, bench.table, posed.MACHINE, {}, posed.options())
     racer.run(1e9)
-    found = results.calls(bench.measurer.records(), posed.BETA)
+    found = results.calls(bench.measurer.records())
     small = {row["arm"]: len(row["jobs"]) for row in found
              if ("allgatherv", 400) == (row["collective"], row["total"])}
     forced = [arm for arm in small if "coll_tuned_allgatherv_algorithm=quick" in arm]

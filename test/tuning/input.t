@@ -51,18 +51,17 @@ def test_settings():
 
 def test_environment():
     """variables that files are to set, but the environment does, are refused at the beginning"""
-    place = Place()
-    srun = script(place.path, "srun", "exit 1\n")
+    place = Place(PLAIN)
     files.write(os.path.join(place.path, "conf"), "coll_pipering_processors=4\n")
     files.write(os.path.join(place.path, "other"), "coll_pipering_rounds_packed=4\n")
     word = "OMPI_MCA_coll_pipering_rounds_packed"
-    for more in ([], ["--launch", srun], ["--prove", "other"], ["--start", "other"],
+    for more in ([], ["--prove", "other"], ["--start", "other"],
                  ["--prove", "conf", "--start", "other"], ["--variables", "*_packed"]):
-        tuned(place, "out", *more, words=[word + " is set", "unset it"], **{word: "8"})
+        tuned(place, "out", *more, words=[word[9:] + "=8", f"unset {word}"], **{word: "8"})
     for more in (["--variables", "coll_pipering_block_size"], ["--prove", "conf"]):
-        tuned(place, "out", *more, words=["failed with status 1"], **{word: "8"})
+        tuned(place, "out", "--dry-run", *more, status=0, **{word: "8"})
     rules = "OMPI_MCA_coll_tuned_use_dynamic_rules"
-    tuned(place, "out", words=[rules + " is set"], **{rules: "1"})
+    tuned(place, "out", words=[rules + ","], **{rules: "1"})
 
 
 def test_jobs_set_already():
@@ -125,7 +124,7 @@ def test_silent_node():
         for name in there:
             os.symlink(shutil.which(name), os.path.join(place.path, "bin", name))
         tuned(place, "out", "--dry-run", status=0)
-        words = f"{os.uname().nodename} cannot say how many processors they have"
+        words = f"{os.uname().nodename} cannot say how many processors or what load they"
         assert said == (words in place.output), (there, place.output)
 
 

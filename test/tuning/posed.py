@@ -162,7 +162,7 @@ class Machine:
                    for _ in range(cell["reps"])]
         self.now += sum(seconds) * (cell["reps"] + cell["warmup"]) / cell["reps"]
         ranks, total = ranks_of(cell), cell.get("total", 0)
-        return {"status": "ok", "seconds": seconds, "block": block, "enters": total,
+        return {"status": "ok", "seconds": seconds, "block": block,
                 "algorithm": "" if block is None else "ring", "predicted": time,
                 "largest": total // ranks, "contributors": ranks, "ranks": ranks,
                 "nodes": ranks, "ppn": 1, "note": ""}

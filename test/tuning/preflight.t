@@ -68,8 +68,7 @@ def test_silent():
     silent.ranks = 9
     machine, said = described([node("a"), silent])
     assert (machine["load"], machine["oversubscribed"]) == (0.1, False), machine
-    assert len(said) == 4 and "b cannot say how many processors" in said[0], said
-    assert "b cannot say their load" in said[1], said
+    assert len(said) == 3 and "b cannot say how many processors or what load" in said[0], said
     machine, said = described([silent])
     assert machine["load"] is machine["processors"] is None, machine
     machine["warnings"] = said

@@ -166,12 +166,12 @@ def test_resume_refused():
             ("nothing", "start.conf", "4", "4", ["failed with status 1"]),
             ("start", "start.conf", "4", "5", ["other contents of --start"]),
             ("proven", "good.conf", "5", "6", ["other contents of --prove", "good.conf"]),
-            ("pipering", "mca_coll_pipering.so", "a", "b", ["another coll/pipering"]),
-            ("mleader", "mca_coll_mleader.so", "a", "b", ["another coll/mleader"]),
-            ("tuned", "mca_coll_tuned.so", "a", "b", ["another coll/tuned"]),
-            ("han", "mca_coll_han.so", "a", "b", ["another coll/han"]),
-            ("libmpi", "../libmpi.so", "a", "b", ["another libmpi"]),
-            ("libopen-pal", "../libopen-pal.so", "a", "b", ["another libopen-pal"]),
+            ("pipering", "mca_coll_pipering.so", "a", "b", ["another mca_coll_pipering.so"]),
+            ("mleader", "mca_coll_mleader.so", "a", "b", ["another mca_coll_mleader.so"]),
+            ("tuned", "mca_coll_tuned.so", "a", "b", ["another mca_coll_tuned.so"]),
+            ("han", "mca_coll_han.so", "a", "b", ["another mca_coll_han.so"]),
+            ("libmpi", "../libmpi.so", "a", "b", ["another libmpi.so"]),
+            ("libopen-pal", "../libopen-pal.so", "a", "b", ["another libopen-pal.so"]),
             ("prefix", "info", "prefix:/posed", "prefix:/other", ["another prefix", "/other"]),
             ("setting", "info", "window:value:0", "window:value:8",
              ["coll_pipering_window 0 in force (now 8)"]),
@@ -250,7 +250,7 @@ def test_verdict_first():
     place = Place()
     said = []
     run = tune.Tuning(command_line.parse(["out", "--prove", "x"]), [])
-    run.say, run.start, run.beta, run.machine = said.append, {}, None, {}
+    run.say, run.start, run.machine = said.append, {}, {}
     run.measurer = SimpleNamespace(records=lambda: [])
     run.directory = os.path.join(place.path, "no")
     try:
@@ -280,7 +280,7 @@ def stopped(directory, proof, results=None):
     run.rules = [rules.Rule(calls.Call("bcast", "regular", 400, "auto"), 1, "linear",
                             stats.Interval(0.5, 0.4, 0.6))]
     run.measure_machine = run.choose = run.choose_rules = lambda: None
-    run.prove, run.beta = lambda *_: end(proof), None
+    run.prove = lambda *_: end(proof)
     run.measurer, write = SimpleNamespace(records=lambda: []), run.write
     run.write = lambda name, text: end(results) if name == "results.json" else write(name, text)
     try:
@@ -326,7 +326,6 @@ def test_nothing_was_tried():
             run.measure_machine = lambda: None
             run.measurer = SimpleNamespace(records=lambda: [FAILED], progress=posed.Quiet())
             run.table, run.machine, run.costs, run.largest = posed_table(), posed.MACHINE, {}, 1
-            run.beta = None
             chooser = SimpleNamespace(run=lambda *_: None, tried=int(choice is None), chosen={},
                                       choices=[], left={}, why_nothing=lambda why=choice: why)
             racer = SimpleNamespace(run=lambda *_: [], tried=rule, others=lambda: ())

@@ -59,7 +59,6 @@ struct kernel_work_t {
     void *data;       /**< the kind's */
     size_t largest;   /**< contribution of a rank, bytes; 0: not of this kind */
     int contributors; /**< ranks that contribute anything */
-    double enters;    /**< bytes that the busiest link of a node must carry one way; 0: unknown */
 };
 
 /** The kinds of kernel_calls.c, kernel_links.c and kernel_local.c. */

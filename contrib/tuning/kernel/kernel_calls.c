@@ -38,30 +38,12 @@ typedef struct {
     agv_data_t data;
 } agv_work_t;
 
-/* Into a node what it lacks, out of it what it contributes. */
-static double agv_enters(const agv_problem_t *problem, const bench_world_t *world)
-{
-    size_t most = 0;
-
-    for (int node = 0; 1 < world->nodes && node < world->nodes; ++node) {
-        size_t own = 0;
-
-        for (int i = 0; i < world->size; ++i) {
-            own += node == world->node[i] ? problem->bytes[i] : 0;
-        }
-        most = own > most ? own : most;
-        most = problem->total - own > most ? problem->total - own : most;
-    }
-    return (double) most;
-}
-
 static void describe_agv(kernel_work_t *work, const agv_problem_t *problem)
 {
     for (int i = 0; i < work->world->size; ++i) {
         work->largest = problem->bytes[i] > work->largest ? problem->bytes[i] : work->largest;
         work->contributors += 0 < problem->bytes[i];
     }
-    work->enters = agv_enters(problem, work->world);
 }
 
 static bool agv_create(kernel_work_t *work, char *error)
@@ -146,7 +128,6 @@ static bool fold_create(kernel_work_t *work, char *error)
     }
     work->largest = problem.total;
     work->contributors = FOLD_BCAST == coll ? 1 : work->world->size;
-    work->enters = fold_wire_bytes(&problem, work->world);
     return true;
 }
 

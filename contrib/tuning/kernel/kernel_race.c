@@ -365,8 +365,7 @@ static void print_arm(const arm_t *arm)
     }
     putchar(']');
     if (NULL != work && KERNEL_CALL == work->problem.kind) {
-        printf(", \"largest\": %zu, \"contributors\": %d, \"enters\": %.0f", work->largest,
-               work->contributors, work->enters);
+        printf(", \"largest\": %zu, \"contributors\": %d", work->largest, work->contributors);
         print_world(work->world);
         print_served(arm);
     }

@@ -15,9 +15,8 @@ import subprocess
 
 from .files import Refusal
 
-CLAUSE = re.compile(r"\[(?P<low>[-+.\de]+)\.\.(?P<high>[-+.\de]+)(?: (?P<unit>[a-z]+))?"
-                    r"(?:; 0: (?P<zero>[^\[\]]*))?\]$")
-LINE = re.compile(r'"?mca:([^:]*:[^:]*):param:([^:]+):([a-z_]+):(.*?)"?$')
+CLAUSE = re.compile(r"\[([-+.\de]+)\.\.([-+.\de]+)(?: [a-z]+)?(?:; 0: ([^\[\]]*))?\]$")
+LINE = re.compile(r'"?mca:[^:]*:[^:]*:param:([^:]+):([a-z_]+):(.*?)"?$')
 NEEDED = "coll_pipering_min_total"
 
 # What Open MPI reads as a whole number: C's bases, and units of 1024.
@@ -43,7 +42,6 @@ SWITCH = {"t": "true", "yes": "true", "y": "true", "enabled": "true",
 class Variable:
     """One variable.
 
-    owner           FRAMEWORK:COMPONENT
     value, source   in force for a job that is started here: a default, or of a file or the
                     environment
     type            int, size_t, double, bool, string, ...
@@ -51,18 +49,16 @@ class Variable:
     values          names of an enumeration or a switch, in order; empty for others
     numbers         {name: number} of them
     low, high       range of a number, None if the help text has none
-    unit, zero      of a number: bytes, ...; what the special value 0 means, None if it is none
+    zero            what the special value 0 means, None if it is none
     """
 
-    def __init__(self, name, owner):
+    def __init__(self, name):
         self.name = name
-        self.owner = owner
-        self.text = self.source = self.type = self.help = ""
-        self.level = 9
+        self.text = self.source = self.type = ""
         self.writable = False
         self.values = []
         self.numbers = {}
-        self.low = self.high = self.unit = self.zero = None
+        self.low = self.high = self.zero = None
 
     def take(self, field, text):
         """A field of ompi_info."""
@@ -71,23 +67,15 @@ class Variable:
             setattr(self, field, text)
         elif "value" == field:
             self.text = text
-        elif field == "level":
-            self.level = int(text)
         elif field == "status":
             self.writable = text.startswith("write")
         elif field == "enumerator":
             number, _, names = text.partition(":")[2].partition(":")
             self.values.append(names.split("|")[0])
             self.numbers[self.values[-1]] = int(number)
-        elif field == "help":
-            self.take_help(text)
-
-    def take_help(self, text):
-        self.help = text
-        clause = CLAUSE.search(text)
-        if clause is not None:
-            self.low, self.high = float(clause.group("low")), float(clause.group("high"))
-            self.unit, self.zero = clause.group("unit"), clause.group("zero")
+        elif field == "help" and CLAUSE.search(text):
+            low, high, self.zero = CLAUSE.search(text).groups()
+            self.low, self.high = float(low), float(high)
 
     @property
     def value(self):
@@ -198,10 +186,8 @@ class Table:
     def take(self, line):
         found = LINE.match(line)
         if found is not None:
-            owner, name, field, rest = found.groups()
-            if name not in self.variables:
-                self.variables[name] = Variable(name, owner)
-            self.variables[name].take(field, rest)
+            name, field, rest = found.groups()
+            self.variables.setdefault(name, Variable(name)).take(field, rest)
         elif line.startswith("ompi:version:full:"):
             self.version = line.rpartition(":")[2]
         elif line.startswith("path:prefix:"):

@@ -7,7 +7,6 @@
 """Preflight: which machine, what will disturb the measurement, whether files reach all ranks."""
 
 import os
-import re
 import shlex
 import subprocess
 
@@ -110,7 +109,7 @@ def check_program(launcher, program):
     blind = {words[1] for words in (line.split("\t") for line in text.splitlines())
              if 2 == len(words) and "pipering-blind" == words[0]}
     if blind:
-        hosts = sorted(blind, key=_natural)
+        hosts = sorted(blind)
         shown = " ".join(hosts[:8]) + (" ..." if len(hosts) > 8 else "")
         raise Refusal(f"{shown} cannot run {program}: the output directory "
                       f"{os.path.dirname(program)} must lie where all nodes see it and may run "
@@ -118,20 +117,11 @@ def check_program(launcher, program):
 
 
 def _asking(table, settings):
-    """A script of sh that prints the lines of these variables' values alone. ompi_info prints the
-    first component only that one --param after the other asks for, so each has an ompi_info; it
-    calls variables of a framework itself those of "base", and shows them as those of "all"."""
-    owners = {}
-    for name in sorted(settings):
-        framework, component = table.get(name).owner.split(":")
-        owner = framework, "all" if "base" == component else component
-        owners.setdefault(owner, []).append(shlex.quote(f":param:{name}:value:"))
-    program = shlex.quote(f"{table.prefix}/bin/ompi_info") + " --parsable --level 9 --param"
-    lines = []
-    for owner, marks in sorted(owners.items()):
-        lines.append(f"shown=$({program} {shlex.join(owner)}) || exit")
-        lines.append(f"printf '%s\\n' \"$shown\" | grep -F -e {' -e '.join(marks)}")
-    return "\n".join(lines + ["exit 0"])
+    """A script of sh that prints the lines of these variables' values alone."""
+    marks = " -e ".join(shlex.quote(f":param:{name}:value:") for name in sorted(settings))
+    program = shlex.quote(f"{table.prefix}/bin/ompi_info")
+    return f"shown=$({program} --parsable --all --level 9) || exit\n" \
+           f"printf '%s\\n' \"$shown\" | grep -F -e {marks}\nexit 0"
 
 
 def check_files(launcher, table, settings_file, settings):
@@ -154,7 +144,7 @@ def _shown(values):
 
 def describe(launcher, table, nodes, kernel_machine):
     """The "machine" of results.json, as far as it is known."""
-    hosts = list(dict.fromkeys(kernel_machine.get("hosts", ()))) or sorted(nodes, key=_natural)
+    hosts = list(dict.fromkeys(kernel_machine.get("hosts", ()))) or sorted(nodes)
     ranks = _ranks_of_nodes(launcher, nodes, kernel_machine, hosts)
     if 1 == sum(ranks):
         raise Refusal("there is one rank alone, and so nothing to communicate; --launch says where "
@@ -206,11 +196,6 @@ def _ranks_of_nodes(launcher, nodes, kernel_machine, hosts):
     return [kernel_machine["hosts"].count(host) for host in hosts]
 
 
-def _natural(host):
-    """node2 before node10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", host)]
-
-
 def value_of(table, name):
     """The value of a variable, "" if there is none."""
     variable = table.get(name)
@@ -236,31 +221,19 @@ def warnings(machine, nodes):
         said.append(f"MPI sees {machine['nodes']} nodes, but `uname -n` says {len(nodes)} names "
                     f"({', '.join(list(nodes)[:8])}): what is said of processors and load may miss "
                     "a node")
-    said += _unknown(nodes)
-    said += [f"nodes have different {what}: {', '.join(map(str, values[:4]))}"
-             for what, values in _differences(nodes) if 1 < len(values)]
+    silent = sorted(host for host, node in nodes.items() if None in (node.processors, node.load))
+    if silent:
+        said.append(f"{' '.join(silent[:8])}{' ...' if len(silent) > 8 else ''} cannot say how many "
+                    "processors or what load they have, so more ranks than processors are not "
+                    "noticed, or other programs there")
+    for what, name in (("numbers of processors", "processors"), ("processors", "model"),
+                       ("frequency governors", "governor")):
+        values = sorted({getattr(node, name) for node in nodes.values()} - {None})
+        if 1 < len(values):
+            said.append(f"nodes have different {what}: {', '.join(map(str, values[:4]))}")
     if len({node.ranks for node in nodes.values()}) > 1:
         said.append(f"nodes have different numbers of ranks ({machine['mapping']})")
     return said
-
-
-def _unknown(nodes):
-    """Sentences about what nodes do not say of themselves."""
-    for what, name, unseen in (
-            ("how many processors they have", "processors", "more ranks than processors are"),
-            ("their load (/proc/loadavg)", "load", "other programs there are")):
-        silent = sorted((host for host in nodes if getattr(nodes[host], name) is None),
-                        key=_natural)
-        if silent:
-            yield f"{' '.join(silent[:8])}{' ...' if len(silent) > 8 else ''} cannot say {what}, " \
-                  f"so {unseen} not noticed"
-
-
-def _differences(nodes):
-    """What nodes should have alike: (what it is, its values), as far as they say."""
-    for what, name in (("numbers of processors", "processors"), ("processors", "model"),
-                       ("frequency governors", "governor")):
-        yield what, sorted({getattr(node, name) for node in nodes.values()} - {None})
 
 
 def site_settings(table, names):
@@ -268,45 +241,31 @@ def site_settings(table, names):
     return {name: value for name, value in table.given().items() if name in names}
 
 
-# What serves calls besides the two components, where it is a file of its own.
-OTHERS, LIBRARIES = ("coll/tuned", "coll/han"), ("libmpi", "libopen-pal")
+# Files of an Open MPI that serve calls: components, and the libraries that may have them built in.
+COMPONENTS = ("coll_pipering", "coll_mleader", "coll_tuned", "coll_han")
+LIBRARIES = ("libmpi", "libopen-pal")
 
 
 def installation(table):
     """What of an Open MPI must not change while a run is resumed: {what it is: where, or which}."""
-    found = {"prefix": table.prefix}
     directory = table.components or os.path.join(table.prefix, "lib", "openmpi")
-    for name in ("coll/pipering", "coll/mleader"):
-        file = os.path.join(directory, f"mca_{name.replace('/', '_')}.so")
-        found[name] = digest(file) or digest(os.path.join(table.prefix, "lib", "libmpi.so"))
-    for name in OTHERS:
-        found[name] = digest(os.path.join(directory, f"mca_{name.replace('/', '_')}.so"))
-    for name in LIBRARIES:
-        found[name] = digest(os.path.join(os.path.dirname(directory), f"{name}.so"))
-    return found
-
-
-def check_environment(names):
-    """Refuses variables that the environment sets: it wins over mca-params.conf, and in Open MPI
-    5.0 over `mpirun --tune` too, so that no file could change them."""
-    for name in names:
-        if f"OMPI_MCA_{name}" in os.environ:
-            raise Refusal(f"OMPI_MCA_{name} is set in the environment, which wins over any "
-                          f"parameter file: unset it, and if it is to stay in force, write it "
-                          "to the file of --start, or leave it out by --variables; nothing was run")
+    files = [f"mca_{name}.so" for name in COMPONENTS] + [f"../{name}.so" for name in LIBRARIES]
+    return {"prefix": table.prefix,
+            **{os.path.basename(name): digest(os.path.join(directory, name)) for name in files}}
 
 
 def check_jobs(launcher, table, given, names, wanted):
-    """Refuses where the environment of jobs sets what files are to set, as by --mca among the
-    options of mpirun. given: what it sets; names: variables that are to be tuned; wanted:
-    settings of files that the user names, whose values may be there already."""
+    """Refuses where the environment of jobs sets what files are to set: it wins over
+    mca-params.conf, and in Open MPI 5.0 over `mpirun --tune` too, so that no file could change it.
+    given: what it sets; names: variables that are to be tuned; wanted: settings of files that the
+    user names, whose values may be there already."""
     settings = [(name, value) for one in wanted for name, value in one.items()]
     wrong = [name for name in names if name in given]
     wrong += [name for name, value in settings
               if name in given and not table.get(name).same(given[name], value)]
     if wrong:
-        setting = f"{wrong[0]}={given[wrong[0]]}"
-        raise Refusal(f"jobs of `{launcher}` begin with {setting} in their environment, which wins "
-                      "over any parameter file: take it out of --launch or what else sets it, and "
-                      "if it is to stay in force, write it to the file of --start in its place, or "
-                      f"leave it out by --variables; {NOT_BEGUN}")
+        raise Refusal(f"jobs of `{launcher}` begin with {wrong[0]}={given[wrong[0]]} in their "
+                      "environment, which wins over any parameter file: unset "
+                      f"OMPI_MCA_{wrong[0]}, or take it out of --launch, and if it is to stay in "
+                      "force, write it to the file of --start in its place, or leave it out by "
+                      f"--variables; {NOT_BEGUN}")

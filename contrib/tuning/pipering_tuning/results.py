@@ -14,10 +14,9 @@ FORMAT = 3
 PLAIN = (race.CURRENT, race.AGAIN, "before")
 
 
-def calls(records, beta):
+def calls(records):
     """Rows of "calls": the cells of one call, arm and phase together, without those of the trial,
-    which are not warmed up; "jobs" says how many of the seconds each job has. beta: seconds a byte
-    between nodes, for limits; None if not known."""
+    which are not warmed up; "jobs" says how many of the seconds each job has."""
     rows = {}
     for record in records:
         asked, result = record["asked"], record["result"]
@@ -26,7 +25,7 @@ def calls(records, beta):
         key = (of_cell(asked), _arm(asked), _phase(asked))
         row = rows.get(key)
         if row is None:
-            row = rows[key] = _row(asked, result, beta)
+            row = rows[key] = _row(asked, result)
         row["seconds"] += result["seconds"]
         row["jobs"].append(len(result["seconds"]))
     return list(rows.values())
@@ -45,15 +44,14 @@ def _arm(asked):
     return race.text_of({**asked.get("job", {}), **asked["set"]}) or "default"
 
 
-def _row(asked, result, beta):
-    enters, total = result.get("enters"), asked["total"]
-    limit = enters * beta if beta and enters else None
+def _row(asked, result):
+    total = asked["total"]
     return {"collective": asked["collective"], "distribution": asked["dist"],
             "type": asked["type"], "part": asked.get("part", ALL), "p": result["ranks"],
             "nodes": result["nodes"], "ppn": result["ppn"], "total": total,
             "largest_over_total": (result.get("largest") or total) / total,
             "contributors": result.get("contributors"), "arm": _arm(asked),
-            "phase": _phase(asked), "seconds": [], "jobs": [], "limit": limit,
+            "phase": _phase(asked), "seconds": [], "jobs": [],
             "block": result.get("block") or None, "algorithm": result.get("algorithm"),
             "predicted": result.get("predicted") or None}
 

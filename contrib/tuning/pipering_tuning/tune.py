@@ -60,7 +60,6 @@ class Tuning:
         self.directory = files.make_directory(options.out)
         self.read_installation()
         self.check_names()
-        preflight.check_environment([*self.start, *self.proven, *self.to_set()])
         if not options.dry_run:
             self.check_journal()
         begun = time.monotonic()
@@ -219,8 +218,7 @@ class Tuning:
             cells, "machine", until=until))
         load = self.machine.get("ranks_per_processor", 1.0)
         link = machine_file.scope_of(measured, "inter")
-        self.beta = link and link.link.beta
-        self.largest = calls.largest_size(self.beta, 60 * budget)
+        self.largest = calls.largest_size(link and link.link.beta, 60 * budget)
         self.costs = dict(machine_file.lines(measured, load))
         self.no_file = machine_run.problem(measured) or ""
         path = os.path.join(self.directory, MACHINE_FILE)
@@ -332,7 +330,7 @@ class Tuning:
         use = [] if path is None else sentences.of_use(path, proof)
         self.tell(use)
         found = {"format": results.FORMAT, "machine": self.machine, "costs": self.costs,
-                 "calls": results.calls(records, self.beta), "choices": self.choices,
+                 "calls": results.calls(records), "choices": self.choices,
                  "rules": [rules.describe(rule) for rule in self.rules],
                  "failures": results.failures(records), "verdict": verdict, "use": use}
         self.write("results.json", json.dumps(found, indent=1) + "\n")
