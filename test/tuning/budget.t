@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_bench import Bench, LARGEST, Run, costs, wrong  # noqa: E402
-from pipering_tuning import calls, files, held_out, proof_time, race  # noqa: E402
+from pipering_tuning import calls, files, held_out, proof_time  # noqa: E402
 
 SOME = ["--variables", "coll_pipering_alltoall_small,coll_pipering_alltoall_window"]
 PACKED = "coll_pipering_rounds_packed"
@@ -130,7 +130,7 @@ def test_no_bias():
 
 def test_dearest_first():
     """calls are left out by what they cost, and of each purpose the cheapest stays"""
-    held = held_out.calls_of(LARGEST, posed.MACHINE, [], False)
+    held = held_out.calls_of(LARGEST, posed.MACHINE, [])
     known = costs(held)
     purposes = [[call for call in held if name == call.collective] for name in ("scan", "reduce")]
     before = set(held)
@@ -149,18 +149,18 @@ def test_dearest_first():
 
 def test_trial():
     """a trial tells what a job and its calls cost, whatever fails in it"""
-    held = held_out.calls_of(LARGEST, posed.MACHINE, [], False)
+    held = held_out.calls_of(LARGEST, posed.MACHINE, [])
     known = costs(held)
     smallest = min(call.total for call in held)
     for bad in (None, "refused", "failed"):
         bench = Bench(begin=5.0, bad=lambda cell, path, how=bad:
                       how if smallest == cell["total"] else None)
-        found = proof_time.measure(bench.measurer, held, race.FULL, 1, 1e9)
+        found = proof_time.measure(bench.measurer, held, 1, 1e9)
         assert abs(found.job - 5.0) < 0.1, (bad, found.job)
         assert all(0.8 < found.calls[call] / known.calls[call] < 1.25 for call in held
                    if not bad or smallest != call.total), (bad, found, known)
     bench = Bench()
-    found = proof_time.measure(bench.measurer, held, race.FULL, 1, 1.3 / proof_time.TIME_PART)
+    found = proof_time.measure(bench.measurer, held, 1, 1.3 / proof_time.TIME_PART)
     tried = len(bench.measurer.records())
     assert 3 < tried < len(held) - 3 and set(found.calls) == set(held), tried
     last = sorted(held, key=lambda call: call.total)[-1]

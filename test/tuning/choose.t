@@ -28,7 +28,7 @@ def worst(settings):
     """The largest ratio of the time with these settings to the least, over held-out calls."""
     ratios = []
     few = ["allgatherv", "bcast", "allreduce"]
-    for call in held_out.calls_of(LARGEST, posed.MACHINE, few, False):
+    for call in held_out.calls_of(LARGEST, posed.MACHINE, few):
         if call.total >= 8192:
             cell = {**call.cell(), **calls.fields(call.part, posed.MACHINE)}
             best = posed.true_time(cell, {})[0]
@@ -109,15 +109,6 @@ def test_block_size():
     assert not chooser.chosen and row["chosen"] == "0" and row["reason"], row
 
 
-def test_agree():
-    """two tunings of the same machine agree"""
-    start = wrong(30)
-    found = [Bench(start, seed=seed).choose(seed=seed, variables=SOME).chosen for seed in (1, 2)]
-    times = [worst({**start, **chosen}) for chosen in found]
-    assert max(times) < 1.05 and "coll_pipering_alltoall_small" in found[0], found
-    assert found[0]["coll_pipering_alltoall_small"] == found[1]["coll_pipering_alltoall_small"]
-
-
 def test_budget():
     """choosing ends when the time is used up, and says what was not raced"""
     bench = Bench()
@@ -140,7 +131,7 @@ def test_one_round():
     for end, rounds in ((0.1, 1), (1e9, 2)):
         bench = Bench()
         racer = race.Race(bench.measurer, "x", knobs.calls_of(SMALL, LARGEST, posed.MACHINE), {},
-                          [{"coll_pipering_alltoall_small": "8192"}], race.FULL, 1)
+                          [{"coll_pipering_alltoall_small": "8192"}], 1)
         verdict = racer.run(0.1, end)
         assert racer.rounds == rounds and bool(verdict.settings) == (2 == rounds), verdict
 
@@ -149,7 +140,7 @@ def test_as_good():
     """of candidates as good as the fastest the first one wins"""
     name = "coll_pipering_alltoall_small"
     for first, second, wins in ((0.505, 0.5, "1"), (0.515, 0.5, "2"), (0.5, 0.505, "1")):
-        racer = race.Race(None, "x", ["call"], {}, [{name: "1"}, {name: "2"}], race.FULL, 1)
+        racer = race.Race(None, "x", ["call"], {}, [{name: "1"}, {name: "2"}], 1)
         for arm, seconds in zip(racer.arms, (1, 1, first, second)):
             arm.blocks["call"] = [[seconds] * 3] * 2
         racer.rounds = 2
@@ -163,7 +154,7 @@ def test_little_time():
     def made():
         bench = Bench()
         return bench, race.Race(bench.measurer, "x", held, {},
-                                [{"coll_pipering_alltoall_small": "8192"}], race.FULL, 1)
+                                [{"coll_pipering_alltoall_small": "8192"}], 1)
 
     bench, racer = made()
     racer.round(1e9)
@@ -226,10 +217,10 @@ def test_left_with_a_reason():
     assert chooser.why_nothing().startswith("coll_pipering_rounds_packed: not raced: acts between")
 
 
-def exchanges(bench, effort=race.SHORT, base=(), more=()):
+def exchanges(bench, base=(), more=()):
     """A race of sizes of exchanges, not run yet. base: settings in force; more: candidates."""
     return race.Race(bench.measurer, "exchanges", knobs.calls_of(SMALL, LARGEST, posed.MACHINE),
-                     dict(base), [{"coll_pipering_alltoall_small": "8192"}, *more], effort, 1)
+                     dict(base), [{"coll_pipering_alltoall_small": "8192"}, *more], 1)
 
 
 def test_meshes():

@@ -41,7 +41,7 @@ def test_held_out():
     for ranks in (2, 8, 100):
         for largest in (128 << 10, 1 << 20, 64 << 20):
             machine = posed.machine(*[1] * ranks)
-            held = held_out.calls_of(largest, machine, [], False)
+            held = held_out.calls_of(largest, machine, [])
             algorithms = [knob for knob in knobs.KNOBS if knob.variable.endswith("_algorithm")]
             assert algorithms
             for knob in algorithms:
@@ -64,7 +64,7 @@ def test_held_out_apart():
         raced = {call for knob in knobs.KNOBS for call in knobs.calls_of(knob, largest, machine)}
         raced |= {calls.Call(name, "regular", size, "auto") for name in rules.NUMBERS
                   for size in rules.SIZES}
-        held = held_out.calls_of(largest, machine, [], False, small=rules.NUMBERS)
+        held = held_out.calls_of(largest, machine, [], small=rules.NUMBERS)
         assert len(set(held)) == len(held)
         sizes = {call.total for call in raced}
         for call in held:
@@ -82,7 +82,7 @@ def test_names_of_calls():
     assert ("all", "bcast:regular:400") == (one.part, str(one)) and "part" not in one.cell()
     assert "bcast:regular:400@half" == str(one._replace(part="half"))
     assert "bcast:regular:400:list@heads" == str(one._replace(part="heads", type="list"))
-    for call in held_out.calls_of(LARGEST, posed.machine(2, 2, 2, 2), [], False):
+    for call in held_out.calls_of(LARGEST, posed.machine(2, 2, 2, 2), []):
         assert calls.of_cell(call.cell()) == call, call
 
 
@@ -95,15 +95,12 @@ def test_held_out_parts():
     """files are proven on half of the nodes and on a rank of each, where there are such parts"""
     for ranks, parts in MACHINES.items():
         machine = posed.machine(*ranks)
-        held = held_out.calls_of(LARGEST, machine, [], False)
+        held = held_out.calls_of(LARGEST, machine, [])
         assert len(held) == len(set(held)), ranks
         assert {call.part for call in held} == {"all", *parts}, (ranks, held)
         for part in parts:
             names = {call.collective for call in held if part == call.part}
             assert names == {"allgatherv", "bcast", "allreduce"}, (ranks, part, names)
-        short = held_out.calls_of(LARGEST, machine, [], True)
-        assert ["half"] * ("half" in parts) == [call.part for call in short
-                                                if "all" != call.part], (ranks, short)
 
 
 # Those whose choice depends on how many ranks there are, and on how many on a node.
@@ -133,40 +130,33 @@ def test_raced_parts():
                 assert any("all" != call.part for call in raced), (ranks, name)
 
 
+def held(*words, **proven):
+    """The calls of the proof of a file."""
+    run = tune.Tuning(command_line.parse(["out", *words]), [])
+    run.proven = proven
+    return run.held_out(LARGEST, posed.MACHINE)
+
+
 def test_held_out_of_collectives():
-    """a short proof for some collectives has calls of each of them, whatever is to be proven"""
+    """a proof for some collectives has calls of each of them, and no others"""
     for name in {text.split(":")[0] for text in held_out.ALL}:
-        run = tune.Tuning(command_line.parse(["out", "--budget", "2", "--collectives", name]), [])
-        for run.proven in ({}, {"coll_pipering_block_size": "4096"}):
-            found = run.held_out(LARGEST, posed.MACHINE)
-            assert {call.collective for call in found} == {name}, (name, found)
+        found = held("--collectives", name, coll_pipering_block_size="4096")
+        assert {call.collective for call in found} == {name}, (name, found)
 
 
-def test_held_out_of_files():
-    """a short proof of a given file has calls that its variables are for, small ones for rules"""
-    def held(proven):
-        run = tune.Tuning(command_line.parse(["out", "--budget", "1"]), [])
-        run.proven = proven
-        return run.held_out(LARGEST, posed.MACHINE)
-
-    few = held({"coll_pipering_block_size": "4096"})
-    assert {call.collective for call in few} == {"allgatherv", "bcast", "allreduce"}, few
-    for name, value in (("coll_pipering_scan_algorithm", "scan"),
-                        ("coll_pipering_alltoall_small", "alltoallw"),
-                        ("coll_mleader_groups", "allgather")):
-        assert any(call.collective == value for call in held({name: "1"})), name
-    assert min(call.total for call in few) > max(held_out.SMALL)
-    found = held({rules.USE: "true", rules.FILE: "/x"})
-    assert {call.collective for call in found if call.total in held_out.SMALL} == \
-        set(rules.NUMBERS), found
-    found = held({"coll_tuned_reduce_algorithm": "linear"})
-    assert {call.collective for call in found if call.total in held_out.SMALL} == {"reduce"}
+def test_held_out_of_rules():
+    """a proof of rules has small calls of the collectives that they are for"""
+    usual = {"allgatherv", "bcast", "allreduce"}
+    for proven, names in (({}, usual), ({rules.USE: "true", rules.FILE: "/x"}, {*rules.NUMBERS}),
+                          ({"coll_tuned_reduce_algorithm": "linear"}, {*usual, "reduce"})):
+        found = {call.collective for call in held(**proven) if call.total in held_out.SMALL}
+        assert found == names, (proven, found)
 
 
 def test_purposes():
     """of what is proven there are calls that it was raced on, small ones of what has rules, and one
     on each part of the ranks"""
-    held = held_out.calls_of(LARGEST, posed.MACHINE, [], False, small=rules.NUMBERS)
+    held = held_out.calls_of(LARGEST, posed.MACHINE, [], small=rules.NUMBERS)
 
     def kinds(names, small=()):
         found = held_out.purposes(held, set(names), set(small))

@@ -97,9 +97,7 @@ MACHINE = machine(*[1] * RANKS)
 
 def options(**others):
     """Options of pipering-tune, as far as the steps behind preflight want them."""
-    from pipering_tuning import race
-    found = {"variables": [], "collectives": [], "seed": 1, "effort": race.FULL}
-    return SimpleNamespace(**{**found, **others})
+    return SimpleNamespace(**{"variables": [], "collectives": [], "seed": 1, **others})
 
 
 class Quiet:

@@ -44,10 +44,10 @@ class Bench:
         path = os.path.join(self.directory, "tuned.conf")
         files.write(path, files.settings_text({**self.start, **settings}))
         before = self.measurer._settings_file(tuple(self.start.items()))
-        held = held_out.calls_of(LARGEST, posed.MACHINE, [], False)
-        self.prover = prove.Prover(self.measurer, before, path, held,
-                                   others.get("purposes", [held]), race.FULL, seed)
-        return self.prover.run(others.get("until", 0), others.get("end", 1e9))
+        held = held_out.calls_of(LARGEST, posed.MACHINE, [])
+        prover = prove.Prover(self.measurer, before, path, held, others.get("purposes", [held]),
+                              seed)
+        return prover.run(others.get("until", 0), others.get("end", 1e9))
 
 
 class Run:
@@ -105,7 +105,7 @@ class Run:
 
 def costs(held):
     """What these calls cost in a proof on a posed machine, by the times that it has."""
-    turns = race.FULL.warmup + proof_time.proof_reps(race.FULL)
+    turns = race.WARMUP + proof_time.REPS
     return proof_time.Costs(posed.JOB_SECONDS, {call: turns * posed.true_time(call.cell(), {})[0]
                                                 for call in held})
 

@@ -156,7 +156,7 @@ def test_harm_not_excluded():
 
 def test_jobs_beyond_the_time():
     """when the time is over, the proof takes as many jobs as it is said"""
-    held = held_out.calls_of(LARGEST, posed.MACHINE, [], False)
+    held = held_out.calls_of(LARGEST, posed.MACHINE, [])
     slower = [[call] for call in held if "broadcast" == call.dist]
     for bad, jobs in ((None, 13), (failing_often, 17)):
         bench = Bench(bad=bad, drift=0.001)

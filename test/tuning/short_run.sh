@@ -6,7 +6,7 @@
 #
 # $HEADER$
 #
-# What the tests share that run pipering-tune end to end, in its short form, on nodes of the
+# What the tests share that run pipering-tune end to end in few minutes, on nodes of the
 # testbed, in real time. They set:
 #
 #   nodes     options of `testbed with`

@@ -1,5 +1,5 @@
 #!/bin/bash
-# pipering-tune end to end, in its short form, where ranks share nodes and sockets: 4 nodes of
+# pipering-tune end to end in few minutes, where ranks share nodes and sockets: 4 nodes of
 # 2 sockets of 4 ranks each, which are many more ranks than a small machine has processors.
 # shellcheck source-path=SCRIPTDIR source=short_run.sh
 . "$(dirname "$0")/short_run.sh"
@@ -9,7 +9,7 @@ command -v lstopo-no-graphics >/dev/null || skip_all "lstopo-no-graphics is miss
 
 nodes=(--nodes 4 --rate 100mbit)
 mapping=(--no-machine --ppn 8 --sockets 2:4)
-minutes=1.8
+minutes=3
 wanted=(--variables 'coll_mleader_exchange,coll_pipering_machine'
     --collectives allgather)
 

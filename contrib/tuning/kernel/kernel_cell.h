@@ -53,7 +53,7 @@ typedef enum { KERNEL_INTER, KERNEL_INTRA, KERNEL_RANK, KERNEL_SCOPES } kernel_s
 /** One pair alone; all links (or ranks) at once. */
 typedef enum { KERNEL_ONE, KERNEL_ALL, KERNEL_DIRECTIONS } kernel_direction_t;
 
-/** What is timed. Cells whose problems are equal, byte by byte, share their data. */
+/** What is timed. Cells of a group have equal ones, byte by byte. */
 typedef struct kernel_problem_t {
     int kind;               /**< kernel_cell_kind_t */
     char name[KERNEL_WORD]; /**< of the collective or task */
@@ -80,9 +80,6 @@ typedef struct kernel_cell_t {
  * read of it so far, else empty.
  */
 bool kernel_cell_parse(kernel_cell_t *cell, const char *line, char error[KERNEL_NOTE]);
-
-/** Do two problems name the same part of the ranks? */
-bool kernel_part_same(const kernel_problem_t *one, const kernel_problem_t *other);
 
 /**
  * Which arm of `count` is the one at this place of a turn: turns begin with each arm as often, and

@@ -187,15 +187,10 @@ static void race_among(const kernel_cell_t *cells, int count, const bench_world_
 
 static void race(const kernel_cell_t *cells, int count, const bench_world_t *world)
 {
-    static const kernel_problem_t all = {.ranks = 0};
     char error[KERNEL_NOTE];
     bool takes_part;
     int ranks;
 
-    if (kernel_part_same(&cells->problem, &all)) {
-        kernel_race(cells, count, world);
-        return;
-    }
     ranks = find_part(cells, world, &takes_part, error);
     for (int i = 0; 0 == ranks && 0 == world->rank && i < count; ++i) {
         kernel_refuse(cells[i].id, error);

@@ -25,12 +25,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool kernel_part_same(const kernel_problem_t *one, const kernel_problem_t *other)
-{
-    return one->nodes == other->nodes && one->per_node == other->per_node
-           && one->ranks == other->ranks;
-}
-
 int kernel_part_find(const kernel_problem_t *problem, const int *node, int ranks, bool *member,
                      int *taken, char error[KERNEL_NOTE])
 {

@@ -36,8 +36,6 @@ typedef struct {
 typedef struct {
     const kernel_cell_t *cell;
     bench_arm_t settings;
-    kernel_work_t *work; /* its own, or an earlier arm's with an equal problem */
-    kernel_work_t own;
     MPI_Comm comm;
     const char *status; /* NULL: it can be timed */
     char note[KERNEL_NOTE];
@@ -49,6 +47,8 @@ typedef struct {
 
 typedef struct {
     const bench_world_t *world;
+    kernel_work_t work; /* of all arms */
+    bool made;
     arm_t *arms;
     int count;
     uint64_t samples; /* so far, for values that differ */
@@ -128,33 +128,26 @@ static const kernel_kind_t *kind_of(const kernel_problem_t *problem)
     return NULL == kind ? find_kind(kernel_local, problem->name) : kind;
 }
 
-/* Data of its own, or an earlier arm's for the same problem. */
-static bool make_work(race_t *race, arm_t *arm, char *error)
+/* False and a sentence: the problem of the group cannot be posed. */
+static bool make_work(race_t *race, char *error)
 {
-    const kernel_problem_t *problem = &arm->cell->problem;
+    const kernel_problem_t *problem = &race->arms->cell->problem;
     const kernel_kind_t *kind = kind_of(problem);
-    bool made;
 
-    for (const arm_t *other = race->arms; other < arm; ++other) {
-        if (NULL != other->work && 0 == memcmp(problem, &other->work->problem, sizeof(*problem))) {
-            arm->work = other->work;
-            return true;
-        }
-    }
     if (NULL == kind) {
         snprintf(error, KERNEL_NOTE, "%s: there is no such collective or task", problem->name);
         return false;
     }
-    arm->own = (kernel_work_t){.kind = kind, .world = race->world, .problem = *problem};
-    made = kind->create(&arm->own, error);
-    if (agreed(race, made)) {
-        arm->work = &arm->own;
+    race->work = (kernel_work_t){.kind = kind, .world = race->world, .problem = *problem};
+    race->made = kind->create(&race->work, error);
+    if (agreed(race, race->made)) {
         return true;
     }
-    if (made) {
-        kind->destroy(&arm->own);
+    if (race->made) {
+        kind->destroy(&race->work);
         *error = '\0';
     }
+    race->made = false;
     return false;
 }
 
@@ -165,14 +158,13 @@ static void prepare(race_t *race, arm_t *arm)
     bool good = true;
 
     snprintf(arm->settings.name, sizeof(arm->settings.name), "%s", arm->cell->id);
-    if (!kernel_part_same(&arm->cell->problem, &race->arms->cell->problem)) {
-        snprintf(error, sizeof(error), "expected the nodes=, per_node= and ranks= of the group's "
-                 "first cell");
+    if (0 != memcmp(&arm->cell->problem, &race->work.problem, sizeof(race->work.problem))) {
+        snprintf(error, sizeof(error), "expected the call or task of the group's first cell");
         good = false;
     }
     good = good && take_settings(arm, error) && bench_cvar_apply(&arm->settings, error);
     arm->seconds = kernel_alloc((size_t) arm->cell->reps, sizeof(double));
-    if (!agreed(race, good) || !make_work(race, arm, error)) {
+    if (!agreed(race, good)) {
         refuse(arm, error);
         return;
     }
@@ -206,7 +198,7 @@ static kernel_sample_t repeat(race_t *race, arm_t *arm)
     kernel_sample_t sample;
 
     (void) bench_cvar_apply(&arm->settings, error);
-    sample = kernel_turn(arm->work, arm->comm, race->begun, ++race->samples, arm->note);
+    sample = kernel_turn(&race->work, arm->comm, race->begun, ++race->samples, arm->note);
     arm->served = read_served();
     arm->served.pipering -= before.pipering;
     arm->served.alltoall -= before.alltoall;
@@ -354,9 +346,9 @@ static void print_served(const arm_t *arm)
     }
 }
 
-static void print_arm(const arm_t *arm)
+static void print_arm(const race_t *race, const arm_t *arm)
 {
-    const kernel_work_t *work = arm->work;
+    const kernel_work_t *work = &race->work;
     const char *status = NULL != arm->status ? arm->status : arm->wrong ? "wrong" : "ok";
 
     printf("{\"seconds\": [");
@@ -364,7 +356,7 @@ static void print_arm(const arm_t *arm)
         printf(0 == i ? "%.9g" : ", %.9g", arm->seconds[i]);
     }
     putchar(']');
-    if (NULL != work && KERNEL_CALL == work->problem.kind) {
+    if (race->made && KERNEL_CALL == work->problem.kind) {
         printf(", \"largest\": %zu, \"contributors\": %d", work->largest, work->contributors);
         print_world(work->world);
         print_served(arm);
@@ -387,10 +379,8 @@ static void finish(race_t *race)
         }
         free(arm->seconds);
     }
-    for (int i = 0; i < race->count; ++i) {
-        if (race->arms[i].work == &race->arms[i].own) {
-            race->arms[i].own.kind->destroy(&race->arms[i].own);
-        }
+    if (race->made) {
+        race->work.kind->destroy(&race->work);
     }
     (void) bench_cvar_apply(&initial, error);
     free(race->arms);
@@ -402,15 +392,24 @@ void kernel_race(const kernel_cell_t *cells, int count, const bench_world_t *wor
                    .arms = kernel_alloc((size_t) count, sizeof(arm_t)),
                    .count = count,
                    .announced = -HUGE_VAL};
+    char error[KERNEL_NOTE] = "";
 
     for (int i = 0; i < count; ++i) {
         race.arms[i].cell = &cells[i];
+    }
+    announce(&race, race.arms, true);
+    (void) make_work(&race, error);
+    for (int i = 0; i < count; ++i) {
         announce(&race, &race.arms[i], true);
-        prepare(&race, &race.arms[i]);
+        if (race.made) {
+            prepare(&race, &race.arms[i]);
+        } else {
+            refuse(&race.arms[i], error);
+        }
     }
     run(&race);
     for (int i = 0; 0 == world->rank && i < count; ++i) {
-        print_arm(&race.arms[i]);
+        print_arm(&race, &race.arms[i]);
     }
     finish(&race);
 }

@@ -79,7 +79,7 @@ class Chooser:
             return
         calls = knobs.calls_of(knob, largest, self.machine, self.options.collectives)
         race = Race(self.measurer, name, calls, dict(self.chosen),
-                    [{name: value} for value in values], self.options.effort, self.options.seed,
+                    [{name: value} for value in values], self.options.seed,
                     not self.table.get(name).writable)
         verdict = race.run(until, end if self.tried else last)
         self.tried += verdict.tried

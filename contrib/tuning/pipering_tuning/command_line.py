@@ -9,10 +9,6 @@
 import argparse
 import os
 
-from . import race
-
-SHORT_MINUTES = 5.0
-
 DESCRIPTION = """\
 Measures this machine, chooses variables of coll/pipering and coll/mleader for it, and proves on
 calls that had no part in the choosing that the parameter file helps. Everything goes to the
@@ -27,7 +23,7 @@ with all that was measured kept."""
 
 
 def parse(arguments):
-    """The options. effort and short are worked out of others."""
+    """The options."""
     mpirun = os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin", "mpirun")
     parser = argparse.ArgumentParser(prog="pipering-tune", description=DESCRIPTION, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -59,8 +55,6 @@ def parse(arguments):
     options.variables = [name for name in options.variables.split(",") if name]
     options.collectives = [name for name in options.collectives.split(",") if name]
     options.seed = 1  # of all that is random
-    options.short = options.budget < SHORT_MINUTES
-    options.effort = race.SHORT if options.short else race.FULL
     return options
 
 
@@ -78,7 +72,5 @@ def wrong(options):
 
 def repeatable(options):
     """Options that a resumed run must have too."""
-    names = ("launch", "start", "variables", "collectives", "prove")
-    size = "less than" if options.short else "at least"
-    return {**{name: getattr(options, name) for name in names},
-            "budget": f"of {size} {SHORT_MINUTES:g} minutes"}
+    return {name: getattr(options, name)
+            for name in ("launch", "start", "variables", "collectives", "prove")}

@@ -37,11 +37,6 @@ ALL = (
     "bcast:regular:0.3@heads", "allreduce:regular:0.6@half", "allreduce:regular:0.2@heads",
 )
 
-# A short proof: one call for each thing that can go wrong.
-SHORT = ("allgatherv:regular:0.62", "allgatherv:spike:0.88", "allgatherv:broadcast:0.3",
-         "allgatherv:outlier:0.45", "bcast:regular:0.85", "allreduce:regular:0.8",
-         "allgatherv:regular:0.45@half")
-
 
 def kind(text):
     """What COLLECTIVE:DIST:PLACE[:TYPE][@PART] shows: its collective, or its datatype."""
@@ -110,17 +105,12 @@ def apart(one, sizes):
     return one._replace(total=size)
 
 
-def calls_of(largest, machine, collectives, short, affected=(), small=()):
-    """The calls that files are proven with on a machine. collectives: names, or () for all;
-    affected: kinds of calls that must be there, since what was chosen is for them; small:
+def calls_of(largest, machine, collectives, small=()):
+    """The calls that files are proven with on a machine. collectives: names, or () for all; small:
     collectives whose small calls were given rules."""
-    texts = list(ALL)
-    if short:
-        wanted = {*affected, *collectives} - {kind(text) for text in SHORT}
-        texts = list(SHORT) + [text for text in ALL if kind(text) in wanted]
-    rows = [call(text, largest, machine, HELD) for text in texts
+    rows = [call(text, largest, machine, HELD) for text in ALL
             if is_there(words_of(text)[-1], machine)]
-    small = set(small) if short else set(small) | {"allgatherv", "bcast", "allreduce"}
-    rows += [Call(name, "regular", total, "auto") for total in SMALL for name in sorted(small)]
+    small = sorted({"allgatherv", "bcast", "allreduce", *small})
+    rows += [Call(name, "regular", total, "auto") for total in SMALL for name in small]
     sizes = raced(largest, machine)
     return [apart(row, sizes) for row in rows if not collectives or row.collective in collectives]

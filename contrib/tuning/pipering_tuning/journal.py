@@ -21,16 +21,9 @@ from .files import Refusal
 
 FORMAT = 2
 
-# Parts of the first line that must be the same when a run goes on, and how it is said that they
-# are not.
-ANOTHER = "was begun with another {key} ({old}; now {new}), so its times cannot be used"
-PARTS = {
-    "options": "was begun with {key} {old}, not {new}; give --resume the same options",
-    "files": "was begun with other contents of {key}, so its times cannot be used",
-    "installation": ANOTHER,
-    "machine": ANOTHER,
-    "settings": "was begun with {key} {old} in force (now {new}), so its times cannot be used",
-}
+# Parts of the first line that must be the same when a run goes on, and what they are called.
+PARTS = {"options": "option", "files": "contents:", "installation": "version of",
+         "machine": "machine:", "settings": "setting in force of"}
 
 
 class Journal:
@@ -180,13 +173,13 @@ def _compare(path, then, now):
         old, new = then.get(part, {}), now[part]
         for key in {**old, **new}:
             if old.get(key) != new.get(key):
-                how = PARTS[part].format(key=key, old=_short(old.get(key), part),
-                                         new=_short(new.get(key), part))
-                raise Refusal(f"{path} {how}; nothing was run")
+                raise Refusal(f"{path} was begun with another {PARTS[part]} {key}: "
+                              f"{_short(old.get(key))}, now {_short(new.get(key))}, so its times "
+                              "cannot be used; nothing was run")
 
 
-def _short(value, part):
-    if value is None or [] == value:
-        return "the default" if "settings" == part else "none"
+def _short(value):
+    if value in (None, []):
+        return "none"
     text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."

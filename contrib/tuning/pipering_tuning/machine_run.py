@@ -119,7 +119,6 @@ def run(options, command, say):
     nodes, given = preflight.probe(launcher)
     with tempfile.TemporaryDirectory(prefix=".pipering-tune-", dir=os.path.dirname(path)) as place:
         program = kernel.build(os.path.join(table.prefix, "bin", "mpicc"), place)
-        preflight.check_program(launcher, program)
         asked = kernel.run(program, launcher, [], None)
         machine = preflight.describe(launcher, table, nodes, asked)
         say(f"Open MPI {machine['release']}, {sentences.where(machine)}; at most "

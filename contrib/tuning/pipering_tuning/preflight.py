@@ -102,20 +102,6 @@ def probe(launcher):
     return nodes, given
 
 
-def check_program(launcher, program):
-    """Refuses where a node cannot run what was written to the output directory."""
-    text = run_plainly(launcher, f"test -x {shlex.quote(program)} || "
-                                 "printf 'pipering-blind\\t%s\\n' \"$(uname -n)\"")
-    blind = {words[1] for words in (line.split("\t") for line in text.splitlines())
-             if 2 == len(words) and "pipering-blind" == words[0]}
-    if blind:
-        hosts = sorted(blind)
-        shown = " ".join(hosts[:8]) + (" ..." if len(hosts) > 8 else "")
-        raise Refusal(f"{shown} cannot run {program}: the output directory "
-                      f"{os.path.dirname(program)} must lie where all nodes see it and may run "
-                      f"programs; {NOT_BEGUN}")
-
-
 def _asking(table, settings):
     """A script of sh that prints the lines of these variables' values alone."""
     marks = " -e ".join(shlex.quote(f":param:{name}:value:") for name in sorted(settings))
@@ -223,8 +209,8 @@ def warnings(machine, nodes):
                     "a node")
     silent = sorted(host for host, node in nodes.items() if None in (node.processors, node.load))
     if silent:
-        said.append(f"{' '.join(silent[:8])}{' ...' if len(silent) > 8 else ''} cannot say how many "
-                    "processors or what load they have, so more ranks than processors are not "
+        said.append(f"{' '.join(silent[:8])}{' ...' if len(silent) > 8 else ''} cannot say how "
+                    "many processors or what load they have, so more ranks than processors are not "
                     "noticed, or other programs there")
     for what, name in (("numbers of processors", "processors"), ("processors", "model"),
                        ("frequency governors", "governor")):

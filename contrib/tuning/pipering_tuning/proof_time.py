@@ -15,16 +15,18 @@ seen.
 from collections import namedtuple
 
 from .progress import clock_text, count
-from .race import CURRENT
+from .race import CURRENT, WARMUP
 
 # Pairs of jobs that there are however little time is left, of all calls, and of those that are
 # measured anew.
 LEAST = 3
 PAIRS = 2 * LEAST
 
-# Repetitions of a trial; its warm-up is this part of a proof's, and it takes this part of the time
-# that is left.
-REPS, WARMUP_PART, TIME_PART = 2, 3, 0.15
+# Repetitions of a call in a job of the proof; warm-up and repetitions of a trial, and the part of
+# the time left that it takes.
+REPS = 6
+TRIED = 3, 2
+TIME_PART = 0.15
 
 
 class Costs(namedtuple("Costs", "job calls")):
@@ -58,31 +60,26 @@ def beyond(costs, calls, left):
             "time of --budget"]
 
 
-def proof_reps(effort):
-    """Repetitions of a call in a job of the proof."""
-    return effort.reps + 2
-
-
-def measure(measurer, calls, effort, seed, end):
+def measure(measurer, calls, seed, end):
     """Costs of these calls; what is measured is to end at `end`. Small ones are tried first: one
     for which there is no time is taken to cost as much more than the dearest of the others as it
     has bytes more than they have."""
-    warmup = effort.warmup // WARMUP_PART
-    cells = {call: {"cell": f"trial/{call}", **call.cell(), "reps": REPS, "warmup": warmup,
+    warmup, reps = TRIED
+    cells = {call: {"cell": f"trial/{call}", **call.cell(), "reps": reps, "warmup": warmup,
                     "arm": CURRENT, "set": {}}
              for call in sorted(calls, key=lambda one: (one.total, str(one)))}
     until = measurer.spent + TIME_PART * (end - measurer.spent)
     found = measurer.measure(list(cells.values()), "what a proof costs", seed, until)
-    turns, costs, job = warmup + REPS, {}, 0.0
+    turns, costs, job = warmup + reps, {}, 0.0
     for call, cell in cells.items():
         result = found.get(cell["cell"])
         if result is not None:
             spent = measurer.spent_on(cell["cell"])
             if not costs and "timeout" != result["status"]:  # it has the begin of the job in it
-                job = max(0.0, spent - sum(result["seconds"]) * turns / REPS)
+                job = max(0.0, spent - sum(result["seconds"]) * turns / reps)
             spent -= 0.0 if costs else job
             good = "ok" == result["status"]  # a call that fails takes as long in the proof as here
-            costs[call] = spent * ((effort.warmup + proof_reps(effort)) / turns if good else 1.0)
+            costs[call] = spent * ((WARMUP + REPS) / turns if good else 1.0)
     most, largest = max(costs.values()), max(call.total for call in costs)
     return Costs(job, {call: costs.get(call, most * max(1.0, call.total / largest))
                        for call in calls})

@@ -27,7 +27,7 @@ from collections import namedtuple
 from . import files, proof_time, stats
 from .progress import count
 from .proof_time import LEAST
-from .race import LEAST_GAIN, change, percent
+from .race import LEAST_GAIN, WARMUP, change, percent
 
 BEFORE, AFTER = "before", "after"
 
@@ -48,15 +48,14 @@ the time did not allow; ratio: Interval of new time by old over all calls; jobs:
 
 class Prover:
     """Times calls before and after. before, after: paths of parameter files (None: none); purposes:
-    lists of calls, of each of which one must be measured; effort: race.Effort."""
+    lists of calls, of each of which one must be measured."""
 
-    def __init__(self, measurer, before, after, calls, purposes, effort, seed):
+    def __init__(self, measurer, before, after, calls, purposes, seed):
         self.measurer = measurer
         self.paths = {BEFORE: before, AFTER: after}
         self.calls = list(calls)
         self.left_out = []
         self.purposes = purposes
-        self.effort = effort
         self.seed = seed
         self.costs = None
         self.pairs = 0
@@ -71,8 +70,8 @@ class Prover:
     def cell(self, call, arm):
         """The cell of a call in a job of the pair at hand."""
         name = f"proof/{self.pairs}/{arm}/{call}"
-        return {"cell": name, **call.cell(), "reps": proof_time.proof_reps(self.effort),
-                "warmup": self.effort.warmup, "group": name, "arm": arm, "set": {},
+        return {"cell": name, **call.cell(), "reps": proof_time.REPS, "warmup": WARMUP,
+                "group": name, "arm": arm, "set": {},
                 "contents": self.contents}
 
     def pair(self, calls):
@@ -110,7 +109,7 @@ class Prover:
         """Pairs of jobs as long as there is time, at least LEAST; then those calls again that
         decide. What is not needed ends when the measurer has spent `until` seconds, all that the
         time allows at `end`. Returns a Proof."""
-        self.costs = proof_time.measure(self.measurer, self.calls, self.effort, self.seed, end)
+        self.costs = proof_time.measure(self.measurer, self.calls, self.seed, end)
         self.leave_out(end - self.measurer.spent)
         last = 0.0
         while self.pairs < LEAST or (

@@ -20,6 +20,8 @@ from . import stats
 from .progress import count
 
 CURRENT, AGAIN = "current", "again"
+# Repetitions of an arm in a round, and warm-up calls before.
+REPS, WARMUP = 4, 9
 LEAST_GAIN = 0.02
 TIGHT = 0.02
 LEAST_ROUNDS, MOST_ROUNDS = 2, 8
@@ -33,15 +35,6 @@ ONE_ROUND = "there was time for one round only, and one job decides nothing"
 Verdict = namedtuple("Verdict", "settings interval noise reason rounds tried", defaults=(True,))
 """settings: of the winner, None if the current ones stay; interval: new time by old, of the
 winner or of the best loser; noise: as a part; tried: whether it rests on times of a candidate."""
-
-
-class Effort(namedtuple("Effort", "reps warmup rounds")):
-    """Repetitions and warm-up calls of an arm in a round, and rounds before anything is
-    decided."""
-
-
-FULL = Effort(4, 9, 2)
-SHORT = Effort(3, 5, 2)
 
 
 class Arm:
@@ -59,12 +52,11 @@ class Race:
     """candidates: a list of settings, of which the first wins where others are as good. base:
     settings in force, which all arms have too; apart: arms have jobs of their own."""
 
-    def __init__(self, measurer, name, calls, base, candidates, effort, seed, apart=False):
+    def __init__(self, measurer, name, calls, base, candidates, seed, apart=False):
         self.measurer = measurer
         self.name = name
         self.calls = list(calls)
         self.base = base
-        self.effort = effort._replace(rounds=APART_ROUNDS) if apart else effort
         self.seed = seed
         self.apart = apart
         self.rounds = 0
@@ -94,8 +86,8 @@ class Race:
 
     def cell(self, call, arm):
         name = self.group(call)
-        return {"cell": f"{name}/{arm.name}", **call.cell(), "reps": self.effort.reps,
-                "warmup": self.effort.warmup, "group": name, "arm": arm.name,
+        return {"cell": f"{name}/{arm.name}", **call.cell(), "reps": REPS, "warmup": WARMUP,
+                "group": name, "arm": arm.name,
                 "set": {**self.base, **arm.settings}}
 
     def round(self, until):
@@ -173,7 +165,7 @@ class Race:
         """Whether what is left to know would change nothing."""
         if not self.candidates or self.rounds >= MOST_ROUNDS:
             return True
-        if self.rounds < self.effort.rounds or len(self.candidates) > 1:
+        if self.rounds < (APART_ROUNDS if self.apart else LEAST_ROUNDS) or len(self.candidates) > 1:
             return False
         interval = self.ratio(self.candidates[0])
         return interval.low > 1 or interval.high - interval.low < 2 * TIGHT

@@ -24,7 +24,7 @@ from collections import namedtuple
 
 from . import stats
 from .calls import Call, of_cell
-from .race import LEAST_GAIN, change
+from .race import LEAST_GAIN, REPS, change
 
 # Numbers of collectives in the text form; they are those of Open MPI's list of collectives.
 NUMBERS = {"allgather": 0, "allgatherv": 1, "allreduce": 2, "bcast": 7, "reduce": 11}
@@ -125,7 +125,7 @@ class Rules:
                  for size in SIZES if not picked or collective in picked]
         calls = random.Random(f"{self.options.seed}/{step}/{job}").sample(calls, len(calls))
         return [{"cell": f"rules/{step}/{call}/{job}", **call.cell(), "arm": job,
-                 "reps": 4 * self.options.effort.reps, "warmup": 4,
+                 "reps": 4 * REPS, "warmup": 4,
                  "group": f"rules/{step}/{call}", "job": settings, "set": self.base}
                 for call in calls]
 

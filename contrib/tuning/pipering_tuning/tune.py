@@ -74,7 +74,6 @@ class Tuning:
             return False
         self.program = kernel.build(os.path.join(self.table.prefix, "bin", "mpicc"),
                                     self.directory)
-        preflight.check_program(self.launcher, self.program)
         asked = kernel.run(self.program, self.launcher, [], None,
                            settings=self.start_path(), directory=self.directory)
         self.machine = preflight.describe(self.launcher, self.table, self.nodes, asked)
@@ -292,8 +291,8 @@ class Tuning:
             preflight.check_files(self.launcher, self.table, file, files.read_settings(file))
         held = self.held_out(self.largest, self.machine)
         purposes = held_out.purposes(held, self.proving(), self.ruled_collectives())
-        return prove.Prover(self.measurer, before, path, held, purposes, self.options.effort,
-                            self.options.seed).run(self.until(PROOF), self.until(END))
+        prover = prove.Prover(self.measurer, before, path, held, purposes, self.options.seed)
+        return prover.run(self.until(PROOF), self.until(END))
 
     def proving(self):
         """Variables that were chosen, or that a given file sets."""
@@ -309,10 +308,8 @@ class Tuning:
 
     def held_out(self, largest, machine):
         """Calls for the proof, those among them that the choices, or a given file, are for."""
-        affected = {held_out.kind(text) for name in self.proving()
-                    for text in knobs.calls_showing(name)}
-        return held_out.calls_of(largest, machine, self.options.collectives, self.options.short,
-                                 affected, self.ruled_collectives())
+        return held_out.calls_of(largest, machine, self.options.collectives,
+                                 self.ruled_collectives())
 
     # ---- results
 
