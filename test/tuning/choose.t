@@ -362,7 +362,7 @@ def test_interrupted():
         pass
     head = {"machine": {"library": "posed", "hosts": ["n0"]}, "options": {}}
     bench.journal.close()
-    assert len(journal.Journal.resume(bench.journal.path, head).records) == 100
+    assert len(journal.Journal(bench.journal.path, head, True).records) == 100
 
 
 def test_results():

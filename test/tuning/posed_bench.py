@@ -28,8 +28,7 @@ class Bench:
         self.start = dict(start)
         path = os.path.join(self.directory, "journal.jsonl")
         head = {"machine": {"library": "posed", "hosts": ["n0"]}, "options": {}}
-        opened = journal.Journal.resume if os.path.exists(path) else journal.Journal.create
-        self.journal = opened(path, head)
+        self.journal = journal.Journal(path, head, os.path.exists(path))
         self.measurer = measure.Measurer(self.machine.run, self.journal, posed.Quiet(), self.table,
                                          self.start, self.directory, posed.MACHINE,
                                          self.machine.clock)

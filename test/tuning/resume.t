@@ -35,7 +35,7 @@ HEAD = {"machine": {"library": "Open MPI v5.0.7", "hosts": ["n0", "n1"]},
 def written(directory, cells=3):
     """The path of a journal with so many cells."""
     path = os.path.join(directory, "journal.jsonl")
-    book = journal.Journal.create(path, HEAD)
+    book = journal.Journal(path, HEAD)
     for number in range(cells):
         book.add({"cell": f"c{number}", "kind": "call"}, {"status": "ok", "seconds": [1.0]}, 0.5)
     book.close()
@@ -52,43 +52,43 @@ def test_journal():
         for cut in range(first, len(whole) + 1):
             with open(path, "wb") as stream:
                 stream.write(whole[:cut])
-            book = journal.Journal.resume(path, HEAD)
+            book = journal.Journal(path, HEAD, True)
             assert len(book.records) == whole[first:cut].count(b"\n"), cut
             book.add({"cell": "new"}, {"status": "ok"}, 0.1)
             book.close()
-            book = journal.Journal.resume(path, HEAD)
+            book = journal.Journal(path, HEAD, True)
             assert "new" in book.records
             book.close()
         with open(path, "wb") as stream:
             stream.write(whole[:first - 1])
-        refused(lambda: journal.Journal.resume(path, HEAD), "no whole line")
+        refused(lambda: journal.Journal(path, HEAD, True), "no whole line")
 
 
 def test_journal_refused():
     """a journal of another machine, of other options, or damaged is refused and stays as it is"""
     with tempfile.TemporaryDirectory() as directory:
         path = written(directory)
-        refused(lambda: journal.Journal.create(path, HEAD), "--resume")
+        refused(lambda: journal.Journal(path, HEAD), "--resume")
         for part, key, value, words in (("machine", "library", "Open MPI v5.0.8", "library"),
                                         ("machine", "hosts", ["n0", "n2"], "hosts"),
                                         ("machine", "pml", "ucx", "pml: none, now ucx"),
                                         ("options", "seed", 2, "seed")):
             other = json.loads(json.dumps(HEAD))
             other[part][key] = value
-            refused(lambda: journal.Journal.resume(path, other), words, str(path))
+            refused(lambda: journal.Journal(path, other, True), words, str(path))
         with open(path, encoding="utf-8") as stream:
             lines = stream.read().splitlines(keepends=True)
         damaged = "".join(lines[:1] + ["{nonsense\n"] + lines[2:])
         files.write(path, damaged)
-        refused(lambda: journal.Journal.resume(path, HEAD), "line 2")
+        refused(lambda: journal.Journal(path, HEAD, True), "line 2")
         assert files.read(path) == damaged
         files.write(path, '{"format":9}\n')
-        refused(lambda: journal.Journal.resume(path, HEAD), "no journal")
+        refused(lambda: journal.Journal(path, HEAD, True), "no journal")
         for part in journal.PARTS:
             for value in ("x", ["x"], 3, None):
                 head = {"format": journal.FORMAT, **HEAD, part: value}
                 files.write(path, json.dumps(head) + "\n")
-                refused(lambda: journal.Journal.resume(path, HEAD), "no journal", str(path))
+                refused(lambda: journal.Journal(path, HEAD, True), "no journal", str(path))
                 refused(lambda: journal.check(path, HEAD), "no journal")
         for part in ("budget", "preflight"):
             files.write(path, json.dumps({"format": journal.FORMAT, **HEAD, part: "30"}) + "\n")
@@ -97,7 +97,7 @@ def test_journal_refused():
                      {"result": {}}):
             whole = json.loads(lines[1])
             files.write(path, lines[0] + json.dumps({**whole, **line}) + "\n" + lines[2])
-            refused(lambda: journal.Journal.resume(path, HEAD), "line 2 is no cell")
+            refused(lambda: journal.Journal(path, HEAD, True), "line 2 is no cell")
 
 
 def test_two_at_once():
@@ -106,14 +106,14 @@ def test_two_at_once():
     words = begun(place)
     path = os.path.join(place.path, "out", "journal.jsonl")
     head = json.loads(files.read(path).splitlines()[0])
-    book = journal.Journal.resume(path, head)
+    book = journal.Journal(path, head, True)
     tuned(place, *words[2:], "--resume", words=["another pipering-tune", "nothing was run"])
-    refused(lambda: journal.Journal.resume(path, head), "being written by another")
+    refused(lambda: journal.Journal(path, head, True), "being written by another")
     book.close()
     tuned(place, *words[2:], "--resume", words=["failed with status 1"])
     # Where a file system has no locks, there is one run all the same.
     with mock.patch.object(journal.fcntl, "flock", side_effect=OSError(37, "No locks")):
-        journal.Journal.resume(path, head).close()
+        journal.Journal(path, head, True).close()
 
 
 def begun(place, *words):
@@ -125,7 +125,7 @@ def begun(place, *words):
     run.read_installation()
     head = {**run.asked_for(), "machine": {"library": "x", "hosts": ["n0"], "pml": "ob1",
                                        "kernel": "kernel-1"}, "preflight": 100.0}
-    journal.Journal.create(os.path.join(out, "journal.jsonl"), head).close()
+    journal.Journal(os.path.join(out, "journal.jsonl"), head).close()
     return words
 
 
@@ -238,10 +238,10 @@ def test_full_disk():
     """a full disk ends the run with a sentence, and what was measured stands"""
     with tempfile.TemporaryDirectory() as directory:
         path = written(directory)
-        book = journal.Journal.resume(path, HEAD)
+        book = journal.Journal(path, HEAD, True)
         book.stream = open("/dev/full", "wb", buffering=0)
         not_written(lambda: book.add({"cell": "c9"}, {}, 0.1), path, "No space left")
-        assert len(journal.Journal.resume(path, HEAD).records) == 3
+        assert len(journal.Journal(path, HEAD, True).records) == 3
 
 
 def test_verdict_first():
@@ -338,8 +338,8 @@ def test_unwritable():
     with tempfile.TemporaryDirectory() as directory:
         path = written(directory)
         with mock.patch.object(os, "truncate", side_effect=denied):
-            not_written(lambda: journal.Journal.resume(path, HEAD), path, "Read-only")
-        assert len(journal.Journal.resume(path, HEAD).records) == 3
+            not_written(lambda: journal.Journal(path, HEAD, True), path, "Read-only")
+        assert len(journal.Journal(path, HEAD, True).records) == 3
         said = io.StringIO()
         handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
         try:

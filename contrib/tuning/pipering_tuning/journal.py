@@ -28,41 +28,36 @@ PARTS = {"options": "option", "files": "contents:", "installation": "version of"
 
 class Journal:
     """Cells by id. head: what the journal was begun with, {"machine": {...}, "options": {...}};
-    what is none of PARTS may differ when it is opened again."""
+    what is none of PARTS may differ when a run goes on."""
 
-    def __init__(self, path, head, stream):
+    def __init__(self, path, head, resume=False):
+        """A new journal, which replaces none; or one that is opened again, whose head must have the
+        same PARTS. What stood behind its last whole line is lost then."""
+        if not resume:
+            refuse_old(path)
         self.path = path
         self.head = head
         self.records = {}
-        self.stream = stream
-
-    @classmethod
-    def create(cls, path, head):
-        """A new journal; refuses to replace one that is there."""
-        refuse_old(path)
-        journal = cls(path, head, _open(path, os.O_CREAT | os.O_EXCL))
-        journal._append({"format": FORMAT, **head})
-        return journal
-
-    @classmethod
-    def resume(cls, path, head):
-        """Opens a journal again. What stood behind the last whole line is lost; all PARTS of the
-        head must be the same as then."""
-        stream = _open(path)
+        self.stream = _open(path, 0 if resume else os.O_CREAT | os.O_EXCL)
         try:
-            whole, lines = _read_lines(path)
-            _compare(path, lines[0], head)
-            journal = cls(path, lines[0], stream)
-            for number, line in enumerate(lines[1:], 2):
-                if not _is_cell(line):
-                    raise Refusal(f"{path}, line {number} is no cell; nothing was run, and the "
-                                  "file stays as it is")
-                journal.records[line["cell"]] = line
-            os.truncate(path, whole)
+            if resume:
+                self._read(head)
+            else:
+                self._append({"format": FORMAT, **head})
         except BaseException:
-            stream.close()
+            self.stream.close()
             raise
-        return journal
+
+    def _read(self, head):
+        whole, lines = _read_lines(self.path)
+        _compare(self.path, lines[0], head)
+        self.head = lines[0]
+        for number, line in enumerate(lines[1:], 2):
+            if not _is_cell(line):
+                raise Refusal(f"{self.path}, line {number} is no cell; nothing was run, and the "
+                              "file stays as it is")
+            self.records[line["cell"]] = line
+        os.truncate(self.path, whole)
 
     def _append(self, record):
         line = json.dumps(record, separators=(",", ":")).encode() + b"\n"

@@ -184,8 +184,7 @@ class Tuning:
                 "machine": {"library": self.machine["library"], "pml": self.machine["pml"],
                             "kernel": os.path.basename(self.program),
                             "hosts": asked.get("hosts") or self.machine["hosts"]}}
-        self.journal = (journal.Journal.resume(path, head) if self.options.resume
-                        else journal.Journal.create(path, head))
+        self.journal = journal.Journal(path, head, self.options.resume)
         prove.forget_failures(self.journal.records)
         self.preflight = self.journal.head.get("preflight", 0.0)
         self.measurer = measure.Measurer(
