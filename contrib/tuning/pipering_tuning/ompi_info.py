@@ -82,88 +82,73 @@ class Variable:
         """The value in force, a number without idle digits."""
         return self.plain(self.text)
 
-    @property
-    def is_number(self):
-        return self.type in TYPES and not self.values
-
-    def number(self, text):
-        """The number that Open MPI reads; ValueError: it is none."""
-        if "double" == self.type:
-            return float(text.replace("_", "?"))
-        found = WHOLE.match(text)
-        if found is None:
-            raise ValueError(f"{text} is no whole number")
-        sign, digits, unit = found.groups()
-        base = 16 if digits[:2] in ("0x", "0X") else 8 if "0" == digits[0] else 10
-        return int(sign + digits, base) * UNITS[unit and unit.lower()]
-
-    def plain(self, text):
-        """The same value, a number without unit and idle digits, a name where a number of the
-        enumeration may stand for it; text that is not legal stays as it is."""
-        if self.is_number:
-            try:
-                return tidy(self.number(text))
-            except ValueError:
-                return text
-        return self.word(text)
-
-    def same(self, one, other):
-        """Whether two texts are the same value."""
-        if self.is_number:
-            try:
-                one, other = self.number(one), self.number(other)
-            except ValueError:
-                return False
-            return one == other or "double" == self.type and abs(one - other) <= ROUNDED
-        return self.word(one) == self.word(other)
-
-    @property
-    def has_flags(self):
-        """Whether a value is a list of the names: each stands for a bit of its own."""
-        return all(number > 0 and 0 == number & number - 1 for number in self.numbers.values())
-
-    def word(self, text):
-        """A name of the enumeration for whatever Open MPI reads as it; of a list of flags, the
-        names. Other text stays as it is."""
+    def read(self, text):
+        """The value that Open MPI reads: a number, or a name of the enumeration for whatever stands
+        for it, or several of them. ValueError: none, the text says what is legal."""
         if not self.values:
-            return text
-        return ",".join(self._name(word.strip())
-                        for word in (text.split(",") if self.has_flags else [text]))
+            return self.number(text) if self.type in TYPES else text
+        # Of an enumeration whose numbers are bits, a value is a list of names.
+        flags = all(one > 0 and 0 == one & one - 1 for one in self.numbers.values())
+        names = [self._name(word.strip()) for word in (text.split(",") if flags else [text])]
+        if not set(names) <= set(self.values):
+            raise ValueError("legal are " + ", ".join(self.values))
+        return ",".join(names)
 
     def _name(self, text):
         if set(self.values) == {"false", "true"}:
             text = SWITCH.get(text.lower(), text)
-        for name in self.values:
-            if text.lower() == name.lower() or text == str(self.numbers.get(name)):
-                return name
-        return text
+        return next((name for name in self.values
+                     if text.lower() == name.lower() or text == str(self.numbers[name])), text)
 
-    def complaint(self, value):
-        """Why a value is not legal, None if it is."""
-        if self.values:
-            word = self.word(value)
-            good = all(name in self.values for name in (word.split(",") if self.has_flags
-                                                        else [word]))
-            return None if good else "legal are " + ", ".join(self.values)
-        if self.is_number:
-            return self.complaint_of_number(value)
-        return None
-
-    def complaint_of_number(self, value):
+    def number(self, text):
+        """The same of a number."""
         low, high = TYPES[self.type]
         low = low if self.low is None else self.low
         high = high if self.high is None else self.high
         try:
-            number = self.number(value)
+            number = float(text.replace("_", "?")) if "double" == self.type else whole(text)
         except ValueError:
             number = math.nan
         if low <= number <= high or (self.zero is not None and 0 == number):
-            return None
+            return number
+        legal = "" if math.isinf(high) else f"{tidy(low)} to {tidy(high)}"
         kind = "numbers" if "double" == self.type else "whole numbers"
-        if math.isinf(high):
-            return f"legal are {kind}"
-        return f"legal are {tidy(low)} to {tidy(high)}" \
-               + ("" if "double" == self.type or number == number else f", {kind}")
+        raise ValueError("legal are " + ", ".join(filter(None, [legal, kind])))
+
+    def plain(self, text):
+        """The same value, a number without unit and idle digits; text that is not legal stays as it
+        is."""
+        try:
+            value = self.read(text)
+        except ValueError:
+            return text
+        return value if isinstance(value, str) else tidy(value)
+
+    def same(self, one, other):
+        """Whether two texts are the same value."""
+        try:
+            one, other = self.read(one), self.read(other)
+        except ValueError:
+            return False
+        return one == other or "double" == self.type and abs(one - other) <= ROUNDED
+
+    def complaint(self, value):
+        """Why a value is not legal, None if it is."""
+        try:
+            self.read(value)
+            return None
+        except ValueError as error:
+            return str(error)
+
+
+def whole(text):
+    """The whole number that Open MPI reads."""
+    found = WHOLE.match(text)
+    if found is None:
+        raise ValueError(f"{text} is no whole number")
+    sign, digits, unit = found.groups()
+    base = 16 if digits[:2] in ("0x", "0X") else 8 if "0" == digits[0] else 10
+    return int(sign + digits, base) * UNITS[unit and unit.lower()]
 
 
 def tidy(number):
