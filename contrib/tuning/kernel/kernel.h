@@ -19,8 +19,7 @@
  *   kernel_race.c    the cells of a group take turns
  *   kernel_turn.c    one repetition
  *   kernel_calls.c   collective calls, with the data of the benchmarks
- *   kernel_links.c   tasks between ranks: streams, echoes
- *   kernel_local.c   a task within a rank: combine
+ *   kernel_tasks.c   tasks: streams, echoes, combining
  *
  * Worlds, variables and data are those of test/bench.
  */
@@ -61,8 +60,8 @@ struct kernel_work_t {
     int contributors; /**< ranks that contribute anything */
 };
 
-/** The kinds of kernel_calls.c, kernel_links.c and kernel_local.c. */
-extern const kernel_kind_t kernel_calls[], kernel_links[], kernel_local[];
+/** The kinds of kernel_calls.c and kernel_tasks.c. */
+extern const kernel_kind_t kernel_calls[], kernel_tasks[];
 
 /* ---- turns (kernel_turn.c) */
 

@@ -109,23 +109,15 @@ static bool take_settings(arm_t *arm, char *error)
     return true;
 }
 
-static const kernel_kind_t *find_kind(const kernel_kind_t *kinds, const char *name)
-{
-    while (NULL != kinds->name && 0 != strcmp(kinds->name, name)) {
-        ++kinds;
-    }
-    return NULL == kinds->name ? NULL : kinds;
-}
-
+/* NULL: there is no such collective or task. */
 static const kernel_kind_t *kind_of(const kernel_problem_t *problem)
 {
-    const kernel_kind_t *kind;
+    const kernel_kind_t *kind = KERNEL_CALL == problem->kind ? kernel_calls : kernel_tasks;
 
-    if (KERNEL_CALL == problem->kind) {
-        return find_kind(kernel_calls, problem->name);
+    while (NULL != kind->name && 0 != strcmp(kind->name, problem->name)) {
+        ++kind;
     }
-    kind = find_kind(kernel_links, problem->name);
-    return NULL == kind ? find_kind(kernel_local, problem->name) : kind;
+    return NULL == kind->name ? NULL : kind;
 }
 
 /* False and a sentence: the problem of the group cannot be posed. */

@@ -234,16 +234,10 @@ class Tuning:
         chooser = choose.Chooser(self.measurer, self.table, self.machine, self.start,
                                  self.options, self.machine_file, self.no_file)
         chooser.run(self.largest, self.until(CHOICE), self.until(RULES))
-        self.choices = chooser.choices
+        self.choices, self.chosen = chooser.choices, chooser.chosen
         self.tell(sentences.of_choices(self.choices, chooser.left))
-        self.chosen = {name: value for name, value in chooser.chosen.items()
-                       if not self.table.get(name).same(value, self.in_force(name))}
         if not chooser.tried:
             self.nothing = chooser.why_nothing()
-
-    def in_force(self, name):
-        variable = self.table.get(name)
-        return self.start.get(name, variable and variable.value)
 
     def choose_rules(self):
         if self.options.variables:

@@ -10,8 +10,9 @@
 
 /**
  * @file
- * Tasks between ranks: what a block costs in a stream of blocks, as pipelines send them, and an
- * echo.
+ * Tasks: what a block costs in a stream of blocks, as pipelines send them, an echo, and combining
+ * two vectors of doubles, on all ranks at the same time, as in a collective call, so that the ranks
+ * of a node share its memory.
  *
  * The ranks of a node stand together, as in the ring of coll/pipering: between nodes, the last
  * rank of a node sends to the first of the next node.
@@ -24,6 +25,7 @@
 
 #include "kernel.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,8 @@
 #define TIMES_AHEAD 4          /* blocks of a repetition, for each on its way */
 #define STREAM_MOST 200
 #define ECHOES 8               /* round trips of a repetition */
+#define WORK_BYTES 4194304.0 /* of a repetition, so that it takes longer than a clock's tick */
+#define TIMES_MOST 4096
 
 enum { STREAM, ECHO };
 
@@ -95,7 +99,7 @@ static int blocks_of(const link_t *link, double bytes, int least, int most)
     return blocks < least ? least : blocks > most ? most : (int) blocks;
 }
 
-static void destroy(kernel_work_t *work)
+static void destroy_link(kernel_work_t *work)
 {
     link_t *link = work->data;
 
@@ -104,7 +108,7 @@ static void destroy(kernel_work_t *work)
     free(link);
 }
 
-static bool create(kernel_work_t *work, char *error)
+static bool create_link(kernel_work_t *work, char *error)
 {
     const size_t bytes = work->problem.bytes;
     link_t *link;
@@ -118,7 +122,7 @@ static bool create(kernel_work_t *work, char *error)
         snprintf(error, KERNEL_NOTE, "%s", KERNEL_INTER == work->problem.scope
                                                ? "all ranks are on one node"
                                                : "no node has two ranks");
-        destroy(work);
+        destroy_link(work);
         return false;
     }
     link->bytes = bytes;
@@ -217,8 +221,59 @@ static void run_echo(kernel_work_t *work, MPI_Comm comm, double *seconds)
     *seconds = MPI_PROC_NULL != link->to ? (MPI_Wtime() - start) / (2 * ECHOES) : 0.0;
 }
 
-#define LINK(name, which, run) {name, which, create, destroy, NULL, run, NULL}
+/* ---- combining */
 
-const kernel_kind_t kernel_links[] = {LINK("stream", STREAM, run_stream),
-                                      LINK("echo", ECHO, run_echo),
-                                      {NULL, 0, NULL, NULL, NULL, NULL, NULL}};
+typedef struct {
+    int times; /* operations of a repetition */
+    int count; /* of doubles */
+    double *values, *sums;
+} local_t;
+
+static void destroy_local(kernel_work_t *work)
+{
+    local_t *local = work->data;
+
+    free(local->values);
+    free(local->sums);
+    free(local);
+}
+
+static bool create_local(kernel_work_t *work, char *error)
+{
+    const size_t count = work->problem.bytes / sizeof(double);
+    local_t *local;
+
+    if (0 == count) {
+        snprintf(error, KERNEL_NOTE, "bytes=%zu: expected 8 at least", work->problem.bytes);
+        return false;
+    }
+    local = work->data = kernel_alloc(1, sizeof(*local));
+    local->count = (int) count;
+    local->times = (int) fmin(TIMES_MOST, fmax(1.0, WORK_BYTES / (double) work->problem.bytes));
+    local->values = kernel_alloc(count, sizeof(double));
+    local->sums = kernel_alloc(count, sizeof(double));
+    for (size_t i = 0; i < count; ++i) {
+        local->values[i] = local->sums[i] = 1.0;
+    }
+    return true;
+}
+
+static void run_combine(kernel_work_t *work, MPI_Comm comm, double *seconds)
+{
+    const local_t *local = work->data;
+    const double start = MPI_Wtime();
+
+    (void) comm;
+    for (int i = 0; i < local->times; ++i) {
+        MPI_Reduce_local(local->values, local->sums, local->count, MPI_DOUBLE, MPI_SUM);
+    }
+    *seconds = (MPI_Wtime() - start) / local->times;
+}
+
+#define LINK(name, which, run) {name, which, create_link, destroy_link, NULL, run, NULL}
+
+const kernel_kind_t kernel_tasks[]
+    = {LINK("stream", STREAM, run_stream),
+       LINK("echo", ECHO, run_echo),
+       {"combine", 0, create_local, destroy_local, NULL, run_combine, NULL},
+       {NULL, 0, NULL, NULL, NULL, NULL, NULL}};
