@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
 from posed_bench import Bench, LARGEST, wrong  # noqa: E402
-from pipering_tuning import (calls, choose, files, held_out, journal, knobs,  # noqa: E402
+from pipering_tuning import (calls, choose, files, held_out, knobs,  # noqa: E402
                              measure, ompi_info, race, results, rules)
 
 SOME = ["coll_pipering_block_size", "coll_pipering_rounds_packed", "coll_pipering_alltoall_small"]
@@ -349,20 +349,6 @@ def test_other_cells():
 
 
 SLOW = {"coll_pipering_alltoall_small": "2048"}
-
-
-def test_interrupted():
-    """Ctrl-C leaves a journal that is whole"""
-    bench = Bench()
-    bench.machine.stop_after = 100
-    try:
-        bench.choose()
-        raise AssertionError("was not interrupted")
-    except KeyboardInterrupt:
-        pass
-    head = {"machine": {"library": "posed", "hosts": ["n0"]}, "options": {}}
-    bench.journal.close()
-    assert len(journal.Journal(bench.journal.path, head, True).records) == 100
 
 
 def test_results():

@@ -17,9 +17,8 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from posed_place import PLAIN, SETTING, Place, refused, script, tuned  # noqa: E402
-from pipering_tuning import (command_line, files, launch, ompi_info, preflight,  # noqa: E402
-                             prove, tune)
+from posed_place import PLAIN, SETTING, Place, tuned  # noqa: E402
+from pipering_tuning import command_line, files, launch, ompi_info, prove, tune  # noqa: E402
 
 
 def test_options():

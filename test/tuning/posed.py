@@ -129,7 +129,6 @@ class Machine:
         self.bad = bad or (lambda cell, path: None)
         self.now = 0.0
         self.measured = []
-        self.stop_after = None
 
     def clock(self):
         return self.now
@@ -141,8 +140,6 @@ class Machine:
         self.now += self.begin
         factor = math.exp(self.dice.gauss(0, self.drift))
         for cell in (cell for group in cells for cell in group):
-            if self.stop_after is not None and len(self.measured) >= self.stop_after:
-                raise KeyboardInterrupt
             self.measured.append(len(self.measured))
             status = self.bad(cell, path)
             if status is None:

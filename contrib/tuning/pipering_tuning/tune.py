@@ -20,8 +20,8 @@ from . import (calls, choose, command_line, files, held_out, journal, kernel, kn
                results, rules, sentences)
 from .files import Refusal
 
-# Exit status.
-GOOD, FAILED, USAGE, REFUSED, INTERRUPTED = 0, 1, 2, 3, 130
+# Exit status; wrong usage is argparse's, 2.
+GOOD, FAILED, REFUSED, INTERRUPTED = 0, 1, 3, 130
 
 # Parts of the budget that are over when each step ends. A first race that has not told anything may
 # take the time until the end of the rules.
