@@ -430,23 +430,34 @@ def real_enough():
     assert 1 <= len(results["short"]["seconds"]) < 10000
 
 
-CORRUPT = """
+LATE = 0.3
+CORRUPT = f"""
 #include <mpi.h>
+#include <unistd.h>
+/* The kernel's last word on a repetition: rank 2 comes late to the next one. */
+int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{{
+    int rc = PMPI_Allreduce(in, out, count, type, op, comm), rank;
+    MPI_Comm_rank(comm, &rank);
+    usleep(2 == rank ? {LATE} * 1e6 : 0);
+    return rc;
+}}
 int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
-{
+{{
     int rc = PMPI_Bcast(buffer, count, type, root, comm), size, rank;
     MPI_Type_size(type, &size);
     MPI_Comm_rank(comm, &rank);
-    if (30000 <= count * size && 2 == rank) {
+    if (30000 <= count * size && 2 == rank) {{
         ((char *) buffer)[count * size - 1] ^= 4;
-    }
+    }}
     return rc;
-}
+}}
 """
 
 
 def real_wrong():
-    """a result with one wrong bit on one rank is seen, and told from where"""
+    """a result with one wrong bit on one rank is seen, and told from where; and a rank that comes
+    late to a repetition is waited for before its time begins"""
     with tempfile.TemporaryDirectory() as directory:
         source, library = (os.path.join(directory, f"corrupt.{end}") for end in ("c", "so"))
         with open(source, "w", encoding="utf-8") as stream:
@@ -454,10 +465,12 @@ def real_wrong():
         subprocess.run([os.path.join(os.environ["OMPI_PREFIX"], "bin", "mpicc"), "-shared",
                         "-fPIC", "-o", library, source], check=True)
         _, results = real([parsed("bad", "collective=bcast total=50000"),
-                           parsed("good", "collective=bcast total=20000")],
+                           parsed("good", "collective=bcast total=20000"),
+                           parsed("late", "collective=allgatherv total=800 dist=regular")],
                           program=["env", f"LD_PRELOAD={library}"])
     assert "wrong" == results["bad"]["status"] and "rank 2" in results["bad"]["note"], results
     assert "ok" == results["good"]["status"], results
+    assert 0 < min(results["late"]["seconds"]) < LATE, results
 
 
 def with_nodes(test):
