@@ -85,7 +85,7 @@ class Chooser:
         self.tried += verdict.tried
         self.chosen.update(verdict.settings or {})
         self.choices.append(_row(name, before, self.current(name), verdict.reason,
-                                 verdict.interval if verdict.settings else None))
+                                 verdict.interval))
 
     def leave(self, knob, reason):
         """A row for a variable that is not raced."""

@@ -32,9 +32,9 @@ FIRST = 0.45
 NO_CALL = "no call could be measured"
 ONE_ROUND = "there was time for one round only, and one job decides nothing"
 
-Verdict = namedtuple("Verdict", "settings interval noise reason rounds tried", defaults=(True,))
-"""settings: of the winner, None if the current ones stay; interval: new time by old, of the
-winner or of the best loser; noise: as a part; tried: whether it rests on times of a candidate."""
+Verdict = namedtuple("Verdict", "reason settings interval tried", defaults=(None, None, True))
+"""settings, interval: of the winner, new time by old; None if the current ones stay; tried: whether
+it rests on times of a candidate."""
 
 
 class Arm:
@@ -106,7 +106,7 @@ class Race:
         """The results of a call in a round, {arm: result}. Arms are compared within it, so it
         counts for all of them or for none; a call for which there was never time, or that fails
         with the settings in force, is left out of the race."""
-        if not all(map(_is_over, found.values())):
+        if None in found.values():
             if 0 == self.rounds:
                 self.calls.remove(call)
         elif not all("ok" == found[name]["status"] for name in (CURRENT, AGAIN)):
@@ -198,17 +198,17 @@ class Race:
     def verdict(self):
         """The best candidate that gains more than noise and hurts no call."""
         if not self.calls or 0 == self.rounds:
-            return Verdict(None, None, None, NO_CALL, self.rounds, False)
+            return Verdict(NO_CALL, tried=False)
         known = [call for call in self.calls if LEAST_ROUNDS <= len(self.arms[0].blocks[call])]
         self.calls = known or self.calls
-        noise = max(self.noise(), LEAST_GAIN)
         if not known and self.candidates:
-            return Verdict(None, None, noise, ONE_ROUND, self.rounds, False)
+            return Verdict(ONE_ROUND, tried=False)
+        noise = max(self.noise(), LEAST_GAIN)
         ranked = self.ranked()
         if not ranked:
             reasons = {arm.out for arm in self.arms[2:]}
-            return Verdict(None, None, noise, "; ".join(sorted(reasons)), self.rounds,
-                           not all(arm.failed for arm in self.arms[2:]))
+            return Verdict("; ".join(sorted(reasons)),
+                           tried=not all(arm.failed for arm in self.arms[2:]))
         reason = None
         for interval, arm in ranked:
             if interval.high >= 1 or 1 - interval.middle < noise:
@@ -217,16 +217,10 @@ class Race:
                 continue
             call = self.hurt(arm)
             if call is None:
-                return Verdict(arm.settings, interval, noise,
-                               f"{count(len(self.calls), 'call')} took {change(interval)} time",
-                               self.rounds)
+                return Verdict(f"{count(len(self.calls), 'call')} took {change(interval)} time",
+                               arm.settings, interval)
             reason = reason or f"{arm.name} makes {call} slower"
-        return Verdict(None, ranked[0][0], noise, reason, self.rounds)
-
-
-def _is_over(result):
-    """Whether a call was timed, or failed: there may have been no time for it."""
-    return result is not None and ("ok" != result["status"] or bool(result["seconds"]))
+        return Verdict(reason)
 
 
 def percent(part):
