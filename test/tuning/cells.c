@@ -250,8 +250,10 @@ static void test_order(void)
             unsigned seen = 0;
 
             for (int i = 0; i < count; ++i) {
-                seen |= 1u << kernel_order(turn, i, count);
-                behind[kernel_order(turn, i, count)][kernel_order(turn, (i + 1) % count, count)] += 1;
+                const int arm = kernel_order(turn, i, count);
+
+                seen |= 1u << arm;
+                ++behind[arm][kernel_order(turn, (i + 1) % count, count)];
             }
             all = all && (1u << count) - 1 == seen;
             ++first[kernel_order(turn, 0, count)];
