@@ -27,7 +27,8 @@ from xml.etree import ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIGURES = os.path.join(HERE, "figures")
-sys.path[:0] = [FIGURES, os.path.join(os.path.dirname(HERE), "tuning")]
+sys.path[:0] = [FIGURES, os.path.join(HERE, "common"),
+                os.path.join(os.path.dirname(HERE), "tuning")]
 # pylint: disable=wrong-import-position
 import tap
 
@@ -553,7 +554,7 @@ def test_claims_use_their_sections():
 
 
 def table(directory, name, columns, *rows):
-    """A TSV file as summary.awk leaves it."""
+    """A TSV file as summary.py leaves it."""
     with open(os.path.join(directory, name + ".tsv"), "w", encoding="utf-8") as file:
         file.write("# Open MPI\n#" + "\t".join(columns.split()) + "\n")
         for row in rows:

@@ -7,7 +7,7 @@ set -u
 BUILD_DIR=$(mktemp -d) && source "$(dirname "${BASH_SOURCE[0]}")/common/common.sh" || exit 1
 trap 'rm -rf "$BUILD_DIR"' EXIT
 
-readonly PREFIX=turns- TABLES=run.awk
+readonly PREFIX=turns-
 ASKED=$BUILD_DIR/asked
 TESTBED=$BUILD_DIR/testbed
 export ASKED
@@ -65,8 +65,9 @@ asked() {
 
 # column NAME ARM: of the line of an arm
 column() {
-    awk -v column="$1" -v arm="$2" -f "$BENCH_SRC/common/common.awk" \
-        -f <(echo 'get("arm") == arm { print get(column) }') "$BENCH_OUT/turns-try.tsv"
+    awk -F '\t' -v column="$1" -v arm="$2" '
+        /^#[^ ]/ { sub(/^#/, ""); for (i = 1; i <= NF; i++) at[$i] = i }
+        $at["arm"] == arm { print $at[column] }' "$BENCH_OUT/turns-try.tsv"
 }
 
 unset OMPI_PREFIX

@@ -33,6 +33,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define POINTS 100 /* in each direction */
+#define LEVELS 3   /* of the multigrid */
+#define SEED 1     /* of the patterns */
+#define STENCILS 2
+
 typedef enum { APP_SCATTER, APP_GHOSTS, APP_LAPLACIAN, APP_KINDS } app_kind_t;
 
 /** What the ranks together have computed, the same for any number of them. */
@@ -45,16 +50,10 @@ typedef struct app_answer_t {
 static struct {
     /* options */
     const char *kind_name;
-    const char *pattern_list;
     const char *element_list;
-    const char *stencil_list;
     const char *field_list;
-    double points;
-    double levels;
-    double seed;
 
     app_kind_t kind;
-    int shapes[BENCH_MAX_WORDS]; /* patterns or stencils: each with all sizes */
     size_t sizes[BENCH_MAX_NUMBERS]; /* elements of a rank, or fields of a point */
     int size_count;
     int level_count;                 /* of ghosts: each a row */
@@ -64,26 +63,21 @@ static struct {
     int level;
     uint64_t sample;
     app_answer_t answer; /* of the first sample */
-} app = {.kind_name = "scatter", .pattern_list = "stride,shuffle,next,halves",
-         .element_list = "4K", .stencil_list = "star,box", .field_list = "1", .points = 100.0,
-         .levels = 3.0, .seed = 1.0};
+} app = {.kind_name = "scatter", .element_list = "4K", .field_list = "1"};
 
 static const char *const kind_names[APP_KINDS] = {"scatter", "ghosts", "laplacian"};
-static const char *const stencil_names[] = {"star", "box"};
+static const char *const stencil_names[STENCILS] = {"star", "box"};
 
 /* ---- the command line */
 
 static const char own_options[]
     = "  --app WHICH        scatter; laplacian: V-cycles; ghosts: the exchanges of its levels\n"
       "                     alone                               [scatter]\n"
-      "  --pattern LIST     of the scatter: stride, shuffle, next, halves [all]\n"
       "  --elements LIST    of the scatter: doubles of each rank [4K]\n"
-      "  --stencil LIST     star, box (7 and 27 points)         [both]\n"
-      "  --points N         in each direction                   [100]\n"
-      "  --levels N         of the multigrid                    [3]\n"
       "  --fields LIST      doubles of each point, side by side [1]\n"
-      "  --seed N           of the patterns                     [1]\n"
-      "  The size of a row is the elements of each rank or the points in each direction.\n"
+      "  Rows are the patterns stride, shuffle, next, halves of the scatter, and the stencils star and\n"
+      "  box (7 and 27 points) of 3 levels of 100 points in each direction. The size of a row is the\n"
+      "  elements of each rank or the points in each direction.\n"
       "  residual (the largest) and checksum are of the solver after all calls of a sample.\n";
 
 static const char arms[]
@@ -111,99 +105,53 @@ static const bench_kind_t kinds[]
        {NULL, BENCH_STOCK, 0, NULL, NULL}};
 
 static const bench_option_t options[] = {{"--app", &app.kind_name, NULL, 0.0, NULL},
-                                         {"--pattern", &app.pattern_list, NULL, 0.0, NULL},
                                          {"--elements", &app.element_list, NULL, 0.0, NULL},
-                                         {"--stencil", &app.stencil_list, NULL, 0.0, NULL},
                                          {"--fields", &app.field_list, NULL, 0.0, NULL},
-                                         {"--points", NULL, &app.points, 1.0, NULL},
-                                         {"--levels", NULL, &app.levels, 1.0, NULL},
-                                         {"--seed", NULL, &app.seed, 0.0, NULL},
                                          {NULL, NULL, NULL, 0.0, NULL}};
 
 /* ---- rows: shapes, in each sizes, in each levels */
 
 static int shape_of(int row)
 {
-    return app.shapes[row / app.level_count / app.size_count];
+    return row / app.level_count / app.size_count;
 }
 
 static app_grid_t grid_of(int row)
 {
-    return (app_grid_t){.points = (int) app.points,
-                        .levels = (int) app.levels,
+    return (app_grid_t){.points = POINTS,
+                        .levels = LEVELS,
                         .fields = (int) app.sizes[row / app.level_count % app.size_count],
                         .box = 1 == shape_of(row)};
-}
-
-static bool prepare_scatter(bench_t *bench, char *error)
-{
-    const char *names[APP_PATTERNS];
-    int shapes;
-
-    for (int i = 0; i < APP_PATTERNS; ++i) {
-        names[i] = app_scatter_name((app_pattern_t) i);
-    }
-    shapes = bench_choices(app.pattern_list, names, APP_PATTERNS, app.shapes);
-    app.size_count = bench_numbers(app.element_list, app.sizes);
-    app.level_count = 1;
-    bench->rows = shapes * app.size_count;
-    if (0 > shapes || 0 > app.size_count) {
-        snprintf(error, BENCH_ERROR_LENGTH,
-                 "--pattern %s --elements %s: expected some of stride, shuffle, next, halves, and "
-                 "a list like 1K,4K..64K", app.pattern_list, app.element_list);
-        return false;
-    }
-    return true;
-}
-
-static bool prepare_grid(bench_t *bench, char *error)
-{
-    const int shapes = bench_choices(app.stencil_list, stencil_names, 2, app.shapes);
-    const char *misfit;
-
-    app.size_count = bench_numbers(app.field_list, app.sizes);
-    app.level_count = APP_GHOSTS == app.kind ? (int) app.levels : 1;
-    bench->rows = shapes * app.size_count * app.level_count;
-    if (0 > shapes || 0 > app.size_count) {
-        snprintf(error, BENCH_ERROR_LENGTH,
-                 "--stencil %s --fields %s: expected some of star, box, and a list like 1,3",
-                 app.stencil_list, app.field_list);
-        return false;
-    }
-    if (1024.0 < app.points || APP_LEVELS < app.levels) {
-        snprintf(error, BENCH_ERROR_LENGTH, "expected at most 1024 --points and %d --levels",
-                 APP_LEVELS);
-        return false;
-    }
-    for (int row = 0; row < bench->rows; ++row) {
-        const app_grid_t grid = grid_of(row);
-
-        misfit = app_grid_misfit(&grid, bench->world.size);
-        if (NULL != misfit) {
-            snprintf(error, BENCH_ERROR_LENGTH, "%s", misfit);
-            return false;
-        }
-    }
-    return true;
 }
 
 static bool prepare(bench_t *bench, char *error)
 {
     const int kind = bench_find(kind_names, APP_KINDS, app.kind_name);
+    const bool scatter = APP_SCATTER == kind;
+    const char *list = scatter ? app.element_list : app.field_list, *misfit = NULL;
 
-    if (0 > kind) {
-        snprintf(error, BENCH_ERROR_LENGTH,
-                 "--app %s: expected scatter, ghosts or laplacian", app.kind_name);
-        return false;
-    }
     app.kind = (app_kind_t) kind;
     app.world = &bench->world;
-    return APP_SCATTER == app.kind ? prepare_scatter(bench, error) : prepare_grid(bench, error);
+    app.size_count = bench_numbers(list, app.sizes);
+    app.level_count = APP_GHOSTS == kind ? LEVELS : 1;
+    if (0 > kind || 0 > app.size_count) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "--app %s with %s: expected scatter, ghosts or laplacian, and a list like 1K,4K..64K",
+                 app.kind_name, list);
+        return false;
+    }
+    bench->rows = (scatter ? APP_PATTERNS : STENCILS) * app.size_count * app.level_count;
+    if (!scatter) {
+        const app_grid_t grid = grid_of(0);
+        misfit = app_grid_misfit(&grid, bench->world.size);
+    }
+    snprintf(error, BENCH_ERROR_LENGTH, "%s", NULL == misfit ? "" : misfit);
+    return NULL == misfit;
 }
 
 static void print_row(int row, FILE *out)
 {
-    const int size = (int) app.points >> row % app.level_count;
+    const int size = POINTS >> row % app.level_count;
 
     if (APP_SCATTER == app.kind) {
         fprintf(out, "%s\t%s\t%zu\t1\t", app.kind_name,
@@ -224,7 +172,7 @@ static bool begin_row(bench_t *bench, int row)
     app.level = row % app.level_count;
     return APP_SCATTER == app.kind
                ? app_scatter_create(&app.scatter, comm, (app_pattern_t) shape_of(row),
-                                    app.sizes[row % app.size_count], (uint64_t) app.seed)
+                                    app.sizes[row % app.size_count], SEED)
                : app_multigrid_create(&app.multigrid, comm, &grid);
 }
 

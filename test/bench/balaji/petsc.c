@@ -15,9 +15,8 @@
  *   -run laplacian   a 3-D Laplacian by multigrid, 3 levels (DMDA, KSP, PCMG)
  *   -run permute     a vector into another, a permutation of all (VecScatter)
  *   -run toall       vectors of unequal parts, whole on each rank (VecScatter, allgatherv)
- *   -run alltoall    a block from each rank to each (PetscSF, alltoall)
  *
- * -n N is doubles of a rank, of toall and permute, or of a block; -calls N of a sample;
+ * -n N is doubles of a rank, of toall and permute; -calls N of a sample;
  * -reps N samples. How scatters communicate is PETSc's option -sf_type, of permute and of
  * the Laplacian's vectors. Writes a line of TSV: run what p calls min_s median_s answer
  * verified; times of the slowest rank, for a call or a solve.
@@ -42,8 +41,6 @@ typedef struct job_t {
     KSP solver;
     Vec from, to;
     VecScatter scatter;
-    PetscSF blocks;
-    MPI_Datatype block;
 } job_t;
 
 static double value(PetscInt place)
@@ -359,56 +356,6 @@ static PetscErrorCode run_permute(job_t *job)
     PetscFunctionReturn(0);
 }
 
-static PetscErrorCode exchange_blocks(job_t *job)
-{
-    const PetscScalar *out;
-    PetscScalar *in;
-
-    PetscFunctionBeginUser;
-    PetscCall(VecGetArrayRead(job->from, &out));
-    PetscCall(VecGetArray(job->to, &in));
-    PetscCall(PetscSFBcastBegin(job->blocks, job->block, out, in, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(job->blocks, job->block, out, in, MPI_REPLACE));
-    PetscCall(VecRestoreArray(job->to, &in));
-    PetscCall(VecRestoreArrayRead(job->from, &out));
-    PetscFunctionReturn(0);
-}
-
-static PetscErrorCode check_blocks(job_t *job)
-{
-    const PetscScalar *y;
-
-    PetscFunctionBeginUser;
-    PetscCall(VecGetArrayRead(job->to, &y));
-    for (PetscInt r = 0; r < job->size; ++r) {
-        for (PetscInt i = 0; i < job->n; ++i) {
-            const PetscInt place = (r * job->size + job->rank) * job->n + i;
-
-            job->good = (PetscBool) (job->good && value(place) == y[r * job->n + i]);
-        }
-    }
-    PetscCall(VecRestoreArrayRead(job->to, &y));
-    PetscFunctionReturn(0);
-}
-
-static PetscErrorCode run_alltoall(job_t *job)
-{
-    PetscFunctionBeginUser;
-    PetscCall(make_from(job, job->n * job->size));
-    PetscCall(VecDuplicate(job->from, &job->to));
-    PetscCallMPI(MPI_Type_contiguous((int) job->n, MPIU_SCALAR, &job->block));
-    PetscCallMPI(MPI_Type_commit(&job->block));
-    PetscCall(PetscSFCreate(PETSC_COMM_WORLD, &job->blocks));
-    PetscCall(PetscSFSetGraphWithPattern(job->blocks, NULL, PETSCSF_PATTERN_ALLTOALL));
-    job->call = exchange_blocks;
-    PetscCall(take_times(job));
-    PetscCall(check_blocks(job));
-    PetscCall(PetscSFDestroy(&job->blocks));
-    PetscCallMPI(MPI_Type_free(&job->block));
-    PetscCall(finish_scatter(job));
-    PetscFunctionReturn(0);
-}
-
 /* ---- the line */
 
 static PetscErrorCode print_line(job_t *job, const char *run, const char *what)
@@ -431,8 +378,7 @@ static PetscErrorCode run_job(job_t *job)
         PetscErrorCode (*run)(job_t *job);
     } runs[] = {{"laplacian", run_laplacian},
                 {"permute", run_permute},
-                {"toall", run_toall},
-                {"alltoall", run_alltoall}};
+                {"toall", run_toall}};
     char name[32] = "laplacian", type[32] = "-";
 
     PetscFunctionBeginUser;

@@ -10,8 +10,7 @@
 
 /**
  * @file
- * swaps: times MPI_Alltoallw, MPI_Alltoallv and MPI_Neighbor_alltoallw, with the harness of
- * bench.h.
+ * swaps: times MPI_Alltoallw, MPI_Alltoallv and MPI_Alltoall, with the harness of bench.h.
  *
  *   swaps_main.c   the command line, rows
  *   swaps_data.c   patterns: who sends which numbers of which field to whom
@@ -22,12 +21,10 @@
 
 #include "bench.h"
 
-typedef enum { SWAPS_W, SWAPS_V, SWAPS_NEIGHBORS, SWAPS_EQUAL, SWAPS_CALLS } swaps_call_t;
+typedef enum { SWAPS_W, SWAPS_V, SWAPS_EQUAL, SWAPS_CALLS } swaps_call_t;
 
 typedef enum {
     SWAPS_RING,  /**< a column of a matrix of doubles to both neighbours */
-    SWAPS_LATE,  /**< the same without the last rank, which comes late */
-    SWAPS_GHOST, /**< ghost cells of a cube of doubles, to up to 26 neighbours */
     SWAPS_DENSE, /**< as many bytes to everyone */
     SWAPS_MIXED, /**< a large message to a third of the ranks, a small one to the others */
     SWAPS_PATTERNS
@@ -44,27 +41,21 @@ typedef struct swaps_message_t {
 typedef struct swaps_data_t {
     swaps_call_t call;
     swaps_pattern_t pattern;
-    bool nonblocking; /**< false unless set behind swaps_data_create */
     int rank, size, messages; /**< as many in as out, with the same peers */
     swaps_message_t *out, *in;
     double *from, *to; /**< fields */
     size_t from_length, to_length;
-    int *out_counts, *in_counts, *displs; /**< as MPI wants them, [size] or [messages] */
+    int *out_counts, *in_counts, *displs; /**< as MPI wants them, [size] */
     int *out_displs, *in_displs;          /**< of SWAPS_V, in doubles */
-    MPI_Aint *byte_displs;
     MPI_Datatype *out_types, *in_types;
 } swaps_data_t;
 
-/** A pattern; `bytes` is the size of a message, of the cube's side in doubles * 8. */
+/** A pattern; `bytes` is the size of a message. */
 void swaps_data_create(swaps_data_t *data, swaps_call_t call, swaps_pattern_t pattern,
                        size_t bytes, const bench_world_t *world);
 void swaps_data_free(swaps_data_t *data);
 void swaps_data_fill(swaps_data_t *data, uint64_t call);
 int swaps_data_call(const swaps_data_t *data, MPI_Comm comm);
 bool swaps_data_right(const swaps_data_t *data, uint64_t call);
-/** A graph communicator of the pattern's neighbours, for MPI_Neighbor_alltoallw; free it. */
-MPI_Comm swaps_data_connect(const swaps_data_t *data, MPI_Comm comm);
-/** The last rank takes no part in the pattern. */
-bool swaps_is_late(const swaps_data_t *data);
 
 #endif

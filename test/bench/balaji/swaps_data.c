@@ -33,11 +33,6 @@ static void *need(size_t count, size_t size)
     return memory;
 }
 
-bool swaps_is_late(const swaps_data_t *data)
-{
-    return SWAPS_LATE == data->pattern && data->rank + 1 == data->size;
-}
-
 /* ---- messages ---- */
 
 static void add(swaps_data_t *data, int peer, int length)
@@ -82,11 +77,11 @@ static void set_run(swaps_message_t *message, int first)
 
 /* ---- patterns ---- */
 
-static void make_ring(swaps_data_t *data, int length, int ranks)
+static void make_ring(swaps_data_t *data, int length)
 {
     data->from_length = data->to_length = (size_t) (length * COLUMNS);
-    for (int side = 0; side < 2 && data->rank < ranks; ++side) {
-        const int peer = (data->rank + (0 == side ? 1 : ranks - 1)) % ranks;
+    for (int side = 0; side < 2; ++side) {
+        const int peer = (data->rank + (0 == side ? 1 : data->size - 1)) % data->size;
         add(data, peer, length);
         set_column(&data->out[side], 0 == side ? COLUMNS - 1 : 0);
         set_column(&data->in[side], 0 == side ? COLUMNS - 1 : 0);
@@ -110,78 +105,6 @@ static void make_dense(swaps_data_t *data, int length, bool mixed)
     data->from_length = data->to_length = (size_t) at;
 }
 
-/* The cells of a face, edge or corner: own ones to send, or the ghosts beyond. */
-static void set_cells(swaps_message_t *message, const int way[3], int side, bool ghost)
-{
-    const int whole = side + 2, size[3] = {whole, whole, whole};
-    int part[3], start[3], n = 0;
-
-    for (int d = 0; d < 3; ++d) {
-        part[d] = 0 == way[d] ? side : 1;
-        start[d] = 0 >= way[d] ? 1 : side;
-        start[d] += ghost ? way[d] : 0;
-    }
-    for (int x = 0; x < part[0]; ++x) {
-        for (int y = 0; y < part[1]; ++y) {
-            for (int z = 0; z < part[2]; ++z) {
-                message->at[n++] = ((start[0] + x) * whole + start[1] + y) * whole + start[2] + z;
-            }
-        }
-    }
-    MPI_Type_create_subarray(3, size, part, start, MPI_ORDER_C, MPI_DOUBLE, &message->type);
-}
-
-static void add_direction(swaps_data_t *data, const int grid[3], const int place[3],
-                          const int way[3], int side)
-{
-    int peer = 0, length = 1;
-
-    for (int d = 0; d < 3; ++d) {
-        const int at = place[d] + way[d];
-        if (0 > at || grid[d] <= at) {
-            return;
-        }
-        peer = peer * grid[d] + at;
-        length *= 0 == way[d] ? side : 1;
-    }
-    add(data, peer, length);
-    set_cells(&data->out[data->messages - 1], way, side, false);
-    set_cells(&data->in[data->messages - 1], way, side, true);
-}
-
-static void make_ghost(swaps_data_t *data, int side)
-{
-    int grid[3] = {0, 0, 0};
-
-    MPI_Dims_create(data->size, 3, grid);
-    const int place[3] = {data->rank / (grid[1] * grid[2]), data->rank / grid[2] % grid[1],
-                          data->rank % grid[2]};
-    data->from_length = data->to_length = (size_t) ((side + 2) * (side + 2) * (side + 2));
-    for (int i = 0; i < 27; ++i) {
-        const int way[3] = {i / 9 - 1, i / 3 % 3 - 1, i % 3 - 1};
-        if (13 != i) {
-            add_direction(data, grid, place, way, side);
-        }
-    }
-}
-
-static void make(swaps_data_t *data, int length)
-{
-    switch (data->pattern) {
-    case SWAPS_RING:
-        make_ring(data, length, data->size);
-        break;
-    case SWAPS_LATE:
-        make_ring(data, length, data->size - 1);
-        break;
-    case SWAPS_GHOST:
-        make_ghost(data, length);
-        break;
-    default:
-        make_dense(data, length, SWAPS_MIXED == data->pattern);
-    }
-}
-
 /* ---- arguments of the calls ---- */
 
 static void arrange(swaps_data_t *data)
@@ -192,7 +115,7 @@ static void arrange(swaps_data_t *data)
         data->out_types[i] = data->in_types[i] = MPI_DOUBLE;
     }
     for (int i = 0; i < data->messages; ++i) {
-        const int k = SWAPS_NEIGHBORS == data->call ? i : data->out[i].peer;
+        const int k = data->out[i].peer;
         MPI_Type_commit(&data->out[i].type);
         MPI_Type_commit(&data->in[i].type);
         data->out_types[k] = data->out[i].type;
@@ -205,7 +128,8 @@ static void arrange(swaps_data_t *data)
 void swaps_data_create(swaps_data_t *data, swaps_call_t call, swaps_pattern_t pattern,
                        size_t bytes, const bench_world_t *world)
 {
-    const size_t most = (size_t) (world->size < 26 ? 26 : world->size) + 1;
+    const size_t most = (size_t) world->size + 1; /* a ring of one rank has two messages */
+    const int length = (int) (bytes / sizeof(double));
 
     *data = (swaps_data_t){.call = call,
                            .pattern = pattern,
@@ -218,10 +142,13 @@ void swaps_data_create(swaps_data_t *data, swaps_call_t call, swaps_pattern_t pa
                            .displs = need(most, sizeof(int)),
                            .out_displs = need(most, sizeof(int)),
                            .in_displs = need(most, sizeof(int)),
-                           .byte_displs = need(most, sizeof(MPI_Aint)),
                            .out_types = need(most, sizeof(MPI_Datatype)),
                            .in_types = need(most, sizeof(MPI_Datatype))};
-    make(data, (int) (bytes / sizeof(double)));
+    if (SWAPS_RING == pattern) {
+        make_ring(data, length);
+    } else {
+        make_dense(data, length, SWAPS_MIXED == pattern);
+    }
     arrange(data);
     data->from = need(data->from_length, sizeof(double));
     data->to = need(data->to_length, sizeof(double));
@@ -244,30 +171,8 @@ void swaps_data_free(swaps_data_t *data)
     free(data->displs);
     free(data->out_displs);
     free(data->in_displs);
-    free(data->byte_displs);
     free(data->out_types);
     free(data->in_types);
-}
-
-/* Neighbours are those of the pattern. The arms differ by variables alone: a communicator
- * with a topology does not take over which components the other one has. */
-MPI_Comm swaps_data_connect(const swaps_data_t *data, MPI_Comm comm)
-{
-    int *peers = calloc(2 * (size_t) data->messages + 1, sizeof(int));
-    int *weights = peers + data->messages;
-    MPI_Comm graph;
-
-    if (NULL == peers) {
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    }
-    for (int i = 0; i < data->messages; ++i) {
-        peers[i] = data->out[i].peer;
-        weights[i] = 1;
-    }
-    MPI_Dist_graph_create_adjacent(comm, data->messages, peers, weights, data->messages, peers,
-                                   weights, MPI_INFO_NULL, 0, &graph);
-    free(peers);
-    return graph;
 }
 
 /* ---- values ---- */
@@ -289,7 +194,7 @@ void swaps_data_fill(swaps_data_t *data, uint64_t call)
 /* Where the sender had element i of a message of a ring: at its other side. */
 static int origin(const swaps_data_t *data, int message, int i)
 {
-    if (SWAPS_RING != data->pattern && SWAPS_LATE != data->pattern) {
+    if (SWAPS_RING != data->pattern) {
         return -1;
     }
     return i * COLUMNS + (0 == message ? 0 : COLUMNS - 1);
@@ -322,7 +227,7 @@ bool swaps_data_right(const swaps_data_t *data, uint64_t call)
     return true;
 }
 
-static int call_blocking(const swaps_data_t *d, MPI_Comm comm)
+int swaps_data_call(const swaps_data_t *d, MPI_Comm comm)
 {
     switch (d->call) {
     case SWAPS_W:
@@ -331,41 +236,8 @@ static int call_blocking(const swaps_data_t *d, MPI_Comm comm)
     case SWAPS_V:
         return MPI_Alltoallv(d->from, d->out_counts, d->out_displs, MPI_DOUBLE, d->to,
                              d->in_counts, d->in_displs, MPI_DOUBLE, comm);
-    case SWAPS_EQUAL:
+    default:
         return MPI_Alltoall(d->from, d->out_counts[0], MPI_DOUBLE, d->to, d->in_counts[0],
                             MPI_DOUBLE, comm);
-    default:
-        return MPI_Neighbor_alltoallw(d->from, d->out_counts, d->byte_displs, d->out_types, d->to,
-                                      d->in_counts, d->byte_displs, d->in_types, comm);
     }
-}
-
-static int begin_call(const swaps_data_t *d, MPI_Comm comm, MPI_Request *request)
-{
-    switch (d->call) {
-    case SWAPS_W:
-        return MPI_Ialltoallw(d->from, d->out_counts, d->displs, d->out_types, d->to,
-                              d->in_counts, d->displs, d->in_types, comm, request);
-    case SWAPS_V:
-        return MPI_Ialltoallv(d->from, d->out_counts, d->out_displs, MPI_DOUBLE, d->to,
-                              d->in_counts, d->in_displs, MPI_DOUBLE, comm, request);
-    case SWAPS_EQUAL:
-        return MPI_Ialltoall(d->from, d->out_counts[0], MPI_DOUBLE, d->to, d->in_counts[0],
-                             MPI_DOUBLE, comm, request);
-    default:
-        return MPI_Ineighbor_alltoallw(d->from, d->out_counts, d->byte_displs, d->out_types, d->to,
-                                       d->in_counts, d->byte_displs, d->in_types, comm, request);
-    }
-}
-
-int swaps_data_call(const swaps_data_t *d, MPI_Comm comm)
-{
-    MPI_Request request;
-    int rc;
-
-    if (!d->nonblocking) {
-        return call_blocking(d, comm);
-    }
-    rc = begin_call(d, comm, &request);
-    return MPI_SUCCESS == rc ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }

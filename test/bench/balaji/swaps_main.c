@@ -8,51 +8,38 @@
  * $HEADER$
  */
 
-/**
- * @file
- * The command line and the rows of swaps. The time of a rank that comes late is not counted.
- */
+/** @file The command line and the rows of swaps. */
 
 #include "by_hand.h"
 #include "swaps.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static struct {
     /* options */
     const char *pattern_name;
     const char *call_name;
     const char *total_list;
-    double late; /* milliseconds */
 
     swaps_pattern_t pattern;
     swaps_call_t call;
     size_t totals[BENCH_MAX_NUMBERS];
-    bench_t *bench;
     swaps_data_t data; /* of the row at hand */
-    MPI_Comm graphs[BENCH_MAX_ARMS];
     uint64_t sample;
-    bool slept; /* before the first call of the sample */
 } swaps = {.pattern_name = "ring", .call_name = "alltoallw", .total_list = "800"};
 
-static const char *const pattern_names[SWAPS_PATTERNS] = {"ring", "late", "ghost", "dense",
-                                                          "mixed"};
-static const char *const call_names[SWAPS_CALLS] = {"alltoallw", "alltoallv",
-                                                    "neighbor_alltoallw", "alltoall"};
+static const char *const pattern_names[SWAPS_PATTERNS] = {"ring", "dense", "mixed"};
+static const char *const call_names[SWAPS_CALLS] = {"alltoallw", "alltoallv", "alltoall"};
 
 /* ---- the command line */
 
 static const char own_options[]
-    = "  --coll CALL        alltoallw, alltoallv (patterns dense and mixed only),\n"
-      "                     neighbor_alltoallw, alltoall (pattern dense only) [alltoallw]\n"
-      "  --pattern NAME     ring (a column of doubles to both neighbours), late (the same; the\n"
-      "                     last rank has no part and comes late), ghost (cube of doubles, up to\n"
-      "                     26 neighbours), dense (the same to all), mixed (much to every third\n"
-      "                     rank, 8 bytes to the others)        [ring]\n"
-      "  --total LIST       bytes of a message, or of the cube's side [800]\n"
-      "  --late-ms MS       that the late rank sleeps           [0]\n";
+    = "  --coll CALL        alltoallw, alltoallv (patterns dense and mixed only), alltoall\n"
+      "                     (pattern dense only)                [alltoallw]\n"
+      "  --pattern NAME     ring (a column of doubles to both neighbours), dense (the same to\n"
+      "                     all), mixed (much to every third rank, 8 bytes to the others) [ring]\n"
+      "  --total LIST       bytes of a message                  [800]\n";
 
 static const char arms[]
     = "  stock              Open MPI without our components\n"
@@ -87,7 +74,6 @@ static const bench_kind_t kinds[]
 static const bench_option_t options[] = {{"--coll", &swaps.call_name, NULL, 0.0, NULL},
                                          {"--pattern", &swaps.pattern_name, NULL, 0.0, NULL},
                                          {"--total", &swaps.total_list, NULL, 0.0, NULL},
-                                         {"--late-ms", NULL, &swaps.late, 0.0, NULL},
                                          {NULL, NULL, NULL, 0.0, NULL}};
 
 static bool prepare(bench_t *bench, char *error)
@@ -109,7 +95,6 @@ static bool prepare(bench_t *bench, char *error)
     }
     swaps.pattern = (swaps_pattern_t) pattern;
     swaps.call = (swaps_call_t) call;
-    swaps.bench = bench;
     bench->calls[0] = call_names[call];
     return true;
 }
@@ -119,17 +104,11 @@ static bool prepare(bench_t *bench, char *error)
 static bool begin_row(bench_t *bench, int row)
 {
     swaps_data_create(&swaps.data, swaps.call, swaps.pattern, swaps.totals[row], &bench->world);
-    for (int i = 0; SWAPS_NEIGHBORS == swaps.call && i < bench->arm_count; ++i) {
-        swaps.graphs[i] = swaps_data_connect(&swaps.data, bench->arms[0][i].comm);
-    }
     return true;
 }
 
 static void end_row(void)
 {
-    for (int i = 0; SWAPS_NEIGHBORS == swaps.call && i < swaps.bench->arm_count; ++i) {
-        MPI_Comm_free(&swaps.graphs[i]);
-    }
     swaps_data_free(&swaps.data);
 }
 
@@ -137,16 +116,7 @@ static void fill(const bench_arm_t *arm, uint64_t sample)
 {
     (void) arm;
     swaps.sample = sample;
-    swaps.slept = false;
     swaps_data_fill(&swaps.data, sample);
-}
-
-static void nap(double milliseconds)
-{
-    const long seconds = (long) (milliseconds / 1e3);
-    const struct timespec time = {seconds, (long) (1e6 * (milliseconds - 1e3 * (double) seconds))};
-
-    nanosleep(&time, NULL);
 }
 
 /* How packets of an arm go: as in the component, but for the number behind its name. */
@@ -187,20 +157,7 @@ static int call_by_hand(const bench_arm_t *arm)
 
 static int call(const bench_arm_t *arm)
 {
-    if (swaps_is_late(&swaps.data) && !swaps.slept) {
-        swaps.slept = true;
-        nap(swaps.late);
-    }
-    if (NO_WAY != arm->kind->way) {
-        return call_by_hand(arm);
-    }
-    return swaps_data_call(&swaps.data, SWAPS_NEIGHBORS == swaps.call ? swaps.graphs[arm->index]
-                                                                      : arm->comm);
-}
-
-static bool is_timed(void)
-{
-    return !swaps_is_late(&swaps.data);
+    return NO_WAY == arm->kind->way ? swaps_data_call(&swaps.data, arm->comm) : call_by_hand(arm);
 }
 
 static bool verify(const bench_arm_t *arm, char *error)
@@ -231,7 +188,6 @@ int main(int argc, char **argv)
            .end_row = end_row,
            .fill = fill,
            .call = call,
-           .is_timed = is_timed,
            .verify = verify,
            .print_row = print_row};
 

@@ -22,7 +22,7 @@
  *   bench_world.c      begin and end, ranks and nodes
  *   bench_call.c       what surrounds a timed call, and what it did besides taking time
  *
- * The lines hold the samples as they are. summary.awk makes of them the least time, the
+ * The lines hold the samples as they are. summary.py makes of them the least time, the
  * median, the spread and the ratios, of the samples of one job or of several.
  */
 
@@ -83,12 +83,11 @@ typedef struct bench_world_t {
                    *   TESTBED_SLOW names it, else 0 */
 } bench_world_t;
 
-/** Whose collectives an arm uses. Our components hand all calls of the first four down. */
+/** Whose collectives an arm uses. Our components hand all calls of the first three down. */
 typedef enum {
     BENCH_STOCK,    /**< Open MPI's choice */
     BENCH_TUNED,    /**< coll/tuned, without coll/han */
     BENCH_SM,       /**< coll/sm, and what it lacks from coll/tuned */
-    BENCH_OFF,      /**< our components are there, and switched off */
     BENCH_PIPERING, /**< without coll/mleader */
     BENCH_MLEADER   /**< with both */
 } bench_engine_t;
@@ -243,8 +242,6 @@ int bench_arms_create(bench_arm_t *arms, const bench_program_t *program, const c
 void bench_arms_free(bench_arm_t *arms, int count);
 /** One more variable of an arm. False and a sentence in `error`: there is no such variable. */
 bool bench_arm_set(bench_arm_t *arm, const char *name, const char *value, char *error);
-/** Whether or not the arm's communicator has our components, they hand every call down. */
-bool bench_arm_switch_off(bench_arm_t *arm, char *error);
 /** A communicator whose collectives come without some components, "^a,b", or from one
  *  before all others, "c,^a,b"; NULL: as Open MPI chooses. */
 int bench_comm_dup(MPI_Comm comm, const char *components, MPI_Comm *dup);

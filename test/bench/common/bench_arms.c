@@ -103,7 +103,7 @@ static bool take_tuned(bench_arm_t *arm, int index, const char *word, const char
 
 /* Whether or not the arm's communicator has our components, they hand every call down; so
  * do those of the communicators that coll/han makes for itself. */
-bool bench_arm_switch_off(bench_arm_t *arm, char *error)
+static bool switch_off(bench_arm_t *arm, char *error)
 {
     static const char *const ours[] = {"coll_pipering_", "coll_mleader_"};
     char name[BENCH_VALUE_LENGTH];
@@ -159,7 +159,7 @@ static bool take_kind(bench_arm_t *arm, const char *name, const bench_kind_t *ki
         return false;
     }
     arm->kind = kind;
-    if (BENCH_OFF >= kind->engine && !bench_arm_switch_off(arm, error)) {
+    if (BENCH_SM >= kind->engine && !switch_off(arm, error)) {
         return false;
     }
     snprintf(settings, sizeof(settings), NULL == kind->settings ? "" : kind->settings, call);
@@ -204,7 +204,6 @@ static bool connect(bench_arm_t *arm, const bench_world_t *world, char *error)
     static const char *const components[] = {[BENCH_STOCK] = "^pipering,mleader",
                                              [BENCH_TUNED] = "^pipering,mleader,han",
                                              [BENCH_SM] = "sm,^pipering,mleader,han",
-                                             [BENCH_OFF] = NULL,
                                              [BENCH_PIPERING] = "^mleader",
                                              [BENCH_MLEADER] = NULL};
 

@@ -45,7 +45,7 @@ static const char help_columns[]
       "rounds in the last call, 0: it did not serve it), counts, verified, times. Counts are of\n"
       "all ranks, for one call: messages of mleader between nodes and within them, bytes that it\n"
       "read from shared memory, changes of process. times are of the slowest rank, in seconds,\n"
-      "for one call: that of a batch is divided by its calls. summary.awk makes of them the\n"
+      "for one call: that of a batch is divided by its calls. summary.py makes of them the\n"
       "least, the median, and ratios.\n";
 
 void bench_options_help(const bench_program_t *program, FILE *out)

@@ -288,27 +288,9 @@ log_of() {
     echo "$BENCH_OUT/jobs/$PREFIX$1-ours-1.log"
 }
 
-# machine_link NAME: the links between nodes of the machine that a job of ours with
-# coll_pipering_verbose had at its end: alpha and beta in seconds, and the bytes up to which the
-# transport does not ask for a block first
-machine_link() {
-    awk '
-        /coll\/pipering: machine of / {
-            for (i = 1; i <= NF; i++) if (split($i, pair, "=") == 2) value[pair[1]] = pair[2]
-        }
-        END {
-            if (!("net_alpha" in value)) exit 1
-            printf "%.9g %.9g %d\n", 1e-6 * value["net_alpha"], 1e-9 * value["net_beta"],
-                value["net_eager"]
-        }' "$(log_of "$1")"
-}
-
 # summarize ARMS FILE...: the lines of jobs as one TSV file
 summarize() {
-    local arms=$1
-    shift
-    sed -s -n '/^# /p' "$@" | awk '!seen[$0]++'
-    awk -v arms="$arms" -f "$BENCH_SRC/common/common.awk" -f "$BENCH_SRC/common/summary.awk" "$@"
+    "$BENCH_SRC/common/summary.py" "$@"
 }
 
 # one_job PROGRAM NAME WITH PLACE OPTIONS GROUP ROUND WORD...: leaves jobs/NAME.tsv and .log,
@@ -356,20 +338,19 @@ failed() {
     echo "The measurement failed: MISS" | tee -a "$VERDICTS"
 }
 
-# report SECTION WORD...: what the awk script TABLES makes of files; a WORD is VARIABLE=VALUE
-# or a job's NAME
+# report TABLE WORD...: what the script TABLES makes of files; a WORD is NAME=VALUE or a job's NAME
 report() {
-    local section=$1 word words=()
+    local table=$1 word words=()
     shift
     for word in "$@"; do
         [[ $word == *=* ]] || word=$PREFIX$word.tsv
         words+=("$word")
     done
-    (cd "$BENCH_OUT" && awk -f "$BENCH_SRC/common/common.awk" -f "$BENCH_SRC/$TABLES" \
-        section="$section" "${words[@]}")
+    (cd "$BENCH_OUT" && PYTHONPATH=$BENCH_SRC/common PYTHONDONTWRITEBYTECODE=1 \
+        python3 "$BENCH_SRC/$TABLES" "$table" "${words[@]}")
 }
 
-# judge SECTION WORD...: the same, and counts its verdicts
+# judge TABLE WORD...: the same, and counts its verdicts
 judge() {
     report "$@" | tee -a "$VERDICTS"
     stock_note
@@ -381,34 +362,19 @@ whole() {
     mv "$BENCH_OUT/$1.new" "$BENCH_OUT/$1.tsv"
 }
 
-# draw NAME TITLE XLABEL YLABEL: PREFIX-NAME.points as .svg, the LEGEND at the top if not set
-draw() {
-    local name=$PREFIX$1
-    awk -v title="$2" -v xlabel="$3" -v ylabel="$4" -v legend="${LEGEND:-top}" \
-        -f "$BENCH_SRC/common/plot.awk" "$BENCH_OUT/$name.points" >"$BENCH_OUT/$name.svg"
-    echo "drawn: $name.svg"
-}
-
-# curves NAME TITLE XLABEL YLABEL SECTION WORD...: draws what report says
-curves() {
-    report "${@:5}" >"$BENCH_OUT/$PREFIX$1.points"
-    draw "${@:1:4}"
-}
-
-# summary [KINDS]: how many lines of the file VERDICTS say PASS and MISS, and where files of
-# these kinds (TSV) are; false if there is a MISS.
+# summary: how many lines of the file VERDICTS say PASS and MISS, and where files are; false if
+# there is a MISS.
 summary() {
-    printf '\n=== %d PASS, %d MISS; %s files in %s\n' "$(grep -c 'PASS$' "$VERDICTS")" \
-        "$(grep -c 'MISS$' "$VERDICTS")" "${1:-TSV}" "${BENCH_OUT#"$PWD/"}"
+    printf '\n=== %d PASS, %d MISS; TSV files in %s\n' "$(grep -c 'PASS$' "$VERDICTS")" \
+        "$(grep -c 'MISS$' "$VERDICTS")" "${BENCH_OUT#"$PWD/"}"
     ! grep -q 'MISS$' "$VERDICTS"
 }
 
-# run_sections NAMES MORE KINDS [SECTION...]: all of a script: the sections given, of NAMES and
-# MORE, or all of NAMES, each a function section_NAME, after the function prepare, which gets
-# them too. KINDS of files are left.
+# run_sections NAMES MORE [SECTION...]: all of a script: the sections given, of NAMES and MORE,
+# or all of NAMES, each a function section_NAME, after the function prepare, which gets them too.
 run_sections() {
-    local names=$1 more=$2 kinds=$3 section
-    shift 3
+    local names=$1 more=$2 section
+    shift 2
     case ${1:-} in
     --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
     --list) echo "$names${more:+ $more}"; exit ;;
@@ -425,5 +391,5 @@ run_sections() {
     for section in "$@"; do
         "section_$section"
     done
-    summary "$kinds"
+    summary
 }

@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from measured import Missing, one, select, values
 from pipering_tuning.charts import number, percent, seconds, size
-from plot import Axis, bars, chart
+from plot import Axis, bands, bars, chart
 
 
 # ---- axes, each with the columns of a row; x and y are those of a point of a model
@@ -76,25 +76,25 @@ BLOCKS = {"standard ring": "linear",
 # ---- Träff
 
 
-def idle_parts(bench):
-    """[(arm, rank, part that is idle)] of traff-idle.txt."""
-    try:
-        with open(bench.path("traff-idle.txt"), encoding="utf-8") as file:
-            words = [found.split() for found in file]
-    except OSError as error:
-        raise Missing("traff-idle.txt") from error
-    parts = [(word[0], word[1], float(word[4].rstrip("%")) / 100) for word in words[1:]
-             if len(word) == 5]
-    if not parts:
-        raise Missing("traff-idle.txt")
-    return parts
+def idle_parts(bench, arm):
+    """{rank: part of the call in which its link is idle}"""
+    return {row["rank"]: 1 - row["busy_s"] / row["call_s"]
+            for row in select(bench.rows("traff-idle-links"), arm=arm)}
 
 
 def idle(bench):
     axis = SHARE._replace(label="part of the call in which the rank's link is idle")
     return [bars(f"{name}, broadcast, 1 MiB, 8 nodes", axis, {name: {
-        rank if rank == "mean" else f"rank {rank}": {"y": part}
-        for found, rank, part in idle_parts(bench) if found == arm}})
+        f"rank {rank:.0f}": {"y": part} for rank, part in idle_parts(bench, arm).items()}})
+            for name, arm in TWO_RINGS.items()]
+
+
+def who_communicates(bench):
+    """A band for each rank where its link carries data."""
+    return [bands(f"{name}, broadcast, 1 MiB, 8 nodes", "seconds", {
+        f"rank {row['rank']:.0f}": [tuple(map(float, band.split("-")))
+                                    for band in str(row["bands"]).split(",") if band]
+        for row in select(bench.rows("traff-idle-links"), arm=arm)})
             for name, arm in TWO_RINGS.items()]
 
 
@@ -135,9 +135,9 @@ def stages(bench):
                            ("ranks", "broadcast with the best block size", RANKS._replace(of=X)),
                            ("flow", "1 MB, 64 ranks, delays of flow control", block)):
         series = {}
-        for label, place, found in bench.points(f"fig5-{name}"):
-            series.setdefault(label, []).append({"x": place, "y": found})
-        charts.append(chart(title, x, RATE._replace(of=Y), series))
+        for row in select(bench.rows("fig5-model"), chart=name):
+            series.setdefault(row["series"], []).append(row)
+        charts.append(chart(title, x, RATE._replace(of=itemgetter("mb_s", "mb_s", "mb_s")), series))
     return charts
 
 
@@ -290,7 +290,8 @@ FIGURES = [Figure(*words) for words in (
     ("traff-7-left", "Träff", "Fig. 7, left", "The same base count on more and more ranks.",
      each(RANKS, SECONDS, ("geometric, c = 32 KiB, 20 Mbit/s",
                            " ".join(f"traff-ranks-{n}" for n in (2, 4, 8, 16, 24, 32)), RINGS))),
-    ("traff-7-right", "Träff", "Figs. 7 right, 8", "Communication and idle time.", idle),
+    ("traff-7-right", "Träff", "Fig. 7, right", "Communication and idle time.", idle),
+    ("traff-8", "Träff", "Fig. 8", "Who communicates when.", who_communicates),
     ("traff-9-10", "Träff", "Figs. 9, 10",
      "Modelled with links of 5 µs and 375 MB/s: no such machine is here.", predicted),
     ("traff-10-list", "Träff", "Fig. 10, small",

@@ -7,7 +7,6 @@
 """Files of build/figures: charts as SVG, the table of claims, and a page of all."""
 
 import os
-import shutil
 
 from measured import Missing
 from plot import svg
@@ -60,12 +59,6 @@ def write_charts(figure, bench, directory):
         with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
             file.write(svg(chart))
     return names
-
-
-def copy_drawn(bench, directory):
-    """The picture of who communicates when, which the benchmark has drawn itself."""
-    if bench.has("traff-idle.svg"):
-        shutil.copy(bench.path("traff-idle.svg"), os.path.join(directory, "traff-8.svg"))
 
 
 # ---- claims
@@ -137,7 +130,7 @@ font-family:sans-serif} img{width:23em;max-width:100%%}</style></head><body><h1>
 """
 
 
-def index(figures, drawn, claims, ours, bench):
+def index(figures, drawn, claims, ours):
     """The page that shows all figures; drawn: names of files by a figure's name; ours: our values
     of the claims in words."""
     done = sum(words not in ("-", UNMEASURED) for words in ours.values())
@@ -152,7 +145,5 @@ def index(figures, drawn, claims, ours, bench):
                              for name in drawn.get(figure.name, []))
             parts.append(f"<h3>{figure.place}</h3><p>{figure.caption}<p>"
                          + (images or "Not measured yet."))
-    if bench.has("traff-idle.svg"):
-        parts.append('<p><a href="traff-8.svg">Träff, Fig. 8: who communicates when</a>')
     title = "Figures of the five papers, redrawn"
     return PAGE % (title, title, "\n".join(parts))

@@ -93,6 +93,18 @@ def bars(title, axis, series):
     return _finish(axes, series, x=axis)
 
 
+def bands(title, label, series):
+    """Bands from begin to end below each other, of {name: [(begin, end)]}."""
+    axes = _axes(title, 1.1 + 0.2 * len(series))
+    for place, found in enumerate(series.values()):
+        axes.broken_barh([(begin, end - begin) for begin, end in found], (place - 0.4, 0.8))
+    axes.set_yticks(range(len(series)))
+    axes.set_yticklabels(series)
+    axes.invert_yaxis()
+    axes.set_xlabel(label)
+    return axes.figure
+
+
 def svg(figure):
     """The SVG of a chart."""
     file = io.StringIO()

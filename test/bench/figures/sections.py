@@ -18,8 +18,8 @@ POWERS = tuple(range(2, 9))
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a benchmark. leaves: names of files in build/bench; `.tsv` if there is no
-    other ending. needs: what it cannot run without, "" or "testbed"."""
+    """A section of a benchmark. leaves: names of TSV files in build/bench. needs: what it cannot run
+    without, "" or "testbed"."""
 
     name: str
     script: str
@@ -33,7 +33,7 @@ class Section:
         return f"test/bench/{self.script} {self.words}"
 
     def files(self):
-        return [name if "." in name else name + ".tsv" for name in self.leaves]
+        return [name + ".tsv" for name in self.leaves]
 
     def missing(self, bench):
         """Files that it has not left."""
@@ -65,15 +65,14 @@ SECTIONS = [
     Section("traff-predicted", TRAFF, "predicted", 0.1, ("traff-predicted",),
             "Träff Figs. 9, 10", ""),
     Section("worringer-model", "worringer/fig5", "model", 0.1,
-            ("fig5-blocks.points", "fig5-ranks.points", "fig5-flow.points"),
-            "Worringer Fig. 5", ""),
+            ("fig5-model",), "Worringer Fig. 5", ""),
     Section("traff-counts", TRAFF, "counts", 4, ("traff-counts",), "Träff Figs. 4, 6"),
     Section("traff-nodes32", TRAFF, "nodes32", 4, ("traff-nodes32",), "Träff Fig. 4"),
     Section("traff-ppn8", TRAFF, "ppn8", 2, ("traff-ppn8",), "Träff Fig. 4"),
     Section("traff-blocks", TRAFF, "blocks", 4, ("traff-blocks",), "Träff Fig. 5"),
     Section("traff-ranks", TRAFF, "ranks", 2,
             tuple(f"traff-ranks-{n}" for n in (2, 4, 8, 16, 24, 32)), "Träff Fig. 7 left"),
-    Section("traff-idle", TRAFF, "idle", 0.5, ("traff-idle", "traff-idle.txt", "traff-idle.svg"),
+    Section("traff-idle", TRAFF, "idle", 0.5, ("traff-idle", "traff-idle-links"),
             "Träff Figs. 7 right, 8"),
     Section("traff-permuted", TRAFF, "permuted", 1, ("traff-world", "traff-permuted"),
             "Träff sec. 3.1"),

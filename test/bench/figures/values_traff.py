@@ -119,8 +119,10 @@ def traff_scaling(bench):
 
 
 def traff_idle(bench):
-    mean = {arm: part for arm, rank, part in drawings.idle_parts(bench) if rank == "mean"}
-    return f"{share(mean['linear'])} against {share(mean['pipering'])}"
+    def mean(arm):
+        parts = drawings.idle_parts(bench, arm).values()
+        return share(sum(some(parts)) / len(parts))
+    return f"{mean('linear')} against {mean('pipering')}"
 
 
 def _predicted(bench, ranks, count):

@@ -159,22 +159,26 @@ def worringer_rabenseifner(bench):
     return "; ".join(f"{span(part)} times" for part in parts)
 
 
+def _model(bench, chart):
+    return select(bench.rows("fig5-model"), chart=chart)
+
+
 def worringer_best_block(bench):
-    points = bench.points("fig5-blocks")
-    best = [max(some((rate, block) for name, block, rate in points if name == f"P = {p}"))[1]
-            for p in (8, 256)]
+    best = [max((row["mb_s"], row["x"]) for row in some(_model(bench, "blocks"))
+                if row["series"] == f"P = {p}")[1] for p in (8, 256)]
     return " and ".join(f"{number(block / 1024, 2)} KiB" for block in best)
 
 
 def worringer_flow(bench):
-    rate = {name: rate for name, block, rate in bench.points("fig5-flow") if block == 8192}
+    rate = {row["series"]: row["mb_s"] for row in _model(bench, "flow") if row["x"] == 8192}
     return share(1 - rate["t_fc x 4"] / rate["t_fc x 1"])
 
 
 def worringer_switch(bench):
     parts = []
     for ranks in (8, 64):
-        rates = {name: rate for name, p, rate in bench.points("fig5-ranks") if p == ranks}
+        rates = {row["series"]: row["mb_s"] for row in _model(bench, "ranks")
+                 if row["x"] == ranks}
         won = [float(name.split()[0]) for name, rate in rates.items()
                if name != "tree" and rate > rates["tree"]]
         parts.append(f"P = {ranks}: {number(min(won))} KiB" if won else f"P = {ranks}: none shown")

@@ -28,7 +28,7 @@
 /** How an element lies in memory. */
 typedef enum { AGV_TYPE_AUTO, AGV_TYPE_BYTE, AGV_TYPE_LIST, AGV_TYPES } agv_type_t;
 
-typedef enum { AGV_BLOCKING, AGV_NONBLOCKING, AGV_MPICH, AGV_LINEAR } agv_way_t;
+typedef enum { AGV_BLOCKING, AGV_MPICH, AGV_LINEAR } agv_way_t;
 
 /** One row: a distribution and a total. */
 typedef struct agv_problem_t {
@@ -75,7 +75,7 @@ bool agv_data_verify(const agv_data_t *data, const agv_problem_t *problem, int r
 int agv_call(agv_way_t way, const agv_problem_t *problem, const agv_data_t *data, MPI_Comm comm);
 
 /* agv_trace.c */
-bool agv_trace_start(const char *file, double interval, int rank);
+bool agv_trace_start(const char *file, int rank);
 void agv_trace_call(const char *dist, size_t total, const char *arm, double start, double end);
 void agv_trace_stop(void);
 

@@ -95,18 +95,12 @@ int agv_call(agv_way_t way, const agv_problem_t *problem, const agv_data_t *data
 {
     const MPI_Datatype type = data->layout.type;
     const int count = (int) (data->send_size / data->layout.extent);
-    MPI_Request request;
-    int rc;
 
     switch (way) {
     case AGV_MPICH:
         return call_ring(problem, data, mpich_chunk(problem, data->layout.unit, comm), comm);
     case AGV_LINEAR:
         return call_ring(problem, data, SIZE_MAX, comm);
-    case AGV_NONBLOCKING:
-        rc = MPI_Iallgatherv(data->send, count, type, data->recv, problem->counts,
-                             problem->displs, type, comm, &request);
-        return (MPI_SUCCESS == rc) ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
     default:
         return MPI_Allgatherv(data->send, count, type, data->recv, problem->counts,
                               problem->displs, type, comm);

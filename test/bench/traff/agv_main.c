@@ -22,7 +22,6 @@ typedef struct agv_t {
     const char *comm;
     const char *type;
     const char *trace; /* file, NULL: none */
-    double interval;   /* of the trace, milliseconds */
     agv_type_t element;
     uint64_t seed;     /* of a permuted communicator */
 
@@ -36,8 +35,7 @@ typedef struct agv_t {
     double start, end; /* of the call */
 } agv_t;
 
-static agv_t agv = {.dist_list = "regular", .total_list = "1M", .comm = "world", .type = "int",
-                    .interval = 2.0};
+static agv_t agv = {.dist_list = "regular", .total_list = "1M", .comm = "world", .type = "int"};
 
 /* ---- the command line */
 
@@ -47,14 +45,13 @@ static const char own_options[]
       "  --comm WHICH       world, permuted:SEED, minuslast     [world]\n"
       "  --type WHICH       int (of bytes where ints do not fit), byte, bytes-list\n"
       "                     (four single bytes in eight)        [int]\n"
-      "  --trace FILE       sample each rank's network device, see --trace-ms [2]\n";
+      "  --trace FILE       sample each rank's network device, every 2 ms\n";
 
 static const char arms[]
-    = "  stock, istock      Open MPI without our components; nonblocking\n"
-      "  pipering, iall     as a user meets it; nonblocking\n"
-      "  ring, iring, doubling, dissemination, off\n"
-      "                     pipering's algorithms forced; the ring also nonblocking\n"
-      "  mesh_cycles        forced: pipering's rings along cycles of a mesh\n"
+    = "  stock              Open MPI without our components\n"
+      "  pipering           as a user meets it\n"
+      "  ring, doubling, dissemination, mesh_cycles\n"
+      "                     pipering's algorithms forced\n"
       "  tuned:N            coll/tuned's algorithm N, without our components; needs\n"
       "                     --mca coll_tuned_allgatherv_algorithm N on mpirun's command line\n"
       "  mpich              MPICH's way: blocked ring in rank order, one MPI_Sendrecv at a time,\n"
@@ -63,15 +60,11 @@ static const char arms[]
 
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, AGV_BLOCKING, NULL, NULL},
-       {"istock", BENCH_STOCK, AGV_NONBLOCKING, NULL, NULL},
        {"mpich", BENCH_STOCK, AGV_MPICH, NULL, NULL},
        {"linear", BENCH_STOCK, AGV_LINEAR, NULL, NULL},
        {"tuned", BENCH_TUNED, AGV_BLOCKING, NULL, NULL},
-       {"off", BENCH_OFF, AGV_BLOCKING, NULL, NULL},
        {"pipering", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=auto", NULL},
-       {"iall", BENCH_PIPERING, AGV_NONBLOCKING, "allgatherv_algorithm=auto", NULL},
        {"ring", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=ring", NULL},
-       {"iring", BENCH_PIPERING, AGV_NONBLOCKING, "allgatherv_algorithm=ring", NULL},
        {"doubling", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=recursive_doubling", NULL},
        {"dissemination", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=dissemination", NULL},
        {"mesh_cycles", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=mesh_cycles", NULL},
@@ -82,7 +75,6 @@ static const bench_option_t options[] = {{"--dist", &agv.dist_list, NULL, 0.0, N
                                          {"--comm", &agv.comm, NULL, 0.0, NULL},
                                          {"--type", &agv.type, NULL, 0.0, NULL},
                                          {"--trace", &agv.trace, NULL, 0.0, NULL},
-                                         {"--trace-ms", NULL, &agv.interval, 0.1, NULL},
                                          {NULL, NULL, NULL, 0.0, NULL}};
 
 static void print_dists(FILE *out)
@@ -175,7 +167,7 @@ static bool prepare(bench_t *bench, char *error)
         }
         agv_problem_free(&trial);
     }
-    if (NULL != agv.trace && !agv_trace_start(agv.trace, 1e-3 * agv.interval, agv.world->rank)) {
+    if (NULL != agv.trace && !agv_trace_start(agv.trace, agv.world->rank)) {
         fprintf(stderr, "agv: --trace %s: the file cannot be written\n", agv.trace);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }

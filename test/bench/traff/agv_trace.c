@@ -22,11 +22,12 @@
 #include <string.h>
 #include <time.h>
 
+#define PAUSE 2000000 /* nanoseconds */
+
 static FILE *file;
 static pthread_t sampler;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool stop;
-static double pause_seconds;
 
 /* Of all processes of a host alike, unlike MPI_Wtime. */
 static double now(void)
@@ -63,8 +64,7 @@ static bool read_counters(unsigned long long *received, unsigned long long *sent
 
 static void *sample(void *unused)
 {
-    struct timespec pause = {(time_t) pause_seconds,
-                             (long) (1e9 * (pause_seconds - (double) (time_t) pause_seconds))};
+    const struct timespec pause = {0, PAUSE};
     unsigned long long received, sent;
     bool last = false;
 
@@ -79,11 +79,10 @@ static void *sample(void *unused)
     return NULL;
 }
 
-bool agv_trace_start(const char *name, double interval, int rank)
+bool agv_trace_start(const char *name, int rank)
 {
     char path[4096];
 
-    pause_seconds = interval;
     snprintf(path, sizeof(path), "%s.%d", name, rank);
     file = fopen(path, "w");
     if (NULL != file && 0 != pthread_create(&sampler, NULL, sample, NULL)) {

@@ -14,9 +14,6 @@
  * of the pipelined ring, what they cost at least on links of a given speed, the modelled
  * times of this ring and of the linear one, and how long the planning itself takes. One TSV
  * line with a `#` header.
- *
- * With --call bcast: what a broadcast of the total, or a reduction, takes along the
- * component's chain and in schedules that it does not have; a TSV line for each.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -25,7 +22,6 @@
 #include "coll_pipering_plan.h"
 #include "machines.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +33,9 @@ typedef struct plan_t {
     const char *dist;
     size_t total;
     int ranks;
-    int ppn;
     size_t block;  /* 0: search */
     double rate;   /* bytes/s */
     double alpha;  /* seconds a block */
-    double beta;   /* seconds a byte, 0: of the rate */
-    const char *call;
     const char *link; /* tcp: with its headers; plain: alpha and beta alone */
     size_t *bytes;
     int *node_of;
@@ -86,7 +79,7 @@ static bool create(plan_t *plan)
         return false;
     }
     for (int i = 0; i < plan->ranks; ++i) {
-        plan->node_of[i] = i / plan->ppn;
+        plan->node_of[i] = i;
     }
     mca_coll_pipering_ring_bind(&plan->ring, plan->ranks, plan->ring_memory);
     (void) mca_coll_pipering_routes_bind(plan->route, 1, LINKS, LINKS);
@@ -117,7 +110,7 @@ static void order(plan_t *plan, size_t block)
 
 static mca_coll_pipering_link_cost_t link_cost(const plan_t *plan)
 {
-    const double beta = 0.0 < plan->beta ? plan->beta : 1.0 / plan->rate;
+    const double beta = 1.0 / plan->rate;
 
     if (0 == strcmp(plan->link, "plain")) {
         return (mca_coll_pipering_link_cost_t){.alpha = plan->alpha, .beta = beta};
@@ -240,87 +233,6 @@ static void report(plan_t *plan)
     free(node_blocks);
 }
 
-/*
- * A broadcast in rounds: in each a node takes in one block and sends one. n blocks
- * take n + more rounds; a block takes at most so many hops, which cost a latency each.
- * With q = ceil(log2 p):
- *
- *     chain       p - 2     p - 1 hops: the component's (coll_pipering_plan_chain.c)
- *     two trees   2 q - 2   q hops: each half of the data goes down a binary tree in
- *                           which a node that is inner in the other is a leaf, a block
- *                           every second round. Exact where p is a power of two, else
- *                           at most one more than it takes. Sanders, Speck, Traeff,
- *                           "Two-Tree Algorithms for Full Bandwidth Broadcast,
- *                           Reduction and Scan", Parallel Computing 35 (2009)
- *     circulant   q - 1     q hops: in round i to the rank s_k further on, k = i mod q,
- *                           s_q = p, s_k = ceil(s_(k+1) / 2). Traeff, "Optimal Broadcast
- *                           Schedules in Logarithmic Time", arXiv 2205.10072 and later.
- *                           No fewer rounds are possible.
- *
- * All are given the chain's favour, that a latency delays a block on its way but
- * never the next round; for a circulant schedule, which passes on at once what comes
- * in, that is more than it can have. Reductions take the same rounds backwards.
- */
-typedef struct schedule_t {
-    const char *name;
-    int more;
-    int hops;
-    uint64_t parts; /* of equally many blocks */
-    const plan_t *plan;
-} schedule_t;
-
-static uint64_t schedule_blocks(const schedule_t *schedule, size_t block)
-{
-    return schedule->parts
-           * mca_coll_pipering_blocks(schedule->plan->total, (size_t) schedule->parts * block);
-}
-
-static double schedule_time(const void *problem, size_t block)
-{
-    const schedule_t *schedule = problem;
-    const mca_coll_pipering_link_cost_t cost = link_cost(schedule->plan);
-    const double blocks = (double) schedule_blocks(schedule, block);
-    const double size = (double) schedule->plan->total / blocks;
-
-    return (blocks + schedule->more) * mca_coll_pipering_stream_time(&cost, 1, size)
-           + schedule->hops * cost.latency;
-}
-
-static void report_schedule(const schedule_t *schedule)
-{
-    const plan_t *plan = schedule->plan;
-    const mca_coll_pipering_link_cost_t cost = link_cost(plan);
-    const double fill = schedule->more > 1 ? schedule->more : 1;
-    const size_t block = mca_coll_pipering_search_size(
-        schedule_time, schedule, &cost, 0, plan->total,
-        sqrt((double) plan->total * cost.alpha / cost.beta / fill));
-    const double seconds = schedule_time(schedule, block);
-    const double limit = (double) plan->total / plan->rate;
-
-    printf("%s\t%zu\t%d\t%zu\t%llu\t%.9f\t%.9f\t%.4f\n", schedule->name, plan->total,
-           plan->ranks, block,
-           (unsigned long long) schedule_blocks(schedule, block) + (unsigned) schedule->more,
-           limit, seconds, limit / seconds);
-}
-
-static void report_schedules(const plan_t *plan)
-{
-    const int p = plan->ranks;
-    int q = 1;
-
-    while ((1 << q) < p) {
-        ++q;
-    }
-    const schedule_t schedules[] = {{"chain", p - 2, p - 1, 1, plan},
-                                    {"two-trees", 2 * q - 2, q, 2, plan},
-                                    {"circulant", q - 1, q, 1, plan}};
-
-    printf("#schedule\ttotal\tp\tblock\trounds\tlimit_s\ttime_s\tfrac\n");
-    for (size_t i = 0; i < sizeof(schedules) / sizeof(schedules[0]); ++i) {
-        report_schedule(&schedules[i]);
-    }
-}
-
 static int parse(plan_t *plan, int argc, char **argv)
 {
     for (int i = 1; i < argc; i += 2) {
@@ -335,25 +247,18 @@ static int parse(plan_t *plan, int argc, char **argv)
             plan->total = strtoul(word, NULL, 10);
         } else if (0 == strcmp(name, "--ranks")) {
             plan->ranks = atoi(word);
-        } else if (0 == strcmp(name, "--ppn")) {
-            plan->ppn = atoi(word);
         } else if (0 == strcmp(name, "--block")) {
             plan->block = strtoul(word, NULL, 10);
         } else if (0 == strcmp(name, "--rate")) {
             plan->rate = strtod(word, NULL);
         } else if (0 == strcmp(name, "--alpha")) {
             plan->alpha = strtod(word, NULL);
-        } else if (0 == strcmp(name, "--beta")) {
-            plan->beta = strtod(word, NULL);
-        } else if (0 == strcmp(name, "--call")) {
-            plan->call = word;
         } else if (0 == strcmp(name, "--link")) {
             plan->link = word;
         } else {
-            return refuse(name, "is not one of --call allgatherv or bcast, --dist NAME, --total "
-                                "BYTES, --ranks P, --ppn K, --block BYTES, --rate BYTES/S, "
-                                "--alpha SECONDS (of a block), --beta SECONDS (of a byte), "
-                                "--link tcp or plain (without headers)");
+            return refuse(name, "is not one of --dist NAME, --total BYTES, --ranks P, --block BYTES, "
+                                "--rate BYTES/S, --alpha SECONDS (of a block), --link tcp or plain "
+                                "(without headers)");
         }
     }
     return 0;
@@ -361,36 +266,24 @@ static int parse(plan_t *plan, int argc, char **argv)
 
 static int check(const plan_t *plan)
 {
-    const bool bcast = 0 == strcmp(plan->call, "bcast");
-
-    if (!bcast && 0 != strcmp(plan->call, "allgatherv")) {
-        return refuse("--call", "allgatherv or bcast is meant");
-    }
     if (0 != strcmp(plan->link, "tcp") && 0 != strcmp(plan->link, "plain")) {
         return refuse("--link", "tcp or plain is meant");
     }
-    if (1 > plan->ranks || 1 > plan->ppn || 1 > plan->total || 0.0 >= plan->rate) {
-        return refuse("--total, --ranks, --ppn, --rate", "positive numbers are meant");
-    }
-    if (bcast && 2 > plan->ranks) {
-        return refuse("--ranks", "a broadcast wants two or more");
+    if (1 > plan->ranks || 1 > plan->total || 0.0 >= plan->rate) {
+        return refuse("--total, --ranks, --rate", "positive numbers are meant");
     }
     return 0;
 }
 
 int main(int argc, char **argv)
 {
-    plan_t plan = {.call = "allgatherv", .link = "tcp", .dist = "regular", .total = 1048576,
-                   .ranks = 8, .ppn = 1, .rate = 12500000.0, .alpha = 1e-5};
+    plan_t plan = {.link = "tcp", .dist = "regular", .total = 1048576,
+                   .ranks = 8, .rate = 12500000.0, .alpha = 1e-5};
     int code = parse(&plan, argc, argv);
 
     code = 0 == code ? check(&plan) : code;
     if (0 != code) {
         return code;
-    }
-    if (0 == strcmp(plan.call, "bcast")) {
-        report_schedules(&plan);
-        return 0;
     }
     if (!create(&plan)) {
         code = refuse(plan.dist, "no such distribution, or no memory for so many ranks");

@@ -40,7 +40,6 @@ typedef struct fold_problem_t {
     fold_coll_t coll;
     size_t total;
     fold_value_t value;
-    bool nonblocking;
     int root;
 } fold_problem_t;
 

@@ -220,7 +220,7 @@ void fold_data_fill(fold_data_t *data, uint64_t call)
     }
 }
 
-static int call_blocking(const fold_data_t *data, MPI_Comm comm)
+int fold_data_call(const fold_data_t *data, MPI_Comm comm)
 {
     const int count = (int) data->length, root = data->problem.root;
 
@@ -255,40 +255,6 @@ int fold_data_met(const fold_data_t *data, bool agree, MPI_Comm comm)
                          : MPI_Barrier(comm);
 
     return MPI_SUCCESS == rc ? fold_data_call(data, comm) : rc;
-}
-
-static int begin_call(const fold_data_t *data, MPI_Comm comm, MPI_Request *request)
-{
-    const int count = (int) data->length, root = data->problem.root;
-
-    switch (data->problem.coll) {
-    case FOLD_BCAST:
-        return MPI_Ibcast(data->recv, count, data->type, root, comm, request);
-    case FOLD_REDUCE:
-        return MPI_Ireduce(data->send, data->recv, count, data->type, data->op, root, comm,
-                           request);
-    case FOLD_SCAN:
-        return MPI_Iscan(data->send, data->recv, count, data->type, data->op, comm, request);
-    case FOLD_EXSCAN:
-        return MPI_Iexscan(data->send, data->recv, count, data->type, data->op, comm, request);
-    case FOLD_ALLGATHER:
-        return MPI_Iallgather(data->send, count, data->type, data->recv, count, data->type, comm,
-                              request);
-    default:
-        return MPI_Iallreduce(data->send, data->recv, count, data->type, data->op, comm, request);
-    }
-}
-
-int fold_data_call(const fold_data_t *data, MPI_Comm comm)
-{
-    MPI_Request request;
-    int rc;
-
-    if (!data->problem.nonblocking) {
-        return call_blocking(data, comm);
-    }
-    rc = begin_call(data, comm, &request);
-    return MPI_SUCCESS == rc ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
 /* ---- the wire limit */

@@ -59,7 +59,6 @@ static const char arms[]
       "  spreadN, packedN   allgather on top of MPI by N leaders a node: the first ones of N parts\n"
       "                     of its ranks; the first N ranks\n"
       "  mleader            as a user meets it, with both; of allgather\n"
-      "  off                forced: the module below\n"
       "  tuned              coll/tuned's own choice, without our components and coll/han\n"
       "  sm                 coll/sm, and what it lacks (scans) from coll/tuned; on one node\n"
       "  tuned:N            coll/tuned's algorithm N of the collective (some cannot do --op\n"
@@ -77,7 +76,6 @@ static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, 0, NULL, NULL},
        {"tuned", BENCH_TUNED, 0, NULL, NULL},
        {"sm", BENCH_SM, 0, NULL, NULL},
-       {"off", BENCH_OFF, 0, NULL, NULL},
        {"mleader", BENCH_MLEADER, 0, "allgather_algorithm=auto", "allgather"},
        {"pipering", BENCH_PIPERING, 0, "%s_algorithm=auto", NULL},
        {"ring", BENCH_PIPERING, 0, "%s_algorithm=ring", "allreduce,allgather"},
@@ -211,7 +209,7 @@ static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
 
 static bool begin_row(bench_t *bench, int row)
 {
-    const fold_problem_t problem = {coll_of(row), total_of(row), fold.value, false, fold.root};
+    const fold_problem_t problem = {coll_of(row), total_of(row), fold.value, fold.root};
 
     bench->limit = wire_limit(bench, &problem);
     return fold_data_create(&fold.data, &problem, &bench->world);

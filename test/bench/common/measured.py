@@ -25,9 +25,7 @@ class Bench:
         return os.path.join(self.directory, name)
 
     def has(self, name):
-        """Is the file there, and not empty, and if it is a table, with a row?"""
-        if not name.endswith(".tsv"):
-            return os.path.isfile(self.path(name)) and 0 < os.path.getsize(self.path(name))
+        """Is the file there, with a row?"""
         try:
             return bool(read(self.path(name)))
         except Missing:
@@ -42,21 +40,6 @@ class Bench:
             found += self.files[name]
         return found
 
-    def points(self, name):
-        """Lines of NAME.points: (series, x, y)."""
-        try:
-            with open(self.path(name + ".points"), encoding="utf-8") as file:
-                lines = [line.rstrip("\n").split("\t") for line in file]
-        except OSError as error:
-            raise Missing(f"{name}.points") from error
-        return [(line[0], float(line[1]), float(line[2])) for line in lines if len(line) == 3]
-
-    def command(self, name):
-        """The first line of NAME.tsv that tells how a program was called; empty if none does."""
-        with open(self.path(name + ".tsv"), encoding="utf-8") as file:
-            lines = [line[2:].strip() for line in file if line.startswith("# ")]
-        return next((line for line in lines if " --" in line), "")
-
 
 def number(word):
     """The word as a number if it is one."""
@@ -66,20 +49,24 @@ def number(word):
         return word
 
 
-def read(path):
+def every(path):
     """Rows as dictionaries. A line that begins with # and no blank names the columns of those
-    below; a line that is not whole, or whose results were wrong, is left out. Raises Missing if
-    there is no file or no row."""
+    below; a line that is not whole is left out."""
     rows, columns = [], []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.rstrip("\n").split("\t")
+            if line.startswith("#"):
+                columns = columns if line.startswith("# ") else [words[0][1:]] + words[1:]
+            elif len(words) == len(columns):
+                rows.append({name: number(word) for name, word in zip(columns, words)})
+    return rows
+
+
+def read(path):
+    """The rows whose results are right; Missing if there is no file or no row."""
     try:
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                words = line.rstrip("\n").split("\t")
-                if line.startswith("#"):
-                    columns = columns if line.startswith("# ") else [words[0][1:]] + words[1:]
-                elif len(words) == len(columns):
-                    row = {name: number(word) for name, word in zip(columns, words)}
-                    rows += [row] if row.get("verified") != "no" else []
+        rows = [row for row in every(path) if row.get("verified") != "no"]
     except OSError as error:
         raise Missing(os.path.basename(path)) from error
     if not rows:

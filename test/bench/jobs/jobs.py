@@ -1,0 +1,103 @@
+# Copyright (c) 2026 The pipering authors. All rights reserved.
+# $COPYRIGHT$
+#
+# Additional copyrights may follow
+#
+# $HEADER$
+"""Tables and verdicts of jobs, from its TSV files: a line for each call of a job."""
+
+from statistics import median
+
+from tables import at_most, main, mean, verdict
+
+HORIZONS = (1, 4, 16, 64)  # calls of a job
+OTHERS = ("stock2", "file", "none", "pipelines", "others")
+# By links and arm: the geometric mean and the worst row at each horizon.
+FAST = ((1.30, 1.9), (1.05, 1.25), (1.02, 1.20), (1.00, 1.15))
+AIMS = {("slow", "file"): ((0.55, 1.5), (0.50, 1.15), (0.48, 1.10), (0.47, 1.08)),
+        ("slow", "none"): ((0.80, 1.6), (0.65, 1.25), (0.60, 1.15), (0.58, 1.10)),
+        ("gbit", "file"): ((1.1, 1.8), (0.95, 1.2), (0.90, 1.15), (0.90, 1.12)),
+        ("fast", "file"): FAST, ("fast", "none"): FAST, ("ppn", "file"): FAST, ("ucx", "file"): FAST}
+
+
+def jobs_of(rows):
+    """{arm: {(row, bytes): [seconds of the calls of each job]}}"""
+    found = {}
+    for row in rows:
+        found.setdefault(row["arm"], {}).setdefault((row["row"], row["bytes"]), {}).setdefault(
+            row["job"], []).append(row["seconds"])
+    return {arm: {key: list(jobs.values()) for key, jobs in of.items()} for arm, of in found.items()}
+
+
+def first_calls(job, count):
+    """Seconds of the first calls of a job; of calls that were not made as the median of the later
+    half of those that were."""
+    late = job[len(job) // 2:]
+    return sum(job[:count]) + (max(0, count - len(job)) * median(late))
+
+
+def least(jobs, count):
+    """The least over the jobs of an arm."""
+    return min(first_calls(job, count) for job in jobs)
+
+
+def ratios(found, arm, count):
+    """{(row, bytes): first calls over stock's}"""
+    return {key: least(jobs, count) / least(found["stock"][key], count)
+            for key, jobs in found[arm].items()}
+
+
+def where(key):
+    return f"{key[0]} {key[1]:.0f}"
+
+
+def judge_arm(found, links, arm):
+    for place, count in enumerate(HORIZONS):
+        own = ratios(found, arm, count)
+        band = max(ratios(found, "stock2", count).values()) if "stock2" in found else 0
+        worst = max(own, key=own.get)
+        text = f"{arm}, first {count}: "
+        if (links, arm) not in AIMS:
+            print(f"{text}geometric mean {mean(own.values()):.2f}, worst {own[worst]:.2f} "
+                  f"({where(worst)}); band {band:.2f}")
+            continue
+        average, most = AIMS[links, arm][place]
+        at_most(text + "geometric mean", mean(own.values()), average)
+        # A worst row that is inside the band of stock against itself is no miss.
+        print(f"{f'{text}worst, {where(worst)} (band {band:.2f})':66} {own[worst]:6.2f}  "
+              f"target at most  {most!s:4}  {verdict(own[worst] <= max(most, band))}")
+
+
+def judge_regret(found):
+    """How much longer file takes than the best of forced algorithms and stock."""
+    regrets = {key: least(jobs, 16) / min(least(found[arm][key], 16) for arm in
+                                          ("stock", "pipelines", "others") if arm in found)
+               for key, jobs in found["file"].items()}
+    worst = max(regrets, key=regrets.get)
+    at_most(f"file, first 16 over the best forced: worst, {where(worst)}", regrets[worst], 1.15)
+    at_most("file, first 16 over the best forced: median", median(regrets.values()), 1.03)
+
+
+def calls(rows, links):
+    found = jobs_of(rows)
+    print("The first 16 calls, over stock's:")
+    print("row", "bytes", "stock ms", *OTHERS, sep="\t")
+    over = {arm: ratios(found, arm, 16) for arm in OTHERS if arm in found}
+    for key, jobs in found["stock"].items():
+        print(key[0], f"{key[1]:.0f}", f"{1e3 * least(jobs, 16) / 16:.2f}",
+              *(f"{over[arm][key]:.2f}" if arm in over else "-" for arm in OTHERS), sep="\t")
+    for arm in ("file", "none"):
+        if arm in found:
+            judge_arm(found, links, arm)
+    if "pipelines" in found and "file" in found:
+        judge_regret(found)
+
+
+def setup(rows):
+    """What the first call on a communicator takes more than the median of the others."""
+    stock, own = (1e3 * median(job[0] - median(job[1:]) for jobs in jobs_of(rows)[arm].values()
+                               for job in jobs) for arm in ("stock", "file"))
+    at_most(f"first call less the next ones, ms; stock {stock:.2f}", own, 0.40)
+
+
+main({"calls": calls, "setup": setup})
