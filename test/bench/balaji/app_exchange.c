@@ -256,8 +256,8 @@ int app_exchange_run(const app_exchange_t *exchange, app_way_t way, MPI_Comm com
     const int size = exchange->size;
 
     if (APP_ROUND_ROBIN == way) {
-        return by_hand_alltoallw(BY_HAND_ROUND_ROBIN, from, exchange->counts, exchange->displs,
-                                 exchange->types, to, exchange->counts + size,
+        return by_hand_alltoallw(from, exchange->counts, exchange->displs, exchange->types, to,
+                                 exchange->counts + size,
                                  exchange->displs + size, exchange->types + size, comm);
     }
     if (APP_ALLTOALLW != way) {

@@ -241,16 +241,3 @@ bool app_scatter_verify(const app_scatter_t *scatter)
     }
     return true;
 }
-
-uint64_t app_scatter_checksum(const app_scatter_t *scatter)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < scatter->length; ++i) {
-        uint64_t bits;
-
-        memcpy(&bits, &scatter->y[i], sizeof(bits));
-        sum += app_mix(bits ^ app_mix(scatter->first + i));
-    }
-    return sum;
-}

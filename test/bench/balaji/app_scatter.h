@@ -60,7 +60,5 @@ void app_scatter_fill(app_scatter_t *scatter, uint64_t call);
 int app_scatter_run(app_scatter_t *scatter, app_way_t way, MPI_Comm comm);
 /** True if each element is there. */
 bool app_scatter_verify(const app_scatter_t *scatter);
-/** Of this rank's part of the second grid; the sum over all does not depend on their number. */
-uint64_t app_scatter_checksum(const app_scatter_t *scatter);
 
 #endif

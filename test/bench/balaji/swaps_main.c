@@ -45,16 +45,12 @@ static const char arms[]
     = "  stock              Open MPI without our components\n"
       "  auto, bins, permuted\n"
       "                     pipering's choice, and its algorithms forced\n"
-      "  round_robin, ordered, rotated\n"
-      "                     on top of MPI, of alltoallw: one peer at a time, with empty messages;\n"
-      "                     all at once, from rank 0 or from the next rank on\n"
-      "  visitN, packetN, windowN, byrank\n"
-      "                     on top of MPI, of alltoall: as permuted, with N packets a visit,\n"
-      "                     packets of N KiB, N packets under way; ranks visited by rank\n"
+      "  round_robin        on top of MPI, of alltoallw: one peer at a time, with empty messages\n"
+      "  visitN             on top of MPI, of alltoall: as permuted, with N packets a visit\n"
       "  tuned, tuned:N     coll/tuned's own choice, and its algorithm N of alltoall\n";
 
-/* Ways of arms on top of MPI: VISIT and what follows is of alltoall. */
-enum { NO_WAY, ROUND_ROBIN, ORDERED, ROTATED, VISIT, PACKET, WINDOW, BY_RANK };
+/* Ways of arms on top of MPI. */
+enum { NO_WAY, ROUND_ROBIN, VISIT };
 
 static const bench_kind_t kinds[]
     = {{"stock", BENCH_STOCK, NO_WAY, NULL, NULL},
@@ -62,12 +58,7 @@ static const bench_kind_t kinds[]
        {"bins", BENCH_PIPERING, NO_WAY, "%s_algorithm=bins", NULL},
        {"permuted", BENCH_PIPERING, NO_WAY, "%s_algorithm=permuted", NULL},
        {"round_robin", BENCH_STOCK, ROUND_ROBIN, NULL, "alltoallw"},
-       {"ordered", BENCH_STOCK, ORDERED, NULL, "alltoallw"},
-       {"rotated", BENCH_STOCK, ROTATED, NULL, "alltoallw"},
        {"visit", BENCH_STOCK, VISIT, NULL, "alltoall"},
-       {"packet", BENCH_STOCK, PACKET, NULL, "alltoall"},
-       {"window", BENCH_STOCK, WINDOW, NULL, "alltoall"},
-       {"byrank", BENCH_STOCK, BY_RANK, NULL, "alltoall"},
        {"tuned", BENCH_TUNED, NO_WAY, NULL, NULL},
        {NULL, BENCH_STOCK, NO_WAY, NULL, NULL}};
 
@@ -119,45 +110,20 @@ static void fill(const bench_arm_t *arm, uint64_t sample)
     swaps_data_fill(&swaps.data, sample);
 }
 
-/* How packets of an arm go: as in the component, but for the number behind its name. */
-static by_hand_packets_t packets_of(const bench_arm_t *arm)
-{
-    const int number = atoi(arm->name + strlen(arm->kind->name));
-    by_hand_packets_t how = {.permuted = BY_RANK != arm->kind->way,
-                             .bytes = 16384,
-                             .visit = 2,
-                             .window = 16};
-
-    if (VISIT == arm->kind->way && 0 < number) {
-        how.visit = (size_t) number;
-    } else if (PACKET == arm->kind->way && 0 < number) {
-        how.bytes = 1024 * (size_t) number;
-    } else if (WINDOW == arm->kind->way && 0 < number) {
-        how.window = number;
-    }
-    return how;
-}
-
-static int call_by_hand(const bench_arm_t *arm)
-{
-    static const by_hand_order_t orders[] = {[ROUND_ROBIN] = BY_HAND_ROUND_ROBIN,
-                                             [ORDERED] = BY_HAND_ORDERED,
-                                             [ROTATED] = BY_HAND_ROTATED};
-    const by_hand_packets_t how = packets_of(arm);
-    const swaps_data_t *data = &swaps.data;
-
-    if (VISIT <= arm->kind->way) {
-        return by_hand_alltoall(&how, data->from, data->to,
-                                (size_t) data->out_counts[0] * sizeof(double), arm->comm);
-    }
-    return by_hand_alltoallw(orders[arm->kind->way], data->from, data->out_counts, data->displs,
-                             data->out_types, data->to, data->in_counts, data->displs,
-                             data->in_types, arm->comm);
-}
-
 static int call(const bench_arm_t *arm)
 {
-    return NO_WAY == arm->kind->way ? swaps_data_call(&swaps.data, arm->comm) : call_by_hand(arm);
+    const swaps_data_t *data = &swaps.data;
+
+    switch (arm->kind->way) {
+    case ROUND_ROBIN:
+        return by_hand_alltoallw(data->from, data->out_counts, data->displs, data->out_types,
+                                 data->to, data->in_counts, data->displs, data->in_types, arm->comm);
+    case VISIT:
+        return by_hand_alltoall((size_t) atoi(arm->name + strlen(arm->kind->name)), data->from,
+                                data->to, (size_t) data->out_counts[0] * sizeof(double), arm->comm);
+    default:
+        return swaps_data_call(data, arm->comm);
+    }
 }
 
 static bool verify(const bench_arm_t *arm, char *error)

@@ -40,15 +40,8 @@ class Messages:
         base = self.typed(key, BASE)
         return self.typed(key, arm) / base if base else 0
 
-    def ratios(self, arm, least=0):
-        """Of all rows, or of those with blocks of so many bytes."""
-        return [self.ratio(key, arm) for key in self.rows
-                if block(key) >= least and self.ratio(key, arm)]
-
-
-def block(key):
-    """dense:16K -> 16384; others have no block"""
-    return 1024 * int(key[2][6:-1]) if key[2].startswith("dense:") else 0
+    def ratios(self, arm):
+        return [self.ratio(key, arm) for key in self.rows if self.ratio(key, arm)]
 
 
 def judge_wrongs(rows):
@@ -62,7 +55,7 @@ def judge_wrongs(rows):
               + (" (Open MPI's own engine)" if own else "  MISS"))
 
 
-def show(rows, arms):
+def table(rows, arms):
     """All rows: the base in microseconds, others over it, hand over it."""
     found, others = Messages(rows), arms.split()[1:]
     print(f"{'net':5} {'side':4} {'layout':16} {'bytes':>6} {BASE + ' us':>10}"
@@ -79,11 +72,6 @@ def show(rows, arms):
     print(f"{'geometric means':44}"
           + "".join(f" {mean(found.ratios(arm)):8.2f}" for arm in others))
     judge_wrongs(rows)
-    return found
-
-
-def table(rows, arms):
-    found = show(rows, arms)
     at_most(f"dual over {BASE}, geometric mean ({BASE} again: {mean(found.ratios(BASE + '2')):.2f})",
             mean(found.ratios(LOOK_AHEAD)), 1.05)
     return found
@@ -95,15 +83,6 @@ def transpose(rows, arms):
         key = net, "send", "indexed:24M"
         at_least(f"{net}, irregular type, 24M: % of time that dual saves over research",
                  100 * (1 - found.typed(key, LOOK_AHEAD) / found.typed(key, "research")), 85)
-
-
-def dense(rows, arms):
-    """Not slower beyond noise, which the base against itself shows."""
-    found = show(rows, arms)
-    noise = round(max(1.05, *found.ratios(BASE + "2", 8192)), 2)
-    ratios = found.ratios(LOOK_AHEAD, 8192)
-    at_most(f"blocks of 8K and more: dual over {BASE}, geometric mean", mean(ratios), 1.05)
-    at_most(f"blocks of 8K and more: dual over {BASE}, largest", max(ratios), noise)
 
 
 def instructions(rows, arms):
@@ -175,4 +154,4 @@ def rails(rows, arms):
     judge_wrongs(rows)
 
 
-main({made.__name__: made for made in (table, transpose, dense, instructions, search, rails)})
+main({made.__name__: made for made in (table, transpose, instructions, search, rails)})

@@ -15,7 +15,7 @@
  * unpacks by. The loop is a rival of the datatype, and the check of what it has moved.
  *
  *   ddt_layout.c     the loops, and names
- *   ddt_synthetic.c  transposes, irregular, mixed, dense and contiguous layouts
+ *   ddt_synthetic.c  transposes, irregular and contiguous layouts
  *   ddt_apps.c       layouts of applications
  *   ddt_main.c       the program ddt: messages between two ranks
  *   ddt_seek.c       the program ddt_seek: one convertor, fragments in any order

@@ -15,9 +15,6 @@
 #include <stdlib.h>
 
 #define DOUBLE ((ptrdiff_t) sizeof(double))
-#define DENSE_TOTAL (8u << 20)
-#define DENSE_GAP 64 /* bytes */
-#define REGION 4096  /* doubles of a region of the mixed layout */
 
 /* The paper's transpose: a matrix whose elements are 3 doubles, column by column. */
 static bool make_transpose(ddt_layout_t *layout, size_t size)
@@ -37,89 +34,29 @@ static bool make_transpose(ddt_layout_t *layout, size_t size)
     return true;
 }
 
-static bool make_lists(ddt_layout_t *layout, size_t blocks)
-{
-    layout->displs = malloc(blocks * sizeof(int));
-    layout->lengths = malloc(blocks * sizeof(int));
-    return NULL != layout->displs && NULL != layout->lengths;
-}
-
-/* Blocks of 1 to 3 doubles, with gaps of 1 to 3, as long as there is room for `doubles`
- * of data. Returns how many blocks; `at` goes on in memory. */
-static size_t sprinkle(int *displs, int *lengths, size_t doubles, int *at, uint32_t *state)
-{
-    size_t blocks = 0;
-
-    while (0 < doubles) {
-        int length = 1 + (int) (ddt_random(state) % 3);
-        length = (size_t) length > doubles ? (int) doubles : length;
-        displs[blocks] = *at;
-        lengths[blocks++] = length;
-        doubles -= (size_t) length;
-        *at += length + 1 + (int) (ddt_random(state) % 3);
-    }
-    return blocks;
-}
-
-static void finish_lists(ddt_layout_t *layout, size_t blocks, int end)
-{
-    MPI_Type_indexed((int) blocks, layout->lengths, layout->displs, MPI_DOUBLE, &layout->type);
-    ddt_add_list(layout, 0, sizeof(double), layout->displs, layout->lengths, 0, blocks);
-    layout->span = (size_t) end * sizeof(double);
-}
-
+/* `size` bytes in blocks of 1 to 3 doubles, with gaps of 1 to 3. */
 static bool make_indexed(ddt_layout_t *layout, size_t size)
 {
     uint32_t state = 1;
-    size_t blocks;
-    int at = 0;
-
-    if (8 > size || !make_lists(layout, size / 8)) {
-        return false;
-    }
-    blocks = sprinkle(layout->displs, layout->lengths, size / 8, &at, &state);
-    finish_lists(layout, blocks, at);
-    return true;
-}
-
-/* Dense regions, one block each, in turn with sparse ones of as much data. */
-static bool make_mixed(ddt_layout_t *layout, size_t size)
-{
-    const size_t regions = size / (REGION * sizeof(double));
-    uint32_t state = 1;
     size_t blocks = 0;
     int at = 0;
 
-    if (0 == regions || !make_lists(layout, size / 8)) {
+    layout->displs = malloc(size / 8 * sizeof(int));
+    layout->lengths = malloc(size / 8 * sizeof(int));
+    if (8 > size || NULL == layout->displs || NULL == layout->lengths) {
         return false;
     }
-    for (size_t i = 0; i < regions; ++i) {
-        if (0 == i % 2) {
-            layout->displs[blocks] = at;
-            layout->lengths[blocks++] = REGION;
-            at += REGION + 1;
-        } else {
-            blocks += sprinkle(layout->displs + blocks, layout->lengths + blocks, REGION, &at,
-                               &state);
-        }
+    for (size_t doubles = size / 8; 0 < doubles; ++blocks) {
+        int length = 1 + (int) (ddt_random(&state) % 3);
+        length = (size_t) length > doubles ? (int) doubles : length;
+        layout->displs[blocks] = at;
+        layout->lengths[blocks] = length;
+        doubles -= (size_t) length;
+        at += length + 1 + (int) (ddt_random(&state) % 3);
     }
-    finish_lists(layout, blocks, at);
-    return true;
-}
-
-/* Blocks of `size` bytes, 8 MiB of them, with small gaps. */
-static bool make_dense(ddt_layout_t *layout, size_t size)
-{
-    const size_t blocks = 0 == size ? 0 : DENSE_TOTAL / size;
-
-    if (0 != size % sizeof(double) || 2 > blocks) {
-        return false;
-    }
-    MPI_Type_vector((int) blocks, (int) (size / sizeof(double)),
-                    (int) ((size + DENSE_GAP) / sizeof(double)), MPI_DOUBLE, &layout->type);
-    ddt_add_box(layout, 0, size, (size_t[DDT_DIMS]){0, 0, 0, blocks},
-                (ptrdiff_t[DDT_DIMS]){0, 0, 0, (ptrdiff_t) size + DENSE_GAP});
-    layout->span = blocks * (size + DENSE_GAP);
+    MPI_Type_indexed((int) blocks, layout->lengths, layout->displs, MPI_DOUBLE, &layout->type);
+    ddt_add_list(layout, 0, sizeof(double), layout->displs, layout->lengths, 0, blocks);
+    layout->span = (size_t) at * sizeof(double);
     return true;
 }
 
@@ -136,7 +73,5 @@ static bool make_contiguous(ddt_layout_t *layout, size_t size)
 
 const ddt_kind_t ddt_synthetic[] = {{"transpose", make_transpose, "N"},
                                     {"indexed", make_indexed, "BYTES"},
-                                    {"mixed", make_mixed, "BYTES"},
-                                    {"dense", make_dense, "BLOCK"},
                                     {"contiguous", make_contiguous, "BYTES"},
                                     {NULL, NULL, NULL}};

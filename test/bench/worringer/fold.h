@@ -33,7 +33,7 @@ typedef enum {
 } fold_coll_t;
 
 /** What is combined: sums of numbers, or products of matrices. */
-typedef enum { FOLD_DOUBLE, FOLD_FLOAT, FOLD_INT, FOLD_MATRIX } fold_value_t;
+typedef enum { FOLD_DOUBLE, FOLD_INT, FOLD_MATRIX } fold_value_t;
 
 /** One row: a collective and the bytes that each rank contributes. */
 typedef struct fold_problem_t {
