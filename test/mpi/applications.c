@@ -29,8 +29,8 @@
 #define NEAR 1e-12 /* of the largest value */
 #define SHRINKS 0.35 /* the residual, in each cycle */
 
-static const char *const way_names[APP_WAYS] = {"MPI_Alltoallw", "by hand", "by hand, all",
-                                                "persistent", "persistent, all"};
+static const char *const way_names[APP_WAYS] = {"MPI_Alltoallw", "round robin", "by hand",
+                                                "persistent"};
 
 static const app_grid_t grids[] = {{12, 3, 1, false}, {12, 3, 1, true}, {12, 3, 3, false},
                                    {14, 2, 2, true},  {9, 1, 1, true}};

@@ -14,9 +14,9 @@
  * MPI_Alltoallw with a type for each.
  *
  * By hand receives are posted first, then each part is packed and sent, then what the rank
- * keeps is copied without packing, then what has come is unpacked, each part as it comes
- * (as PETSc's scatters do) or all when they are there. Peers are met in the order rank + 1,
- * rank + 2, ..., so that not all ranks send to the same one first.
+ * keeps is copied without packing, then what has come is unpacked, when all of it is there.
+ * Peers are met in the order rank + 1, rank + 2, ..., so that not all ranks send to the same one
+ * first.
  */
 
 #include "app_exchange.h"
@@ -207,20 +207,7 @@ static void keep(const app_exchange_t *exchange, const double *from, double *to)
     }
 }
 
-static int unpack_as_they_come(const app_exchange_t *exchange, MPI_Request *requests, double *to)
-{
-    int i, rc;
-
-    do {
-        rc = MPI_Waitany(exchange->parts, requests, &i, MPI_STATUS_IGNORE);
-        if (MPI_SUCCESS == rc && MPI_UNDEFINED != i) {
-            app_region_unpack(&exchange->part[i].recv, exchange->part[i].in, to);
-        }
-    } while (MPI_SUCCESS == rc && MPI_UNDEFINED != i);
-    return rc;
-}
-
-static int unpack_when_there(const app_exchange_t *exchange, MPI_Request *requests, double *to)
+static int unpack(const app_exchange_t *exchange, MPI_Request *requests, double *to)
 {
     int rc = MPI_Waitall(exchange->parts, requests, MPI_STATUSES_IGNORE);
 
@@ -235,16 +222,14 @@ static int unpack_when_there(const app_exchange_t *exchange, MPI_Request *reques
 static int run_by_hand(const app_exchange_t *exchange, app_way_t way, const double *from,
                        double *to)
 {
-    const bool fixed = APP_PERSISTENT == way || APP_PERSISTENT_ALL == way;
+    const bool fixed = APP_PERSISTENT == way;
     MPI_Request *requests = fixed ? exchange->fixed : exchange->request;
     int rc;
 
     post_receives(exchange, fixed);
     pack_and_send(exchange, fixed, from);
     keep(exchange, from, to);
-    rc = (APP_HAND_ALL == way || APP_PERSISTENT_ALL == way)
-             ? unpack_when_there(exchange, requests, to)
-             : unpack_as_they_come(exchange, requests, to);
+    rc = unpack(exchange, requests, to);
     return (MPI_SUCCESS == rc)
                ? MPI_Waitall(exchange->parts, requests + exchange->parts, MPI_STATUSES_IGNORE)
                : rc;

@@ -38,14 +38,12 @@ typedef struct app_region_t {
 } app_region_t;
 
 /** How an exchange is run. By hand: with requests that are made at each call or persistent
- *  ones, and receives unpacked as they come or when all are there. */
+ *  ones. */
 typedef enum {
     APP_ALLTOALLW,
     APP_ROUND_ROBIN,    /**< by_hand.h */
     APP_HAND,
-    APP_HAND_ALL,
     APP_PERSISTENT,
-    APP_PERSISTENT_ALL,
     APP_WAYS
 } app_way_t;
 

@@ -81,10 +81,8 @@ static const char own_options[]
       "  residual (the largest) and checksum are of the solver after all calls of a sample.\n";
 
 static const char arms[]
-    = "  hand, persistent   packed by hand, a message a peer, parts unpacked as they come; with\n"
-      "                     new or with persistent requests\n"
-      "  handall, persistentall\n"
-      "                     the same, unpacked when all are there\n"
+    = "  handall            packed by hand, a message a peer, unpacked when all are there\n"
+      "  persistentall      the same with persistent requests\n"
       "  stock              derived types and MPI_Alltoallw of Open MPI without our components\n"
       "                     and without look-ahead\n"
       "  baseline           the same with the paper's baseline: round robin, messages of no\n"
@@ -95,10 +93,8 @@ static const char arms[]
 #define OURS "alltoallw_algorithm=auto:opal_datatype_lookahead=dual"
 
 static const bench_kind_t kinds[]
-    = {{"hand", BENCH_STOCK, APP_HAND, NULL, NULL},
-       {"handall", BENCH_STOCK, APP_HAND_ALL, NULL, NULL},
-       {"persistent", BENCH_STOCK, APP_PERSISTENT, NULL, NULL},
-       {"persistentall", BENCH_STOCK, APP_PERSISTENT_ALL, NULL, NULL},
+    = {{"handall", BENCH_STOCK, APP_HAND, NULL, NULL},
+       {"persistentall", BENCH_STOCK, APP_PERSISTENT, NULL, NULL},
        {"stock", BENCH_STOCK, APP_ALLTOALLW, NULL, NULL},
        {"baseline", BENCH_PIPERING, APP_ROUND_ROBIN, BASELINE, NULL},
        {"ours", BENCH_PIPERING, APP_ALLTOALLW, OURS, NULL},
@@ -276,7 +272,7 @@ int main(int argc, char **argv)
            .results = "residual\tchecksum\t",
            .options = options,
            .kinds = kinds,
-           .defaults = {BENCH_DEFAULTS, .arms = "hand,stock", .idle = -1.0},
+           .defaults = {BENCH_DEFAULTS, .arms = "handall,stock", .idle = -1.0},
            .prepare = prepare,
            .begin_row = begin_row,
            .end_row = end_row,

@@ -87,7 +87,7 @@ def hand_mean(found, p, arm):
 def best_hand(found, p, arms):
     """The arm by hand that is best for so many ranks. One for all rows: the least of several times
     of each row would be below all of them by chance."""
-    return min((arm for arm in arms if re.match(r"(hand|persistent)(all)?\d*(:|$)", arm)),
+    return min((arm for arm in arms if arm in ("handall", "persistentall")),
                key=lambda arm: hand_mean(found, p, arm))
 
 

@@ -26,7 +26,7 @@ import sys
 from statistics import median
 
 NEW = "reps min_s median_s max_s frac_min frac_median to_stock to_tuned to_hand".split()
-BASES = ("stock", "tuned", "(hand|persistent)(all)?")
+BASES = ("stock", "tuned", "handall")
 
 
 class Samples:

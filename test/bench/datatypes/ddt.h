@@ -65,7 +65,8 @@ typedef bool ddt_maker_t(ddt_layout_t *layout, size_t size);
 typedef struct ddt_kind_t {
     const char *name;
     ddt_maker_t *make;
-    const char *size; /**< what the number after the colon means, "": it takes none */
+    const char *size; /**< what the number after the colon means, NULL: it takes none */
+    size_t variant;   /**< in place of it */
 } ddt_kind_t;
 
 extern const ddt_kind_t ddt_synthetic[]; /**< end with a name of NULL */

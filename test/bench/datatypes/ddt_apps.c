@@ -32,6 +32,11 @@
 #define DOUBLE ((ptrdiff_t) sizeof(double))
 #define FLOAT ((ptrdiff_t) sizeof(float))
 
+/* Variants: the direction of a face; which properties, or meshes. */
+enum { X, Y, Z };
+enum { FULL, ATOMIC };
+enum { OC, CM };
+
 /* Arrays one after the other in memory, to become a struct. */
 typedef struct arrays_t {
     MPI_Datatype type[DDT_MAX_PARTS];
@@ -83,8 +88,9 @@ static void add_subarray(arrays_t *arrays, ddt_layout_t *layout, int dims, const
 enum { WRF_X = 64, WRF_Y = 64, WRF_Z = 35, WRF_SPECIES = 4, WRF_HALO = 3 };
 
 /* Points are [y][z][x], as in WRF; x: halo at the low end of x, else of y. */
-static bool make_wrf(ddt_layout_t *layout, bool x)
+static bool make_wrf(ddt_layout_t *layout, size_t side)
 {
+    const bool x = X == side;
     const int sizes[] = {WRF_SPECIES, WRF_Y, WRF_Z, WRF_X}, flat[] = {WRF_Y, WRF_X};
     const int width = x ? WRF_HALO : WRF_X - 2 * WRF_HALO;
     const int height = x ? WRF_Y - 2 * WRF_HALO : WRF_HALO;
@@ -103,18 +109,6 @@ static bool make_wrf(ddt_layout_t *layout, bool x)
     }
     make_struct(&arrays, layout);
     return true;
-}
-
-static bool make_wrf_x(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_wrf(layout, true);
-}
-
-static bool make_wrf_y(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_wrf(layout, false);
 }
 
 /* A face of the inner points of a cube with a rim; `outer` rows of `inner` blocks. */
@@ -137,45 +131,23 @@ static void make_face(ddt_layout_t *layout, int length, int inner, int inner_str
 
 enum { MG_INNER = 128, MG_ROW = MG_INNER + 2, MG_PLANE = MG_ROW * MG_ROW };
 
-static bool make_mg(ddt_layout_t *layout, int length, int inner, int stride, int outer_stride)
+static bool make_mg(ddt_layout_t *layout, size_t side)
 {
-    make_face(layout, length, inner, stride, MG_INNER, outer_stride, MG_PLANE + MG_ROW + 1);
+    make_face(layout, X == side ? 1 : MG_INNER, X == side ? MG_INNER : 1, MG_ROW, MG_INNER,
+              Z == side ? MG_ROW : MG_PLANE, MG_PLANE + MG_ROW + 1);
     layout->span = (size_t) MG_PLANE * MG_ROW * sizeof(double);
     return true;
 }
 
-static bool make_mg_x(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_mg(layout, 1, MG_INNER, MG_ROW, MG_PLANE);
-}
-
-static bool make_mg_y(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_mg(layout, MG_INNER, 1, MG_ROW, MG_PLANE);
-}
-
-static bool make_mg_z(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_mg(layout, MG_INNER, 1, MG_ROW, MG_ROW);
-}
-
 enum { LU_POINTS = 64, LU_ROW = 5 * LU_POINTS, LU_PLANE = LU_ROW * LU_POINTS };
 
-static bool make_lu_x(ddt_layout_t *layout, size_t size)
+static bool make_lu(ddt_layout_t *layout, size_t side)
 {
-    (void) size;
-    make_face(layout, 5, LU_POINTS, LU_ROW, LU_POINTS, LU_PLANE, 5);
-    layout->span = (size_t) LU_PLANE * LU_POINTS * sizeof(double);
-    return true;
-}
-
-static bool make_lu_y(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    make_face(layout, LU_ROW, 1, LU_ROW, LU_POINTS, LU_PLANE, LU_ROW);
+    if (X == side) {
+        make_face(layout, 5, LU_POINTS, LU_ROW, LU_POINTS, LU_PLANE, 5);
+    } else {
+        make_face(layout, LU_ROW, 1, LU_ROW, LU_POINTS, LU_PLANE, LU_ROW);
+    }
     layout->span = (size_t) LU_PLANE * LU_POINTS * sizeof(double);
     return true;
 }
@@ -241,8 +213,10 @@ static void add_places(arrays_t *arrays, ddt_layout_t *layout, MPI_Datatype basi
     add_array(arrays, layout, type, (size_t) end * (size_t) size);
 }
 
-static bool make_lammps(ddt_layout_t *layout, int ints, int doubles)
+/* Position, tag, type, mask; with full also image, molecule, charge. */
+static bool make_lammps(ddt_layout_t *layout, size_t style)
 {
+    const int ints = FULL == style ? 5 : 3, doubles = FULL == style ? 1 : 0;
     const size_t atoms = 6000;
     arrays_t arrays = {.count = 0};
     uint32_t state = 1;
@@ -264,22 +238,10 @@ static bool make_lammps(ddt_layout_t *layout, int ints, int doubles)
     return true;
 }
 
-/* Position, tag, type, mask, image, molecule, charge. */
-static bool make_lammps_full(ddt_layout_t *layout, size_t size)
+static bool make_specfem(ddt_layout_t *layout, size_t mesh)
 {
-    (void) size;
-    return make_lammps(layout, 5, 1);
-}
-
-/* Position, tag, type, mask. */
-static bool make_lammps_atomic(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_lammps(layout, 3, 0);
-}
-
-static bool make_specfem(ddt_layout_t *layout, int floats, size_t first, size_t second)
-{
+    const int floats = OC == mesh ? 1 : 3;
+    const size_t first = OC == mesh ? 60000 : 40000, second = OC == mesh ? 0 : 4000;
     arrays_t arrays = {.count = 0};
     uint32_t state = 1;
     int end;
@@ -298,29 +260,17 @@ static bool make_specfem(ddt_layout_t *layout, int floats, size_t first, size_t 
     return true;
 }
 
-static bool make_specfem_oc(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_specfem(layout, 1, 60000, 0);
-}
-
-static bool make_specfem_cm(ddt_layout_t *layout, size_t size)
-{
-    (void) size;
-    return make_specfem(layout, 3, 40000, 4000);
-}
-
-const ddt_kind_t ddt_apps[] = {{"wrf_x", make_wrf_x, ""},
-                               {"wrf_y", make_wrf_y, ""},
-                               {"nas_mg_x", make_mg_x, ""},
-                               {"nas_mg_y", make_mg_y, ""},
-                               {"nas_mg_z", make_mg_z, ""},
-                               {"nas_lu_x", make_lu_x, ""},
-                               {"nas_lu_y", make_lu_y, ""},
-                               {"milc_z", make_milc_z, ""},
-                               {"fft2d", make_fft2d, ""},
-                               {"lammps_full", make_lammps_full, ""},
-                               {"lammps_atomic", make_lammps_atomic, ""},
-                               {"specfem3d_oc", make_specfem_oc, ""},
-                               {"specfem3d_cm", make_specfem_cm, ""},
-                               {NULL, NULL, NULL}};
+const ddt_kind_t ddt_apps[] = {{"wrf_x", make_wrf, NULL, X},
+                               {"wrf_y", make_wrf, NULL, Y},
+                               {"nas_mg_x", make_mg, NULL, X},
+                               {"nas_mg_y", make_mg, NULL, Y},
+                               {"nas_mg_z", make_mg, NULL, Z},
+                               {"nas_lu_x", make_lu, NULL, X},
+                               {"nas_lu_y", make_lu, NULL, Y},
+                               {"milc_z", make_milc_z, NULL, Z},
+                               {"fft2d", make_fft2d, NULL, 0},
+                               {"lammps_full", make_lammps, NULL, FULL},
+                               {"lammps_atomic", make_lammps, NULL, ATOMIC},
+                               {"specfem3d_oc", make_specfem, NULL, OC},
+                               {"specfem3d_cm", make_specfem, NULL, CM},
+                               {NULL, NULL, NULL, 0}};

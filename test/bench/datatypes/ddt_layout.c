@@ -160,17 +160,15 @@ bool ddt_layout_create(ddt_layout_t *layout, const char *name)
 {
     const size_t length = strcspn(name, ":");
     const ddt_kind_t *kind = find_kind(ddt_synthetic, name, length);
-    double size = 0.0;
+    double size;
 
     if (NULL == kind) {
         kind = find_kind(ddt_apps, name, length);
     }
-    if (NULL == kind || ('\0' == *kind->size) != ('\0' == name[length])) {
+    if (NULL == kind || (NULL == kind->size) != ('\0' == name[length])) {
         return false;
     }
-    if ('\0' != name[length]) {
-        size = bench_number(name + length + 1);
-    }
+    size = NULL == kind->size ? (double) kind->variant : bench_number(name + length + 1);
     memset(layout, 0, sizeof(*layout));
     layout->name = name;
     layout->type = MPI_DATATYPE_NULL;
@@ -194,7 +192,7 @@ void ddt_layout_free(ddt_layout_t *layout)
 static void print_kinds(FILE *out, const ddt_kind_t *kinds)
 {
     for (; NULL != kinds->name; ++kinds) {
-        fprintf(out, "  %s%s%s\n", kinds->name, '\0' == *kinds->size ? "" : ":", kinds->size);
+        fprintf(out, NULL == kinds->size ? "  %s\n" : "  %s:%s\n", kinds->name, kinds->size);
     }
 }
 

@@ -71,7 +71,7 @@ static bool make_contiguous(ddt_layout_t *layout, size_t size)
     return true;
 }
 
-const ddt_kind_t ddt_synthetic[] = {{"transpose", make_transpose, "N"},
-                                    {"indexed", make_indexed, "BYTES"},
-                                    {"contiguous", make_contiguous, "BYTES"},
-                                    {NULL, NULL, NULL}};
+const ddt_kind_t ddt_synthetic[] = {{"transpose", make_transpose, "N", 0},
+                                    {"indexed", make_indexed, "BYTES", 0},
+                                    {"contiguous", make_contiguous, "BYTES", 0},
+                                    {NULL, NULL, NULL, 0}};
