@@ -4,7 +4,7 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Tables and verdicts of datatypes, from TSV files of ddt and ddt_seek, and of counted instructions.
+"""Tables and verdicts of datatypes, from TSV files of ddt, and of counted instructions.
 
 arms: all, in their order; the first one is the base of all ratios."""
 
@@ -108,15 +108,16 @@ def instructions(rows, arms):
 
 def search(rows, arms):
     """Where the time of sending goes: search, packing, and what contiguous data takes."""
-    found = Messages([row for row in rows if "net" in row])
+    found = Messages([row for row in rows if row["arm"] != "convertor"])
     print(f"{'layout':16} {'bytes':>8} {'arm':9} {'us':>9} {'search':>8} {'packing':>8} {'network':>8}")
-    sought = [row for row in rows if "search_s" in row]
-    layouts = values(sought, "layout")
-    for row in sorted(sought, key=lambda row: layouts.index(row["layout"])):
+    sought = [row for row in rows if row["arm"] == "convertor"]
+    layouts, order = values(sought, "layout"), arms.split()
+    for row in sorted(sought, key=lambda row: (layouts.index(row["layout"]),
+                                               order.index(row["engine"]))):
         parts = row["search_s"], row["move_s"], \
             found.any(("rail1", "send", row["layout"]), "floor")
         shares = [100 * part / sum(parts) for part in parts]
-        print(f"{row['layout']:16} {size(row['bytes']):>8} {row['engine']:9} {1e6 * sum(parts):9.1f}"
+        print(f"{row['layout']:16} {size(row['total']):>8} {row['engine']:9} {1e6 * sum(parts):9.1f}"
               + "".join(f" {share:7.1f}%" for share in shares))
         if row["engine"] == LOOK_AHEAD and row["layout"].startswith("indexed"):
             at_most(f"{row['layout']}, dual: % of search", shares[0], 5)

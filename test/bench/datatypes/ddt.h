@@ -17,8 +17,8 @@
  *   ddt_layout.c     the loops, and names
  *   ddt_synthetic.c  transposes, irregular and contiguous layouts
  *   ddt_apps.c       layouts of applications
- *   ddt_main.c       the program ddt: messages between two ranks
- *   ddt_seek.c       the program ddt_seek: one convertor, fragments in any order
+ *   ddt_convertor.c  one convertor, fragment by fragment
+ *   ddt_main.c       the program ddt: the command line, messages between two ranks
  */
 
 #ifndef DDT_H
@@ -96,6 +96,14 @@ void ddt_fill(unsigned char *packed, size_t bytes, uint64_t seed);
  */
 bool ddt_check(const ddt_layout_t *layout, unsigned char *memory, unsigned char *scratch,
                uint64_t seed);
+/** Seconds that the fragments of a message have cost. */
+typedef struct ddt_cost_t {
+    double search;
+    double move;
+} ddt_cost_t;
+/** Packs all data, or unpacks it, by one convertor in fragments of so many bytes. */
+ddt_cost_t ddt_convert(const ddt_layout_t *layout, bool send, unsigned char *memory,
+                       unsigned char *packed, size_t fragment);
 /** Numbers that look random, the same everywhere. */
 uint32_t ddt_random(uint32_t *state);
 

@@ -20,12 +20,25 @@
  *            unpacks after the receive, where there is a layout; floor: contiguous data of
  *            the same size, without any packing
  *
+ * One rank alone:
+ *
+ *   convertor  one convertor packs (send) or unpacks (recv), fragment by fragment
+ *   self       a message to itself, from the layout to contiguous data
+ *
  * The receive is posted before the send begins. Variables of the datatype engine are read
- * at start, so a job has one setting.
+ * at start, so a job has one setting. Under valgrind's callgrind each call of a rank alone is a dump
+ * of its own.
  */
 
 #include <stdlib.h>
 #include <string.h>
+
+#if __has_include(<valgrind/callgrind.h>)
+#    include <valgrind/callgrind.h>
+#else
+#    define CALLGRIND_ZERO_STATS
+#    define CALLGRIND_DUMP_STATS_AT(text) (void) (text)
+#endif
 
 #include "bench.h"
 #include "ddt.h"
@@ -33,7 +46,7 @@
 enum { TAG_DATA, TAG_DONE };
 enum { SENDER, RECEIVER, RANKS };
 
-typedef enum { TYPED, HAND, FLOOR } method_t;
+typedef enum { TYPED, HAND, FLOOR, CONVERTOR, SELF } method_t;
 
 /* Bits: who has the layout. */
 enum { SEND = 1, RECV = 2, SIDES = 3 };
@@ -45,6 +58,7 @@ static struct {
     const char *side_list;
     const char *net;
     const char *engine;
+    double fragment;
 
     char *layouts[BENCH_MAX_WORDS];
     int sides[BENCH_MAX_WORDS]; /* places among the names */
@@ -58,29 +72,35 @@ static struct {
     uint64_t seed;
     bool typed;             /* this rank has the layout in its memory for this message */
     MPI_Request request;
-} ddt = {.layout_list = "", .side_list = "both", .net = "-", .engine = "-"};
+    ddt_cost_t cost[BENCH_MAX_ARMS]; /* the least of search and of moving */
+} ddt = {.layout_list = "", .side_list = "both", .net = "-", .engine = "-", .fragment = 32768.0};
 
 /* ---- the command line */
 
 static const char own_options[]
     = "  --layouts LIST     layouts (below)\n"
       "  --sides LIST       who has the layout: of send, recv, both [both]\n"
-      "  --net, --engine    words for the columns of these names [-]\n";
+      "  --net, --engine    words for the columns of these names [-]\n"
+      "  --fragment BYTES   of a convertor, a multiple of 8     [32K]\n";
 
 static const char arms[]
     = "  typed              with the datatype\n"
       "  hand               packed and unpacked by a loop\n"
-      "  floor              contiguous data of the same size\n";
+      "  floor              contiguous data of the same size\n"
+      "  convertor, self    of one rank alone: fragments by one convertor; a message to itself\n";
 
-static const bench_kind_t kinds[] = {{"typed", BENCH_MLEADER, TYPED, NULL, NULL},
-                                     {"hand", BENCH_MLEADER, HAND, NULL, NULL},
-                                     {"floor", BENCH_MLEADER, FLOOR, NULL, NULL},
+static const bench_kind_t kinds[] = {{"typed", BENCH_MLEADER, TYPED, NULL, "message"},
+                                     {"hand", BENCH_MLEADER, HAND, NULL, "message"},
+                                     {"floor", BENCH_MLEADER, FLOOR, NULL, "message"},
+                                     {"convertor", BENCH_MLEADER, CONVERTOR, NULL, "alone"},
+                                     {"self", BENCH_MLEADER, SELF, NULL, "alone"},
                                      {NULL, BENCH_MLEADER, 0, NULL, NULL}};
 
 static const bench_option_t options[] = {{"--layouts", &ddt.layout_list, NULL, 0.0, NULL},
                                          {"--sides", &ddt.side_list, NULL, 0.0, NULL},
                                          {"--net", &ddt.net, NULL, 0.0, NULL},
                                          {"--engine", &ddt.engine, NULL, 0.0, NULL},
+                                         {"--fragment", NULL, &ddt.fragment, 8.0, NULL},
                                          {NULL, NULL, NULL, 0.0, NULL}};
 
 static void print_layouts(FILE *out)
@@ -95,8 +115,10 @@ static bool prepare(bench_t *bench, char *error)
 
     ddt.rank = bench->world.rank;
     ddt.side_count = bench_choices(ddt.side_list, side_names, SIDES, ddt.sides);
-    if (RANKS != bench->world.size || 1 != bench->batch_count || 1 != bench->batches[0]) {
-        snprintf(error, BENCH_ERROR_LENGTH, "expected two ranks and batches of one");
+    if (RANKS < bench->world.size || 1 != bench->batch_count || 1 != bench->batches[0]
+        || 0 != (size_t) ddt.fragment % 8) {
+        snprintf(error, BENCH_ERROR_LENGTH,
+                 "expected one or two ranks, batches of one, fragments of a multiple of 8 bytes");
         return false;
     }
     if (0 > layouts || 0 > ddt.side_count) {
@@ -113,6 +135,7 @@ static bool prepare(bench_t *bench, char *error)
         }
         ddt_layout_free(&ddt.layout);
     }
+    bench->calls[0] = 1 == bench->world.size ? "alone" : "message";
     bench->rows = layouts * ddt.side_count;
     return true;
 }
@@ -123,7 +146,9 @@ static bool begin_row(bench_t *bench, int row)
 {
     size_t room;
 
-    (void) bench;
+    for (int i = 0; i < bench->arm_count; ++i) {
+        ddt.cost[i] = (ddt_cost_t){1e9, 1e9};
+    }
     ddt.side = ddt.sides[row % ddt.side_count] + 1;
     if (!ddt_layout_create(&ddt.layout, ddt.layouts[row / ddt.side_count])) {
         return false;
@@ -153,6 +178,55 @@ static void print_row(int row, FILE *out)
             side_names[ddt.sides[row % ddt.side_count]]);
 }
 
+static void print_result(const bench_arm_t *arm, FILE *out)
+{
+    if (CONVERTOR == arm->kind->way) {
+        fprintf(out, "%.9f\t%.9f\t", ddt.cost[arm->index].search, ddt.cost[arm->index].move);
+    } else {
+        fputs("-\t-\t", out);
+    }
+}
+
+/* ---- one rank alone */
+
+static bool is_alone(const bench_arm_t *arm)
+{
+    return CONVERTOR <= arm->kind->way;
+}
+
+/* What is sent is in the layout's memory, what is received is packed. */
+static void fill_alone(const bench_arm_t *arm)
+{
+    ddt.typed = SELF != arm->kind->way && 0 == (ddt.side & SEND);
+    ddt_fill(ddt.packed, ddt.layout.bytes, ddt.seed);
+    if (!ddt.typed) {
+        ddt_unpack(&ddt.layout, ddt.memory, ddt.packed);
+        memset(ddt.packed, 0, ddt.layout.bytes);
+    }
+}
+
+static int call_alone(const bench_arm_t *arm)
+{
+    const bool self = SELF == arm->kind->way;
+    ddt_cost_t *least = &ddt.cost[arm->index], cost;
+    int rc = MPI_SUCCESS;
+    char label[BENCH_VALUE_LENGTH];
+
+    snprintf(label, sizeof(label), "%s %s", ddt.layout.name,
+             self ? "self" : side_names[ddt.side - 1]);
+    CALLGRIND_ZERO_STATS;
+    if (self) {
+        rc = MPI_Sendrecv(ddt.memory, 1, ddt.layout.type, 0, 0, ddt.packed, (int) ddt.layout.bytes,
+                          MPI_PACKED, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    } else {
+        cost = ddt_convert(&ddt.layout, !ddt.typed, ddt.memory, ddt.packed, (size_t) ddt.fragment);
+        least->search = cost.search < least->search ? cost.search : least->search;
+        least->move = cost.move < least->move ? cost.move : least->move;
+    }
+    CALLGRIND_DUMP_STATS_AT(label);
+    return rc;
+}
+
 /* ---- messages */
 
 /* The sender's data, or the receive. */
@@ -161,6 +235,10 @@ static void fill(const bench_arm_t *arm, uint64_t sample)
     const ddt_layout_t *layout = &ddt.layout;
 
     ddt.seed = sample;
+    if (is_alone(arm)) {
+        fill_alone(arm);
+        return;
+    }
     ddt.typed = FLOOR != arm->kind->way && 0 != (ddt.side & (SENDER == ddt.rank ? SEND : RECV));
     if (SENDER == ddt.rank) {
         ddt_fill(ddt.packed, layout->bytes, sample);
@@ -192,6 +270,9 @@ static void send_message(const bench_arm_t *arm)
 
 static int call(const bench_arm_t *arm)
 {
+    if (is_alone(arm)) {
+        return call_alone(arm);
+    }
     if (SENDER == ddt.rank) {
         send_message(arm);
         return MPI_Recv(NULL, 0, MPI_BYTE, RECEIVER, TAG_DONE, arm->comm, MPI_STATUS_IGNORE);
@@ -210,9 +291,8 @@ static bool is_timed(void)
 
 static bool verify(const bench_arm_t *arm, char *error)
 {
-    (void) arm;
     snprintf(error, BENCH_ERROR_LENGTH, "wrong data");
-    if (SENDER == ddt.rank) {
+    if (SENDER == ddt.rank && !is_alone(arm)) {
         return true;
     }
     if (ddt.typed) {
@@ -231,6 +311,7 @@ int main(int argc, char **argv)
            .arms = arms,
            .print_names = print_layouts,
            .columns = "net\tengine\tlayout\ttotal\tside",
+           .results = "search_s\tmove_s\t",
            .options = options,
            .kinds = kinds,
            .defaults = {.arms = "typed,hand,floor", .batches = "1", .reps = 3.0, .max_reps = 50.0,
@@ -242,7 +323,8 @@ int main(int argc, char **argv)
            .call = call,
            .is_timed = is_timed,
            .verify = verify,
-           .print_row = print_row};
+           .print_row = print_row,
+           .print_result = print_result};
 
     return bench_main(&program, argc, argv);
 }

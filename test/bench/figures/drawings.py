@@ -221,7 +221,7 @@ def breakdown(bench, engine):
     floors = {row["layout"]: row["min_s"] for row in select(
         bench.rows("datatypes-search-net"), net="rail1", side="send", arm="floor")}
     parts = {"search": {}, "packing": {}, "communication": {}}
-    for row in bench.rows(f"datatypes-search-{engine}"):
+    for row in select(bench.rows("datatypes-search"), engine=engine):
         if row["layout"].startswith("transpose:") and row["layout"] in floors:
             floor = floors[row["layout"]]
             whole = row["search_s"] + row["move_s"] + floor

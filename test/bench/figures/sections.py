@@ -117,7 +117,7 @@ SECTIONS = [
     Section("datatypes-transpose", "datatypes/datatypes", "transpose", 2, ("datatypes-transpose",),
             "Balaji Fig. 12"),
     Section("datatypes-search", "datatypes/datatypes", "search", 1,
-            ("datatypes-search-research", "datatypes-search-dual", "datatypes-search-net"),
+            ("datatypes-search", "datatypes-search-net"),
             "Balaji Fig. 13"),
     Section("almasi-predicted", ALMASI, "predicted", 0.2, ("almasi-predicted",),
             "Almási Figs. 5, 6, 7", ""),
