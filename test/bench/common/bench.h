@@ -204,8 +204,6 @@ int bench_main(const bench_program_t *program, int argc, char **argv);
 bool bench_options_parse(bench_options_t *options, const bench_program_t *program, int argc,
                          char **argv, char *error);
 void bench_options_help(const bench_program_t *program, FILE *out);
-/** Takes a line of the options of several lists, the last NULL. */
-bool bench_options_take(const bench_option_t *const *known, int argc, char **argv, char *error);
 /** "8", "64K", "16M" or "100mbit" (bytes a second); negative if it is none. */
 double bench_number(const char *text);
 /** Numbers of a list like 8,64K,1M..16M*4 in order; how many, or -1: it is no such list. */

@@ -243,7 +243,8 @@ static void run_row(bench_t *bench)
     }
     bench->limit = 0.0;
     if (!program->begin_row(bench, bench->row)) {
-        fprintf(stderr, "%s: no memory for the data\n", program->name);
+        fprintf(stderr, "%s: no memory for the data, or an arm that cannot be here\n",
+                program->name);
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
     measure(bench, arms);

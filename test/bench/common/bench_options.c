@@ -215,33 +215,12 @@ static bool take_option(const bench_option_t *option, const char *value, char *e
     return true;
 }
 
-static const bench_option_t *find_option(const bench_option_t *const *lists, const char *name)
+static const bench_option_t *find_option(const bench_option_t *list, const char *name)
 {
-    for (; NULL != *lists; ++lists) {
-        for (const bench_option_t *option = *lists; NULL != option->name; ++option) {
-            if (0 == strcmp(name, option->name)) {
-                return option;
-            }
-        }
+    while (NULL != list->name && 0 != strcmp(name, list->name)) {
+        ++list;
     }
-    return NULL;
-}
-
-bool bench_options_take(const bench_option_t *const *known, int argc, char **argv, char *error)
-{
-    for (int i = 1; i < argc; ++i) {
-        const bench_option_t *option = find_option(known, argv[i]);
-
-        if (NULL == option) {
-            snprintf(error, BENCH_ERROR_LENGTH, "%.200s: no such option, see --help", argv[i]);
-            return false;
-        }
-        if (!take_option(option, argv[i + 1], error)) {
-            return false;
-        }
-        i += NULL == option->flag;
-    }
-    return true;
+    return NULL == list->name ? NULL : list;
 }
 
 bool bench_options_parse(bench_options_t *options, const bench_program_t *program, int argc,
@@ -260,14 +239,23 @@ bool bench_options_parse(bench_options_t *options, const bench_program_t *progra
                                      {"--progress", NULL, NULL, 0.0, &options->progress},
                                      {"--help", NULL, NULL, 0.0, &options->help},
                                      {NULL, NULL, NULL, 0.0, NULL}};
-    const bench_option_t *const known[] = {shared, program->options, NULL};
 
     *options = program->defaults;
     if (NULL != rate && 0.0 < bench_number(rate)) {
         options->rate = bench_number(rate);
     }
-    if (!bench_options_take(known, argc, argv, error)) {
-        return false;
+    for (int i = 1; i < argc; ++i) {
+        const bench_option_t *own = find_option(program->options, argv[i]);
+        const bench_option_t *option = NULL == own ? find_option(shared, argv[i]) : own;
+
+        if (NULL == option) {
+            snprintf(error, BENCH_ERROR_LENGTH, "%.200s: no such option, see --help", argv[i]);
+            return false;
+        }
+        if (!take_option(option, argv[i + 1], error)) {
+            return false;
+        }
+        i += NULL == option->flag;
     }
     if (0.0 > options->idle) {
         options->idle = 0.0 < options->rate ? 20.0 : 0.0;

@@ -18,36 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a communicator keeps. */
-typedef struct {
-    MPI_Comm group, leaders; /* leaders: MPI_COMM_NULL on the others */
-    int *order;              /* [size] ranks in the order in which their data comes */
-    int size;
-} groups_t;
-
-static int keyval = MPI_KEYVAL_INVALID;
-
-static void drop(groups_t *groups)
-{
-    if (MPI_COMM_NULL != groups->group) {
-        MPI_Comm_free(&groups->group);
-    }
-    if (MPI_COMM_NULL != groups->leaders) {
-        MPI_Comm_free(&groups->leaders);
-    }
-    free(groups->order);
-    free(groups);
-}
-
-static int drop_attribute(MPI_Comm comm, int key, void *value, void *state)
-{
-    (void) comm;
-    (void) key;
-    (void) state;
-    drop(value);
-    return MPI_SUCCESS;
-}
-
 /* The group of a rank of a node with `ranks` of them, a multiple of `groups`. */
 static int group_of(int rank, int ranks, int groups, bool packed)
 {
@@ -69,7 +39,7 @@ static bool divides(int ranks, int groups, MPI_Comm comm)
 }
 
 /* Brings `bytes` bytes of each rank to all ranks; they arrive in the order of groups. */
-static int bring(const groups_t *groups, const void *mine, void *all, int bytes)
+static int bring(const by_leaders_t *groups, const void *mine, void *all, int bytes)
 {
     int rank, ranks;
 
@@ -90,11 +60,12 @@ static int bring(const groups_t *groups, const void *mine, void *all, int bytes)
                              : rc;
 }
 
-static int make(groups_t *groups, int count, bool packed, MPI_Comm comm)
+int by_leaders_create(by_leaders_t *groups, int count, bool packed, MPI_Comm comm)
 {
     MPI_Comm node;
     int me, here, ranks, inside, rc;
 
+    groups->group = groups->leaders = MPI_COMM_NULL;
     MPI_Comm_rank(comm, &me);
     MPI_Comm_size(comm, &groups->size);
     groups->order = malloc((size_t) groups->size * sizeof(int));
@@ -119,43 +90,23 @@ static int make(groups_t *groups, int count, bool packed, MPI_Comm comm)
     return MPI_SUCCESS == rc ? bring(groups, &me, groups->order, sizeof(int)) : rc;
 }
 
-/* The groups of a communicator, made where there are none yet. */
-static int find(groups_t **groups, int count, bool packed, MPI_Comm comm)
+void by_leaders_free(by_leaders_t *groups)
 {
-    int found = 0;
-
-    if (MPI_KEYVAL_INVALID == keyval) {
-        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop_attribute, &keyval, NULL);
+    if (MPI_COMM_NULL != groups->group) {
+        MPI_Comm_free(&groups->group);
     }
-    MPI_Comm_get_attr(comm, keyval, groups, &found);
-    if (found) {
-        return MPI_SUCCESS;
+    if (MPI_COMM_NULL != groups->leaders) {
+        MPI_Comm_free(&groups->leaders);
     }
-    *groups = calloc(1, sizeof(**groups));
-    if (NULL == *groups) {
-        return MPI_ERR_NO_MEM;
-    }
-    (*groups)->group = (*groups)->leaders = MPI_COMM_NULL;
-    int rc = make(*groups, count, packed, comm);
-    if (MPI_SUCCESS == rc) {
-        rc = MPI_Comm_set_attr(comm, keyval, *groups);
-    }
-    if (MPI_SUCCESS != rc) {
-        drop(*groups);
-    }
-    return rc;
+    free(groups->order);
+    groups->order = NULL;
 }
 
-int by_leaders_allgather(const void *send, void *recv, size_t bytes, int count, bool packed,
-                         MPI_Comm comm)
+int by_leaders_allgather(const by_leaders_t *groups, const void *send, void *recv, size_t bytes)
 {
-    groups_t *groups;
-    int rc = find(&groups, count, packed, comm);
-
-    if (MPI_SUCCESS != rc) {
-        return rc;
-    }
     char *all = malloc((size_t) groups->size * bytes);
+    int rc;
+
     if (NULL == all) {
         return MPI_ERR_NO_MEM;
     }

@@ -25,13 +25,19 @@
 
 #include "mpi.h"
 
-/**
- * Gathers `bytes` bytes of each rank to `recv` on all of them: in each group to its leader, between
- * leaders, from leaders to their groups. The groups of a communicator are made by its first call
- * and freed with it. An error of MPI; MPI_ERR_NO_MEM; MPI_ERR_ARG: nodes differ in their ranks, or
- * these are no multiple of the groups.
- */
-int by_leaders_allgather(const void *send, void *recv, size_t bytes, int groups, bool packed,
-                         MPI_Comm comm);
+/** The groups of a communicator. */
+typedef struct by_leaders_t {
+    MPI_Comm group, leaders; /**< leaders: MPI_COMM_NULL on the others */
+    int *order;              /**< [size] ranks in the order in which their data comes */
+    int size;
+} by_leaders_t;
+
+/** Collective. An error of MPI; MPI_ERR_NO_MEM; MPI_ERR_ARG: nodes differ in their ranks, or these
+ *  are no multiple of the groups. Free it in any case. */
+int by_leaders_create(by_leaders_t *groups, int count, bool packed, MPI_Comm comm);
+void by_leaders_free(by_leaders_t *groups);
+/** Gathers `bytes` bytes of each rank to `recv` on all of them: in each group to its leader, between
+ *  leaders, from leaders to their groups. An error of MPI, or MPI_ERR_NO_MEM. */
+int by_leaders_allgather(const by_leaders_t *groups, const void *send, void *recv, size_t bytes);
 
 #endif

@@ -197,40 +197,31 @@ static size_t longest_block(const plan_t *plan)
     return longest;
 }
 
-/* The ring over nodes: blocks of a node count together. */
 static void report(plan_t *plan)
 {
     const size_t block = whole_plan(plan);
     const mca_coll_pipering_problem_t problem = problem_of(plan);
     const double modelled = mca_coll_pipering_time(&problem, block);
-    size_t most = 0;
-    uint64_t *node_blocks = calloc((size_t) plan->ranks, sizeof(*node_blocks));
-    double bound, limit;
+    uint64_t *in_order = calloc((size_t) plan->ranks, sizeof(*in_order));
+    size_t lacking = 0;
 
-    if (NULL == node_blocks) {
+    if (NULL == in_order) {
         return;
     }
-    for (int node = 0; node < plan->ring.nodes; ++node) {
-        size_t lacking = plan->total;
+    for (int x = 0; x < plan->ranks; ++x) {
+        const size_t rest = plan->total - plan->bytes[x];
 
-        for (int x = plan->ring.first[node]; x < plan->ring.first[node + 1]; ++x) {
-            node_blocks[node] += plan->blocks[plan->ring.rank[x]];
-            lacking -= plan->bytes[plan->ring.rank[x]];
-        }
-        most = lacking > most ? lacking : most;
+        in_order[x] = plan->blocks[plan->ring.rank[x]];
+        lacking = rest > lacking ? rest : lacking;
     }
-    uint64_t rounds = mca_coll_pipering_rounds(node_blocks, plan->ring.nodes);
-    int64_t excess = mca_coll_pipering_excess(node_blocks, plan->ring.nodes);
-    bound = (double) rounds * (double) longest_block(plan) / plan->rate;
-    limit = (double) most / plan->rate;
-    printf("#dist\ttotal\tp\tnodes\tblock\trounds\tM\tlongest\tlimit_s\tbound_s\tfrac\ttime_s\t"
-           "linear_s\tplan_us\n");
-    printf("%s\t%zu\t%d\t%d\t%zu\t%llu\t%lld\t%zu\t%.9f\t%.9f\t%.4f\t%.9f\t%.9f\t%.3f\n",
-           plan->dist, plan->total, plan->ranks, plan->ring.nodes, block,
-           (unsigned long long) rounds, (long long) excess, longest_block(plan), limit, bound,
-           0.0 < bound ? limit / bound : 1.0, modelled, linear_time(plan),
+    const uint64_t rounds = mca_coll_pipering_rounds(in_order, plan->ranks);
+    const double moved = (double) rounds * (double) longest_block(plan);
+    printf("#dist\ttotal\tp\tblock\trounds\tfrac\ttime_s\tlinear_s\tplan_us\n");
+    printf("%s\t%zu\t%d\t%zu\t%llu\t%.4f\t%.9f\t%.9f\t%.3f\n", plan->dist, plan->total,
+           plan->ranks, block, (unsigned long long) rounds,
+           0.0 < moved ? (double) lacking / moved : 1.0, modelled, linear_time(plan),
            1e6 * planning_time(plan));
-    free(node_blocks);
+    free(in_order);
 }
 
 static int parse(plan_t *plan, int argc, char **argv)

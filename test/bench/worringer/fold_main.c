@@ -29,6 +29,7 @@ static struct {
     int total_count;
     int root;
     fold_data_t data; /* of the row at hand */
+    by_leaders_t groups[BENCH_MAX_ARMS];
 } fold = {.coll_list = "bcast", .total_list = "1M", .op = "sum", .root_word = "0"};
 
 static const char *const coll_names[FOLD_COLLS] = {"bcast",  "reduce",    "scan",
@@ -207,17 +208,39 @@ static double wire_limit(const bench_t *bench, const fold_problem_t *problem)
 
 /* ---- what the harness calls */
 
+/* Of arms by leaders on top of MPI. */
+static bool make_groups(const bench_t *bench)
+{
+    const bench_arm_t *arms = bench->arms[bench->row * bench->call_count / bench->rows];
+    bool good = true;
+
+    for (int i = 0; i < bench->arm_count && good; ++i) {
+        if (SPREAD <= arms[i].kind->way) {
+            good = MPI_SUCCESS
+                   == by_leaders_create(&fold.groups[i],
+                                        atoi(arms[i].name + strlen(arms[i].kind->name)),
+                                        PACKED == arms[i].kind->way, arms[i].comm);
+        }
+    }
+    return good;
+}
+
 static bool begin_row(bench_t *bench, int row)
 {
     const fold_problem_t problem = {coll_of(row), total_of(row), fold.value, fold.root};
 
     bench->limit = wire_limit(bench, &problem);
-    return fold_data_create(&fold.data, &problem, &bench->world);
+    return fold_data_create(&fold.data, &problem, &bench->world) && make_groups(bench);
 }
 
 static void end_row(void)
 {
     fold_data_free(&fold.data);
+    for (int i = 0; i < BENCH_MAX_ARMS; ++i) {
+        if (NULL != fold.groups[i].order) {
+            by_leaders_free(&fold.groups[i]);
+        }
+    }
 }
 
 static void fill(const bench_arm_t *arm, uint64_t sample)
@@ -236,10 +259,8 @@ static int call(const bench_arm_t *arm)
         return fold_data_met(&fold.data, ASKED == arm->kind->way, arm->comm);
     case SPREAD:
     case PACKED:
-        return by_leaders_allgather(fold.data.send, fold.data.recv,
-                                    fold.data.length * fold.data.unit,
-                                    atoi(arm->name + strlen(arm->kind->name)),
-                                    PACKED == arm->kind->way, arm->comm);
+        return by_leaders_allgather(&fold.groups[arm->index], fold.data.send, fold.data.recv,
+                                    fold.data.length * fold.data.unit);
     default:
         return fold_data_call(&fold.data, arm->comm);
     }
