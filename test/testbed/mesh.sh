@@ -82,12 +82,12 @@ mesh_kernel() {
         echo 5 >tcp_retries2'
 }
 
-# mesh_shape RATE BURST: limits both directions of all links.
+# mesh_shape RATE: limits both directions of all links.
 mesh_shape() {
     local node
     [[ $1 != none ]] || return 0
     for ((node = 0; node < MESH_NODES; node++)); do
-        mesh_show "$node" show=queues rate="$1" burst="$2" | tc -n "$TESTBED_RUN.n$node" -batch -
+        mesh_show "$node" show=queues rate="$1" burst=$BURST | tc -n "$TESTBED_RUN.n$node" -batch -
     done
 }
 

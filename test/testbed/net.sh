@@ -94,30 +94,31 @@ net_node() {
     done
 }
 
-# net_shape RUN RAILS BURST RATE...: limits both directions of all links of n0, n1, ...
+# net_shape RUN RAILS RATE...: limits both directions of all links of n0, n1, ...
 # to the RATE of each, which may be none. A queue shapes only what leaves a device, hence
-# one on each end of the pair. The burst must stay small: what it lets through unshaped is
+# one on each end of the pair. The burst is small: what it lets through unshaped is
 # invisible to the clock, and with 32k that is half of a 64 KiB message.
+readonly BURST=4k
 net_shape() {
-    local run=$1 rails=$2 burst=$3 i rail
-    shift 3
+    local run=$1 rails=$2 i rail
+    shift 2
     local -a rates=("$@")
     for i in "${!rates[@]}"; do
         for ((rail = 0; rail < rails; rail++)); do
-            net_queue "p$i.$rail" "${rates[i]}" "$burst"
+            net_queue "p$i.$rail" "${rates[i]}"
         done
     done | tc -n "$(net_switch "$run")" -batch -
     for i in "${!rates[@]}"; do
         [[ ${rates[i]} != none ]] || continue
         for ((rail = 0; rail < rails; rail++)); do
-            net_queue "eth$rail" "${rates[i]}" "$burst"
+            net_queue "eth$rail" "${rates[i]}"
         done | tc -n "$run.n$i" -batch -
     done
 }
 
-# net_queue DEVICE RATE BURST: what tc is to do.
+# net_queue DEVICE RATE: what tc is to do.
 net_queue() {
-    [[ $2 == none ]] || echo "qdisc add dev $1 root tbf rate $2 burst $3 latency 100ms"
+    [[ $2 == none ]] || echo "qdisc add dev $1 root tbf rate $2 burst $BURST latency 100ms"
 }
 
 # net_namespaces RUN: those namespaces of a run that exist.

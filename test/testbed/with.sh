@@ -58,7 +58,7 @@ with_traps() {
     trap 'exit 141' PIPE
 }
 
-# with_build WIRING NODES RAILS BURST RATE...: makes the testbed TESTBED_RUN, with a RATE for
+# with_build WIRING NODES RAILS RATE...: makes the testbed TESTBED_RUN, with a RATE for
 # each node.
 with_build() {
     local wiring=$1 node
@@ -73,7 +73,7 @@ with_build() {
         net_shape "$TESTBED_RUN" "${@:2}"
     else
         mesh_build "$TESTBED_SPARE"
-        mesh_shape "$4" "$3"
+        mesh_shape "$3"
     fi
 }
 
@@ -120,7 +120,7 @@ with_mesh() {
 }
 
 with_main() {
-    local nodes='' wiring=switch spare=no rails=1 rate=none burst=4k slow='' status=0 node
+    local nodes='' wiring=switch spare=no rails=1 rate=none slow='' status=0 node
     local -a arguments=("$@")
     while (($#)) && [[ $1 != -- ]]; do
         need_value "$1" $#
@@ -131,9 +131,8 @@ with_main() {
         --rails) rails=$2 ;;
         --rate) rate=$2 ;;
         --slow) slow+=,$2 ;;
-        --burst) burst=$2 ;;
         *) die_usage "with: '$1' is no option; legal are --nodes, --wiring, --spare, --rails," \
-            "--rate, --slow, --burst, and -- before the command" ;;
+            "--rate, --slow, and -- before the command" ;;
         esac
         shift 2
     done
@@ -143,8 +142,6 @@ with_main() {
     need_number --nodes "$nodes" 1 250
     need_number --rails "$rails" 1 4
     need_rate --rate "$rate" none
-    [[ $burst =~ ^[0-9]+[km]?b?$ ]] ||
-        die_usage "--burst is '$burst', but must be a number of bytes like 4k"
     RATES=()
     for ((node = 0; node < nodes; node++)); do
         RATES+=("$rate")
@@ -158,7 +155,7 @@ with_main() {
     STAGE=build COMMAND_PID='' COMMAND_GROUP=''
     with_traps
     TESTBED_MESH=$MESH TESTBED_SPARE=$spare
-    with_build "$wiring" "$nodes" "$rails" "$burst" "${RATES[@]}"
+    with_build "$wiring" "$nodes" "$rails" "${RATES[@]}"
     STAGE=run
     export TESTBED_RUN TESTBED_DIR TESTBED_SHM TESTBED_SLOW
     export TESTBED_MESH TESTBED_SPARE TESTBED_WIRING=$wiring
