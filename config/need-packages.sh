@@ -18,10 +18,11 @@
 
 packages() {
     case $1 in
-        # What Open MPI's autogen.pl, configure and make want, and for the demo iproute2:
-        # network namespaces of the test bed.
+        # What Open MPI's autogen.pl, configure and make want, and for the demo iproute2, network
+        # namespaces of the test bed, and python3, its table.
         build) echo gcc g++ libc6-dev make perl flex autoconf automake libtool libltdl-dev \
-                   pkg-config patch xz-utils libhwloc-dev libevent-dev zlib1g-dev iproute2 ;;
+                   pkg-config patch xz-utils libhwloc-dev libevent-dev zlib1g-dev iproute2 \
+                   python3 ;;
         fortran) echo gfortran ;;
         # What components for an installed Open MPI are built with; the distribution's own
         # Open MPI; what finds the headers that an installed 5.0 lacks.
@@ -43,7 +44,7 @@ packages() {
 
 programs() {
     case $1 in
-        build) echo gcc g++ make perl flex autoconf automake libtoolize pkg-config patch xz ;;
+        build) echo gcc g++ make perl flex autoconf automake libtoolize pkg-config patch xz python3 ;;
         fortran) echo gfortran ;;
         compiler) echo gcc ;;
         dso) echo mpicc ;;

@@ -98,7 +98,7 @@ def pmls(rows):
     print(f"{'':17} {'PML':5} {'limit ms':>8} {'stock':>9} {'pipering':>9} {'to ob1':>9}  "
           "target 1.03")
     for (by, *key), problem in found.items():
-        base = found["ob1", *key].get("pipering") if ("ob1", *key) in found else 0
+        base = found[("ob1", *key)].get("pipering") if ("ob1", *key) in found else 0
         more = problem.get("pipering") / base if base else 0
         print(f"{label(problem)} {by:5} {limit(problem)} {part(problem, 'stock'):9.3f} "
               f"{part(problem):9.3f} {more:9.3f}  "
@@ -127,7 +127,7 @@ def ppn(rows, target):
           f"{'rnd/block':>9}  target {float(target):.2f}, 0.95")
     for by, *key in found:
         if by == "block":
-            block, cyclic, random = ways = [found[way, *key] for way in
+            block, cyclic, random = ways = [found[(way, *key)] for way in
                                             ("block", "cyclic", "random")]
             base = part(block)
             good = all(reaches(way, target) and part(way) >= 0.95 * base for way in ways)

@@ -31,6 +31,8 @@ die() {
     exit 1
 }
 
+command -v python3 >/dev/null ||
+    die "python3 is missing, which makes the tables; nothing was measured"
 export TESTBED_PML=${PML:-${TESTBED_PML:-ob1}}
 case $TESTBED_PML in
 ob1 | ucx | ofi) ;;
