@@ -20,7 +20,7 @@
  *   app_multigrid.c  the 3-D Laplacian
  *   app_main.c       the command line, rows
  *
- * What arms give must be right in itself (scatter, ghosts), and the solver's answer must
+ * What arms give must be right in itself (scatter), and the solver's answer must
  * have the bits of the row's first sample. Arms with MPI_Alltoallw are the same code, told
  * apart by MCA variables and by the components that their communicators may use.
  */
@@ -38,7 +38,7 @@
 #define SEED 1     /* of the patterns */
 #define STENCILS 2
 
-typedef enum { APP_SCATTER, APP_GHOSTS, APP_LAPLACIAN, APP_KINDS } app_kind_t;
+enum { APP_SCATTER, APP_LAPLACIAN, APP_KINDS };
 
 /** What the ranks together have computed, the same for any number of them. */
 typedef struct app_answer_t {
@@ -51,30 +51,25 @@ static struct {
     /* options */
     const char *kind_name;
     const char *element_list;
-    const char *field_list;
 
-    app_kind_t kind;
-    size_t sizes[BENCH_MAX_NUMBERS]; /* elements of a rank, or fields of a point */
+    bool scatters;
+    size_t sizes[BENCH_MAX_NUMBERS]; /* elements of a rank */
     int size_count;
-    int level_count;                 /* of ghosts: each a row */
     const bench_world_t *world;
     app_scatter_t scatter; /* of the row at hand */
     app_multigrid_t multigrid;
-    int level;
     uint64_t sample;
     app_answer_t answer; /* of the first sample */
-} app = {.kind_name = "scatter", .element_list = "4K", .field_list = "1"};
+} app = {.kind_name = "scatter", .element_list = "4K"};
 
-static const char *const kind_names[APP_KINDS] = {"scatter", "ghosts", "laplacian"};
+static const char *const kind_names[APP_KINDS] = {"scatter", "laplacian"};
 static const char *const stencil_names[STENCILS] = {"star", "box"};
 
 /* ---- the command line */
 
 static const char own_options[]
-    = "  --app WHICH        scatter; laplacian: V-cycles; ghosts: the exchanges of its levels\n"
-      "                     alone                               [scatter]\n"
+    = "  --app WHICH        scatter; laplacian: V-cycles        [scatter]\n"
       "  --elements LIST    of the scatter: doubles of each rank [4K]\n"
-      "  --fields LIST      doubles of each point, side by side [1]\n"
       "  Rows are the patterns stride, shuffle, next, halves of the scatter, and the stencils star and\n"
       "  box (7 and 27 points) of 3 levels of 100 points in each direction. The size of a row is the\n"
       "  elements of each rank or the points in each direction.\n"
@@ -102,59 +97,48 @@ static const bench_kind_t kinds[]
 
 static const bench_option_t options[] = {{"--app", &app.kind_name, NULL, 0.0, NULL},
                                          {"--elements", &app.element_list, NULL, 0.0, NULL},
-                                         {"--fields", &app.field_list, NULL, 0.0, NULL},
                                          {NULL, NULL, NULL, 0.0, NULL}};
 
-/* ---- rows: shapes, in each sizes, in each levels */
-
-static int shape_of(int row)
-{
-    return row / app.level_count / app.size_count;
-}
+/* ---- rows: patterns, in each sizes; or stencils */
 
 static app_grid_t grid_of(int row)
 {
-    return (app_grid_t){.points = POINTS,
-                        .levels = LEVELS,
-                        .fields = (int) app.sizes[row / app.level_count % app.size_count],
-                        .box = 1 == shape_of(row)};
+    return (app_grid_t){.points = POINTS, .levels = LEVELS, .fields = 1, .box = 1 == row};
 }
 
 static bool prepare(bench_t *bench, char *error)
 {
     const int kind = bench_find(kind_names, APP_KINDS, app.kind_name);
-    const bool scatter = APP_SCATTER == kind;
-    const char *list = scatter ? app.element_list : app.field_list, *misfit = NULL;
+    const app_grid_t grid = grid_of(0);
+    const char *misfit = APP_SCATTER == kind ? NULL : app_grid_misfit(&grid, bench->world.size);
 
-    app.kind = (app_kind_t) kind;
+    app.scatters = APP_SCATTER == kind;
     app.world = &bench->world;
-    app.size_count = bench_numbers(list, app.sizes);
-    app.level_count = APP_GHOSTS == kind ? LEVELS : 1;
+    app.size_count = bench_numbers(app.element_list, app.sizes);
+    bench->rows = app.scatters ? APP_PATTERNS * app.size_count : STENCILS;
     if (0 > kind || 0 > app.size_count) {
-        snprintf(error, BENCH_ERROR_LENGTH,
-                 "--app %s with %s: expected scatter, ghosts or laplacian, and a list like 1K,4K..64K",
-                 app.kind_name, list);
-        return false;
-    }
-    bench->rows = (scatter ? APP_PATTERNS : STENCILS) * app.size_count * app.level_count;
-    if (!scatter) {
-        const app_grid_t grid = grid_of(0);
-        misfit = app_grid_misfit(&grid, bench->world.size);
+        misfit = "expected --app scatter or laplacian, and --elements like 1K,4K..64K";
     }
     snprintf(error, BENCH_ERROR_LENGTH, "%s", NULL == misfit ? "" : misfit);
     return NULL == misfit;
 }
 
+static app_pattern_t pattern_of(int row)
+{
+    return (app_pattern_t) (row / app.size_count);
+}
+
+static size_t size_of(int row)
+{
+    return app.sizes[row % app.size_count];
+}
+
 static void print_row(int row, FILE *out)
 {
-    const int size = POINTS >> row % app.level_count;
-
-    if (APP_SCATTER == app.kind) {
-        fprintf(out, "%s\t%s\t%zu\t1\t", app.kind_name,
-                app_scatter_name((app_pattern_t) shape_of(row)), app.sizes[row % app.size_count]);
+    if (app.scatters) {
+        fprintf(out, "scatter\t%s\t%zu\t1\t", app_scatter_name(pattern_of(row)), size_of(row));
     } else {
-        fprintf(out, "%s\t%s\t%d\t%d\t", app.kind_name, stencil_names[shape_of(row)], size,
-                grid_of(row).fields);
+        fprintf(out, "laplacian\t%s\t%d\t1\t", stencil_names[row], POINTS);
     }
 }
 
@@ -165,16 +149,14 @@ static bool begin_row(bench_t *bench, int row)
     const MPI_Comm comm = bench->world.control;
     const app_grid_t grid = grid_of(row);
 
-    app.level = row % app.level_count;
-    return APP_SCATTER == app.kind
-               ? app_scatter_create(&app.scatter, comm, (app_pattern_t) shape_of(row),
-                                    app.sizes[row % app.size_count], SEED)
+    return app.scatters
+               ? app_scatter_create(&app.scatter, comm, pattern_of(row), size_of(row), SEED)
                : app_multigrid_create(&app.multigrid, comm, &grid);
 }
 
 static void end_row(void)
 {
-    if (APP_SCATTER == app.kind) {
+    if (app.scatters) {
         app_scatter_free(&app.scatter);
     } else {
         app_multigrid_free(&app.multigrid);
@@ -185,51 +167,35 @@ static void fill(const bench_arm_t *arm, uint64_t sample)
 {
     (void) arm;
     app.sample = sample;
-    switch (app.kind) {
-    case APP_SCATTER:
+    if (app.scatters) {
         app_scatter_fill(&app.scatter, sample);
-        break;
-    case APP_GHOSTS:
-        app_ghosts_fill(&app.multigrid, app.level, sample);
-        break;
-    default:
+    } else {
         app_multigrid_start(&app.multigrid);
-        break;
     }
 }
 
-/* A scatter, an exchange of ghosts or a V-cycle. */
+/* A scatter or a V-cycle. */
 static int call(const bench_arm_t *arm)
 {
     const app_way_t way = (app_way_t) arm->kind->way;
 
-    switch (app.kind) {
-    case APP_SCATTER:
+    if (app.scatters) {
         return app_scatter_run(&app.scatter, way, arm->comm);
-    case APP_GHOSTS:
-        return app_ghosts_run(&app.multigrid, app.level, way, arm->comm);
-    default:
-        app_multigrid_cycle(&app.multigrid, way, arm->comm);
-        return MPI_SUCCESS;
     }
+    app_multigrid_cycle(&app.multigrid, way, arm->comm);
+    return MPI_SUCCESS;
 }
 
 static app_answer_t find_answer(const bench_arm_t *arm)
 {
     app_answer_t answer = {true, 0.0, 0};
 
-    switch (app.kind) {
-    case APP_SCATTER:
+    if (app.scatters) {
         answer.right = app_scatter_verify(&app.scatter);
-        break;
-    case APP_GHOSTS:
-        answer.right = app_ghosts_verify(&app.multigrid, app.level, app.sample);
-        break;
-    default:
+    } else {
         answer.checksum = app_multigrid_checksum(&app.multigrid);
         answer.residual = app_multigrid_residual(&app.multigrid, (app_way_t) arm->kind->way,
                                                  arm->comm);
-        break;
     }
     MPI_Allreduce(MPI_IN_PLACE, &answer.residual, 1, MPI_DOUBLE, MPI_MAX, app.world->control);
     MPI_Allreduce(MPI_IN_PLACE, &answer.checksum, 1, MPI_UINT64_T, MPI_SUM, app.world->control);
@@ -252,7 +218,7 @@ static bool verify(const bench_arm_t *arm, char *error)
 static void print_result(const bench_arm_t *arm, FILE *out)
 {
     (void) arm;
-    if (APP_LAPLACIAN == app.kind) {
+    if (!app.scatters) {
         fprintf(out, "%.17g\t%016" PRIx64 "\t", app.answer.residual, app.answer.checksum);
     } else {
         fputs("-\t-\t", out);

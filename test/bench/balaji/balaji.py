@@ -4,8 +4,8 @@
 # Additional copyrights may follow
 #
 # $HEADER$
-"""Tables and verdicts of balaji, alltoallw, applications and petsc, from TSV files of agv, swaps, app
-and petsc."""
+"""Tables and verdicts of balaji, alltoallw, applications and petsc, from TSV files of agv, swaps,
+app and petsc."""
 
 import re
 
@@ -81,7 +81,7 @@ def noise(rows):
 def hand_mean(found, p, arm):
     """Geometric mean of an arm's ratios to the first one by hand over the rows that judge."""
     return mean(problem.get(arm, "to_hand") for problem in found
-                if problem["p"] == p and problem["app"] != "ghosts")
+                if problem["p"] == p)
 
 
 def best_hand(found, p, arms):
@@ -93,10 +93,10 @@ def best_hand(found, p, arms):
 
 def means(rows, target, every=""):
     """Each problem by ranks; ours is judged over the best by hand, of the most ranks or of each."""
-    order = values(rows, "app"), values(rows, "what"), values(rows, "size"), values(rows, "fields")
-    found = sorted(problems(rows, "app", "what", "size", "fields", "p").values(),
+    order = values(rows, "what"), values(rows, "size")
+    found = sorted(problems(rows, "what", "size", "p").values(),
                    key=lambda problem: [place.index(problem[column]) for place, column in
-                                        zip(order, ("app", "what", "size", "fields"))])
+                                        zip(order, ("what", "size"))])
     arms, ranks = values(rows, "arm"), values(rows, "p")
     best = {p: best_hand(found, p, arms) for p in ranks}
     print(f"{'':22} {'p':>3}" + "".join(f" {arm[:13]:>13}" for arm in arms)
@@ -106,8 +106,7 @@ def means(rows, target, every=""):
         cut = [100 * (1 - ours / problem.get(arm, "to_hand")) if arm in arms else 0
                for arm in ("baseline", "stock")]
         elements = size if problem["app"] == "scatter" else "{:.0f}".format
-        text = f"{problem['app']} {problem['what']} {elements(problem['size'])}" \
-            + (f" x{problem['fields']:.0f}" if problem["fields"] > 1 else "")
+        text = f"{problem['app']} {problem['what']} {elements(problem['size'])}"
         print(f"{text:22} {p:3.0f}" + "".join(
             f" {1e6 * problem.get(arm, 'median_s'):13.1f}" for arm in arms)
               + f" {ours / problem.get(best[p], 'to_hand'):8.3f} {cut[0]:7.1f}% {cut[1]:8.1f}%")

@@ -72,7 +72,8 @@ def table(rows, arms):
     print(f"{'geometric means':44}"
           + "".join(f" {mean(found.ratios(arm)):8.2f}" for arm in others))
     judge_wrongs(rows)
-    at_most(f"dual over {BASE}, geometric mean ({BASE} again: {mean(found.ratios(BASE + '2')):.2f})",
+    again = mean(found.ratios(BASE + "2"))
+    at_most(f"dual over {BASE}, geometric mean ({BASE} again: {again:.2f})",
             mean(found.ratios(LOOK_AHEAD)), 1.05)
     return found
 
@@ -109,7 +110,8 @@ def instructions(rows, arms):
 def search(rows, arms):
     """Where the time of sending goes: search, packing, and what contiguous data takes."""
     found = Messages([row for row in rows if row["arm"] != "convertor"])
-    print(f"{'layout':16} {'bytes':>8} {'arm':9} {'us':>9} {'search':>8} {'packing':>8} {'network':>8}")
+    print(f"{'layout':16} {'bytes':>8} {'arm':9} {'us':>9} {'search':>8} {'packing':>8} "
+          f"{'network':>8}")
     sought = [row for row in rows if row["arm"] == "convertor"]
     layouts, order = values(sought, "layout"), arms.split()
     for row in sorted(sought, key=lambda row: (layouts.index(row["layout"]),
@@ -117,8 +119,8 @@ def search(rows, arms):
         parts = row["search_s"], row["move_s"], \
             found.any(("rail1", "send", row["layout"]), "floor")
         shares = [100 * part / sum(parts) for part in parts]
-        print(f"{row['layout']:16} {size(row['total']):>8} {row['engine']:9} {1e6 * sum(parts):9.1f}"
-              + "".join(f" {share:7.1f}%" for share in shares))
+        print(f"{row['layout']:16} {size(row['total']):>8} {row['engine']:9} "
+              f"{1e6 * sum(parts):9.1f}" + "".join(f" {share:7.1f}%" for share in shares))
         if row["engine"] == LOOK_AHEAD and row["layout"].startswith("indexed"):
             at_most(f"{row['layout']}, dual: % of search", shares[0], 5)
     judge_wrongs(rows)
@@ -151,7 +153,8 @@ def rails(rows, arms):
     at_most("two rails over one, largest (not slower but for noise)", max(slower), 1.05)
     at_most("two rails over the loop by hand, largest", max(by_hand), 1.2)
     first, last = (size(found.rows[pair[0]]["total"]) for pair in (pairs[0], pairs[-1]))
-    at_most(f"two rails, time a byte of {last} over that of {first}", per_byte[-1] / per_byte[0], 1.2)
+    at_most(f"two rails, time a byte of {last} over that of {first}",
+            per_byte[-1] / per_byte[0], 1.2)
     judge_wrongs(rows)
 
 

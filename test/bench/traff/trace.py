@@ -8,9 +8,9 @@
 
     trace.py RATE FILE.0 FILE.1 ...
 
-RATE: bytes per second of a link. Shown is the last call of each arm, from when the first rank begins
-to when the last one ends; times of all files are of one clock. A link is in use between two samples
-if it carries a tenth of what it can. bands: from-to,... in seconds from the begin of the call.
+RATE: bytes per second of a link. Shown is the last call of each arm, from when the first rank
+begins to when the last one ends; times of all files are of one clock. A link is in use between two
+samples if it carries a tenth of what it can. bands: from-to,... in seconds from the begin of the call.
 """
 
 import sys

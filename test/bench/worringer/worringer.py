@@ -46,7 +46,7 @@ class Folds:
 
 
 def show(rows, coll, names, forced, tables):
-    """The tables of a collective, and what pipering's own choice of block and threshold is worth."""
+    """Tables of a collective, and what pipering's own choice of block and threshold is worth."""
     folds = Folds(rows, names, forced)
     for arm in tables.split(","):
         folds.head(arm)
@@ -54,7 +54,8 @@ def show(rows, coll, names, forced, tables):
             print(f"{size(total):>14}" + "".join(
                 f" {folds.bandwidth(coll, total, p, arm):7.2f}" for p in folds.ranks))
     for arm, text, least in (
-            ("linear-B", "B linear in P (20 KiB at P = 8, 4 KiB at 256), from 32 KiB on", THRESHOLD),
+            ("linear-B", "B linear in P (20 KiB at P = 8, 4 KiB at 256), from 32 KiB on",
+             THRESHOLD),
             ("threshold", "threshold: the pipeline from 32 KiB on, the default below", 0)):
         ratios = folds.faster(coll, arm, least).values()
         print(f"{text}:\n    pipering is {min(ratios):.2f} to {max(ratios):.2f} times as fast, "
@@ -135,11 +136,13 @@ def model(rows):
     """The best block sizes, and what flow control costs with blocks of 8 KB."""
     for row in rows:
         if row["chart"] == "best":
-            print(f"{row['series']:7}: best block {row['x'] / 1024:5.1f} KiB, {row['mb_s']:.1f} MB/s")
+            print(f"{row['series']:7}: best block {row['x'] / 1024:5.1f} KiB, "
+                  f"{row['mb_s']:.1f} MB/s")
     flow = {row["series"]: row["mb_s"] for row in rows
             if row["chart"] == "flow" and row["x"] == 8192}
     for series, rate in flow.items():
         print(f"{series}: {100 * (1 - rate / flow['t_fc x 1']):.1f}% of bandwidth lost")
 
 
-main({table.__name__: table for table in (bcast, reduce, scan, allreduce, identity, onenode, model)})
+main({table.__name__: table for table in (
+    bcast, reduce, scan, allreduce, identity, onenode, model)})
