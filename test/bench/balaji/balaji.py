@@ -33,16 +33,14 @@ def outliers(rows, least_bytes, least_ranks="0"):
     print(f"{'place':6} {'bytes':>6}" + "".join(f" {arm[:9]:>9}" for arm in OUTLIER_ARMS)
           + f" {'x stock':>9} {'cut':>7}")
     for problem in found:
-        pipering, linear, own = (problem.get(arm, "to_stock") for arm in
-                                 ("pipering", "linear", "ring"))
-        saved = 100 * (1 - pipering / linear)
+        saved = 100 * (1 - problem.over("pipering", "linear", "to_stock"))
         print(f"{problem['by']:6} {size(of_rank_0(problem)):>6}" + "".join(
             f" {1e3 * problem.get(arm, 'median_s'):9.2f}" for arm in OUTLIER_ARMS)
               + (" " if problem.get("pipering", "block") else "*")
-              + f" {pipering:8.3f} {saved:6.1f}%")
+              + f" {problem.get('pipering', 'to_stock'):8.3f} {saved:6.1f}%")
         if of_rank_0(problem) >= int(least_bytes) and problem["p"] >= int(least_ranks):
             low = min(low, saved)
-            ring.append(pipering / own)
+            ring.append(problem.over("pipering", "ring", "to_stock"))
     top = max(problem.get("stock2", "to_stock") for problem in found)
     print("milliseconds, medians; * left to the module below")
     at_least("least cut against the linear ring, %", low, 20)
