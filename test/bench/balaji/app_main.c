@@ -219,7 +219,7 @@ static void print_result(const bench_arm_t *arm, FILE *out)
 {
     (void) arm;
     if (!app.scatters) {
-        fprintf(out, "%.17g\t%016" PRIx64 "\t", app.answer.residual, app.answer.checksum);
+        fprintf(out, "%.17g\t0x%016" PRIx64 "\t", app.answer.residual, app.answer.checksum);
     } else {
         fputs("-\t-\t", out);
     }

@@ -10,8 +10,8 @@
 
 /**
  * @file
- * Exchanges of all with all that coll/pipering is compared with, on top of MPI: the approaches that
- * the papers improve, and its own without one of its parts.
+ * Exchanges of all with all that coll/pipering is compared with, on top of MPI: the approach that a
+ * paper improves, and its own with other numbers of packets for a rank in a row.
  */
 
 #ifndef BY_HAND_H

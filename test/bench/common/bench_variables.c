@@ -91,27 +91,23 @@ static void format(MPI_Datatype type, const value_t *value, char *text)
     }
 }
 
-/* How many values an enumeration has; 0: it is none. */
-static int count_values(MPI_T_enum names)
+/* The item of an enumeration with this name, or where that is NULL with this number; false: there is
+ * none. */
+static bool find_item(MPI_T_enum names, const char *wanted, int *number,
+                      char name[BENCH_VALUE_LENGTH])
 {
-    char kind[BENCH_VALUE_LENGTH];
-    int count, length = sizeof(kind);
+    int count = 0, length = BENCH_VALUE_LENGTH;
 
-    return MPI_T_ENUM_NULL != names
-                   && MPI_SUCCESS == MPI_T_enum_get_info(names, &count, kind, &length)
-               ? count : 0;
-}
+    if (MPI_T_ENUM_NULL == names
+        || MPI_SUCCESS != MPI_T_enum_get_info(names, &count, name, &length)) {
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        int value;
 
-/* The number that an enumeration's name stands for. */
-static bool parse_name(MPI_T_enum names, const char *text, int *number)
-{
-    char name[BENCH_VALUE_LENGTH];
-
-    for (int i = 0; i < count_values(names); ++i) {
-        int value, length = sizeof(name);
-
+        length = BENCH_VALUE_LENGTH;
         if (MPI_SUCCESS == MPI_T_enum_get_item(names, i, &value, name, &length)
-            && 0 == strcmp(name, text)) {
+            && (NULL == wanted ? value == *number : 0 == strcmp(name, wanted))) {
             *number = value;
             return true;
         }
@@ -121,7 +117,7 @@ static bool parse_name(MPI_T_enum names, const char *text, int *number)
 
 static bool parse(const cvar_t *cvar, const char *text, value_t *value)
 {
-    char *end = NULL;
+    char *end = NULL, name[BENCH_VALUE_LENGTH];
     double real = strtod(text, &end);
     bool number = end != text && '\0' == *end;
 
@@ -135,7 +131,7 @@ static bool parse(const cvar_t *cvar, const char *text, value_t *value)
     }
     if (MPI_INT == cvar->type) {
         value->i = (int) real;
-        return number || parse_name(cvar->names, text, &value->i);
+        return number || find_item(cvar->names, text, &value->i, name);
     }
     if (MPI_UNSIGNED == cvar->type) {
         value->u = (unsigned) real;
@@ -191,15 +187,7 @@ const char *bench_cvar_value(int cvar)
 
 bool bench_cvar_name(int cvar, int value, char name[BENCH_VALUE_LENGTH])
 {
-    for (int i = 0; i < count_values(cvars[cvar].names); ++i) {
-        int found, length = BENCH_VALUE_LENGTH;
-
-        if (MPI_SUCCESS == MPI_T_enum_get_item(cvars[cvar].names, i, &found, name, &length)
-            && found == value) {
-            return true;
-        }
-    }
-    return false;
+    return find_item(cvars[cvar].names, NULL, &value, name);
 }
 
 bool bench_cvar_next(int *place, const char *begin, const char *end,
