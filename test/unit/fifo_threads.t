@@ -1,2 +1,1 @@
-#!/bin/sh
-exec "$(dirname "$0")/run-threads.sh" fifo_threads
+run-topic.sh
