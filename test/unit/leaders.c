@@ -11,7 +11,8 @@
 /**
  * @file
  * Plans of coll/mleader: groups, all mappings of a few ranks to nodes and domains, and
- * random ones of more, against what the header says of them.
+ * random ones of more, against what the header says of them; and where several leaders pay,
+ * against the inequality in whole numbers that the model comes to.
  */
 
 #include <string.h>
@@ -22,6 +23,7 @@
 
 #define SMALL 7
 #define MOST 60
+#define LOADS 200000
 
 /* ---- layouts ---- */
 
@@ -106,205 +108,107 @@ static void sort_ranks(instance_t *in)
     }
 }
 
-/* Every rank stands at one position, and every position is in one group. */
-static bool is_division(const instance_t *in)
+/* Sorted ranks from `at` on that make the next group of a node, whose ranks are [begin, end). */
+static int size_of(const instance_t *in, int begin, int at, int end, int size)
 {
-    const mca_coll_mleader_groups_t *groups = &in->groups;
-    const int p = in->layout.ranks;
-    bool seen[MOST] = {false};
+    const int ranks = end - begin, part = part_of(in, in->sorted[at]);
+    const int wanted = in->layout.count < ranks ? in->layout.count : ranks;
 
-    for (int x = 0; x < p; x++) {
-        const int rank = groups->rank[x], g = groups->group[x];
-
-        if (0 > rank || p <= rank || seen[rank] || x != groups->position[rank] || 0 > g
-            || groups->groups <= g || x < groups->first[g] || x >= groups->first[g + 1]) {
-            return false;
-        }
-        seen[rank] = true;
+    if (MCA_COLL_MLEADER_BY_COUNT == in->layout.division) { /* any about equal one will do */
+        return size < ranks / wanted || size > (ranks + wanted - 1) / wanted ? end - at + 1 : size;
     }
-    return p == groups->ranks && 0 == groups->first[0] && p == groups->first[groups->groups]
-           && groups->groups <= p;
+    for (size = 1; at + size < end && part == part_of(in, in->sorted[at + size]); size++) {
+    }
+    return size;
 }
 
-/* Groups are on one node, nodes are numbered by their lowest rank. */
-static bool keeps_nodes(const instance_t *in)
+/* Group g, of so many ranks from position x on, is this one of its node. */
+static bool is_group(const instance_t *in, int g, int x, int size, int node, int lane,
+                     const int *ranks)
 {
     const mca_coll_mleader_groups_t *groups = &in->groups;
-    int number[MOST], nodes = 0;
+    bool right = g < groups->groups && x == groups->first[g] && x + size == groups->first[g + 1]
+                 && node == groups->node[g] && lane == groups->lane[g]
+                 && g == groups->of_node[groups->node_first[node] + lane]
+                 && g == mca_coll_mleader_group_at(groups, node, lane)
+                 && ranks[0] == mca_coll_mleader_leader(groups, g);
 
-    for (int r = 0; r < in->layout.ranks; r++) {
-        number[r] = in->node_of[r] == r ? nodes++ : number[in->node_of[r]];
+    for (int k = 0; right && k < size; k++) {
+        right = ranks[k] == groups->rank[x + k] && x + k == groups->position[ranks[k]]
+                && g == groups->group[x + k];
     }
-    for (int r = 0; r < in->layout.ranks; r++) {
-        if (number[r] != groups->node[groups->group[groups->position[r]]]) {
-            return false;
-        }
-    }
-    return nodes == groups->nodes;
+    return right;
 }
 
-/* The lists of groups by node, and their numbers there. */
-static bool keeps_lanes(const instance_t *in)
+/* First ranks of nodes among those that are sorted; how many nodes. */
+static int find_nodes(const instance_t *in, int *begin)
+{
+    int nodes = 0;
+
+    for (int i = 0; i < in->layout.ranks; i++) {
+        if (0 == i || in->node_of[in->sorted[i]] != in->node_of[in->sorted[i - 1]]) {
+            begin[nodes++] = i;
+        }
+    }
+    begin[nodes] = in->layout.ranks;
+    return nodes;
+}
+
+/* A node has as many groups as there are, and somebody of it exchanges in each lane. */
+static bool fills_lanes(const instance_t *in, int node, int ranks, int here)
 {
     const mca_coll_mleader_groups_t *groups = &in->groups;
-    int most = 0;
+    const int wanted = in->layout.count < ranks ? in->layout.count : ranks;
+    bool right = here == mca_coll_mleader_node_groups(groups, node)
+                 && (MCA_COLL_MLEADER_BY_COUNT != in->layout.division || wanted == here);
 
-    for (int node = 0; node < groups->nodes; node++) {
-        const int first = groups->node_first[node];
-        const int here = mca_coll_mleader_node_groups(groups, node);
+    for (int lane = 0; right && lane < groups->lanes; lane++) {
+        const int g = mca_coll_mleader_group_at(groups, node, lane);
 
-        for (int lane = 0; lane < here; lane++) {
-            const int g = groups->of_node[first + lane];
+        right = 0 <= g && groups->groups > g && node == groups->node[g];
+    }
+    return right;
+}
 
-            if (0 > g || groups->groups <= g || node != groups->node[g]
-                || lane != groups->lane[g]) {
-                return false;
+/* Groups lane by lane, in each node by node, as they come from the sorted ranks. */
+static bool is_right(instance_t *in)
+{
+    const mca_coll_mleader_groups_t *groups = &in->groups;
+    int begin[MOST + 1], at[MOST], here[MOST] = {0}, g = 0, x = 0, lane = 0;
+    const int nodes = find_nodes(in, begin);
+    bool right = in->layout.ranks == groups->ranks && nodes == groups->nodes
+                 && 0 == groups->node_first[0] && groups->groups == groups->node_first[nodes];
+
+    memcpy(at, begin, sizeof(at));
+    for (; right && x < in->layout.ranks; lane++) {
+        for (int node = 0; right && node < nodes; node++) {
+            if (at[node] == begin[node + 1]) {
+                continue;
             }
-        }
-        if (1 > here) {
-            return false;
-        }
-        most = here > most ? here : most;
-    }
-    return most == groups->lanes && 0 == groups->node_first[0]
-           && groups->groups == groups->node_first[groups->nodes];
-}
-
-/* Somebody of the node exchanges in each lane: who has that number, if anybody has. */
-static bool fills_lanes(const instance_t *in)
-{
-    const mca_coll_mleader_groups_t *groups = &in->groups;
-
-    for (int node = 0; node < groups->nodes; node++) {
-        for (int lane = 0; lane < groups->lanes; lane++) {
-            const int g = mca_coll_mleader_group_at(groups, node, lane);
-
-            if (0 > g || groups->groups <= g || node != groups->node[g]
-                || (lane < mca_coll_mleader_node_groups(groups, node) && lane != groups->lane[g])
-                || groups->rank[groups->first[g]] != mca_coll_mleader_leader(groups, g)) {
-                return false;
-            }
+            const int size = size_of(in, begin[node], at[node], begin[node + 1],
+                                     groups->first[g + 1] - x);
+            right = at[node] + size <= begin[node + 1]
+                    && is_group(in, g++, x, size, node, lane, &in->sorted[at[node]]);
+            at[node] += size;
+            x += size;
+            here[node]++;
         }
     }
-    return true;
-}
-
-/* By lane and then node, or by node and then lane. */
-static bool is_in_order(const instance_t *in)
-{
-    const mca_coll_mleader_groups_t *groups = &in->groups;
-
-    for (int g = 1; g < groups->groups; g++) {
-        const int lane = groups->lane[g] - groups->lane[g - 1];
-        const int node = groups->node[g] - groups->node[g - 1];
-
-        if (0 > lane || (0 == lane && 0 >= node)) {
-            return false;
-        }
+    for (int node = 0; right && node < nodes; node++) {
+        right = fills_lanes(in, node, begin[node + 1] - begin[node], here[node]);
     }
-    return true;
-}
-
-/* Sizes of a node's groups, whose ranks are sorted[begin .. end): parts, or about equal. */
-static bool has_sizes(const instance_t *in, int node, int begin, int end)
-{
-    const mca_coll_mleader_groups_t *groups = &in->groups;
-    const int here = mca_coll_mleader_node_groups(groups, node);
-    const int ranks = end - begin, wanted = in->layout.count < ranks ? in->layout.count : ranks;
-    int at = begin;
-
-    for (int lane = 0; lane < here; lane++) {
-        const int g = groups->of_node[groups->node_first[node] + lane];
-        const int size = groups->first[g + 1] - groups->first[g];
-        const int part = part_of(in, in->sorted[at]);
-
-        if (MCA_COLL_MLEADER_BY_COUNT == in->layout.division) {
-            if (wanted != here || size < ranks / here || size > (ranks + here - 1) / here) {
-                return false;
-            }
-        } else if (part != part_of(in, in->sorted[at + size - 1])
-                   || (at + size < end && part == part_of(in, in->sorted[at + size]))) {
-            return false;
-        }
-        at += size;
-    }
-    return end == at;
-}
-
-/* A node's ranks one after the other. */
-static bool has_ranks(const instance_t *in, int node, int begin)
-{
-    const mca_coll_mleader_groups_t *groups = &in->groups;
-    const int here = mca_coll_mleader_node_groups(groups, node);
-    int at = begin;
-
-    for (int lane = 0; lane < here; lane++) {
-        const int g = groups->of_node[groups->node_first[node] + lane];
-
-        for (int x = groups->first[g]; x < groups->first[g + 1]; x++) {
-            if (groups->rank[x] != in->sorted[at++]) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static bool divides_nodes(const instance_t *in)
-{
-    int node = 0;
-
-    for (int begin = 0, end; begin < in->layout.ranks; begin = end, node++) {
-        end = begin + 1;
-        while (end < in->layout.ranks
-               && in->node_of[in->sorted[end]] == in->node_of[in->sorted[begin]]) {
-            end++;
-        }
-        if (!has_sizes(in, node, begin, end) || !has_ranks(in, node, begin)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-typedef struct findings_t {
-    tap_tally_t division, nodes, lanes, filled, order, divided;
-} findings_t;
-
-static void report(const findings_t *found, unsigned long least, const char *name)
-{
-    tally_ok(&found->division, least, "%s: every rank once, in one group", name);
-    tally_ok(&found->nodes, least, "%s: groups are on one node", name);
-    tally_ok(&found->lanes, least, "%s: groups of nodes", name);
-    tally_ok(&found->filled, least, "%s: a leader for every lane on every node", name);
-    tally_ok(&found->order, least, "%s: order of groups", name);
-    tally_ok(&found->divided, least, "%s: sizes, ranks and leaders of groups", name);
-}
-
-static bool judge(tap_tally_t *tally, bool pass, const instance_t *in)
-{
-    return tap_try(tally, pass, "%s", pass ? "" : show(in));
+    return right && g == groups->groups && lane == groups->lanes;
 }
 
 /* Memory that holds anything may not matter. */
-static void try_layout(findings_t *found, instance_t *in)
-{
-    memset(in->memory, tap_between(0, 255), mca_coll_mleader_groups_size(in->layout.ranks));
-    mca_coll_mleader_groups(&in->groups, &in->layout);
-    sort_ranks(in);
-    if (judge(&found->division, is_division(in), in)) {
-        judge(&found->nodes, keeps_nodes(in), in);
-        judge(&found->lanes, keeps_lanes(in), in);
-        judge(&found->filled, fills_lanes(in), in);
-        judge(&found->order, is_in_order(in), in);
-        judge(&found->divided, divides_nodes(in), in);
-    }
-}
-
-static void try_division(findings_t *found, instance_t *in, mca_coll_mleader_division_t division)
+static void try_division(tap_tally_t *tally, instance_t *in, mca_coll_mleader_division_t division)
 {
     in->layout.division = division;
-    try_layout(found, in);
+    tap_garbage(in->memory, mca_coll_mleader_groups_size(in->layout.ranks));
+    mca_coll_mleader_groups(&in->groups, &in->layout);
+    sort_ranks(in);
+    const bool right = is_right(in);
+    tap_try(tally, right, "%s", right ? "" : show(in));
 }
 
 /* ---- tests of groups ---- */
@@ -318,7 +222,7 @@ static void random_lists(instance_t *in, int parts)
 
 static void test_every_node_map(void)
 {
-    findings_t counts = {0}, lists = {0};
+    tap_tally_t counts = {0, 0}, lists = {0, 0};
     instance_t in;
 
     for (int p = 1; p <= SMALL; p++) {
@@ -333,14 +237,14 @@ static void test_every_node_map(void)
         } while (ref_next_division(in.node_of, p));
         free(in.memory);
     }
-    report(&counts, 7500, "so many groups a node");
-    report(&lists, 7500, "lists");
+    tally_ok(&counts, 7500, "so many groups a node, in lanes, with their leaders");
+    tally_ok(&lists, 7500, "groups by lists");
 }
 
 /* Up to 5 ranks: whatever ranks see of each other, and even of other nodes. */
 static void test_every_domain_map(void)
 {
-    findings_t found = {0};
+    tap_tally_t found = {0, 0};
     instance_t in;
 
     for (int p = 1; p < SMALL - 1; p++) {
@@ -356,7 +260,7 @@ static void test_every_domain_map(void)
         } while (ref_next_division(in.node_of, p));
         free(in.memory);
     }
-    report(&found, 7500, "domains as ranks see them");
+    tally_ok(&found, 7500, "groups by domains as ranks see them");
 }
 
 /* Nodes in blocks, dealt out in turn or at random; domains in order or at random. */
@@ -383,7 +287,7 @@ static void random_instance(instance_t *in)
 
 static void test_random_layouts(void)
 {
-    findings_t found = {0};
+    tap_tally_t found = {0, 0};
     instance_t in;
 
     for (int i = 0; i < 2000; i++) {
@@ -394,7 +298,67 @@ static void test_random_layouts(void)
         try_division(&found, &in, MCA_COLL_MLEADER_BY_LIST);
         free(in.memory);
     }
-    report(&found, 6000, "random layouts");
+    tally_ok(&found, 6000, "groups of random layouts");
+}
+
+/* ---- how many leaders a node should have ---- */
+
+static mca_coll_mleader_load_t random_load(void)
+{
+    return (mca_coll_mleader_load_t){.nodes = tap_between(2, 40),
+                                     .ranks = tap_between(1, 64),
+                                     .processors = tap_between(1, 64),
+                                     .bytes = tap_below(tap_once_in(2) ? 1000 : 10000000),
+                                     .message = tap_below(tap_once_in(4) ? 1 : 50000)};
+}
+
+static bool pays(const mca_coll_mleader_load_t *load, int leaders)
+{
+    return mca_coll_mleader_leading_cost(load, leaders) < mca_coll_mleader_leading_cost(load, 1);
+}
+
+/*
+ * q (L - 1) m < bytes (1 - 1 / K): leaders with K of the processors, or with one where
+ * they have less than that, which never pays.
+ */
+static bool should_pay(const mca_coll_mleader_load_t *load, int leaders)
+{
+    const bool crowded = load->ranks > load->processors;
+    const int64_t over = crowded ? load->ranks : 1;
+    const int64_t has = leaders * (crowded ? load->processors : 1);
+    int64_t rounds = 0;
+
+    for (int reach = 1; reach < load->nodes; reach *= 2) {
+        rounds++;
+    }
+    return has > over
+           && rounds * (leaders - 1) * (int64_t) load->message * has
+                  < (int64_t) load->bytes * (has - over);
+}
+
+/* Where both sides are equal, rounding decides. */
+static bool is_close(const mca_coll_mleader_load_t *load, int leaders)
+{
+    const double one = mca_coll_mleader_leading_cost(load, 1);
+    const double many = mca_coll_mleader_leading_cost(load, leaders);
+
+    return one - many < 1e-9 * one && many - one < 1e-9 * one;
+}
+
+static void test_leading(void)
+{
+    tap_tally_t tally = {0, 0};
+
+    for (int n = 0; n < LOADS; n++) {
+        const mca_coll_mleader_load_t load = random_load();
+        const int leaders = tap_between(2, 16);
+
+        tap_try(&tally,
+                is_close(&load, leaders) || pays(&load, leaders) == should_pay(&load, leaders),
+                "%d nodes, %d ranks on %d processors, %zu bytes, message %zu: %d leaders",
+                load.nodes, load.ranks, load.processors, load.bytes, load.message, leaders);
+    }
+    tally_ok(&tally, LOADS, "several leaders pay where the inequality says so");
 }
 
 int main(void)
@@ -403,5 +367,6 @@ int main(void)
     test_every_node_map();
     test_every_domain_map();
     test_random_layouts();
+    test_leading();
     return tap_end();
 }
