@@ -125,39 +125,6 @@ static void test_pace(void)
     tally_ok(&first, 300, "also if its first quarter was waiting");
 }
 
-static void test_quarters(void)
-{
-    static const double pace[][5] = {{1, 9, 9, 9, 9}, {9, 5, 7, 8, 5}, {9, 8, 5, 7, 5},
-                                     {1, 8, 7, 5, 5}};
-    static stream_t stream;
-
-    for (size_t i = 0; i < sizeof(pace) / sizeof(pace[0]); i++) {
-        double time = 1;
-        stream.blocks = 40;
-        for (int k = 0; k < 40; k++) {
-            stream.came[k] = time += pace[i][k / 10];
-        }
-        /* a quarter's blocks come after the look at the last one of the quarter before */
-        ok(near(clock_of(&stream), pace[i][4]), "quarters of %g, %g, %g and %g s a block: %g",
-           pace[i][0], pace[i][1], pace[i][2], pace[i][3], clock_of(&stream));
-    }
-}
-
-static void test_few(void)
-{
-    static stream_t stream;
-    bool nothing = true;
-
-    for (uint64_t blocks = 1; blocks <= 40; blocks++) {
-        fill(&stream, blocks, 1);
-        gather(&stream, 0, blocks);
-        nothing = nothing && 0 == clock_of(&stream);
-    }
-    ok(nothing, "where all blocks come at once nothing is seen");
-    fill(&stream, 1, 1);
-    ok(0 == clock_of(&stream), "nor of one block");
-}
-
 /* As blocks come; then somebody is late, which may only lengthen it. */
 static void test_disturbed(void)
 {
@@ -194,8 +161,6 @@ int main(void)
 {
     tap_start();
     test_pace();
-    test_quarters();
-    test_few();
     test_disturbed();
     return tap_end();
 }
