@@ -444,10 +444,38 @@ static void try_forced(tap_tally_t *tally, const call_t *call)
     mca_coll_pipering_plan_release(plan);
 }
 
+/* ---- links whose rate is known ---- */
+
+static bool is_same(const plan_t *a, const plan_t *b)
+{
+    return a->row == b->row && a->time == b->time && a->pipes == b->pipes
+           && a->block_size == b->block_size && a->out.blocks == b->out.blocks
+           && a->in.blocks == b->in.blocks;
+}
+
+/* The plan of a vector is that of the fastest algorithm; either, if two take the same time. */
+static void try_known(tap_tally_t *tally, const call_t *call, const plan_t *plan)
+{
+    const mca_coll_pipering_row_t *row = NULL;
+    bool found = false, beaten = false;
+
+    while (NULL != (row = mca_coll_pipering_next_row(call->key.collective, row))) {
+        call_t forced = *call;
+        forced.key.params.algorithm = (int) row->algorithm;
+        plan_t *its = make_known(&forced, call);
+        if (!row->forced && row == its->row) {
+            found = found || is_same(plan, its);
+            beaten = beaten || its->time < plan->time;
+        }
+        mca_coll_pipering_plan_release(its);
+    }
+    tap_try(tally, found && !beaten, "%s: %s, %g s", show(call), plan->row->value, plan->time);
+}
+
 /* ---- all of it ---- */
 
 typedef struct findings_t {
-    tap_tally_t weighed, least, made, bounded, ranks, order, forced, local, leaders;
+    tap_tally_t weighed, least, made, bounded, ranks, order, forced, known, local, leaders;
     margin_t alone, crowded;
     int wins[MCA_COLL_PIPERING_MESH_LINES + 1], left, doubted, led;
 } findings_t;
@@ -462,6 +490,9 @@ static void try_call(findings_t *found, const call_t *call, bool all)
     if (all) {
         try_weighed(&found->weighed, call, plan);
         try_forced(&found->forced, call);
+    }
+    if (end_of(call, 0) == end_of(call, 1) && MCA_COLL_PIPERING_BCAST <= call->key.collective) {
+        try_known(&found->known, call, plan);
     }
     if (2 > call->facts.nodes) {
         tap_try(&found->local, MCA_COLL_PIPERING_FALLBACK_MODEL != plan->reason, "%s", show(call));
@@ -513,6 +544,8 @@ static void report(const findings_t *found, int calls)
     tally_ok(&found->order, (unsigned long) calls,
              "where the order of combining matters only net_beta counts");
     tally_ok(&found->forced, (unsigned long) calls * 3 / 4, "what is forced is taken");
+    tally_ok(&found->known, (unsigned long) calls / 6,
+             "where the rate is known the plan of a vector is that of the fastest algorithm");
     tally_ok(&found->local, 20, "on one node no model of links is asked");
     tally_ok(&found->leaders, (unsigned long) calls,
              "leaders are to serve where they are no worse than who else would");
@@ -544,68 +577,9 @@ static void test_calls(void)
     }
 }
 
-/* ---- links whose rate is known ---- */
-
-static bool is_same(const plan_t *a, const plan_t *b)
-{
-    return a->row == b->row && a->time == b->time && a->pipes == b->pipes
-           && a->block_size == b->block_size && a->out.blocks == b->out.blocks
-           && a->in.blocks == b->in.blocks;
-}
-
-/* Where two algorithms take the same time either may be chosen. */
-static void try_known(tap_tally_t *best, tap_tally_t *ratio, margin_t *margin, const call_t *call)
-{
-    const mca_coll_pipering_row_t *row = NULL;
-    plan_t *plan = make(call);
-    bool found = false, beaten = false;
-
-    while (NULL != (row = mca_coll_pipering_next_row(call->key.collective, row))) {
-        call_t forced = *call;
-        forced.key.params.algorithm = (int) row->algorithm;
-        plan_t *its = make_known(&forced, call);
-        if (!row->forced && row == its->row) {
-            found = found || is_same(plan, its);
-            beaten = beaten || its->time < plan->time;
-        }
-        mca_coll_pipering_plan_release(its);
-    }
-    tap_try(best, found && !beaten, "%s: %s, %g s", show(call), plan->row->value, plan->time);
-    tap_try(ratio, plan->below.at[0] == plan->below.at[1], "%s", show(call));
-    if (1 < call->facts.nodes) {
-        note_margin(margin, plan, plan->below.at[0] / plan->time);
-    }
-    mca_coll_pipering_plan_release(plan);
-}
-
-/* Vectors, any of whose algorithms may be chosen. */
-static void test_known(void)
-{
-    tap_tally_t best = {0, 0}, ratio = {0, 0};
-    margin_t margin = {1, HUGE_VAL};
-    static call_t call, known;
-
-    for (int i = 0; i < 2000; i++) {
-        open_call(&call, (mca_coll_pipering_collective_t) (
-                             MCA_COLL_PIPERING_BCAST
-                             + i % (MCA_COLL_PIPERING_COLLECTIVES - MCA_COLL_PIPERING_BCAST)));
-        known = at_rate(&call, call.machine.value[MCA_COLL_PIPERING_NET_BETA]);
-        known.facts.machine = &known.machine;
-        known.facts.node_of = known.node_of;
-        known.facts.load = 1;
-        try_known(&best, &ratio, &margin, &known);
-    }
-    tally_ok(&best, 2000, "where the rate is known the plan is that of the fastest algorithm");
-    tally_ok(&ratio, 2000, "both ends are one");
-    ok(margin.left <= margin.taken && margin.taken < 1.5,
-       "and it is taken where the module below takes %g times as long, left to it up to %g",
-       margin.taken, margin.left);
-}
-
 int main(void)
 {
     tap_start();
     test_calls();
-    test_known();
     return tap_end();
 }
