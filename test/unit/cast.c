@@ -333,14 +333,6 @@ static const char *end_run(cast_t *cast, cast_run_t *run)
     return OMPI_SUCCESS != code ? "an error" : right ? NULL : "wrong data";
 }
 
-const char *cast_run(cast_t *cast, int rank, const cast_call_t *call)
-{
-    cast_run_t *run = new_run(cast, rank, call, true);
-
-    (void) mca_coll_mleader_call_run(&run->call);
-    return end_run(cast, run);
-}
-
 void cast_start(cast_t *cast, int rank, const cast_call_t *call)
 {
     cast_run_t *run = new_run(cast, rank, call, false), **end = &cast->run[rank];
@@ -376,10 +368,22 @@ static void progress(ompi_communicator_t *comm)
     }
 }
 
-const char *cast_finish(cast_t *cast, int rank)
+const char *cast_act(cast_t *cast, int rank, const cast_call_t *calls, int count)
 {
-    while (NULL != cast->run[rank]) {
+    const char *fault = NULL;
+
+    for (int i = 0; i < count && NULL == fault; i++) {
+        if (calls[i].later) {
+            cast_start(cast, rank, &calls[i]);
+        } else {
+            cast_run_t *run = new_run(cast, rank, &calls[i], true);
+
+            (void) mca_coll_mleader_call_run(&run->call);
+            fault = end_run(cast, run);
+        }
+    }
+    while (NULL == fault && NULL != cast->run[rank]) {
         opal_progress();
     }
-    return cast->fault[rank];
+    return NULL == fault ? cast->fault[rank] : fault;
 }

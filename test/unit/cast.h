@@ -47,7 +47,7 @@ typedef struct cast_call_t {
     int grouping;
     size_t bytes, slice_size, message_size;
     bool in_place, spaced; /**< spaced: with gaps between contributions in the result */
-    bool later;            /**< for cast_start, else for cast_run */
+    bool later;            /**< it does not wait */
     uint64_t key;          /**< of the data */
 } cast_call_t;
 
@@ -75,14 +75,11 @@ cast_call_t cast_roll_call(const cast_t *cast, int slices);
 /** A call like another one, but for its data, where they lie, and one thing more at most. */
 cast_call_t cast_again(const cast_t *cast, const cast_call_t *call);
 
-/** Runs a call on a rank; NULL, or what is wrong. */
-const char *cast_run(cast_t *cast, int rank, const cast_call_t *call);
-
 /** Begins a call that does not wait; opal_progress moves it. `call` is borrowed until then. */
 void cast_start(cast_t *cast, int rank, const cast_call_t *call);
 
-/** Waits for all of them; NULL, or what is wrong. */
-const char *cast_finish(cast_t *cast, int rank);
+/** Runs calls on a rank, and waits for all of them; NULL, or what is wrong. */
+const char *cast_act(cast_t *cast, int rank, const cast_call_t *calls, int count);
 
 /** Nodes and groups, for messages. */
 const char *cast_show(const cast_t *cast);

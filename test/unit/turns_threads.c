@@ -45,14 +45,7 @@ static void *run_rank(void *argument)
     rank_t *rank = argument;
 
     posing_me = &rank->cast->comm[rank->rank];
-    for (int i = 0; i < CALLS && NULL == rank->fault; i++) {
-        if (rank->calls[i].later) {
-            cast_start(rank->cast, rank->rank, &rank->calls[i]);
-        } else {
-            rank->fault = cast_run(rank->cast, rank->rank, &rank->calls[i]);
-        }
-    }
-    rank->fault = NULL == rank->fault ? cast_finish(rank->cast, rank->rank) : rank->fault;
+    rank->fault = cast_act(rank->cast, rank->rank, rank->calls, CALLS);
     return NULL;
 }
 
