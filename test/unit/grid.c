@@ -10,31 +10,230 @@
 
 /**
  * @file
- * Exchanges in few rounds: all ranks, round by round, for all numbers of ranks and of
- * lanes, and what the model says of cases that can be counted by hand.
+ * Exchanges in rounds: those of unequal blocks among members, and those of ranks in lanes that are
+ * made of them. All members, round by round, for all numbers of members and of lanes, and what the
+ * model says of cases that can be counted by hand.
  */
 
 #include <math.h>
 #include <string.h>
 
+#include "common_colltools_exchange.h"
 #include "coll_pipering_plan.h"
 #include "ref.h"
 #include "tap.h"
 
 #define MOST 70
+#define BLOCK 4
+#define ITEMS (MOST * BLOCK)
 #define PACKED 100
 
-typedef struct instance_t {
-    int p, nodes;
+/* ---- rounds ---- */
+
+/* What a member sends, or receives, in a round: items in their order, so many in each piece. */
+typedef struct message_t {
+    int peer, count;
+    int piece[MCA_COMMON_COLLTOOLS_PIECES];
+    int item[ITEMS];
+} message_t;
+
+typedef struct instance_t instance_t;
+typedef void list_fn_t(const instance_t *in, int me, int k, bool sends, message_t *message);
+
+struct instance_t {
+    list_fn_t *list;
+    int p, rounds, items;
+    bool held[MOST][ITEMS];
+    const char *fault;
+    /* members with blocks */
+    mca_common_colltools_exchange_t plan;
+    int first[MOST + 1];
+    /* ranks in lanes */
     int node_of[MOST];
     size_t bytes[MOST];
     mca_coll_pipering_ring_t ring;
     mca_coll_pipering_grid_t grid;
-    bool held[MOST][MOST];
-    uint64_t into[MOST]; /* bytes that enter a node, by its lowest rank */
     void *memory, *scratch;
-    const char *fault;
-} instance_t;
+};
+
+static bool blame(instance_t *in, const char *fault)
+{
+    in->fault = fault;
+    return false;
+}
+
+/* What is sent is held, and expected in this order by the other one. */
+static bool send_round(instance_t *in, int me, int k)
+{
+    message_t mine, other;
+
+    in->list(in, me, k, true, &mine);
+    if (0 > mine.peer || in->p <= mine.peer || me == mine.peer) {
+        return blame(in, "nobody to send to");
+    }
+    in->list(in, mine.peer, k, false, &other);
+    if (me != other.peer || mine.count != other.count
+        || 0 != memcmp(mine.piece, other.piece, sizeof(mine.piece))
+        || 0 != memcmp(mine.item, other.item, (size_t) mine.count * sizeof(int))) {
+        return blame(in, "who receives expects something else");
+    }
+    for (int i = 0; i < mine.count; i++) {
+        if (!in->held[me][mine.item[i]]) {
+            return blame(in, "what is sent is not held");
+        }
+    }
+    return true;
+}
+
+static bool receive_round(instance_t *in, int me, int k)
+{
+    message_t mine;
+
+    in->list(in, me, k, false, &mine);
+    for (int i = 0; i < mine.count; i++) {
+        if (in->held[me][mine.item[i]]) {
+            return blame(in, "something comes twice");
+        }
+        in->held[me][mine.item[i]] = true;
+    }
+    return true;
+}
+
+static bool run(instance_t *in)
+{
+    for (int k = 0; k < in->rounds; k++) {
+        for (int me = 0; me < in->p; me++) {
+            if (!send_round(in, me, k)) {
+                return false;
+            }
+        }
+        for (int me = 0; me < in->p; me++) {
+            if (!receive_round(in, me, k)) {
+                return false;
+            }
+        }
+    }
+    for (int me = 0; me < in->p; me++) {
+        for (int i = 0; i < in->items; i++) {
+            if (!in->held[me][i]) {
+                return blame(in, "something is missing at the end");
+            }
+        }
+    }
+    return true;
+}
+
+/* An item, or -1, which nobody holds, where it is none. */
+static void add_item(const instance_t *in, message_t *message, int item)
+{
+    if (ITEMS > message->count) {
+        message->item[message->count++] = 0 <= item && in->items > item ? item : ITEMS - 1;
+    }
+}
+
+static int log2_up(int count)
+{
+    int rounds = 0;
+
+    while (1 << rounds < count) {
+        rounds++;
+    }
+    return rounds;
+}
+
+/* ---- blocks of members ---- */
+
+enum { EQUAL, UNEQUAL, FEW, SINGLE, NOTHING, KINDS };
+
+static void list_blocks(const instance_t *in, int me, int k, bool sends, message_t *message)
+{
+    const mca_common_colltools_round_t round
+        = mca_common_colltools_exchange_round(&in->plan, me, k);
+    const mca_common_colltools_range_t *piece = sends ? round.send : round.recv;
+
+    *message = (message_t){.peer = sends ? round.to : round.from};
+    for (int n = 0; n < MCA_COMMON_COLLTOOLS_PIECES; n++) {
+        message->piece[n] = piece[n].to - piece[n].from;
+        for (int x = piece[n].from; x < piece[n].to; x++) {
+            add_item(in, message, x - in->first[0]);
+        }
+        if (0 > message->piece[n]) {
+            add_item(in, message, -1);
+        }
+    }
+}
+
+static void open_exchange(instance_t *in, int count, int algorithm, int shape)
+{
+    const int chosen = tap_between(0, count - 1);
+
+    memset(in, 0, sizeof(*in));
+    in->list = list_blocks;
+    in->p = count;
+    in->plan = (mca_common_colltools_exchange_t){
+        .count = count,
+        .first = in->first,
+        .algorithm = (mca_common_colltools_algorithm_t) algorithm};
+    in->fault = "";
+    in->first[0] = tap_between(0, 1); /* the positions of a group begin anywhere */
+    for (int i = 0; i < count; i++) {
+        const int sizes[KINDS] = {[EQUAL] = 2,
+                                  [UNEQUAL] = tap_between(0, BLOCK - 1),
+                                  [FEW] = tap_once_in(8) ? 3 : 0,
+                                  [SINGLE] = i == chosen ? 3 : 0,
+                                  [NOTHING] = 0};
+
+        in->first[i + 1] = in->first[i] + sizes[shape];
+        for (int x = in->first[i]; x < in->first[i + 1]; x++) {
+            in->held[i][x - in->first[0]] = true;
+        }
+    }
+    in->items = in->first[count] - in->first[0];
+    in->rounds = mca_common_colltools_exchange_rounds(&in->plan);
+}
+
+/* Of equal blocks all send alike, in whole pieces. */
+static bool sends_alike(const instance_t *in)
+{
+    for (int me = 0; me < in->p; me++) {
+        int sent = 0;
+
+        for (int k = 0; k < in->rounds; k++) {
+            message_t message;
+
+            list_blocks(in, me, k, true, &message);
+            sent += message.count;
+        }
+        if (in->items / in->p * (in->p - 1) != sent) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void test_exchange(int algorithm, const char *name)
+{
+    tap_tally_t flow = {0, 0}, rounds = {0, 0}, volume = {0, 0};
+    static instance_t in;
+
+    for (int count = 1; count <= MOST; count++) {
+        const int wanted = MCA_COMMON_COLLTOOLS_RING == algorithm ? count - 1 : log2_up(count);
+
+        for (int i = 0; i < 3 * KINDS; i++) {
+            open_exchange(&in, count, algorithm, i % KINDS);
+            tap_try(&flow, run(&in), "%d members, shape %d: %s", count, i % KINDS, in.fault);
+            tap_try(&rounds, wanted == in.rounds, "%d members", count);
+            if (EQUAL == i % KINDS) {
+                tap_try(&volume, sends_alike(&in), "%d members", count);
+            }
+        }
+    }
+    tally_ok(&flow, 1000, "%s: all blocks, once, in messages that fit", name);
+    tally_ok(&rounds, 1000, "%s: rounds", name);
+    tally_ok(&volume, 200, "%s: from each of equal blocks (p - 1) / p m", name);
+}
+
+/* ---- ranks in lanes ---- */
 
 enum { REGULAR, OUTLIER, SPARSE, ONE, WILD, EMPTY, SHAPES };
 
@@ -56,28 +255,43 @@ static size_t bytes_of(int shape, int rank, int chosen)
     }
 }
 
+static void list_slots(const instance_t *in, int me, int k, bool sends, message_t *message)
+{
+    const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&in->grid, me, k);
+    const mca_coll_pipering_span_t span = sends ? round.send : round.recv;
+
+    *message = (message_t){.peer = sends ? round.to : round.from};
+    for (int i = 0; i < span.count; i++) {
+        const int slot = span.first + i;
+
+        add_item(in, message,
+                 0 > slot || in->p <= slot ? -1
+                                           : mca_coll_pipering_grid_rank(&in->grid, me, slot));
+    }
+}
+
 /* Nodes of so many ranks each (0: of any number), ranks dealt out to them in some order. */
 static void open_instance(instance_t *in, int p, int ranks, int shape)
 {
     const int chosen = tap_between(0, p - 1), stride = tap_between(1, p);
     uint64_t blocks[MOST] = {0};
+    int label[MOST];
 
     memset(in, 0, sizeof(*in));
-    in->p = p;
+    in->list = list_slots;
+    in->p = in->items = p;
     in->fault = "";
     for (int r = 0; r < p; r++) {
-        const int node = 0 == ranks ? tap_between(0, stride - 1) % p : r % (p / ranks);
         int lowest = 0;
 
+        label[r] = 0 == ranks ? tap_between(0, stride - 1) % p : r % (p / ranks);
         in->bytes[r] = bytes_of(shape, r, chosen);
         in->held[r][r] = true;
-        in->into[r] = (uint64_t) node; /* for now */
-        while (in->into[lowest] != (uint64_t) node) {
+        while (label[lowest] != label[r]) {
             lowest++;
         }
         in->node_of[r] = lowest;
     }
-    memset(in->into, 0, sizeof(in->into));
     in->memory = tap_memory(mca_coll_pipering_ring_size(p));
     in->scratch = tap_memory(mca_coll_pipering_order_scratch(p));
     mca_coll_pipering_ring_bind(&in->ring, p, in->memory);
@@ -90,12 +304,6 @@ static void close_instance(instance_t *in)
 {
     free(in->memory);
     free(in->scratch);
-}
-
-static bool blame(instance_t *in, const char *fault)
-{
-    in->fault = fault;
-    return false;
 }
 
 /* Every rank's contribution stands in a slot of every rank. */
@@ -114,91 +322,6 @@ static bool has_slots(instance_t *in)
         }
     }
     return true;
-}
-
-static bool in_range(const instance_t *in, mca_coll_pipering_span_t span)
-{
-    return 0 <= span.first && 1 <= span.count && in->p >= span.first + span.count;
-}
-
-/* What is sent is held, and expected in this order by the other one. */
-static bool send_round(instance_t *in, int me, int k)
-{
-    const mca_coll_pipering_grid_round_t mine = mca_coll_pipering_grid_round(&in->grid, me, k);
-
-    if (0 > mine.to || in->p <= mine.to || me == mine.to) {
-        return blame(in, "no rank to send to");
-    }
-    const mca_coll_pipering_grid_round_t other = mca_coll_pipering_grid_round(&in->grid, mine.to,
-                                                                              k);
-    if (me != other.from || mine.send.count != other.recv.count || !in_range(in, mine.send)
-        || !in_range(in, other.recv)) {
-        return blame(in, "who receives expects something else");
-    }
-    for (int i = 0; i < mine.send.count; i++) {
-        const int rank = mca_coll_pipering_grid_rank(&in->grid, me, mine.send.first + i);
-
-        if (!in->held[me][rank]) {
-            return blame(in, "what is sent is not held");
-        }
-        if (rank != mca_coll_pipering_grid_rank(&in->grid, mine.to, other.recv.first + i)) {
-            return blame(in, "who receives expects another order");
-        }
-    }
-    return true;
-}
-
-static bool receive_round(instance_t *in, int me, int k)
-{
-    const mca_coll_pipering_grid_round_t mine = mca_coll_pipering_grid_round(&in->grid, me, k);
-
-    for (int i = 0; i < mine.recv.count; i++) {
-        const int rank = mca_coll_pipering_grid_rank(&in->grid, me, mine.recv.first + i);
-
-        if (in->held[me][rank]) {
-            return blame(in, "something comes twice");
-        }
-        in->held[me][rank] = true;
-        in->into[in->node_of[me]] += in->node_of[me] == in->node_of[mine.from] ? 0
-                                                                                 : in->bytes[rank];
-    }
-    return true;
-}
-
-static bool run(instance_t *in)
-{
-    const int rounds = mca_coll_pipering_grid_rounds(&in->grid);
-
-    for (int k = 0; k < rounds; k++) {
-        for (int me = 0; me < in->p; me++) {
-            if (!send_round(in, me, k)) {
-                return false;
-            }
-        }
-        for (int me = 0; me < in->p; me++) {
-            if (!receive_round(in, me, k)) {
-                return false;
-            }
-        }
-    }
-    for (int me = 0; me < in->p; me++) {
-        for (int r = 0; r < in->p; r++) {
-            if (!in->held[me][r]) {
-                return blame(in, "something is missing at the end");
-            }
-        }
-    }
-    return true;
-}
-
-static int log2_up(int count)
-{
-    int rounds = 0;
-
-    while (1 << rounds < count) {
-        rounds++;
-    }
-    return rounds;
 }
 
 /* Messages and bytes of all spans, by hand. */
@@ -250,17 +373,30 @@ static bool has_offsets(const instance_t *in)
 /* Each byte enters each node but its own once. */
 static bool enters_once(const instance_t *in)
 {
-    for (int node = 0; node < in->p; node++) {
-        uint64_t wanted = 0;
+    uint64_t lacks[MOST] = {0};
+    bool right = true;
 
-        for (int r = 0; r < in->p; r++) {
-            wanted += in->node_of[node] == node && in->node_of[r] != node ? in->bytes[r] : 0;
-        }
-        if (wanted != in->into[node]) {
-            return false;
+    for (int r = 0; r < in->p; r++) {
+        for (int node = 0; node < in->p; node++) {
+            lacks[node] += in->node_of[node] == node && in->node_of[r] != node ? in->bytes[r] : 0;
         }
     }
-    return true;
+    for (int me = 0; me < in->p; me++) {
+        for (int k = 0; k < in->rounds; k++) {
+            message_t message;
+
+            list_slots(in, me, k, false, &message);
+            for (int i = 0; i < message.count; i++) {
+                lacks[in->node_of[me]] -= in->node_of[me] == in->node_of[message.peer]
+                                              ? 0
+                                              : in->bytes[message.item[i]];
+            }
+        }
+    }
+    for (int node = 0; node < in->p; node++) {
+        right &= 0 == lacks[node];
+    }
+    return right;
 }
 
 typedef struct findings_t {
@@ -272,10 +408,10 @@ static void try_instance(findings_t *found, instance_t *in, int lanes)
     const int wanted = log2_up(in->p / lanes) + log2_up(lanes);
 
     in->grid.lanes = lanes;
+    in->rounds = mca_coll_pipering_grid_rounds(&in->grid);
     tap_try(&found->flow, has_slots(in) && run(in), "%d ranks, %d lanes, nodes %s: %s", in->p,
             lanes, ref_show_int(in->node_of, in->p), in->fault);
-    tap_try(&found->rounds, wanted == mca_coll_pipering_grid_rounds(&in->grid),
-            "%d ranks, %d lanes", in->p, lanes);
+    tap_try(&found->rounds, wanted == in->rounds, "%d ranks, %d lanes", in->p, lanes);
     tap_try(&found->volume, has_volumes(in) && has_offsets(in), "%d ranks, %d lanes", in->p, lanes);
     if (1 < lanes) {
         tap_try(&found->entered, enters_once(in), "%d ranks, %d lanes", in->p, lanes);
@@ -286,7 +422,7 @@ static void test_schedules(void)
 {
     findings_t found = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
     tap_tally_t fits = {0, 0};
-    instance_t in;
+    static instance_t in;
 
     for (int p = 1; p <= MOST; p++) {
         for (int lanes = 0; lanes <= p; lanes++) {
@@ -449,6 +585,10 @@ static void test_simulated(void)
 int main(void)
 {
     tap_start();
+    test_exchange(MCA_COMMON_COLLTOOLS_DOUBLING, "recursive doubling");
+    test_exchange(MCA_COMMON_COLLTOOLS_BRUCK, "Bruck");
+    test_exchange(MCA_COMMON_COLLTOOLS_DISSEMINATION, "dissemination");
+    test_exchange(MCA_COMMON_COLLTOOLS_RING, "ring");
     test_schedules();
     test_fits();
     test_model();
