@@ -1,191 +1,215 @@
-#!/bin/bash
+#!/usr/bin/env python3
 # Copyright (c) 2026 The pipering authors. All rights reserved.
 # $COPYRIGHT$
 #
 # Additional copyrights may follow
 #
 # $HEADER$
-#
-# The floors of coll/pipering: a file includes files of its own floor and of those below,
-# plans and the choice include no header of Open MPI, and only the floors from that of calls on know
-# the state of the component. No files call each other in a circle.
-# What components share knows neither of them. One file knows the release of Open MPI.
-# Plans and the choice use no function of libm whose last bits differ between processors.
+"""The floors of coll/pipering: which file includes, calls and names what.
 
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+A file includes files of its own floor and of those below, plans and the choice include no header
+of Open MPI, and only the floors from that of calls on know the state of the component. No files
+call each other in a circle. What components share knows neither of them. One file knows the
+release of Open MPI. Plans and the choice use no function of libm whose last bits differ between
+processors.
+"""
 
-# From the ground up.
-floors=(plan mesh engine decide call alltoall component)
+import os
+import re
+import sys
 
-# level FLOOR: its number, or nothing.
-level() {
-    local i
-    for i in "${!floors[@]}"; do
-        [[ ${floors[i]} != "$1" ]] || echo "$i"
-    done
-}
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "tuning"))
+import tap  # noqa: E402
 
-# included FILE: what it includes by name, one a line.
-included() {
-    sed -nE 's/^ *# *include +"([^"]*)".*/\1/p' "$1"
-}
+FLOORS = ["plan", "mesh", "engine", "decide", "call", "alltoall", "component"]  # from the ground up
+PIPERING = "ompi/mca/coll/pipering/"
+MLEADER = "ompi/mca/coll/mleader/"
+SHARED = "ompi/mca/common/colltools/"
+PURE = re.compile(rf"{PIPERING}(?:(?:plan|mesh|alltoall)/coll_pipering_plan"
+                  r"|decide/coll_pipering_(?:choice|decide_\w+|draft|make|params|registry|ways)\.)"
+                  rf"|{MLEADER}coll_mleader_plan")
+PURE_HEADERS = re.compile(
+    rf"coll_(?:pipering|mleader)_plan|{PIPERING}(?:plan|mesh)/|coll_pipering_(?:choice|draft|params"
+    r"|registry|ways)\.h$|.*/coll_pipering_fifo\.h$|.*common_colltools_exchange\.h$"
+    r"|.*/common_colltools_variable\.h$")
+STATE = r"\bmca_coll_pipering(?:_component|_given)?\b"
+RELEASE = r"OMPI_(?:MAJOR|MINOR|RELEASE)_VERSION"
+LIBM = r"\b(?:pow|exp2?|expm1|log|log1p|log2|log10|cbrt|hypot|fma|sin|cos|tan|tgamma)[fl]?\("
 
-# look_up TREE: includes of coll/pipering that point up, or out of their folder by a bare name.
-look_up() {
-    local dir=$1/ompi/mca/coll/pipering file header floor own other
-    for file in "$dir"/*/*.[ch]; do
-        floor=$(basename "$(dirname "$file")")
-        own=$(level "$floor")
-        [[ -n $own ]] || echo "${file#"$1/"}: $floor is no floor"
-        while IFS= read -r header; do
-            case $header in
-            ompi/mca/coll/pipering/*/*)
-                other=$(level "$(basename "$(dirname "$header")")")
-                ((${other:-99} <= own)) || echo "${file#"$1/"} includes $header"
-                ;;
-            coll_pipering*)
-                [[ -f $dir/$floor/$header ]] || echo "${file#"$1/"} includes $header by its bare name"
-                ;;
-            ompi/mca/coll/mleader/*) echo "${file#"$1/"} includes $header" ;;
-            esac
-        done < <(included "$file")
-    done
-    for file in "$dir"/*.[ch]; do
-        [[ ! -f $file ]] || echo "${file#"$1/"} stands on no floor"
-    done
-}
 
-# look_out TREE: headers of Open MPI in plans and in the choice.
-look_out() {
-    local file header dir=$1/ompi/mca/coll/pipering
-    for file in "$dir"/{plan,mesh,alltoall}/coll_pipering_plan*.[ch] \
-        "$dir"/decide/coll_pipering_{choice,decide_*,draft,make,params,registry,ways}.[ch] \
-        "$1"/ompi/mca/coll/mleader/coll_mleader_plan*.[ch]; do
-        [[ -f $file ]] || continue
-        while IFS= read -r header; do
-            case $header in
-            coll_pipering_plan* | coll_mleader_plan* | ompi/mca/coll/pipering/plan/* | ompi/mca/coll/pipering/mesh/* | */common_colltools_exchange.h | */common_colltools_variable.h) ;;
-            common_colltools_exchange.h) ;;
-            coll_pipering_choice.h | coll_pipering_draft.h | coll_pipering_params.h | coll_pipering_ways.h) ;;
-            coll_pipering_registry.h | */coll_pipering_fifo.h) ;;
-            *) echo "${file#"$1/"} includes $header" ;;
-            esac
-        done < <(included "$file")
-    done
-}
+def read(*folders):
+    """The sources below folders: {path: text}."""
+    tree = {}
+    for folder in folders:
+        for root, _, names in os.walk(os.path.join(tap.ROOT, folder)):
+            for name in sorted(names):
+                if name.endswith((".c", ".h")):
+                    path = os.path.join(root, name)
+                    with open(path, encoding="utf-8") as source:
+                        tree[os.path.relpath(path, tap.ROOT)] = source.read()
+    return tree
 
-# look_round TREE: the state of the component, below the floor of calls; what users have set, outside
-# the one file that has it.
-look_round() {
-    local floor
-    for floor in plan mesh engine decide; do
-        (cd "$1" && grep -HnwoE 'mca_coll_pipering(_component|_given)?' \
-            ompi/mca/coll/pipering/"$floor"/*.[ch]) | grep -v '/coll_pipering_params\.[ch]:'
-    done
-}
 
-# look_aside TREE: components, in what they share.
-look_aside() {
-    (cd "$1" && grep -HnE 'coll/(pipering|mleader)/|coll_(pipering|mleader)' \
-        ompi/mca/common/colltools/*.[ch])
-    (cd "$1" && grep -HnE 'coll/pipering/|coll_pipering' ompi/mca/coll/mleader/*.[ch])
-}
+def included(text):
+    return re.findall(r'^ *# *include +"([^"]*)"', text, re.M)
 
-# look_at_release TREE: the release of Open MPI, beside the one file that knows it.
-look_at_release() {
-    (cd "$1" && grep -rnE --include='*.[ch]' 'OMPI_(MAJOR|MINOR|RELEASE)_VERSION' ompi opal |
-        grep -v '^ompi/mca/common/colltools/common_colltools_compat\.h:')
-}
 
-# look_at_libm TREE: functions whose last bits are not the same everywhere, where ranks decide.
-look_at_libm() {
-    (cd "$1" && grep -nE '\b(pow|exp2?|expm1|log|log1p|log2|log10|cbrt|hypot|fma|sin|cos|tan|tgamma)[fl]?\(' \
-        ompi/mca/coll/pipering/{plan,mesh,decide}/*.[ch])
-}
+def named(tree, places, pattern, beside="$^"):
+    """Lines of files in places that have a pattern."""
+    return [f"{path}: {line.strip()}" for path, text in tree.items()
+            if re.match(places, path) and not re.search(beside, path)
+            for line in text.splitlines() if re.search(pattern, line)]
 
-count=0
-# none LABEL LINES: a test that there are none.
-none() {
-    count=$((count + 1))
-    if [[ -z $2 ]]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        printf '# %s\n' "${2//$'\n'/$'\n# '}"
-    fi
-}
 
-# some LABEL LINES: a test that the one line is found.
-some() {
-    count=$((count + 1))
-    if [[ -n $2 && $2 != *$'\n'* ]]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1: ${2:-nothing} was found"
-    fi
-}
+def points_up(path, header, tree):
+    """Whether an include of coll/pipering points up, or out of its folder by a bare name."""
+    if header.startswith(PIPERING):
+        floor = header[len(PIPERING):].split("/")[0]
+        return floor not in FLOORS or FLOORS.index(floor) > FLOORS.index(path.split("/")[-2])
+    if header.startswith("coll_pipering"):
+        return os.path.join(os.path.dirname(path), header) not in tree
+    return header.startswith(MLEADER)
 
-none "no file of coll/pipering includes one of a floor above its own" "$(look_up "$root")"
-none "plans and the choice are pure C" "$(look_out "$root")"
-none "no circles of files that call each other" \
-    "$("$here/circles" "$root" ompi/mca contrib/tuning/predict contrib/tuning/why)"
-none "only calls know the state of the component" "$(look_round "$root")"
-none "what components share knows neither, and mleader does not know pipering" "$(look_aside "$root")"
-none "one file knows the release of Open MPI" "$(look_at_release "$root")"
-none "plans and the choice use no pow, exp, log or the like" "$(look_at_libm "$root")"
 
-# The same on trees with one defect each: the looks find it.
-mkdir -p "$work"/opal "$work"/ompi/mca/{common/colltools,coll/mleader,coll/pipering/{plan,mesh,engine,decide,call,alltoall}}
-tree=$work/ompi/mca
-for file in plan/coll_pipering_plan mesh/coll_pipering_plan_mesh engine/coll_pipering_engine decide/coll_pipering_decide \
-    decide/coll_pipering_choice call/coll_pipering alltoall/coll_pipering_alltoall; do
-    echo '#include <stddef.h>' >"$tree/coll/pipering/$file.h"
-done
-echo >"$tree/coll/mleader/coll_mleader_plan.h"
-echo >"$tree/common/colltools/common_colltools.h"
-echo '#if 5 <= OMPI_MAJOR_VERSION' >"$tree/common/colltools/common_colltools_compat.h"
-none "(a tree without defects)" \
-    "$(look_up "$work"; look_out "$work"; look_round "$work"; look_aside "$work"; look_at_release "$work"
-        look_at_libm "$work")"
+def look_up(tree):
+    found = []
+    for path, text in tree.items():
+        if path.startswith(PIPERING):
+            if path.split("/")[-2] not in FLOORS:
+                found.append(f"{path} stands on no floor")
+            else:
+                found += [f"{path} includes {header}" for header in included(text)
+                          if points_up(path, header, tree)]
+    return found
 
-# defect LOOK FILE LINE
-defect() {
-    cp "$tree/$2" "$work/saved"
-    echo "$3" >>"$tree/$2"
-    some "found in ${2##*/}: $3" "$("$1" "$work")"
-    cp "$work/saved" "$tree/$2"
-}
-defect look_up coll/pipering/engine/coll_pipering_engine.h \
-    '#include "ompi/mca/coll/pipering/decide/coll_pipering_decide.h"'
-defect look_up coll/pipering/decide/coll_pipering_decide.h '#include "coll_pipering.h"'
-defect look_up coll/pipering/call/coll_pipering.h '#include "ompi/mca/coll/mleader/coll_mleader.h"'
-defect look_out coll/pipering/plan/coll_pipering_plan.h '#include "ompi/op/op.h"'
-defect look_up coll/pipering/plan/coll_pipering_plan.h \
-    '#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"'
-defect look_out coll/pipering/decide/coll_pipering_choice.h '#include "coll_pipering_context.h"'
-defect look_out coll/mleader/coll_mleader_plan.h '#include "opal/util/output.h"'
-defect look_up coll/pipering/call/coll_pipering.h \
-    '#include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"'
-defect look_round coll/pipering/decide/coll_pipering_decide.h '&mca_coll_pipering_component;'
-defect look_round coll/pipering/engine/coll_pipering_engine.h 'mca_coll_pipering.priority'
-defect look_round coll/pipering/decide/coll_pipering_choice.h 'mca_coll_pipering_given.window'
-defect look_aside common/colltools/common_colltools.h '/* coll_mleader */'
-defect look_at_release common/colltools/common_colltools.h '#if 5 <= OMPI_MAJOR_VERSION'
-defect look_at_release coll/pipering/call/coll_pipering.h '#if 0 == OMPI_MINOR_VERSION'
-defect look_at_libm coll/pipering/plan/coll_pipering_plan.h 'x = ceil(log2(n));'
-defect look_at_libm coll/pipering/decide/coll_pipering_choice.h 'x = powf(n, 2);'
-defect look_aside coll/mleader/coll_mleader_plan.h '#include "ompi/mca/coll/pipering/plan/x.h"'
 
-# A circle of three, by a function, a variable and an inline function.
-printf 'int mca_a(void)\n{\n    return mca_b;\n}\n' >"$tree/common/colltools/a.c"
-printf 'int mca_b = 1;\nint mca_d(void)\n{\n    return mca_c();\n}\n' >"$tree/common/colltools/b.c"
-printf 'static inline int mca_c(void)\n{\n    return mca_a();\n}\n' >"$tree/common/colltools/c.h"
-some "found: a circle" "$("$here/circles" "$work" ompi)"
-rm "$tree/common/colltools/c.h"
-none "(without one of its files there is none)" "$("$here/circles" "$work" ompi)"
+def look_out(tree):
+    return [f"{path} includes {header}" for path, text in tree.items() if PURE.match(path)
+            for header in included(text) if not PURE_HEADERS.match(header)]
 
-echo "1..$count"
+
+def look_round(tree):
+    return named(tree, rf"{PIPERING}(?:plan|mesh|engine|decide)/", STATE, r"coll_pipering_params\.")
+
+
+def look_aside(tree):
+    return (named(tree, SHARED, r"coll/(?:pipering|mleader)/|coll_(?:pipering|mleader)")
+            + named(tree, MLEADER, r"coll/pipering/|coll_pipering"))
+
+
+def look_at_release(tree):
+    return named(tree, "ompi/|opal/", RELEASE, r"common_colltools_compat\.h")
+
+
+def look_at_libm(tree):
+    return named(tree, rf"{PIPERING}(?:plan|mesh|decide)/", LIBM)
+
+
+# ---- circles ----
+
+NAME = r"(?:mca|predict|why)_\w+"
+FUNCTION = re.compile(r"^(?!\s|#|typedef|extern)[^\n;{}=]*?\b(" + NAME
+                      + r")\s*\([^;{}]*\)\s*\n\{", re.M)
+VARIABLE = re.compile(r"^(?!\s|typedef|extern)(?:[\w ]+\*?\s)\s*(" + NAME + r")(?:\[[^\]]*\])*\s*[=;]",
+                      re.M)
+INLINE = re.compile(r"^static inline[^;]*?\n\{.*?^\}", re.M | re.S)
+NO_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+
+
+def calls(tree):
+    """The files that a file calls, a .c and its .h together. A call is a name with a prefix of the
+    project that another file defines: in a .h, within the body of an inline function."""
+    files = [(os.path.basename(path)[:-2], path.endswith(".h"), NO_CODE.sub("", text))
+             for path, text in tree.items()]
+    home = {}
+    for stem, header, code in files:
+        for name in FUNCTION.findall(code) + ([] if header else VARIABLE.findall(code)):
+            home.setdefault(name, stem)
+    found = {stem: set() for stem, _, _ in files}
+    for stem, header, code in files:
+        body = "\n".join(INLINE.findall(code)) if header else code
+        found[stem] |= {home[name] for name in set(re.findall(r"\b" + NAME, body))
+                        if name in home} - {stem}
+    return found
+
+
+def reached(found, start):
+    """All files that calls of a file lead to."""
+    seen, open_ends = set(), [start]
+    while open_ends:
+        for other in found[open_ends.pop()] - seen:
+            seen.add(other)
+            open_ends.append(other)
+    return seen
+
+
+def circles(tree):
+    found = calls(tree)
+    ways = {stem: reached(found, stem) for stem in found}
+    return {tuple(sorted(other for other in ways[stem] if stem in ways[other]))
+            for stem in found if stem in ways[stem]}
+
+
+# ---- tests ----
+
+TREE = read("ompi", "opal")
+LOOKS = {look_up: "no file of coll/pipering includes one of a floor above its own",
+         look_out: "plans and the choice are pure C",
+         look_round: "only calls know the state of the component",
+         look_aside: "what components share knows neither, and mleader does not know pipering",
+         look_at_release: "one file knows the release of Open MPI",
+         look_at_libm: "plans and the choice use no pow, exp, log or the like"}
+DEFECTS = [
+    (look_up, PIPERING + "engine/coll_pipering_engine.h", f'#include "{PIPERING}decide/x.h"'),
+    (look_up, PIPERING + "decide/coll_pipering_decide.h", '#include "coll_pipering.h"'),
+    (look_up, PIPERING + "call/coll_pipering.h", f'#include "{MLEADER}coll_mleader.h"'),
+    (look_up, PIPERING + "plan/coll_pipering_plan.h", f'#include "{PIPERING}mesh/x.h"'),
+    (look_up, PIPERING + "call/coll_pipering.h", f'#include "{PIPERING}alltoall/x.h"'),
+    (look_up, PIPERING + "why/coll_pipering_why.h", ""),
+    (look_out, PIPERING + "plan/coll_pipering_plan.h", '#include "ompi/op/op.h"'),
+    (look_out, PIPERING + "decide/coll_pipering_choice.h", '#include "coll_pipering_context.h"'),
+    (look_out, MLEADER + "coll_mleader_plan.h", '#include "opal/util/output.h"'),
+    (look_round, PIPERING + "decide/coll_pipering_decide.h", "&mca_coll_pipering_component;"),
+    (look_round, PIPERING + "engine/coll_pipering_engine.h", "mca_coll_pipering.priority"),
+    (look_round, PIPERING + "decide/coll_pipering_choice.h", "mca_coll_pipering_given.window"),
+    (look_aside, SHARED + "common_colltools_copy.h", "/* coll_mleader */"),
+    (look_aside, MLEADER + "coll_mleader_plan.h", f'#include "{PIPERING}plan/x.h"'),
+    (look_at_release, SHARED + "common_colltools_copy.h", "#if 5 <= OMPI_MAJOR_VERSION"),
+    (look_at_release, PIPERING + "call/coll_pipering.h", "#if 0 == OMPI_MINOR_VERSION"),
+    (look_at_libm, PIPERING + "plan/coll_pipering_plan.h", "x = ceil(log2(n));"),
+    (look_at_libm, PIPERING + "decide/coll_pipering_choice.h", "x = powf(n, 2);")]
+
+
+def test_floors():
+    """files include, call and name only what their floor may"""
+    assert len(TREE) > 100
+    faults = {title: look(TREE) for look, title in LOOKS.items() if look(TREE)}
+    assert not faults, faults
+
+
+def test_defects():
+    """each look finds a defect, and only this one"""
+    for look, path, line in DEFECTS:
+        found = look({**TREE, path: TREE.get(path, "") + line + "\n"})
+        assert len(found) == 1, (path, line, found)
+
+
+def test_circles():
+    """no circles of files that call each other"""
+    tree = read("ompi/mca", "contrib/tuning/predict", "contrib/tuning/why")
+    assert not circles(tree), circles(tree)
+
+
+def test_a_circle():
+    """a circle by a function, a variable and an inline function is found"""
+    tree = {"a.c": "int mca_a(void)\n{\n    return mca_b;\n}\n",
+            "b.c": "int mca_b = 1;\nint mca_d(void)\n{\n    return mca_c();\n}\n",
+            "c.h": "static inline int mca_c(void)\n{\n    return mca_a();\n}\n"}
+    assert circles(tree) == {("a", "b", "c")}
+    del tree["c.h"]
+    assert not circles(tree)
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(dict(globals())))
