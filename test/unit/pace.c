@@ -77,43 +77,6 @@ static void open_problem(ranks_problem_t *problem, ranks_operation_t operation, 
     }
 }
 
-/* So many blocks over each link; how many moments that takes. */
-static const char *run_paths(ranks_operation_t operation, int p, unsigned window, size_t blocks,
-                             uint64_t *moments)
-{
-    ranks_problem_t problem;
-
-    open_problem(&problem, operation, p, window, moments);
-    add_paths(&problem);
-    problem.bytes[0] = (RANKS_ALLREDUCE == operation ? 1 : 2) * blocks * BLOCK;
-    const char *fault = ranks_run(&problem, 0);
-    ranks_close(&problem);
-    return fault;
-}
-
-static void test_paths(ranks_operation_t operation, const char *name)
-{
-    static const unsigned window[] = {8, 9, 16, 33, 64};
-    const int passes = RANKS_ALLREDUCE == operation ? 2 : 1;
-    tap_tally_t tally = {0, 0};
-
-    for (int p = 3; p <= 9; p++) {
-        for (size_t w = 0; w < sizeof(window) / sizeof(*window); w++) {
-            for (size_t blocks = 1; blocks <= 5 * window[w]; blocks += 1 + blocks / 2) {
-                const uint64_t least = blocks + (uint64_t) (passes * (p - 1));
-                uint64_t moments = 0;
-                const char *fault = run_paths(operation, p, window[w], blocks, &moments);
-
-                tap_try(&tally, NULL == fault && least == moments,
-                        "%s: %d ranks, window %u, %zu blocks a link: %llu moments, not %llu",
-                        NULL == fault ? "late" : fault, p, window[w], blocks,
-                        (unsigned long long) moments, (unsigned long long) least);
-            }
-        }
-    }
-    tally_ok(&tally, 300, "%s keeps every link busy", name);
-}
-
 /* Along a cycle and against it, so many blocks of each rank in each direction. */
 static void add_ring(ranks_problem_t *problem, int part, int parts)
 {
@@ -133,37 +96,54 @@ static void add_ring(ranks_problem_t *problem, int part, int parts)
     }
 }
 
-static const char *run_rings(int rings, int p, unsigned window, size_t blocks, uint64_t *moments)
+/* A problem of a kind: `rings` 0: along paths, else so many ways around. */
+static void make(ranks_problem_t *problem, int rings, size_t blocks)
 {
-    ranks_problem_t problem;
-
-    open_problem(&problem, RANKS_GATHER, p, window, moments);
+    if (0 == rings) {
+        add_paths(problem);
+        problem->bytes[0] = (RANKS_ALLREDUCE == problem->operation ? 1 : 2) * blocks * BLOCK;
+        return;
+    }
     for (int i = 0; i < rings; i++) {
-        add_ring(&problem, i, rings);
+        add_ring(problem, i, rings);
     }
-    for (int r = 0; r < p; r++) {
-        problem.bytes[r] = (size_t) rings * blocks * BLOCK;
+    for (int r = 0; r < problem->p; r++) {
+        problem->bytes[r] = (size_t) rings * blocks * BLOCK;
     }
-    const char *fault = ranks_run(&problem, 0);
-    ranks_close(&problem);
-    return fault;
 }
 
-static void test_rings(int rings, const char *name)
+/* So many blocks over each link, or of each rank over it: the moments that takes are the least. */
+static void try_pace(tap_tally_t *tally, ranks_operation_t operation, int rings, int p,
+                     unsigned window, size_t blocks)
 {
+    const int passes = RANKS_ALLREDUCE == operation ? 2 : 1;
+    const uint64_t least = 0 == rings ? blocks + (uint64_t) (passes * (p - 1))
+                                      : 1 + (uint64_t) (p - 1) * blocks;
+    ranks_problem_t problem;
+    uint64_t moments = 0;
+
+    open_problem(&problem, operation, p, window, &moments);
+    make(&problem, rings, blocks);
+    const char *fault = ranks_run(&problem, 0);
+    ranks_close(&problem);
+    tap_try(tally, NULL == fault && least == moments,
+            "%s: %d ranks, window %u, %zu blocks: %llu moments, not %llu",
+            NULL == fault ? "late" : fault, p, window, blocks, (unsigned long long) moments,
+            (unsigned long long) least);
+}
+
+static void test_pace(ranks_operation_t operation, int rings, const char *name)
+{
+    static const unsigned window[] = {4, 8, 9, 16, 33, 64};
     tap_tally_t tally = {0, 0};
 
-    for (int p = 3; p <= 9; p += 2) {
-        for (unsigned window = 4; window <= 64; window *= 2) {
-            for (size_t blocks = 1; blocks <= 81; blocks *= 3) {
-                const uint64_t least = 1 + (uint64_t) (p - 1) * blocks;
-                uint64_t moments = 0;
-                const char *fault = run_rings(rings, p, window, blocks, &moments);
+    for (int p = 3; p <= 9; p += 0 < rings ? 2 : 1) {
+        for (size_t w = 0 < rings ? 0 : 1; w < sizeof(window) / sizeof(*window); w++) {
+            const size_t most = 0 < rings ? 81 : 5 * window[w];
 
-                tap_try(&tally, NULL == fault && least == moments,
-                        "%s: %d ranks, window %u, %zu blocks of each: %llu moments, not %llu",
-                        NULL == fault ? "late" : fault, p, window, blocks,
-                        (unsigned long long) moments, (unsigned long long) least);
+            for (size_t blocks = 1; blocks <= most; blocks += 0 < rings ? 2 * blocks
+                                                                        : 1 + blocks / 2) {
+                try_pace(&tally, operation, rings, p, window[w], blocks);
             }
         }
     }
@@ -174,10 +154,10 @@ int main(void)
 {
     tap_start();
     alarm(PATIENCE);
-    test_paths(RANKS_BCAST, "a broadcast both ways along a cycle");
-    test_paths(RANKS_REDUCE, "a reduction both ways along a cycle");
-    test_paths(RANKS_ALLREDUCE, "an allreduce along a path and back");
-    test_rings(1, "a gather along a ring");
-    test_rings(2, "a gather along a cycle and against it");
+    test_pace(RANKS_BCAST, 0, "a broadcast both ways along a cycle");
+    test_pace(RANKS_REDUCE, 0, "a reduction both ways along a cycle");
+    test_pace(RANKS_ALLREDUCE, 0, "an allreduce along a path and back");
+    test_pace(RANKS_GATHER, 1, "a gather along a ring");
+    test_pace(RANKS_GATHER, 2, "a gather along a cycle and against it");
     return tap_end();
 }

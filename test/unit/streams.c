@@ -11,10 +11,10 @@
 /**
  * @file
  * The engine of coll/pipering with any number of streams, links and pipelines a call, run as it
- * is (ranks.h): six streams of which each is forwarded to five ranks, trees of all shapes away
- * from a root and towards it, with the order of ranks kept, one pipeline with a stream of each
- * rank; and the shapes that calls have, rings with nodes, chains, lines. Every byte of every
- * buffer is compared with a reference that knows of no route and no block.
+ * is (ranks.h): trees of all shapes away from a root and towards it, with the order of ranks kept,
+ * each stream forwarded to up to five ranks; one pipeline with a stream of each rank; and the shapes
+ * that calls have, rings with nodes, chains, lines. Every byte of every buffer is compared with a
+ * reference that knows of no route and no block.
  */
 
 #include <string.h>
@@ -26,7 +26,6 @@
 
 #define PATIENCE 300 /* seconds */
 #define FAN_OUT 5
-#define STREAMS 6
 
 static void fill_bytes(ranks_problem_t *problem, int places, size_t unit, size_t most)
 {
@@ -35,14 +34,6 @@ static void fill_bytes(ranks_problem_t *problem, int places, size_t unit, size_t
     for (int i = 0; i < places; i++) {
         problem->bytes[i] = tap_below(6) < empties ? 0 : unit * tap_below(most / unit + 1);
     }
-}
-
-static void try_problem(tap_tally_t *tally, ranks_problem_t *problem)
-{
-    const char *fault = ranks_run(problem, 0);
-
-    tap_try(tally, NULL == fault, "%s: %s", NULL == fault ? "" : fault, ranks_show(problem));
-    ranks_close(problem);
 }
 
 /* ---- rings ---- */
@@ -69,9 +60,9 @@ static void order_all(ranks_problem_t *problem, bool flat)
     order_ring(problem, &problem->ring, flat);
 }
 
-static void make_ring(ranks_problem_t *problem, int p)
+static void make_ring(ranks_problem_t *problem, ranks_operation_t operation, int p)
 {
-    ranks_open(problem, RANKS_GATHER, p, tap_between(1, p));
+    ranks_open(problem, operation, p, tap_between(1, p));
     ranks_roll(problem);
     fill_bytes(problem, p, 12, 300);
     order_all(problem, tap_once_in(4));
@@ -82,9 +73,9 @@ static void make_ring(ranks_problem_t *problem, int p)
 }
 
 /* Around the ring twice: a reduce-scatter and a gather. */
-static void make_ring_allreduce(ranks_problem_t *problem, int p)
+static void make_ring_allreduce(ranks_problem_t *problem, ranks_operation_t operation, int p)
 {
-    ranks_open(problem, RANKS_ALLREDUCE, p, tap_between(1, p));
+    ranks_open(problem, operation, p, tap_between(1, p));
     ranks_roll(problem);
     problem->scattered = problem->commutes = true;
     const size_t length = (size_t) p + tap_below(200);
@@ -120,11 +111,12 @@ static void reverse(mca_coll_pipering_ring_t *ring)
 }
 
 /* Along several rings, in one direction or the other, each with a part of all contributions. */
-static void make_cycles(ranks_problem_t *problem, int p, int cycles)
+static void make_cycles(ranks_problem_t *problem, ranks_operation_t operation, int p)
 {
+    const int cycles = tap_between(2, RANKS_RINGS);
     int tags = 0;
 
-    ranks_open(problem, RANKS_GATHER, p, tap_between(1, p));
+    ranks_open(problem, operation, p, tap_between(1, p));
     ranks_roll(problem);
     fill_bytes(problem, p, 12, 300);
     for (int i = 0; i < cycles; i++) {
@@ -144,28 +136,6 @@ static void make_cycles(ranks_problem_t *problem, int p, int cycles)
         }
         tags = problem->route[pipe][0].tags;
     }
-}
-
-static void test_rings(void)
-{
-    tap_tally_t gather = {0, 0}, twice = {0, 0}, cycles = {0, 0};
-    ranks_problem_t problem;
-
-    for (int i = 0; i < 150; i++) {
-        make_ring(&problem, tap_between(2, 10));
-        try_problem(&gather, &problem);
-    }
-    for (int i = 0; i < 80; i++) {
-        make_ring_allreduce(&problem, tap_between(2, 9));
-        try_problem(&twice, &problem);
-    }
-    for (int i = 0; i < 80; i++) {
-        make_cycles(&problem, tap_between(2, 9), tap_between(2, RANKS_RINGS));
-        try_problem(&cycles, &problem);
-    }
-    tally_ok(&gather, 150, "gather along a ring of nodes");
-    tally_ok(&cycles, 80, "gather along several rings, each with a part");
-    tally_ok(&twice, 80, "allreduce around a ring");
 }
 
 /* ---- chains ---- */
@@ -214,24 +184,6 @@ static void make_chain(ranks_problem_t *problem, ranks_operation_t operation, in
     add_chain(problem, true, ordered, -1);
     if (RANKS_ALLREDUCE == operation) {
         add_chain(problem, false, false, 0);
-    }
-}
-
-static void test_chains(void)
-{
-    static const char *const name[] = {[RANKS_BCAST] = "broadcast", [RANKS_REDUCE] = "reduce",
-                                       [RANKS_SCAN] = "scan", [RANKS_EXSCAN] = "exscan",
-                                       [RANKS_ALLREDUCE] = "allreduce, there and back"};
-    ranks_problem_t problem;
-
-    for (int operation = RANKS_BCAST; operation <= RANKS_ALLREDUCE; operation++) {
-        tap_tally_t tally = {0, 0};
-
-        for (int i = 0; i < 100; i++) {
-            make_chain(&problem, (ranks_operation_t) operation, tap_between(2, 9));
-            try_problem(&tally, &problem);
-        }
-        tally_ok(&tally, 100, "%s along a chain", name[operation]);
     }
 }
 
@@ -322,35 +274,11 @@ static int add_tree(ranks_problem_t *problem, const tree_t *tree, bool collect, 
     return pipe;
 }
 
-/*
- * Six trees that have no link in common, of seven ranks: tree i leads from the root to the i-th
- * of the others, and from this one to the five that are left.
- */
-static void make_six(ranks_problem_t *problem)
-{
-    const int p = STREAMS + 1, root = tap_between(0, p - 1);
-
-    open_vector(problem, RANKS_BCAST, p, root);
-    for (int i = 0; i < STREAMS; i++) {
-        const int head = (root + 1 + i) % p;
-        tree_t tree;
-
-        memset(&tree, 0, sizeof(tree));
-        tree.up[root] = -1;
-        add_child(&tree, root, head);
-        for (int r = 0; r < p; r++) {
-            if (r != root && r != head) {
-                add_child(&tree, head, r);
-            }
-        }
-        add_tree(problem, &tree, false, -1, i, STREAMS, 0);
-    }
-}
-
 /* A broadcast, or a reduction, that several trees have parts of. */
-static void make_trees(ranks_problem_t *problem, ranks_operation_t operation, int p, int trees)
+static void make_trees(ranks_problem_t *problem, ranks_operation_t operation, int p)
 {
     const int root = tap_between(0, p - 1);
+    const int trees = tap_between(1, RANKS_BCAST == operation ? 8 : RANKS_PIPES / 2);
     tree_t tree;
 
     open_vector(problem, operation, p, root);
@@ -368,29 +296,6 @@ static void make_trees(ranks_problem_t *problem, ranks_operation_t operation, in
             add_tree(problem, &tree, false, gate, i, trees, tag);
         }
     }
-}
-
-static void test_trees(void)
-{
-    tap_tally_t six = {0, 0}, bcast = {0, 0}, reduce = {0, 0}, allreduce = {0, 0};
-    ranks_problem_t problem;
-
-    for (int i = 0; i < 150; i++) {
-        make_six(&problem);
-        try_problem(&six, &problem);
-    }
-    for (int i = 0; i < 80; i++) {
-        make_trees(&problem, RANKS_BCAST, tap_between(2, 14), tap_between(1, 8));
-        try_problem(&bcast, &problem);
-        make_trees(&problem, RANKS_REDUCE, tap_between(2, 14), tap_between(1, 6));
-        try_problem(&reduce, &problem);
-        make_trees(&problem, RANKS_ALLREDUCE, tap_between(2, 10), tap_between(1, 6));
-        try_problem(&allreduce, &problem);
-    }
-    tally_ok(&six, 150, "six streams, a fan-out of five");
-    tally_ok(&bcast, 80, "broadcast along up to eight trees");
-    tally_ok(&reduce, 80, "reduce along up to six trees, in the order of ranks");
-    tally_ok(&allreduce, 80, "allreduce along up to six trees, there and back");
 }
 
 /* ---- one pipeline with a stream of each rank ---- */
@@ -419,11 +324,11 @@ static void add_origin(mca_coll_pipering_route_t *route, const tree_t *tree, int
     }
 }
 
-static void make_gather(ranks_problem_t *problem, int p)
+static void make_gather(ranks_problem_t *problem, ranks_operation_t operation, int p)
 {
     tree_t tree;
 
-    ranks_open(problem, RANKS_GATHER, p, tap_between(1, p));
+    ranks_open(problem, operation, p, tap_between(1, p));
     ranks_roll(problem);
     fill_bytes(problem, p, 12, 300);
     mca_coll_pipering_ring_bind(&problem->ring, p, problem->memory);
@@ -445,63 +350,80 @@ static void make_gather(ranks_problem_t *problem, int p)
     }
 }
 
-static void test_gather(void)
-{
-    tap_tally_t tally = {0, 0};
-    ranks_problem_t problem;
+/* ---- all of them ---- */
 
-    for (int i = 0; i < 120; i++) {
-        make_gather(&problem, i % 2 ? STREAMS + 1 : tap_between(2, 12));
-        try_problem(&tally, &problem);
-    }
-    tally_ok(&tally, 120, "one pipeline with a stream of each rank, along a tree each");
+static const struct {
+    const char *name;
+    void (*make)(ranks_problem_t *problem, ranks_operation_t operation, int p);
+    ranks_operation_t operation;
+    int most; /* ranks */
+} shapes[] = {{"broadcast along up to eight trees", make_trees, RANKS_BCAST, 14},
+              {"reduce along up to six trees, in the order of ranks", make_trees, RANKS_REDUCE, 14},
+              {"allreduce along up to six trees, there and back", make_trees, RANKS_ALLREDUCE, 10},
+              {"one pipeline with a stream of each rank, along a tree each", make_gather,
+               RANKS_GATHER, 12},
+              {"gather along a ring of nodes", make_ring, RANKS_GATHER, 10},
+              {"gather along several rings, each with a part", make_cycles, RANKS_GATHER, 9},
+              {"allreduce around a ring", make_ring_allreduce, RANKS_ALLREDUCE, 9},
+              {"broadcast along a chain", make_chain, RANKS_BCAST, 9},
+              {"reduce along a chain", make_chain, RANKS_REDUCE, 9},
+              {"scan along a chain", make_chain, RANKS_SCAN, 9},
+              {"exscan along a chain", make_chain, RANKS_EXSCAN, 9},
+              {"allreduce, there and back along a chain", make_chain, RANKS_ALLREDUCE, 9}};
+
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+static void try_problem(tap_tally_t *tally, ranks_problem_t *problem, unsigned long fails)
+{
+    const char *fault = ranks_run(problem, fails);
+
+    tap_try(tally, NULL == fault, "%s: %s", NULL == fault ? "" : fault, ranks_show(problem));
+    ranks_close(problem);
 }
 
-/* ---- failures ---- */
+static void test_shapes(void)
+{
+    ranks_problem_t problem;
 
-/* A send fails: nobody waits for who knows of it, and who does not know of it has all data. */
+    for (int shape = 0; shape < SHAPES; shape++) {
+        tap_tally_t tally = {0, 0};
+
+        for (int i = 0; i < 110; i++) {
+            shapes[shape].make(&problem, shapes[shape].operation, tap_between(2, shapes[shape].most));
+            try_problem(&tally, &problem, 0);
+        }
+        tally_ok(&tally, 110, "%s", shapes[shape].name);
+    }
+}
+
+/*
+ * A send fails: nobody waits for who knows of it, and who does not know of it has all data. The
+ * block that fails is the last one, often enough.
+ */
 static void test_failures(void)
 {
     tap_tally_t tally = {0, 0};
     ranks_problem_t problem;
 
-    for (int i = 0; i < 250; i++) {
-        unsigned long sends = 100;
+    for (int i = 0; i < 300; i++) {
+        const int shape = i % SHAPES;
+        const bool last = tap_once_in(5);
 
-        switch (i % 5) {
-        case 0:
-            make_six(&problem);
-            break;
-        case 1:
-            make_ring(&problem, tap_between(2, 8));
-            break;
-        case 2:
-            make_gather(&problem, tap_between(2, 8));
-            break;
-        case 3: /* the block that fails is the last one, often enough */
-            make_chain(&problem, RANKS_BCAST, tap_between(3, 8));
-            problem.block_size = 1 + problem.bytes[0] / (size_t) tap_between(1, 2);
-            sends = 5;
-            break;
-        default:
-            make_trees(&problem, RANKS_ALLREDUCE, tap_between(2, 8), tap_between(1, 4));
-        }
+        shapes[shape].make(&problem, shapes[shape].operation, tap_between(3, 8));
         problem.calls = 1;
-        const char *fault = ranks_run(&problem, 1 + tap_below(sends));
-        tap_try(&tally, NULL == fault, "%s: %s", NULL == fault ? "" : fault, ranks_show(&problem));
-        ranks_close(&problem);
+        if (last) {
+            problem.block_size = 1 + problem.bytes[0] / (size_t) tap_between(1, 2);
+        }
+        try_problem(&tally, &problem, 1 + tap_below(last ? 5 : 100));
     }
-    tally_ok(&tally, 250, "a send fails: nobody waits for blocks of a rank that has failed");
+    tally_ok(&tally, 300, "a send fails: nobody waits for blocks of a rank that has failed");
 }
 
 int main(void)
 {
     tap_start();
     alarm(PATIENCE);
-    test_trees();
-    test_gather();
-    test_rings();
-    test_chains();
+    test_shapes();
     test_failures();
     return tap_end();
 }
