@@ -23,7 +23,6 @@
 
 #define TAG 17
 #define MOST 40
-#define VALUE 24
 
 typedef struct value_t {
     uint64_t set, least, noise;
@@ -40,46 +39,50 @@ static void merge(void *value, const void *other)
     mine->least = theirs->least < mine->least ? theirs->least : mine->least;
 }
 
-/* Moves all agreements to their end, then each rank starts the next one by itself. */
-static bool agree(ompi_communicator_t *comm, int p, void (*prepare)(int rank, int number),
-                  int numbers)
-{
-    int number[MOST] = {0}, left = p, idle_turns = 0;
-    bool right = true;
+#define NUMBERS 3
 
+typedef void prepare_fn_t(int rank, int number);
+
+static ompi_communicator_t *agreeing;
+static prepare_fn_t *preparing;
+static int numbers[MOST];     /* of the agreement that a rank is at */
+static bool is_right;         /* no error, and nothing pending */
+static bool is_lean = true;   /* no value comes twice to a rank */
+static value_t combined[NUMBERS][MOST];
+static uint64_t *collected[NUMBERS][MOST];
+
+/* Moves the agreement of a rank; behind its end the rank starts the next one by itself. */
+static bool step(int r)
+{
+    int progress = 0;
+
+    if (!mca_common_colltools_agreement_move(&agreement[r], &progress)) {
+        return false;
+    }
+    is_right &= OMPI_SUCCESS == agreement[r].schedule.error
+                && !mca_common_colltools_agreement_fini(&agreement[r]);
+    if (++numbers[r] < NUMBERS) {
+        preparing(r, numbers[r]);
+    }
+    return NUMBERS == numbers[r];
+}
+
+/* All agreements of p ranks: they come to their end with this in them, and leave nothing. */
+static bool agree(int p, prepare_fn_t *prepare, bool (*is_agreed)(int p, int number))
+{
+    agreeing = posing_open(p, tap_random());
+    preparing = prepare;
+    is_right = true;
+    memset(numbers, 0, sizeof(numbers));
     for (int r = 0; r < p; r++) {
         prepare(r, 0);
     }
-    while (0 < left && 200000 > ++idle_turns) {
-        const int r = (int) tap_below((uint64_t) p);
-        int progress = 0;
-
-        if (posing_event(comm)) {
-            idle_turns = 0;
-        }
-        if (numbers == number[r]
-            || !mca_common_colltools_agreement_move(&agreement[r], &progress)) {
-            continue;
-        }
-        right &= OMPI_SUCCESS == agreement[r].schedule.error;
-        right &= !mca_common_colltools_agreement_fini(&agreement[r]);
-        if (++number[r] < numbers) {
-            prepare(r, number[r]);
-        } else {
-            left--;
-        }
+    bool right = posing_play(agreeing, step) && is_right;
+    for (int k = 0; k < NUMBERS && right; k++) {
+        right = is_agreed(p, k);
     }
-    while (posing_event(comm)) {
-    }
-    return right && 0 == left;
+    return 0 == posing_close(agreeing) && right;
 }
-
-#define NUMBERS 3
-
-static ompi_communicator_t *agreeing;
-static bool is_lean = true; /* no value comes twice to a rank */
-static value_t combined[NUMBERS][MOST];
-static uint64_t *collected[NUMBERS][MOST];
 
 static uint64_t key_of(int rank, int number)
 {
@@ -162,50 +165,41 @@ static bool is_collected(int p, int number)
     return right;
 }
 
+/* One of more ranks leaves before it is over. */
+static bool leave(int p)
+{
+    agreeing = posing_open(p, tap_random());
+    prepare_combination(0, 0);
+    for (int k = tap_between(0, 2), progress = 0; 0 < k; k--) {
+        (void) mca_common_colltools_agreement_move(&agreement[0], &progress);
+    }
+    void *memory = agreement[0].memory;
+    const bool touches = posing_touches(agreeing);
+    const bool pending = mca_common_colltools_agreement_fini(&agreement[0]);
+    while (posing_event(agreeing)) {
+    }
+    if (pending) {
+        free(memory);
+    }
+    (void) posing_close(agreeing);
+    return pending == touches;
+}
+
 static void test_agreements(void)
 {
-    tap_tally_t combine = {0, 0}, collect = {0, 0}, leave = {0, 0};
+    tap_tally_t combine = {0, 0}, collect = {0, 0}, left = {0, 0};
 
-    for (int p = 1; p <= MOST; p++) {
-        for (int n = 0; n < 3; n++) {
-            agreeing = posing_open(p, tap_random());
-            bool right = agree(agreeing, p, prepare_combination, NUMBERS);
-            for (int k = 0; k < NUMBERS && right; k++) {
-                right = is_combined(p, k);
-            }
-            tap_try(&combine, right && 0 == posing_close(agreeing),
-                    "%d ranks, run %d", p, n);
+    for (int i = 0; i < 3 * MOST; i++) {
+        const int p = 1 + i / 3;
 
-            agreeing = posing_open(p, tap_random());
-            right = agree(agreeing, p, prepare_collection, NUMBERS);
-            for (int k = 0; k < NUMBERS && right; k++) {
-                right = is_collected(p, k);
-            }
-            tap_try(&collect, right && 0 == posing_close(agreeing),
-                    "%d ranks, run %d", p, n);
-
-            agreeing = posing_open(1 + p, tap_random());
-            prepare_combination(0, 0);
-            for (int k = tap_between(0, 2), progress = 0; 0 < k; k--) {
-                (void) mca_common_colltools_agreement_move(&agreement[0], &progress);
-            }
-            void *memory = agreement[0].memory;
-            const bool touches = posing_touches(agreeing);
-            const bool pending = mca_common_colltools_agreement_fini(&agreement[0]);
-            right = pending == touches;
-            while (posing_event(agreeing)) {
-            }
-            if (pending) {
-                free(memory);
-            }
-            tap_try(&leave, right, "%d ranks, run %d", 1 + p, n);
-            (void) posing_close(agreeing);
-        }
+        tap_try(&combine, agree(p, prepare_combination, is_combined), "%d ranks", p);
+        tap_try(&collect, agree(p, prepare_collection, is_collected), "%d ranks", p);
+        tap_try(&left, leave(1 + p), "%d ranks", 1 + p);
     }
     tally_ok(&combine, 3 * MOST, "all ranks combine the values of all");
     tally_ok(&collect, 3 * MOST, "all ranks collect the values of all");
     ok(is_lean, "a rank collects each value once");
-    tally_ok(&leave, 3 * MOST, "an agreement is let go of before it is over");
+    tally_ok(&left, 3 * MOST, "an agreement is let go of before it is over");
 }
 
 int main(void)

@@ -317,6 +317,27 @@ bool posing_event(ompi_communicator_t *comm)
     return false;
 }
 
+bool posing_play(ompi_communicator_t *comm, bool (*step)(int rank))
+{
+    bool over[POSING_MOST] = {false};
+    int left = comm->size;
+
+    for (long idle_turns = 0; 0 < left && 400000 > idle_turns; idle_turns++) {
+        const int r = tap_between(0, comm->size - 1);
+
+        if (posing_event(comm)) {
+            idle_turns = 0;
+        }
+        if (!over[r]) {
+            over[r] = step(r);
+            left -= over[r];
+        }
+    }
+    while (posing_event(comm)) {
+    }
+    return 0 == left;
+}
+
 void opal_progress(void)
 {
     posing_idle(NULL);

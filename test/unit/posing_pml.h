@@ -30,6 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define POSING_MOST 150 /* ranks that play */
+
 #define BEGIN_C_DECLS
 #define END_C_DECLS
 #define OPAL_ENABLE_FT_MPI 0
@@ -167,6 +169,12 @@ int posing_close(ompi_communicator_t *comm);
 
 /** Lets one thing happen, at random; false if nothing can. */
 bool posing_event(ompi_communicator_t *comm);
+
+/**
+ * Ranks take turns at random, with events between them, until `step` has been true for each, which
+ * has no turn any more then; at last all happens that can. False: not all come to their end.
+ */
+bool posing_play(ompi_communicator_t *comm, bool (*step)(int rank));
 
 /** Whether a message touches memory of this rank, and cannot be withdrawn. */
 bool posing_touches(const ompi_communicator_t *comm);

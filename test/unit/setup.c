@@ -152,29 +152,18 @@ static void open_ranks(ompi_communicator_t *comm)
     }
 }
 
-/* All ranks set up, each when its turn comes. */
-static bool set_up(ompi_communicator_t *comm)
+/* A rank sets up when its turn comes; what cannot start has no end. */
+static bool set_up(int r)
 {
-    int left = comm->size;
+    running = &ranks[r];
+    mca_coll_pipering_context_t *context = &running->context;
 
-    for (int turns = 0; 0 < left && 200000 > turns; turns++) {
-        running = &ranks[tap_below((uint64_t) comm->size)];
-        mca_coll_pipering_context_t *context = &running->context;
-        if (posing_event(comm)) {
-            turns = 0;
-        }
-        if (NULL == context->setup) {
-            if (OMPI_SUCCESS != mca_coll_pipering_setup_start(context)) {
-                return false;
-            }
-        } else if (!mca_coll_pipering_setup_ready(context->setup)) {
-            (void) mca_coll_pipering_setup_progress(context->setup);
-            left -= mca_coll_pipering_setup_ready(context->setup);
-        }
+    if (NULL == context->setup) {
+        (void) mca_coll_pipering_setup_start(context);
+    } else if (!mca_coll_pipering_setup_ready(context->setup)) {
+        (void) mca_coll_pipering_setup_progress(context->setup);
     }
-    while (posing_event(comm)) {
-    }
-    return 0 == left;
+    return NULL != context->setup && mca_coll_pipering_setup_ready(context->setup);
 }
 
 static void close_ranks(ompi_communicator_t *comm)
@@ -274,7 +263,7 @@ static void test_words(void)
             machine.value[MCA_COLL_PIPERING_NET_BETA] = most.beta / 1000.0;
             machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = most.beta / 1000.0;
         }
-        const bool over = set_up(comm);
+        const bool over = posing_play(comm, set_up);
         const mca_coll_pipering_below_t below = han && odd && 1 < p ? MCA_COLL_PIPERING_BELOW_ANY
                                                 : han && !odd       ? MCA_COLL_PIPERING_BELOW_HAN
                                                 : MCA_COLL_PIPERING_BELOW_TUNED;
@@ -327,7 +316,7 @@ static void try_files(tap_tally_t *tally, int p, int usual, int at, int other, b
         ranks[r].process.machine = 0 > which ? "" : file[which];
         ranks[r].process.frozen = (mca_coll_pipering_frozen_t){.bytes = 65536, .beta = 4000};
     }
-    const bool over = set_up(comm);
+    const bool over = posing_play(comm, set_up);
     for (int r = 0; r < p; r++) {
         tap_try(tally,
                 over
@@ -369,7 +358,7 @@ static void test_variables(void)
         open_ranks(comm);
         ranks[tap_below((uint64_t) p)].variables = 7;
         compared = 0;
-        const bool over = set_up(comm);
+        const bool over = posing_play(comm, set_up);
         for (int r = 0; r < p; r++) {
             tap_try(&unequal,
                     over && MCA_COLL_PIPERING_FALLBACK_UNEQUAL == judged(r) && 1 == compared,

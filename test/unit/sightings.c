@@ -24,7 +24,7 @@
 #include "posing_pml.h"
 #include "tap.h"
 
-#define MOST 150 /* ranks */
+#define MOST POSING_MOST /* ranks */
 #define TAG 17
 
 /* What ranks have agreed on before; here all of it is posed. */
@@ -40,7 +40,7 @@ typedef struct rank_t {
     struct mca_coll_pipering_setup_t setup;
     mca_coll_pipering_sighting_t *sighting;
     int drops; /* of all plans */
-    bool over;
+    bool begun;
     int error;
 } rank_t;
 
@@ -239,45 +239,35 @@ static void test_notes(void)
 
 /* ---- what ranks agree on ---- */
 
-static bool begin_all(int p)
+static size_t agreed_bytes;
+
+/* A rank begins when its first turn comes. */
+static bool agree(int r)
 {
-    for (int r = 0; r < p; r++) {
+    rank_t *rank = &ranks[r];
+
+    if (!rank->begun) {
+        mca_coll_pipering_sighting_begin(rank->sighting, &rank->context);
+        rank->begun = true;
+    }
+    return mca_coll_pipering_sighting_end(&rank->context, rank->sighting, agreed_bytes,
+                                          &rank->error);
+}
+
+static bool agree_all(ompi_communicator_t *comm, size_t bytes)
+{
+    agreed_bytes = bytes;
+    for (int r = 0; r < comm->size; r++) {
         ranks[r].sighting = mca_coll_pipering_sighting_new(&ranks[r].context);
         if (NULL == ranks[r].sighting) {
             return false;
         }
     }
-    return true;
-}
-
-/* Each rank begins at some time. False: it has no end. */
-static bool agree(ompi_communicator_t *comm, size_t bytes)
-{
-    bool begun[MOST] = {false};
-    int left = comm->size;
-
-    for (long turns = 0; 0 < left && 400000 > turns; turns++) {
-        const int r = (int) tap_below((uint64_t) comm->size);
-        if (posing_event(comm)) {
-            turns = 0;
-        }
-        if (ranks[r].over) {
-            continue;
-        }
-        if (!begun[r]) {
-            mca_coll_pipering_sighting_begin(ranks[r].sighting, &ranks[r].context);
-            begun[r] = true;
-        }
-        ranks[r].over = mca_coll_pipering_sighting_end(&ranks[r].context, ranks[r].sighting, bytes,
-                                                       &ranks[r].error);
-        left -= ranks[r].over;
-    }
-    while (posing_event(comm)) {
-    }
+    const bool over = posing_play(comm, agree);
     for (int r = 0; r < comm->size; r++) {
         mca_coll_pipering_sighting_free(ranks[r].sighting);
     }
-    return 0 == left;
+    return over;
 }
 
 /* How many of the ranks that saw anything saw less than a rate, and no more. */
@@ -340,7 +330,7 @@ static void try_agreement(findings_t *found, int p, int blind)
                                           bytes);
         }
     }
-    const bool over = begin_all(p) && agree(comm, total);
+    const bool over = agree_all(comm, total);
     const uint32_t frozen = (uint32_t) (1000 * ranks[0].context.machine.value[1] + 0.5);
     count_seen(p, frozen, &saw, &less, &up_to);
     for (int r = 0; r < p; r++) {
