@@ -82,6 +82,8 @@ static void test_classes(void)
     const why_shape_t dense = {.bytes = 8, .largest = 8, .contributors = 1, .contiguous = true};
     const why_shape_t rounded
         = {.bytes = 8, .largest = 8, .contributors = 1, .order_matters = true};
+    const why_shape_t typed
+        = {.bytes = 8, .largest = 8, .contributors = 1, .type = "MPI_CXX_LONG_DOUBLE_COMPLEX"};
     const char *same = "12345678901234567890123";
     char longer[64];
     const why_class_t class = why_class("a", "c", 4, &shape);
@@ -93,31 +95,15 @@ static void test_classes(void)
            && differ(class, why_class("a", "x", 4, &shape))
            && differ(class, why_class("a", "c", 5, &shape))
            && differ(class, why_class("a", "c", 4, &dense))
-           && differ(class, why_class("a", "c", 4, &rounded)),
+           && differ(class, why_class("a", "c", 4, &rounded))
+           && differ(class, why_class("a", "c", 4, &typed)),
        "each property makes another class");
+    ok(0 == strcmp(typed.type, why_class("a", "c", 4, &typed).type)
+           && 0 == strcmp("", class.type),
+       "the longest name of a type is kept, or that there is none");
     ok(!differ(why_class(longer, "c", 4, &shape),
                why_class(same, "c", 4, &shape)),
        "a text that is too long is cut");
-}
-
-static why_class_t class_of_type(const char *type)
-{
-    why_shape_t shape = {.bytes = 8, .largest = 8, .contributors = 1};
-
-    (void) snprintf(shape.type, sizeof(shape.type), "%s", type);
-    return why_class("allgatherv", "small", 8, &shape);
-}
-
-static void test_types(void)
-{
-    const char *longest = "MPI_CXX_LONG_DOUBLE_COMPLEX";
-
-    ok(differ(class_of_type("MPI_DOUBLE"), class_of_type("MPI_DOUBLE_INT"))
-           && differ(class_of_type("MPI_DOUBLE"), class_of_type("")),
-       "types make classes");
-    ok(0 == strcmp(longest, class_of_type(longest).type)
-           && 0 == strcmp("", class_of_type("").type),
-       "the name is kept, or that there is none");
 }
 
 /* ---- sums ---- */
@@ -236,7 +222,6 @@ int main(void)
     test_form();
     test_octaves();
     test_classes();
-    test_types();
     test_sums();
     test_bounds();
     return tap_end();
