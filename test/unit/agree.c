@@ -95,8 +95,7 @@ static void init_agreement(int rank, size_t size)
 
     if (OMPI_SUCCESS
         != mca_common_colltools_agreement_init(&agreement[rank], &caller, TAG, size)) {
-        printf("Bail out! no memory\n");
-        exit(EXIT_FAILURE);
+        tap_bail("no memory");
     }
 }
 

@@ -164,7 +164,7 @@ static void takes(const instance_t *in, collective_t collective, bool ordered, d
     call.call.total = (size_t) bytes;
     call.call.unit = 8;
     const double found = ask(&call).time;
-    ok(fabs(found - expected) < 1e-9 * expected, "%s: %g s (%g)", what, expected, found);
+    ok(tap_near(found, expected), "%s: %g s (%g)", what, expected, found);
 }
 
 /* A rank a node, by hand. */
@@ -378,7 +378,7 @@ static void test_leaders(void)
             rounds++;
         }
         const time_of_t found = ask(&in);
-        tap_try(&sent, found.messages == rounds * nodes && fabs(found.bytes - moved) <= 1e-9 * moved
+        tap_try(&sent, found.messages == rounds * nodes && tap_near(found.bytes, moved)
                            && 0 == strcmp("mleader", found.algorithm),
                 "%d nodes of %d ranks, %zu bytes each: %g messages, %g bytes", nodes, ppn, block,
                 found.messages, found.bytes);
@@ -418,7 +418,7 @@ static void test_renumbering(void)
                             || NULL != strstr(found.algorithm, "neighbor")
                             || NULL != strstr(found.algorithm, "rabenseifner");
         if (!rooted) {
-            tap_try(&tally, fabs(turned.time - found.time) <= 1e-9 * found.time
+            tap_try(&tally, tap_near(turned.time, found.time)
                                 && turned.bytes == found.bytes && turned.messages == found.messages,
                     "%s of %d ranks, by %d: %g, %g", found.algorithm, p, by, found.time,
                     turned.time);

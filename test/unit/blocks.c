@@ -163,18 +163,12 @@ static void shuffled_ring(mca_coll_pipering_ring_t *ring, int p, void *memory)
 {
     mca_coll_pipering_ring_bind(ring, p, memory);
     ring->nodes = p;
+    tap_deal(ring->rank, p);
     for (int x = 0; x < p; x++) {
-        int y = (int) tap_below((uint64_t) x + 1);
-
-        ring->rank[x] = ring->rank[y];
-        ring->rank[y] = x;
-        ring->node[x] = x;
-        ring->first[x] = x;
-    }
-    ring->first[p] = p;
-    for (int x = 0; x < p; x++) {
+        ring->node[x] = ring->first[x] = x;
         ring->position[ring->rank[x]] = x;
     }
+    ring->first[p] = p;
 }
 
 static void test_streams(void)

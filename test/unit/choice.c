@@ -127,8 +127,7 @@ static plan_t *make(const call_t *call)
     plan_t *plan = mca_coll_pipering_plan_new(call->facts.ranks, NULL, &call->key);
 
     if (NULL == plan || !mca_coll_pipering_plan_make(plan, &call->facts)) {
-        printf("Bail out! no plan\n");
-        exit(EXIT_FAILURE);
+        tap_bail("no plan");
     }
     return plan;
 }
@@ -225,15 +224,10 @@ static double below_time(const call_t *call, const plan_t *plan, double beta)
     return time;
 }
 
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-9 * b;
-}
-
 /* A forced gather in rounds may go in other lanes at an end, where these are faster. */
 static bool is_time(const mca_coll_pipering_row_t *row, double time, double forced)
 {
-    return near(time, forced) || (mca_coll_pipering_in_rounds(row) && time > forced);
+    return tap_near(time, forced) || (mca_coll_pipering_in_rounds(row) && time > forced);
 }
 
 /* The rows that may serve a call without being forced, and what is said of them. */
@@ -243,7 +237,7 @@ static void try_weighed(tap_tally_t *right, const call_t *call, const plan_t *pl
 
     for (int end = 0; end < 2; end++) {
         const double beta = end_of(call, end);
-        good = good && near(plan->below.at[end], below_time(call, plan, beta));
+        good = good && tap_near(plan->below.at[end], below_time(call, plan, beta));
         for (int i = 0; i < plan->weighed_count; i++) {
             const mca_coll_pipering_weighed_t *weighed = &plan->weighed[i];
             good = good && !weighed->row->forced && 0 < weighed->block
@@ -353,7 +347,7 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
             .copy = mca_coll_pipering_machine_combine(&call->machine, call->facts.load),
             .cost = mca_coll_pipering_cost_of(&call->machine, end_of(call, end), call->facts.load),
             .scratch = scratch};
-        good = good && near(as->time.at[end], mca_coll_pipering_grid_time(&problem));
+        good = good && tap_near(as->time.at[end], mca_coll_pipering_grid_time(&problem));
     }
     return good;
 }
@@ -501,7 +495,7 @@ static void try_call(findings_t *found, const call_t *call, bool all)
         const int chosen = find_weighed(plan);
         const bool found_it = chosen < plan->weighed_count;
         tap_try(&found->least,
-                found_it && near(regrets.row[chosen], regrets.best)
+                found_it && tap_near(regrets.row[chosen], regrets.best)
                     && (MCA_COLL_PIPERING_TAKEN == plan->reason
                         || MCA_COLL_PIPERING_FALLBACK_MODEL == plan->reason),
                 "%s: %s has regret %g, not %g", show(call), plan->row->value,

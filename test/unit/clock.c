@@ -101,11 +101,6 @@ static double wanted(const stream_t *stream)
     return least;
 }
 
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-9 * fmax(a, b);
-}
-
 static void test_pace(void)
 {
     tap_tally_t steady = {0, 0}, first = {0, 0};
@@ -114,11 +109,11 @@ static void test_pace(void)
     for (uint64_t blocks = 4; blocks < MOST; blocks++) {
         const double pace = 1e-6 * tap_between(1, 1000);
         fill(&stream, blocks, pace);
-        tap_try(&steady, near(clock_of(&stream), pace), "%d blocks of %g s: %g", (int) blocks, pace,
+        tap_try(&steady, tap_near(clock_of(&stream), pace), "%d blocks of %g s: %g", (int) blocks, pace,
                 clock_of(&stream));
         gather(&stream, 0, (blocks + 3) / 4);
         delay(&stream, 0, 1);
-        tap_try(&first, near(clock_of(&stream), pace), "%d blocks of %g s: %g", (int) blocks, pace,
+        tap_try(&first, tap_near(clock_of(&stream), pace), "%d blocks of %g s: %g", (int) blocks, pace,
                 clock_of(&stream));
     }
     tally_ok(&steady, 300, "a steady stream has its pace");
@@ -149,7 +144,7 @@ static void test_disturbed(void)
             const uint64_t from = tap_below(stream.blocks);
             gather(&stream, from, from + 1 + tap_below(stream.blocks - from));
         }
-        tap_try(&found, near(clock_of(&stream), wanted(&stream)), "%d blocks: %g, not %g",
+        tap_try(&found, tap_near(clock_of(&stream), wanted(&stream)), "%d blocks: %g, not %g",
                 (int) stream.blocks, clock_of(&stream), wanted(&stream));
     }
     tally_ok(&least, 20000, "delays never make a stream look faster than its links");

@@ -80,15 +80,6 @@ static void add_in_order(const kind_t *kind, char *addends, const int *order, in
     }
 }
 
-static void shuffle(int *order, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const int j = tap_between(0, i);
-        order[i] = order[j];
-        order[j] = i;
-    }
-}
-
 /* The sum of values that one rank has each, in an order by dice. */
 static double fixed_sum(const kind_t *kind, const double *from, int count)
 {
@@ -115,7 +106,7 @@ static double fixed_sum(const kind_t *kind, const double *from, int count)
         }
     }
     mca_coll_pipering_fixed_addends(kind->format, values, keys, (size_t) count, addends);
-    shuffle(order, count);
+    tap_deal(order, count);
     add_in_order(kind, addends, order, count);
     mca_coll_pipering_fixed_values(kind->format, addends + (size_t) order[0] * sizes.addend, keys,
                                    1, &result);

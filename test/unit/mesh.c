@@ -265,8 +265,7 @@ static void open_instance(instance_t *in, const mca_coll_pipering_extents_t *ext
     in->memory = tap_memory(mca_coll_pipering_mesh_size(p));
     mca_coll_pipering_mesh_bind(&in->mesh, p, in->memory);
     if (!mca_coll_pipering_mesh_fill(&in->mesh, extents, at, scratch)) {
-        printf("Bail out! a whole mesh is no box\n");
-        exit(EXIT_FAILURE);
+        tap_bail("a whole mesh is no box");
     }
     mca_coll_pipering_extents_write(extents, in->text, sizeof(in->text));
 }

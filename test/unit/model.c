@@ -100,7 +100,7 @@ static void test_exact(void)
         open_instance(&in, size, NODES | (tap_once_in(2) ? EMPTIES : 0), &costs[i % COSTS]);
         model = mca_coll_pipering_time(&in.problem, size);
         real = simulated(&in);
-        tap_try(&tally, fabs(model - real) <= 1e-9 * real, "cost %d, %s: model %g, simulated %g",
+        tap_try(&tally, tap_near(model, real), "cost %d, %s: model %g, simulated %g",
                 i % COSTS, ref_show(in.blocks, in.p), model, real);
         close_instance(&in);
     }

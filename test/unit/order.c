@@ -61,17 +61,6 @@ static void random_instance(instance_t *in, int least, int most, int most_blocks
     }
 }
 
-/* Deals the ranks 0 .. p - 1 out at random. */
-static void random_ranks(int *rank, int p)
-{
-    for (int x = 0; x < p; x++) {
-        const int y = (int) tap_below((uint64_t) x + 1);
-
-        rank[x] = rank[y];
-        rank[y] = x;
-    }
-}
-
 /* Empties crowd on some nodes, so that nodes get in the way of the placement. */
 static void crowded_instance(instance_t *in, int least, int most)
 {
@@ -218,7 +207,7 @@ static void test_empties_exhaustive(int p, uint64_t most)
         in.node_of[r] = r;
     }
     do {
-        random_ranks(rank, p);
+        tap_deal(rank, p);
         mixed = in;
         for (int r = 0; r < p; r++) {
             mixed.blocks[rank[r]] = in.blocks[r];
@@ -319,7 +308,7 @@ static void solvable_instance(instance_t *in, int gap)
     int rank[MOST], node = 0;
 
     in->p = tap_between(2, (MOST - 1) / (gap + 1)) * (gap + 1);
-    random_ranks(rank, in->p);
+    tap_deal(rank, in->p);
     for (int x = 0; x < in->p; x++) {
         const bool full = gap == x % (gap + 1), first = 0 == x % (gap + 1);
 

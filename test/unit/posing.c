@@ -40,13 +40,6 @@ void (*posing_idle)(void);
 void (*posing_progress)(ompi_communicator_t *comm);
 posing_touch_fn_t *posing_touch;
 
-__attribute__((noreturn)) static void give_up(const char *why)
-{
-    printf("Bail out! posing.c: %s\n", why);
-    fflush(stdout);
-    abort();
-}
-
 /* ---- datatypes ---- */
 
 static void copy_out(const ompi_datatype_t *type, const char *memory, size_t from, char *packed,
@@ -109,7 +102,7 @@ void opal_convertor_set_position(opal_convertor_t *convertor, size_t *position)
 static size_t wants(const opal_convertor_t *convertor, size_t bytes)
 {
     if (!posing_lenient) {
-        give_up("a convertor is wanted");
+        tap_bail("a convertor is wanted");
     }
     return bytes < convertor->bytes - convertor->position ? bytes
                                                           : convertor->bytes - convertor->position;
@@ -222,7 +215,7 @@ bool posing_close(ompi_communicator_t *comm)
 static posing_channel_t *channel_of(const ompi_communicator_t *comm, int from, int to, int tag)
 {
     if (-POSING_TAGS >= tag || 0 < tag) {
-        give_up("a tag of no channel");
+        tap_bail("a tag of no channel");
     }
     return &comm->channel[(from * comm->size + to) * POSING_TAGS - tag];
 }
@@ -323,7 +316,7 @@ static bool take(ompi_communicator_t *comm, ompi_request_t *request)
         return false;
     }
     if (message->bytes > request->bytes) {
-        give_up("a receive of fewer bytes than the message");
+        tap_bail("a receive of fewer bytes than the message");
     }
     free_message(channel->first);
     channel->first = message;
@@ -378,7 +371,7 @@ int posing_poll(ompi_communicator_t *comm)
 static void withdraw(ompi_request_t *request)
 {
     if (!posing_lenient) {
-        give_up("a request is freed before it is over");
+        tap_bail("a request is freed before it is over");
     }
     if (request->receive) {
         ompi_request_t **at = &request->comm->posted;
@@ -413,7 +406,7 @@ bool mca_common_colltools_abandon(ompi_request_t **requests, uint64_t from, uint
 {
     (void) cancel;
     if (!posing_lenient) {
-        give_up("requests are abandoned");
+        tap_bail("requests are abandoned");
     }
     for (uint64_t k = from; k < to; k++) {
         if (MPI_REQUEST_NULL != requests[k % window]) {

@@ -46,8 +46,7 @@ static void append(list_t *list, void *item)
         list->room = 2 * list->room + 16;
         list->item = realloc(list->item, list->room * sizeof(*list->item));
         if (NULL == list->item) {
-            printf("Bail out! posing_pml.c: no memory\n");
-            exit(EXIT_FAILURE);
+            tap_bail("no memory");
         }
     }
     list->item[list->count++] = item;
@@ -224,8 +223,7 @@ int posing_irecv(void *memory, size_t count, ompi_datatype_t *type, int from, in
 int ompi_request_cancel(ompi_request_t *request)
 {
     if (!request->receive) {
-        printf("Bail out! posing_pml.c: a send is cancelled\n");
-        exit(EXIT_FAILURE);
+        tap_bail("a send is cancelled");
     }
     if (!request->matched && POSING_PENDING == request->state) {
         withdraw(&request->comm->world->receives, request);

@@ -481,8 +481,7 @@ static void idle(const ompi_request_t *request)
     }
     bored = scenario_happen(waits) ? 0 : bored + 1;
     if (100 * BORED < bored) {
-        printf("Bail out! rank %d waits for ever; %s\n", waits, scenario.fault);
-        exit(EXIT_FAILURE);
+        tap_bail("rank %d waits for ever; %s", waits, scenario.fault);
     }
 }
 

@@ -205,15 +205,13 @@ enum { GOOD, OTHER, BAD };
 static void write_files(void)
 {
     if (NULL == mkdtemp(folder)) {
-        printf("Bail out! no folder for files\n");
-        exit(EXIT_FAILURE);
+        tap_bail("no folder for files");
     }
     for (int i = 0; i < 3; i++) {
         (void) snprintf(file[i], sizeof(file[i]), "%s/%d", folder, i);
         FILE *out = fopen(file[i], "w");
         if (NULL == out || EOF == fputs(texts[i], out) || 0 != fclose(out)) {
-            printf("Bail out! %s cannot be written\n", file[i]);
-            exit(EXIT_FAILURE);
+            tap_bail("%s cannot be written", file[i]);
         }
     }
 }

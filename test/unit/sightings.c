@@ -134,8 +134,7 @@ static mca_coll_pipering_plan_t *plan_call(const call_t *call, const rank_t *ran
                                              .machine = &rank->setup.machine};
     mca_coll_pipering_plan_t *plan = mca_coll_pipering_plan_new(p, NULL, &gather);
     if (NULL == plan || !mca_coll_pipering_plan_make(plan, &facts)) {
-        printf("Bail out! no plan\n");
-        exit(EXIT_FAILURE);
+        tap_bail("no plan");
     }
     return plan;
 }

@@ -240,8 +240,7 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
                   .parts = gathers ? p : 1}};
     call->plan = mca_coll_pipering_plan_new(p, call->ways, &call->key);
     if (NULL == call->plan || !mca_coll_pipering_plan_make(call->plan, &call->facts)) {
-        printf("Bail out! no plan\n");
-        exit(EXIT_FAILURE);
+        tap_bail("no plan");
     }
 }
 

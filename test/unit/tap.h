@@ -19,6 +19,7 @@
 #define PIPERING_TEST_TAP_H
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -180,14 +181,43 @@ static inline void tap_garbage(void *memory, size_t bytes)
     }
 }
 
+/** 0 .. n - 1 in a random order. */
+static inline void tap_deal(int *order, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const int j = tap_between(0, i);
+
+        order[i] = order[j];
+        order[j] = i;
+    }
+}
+
+/** Whether two results are equal but for rounding. */
+static inline bool tap_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/** Ends the program with a sentence, for what no test can go on after. */
+__attribute__((noreturn, format(printf, 1, 2))) static inline void tap_bail(const char *why, ...)
+{
+    va_list arguments;
+
+    printf("Bail out! ");
+    va_start(arguments, why);
+    vprintf(why, arguments);
+    va_end(arguments);
+    printf("\n");
+    exit(EXIT_FAILURE);
+}
+
 /** Memory, or the end of the program. */
 static inline void *tap_memory(size_t bytes)
 {
     void *memory = malloc(0 == bytes ? 1 : bytes);
 
     if (NULL == memory) {
-        printf("Bail out! no memory\n");
-        exit(EXIT_FAILURE);
+        tap_bail("no memory");
     }
     return memory;
 }
