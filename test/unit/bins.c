@@ -105,7 +105,7 @@ static bool precedes(const trial_t *trial, size_t a, size_t b)
     return la != lb ? lb : place_of(trial, pa) < place_of(trial, pb);
 }
 
-/* Each message that has bytes once, none else, in order, and as many in each bin as belong there. */
+/* Each message that has bytes once, none else, in order; as many in each bin as belong there. */
 static bool is_right(const trial_t *trial)
 {
     size_t wanted[MOST], sent = 0, small = 0;

@@ -35,7 +35,8 @@ static bool tiles(size_t bytes, size_t block_size)
         least = length < least ? length : least;
         most = length > most ? length : most;
     }
-    return end == bytes && (0 == blocks || (most - least <= 1 && (blocks - 1) * block_size < bytes));
+    return end == bytes
+           && (0 == blocks || (most - least <= 1 && (blocks - 1) * block_size < bytes));
 }
 
 static void test_small(void)
