@@ -109,12 +109,12 @@ static void test_pace(void)
     for (uint64_t blocks = 4; blocks < MOST; blocks++) {
         const double pace = 1e-6 * tap_between(1, 1000);
         fill(&stream, blocks, pace);
-        tap_try(&steady, tap_near(clock_of(&stream), pace), "%d blocks of %g s: %g", (int) blocks, pace,
-                clock_of(&stream));
+        tap_try(&steady, tap_near(clock_of(&stream), pace), "%d blocks of %g s: %g",
+                (int) blocks, pace, clock_of(&stream));
         gather(&stream, 0, (blocks + 3) / 4);
         delay(&stream, 0, 1);
-        tap_try(&first, tap_near(clock_of(&stream), pace), "%d blocks of %g s: %g", (int) blocks, pace,
-                clock_of(&stream));
+        tap_try(&first, tap_near(clock_of(&stream), pace), "%d blocks of %g s: %g",
+                (int) blocks, pace, clock_of(&stream));
     }
     tally_ok(&steady, 300, "a steady stream has its pace");
     tally_ok(&first, 300, "also if its first quarter was waiting");

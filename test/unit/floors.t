@@ -111,8 +111,8 @@ def look_at_libm(tree):
 NAME = r"(?:mca|predict|why)_\w+"
 FUNCTION = re.compile(r"^(?!\s|#|typedef|extern)[^\n;{}=]*?\b(" + NAME
                       + r")\s*\([^;{}]*\)\s*\n\{", re.M)
-VARIABLE = re.compile(r"^(?!\s|typedef|extern)(?:[\w ]+\*?\s)\s*(" + NAME + r")(?:\[[^\]]*\])*\s*[=;]",
-                      re.M)
+VARIABLE = re.compile(r"^(?!\s|typedef|extern)(?:[\w ]+\*?\s)\s*(" + NAME
+                      + r")(?:\[[^\]]*\])*\s*[=;]", re.M)
 INLINE = re.compile(r"^static inline[^;]*?\n\{.*?^\}", re.M | re.S)
 NO_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 

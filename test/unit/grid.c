@@ -493,8 +493,10 @@ static void test_model(void)
     instance_t in;
 
     open_instance(&in, 16, 1, REGULAR);
-    ok(tap_near(time_of(&in, 1, PACKED), 4 * ALPHA + 15 * 64 * BETA), "a rank a node: 4 a + 15 m b");
-    ok(tap_near(time_of(&in, 1, 0), 15 * (ALPHA + 64 * BETA)), "all contributions alone: 15 (a + m b)");
+    ok(tap_near(time_of(&in, 1, PACKED), 4 * ALPHA + 15 * 64 * BETA),
+       "a rank a node: 4 a + 15 m b");
+    ok(tap_near(time_of(&in, 1, 0), 15 * (ALPHA + 64 * BETA)),
+       "all contributions alone: 15 (a + m b)");
     close_instance(&in);
 
     open_instance(&in, 16, 4, REGULAR);

@@ -12,9 +12,9 @@
  * @file
  * The engine of coll/pipering with any number of streams, links and pipelines a call, run as it
  * is (ranks.h): trees of all shapes away from a root and towards it, with the order of ranks kept,
- * each stream forwarded to up to five ranks; one pipeline with a stream of each rank; and the shapes
- * that calls have, rings with nodes, chains, lines. Every byte of every buffer is compared with a
- * reference that knows of no route and no block.
+ * each stream forwarded to up to five ranks; one pipeline with a stream of each rank; and the
+ * shapes that calls have, rings with nodes, chains, lines. Every byte of every buffer is compared
+ * with a reference that knows of no route and no block.
  */
 
 #include <string.h>
@@ -389,7 +389,8 @@ static void test_shapes(void)
         tap_tally_t tally = {0, 0};
 
         for (int i = 0; i < 110; i++) {
-            shapes[shape].make(&problem, shapes[shape].operation, tap_between(2, shapes[shape].most));
+            shapes[shape].make(&problem, shapes[shape].operation,
+                               tap_between(2, shapes[shape].most));
             try_problem(&tally, &problem, 0);
         }
         tally_ok(&tally, 110, "%s", shapes[shape].name);
