@@ -320,8 +320,8 @@ broken "a block that does not parse" blocks 'README.pipering: bash: line' README
     's/^    make clean .*|^    make demo .*/    make demo "/'
 broken "a drawing where commands stand" blocks 'not a command\|internals.md: bash: line' \
     docs/internals.md 's/^```text$//'
-broken "a long test that nobody finds" long_files 'check-long runs: test/mpi/folds.t' \
-    docs/hacking.md '/^\| `test.mpi.folds/d'
+broken "a long test that nobody finds" long_files 'check-long runs: test/mpi/large.t' \
+    docs/hacking.md '/^\| `test.mpi.large/d'
 broken "an annotation of nothing" annotated 'xB 1: ' docs/troubleshooting.md 's/`B [0-9]+`/`xB 1`/'
 
 broken "an unknown variable of a README" variables 'opal_datatype_seek_places: ' \

@@ -8,14 +8,16 @@
  * $HEADER$
  */
 
-#define _GNU_SOURCE /* RTLD_NEXT, dladdr */
+#define _GNU_SOURCE /* RTLD_NEXT, dl_iterate_phdr */
 
 #include "allocator.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,19 +33,41 @@ static realloc_t next_realloc;
 static memalign_t next_memalign;
 static free_t next_free;
 
-#define HELD_AT_MOST 1024
-
 /** Who asks: somebody else, or the component, and then whether it gets it. */
 typedef enum { OTHERS, GRANTED, REFUSED } verdict_t;
 
 static volatile bool armed;
-static __thread bool judging; /* dladdr may want memory itself */
-static long victim;           /* its number, 0: none */
+static long victim; /* its number, 0: none */
 static long requests, bytes;
 
-static void *held[HELD_AT_MOST];
+/* Where code of the components is. */
+static struct {
+    uintptr_t from, to;
+} code[8];
+static int codes;
+
+/* Their blocks, in lists by address; those that are free are in a list of their own. */
+#define BLOCKS (1 << 18)
+#define LISTS (1 << 16)
+static struct {
+    void *block;
+    size_t size;
+    int next;
+} known[BLOCKS];
+static int list[LISTS], unused, used;
 static volatile int pieces;
-static volatile int lock; /* of both; no pthread_mutex, which may not be there so early */
+static long held;
+static volatile int lock; /* of all; no pthread_mutex, which may not be there so early */
+
+static bool is_component(const void *caller)
+{
+    for (int i = 0; i < codes; i++) {
+        if (code[i].from <= (uintptr_t) caller && (uintptr_t) caller < code[i].to) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* ---- what the component holds ---- */
 
@@ -54,27 +78,49 @@ static void take_lock(void)
     }
 }
 
-static void hold(void *memory)
+static int *list_of(const void *block)
+{
+    return &list[((uintptr_t) block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48];
+}
+
+static void hold(void *block, size_t size)
 {
     take_lock();
-    if (HELD_AT_MOST == pieces) {
-        abort();
+    int place = unused;
+    if (0 != place) {
+        unused = known[place].next;
+    } else if (used + 1 < BLOCKS) {
+        place = ++used;
     }
-    held[pieces++] = memory;
+    if (0 != place) { /* else it is not counted; who holds so many is found out anyway */
+        int *first = list_of(block);
+        known[place].block = block;
+        known[place].size = size;
+        known[place].next = *first;
+        *first = place;
+        held += (long) size;
+        pieces++;
+    }
     __sync_lock_release(&lock);
 }
 
-static void forget(const void *memory)
+static void forget(const void *block)
 {
-    if (NULL == memory || 0 == pieces) {
+    if (NULL == block || 0 == pieces) {
         return;
     }
     take_lock();
-    for (int i = 0; i < pieces; i++) {
-        if (held[i] == memory) {
-            held[i] = held[--pieces];
-            break;
-        }
+    int *link = list_of(block);
+    while (0 != *link && block != known[*link].block) {
+        link = &known[*link].next;
+    }
+    const int place = *link;
+    if (0 != place) {
+        held -= (long) known[place].size;
+        pieces--;
+        *link = known[place].next;
+        known[place].next = unused;
+        unused = place;
     }
     __sync_lock_release(&lock);
 }
@@ -84,14 +130,44 @@ int allocator_held(void)
     return pieces;
 }
 
+long allocator_held_bytes(void)
+{
+    return held;
+}
+
 /* ---- who asks ---- */
 
-void allocator_arm(long k)
+static int find_code(struct dl_phdr_info *info, size_t size, void *unused_argument)
 {
+    const char *name = strrchr(info->dlpi_name, '/');
+
+    (void) size;
+    (void) unused_argument;
+    if (NULL == name
+        || (NULL == strstr(name, "mca_coll_pipering") && NULL == strstr(name, "mca_coll_mleader")
+            && NULL == strstr(name, "mca_common_colltools"))) {
+        return 0;
+    }
+    for (int i = 0; i < info->dlpi_phnum && codes < (int) (sizeof(code) / sizeof(code[0])); i++) {
+        if (PT_LOAD == info->dlpi_phdr[i].p_type && 0 != (PF_X & info->dlpi_phdr[i].p_flags)) {
+            code[codes].from = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            code[codes].to = code[codes].from + info->dlpi_phdr[i].p_memsz;
+            codes++;
+        }
+    }
+    return 0;
+}
+
+bool allocator_arm(long k)
+{
+    codes = 0;
+    dl_iterate_phdr(find_code, NULL);
     victim = k;
-    requests = bytes = 0;
-    pieces = 0;
+    requests = bytes = held = 0;
+    pieces = used = unused = 0;
+    memset(list, 0, sizeof(list));
     armed = true;
+    return 0 < codes;
 }
 
 long allocator_disarm(void)
@@ -105,33 +181,15 @@ long allocator_bytes(void)
     return bytes;
 }
 
-static bool is_ours(const char *name)
-{
-    return NULL != strstr(name, "coll_pipering") || NULL != strstr(name, "coll_mleader")
-           || NULL != strstr(name, "common_colltools");
-}
-
-/** The object file says who asks, or, where the component is in libmpi, the function. */
-static bool is_component(void *caller)
-{
-    Dl_info info;
-
-    return 0 != dladdr(caller, &info)
-           && ((NULL != info.dli_fname && is_ours(info.dli_fname))
-               || (NULL != info.dli_sname && is_ours(info.dli_sname)));
-}
-
-static verdict_t judge(void *caller, size_t size)
+static verdict_t judge(const void *caller, size_t size)
 {
     verdict_t verdict = OTHERS;
 
-    if (armed && !judging) {
-        judging = true;
-        if (is_component(caller)) {
-            verdict = ++requests == victim ? REFUSED : GRANTED;
-            bytes += (long) size;
-        }
-        judging = false;
+    if (armed && is_component(caller)) {
+        take_lock();
+        verdict = ++requests == victim ? REFUSED : GRANTED;
+        bytes += (long) size;
+        __sync_lock_release(&lock);
     }
     if (REFUSED == verdict) {
         errno = ENOMEM;
@@ -139,10 +197,10 @@ static verdict_t judge(void *caller, size_t size)
     return verdict;
 }
 
-static void *given(verdict_t verdict, void *memory)
+static void *given(verdict_t verdict, void *memory, size_t size)
 {
     if (GRANTED == verdict && NULL != memory) {
-        hold(memory);
+        hold(memory, size);
     }
     return memory;
 }
@@ -167,7 +225,7 @@ void *malloc(size_t size)
     if (NULL == next_malloc) {
         find("malloc", &next_malloc);
     }
-    return REFUSED == verdict ? NULL : given(verdict, next_malloc(size));
+    return REFUSED == verdict ? NULL : given(verdict, next_malloc(size), size);
 }
 
 void *calloc(size_t count, size_t size)
@@ -177,7 +235,7 @@ void *calloc(size_t count, size_t size)
     if (NULL == next_calloc) {
         find("calloc", &next_calloc);
     }
-    return REFUSED == verdict ? NULL : given(verdict, next_calloc(count, size));
+    return REFUSED == verdict ? NULL : given(verdict, next_calloc(count, size), count * size);
 }
 
 void *realloc(void *memory, size_t size)
@@ -191,7 +249,7 @@ void *realloc(void *memory, size_t size)
         return NULL;
     }
     forget(memory);
-    return given(verdict, next_realloc(memory, size));
+    return given(verdict, next_realloc(memory, size), size);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size)
@@ -206,7 +264,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
         code = next_memalign(memory, alignment, size);
     }
     if (0 == code) {
-        given(verdict, *memory);
+        given(verdict, *memory, size);
     }
     return code;
 }

@@ -16,6 +16,7 @@
  * With MESH=1 in the environment a mesh of nodes is declared, and auto serves it.
  */
 
+#include "call.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -24,15 +25,6 @@
 #include <string.h>
 
 enum { AUTO = 0, BINS = 1, OFF = 5, PERMUTED = 6 };
-enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
-
-static const char *const form_name[FORMS] = {"MPI_Alltoall", "MPI_Ialltoall", "MPI_Alltoall_init"};
-
-#if 4 == OMPI_MAJOR_VERSION
-#    include <mpi-ext.h>
-#    define MPI_Alltoall_init MPIX_Alltoall_init
-#endif
-
 #define PAIR 2 /* ints of an element with a gap behind its first one */
 
 /* An int, or two with a gap; each element with its extent in ints. */
@@ -68,15 +60,15 @@ static int word(int from, int to, int i)
     return 1 + i + 1000 * to + 100000 * from;
 }
 
-typedef struct call_t {
+typedef struct trial_t {
     int ints; /* for each rank, a multiple of PAIR */
     const kind_t *send, *recv;
     bool in_place;
     int *out, *in;
     size_t out_ints, in_ints;
-} call_t;
+} trial_t;
 
-static void fill(call_t *call)
+static void fill(trial_t *call)
 {
     const kind_t *from = call->in_place ? call->recv : call->send;
     int *buffer = call->in_place ? call->in : call->out;
@@ -91,7 +83,7 @@ static void fill(call_t *call)
 }
 
 /* All ints have come, and gaps are as they were. */
-static bool is_right(const call_t *call)
+static bool is_right(const trial_t *call)
 {
     int *wanted = tap_memory(call->in_ints * sizeof(int));
 
@@ -107,30 +99,18 @@ static bool is_right(const call_t *call)
     return right;
 }
 
-static void start(const call_t *call, int form, MPI_Request *request)
+static void start(const trial_t *call, form_t form, MPI_Request *request)
 {
     const void *from = call->in_place ? MPI_IN_PLACE : call->out;
     const int scount = call->ints / call->send->ints, rcount = call->ints / call->recv->ints;
 
     *request = MPI_REQUEST_NULL;
-    switch (form) {
-    case BLOCKING:
-        TAP_MPI(MPI_Alltoall(from, scount, call->send->type, call->in, rcount, call->recv->type,
-                             MPI_COMM_WORLD));
-        break;
-    case NONBLOCKING:
-        TAP_MPI(MPI_Ialltoall(from, scount, call->send->type, call->in, rcount, call->recv->type,
-                              MPI_COMM_WORLD, request));
-        break;
-    default:
-        TAP_MPI(MPI_Alltoall_init(from, scount, call->send->type, call->in, rcount,
-                                  call->recv->type, MPI_COMM_WORLD, MPI_INFO_NULL, request));
-        break;
-    }
+    TAP_MPI(CALL_IN(form, request, Alltoall, Ialltoall, from, scount, call->send->type, call->in,
+                    rcount, call->recv->type, MPI_COMM_WORLD));
 }
 
 /* A persistent call runs twice. */
-static bool run(call_t *call, int form)
+static bool run(trial_t *call, form_t form)
 {
     MPI_Request request;
     bool right = true;
@@ -151,9 +131,9 @@ static bool run(call_t *call, int form)
     return right;
 }
 
-static bool run_kinds(int ints, int send, int recv, bool in_place, int form)
+static bool run_kinds(int ints, int send, int recv, bool in_place, form_t form)
 {
-    call_t call = {.ints = ints,
+    trial_t call = {.ints = ints,
                    .send = &kinds[send],
                    .recv = &kinds[recv],
                    .in_place = in_place,
@@ -174,14 +154,14 @@ static void test_data(int algorithm, const char *name)
     static const int sizes[] = {0, 2, 50, 1000, 20000};
 
     knob_set("coll_pipering_alltoall_algorithm", algorithm);
-    for (int form = 0; form < FORMS; form++) {
+    for (form_t form = BLOCKING; form < FORMS; form++) {
         bool right = true;
         for (int i = 0; i < 5; i++) {
             right = right && run_kinds(sizes[i], tap_rank % 2, 0 == tap_rank % 3, false, form)
                     && run_kinds(sizes[i], 0, 0, false, form)
                     && run_kinds(sizes[i], 1, 1, true, form);
         }
-        tap_check(right, "wrong data", "%s, %s: data", form_name[form], name);
+        tap_check(right, "wrong data", "MPI_Alltoall, %s, %s: data", form_name(form), name);
     }
 }
 

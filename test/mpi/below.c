@@ -19,6 +19,7 @@
  */
 
 #include "coll_pipering_plan_below.h"
+#include "foldcall.h"
 #include "tap.h"
 
 #include <math.h>
@@ -85,22 +86,18 @@ static void read_counters(double *sent)
 
 static void find_nodes(void)
 {
-    MPI_Comm node;
-    int lowest = tap_rank, size, sizes[2];
+    int least = tap_size;
 
-    TAP_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
-    TAP_MPI(MPI_Bcast(&lowest, 1, MPI_INT, 0, node));
-    TAP_MPI(MPI_Comm_size(node, &size));
-    TAP_MPI(MPI_Comm_free(&node));
-    TAP_MPI(MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, MPI_COMM_WORLD));
-    sizes[0] = size;
-    sizes[1] = -size;
-    TAP_MPI(MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
-    below.ppn = sizes[0];
-    below.equal = sizes[0] == -sizes[1];
+    below.nodes = tap_nodes(MPI_COMM_WORLD, node_of);
     for (int r = 0; r < tap_size; r++) {
-        below.nodes += node_of[r] == r;
+        int ranks = 0;
+        for (int i = 0; i < tap_size; i++) {
+            ranks += node_of[i] == node_of[r];
+        }
+        below.ppn = ranks > below.ppn ? ranks : below.ppn;
+        least = ranks < least ? ranks : least;
     }
+    below.equal = below.ppn == least;
 }
 
 /* Contributions of so many bytes on average. */
@@ -122,36 +119,31 @@ static void shape_blocks(int shape, size_t mean)
 
 static void call(void)
 {
-    const MPI_Op op = below.ordered ? last : MPI_MAX;
-    const MPI_Datatype type = 8 == below.unit ? MPI_DOUBLE : MPI_SIGNED_CHAR;
-    const int count = (int) (below.total / below.unit), each = (int) below.total / tap_size;
+    static const fold_call_t calls[MCA_COLL_PIPERING_COLLECTIVES]
+        = {[MCA_COLL_PIPERING_ALLGATHERV] = FOLD_ALLGATHERV,
+           [MCA_COLL_PIPERING_ALLGATHER] = FOLD_ALLGATHER,
+           [MCA_COLL_PIPERING_BCAST] = FOLD_BCAST,
+           [MCA_COLL_PIPERING_REDUCE] = FOLD_REDUCE,
+           [MCA_COLL_PIPERING_SCAN] = FOLD_SCAN,
+           [MCA_COLL_PIPERING_EXSCAN] = FOLD_EXSCAN,
+           [MCA_COLL_PIPERING_ALLREDUCE] = FOLD_ALLREDUCE};
+    const fold_call_t what = calls[below.collective];
+    const bool gathers = FOLD_CALLS < what;
+    const foldcall_t c = {.call = what,
+                          .send = out,
+                          .recv = FOLD_BCAST == what ? out : in,
+                          .count = gathers ? (int) below.total / tap_size
+                                           : (int) (below.total / below.unit),
+                          .type = gathers           ? MPI_BYTE
+                                  : 8 == below.unit ? MPI_DOUBLE
+                                                    : MPI_SIGNED_CHAR,
+                          .op = below.ordered ? last : MPI_MAX,
+                          .root = below.root,
+                          .comm = MPI_COMM_WORLD,
+                          .counts = counts,
+                          .displs = displs};
 
-    switch (below.collective) {
-    case MCA_COLL_PIPERING_ALLGATHERV:
-        TAP_MPI(MPI_Allgatherv(out, counts[tap_rank], MPI_BYTE, in, counts, displs, MPI_BYTE,
-                               MPI_COMM_WORLD));
-        break;
-    case MCA_COLL_PIPERING_ALLGATHER:
-        TAP_MPI(MPI_Allgather(out, each, MPI_BYTE, in, each, MPI_BYTE, MPI_COMM_WORLD));
-        break;
-    case MCA_COLL_PIPERING_BCAST:
-        TAP_MPI(MPI_Bcast(out, count, type, below.root, MPI_COMM_WORLD));
-        break;
-    case MCA_COLL_PIPERING_REDUCE:
-        TAP_MPI(MPI_Reduce(out, in, count, type, op, below.root, MPI_COMM_WORLD));
-        break;
-    case MCA_COLL_PIPERING_SCAN:
-        TAP_MPI(MPI_Scan(out, in, count, type, op, MPI_COMM_WORLD));
-        break;
-    case MCA_COLL_PIPERING_EXSCAN:
-        TAP_MPI(MPI_Exscan(out, in, count, type, op, MPI_COMM_WORLD));
-        break;
-    case MCA_COLL_PIPERING_ALLREDUCE:
-        TAP_MPI(MPI_Allreduce(out, in, count, type, op, MPI_COMM_WORLD));
-        break;
-    case MCA_COLL_PIPERING_COLLECTIVES:
-        break;
-    }
+    TAP_MPI(foldcall(&c, BLOCKING));
 }
 
 static bool differs(double found, double expected)

@@ -59,7 +59,7 @@ void cases_fail(const char *what, const char *fault)
 void cases_begin(int *argc, char ***argv)
 {
     seed = (uint64_t) tap_number("SEED", 1);
-    tap_begin(argc, argv, MPI_THREAD_SINGLE);
+    tap_begin(argc, argv, 0 < tap_number("THREADS", 0) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
     knob_begin();
     signal(SIGALRM, hangs);
 }
@@ -100,11 +100,4 @@ int cases_end(void)
 {
     knob_end();
     return tap_end();
-}
-
-int cases_main(int argc, char **argv, cases_run_t *run)
-{
-    cases_begin(&argc, &argv);
-    cases_loop(run);
-    return cases_end();
 }

@@ -23,8 +23,7 @@
 /** Runs a case, on all ranks of MPI_COMM_WORLD. */
 typedef void cases_run_t(uint64_t seed, int number);
 
-cases_run_t cases_fuzz;  /**< gathers and folds (fuzzcase.c) */
-cases_run_t cases_swaps; /**< exchanges of all with all, and with neighbours (swapcase.c) */
+cases_run_t cases_all; /**< calls of all kinds (fuzzcase.c) */
 
 /**
  * Memory is watched: what Open MPI (5.0.7) leaks by itself is left out. These are the schedules
@@ -37,17 +36,16 @@ extern bool cases_watched;
 void cases_fail(const char *what, const char *fault);
 
 /**
- * The main function of a fuzzer; from the environment
+ * The main function of a program of cases, in pieces: MPI and MPI_T started; cases run, their
+ * number; all ended. From the environment
  *
  *     SEED      of all that is random [1]
  *     N         cases [100]; CASE: this one alone
  *     SECONDS   as many cases as fit into these, in place of N
  *     PATIENCE  seconds after which a case hangs [60]
+ *     THREADS   MPI is started for several threads
  *     REPLAY    what else it takes to have a case again, for the text of a failure
  */
-int cases_main(int argc, char **argv, cases_run_t *run);
-
-/** The same in pieces: MPI and MPI_T started; cases run, their number; all ended. */
 void cases_begin(int *argc, char ***argv);
 int cases_loop(cases_run_t *run);
 int cases_end(void);

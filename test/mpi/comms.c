@@ -23,25 +23,10 @@
 #include "tap.h"
 #include "usage.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MOST_RANKS 32
-
-static int shared_files(void)
-{
-    DIR *directory = opendir("/dev/shm");
-    int files = 0;
-
-    while (NULL != directory && NULL != readdir(directory)) {
-        files++;
-    }
-    if (NULL != directory) {
-        closedir(directory);
-    }
-    return files;
-}
 
 /** Words of each rank, on the communicator of round `round`. */
 static bool gather(MPI_Comm comm, int words, bool nonblocking, int *send, int *recv)
@@ -104,14 +89,14 @@ int main(int argc, char **argv)
             before[0] = usage_resident("VmRSS");
             before[1] = usage_allocated();
             MPI_Barrier(MPI_COMM_WORLD);
-            files = shared_files();
+            files = usage_entries("/dev/shm");
         }
         right &= round_of(n, send, recv, &comm[n]);
         if (!keep) {
             MPI_Comm_free(&comm[n]);
         }
     }
-    files = shared_files() - files;
+    files = usage_entries("/dev/shm") - files;
     growth[0] = usage_resident("VmRSS") - before[0];
     growth[1] = usage_allocated() - before[1];
     MPI_Allreduce(MPI_IN_PLACE, growth, 2, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);

@@ -17,9 +17,9 @@
  */
 
 #include "coll_pipering_plan.h"
+#include "exchange.h"
 #include "knob.h"
 #include "tap.h"
-#include "trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +37,7 @@ static const char *const counter_name[COUNTERS] = {
     [ROUNDS] = "coll_pipering_rounds",
 };
 
+#define BYTE 1 /* of layout_unit */
 #define LINKS MCA_COLL_PIPERING_ROUTE_LINKS
 
 /** A communicator as the test sees it. */
@@ -45,6 +46,7 @@ typedef struct place_t {
     int size;
     int rank;
     int *node_of; /**< [size] the lowest rank on the same node */
+    int nodes;
     size_t *bytes;
     size_t total;
     uint64_t *blocks;
@@ -56,24 +58,6 @@ typedef struct place_t {
 } place_t;
 
 /* ---- where ranks are ---- */
-
-/** By broadcasts: what is under test has no part in it. */
-static void find_nodes(place_t *place)
-{
-    char(*name)[MPI_MAX_PROCESSOR_NAME] = tap_memory((size_t) place->size * sizeof(*name));
-    int length;
-
-    memset(name, 0, (size_t) place->size * sizeof(*name));
-    MPI_Get_processor_name(name[place->rank], &length);
-    for (int i = 0; i < place->size; i++) {
-        MPI_Bcast(name[i], MPI_MAX_PROCESSOR_NAME, MPI_CHAR, i, place->comm);
-        place->node_of[i] = 0;
-        while (0 != strcmp(name[i], name[place->node_of[i]])) {
-            place->node_of[i]++;
-        }
-    }
-    free(name);
-}
 
 static place_t place_new(MPI_Comm comm)
 {
@@ -88,7 +72,7 @@ static place_t place_new(MPI_Comm comm)
     place.memory = tap_memory(mca_coll_pipering_ring_size(place.size));
     mca_coll_pipering_ring_bind(&place.ring, place.size, place.memory);
     place.route = tap_memory(mca_coll_pipering_routes_size(1, LINKS, LINKS));
-    find_nodes(&place);
+    place.nodes = tap_nodes(comm, place.node_of);
     return place;
 }
 
@@ -271,30 +255,23 @@ static bool lawful(const place_t *place, const uint64_t *got, bool whole, char *
     return sum[0] == sum[1];
 }
 
-static bool run_once(place_t *place, int shape, bool nonblocking, layout_t *layout)
-{
-    exchange_spec_t spec = {.comm = place->comm, .key = 500 + (uint64_t) shape};
-    int *count = tap_memory((size_t) place->size * sizeof(int));
-    exchange_t *x;
-    bool right;
+/* Of the communicator's ranks. */
+static const size_t *contributions;
 
-    for (int i = 0; i < place->size; i++) {
-        count[i] = (int) place->bytes[i];
-    }
-    spec.same = REGULAR == shape;
-    spec.count = count;
-    spec.send_count = count[place->rank];
-    spec.send = spec.recv = layout;
-    x = trial_exchange(&spec);
-    if (nonblocking) {
-        right = MPI_SUCCESS == exchange_start(x)
-                && MPI_SUCCESS == MPI_Wait(&x->request, MPI_STATUS_IGNORE);
-    } else {
-        right = MPI_SUCCESS == exchange_run(x);
-    }
-    right = right && exchange_right(x);
-    exchange_free(x);
-    free(count);
+static int count_of(int rank)
+{
+    return (int) contributions[rank];
+}
+
+static bool run_once(place_t *place, int shape, bool nonblocking)
+{
+    contributions = place->bytes;
+    call_t *call = exchange_simple(place->comm, 500 + (uint64_t) shape, REGULAR == shape,
+                                   layout_unit(BYTE, 0), count_of);
+    const bool right = MPI_SUCCESS == call_run(call, nonblocking ? NONBLOCKING : BLOCKING)
+                       && call_right(call);
+
+    call_free(call);
     return right;
 }
 
@@ -334,7 +311,7 @@ static bool as_planned(place_t *place, const knob_setting_t *setting, const uint
 }
 
 /** One shape under one setting; the fault is left alone where all is right. */
-static bool try_call(place_t *place, int shape, int n, layout_t *layout, char *fault, size_t room)
+static bool try_call(place_t *place, int shape, int n, char *fault, size_t room)
 {
     const knob_setting_t *setting = &settings[n];
     bool whole = KNOB_RING == setting->algorithm, right;
@@ -344,7 +321,7 @@ static bool try_call(place_t *place, int shape, int n, layout_t *layout, char *f
     knob_apply(setting);
     place->packed = setting->alone ? 0 : KNOB_PACKED;
     read_counters(before);
-    right = run_once(place, shape, (shape + n) % 2, layout);
+    right = run_once(place, shape, (shape + n) % 2);
     read_counters(got);
     for (int i = 0; i < COUNTERS; i++) {
         got[i] -= before[i];
@@ -364,38 +341,31 @@ static bool try_call(place_t *place, int shape, int n, layout_t *layout, char *f
 
 static void try_shape(place_t *place, int shape, const char *where)
 {
-    layout_t *layout = layout_unit(1, 0);
     char fault[400] = "";
     bool right = true;
 
-    if (1 != layout->size) {
-        tap_bail("the test is wrong: unit 1 is not a byte");
-    }
     distribute(place, shape);
     for (int n = 0; n < SETTINGS; n++) {
-        right &= try_call(place, shape, n, layout, fault, sizeof(fault));
+        right &= try_call(place, shape, n, fault, sizeof(fault));
     }
     tap_check(right, fault, "%s, %s", shape_name[shape], where);
-    layout_free(layout);
 }
 
 /** Blocks that are as large as the largest contribution: one a rank. */
 static void try_whole(place_t *place)
 {
     uint64_t before, blocks;
-    layout_t *layout = layout_unit(1, 0);
 
     distribute(place, WILD);
     knob_apply(&settings[WHOLE]);
     before = knob_counter("coll_pipering_blocks_received");
-    run_once(place, WILD, false, layout);
+    run_once(place, WILD, false);
     blocks = knob_counter("coll_pipering_blocks_received") - before;
     for (int i = 0; i < place->size; i++) {
         blocks -= i != place->rank && 0 < place->bytes[i];
     }
     tap_check(0 == blocks, NULL,
               "ring of whole contributions: one block of each other rank that has any");
-    layout_free(layout);
 }
 
 /* ---- the choice ---- */
@@ -434,7 +404,6 @@ static void try_choice(place_t *place, int n)
 {
     uint64_t before[COUNTERS], got[COUNTERS];
     char fault[200] = "";
-    layout_t *layout = layout_unit(1, 0);
     MPI_Comm comm = place->comm;
     bool right;
 
@@ -442,7 +411,7 @@ static void try_choice(place_t *place, int n)
     set_choice(place, n);
     MPI_Comm_dup(comm, &place->comm);
     read_counters(before);
-    right = run_once(place, choices[n].shape, true, layout);
+    right = run_once(place, choices[n].shape, true);
     read_counters(got);
     MPI_Comm_free(&place->comm);
     place->comm = comm;
@@ -452,18 +421,12 @@ static void try_choice(place_t *place, int n)
     right &= choices[n].rounds
              == as_planned(place, &settings[DOUBLING], got, fault, sizeof(fault));
     tap_check(right, fault, "chosen: %s", choices[n].name);
-    layout_free(layout);
 }
 
 /** Not on one node, nor among a few ranks, where a ring has as few messages. */
 static void try_choices(place_t *place)
 {
-    int nodes = 0;
-
-    for (int i = 0; i < place->size; i++) {
-        nodes += i == place->node_of[i];
-    }
-    for (int n = 0; 1 < nodes && 6 < place->size && n < (int) (sizeof(choices) / sizeof(*choices));
+    for (int n = 0; 1 < place->nodes && 6 < place->size && n < (int) (sizeof(choices) / sizeof(*choices));
          n++) {
         try_choice(place, n);
     }

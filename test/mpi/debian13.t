@@ -143,11 +143,11 @@ inside() {
     is "ompi_info lists both" "$(as_user ompi_info | grep -oE 'coll: (mleader|pipering)' | sort)" \
         $'coll: mleader\ncoll: pipering'
     build served
-    build leaders "$here/fault.c" -ldl
+    build_fuzz
     forced "pipering" --mca coll_pipering_allgatherv_algorithm ring \
         --mca coll_pipering_allgather_algorithm ring "$bin/served"
     yes_if "pipering serves all calls" said 'ring 4 below 0; allgather: ring 4 below 0'
-    forced "mleader" --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
+    forced "mleader" --mca coll_mleader_groups 2 -x LEADERS=1 -x N=20 "$bin/fuzz"
 
     shown "the source of another release: it fails" \
         not install_dso as_user env OMPI="$(another_release)"

@@ -18,6 +18,7 @@
  * status ABORTED, since others may wait for ever; who has none waits for that.
  */
 
+#include "foldcall.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -48,50 +49,21 @@ static int begins(int rank)
 
 /* ---- calls ---- */
 
-static int bcast(void)
+/* Nonblocking with leaders behind a right one that waits, in which these set the communicator up. */
+static int by_name(void)
 {
-    return MPI_Bcast(0 == tap_rank ? from : to, COUNT + more, MPI_INT, 0, MPI_COMM_WORLD);
-}
+    form_t form;
+    foldcall_t c = {.call = foldcall_chosen(&form), .send = from, .recv = to, .count = COUNT,
+                    .type = MPI_INT, .op = MPI_MAX, .comm = MPI_COMM_WORLD, .counts = counts,
+                    .displs = displs};
 
-static int reduce(void)
-{
-    return MPI_Reduce(from, to, COUNT + more, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
-}
-
-static int scan(void)
-{
-    return MPI_Scan(from, to, COUNT + more, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-}
-
-static int iallreduce(void)
-{
-    MPI_Iallreduce(from, to, COUNT + more, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static int allgather(void)
-{
-    return MPI_Allgather(from, COUNT + more, MPI_INT, to, COUNT + more, MPI_INT, MPI_COMM_WORLD);
-}
-
-/* Behind a right one that waits, in which leaders set the communicator up. */
-static int iallgather(void)
-{
-    TAP_MPI(MPI_Allgather(from, COUNT, MPI_INT, to, COUNT, MPI_INT, MPI_COMM_WORLD));
-    MPI_Iallgather(from, COUNT + more, MPI_INT, to, COUNT + more, MPI_INT, MPI_COMM_WORLD,
-                   &request);
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static int allgatherv(void)
-{
-    return MPI_Allgatherv(from, COUNT, MPI_INT, to, counts, displs, MPI_INT, MPI_COMM_WORLD);
-}
-
-static int iallgatherv(void)
-{
-    MPI_Iallgatherv(from, COUNT, MPI_INT, to, counts, displs, MPI_INT, MPI_COMM_WORLD, &request);
-    return MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (FOLD_BCAST == c.call && 0 == tap_rank) {
+        c.recv = from;
+    } else if (FOLD_ALLGATHER == c.call && NONBLOCKING == form) {
+        TAP_MPI(foldcall(&c, BLOCKING));
+    }
+    c.count += more;
+    return foldcall(&c, form);
 }
 
 /* What rank 1 expects of rank 0 is not what that sends it. */
@@ -156,24 +128,29 @@ static int neighbors(void)
     return MPI_Neighbor_alltoallw(from, scounts, sdispls, types, to, rcounts, rdispls, types, ring);
 }
 
-static const struct call_t {
+static const struct {
     const char *name;
     int (*run)(void);
     bool gathers; /**< a contribution of each rank in a place of its own */
-} calls[] = {
-    {"bcast", bcast, false},
-    {"reduce", reduce, false},
-    {"scan", scan, false},
-    {"iallreduce", iallreduce, false},
-    {"allgather", allgather, false},
-    {"iallgather", iallgather, false},
-    {"allgatherv", allgatherv, true},
-    {"iallgatherv", iallgatherv, true},
-    {"alltoallv", alltoallv, true},
-    {"ialltoallw", ialltoallw, true},
-    {"alltoallv_in_place", alltoallv_in_place, true},
-    {"neighbors", neighbors, false},
-};
+} calls[] = {{"alltoallv", alltoallv, true},
+             {"ialltoallw", ialltoallw, true},
+             {"alltoallv_in_place", alltoallv_in_place, true},
+             {"neighbors", neighbors, false}};
+
+static int (*run)(void) = by_name;
+static bool gathers, broadcasts;
+
+static void choose(const char *name)
+{
+    gathers = NULL != strstr(name, "allgatherv");
+    broadcasts = 0 == strcmp(name, "bcast");
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        if (0 == strcmp(name, calls[i].name)) {
+            run = calls[i].run;
+            gathers = calls[i].gathers;
+        }
+    }
+}
 
 /* ---- */
 
@@ -203,18 +180,18 @@ static void prepare(void)
 }
 
 /** What has come in is what its rank sent, as far as both count. */
-static bool is_right(const struct call_t *call)
+static bool is_right(void)
 {
     const int own = more < 0 ? more : 0;
 
-    for (int r = 0; call->gathers && r < tap_size; r++) {
+    for (int r = 0; gathers && r < tap_size; r++) {
         for (int k = 0; k < COUNT + (0 == r ? own : 0); k++) {
             if (value(r, k) != to[begins(r) + k]) {
                 return false;
             }
         }
     }
-    for (int k = 0; bcast == call->run && 0 != tap_rank && k < COUNT + own; k++) {
+    for (int k = 0; broadcasts && 0 != tap_rank && k < COUNT + own; k++) {
         if (value(0, k) != to[k]) {
             return false;
         }
@@ -238,12 +215,12 @@ static void end_with(int code)
 }
 
 /** The variable is set when a first call is over, in which it is equal on all ranks. */
-static void set_variable(const struct call_t *call)
+static void set_variable(void)
 {
     const char *name = getenv("SET");
 
     if (NULL != name) {
-        TAP_MPI(call->run());
+        TAP_MPI(run());
         if (1 == tap_rank) {
             knob_set(name, (double) tap_number("VALUE", 0));
         }
@@ -257,17 +234,16 @@ int main(int argc, char **argv)
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     (void) knob_begin();
     more = 1 == tap_rank ? (int) tap_number("MORE", 0) : 0;
-    const struct call_t *call = &calls[tap_choice("CALL", calls, sizeof(calls) / sizeof(calls[0]),
-                                                  sizeof(calls[0]))];
+    choose(NULL == getenv("CALL") ? "" : getenv("CALL"));
     prepare();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
-    set_variable(call);
-    const int code = call->run();
+    set_variable();
+    const int code = run();
     if (MPI_SUCCESS != code) {
         end_with(code);
     }
-    if (!is_right(call)) {
+    if (!is_right()) {
         printf("not ok - rank %d: wrong data, and MPI_SUCCESS\n", tap_rank);
         fflush(stdout);
     }

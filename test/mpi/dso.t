@@ -109,23 +109,13 @@ for name in mleader pipering; do
         <("$OMPI_PREFIX/bin/ompi_info" --parsable --param coll "$name" --level 9 2>/dev/null)
 done
 
-build counts
-build datatypes
 build nonblocking
-build fuzz "$here/fuzzcase.c"
-build alltoall "$here"/swap{case,,_topology}.c
-build leaders "$here/fault.c" -ldl
-build leaders_rows -pthread
-on_one counts 3 90 "$bin/counts"
+build_fuzz
+two=(--mca coll_mleader_groups 2 -x LEADERS=1)
 on_one nonblocking 4 90 "$bin/nonblocking"
-long on_nodes counts 3,1,2 cyclic 120 "$bin/counts"
 long on_nodes nonblocking 2,3,1 cyclic 90 "$bin/nonblocking"
-on_one datatypes 3 120 "$bin/datatypes"
-on_one leaders 4 60 --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
-long on_nodes leaders 3,1,2 cyclic 60 --mca coll_mleader_groups 2 -x FEW=8 "$bin/leaders"
-long on_nodes "leaders, rows of calls" 2,3,1,2 random:2 60 --mca coll_mleader_groups 2 -x SEED=74 \
-    -x N=20 "$bin/leaders_rows"
-on_one alltoall 4 120 -x SEED=73 -x N=100 "$bin/alltoall"
-on_one fuzz 4 120 -x SEED=71 -x N=100 "$bin/fuzz"
-on_nodes fuzz 2,1,2 random:1 120 -x SEED=72 -x N=60 -x REPLAY="MAP=2,1,2 BY=random:1" "$bin/fuzz"
+on_one fuzz 4 120 -x SEED=71 -x N=200 "$bin/fuzz"
+on_nodes fuzz 2,1,2 random:1 120 -x SEED=72 -x N=100 -x REPLAY="MAP=2,1,2 BY=random:1" "$bin/fuzz"
+on_one "fuzz, leaders" 4 90 "${two[@]}" -x SEED=73 -x N=20 "$bin/fuzz"
+long on_nodes "fuzz, leaders" 3,1,2 cyclic 90 "${two[@]}" -x SEED=74 -x N=20 "$bin/fuzz"
 finish

@@ -16,51 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
-#    include <mpi-ext.h>
-#    define MPI_Allgather_init MPIX_Allgather_init
-#    define MPI_Allgatherv_init MPIX_Allgatherv_init
-#endif
-
-#define GUARD 192
 #define NOBODY (-1)
 
-/* ---- bytes ---- */
-
-void exchange_pattern(uint64_t key, int rank, size_t k, unsigned char *to, size_t length)
-{
-    uint64_t base = dice_mix(key ^ dice_mix((uint64_t) (int64_t) rank));
-
-    for (size_t i = 0; i < length;) {
-        uint64_t word = dice_mix(base + (k + i) / 8);
-        size_t skip = (k + i) % 8, part = 8 - skip < length - i ? 8 - skip : length - i;
-
-        word >>= 8 * skip;
-        memcpy(to + i, &word, part);
-        i += part;
-    }
-}
-
-static void image_make(exchange_image_t *image, uint64_t key, ptrdiff_t low, ptrdiff_t high)
-{
-    image->origin = GUARD - low;
-    image->length = (size_t) (high - low) + 2 * GUARD;
-    image->memory = tap_memory(image->length);
-    image->before = tap_memory(image->length);
-    image->after = tap_memory(image->length);
-    exchange_pattern(key, NOBODY, 0, image->before, image->length);
-    memcpy(image->after, image->before, image->length);
-}
-
-static void image_free(exchange_image_t *image)
-{
-    free(image->memory);
-    free(image->before);
-    free(image->after);
-}
+typedef struct exchange_t {
+    call_t call;
+    MPI_Comm comm;
+    int rank, size;
+    uint64_t key;
+    bool same, in_place, bare, owned;
+    int send_count;
+    int *count, *displ;
+    layout_t *send, *recv;
+    image_t source, target;
+} exchange_t;
 
 /** Writes the contribution of `rank` as `count` elements at `start` bytes from the origin. */
-static void image_write(const exchange_image_t *image, unsigned char *to, uint64_t key, int rank,
+static void image_write(const image_t *image, unsigned char *to, uint64_t key, int rank,
                         const layout_t *layout, int count, ptrdiff_t start)
 {
     layout_walk_t walk = {layout, (size_t) count, 0, 0};
@@ -68,7 +39,7 @@ static void image_write(const exchange_image_t *image, unsigned char *to, uint64
     size_t length, k = 0;
 
     while (layout_walk_next(&walk, &at, &length)) {
-        exchange_pattern(key, rank, k, to + image->origin + start + at, length);
+        call_pattern(key, rank, k, to + image->origin + start + at, length);
         k += length;
     }
 }
@@ -156,14 +127,12 @@ static bool blocks_overlap(const exchange_t *x)
     return overlap;
 }
 
-/* ---- exchanges ---- */
-
 static void make_images(exchange_t *x)
 {
     ptrdiff_t low, high;
 
     bounds(x, &low, &high);
-    image_make(&x->target, x->key ^ 1, low, high);
+    x->target = image_new(x->key ^ 1, low, high);
     for (int i = 0; i < x->size; i++) {
         image_write(&x->target, x->target.after, x->key, i, x->recv, x->count[i], start_of(x, i));
     }
@@ -173,66 +142,60 @@ static void make_images(exchange_t *x)
         return;
     }
     layout_span(x->send, (size_t) x->send_count, &low, &high);
-    image_make(&x->source, x->key ^ 2, low, high);
+    x->source = image_new(x->key ^ 2, low, high);
     image_write(&x->source, x->source.before, x->key, x->rank, x->send, x->send_count, 0);
     memcpy(x->source.after, x->source.before, x->source.length);
 }
 
-exchange_t *exchange_new(const exchange_spec_t *spec)
+static void reset(call_t *call)
 {
-    exchange_t *x = tap_memory(sizeof(*x));
+    exchange_t *x = (exchange_t *) call;
 
-    memset(x, 0, sizeof(*x));
-    x->comm = spec->comm;
-    MPI_Comm_rank(x->comm, &x->rank);
-    MPI_Comm_size(x->comm, &x->size);
-    x->key = dice_mix(spec->key) & ~UINT64_C(3);
-    x->same = spec->same;
-    x->in_place = spec->in_place;
-    x->bare = spec->bare;
-    x->send_count = spec->send_count;
-    x->send = spec->send;
-    x->recv = spec->recv;
-    x->request = MPI_REQUEST_NULL;
-    x->count = tap_memory((size_t) x->size * sizeof(int));
-    x->displ = tap_memory((size_t) x->size * sizeof(int));
-    memcpy(x->count, spec->count, (size_t) x->size * sizeof(int));
-    if (NULL != spec->displ) {
-        memcpy(x->displ, spec->displ, (size_t) x->size * sizeof(int));
-    } else {
-        place(x, spec->dice);
-    }
-    make_images(x);
-    if (blocks_overlap(x)) {
-        exchange_free(x);
-        return NULL;
-    }
-    if (!x->in_place
-        && (size_t) x->send_count * x->send->size != (size_t) x->count[x->rank] * x->recv->size) {
-        tap_bail("the test is wrong: sends %d of %s, receives %d of %s", x->send_count,
-                 x->send->text, x->count[x->rank], x->recv->text);
-    }
-    exchange_reset(x);
-    return x;
+    image_reset(&x->target);
+    image_reset(&x->source);
 }
 
-void exchange_free(exchange_t *x)
+static void free_layouts(exchange_t *x)
 {
-    if (NULL != x) {
-        image_free(&x->source);
-        image_free(&x->target);
-        free(x->count);
-        free(x->displ);
-        free(x);
+    if (x->send != x->recv) {
+        layout_free(x->send);
     }
+    layout_free(x->recv);
 }
 
-void exchange_reset(exchange_t *x)
+static void release(call_t *call)
 {
-    memcpy(x->target.memory, x->target.before, x->target.length);
-    if (!x->in_place) {
-        memcpy(x->source.memory, x->source.before, x->source.length);
+    exchange_t *x = (exchange_t *) call;
+
+    image_free(&x->source);
+    image_free(&x->target);
+    if (x->owned) {
+        free_layouts(x);
     }
+    free(x->count);
+    free(x->displ);
+    free(x);
+}
+
+static void orphan(call_t *call)
+{
+    exchange_t *x = (exchange_t *) call;
+
+    if (x->send != x->recv) {
+        layout_spoil(x->send);
+    }
+    layout_spoil(x->recv);
+}
+
+static bool has_data(const call_t *call)
+{
+    const exchange_t *x = (const exchange_t *) call;
+    bool any = false;
+
+    for (int r = 0; r < x->size; r++) {
+        any = any || 0 < x->count[r];
+    }
+    return any && 0 < x->recv->size;
 }
 
 /** The arguments of a call on the side of the sender. */
@@ -250,50 +213,24 @@ static contribution_t contribution(const exchange_t *x)
         mine.count = 0;
         mine.type = MPI_DATATYPE_NULL;
     } else if (!x->in_place) {
-        mine.buffer = x->source.memory + x->source.origin;
+        mine.buffer = x->bare && 0 == x->send_count ? NULL : image_address(&x->source);
         mine.count = x->send_count;
         mine.type = x->send->type;
     }
     return mine;
 }
 
-int exchange_run(exchange_t *x)
+static int issue(call_t *call, form_t form)
 {
-    contribution_t mine = contribution(x);
-    void *target = x->target.memory + x->target.origin;
+    exchange_t *x = (exchange_t *) call;
+    const contribution_t mine = contribution(x);
+    const MPI_Datatype type = x->recv->type;
+    void *target = x->bare && !has_data(call) ? NULL : image_address(&x->target);
 
-    if (x->same) {
-        return MPI_Allgather(mine.buffer, mine.count, mine.type, target, x->count[0], x->recv->type,
-                             x->comm);
-    }
-    return MPI_Allgatherv(mine.buffer, mine.count, mine.type, target, x->count, x->displ,
-                          x->recv->type, x->comm);
-}
-
-int exchange_start(exchange_t *x)
-{
-    contribution_t mine = contribution(x);
-    void *target = x->target.memory + x->target.origin;
-
-    if (x->same) {
-        return MPI_Iallgather(mine.buffer, mine.count, mine.type, target, x->count[0],
-                              x->recv->type, x->comm, &x->request);
-    }
-    return MPI_Iallgatherv(mine.buffer, mine.count, mine.type, target, x->count, x->displ,
-                           x->recv->type, x->comm, &x->request);
-}
-
-int exchange_init(exchange_t *x)
-{
-    contribution_t mine = contribution(x);
-    void *target = x->target.memory + x->target.origin;
-
-    if (x->same) {
-        return MPI_Allgather_init(mine.buffer, mine.count, mine.type, target, x->count[0],
-                                  x->recv->type, x->comm, MPI_INFO_NULL, &x->request);
-    }
-    return MPI_Allgatherv_init(mine.buffer, mine.count, mine.type, target, x->count, x->displ,
-                               x->recv->type, x->comm, MPI_INFO_NULL, &x->request);
+    return x->same ? CALL_IN(form, &call->request, Allgather, Iallgather, mine.buffer, mine.count,
+                             mine.type, target, x->count[0], type, x->comm)
+                   : CALL_IN(form, &call->request, Allgatherv, Iallgatherv, mine.buffer,
+                             mine.count, mine.type, target, x->count, x->displ, type, x->comm);
 }
 
 /* ---- judgement ---- */
@@ -318,39 +255,15 @@ static int owner_of(const exchange_t *x, ptrdiff_t place, size_t *k)
     return NOBODY;
 }
 
-static bool image_right(const exchange_image_t *image, ptrdiff_t *place)
+static bool right(call_t *call)
 {
-    size_t i = 0;
-
-    if (0 == memcmp(image->memory, image->after, image->length)) {
-        return true;
-    }
-    while (image->memory[i] == image->after[i]) {
-        i++;
-    }
-    *place = (ptrdiff_t) i - image->origin;
-    return false;
-}
-
-bool exchange_has_data(const exchange_t *x)
-{
-    bool any = false;
-
-    for (int r = 0; r < x->size; r++) {
-        any = any || 0 < x->count[r];
-    }
-    return any && 0 < x->recv->size;
-}
-
-bool exchange_right(exchange_t *x)
-{
+    exchange_t *x = (exchange_t *) call;
     ptrdiff_t place;
     size_t k;
     int owner;
 
-    x->fault[0] = '\0';
     if (!x->in_place && !image_right(&x->source, &place)) {
-        snprintf(x->fault, sizeof(x->fault), "byte %td of the send buffer was written", place);
+        snprintf(call->fault, sizeof(call->fault), "byte %td of the send buffer was written", place);
         return false;
     }
     if (image_right(&x->target, &place)) {
@@ -358,12 +271,77 @@ bool exchange_right(exchange_t *x)
     }
     owner = owner_of(x, place, &k);
     if (NOBODY == owner) {
-        snprintf(x->fault, sizeof(x->fault), "byte %td of the receive buffer, no data of %.250s,"
-                 " was written", place, x->recv->text);
+        snprintf(call->fault, sizeof(call->fault), "byte %td of the receive buffer, no data of"
+                 " %.250s, was written", place, x->recv->text);
     } else {
-        snprintf(x->fault, sizeof(x->fault), "byte %td of the receive buffer, byte %zu of %zu of"
-                 " rank %d's as %d of %.200s, is wrong", place, k,
+        snprintf(call->fault, sizeof(call->fault), "byte %td of the receive buffer, byte %zu of %zu"
+                 " of rank %d's as %d of %.200s, is wrong", place, k,
                  (size_t) x->count[owner] * x->recv->size, owner, x->count[owner], x->recv->text);
     }
     return false;
+}
+
+/* ---- exchanges ---- */
+
+call_t *exchange_new(const exchange_spec_t *spec)
+{
+    static const call_class_t class = {issue, reset, right, has_data, orphan, release};
+    exchange_t *x = tap_memory(sizeof(*x));
+
+    *x = (exchange_t){.call = {.class = &class, .request = MPI_REQUEST_NULL},
+                      .comm = spec->comm,
+                      .key = dice_mix(spec->key) & ~UINT64_C(3),
+                      .same = spec->same,
+                      .in_place = spec->in_place,
+                      .bare = spec->bare,
+                      .send_count = spec->send_count,
+                      .send = spec->send,
+                      .recv = spec->recv};
+    MPI_Comm_rank(x->comm, &x->rank);
+    MPI_Comm_size(x->comm, &x->size);
+    x->count = tap_memory((size_t) x->size * sizeof(int));
+    x->displ = tap_memory((size_t) x->size * sizeof(int));
+    memcpy(x->count, spec->count, (size_t) x->size * sizeof(int));
+    if (NULL != spec->displ) {
+        memcpy(x->displ, spec->displ, (size_t) x->size * sizeof(int));
+    } else {
+        place(x, spec->dice);
+    }
+    make_images(x);
+    if (blocks_overlap(x)
+        || (!x->in_place && layout_overlaps(x->send, (size_t) x->send_count))) {
+        release(&x->call);
+        return NULL;
+    }
+    if (!x->in_place
+        && (size_t) x->send_count * x->send->size != (size_t) x->count[x->rank] * x->recv->size) {
+        tap_bail("the test is wrong: sends %d of %s, receives %d of %s", x->send_count,
+                 x->send->text, x->count[x->rank], x->recv->text);
+    }
+    x->owned = spec->owned;
+    reset(&x->call);
+    return &x->call;
+}
+
+call_t *exchange_simple(MPI_Comm comm, uint64_t key, bool same, layout_t *layout,
+                        int (*count_of)(int rank))
+{
+    exchange_spec_t spec = {.comm = comm, .key = key, .same = same, .owned = true};
+    int rank, size;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    int *count = tap_memory((size_t) size * sizeof(int));
+    for (int i = 0; i < size; i++) {
+        count[i] = count_of(i);
+    }
+    spec.count = count;
+    spec.send_count = count[rank];
+    spec.send = spec.recv = layout;
+    call_t *call = exchange_new(&spec);
+    free(count);
+    if (NULL == call) {
+        tap_bail("the test is wrong: blocks of %s overlap", layout->text);
+    }
+    return call;
 }

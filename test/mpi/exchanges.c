@@ -32,7 +32,7 @@ enum { AUTO = 0, BINS = 1, OFF = 5 };
 static const char *const algorithm_name[] = {"auto", "bins"};
 static const char *const call_name[] = {"alltoallv", "alltoallw", "neighbor_alltoallw"};
 
-static void choose(swap_call_t call, int algorithm)
+static void choose(swap_kind_t call, int algorithm)
 {
     char name[64];
 
@@ -44,7 +44,7 @@ static void choose(swap_call_t call, int algorithm)
 
 /** A ring without the last rank, in which neighbours swap a number. */
 typedef struct ring_t {
-    swap_call_t call;
+    swap_kind_t call;
     bool in_place;
     MPI_Comm comm;
     int peer[2], peers;
@@ -57,7 +57,7 @@ static bool is_late(void)
     return tap_rank + 1 == tap_size;
 }
 
-static ring_t ring_new(swap_call_t call, bool in_place)
+static ring_t ring_new(swap_kind_t call, bool in_place)
 {
     const int n = tap_size - 1, most = tap_size + 2;
     ring_t ring = {.call = call,
@@ -150,7 +150,7 @@ static void tell_late(void)
     }
 }
 
-static void try_late(swap_call_t call, bool in_place, int algorithm)
+static void try_late(swap_kind_t call, bool in_place, int algorithm)
 {
     ring_t ring = ring_new(call, in_place);
 
@@ -179,7 +179,7 @@ static uint64_t counted(const char *name)
     return knob_counter(full);
 }
 
-static void try_counters(swap_call_t call, bool in_place, uint64_t key)
+static void try_counters(swap_kind_t call, bool in_place, uint64_t key)
 {
     static const char *const names[] = {"calls", "messages_sent", "bytes_sent", "zeros_skipped"};
     dice_t own = dice_from(key, 9, (uint64_t) tap_rank);
@@ -192,9 +192,9 @@ static void try_counters(swap_call_t call, bool in_place, uint64_t key)
     if (SWAP_NEIGHBORS == call) {
         comm = swap_topology(MPI_COMM_WORLD, key, &name);
     }
-    const swap_spec_t spec = {.comm = comm, .quiet = quiet, .call = call, .in_place = in_place,
+    const swap_spec_t spec = {.comm = comm, .quiet = quiet, .kind = call, .in_place = in_place,
                               .zeros = 50, .most = 20000};
-    swap_t *swap = swap_new(&spec, key, &own);
+    call_t *swap = swap_new(&spec, key, &own);
     const swap_volume_t volume = swap_volume(swap);
     const uint64_t wanted[4] = {1, (uint64_t) volume.messages, volume.bytes,
                                 (uint64_t) volume.zeros};
@@ -203,7 +203,7 @@ static void try_counters(swap_call_t call, bool in_place, uint64_t key)
     for (int i = 0; i < 4; i++) {
         before[i] = counted(names[i]);
     }
-    TAP_MPI(swap_start(swap, SWAP_BLOCKING));
+    TAP_MPI(call_start(swap, BLOCKING));
     for (int i = 0; i < 4; i++) {
         after[i] = counted(names[i]);
         if (wanted[i] != after[i] - before[i]) {
@@ -212,10 +212,10 @@ static void try_counters(swap_call_t call, bool in_place, uint64_t key)
             right = false;
         }
     }
-    right = swap_right(swap) && right;
+    right = call_right(swap) && right;
     tap_check(right, fault, "%s%s, %s: a message where there are bytes, and none else",
               call_name[call], in_place ? " in place" : "", name);
-    swap_free(swap);
+    call_free(swap);
     MPI_Comm_free(&quiet);
     if (MPI_COMM_WORLD != comm) {
         MPI_Comm_free(&comm);
@@ -290,34 +290,30 @@ static void try_unequal(void)
 /* ---- left to others ---- */
 
 /** By simple types: with others Open MPI's own MPI_Ialltoallw is wrong (5.0.7). */
-static void try_off(swap_call_t call, swap_form_t form)
+static void try_off(swap_kind_t call, form_t form)
 {
     dice_t own = dice_from(5, (uint64_t) form, (uint64_t) tap_rank);
     MPI_Comm quiet;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
-    const swap_spec_t spec = {.comm = MPI_COMM_WORLD, .quiet = quiet, .call = call, .zeros = 30,
+    const swap_spec_t spec = {.comm = MPI_COMM_WORLD, .quiet = quiet, .kind = call, .zeros = 30,
                               .most = 500, .plain = true};
-    swap_t *swap = swap_new(&spec, 5, &own);
+    call_t *swap = swap_new(&spec, 5, &own);
     choose(call, OFF);
     const uint64_t calls = counted("calls"), off = knob_counter("coll_pipering_fallback_off");
-    TAP_MPI(swap_start(swap, form));
-    const bool persistent = SWAP_PERSISTENT == form;
-    TAP_MPI(MPI_Wait(&swap->request, MPI_STATUS_IGNORE));
+    TAP_MPI(call_start(swap, form));
+    TAP_MPI(call_wait(swap));
     const bool left = counted("calls") == calls
                       && knob_counter("coll_pipering_fallback_off") == off + 1;
-    tap_check(swap_right(swap) && left, left ? "wrong data" : "it was not left",
+    tap_check(call_right(swap) && left, left ? "wrong data" : "it was not left",
               "%s, form %d: left to the module below where it is off", call_name[call],
               (int) form);
-    if (persistent) {
-        MPI_Request_free(&swap->request);
-    }
     choose(call, AUTO);
-    swap_free(swap);
+    call_free(swap);
     MPI_Comm_free(&quiet);
 }
 
-/* ---- errors, life, size ---- */
+/* ---- errors, size ---- */
 
 /** Rank 1 expects less from rank 0 than that sends; what others send arrives. */
 static void try_truncation(int bytes)
@@ -355,96 +351,6 @@ static void try_truncation(int bytes)
     free(displ);
     free(from);
     free(to);
-}
-
-#if OMPI_MAJOR_VERSION >= 5
-#    define HAVE_PERSISTENT 1
-#else
-#    define HAVE_PERSISTENT 0
-#endif
-
-static void start_orphan(bool persistent, const void *out, void *in, const int *count,
-                         const int *displ, const MPI_Datatype *type, MPI_Comm comm,
-                         MPI_Request *request)
-{
-#if HAVE_PERSISTENT
-    if (persistent) {
-        TAP_MPI(MPI_Alltoallw_init(out, count, displ, type, in, count, displ, type, comm,
-                                   MPI_INFO_NULL, request));
-        return;
-    }
-#else
-    (void) persistent;
-#endif
-    TAP_MPI(MPI_Ialltoallw(out, count, displ, type, in, count, displ, type, comm, request));
-}
-
-/**
- * The communicator and the types may go before the call is over, or started. The sum of
- * their numbers: another one where those of a former call are not gone.
- */
-static MPI_Fint try_orphan(bool persistent)
-{
-    const size_t p = (size_t) tap_size, bytes = 200000;
-    int *count = tap_memory(p * sizeof(int)), *displ = tap_memory(p * sizeof(int));
-    char *out = tap_memory(p * bytes), *in = tap_memory(p * bytes);
-    MPI_Datatype *type = tap_memory(p * sizeof(MPI_Datatype));
-    MPI_Datatype *used = tap_memory(p * sizeof(MPI_Datatype));
-    MPI_Request request;
-    MPI_Comm comm;
-    bool right = true;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Fint numbers = MPI_Comm_c2f(comm);
-    memset(out, tap_rank + 1, p * bytes);
-    for (int i = 0; i < tap_size; i++) {
-        count[i] = 1;
-        displ[i] = (int) bytes * i;
-        MPI_Type_vector((int) bytes / 8, 4, 8, MPI_CHAR, &type[i]);
-        MPI_Type_commit(&type[i]);
-        used[i] = type[i];
-        numbers += MPI_Type_c2f(type[i]);
-    }
-    start_orphan(persistent, out, in, count, displ, used, comm, &request);
-    for (int i = 0; i < tap_size; i++) {
-        MPI_Type_free(&type[i]);
-    }
-    MPI_Comm_free(&comm);
-    if (persistent) {
-        TAP_MPI(MPI_Start(&request));
-    }
-    TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    if (persistent) {
-        TAP_MPI(MPI_Request_free(&request));
-    }
-    for (int i = 0; i < tap_size; i++) {
-        right &= i + 1 == in[displ[i] + (int) bytes - 8];
-    }
-    tap_check(right, "wrong data", "communicator and types freed before MPI_%s",
-              persistent ? "Start" : "Wait");
-    free(count);
-    free(displ);
-    free(out);
-    free(in);
-    free(type);
-    free(used);
-    return numbers;
-}
-
-/** Messages that are on their way still have a communicator; coll/han takes some for good. */
-static void try_orphans(bool persistent)
-{
-    MPI_Fint last = try_orphan(persistent);
-    int gone = 0;
-
-    for (int i = 0; i < 20 && !gone; i++) {
-        const MPI_Fint now = try_orphan(persistent);
-        gone = last == now;
-        last = now;
-        MPI_Allreduce(MPI_IN_PLACE, &gone, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-    }
-    tap_check(gone, "other numbers", "and gone after MPI_%s",
-              persistent ? "Request_free" : "Wait");
 }
 
 /** More than 2^31 bytes from rank 0 to rank 1: the same MiB again and again. */
@@ -515,7 +421,7 @@ static void try_all_calls(void)
     if (4 <= tap_size) {
         try_unequal();
     }
-    for (swap_form_t form = SWAP_BLOCKING; form < SWAP_FORMS; form++) {
+    for (form_t form = BLOCKING; form < FORMS; form++) {
         try_off(SWAP_V, form);
         try_off(SWAP_W, form);
     }
@@ -532,10 +438,6 @@ int main(int argc, char **argv)
     if (NULL == getenv("TRUNCATE") || 0 != strcmp("no", getenv("TRUNCATE"))) {
         try_truncation(100);
         try_truncation(300000);
-    }
-    try_orphans(false);
-    if (HAVE_PERSISTENT) {
-        try_orphans(true);
     }
     if (0 != tap_number("LARGE", 0)) {
         try_large();

@@ -11,11 +11,12 @@
 /**
  * @file
  * A rank that dies does not end the job where this tolerates faults (mpirun --with-ft
- * ulfm): the last rank kills itself, the others are in a CALL, one of the names below, and
+ * ulfm): the last rank kills itself, the others are in a CALL (foldcall.h), and
  * must get MPIX_ERR_PROC_FAILED. Each of them says so for itself, as nothing collective is
  * possible any more.
  */
 
+#include "foldcall.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -26,72 +27,7 @@
 #include <unistd.h>
 
 #define PART (1 << 20)
-#define WORDS (PART / 4)
 #define PATIENCE 100 /* seconds */
-
-static char *from, *to;
-static int *counts, *displs;
-static MPI_Request request = MPI_REQUEST_NULL;
-
-static int iallgatherv(void)
-{
-    return MPI_Iallgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD,
-                           &request);
-}
-
-static int allgatherv(void)
-{
-    return MPI_Allgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
-}
-
-static int ibcast(void)
-{
-    return MPI_Ibcast(to, WORDS, MPI_INT, tap_size - 1, MPI_COMM_WORLD, &request);
-}
-
-static int iallreduce(void)
-{
-    return MPI_Iallreduce(from, to, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
-}
-
-static int ialltoallv(void)
-{
-    return MPI_Ialltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE,
-                          MPI_COMM_WORLD, &request);
-}
-
-static int alltoallv(void)
-{
-    return MPI_Alltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE,
-                         MPI_COMM_WORLD);
-}
-
-/** By leaders, if the environment wants it. */
-static int allgather(void)
-{
-    return MPI_Allgather(from, 1000, MPI_BYTE, to, 1000, MPI_BYTE, MPI_COMM_WORLD);
-}
-
-/** By leaders behind a call that waits, in which they set the communicator up. */
-static int iallgather(void)
-{
-    static bool again;
-    const int rc = again ? MPI_SUCCESS : allgather();
-
-    again = true;
-    return MPI_SUCCESS == rc ? MPI_Iallgather(from, 1000, MPI_BYTE, to, 1000, MPI_BYTE,
-                                              MPI_COMM_WORLD, &request)
-                             : rc;
-}
-
-static const struct {
-    const char *name;
-    int (*run)(void);
-} forms[] = {{"iallgatherv", iallgatherv}, {"allgatherv", allgatherv},
-             {"ibcast", ibcast},           {"iallreduce", iallreduce},
-             {"ialltoallv", ialltoallv},   {"alltoallv", alltoallv},
-             {"allgather", allgather},     {"iallgather", iallgather}};
-#define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
 
 static void hangs(int sign)
 {
@@ -102,36 +38,43 @@ static void hangs(int sign)
     _exit(3);
 }
 
-/** The call with its end. */
-static int run(int form)
+static foldcall_t new_call(fold_call_t what)
 {
-    int rc = forms[form].run();
+    const bool folds = FOLD_CALLS > what;
+    int *counts = tap_memory((size_t) tap_size * sizeof(int));
+    int *displs = tap_memory((size_t) tap_size * sizeof(int));
 
-    if (MPI_SUCCESS == rc) {
-        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < tap_size; i++) {
+        counts[i] = PART;
+        displs[i] = i * PART;
     }
-    return rc;
+    return (foldcall_t){.call = what,
+                        .send = calloc((size_t) tap_size, PART),
+                        .recv = calloc((size_t) tap_size, PART),
+                        .count = folds ? PART / 4 : 1000,
+                        .type = folds ? MPI_INT : MPI_BYTE,
+                        .op = MPI_SUM,
+                        .root = tap_size - 1,
+                        .comm = MPI_COMM_WORLD,
+                        .counts = counts,
+                        .displs = displs};
 }
 
 int main(int argc, char **argv)
 {
     int class = MPI_SUCCESS;
+    form_t form;
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
-    const int form = tap_choice("CALL", forms, FORMS, sizeof(forms[0]));
+    const foldcall_t call = new_call(foldcall_chosen(&form));
     knob_ring(KNOB_RING);
     knob_folds(KNOB_PIPELINE, KNOB_RING);
-    from = calloc((size_t) tap_size, PART);
-    to = calloc((size_t) tap_size, PART);
-    counts = tap_memory((size_t) tap_size * sizeof(int));
-    displs = tap_memory((size_t) tap_size * sizeof(int));
-    for (int i = 0; i < tap_size; i++) {
-        counts[i] = PART;
-        displs[i] = i * PART;
-    }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    TAP_MPI(run(form));
+    if (FOLD_ALLGATHER == call.call) {
+        TAP_MPI(foldcall(&call, BLOCKING)); /* in which leaders set the communicator up */
+    }
+    TAP_MPI(foldcall(&call, form));
 
     const uint64_t served = knob_counters("coll_pipering_calls")
                             + knob_counters("coll_pipering_alltoall_calls")
@@ -144,12 +87,10 @@ int main(int argc, char **argv)
     }
     signal(SIGALRM, hangs);
     alarm(PATIENCE);
-    MPI_Error_class(run(form), &class);
-    if (MPIX_ERR_PROC_FAILED == class) {
-        printf("ok - rank %d: %s\n", tap_rank, forms[form].name);
-    } else {
-        printf("not ok - rank %d: %s gave error class %d\n", tap_rank, forms[form].name, class);
-    }
+    MPI_Error_class(foldcall(&call, form), &class);
+    printf("%sok - rank %d: %s", MPIX_ERR_PROC_FAILED == class ? "" : "not ", tap_rank,
+           getenv("CALL"));
+    printf(MPIX_ERR_PROC_FAILED == class ? "\n" : ": error class %d\n", class);
     fflush(stdout);
     _exit(0);
 }

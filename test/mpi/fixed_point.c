@@ -187,7 +187,7 @@ static int find_other(const kind_t *kind, const void *a, const void *b, int coun
 typedef struct trial_t {
     const kind_t *kind;
     fold_call_t call;
-    fold_form_t form;
+    form_t form;
     int count, root;
     bool in_place;
     uint64_t seed;
@@ -226,7 +226,7 @@ static bool succeeds(const trial_t *t, char *fault, size_t room)
     }
     if (-1 != other) {
         snprintf(fault, room, "%s, MPI_%s, %s%s, %d elements, root %d: value %d is %a, not %a",
-                 t->kind->name, foldcall_name(t->call), foldcall_form_name(t->form),
+                 t->kind->name, foldcall_name(t->call), form_name(t->form),
                  t->in_place ? " in place" : "", t->count, t->root, other,
                  get(t->kind, recv, other), get(t->kind, wanted, other));
     }
@@ -326,9 +326,9 @@ static void try_algorithm(const kind_t *kind, const char *name, int algorithm, f
     bool good = true;
 
     knob_set("coll_pipering_allreduce_algorithm", algorithm);
-    for (int form = 0; form < FOLD_FORMS; form++) {
+    for (int form = 0; form < FORMS; form++) {
         for (int i = 0; i < 2 * COUNTS; i++) {
-            const trial_t t = {.kind = kind, .call = call, .form = (fold_form_t) form,
+            const trial_t t = {.kind = kind, .call = call, .form = (form_t) form,
                                .count = counts[i / 2], .root = (tap_size - 1) * (i % 2),
                                .in_place = 0 != i % 2, .seed = (uint64_t) (form + 3 * i),
                                .comm = MPI_COMM_WORLD, .label = tap_size - 1 - tap_rank};
@@ -355,7 +355,7 @@ static void try_many(const kind_t *kind, bool persistent)
         const foldcall_t c = {.call = FOLD_ALLREDUCE, .send = send[i], .recv = recv[i],
                               .count = COUNT, .type = kind->type, .op = MPI_SUM,
                               .comm = MPI_COMM_WORLD};
-        TAP_MPI(persistent ? foldcall_init(&c, &requests[i]) : foldcall_start(&c, &requests[i]));
+        TAP_MPI(foldcall_issue(&c, persistent ? PERSISTENT : NONBLOCKING, &requests[i]));
     }
     for (int run = 0; run < (persistent ? 3 : 1); run++) {
         for (int i = 0; i < SUMS && persistent; i++) {
@@ -432,13 +432,13 @@ static void try_forms(const kind_t *kinds)
 
 static void try_long(const kind_t *kinds)
 {
-    for (int i = 0; i < 2 * FOLD_FORMS; i++) {
+    for (int i = 0; i < 2 * FORMS; i++) {
         char fault[300] = "";
         const trial_t t = {.kind = &kinds[0 == i % 2 ? 3 : 0], .call = FOLD_ALLREDUCE,
-                           .form = (fold_form_t) (i / 2), .count = (1 << 20) + 1, .seed = 2,
+                           .form = (form_t) (i / 2), .count = (1 << 20) + 1, .seed = 2,
                            .in_place = 0 != i % 2, .comm = MPI_COMM_WORLD, .label = tap_rank};
         tap_check(succeeds(&t, fault, sizeof(fault)), fault, "%s, %s", t.kind->name,
-                  foldcall_form_name(t.form));
+                  form_name(t.form));
     }
 }
 

@@ -18,7 +18,6 @@
 
 #include "fold.h"
 
-#include "exchange.h"
 #include "layout.h"
 #include "tap.h"
 
@@ -28,8 +27,6 @@
 #include <string.h>
 
 #define ATOMS 4
-#define MARGIN 64
-#define FILL 0x5a
 
 typedef enum { INT32, INT64, DOUBLE } atom_t;
 
@@ -227,18 +224,14 @@ static MPI_Datatype make_type(const kind_t *kind)
     MPI_Type_create_resized(parts, kind->lb, kind->extent, &type);
     MPI_Type_free(&parts);
     MPI_Type_commit(&type);
+    (void) MPI_Type_c2f(type); /* as in layout.c */
     return type;
 }
 
 /* ---- calls ---- */
 
-typedef struct image_t {
-    unsigned char *memory, *before, *wanted;
-    size_t length;
-    ptrdiff_t origin;
-} image_t;
-
-struct fold_t {
+typedef struct fold_t {
+    call_t base;
     MPI_Comm comm;
     fold_call_t call;
     const kind_t *kind;
@@ -248,29 +241,9 @@ struct fold_t {
     bool own_op, in_place;
     int rank, size, root, count;
     uint64_t key;
-    MPI_Request persistent; /* MPI_REQUEST_NULL: it is not */
     image_t send, recv;
-    char name[120], fault[300];
-};
-
-static image_t new_image(ptrdiff_t low, ptrdiff_t high)
-{
-    image_t image = {.length = (size_t) (high - low) + 2 * MARGIN, .origin = MARGIN - low};
-
-    image.memory = tap_memory(image.length);
-    image.before = tap_memory(image.length);
-    image.wanted = tap_memory(image.length);
-    memset(image.memory, FILL, image.length);
-    memset(image.wanted, FILL, image.length);
-    return image;
-}
-
-static void free_image(image_t *image)
-{
-    free(image->memory);
-    free(image->before);
-    free(image->wanted);
-}
+    char name[120];
+} fold_t;
 
 /* Small values: matrices of 0 to 2, ties in minloc. */
 static void contribution(const fold_t *fold, int rank, int k, int64_t *value)
@@ -319,18 +292,19 @@ static void set_buffers(fold_t *fold)
 {
     const ptrdiff_t bytes = (ptrdiff_t) fold->count * fold->kind->extent;
     const ptrdiff_t low = (0 > bytes ? bytes : 0) - 32, high = (0 < bytes ? bytes : 0) + 32;
+    image_t *send = &fold->send, *recv = &fold->recv;
     int last;
 
-    fold->send = new_image(low, high);
-    fold->recv = new_image(low, high);
-    fill(fold, fold->send.memory + fold->send.origin, fold->rank, fold->rank);
-    memcpy(fold->send.wanted, fold->send.memory, fold->send.length);
+    *send = image_new(fold->key, low, high);
+    *recv = image_new(fold->key + 1, low, high);
+    fill(fold, send->before + send->origin, fold->rank, fold->rank);
+    memcpy(send->after, send->before, send->length);
     if (fold->in_place) {
-        memcpy(fold->recv.memory, fold->send.memory, fold->send.length);
-        memcpy(fold->recv.wanted, fold->send.memory, fold->send.length);
+        memcpy(recv->before, send->before, send->length);
+        memcpy(recv->after, send->before, send->length);
     }
     if (wanted_ranks(fold, &last)) {
-        fill(fold, fold->recv.wanted + fold->recv.origin, 0, last);
+        fill(fold, recv->after + recv->origin, 0, last);
     }
 }
 
@@ -371,7 +345,7 @@ static void put_pattern(const fold_t *fold, unsigned char *memory)
     size_t length, k = 0;
 
     while (layout_walk_next(&walk, &at, &length)) {
-        exchange_pattern(fold->key, fold->root, k, memory + at, length);
+        call_pattern(fold->key, fold->root, k, memory + at, length);
         k += length;
     }
 }
@@ -396,46 +370,97 @@ static void set_bcast(fold_t *fold, dice_t *shared, dice_t *own, size_t most_byt
         }
     }
     layout_span(fold->layout, (size_t) fold->count, &low, &high);
-    fold->recv = new_image(low, high);
-    fold->send = new_image(0, 0);
-    put_pattern(fold, fold->recv.wanted + fold->recv.origin);
+    fold->recv = image_new(fold->key + 1, low, high);
+    put_pattern(fold, fold->recv.after + fold->recv.origin);
     if (fold->rank == fold->root) {
-        memcpy(fold->recv.memory, fold->recv.wanted, fold->recv.length);
+        memcpy(fold->recv.before, fold->recv.after, fold->recv.length);
     }
     snprintf(fold->name, sizeof(fold->name), "MPI_Bcast of %d %.80s, root %d", fold->count,
              fold->layout->text, fold->root);
 }
 
-fold_t *fold_new(const fold_spec_t *spec, dice_t *shared, dice_t *own)
+static int issue(call_t *call, form_t form)
 {
-    fold_t *fold = tap_memory(sizeof(*fold));
+    const fold_t *f = (fold_t *) call;
+    const foldcall_t c = {.call = f->call,
+                          .send = f->in_place ? MPI_IN_PLACE : image_address(&f->send),
+                          .recv = FOLD_REDUCE == f->call && f->rank != f->root
+                                      ? NULL
+                                      : image_address(&f->recv),
+                          .count = f->count,
+                          .type = NULL == f->layout ? f->type : f->layout->type,
+                          .op = f->op,
+                          .root = f->root,
+                          .comm = f->comm};
 
-    memset(fold, 0, sizeof(*fold));
-    name_types();
-    fold->comm = spec->comm;
-    MPI_Comm_rank(fold->comm, &fold->rank);
-    MPI_Comm_size(fold->comm, &fold->size);
-    fold->key = dice_word(shared);
-    fold->persistent = MPI_REQUEST_NULL;
-    fold->call = FOLD_ANY == spec->call ? (fold_call_t) dice_roll(shared, FOLD_CALLS) : spec->call;
-    fold->root = spec->rooted ? spec->root : dice_roll(shared, fold->size);
-    if (FOLD_BCAST == fold->call) {
-        set_bcast(fold, shared, own, spec->most, spec->forced && spec->mismatch);
-    } else {
-        set_reduction(fold, shared, spec->most, spec->forced);
-    }
-    memcpy(fold->send.before, fold->send.memory, fold->send.length);
-    memcpy(fold->recv.before, fold->recv.memory, fold->recv.length);
-    return fold;
+    return foldcall_issue(&c, form, &call->request);
 }
 
-void fold_free(fold_t *fold)
+static void reset(call_t *call)
 {
-    if (MPI_REQUEST_NULL != fold->persistent) {
-        MPI_Request_free(&fold->persistent);
+    image_reset(&((fold_t *) call)->send);
+    image_reset(&((fold_t *) call)->recv);
+}
+
+static bool same(fold_t *fold, const char *what, const image_t *image)
+{
+    ptrdiff_t place;
+
+    if (NULL == image->memory || image_right(image, &place)) {
+        return true;
     }
-    free_image(&fold->send);
-    free_image(&fold->recv);
+    snprintf(fold->base.fault, sizeof(fold->base.fault), "%s: %s buffer, byte %td is wrong",
+             fold->name, what, place);
+    return false;
+}
+
+static bool right(call_t *call)
+{
+    fold_t *fold = (fold_t *) call;
+    /* by MPI's rules the first rank's result of MPI_Exscan is anything */
+    const bool free_result = FOLD_EXSCAN == fold->call && 0 == fold->rank;
+
+    return same(fold, "send", &fold->send) && (free_result || same(fold, "receive", &fold->recv));
+}
+
+static bool has_data(const call_t *call)
+{
+    const fold_t *fold = (const fold_t *) call;
+
+    return 0 < fold->count && (NULL == fold->layout || 0 < fold->layout->size);
+}
+
+static void spoil(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void) in;
+    (void) length;
+    (void) type;
+    *(unsigned char *) inout ^= 1;
+}
+
+static void orphan(call_t *call)
+{
+    fold_t *fold = (fold_t *) call;
+
+    if (NULL != fold->layout) {
+        layout_spoil(fold->layout);
+    } else if (NULL == fold->kind->type) {
+        MPI_Type_free(&fold->type);
+        MPI_Type_contiguous(1, MPI_CHAR, &fold->type);
+        MPI_Type_commit(&fold->type);
+    }
+    if (fold->own_op) {
+        MPI_Op_free(&fold->op);
+        MPI_Op_create(spoil, 1, &fold->op);
+    }
+}
+
+static void release(call_t *call)
+{
+    fold_t *fold = (fold_t *) call;
+
+    image_free(&fold->send);
+    image_free(&fold->recv);
     if (NULL != fold->layout) {
         layout_free(fold->layout);
     } else if (NULL == fold->kind->type) {
@@ -447,101 +472,23 @@ void fold_free(fold_t *fold)
     free(fold);
 }
 
-static foldcall_t call_of(const fold_t *f)
+call_t *fold_new(const fold_spec_t *spec, dice_t *shared, dice_t *own)
 {
-    const bool bcast = FOLD_BCAST == f->call;
-    unsigned char *recv = f->recv.memory + f->recv.origin;
-    const foldcall_t call = {.call = f->call,
-                             .send = f->in_place ? MPI_IN_PLACE : f->send.memory + f->send.origin,
-                             .recv = FOLD_REDUCE == f->call && f->rank != f->root ? NULL : recv,
-                             .count = f->count,
-                             .type = bcast ? f->layout->type : f->type,
-                             .op = f->op,
-                             .root = f->root,
-                             .comm = f->comm};
-    return call;
-}
+    static const call_class_t class = {issue, reset, right, has_data, orphan, release};
+    fold_t *fold = tap_memory(sizeof(*fold));
 
-int fold_run(fold_t *fold)
-{
-    const foldcall_t call = call_of(fold);
-
-    return foldcall_run(&call);
-}
-
-int fold_start(fold_t *fold, MPI_Request *request)
-{
-    const foldcall_t call = call_of(fold);
-
-    return foldcall_start(&call, request);
-}
-
-int fold_start_persistent(fold_t *fold, MPI_Request *request)
-{
-    const foldcall_t call = call_of(fold);
-    const int code = foldcall_init(&call, &fold->persistent);
-
-    *request = fold->persistent;
-    return MPI_SUCCESS == code ? MPI_Start(request) : code;
-}
-
-int fold_wait(fold_t *fold, MPI_Request *request)
-{
-    const int code = MPI_Wait(request, MPI_STATUS_IGNORE);
-
-    if (MPI_REQUEST_NULL == *request) {
-        fold->persistent = MPI_REQUEST_NULL;
+    *fold = (fold_t){.base = {.class = &class, .request = MPI_REQUEST_NULL}, .comm = spec->comm};
+    name_types();
+    MPI_Comm_rank(fold->comm, &fold->rank);
+    MPI_Comm_size(fold->comm, &fold->size);
+    fold->key = dice_word(shared);
+    fold->call = FOLD_ANY == spec->call ? (fold_call_t) dice_roll(shared, FOLD_CALLS) : spec->call;
+    fold->root = spec->rooted ? spec->root : dice_roll(shared, fold->size);
+    if (FOLD_BCAST == fold->call) {
+        set_bcast(fold, shared, own, spec->most, spec->forced && spec->mismatch);
+    } else {
+        set_reduction(fold, shared, spec->most, spec->forced);
     }
-    return code;
-}
-
-static bool same(fold_t *fold, const char *what, const image_t *image)
-{
-    for (size_t i = 0; i < image->length; i++) {
-        if (image->memory[i] != image->wanted[i]) {
-            snprintf(fold->fault, sizeof(fold->fault),
-                     "%s: %s buffer, byte %td of %zu is %02x and should be %02x", fold->name, what,
-                     (ptrdiff_t) i - image->origin, image->length - 2 * MARGIN, image->memory[i],
-                     image->wanted[i]);
-            return false;
-        }
-    }
-    return true;
-}
-
-bool fold_right(fold_t *fold)
-{
-    /* by MPI's rules the first rank's result of MPI_Exscan is anything */
-    const bool free_result = FOLD_EXSCAN == fold->call && 0 == fold->rank;
-
-    return same(fold, "send", &fold->send) && (free_result || same(fold, "receive", &fold->recv));
-}
-
-bool fold_right_again(fold_t *fold)
-{
-    const bool right = fold_right(fold);
-
-    if (MPI_REQUEST_NULL == fold->persistent) {
-        return right;
-    }
-    memcpy(fold->send.memory, fold->send.before, fold->send.length);
-    memcpy(fold->recv.memory, fold->recv.before, fold->recv.length);
-    MPI_Start(&fold->persistent);
-    MPI_Wait(&fold->persistent, MPI_STATUS_IGNORE);
-    return fold_right(fold) && right;
-}
-
-bool fold_has_data(const fold_t *fold)
-{
-    return 0 < fold->count && (NULL == fold->layout || 0 < fold->layout->size);
-}
-
-const char *fold_fault(const fold_t *fold)
-{
-    return fold->fault;
-}
-
-const char *fold_name(const fold_t *fold)
-{
-    return fold->name;
+    reset(&fold->base);
+    return &fold->base;
 }

@@ -10,105 +10,86 @@
 
 #include "foldcall.h"
 
-#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
-#    include <mpi-ext.h>
-#    define MPI_Bcast_init MPIX_Bcast_init
-#    define MPI_Reduce_init MPIX_Reduce_init
-#    define MPI_Scan_init MPIX_Scan_init
-#    define MPI_Exscan_init MPIX_Exscan_init
-#    define MPI_Allreduce_init MPIX_Allreduce_init
-#endif
+#include "tap.h"
+
+#include <stdlib.h>
+#include <strings.h>
 
 const char *foldcall_name(fold_call_t call)
 {
-    static const char *const names[FOLD_CALLS] = {"Bcast", "Reduce", "Scan", "Exscan", "Allreduce"};
+    static const char *const names[FOLD_NAMES]
+        = {"Bcast",      "Reduce",   "Scan",      "Exscan", "Allreduce", "", "Allgather",
+           "Allgatherv", "Alltoall", "Alltoallv", "Barrier"};
 
     return names[call];
 }
 
-const char *foldcall_form_name(fold_form_t form)
+fold_call_t foldcall_chosen(form_t *form)
 {
-    static const char *const names[FOLD_FORMS] = {"blocking", "nonblocking", "persistent"};
+    const char *name = getenv("CALL");
 
-    return names[form];
+    for (int call = 0; NULL != name && call < FOLD_NAMES; call++) {
+        const bool blocking = 0 == strcasecmp(name, foldcall_name((fold_call_t) call));
+
+        if (blocking || ('i' == name[0]
+                         && 0 == strcasecmp(name + 1, foldcall_name((fold_call_t) call)))) {
+            *form = blocking ? BLOCKING : NONBLOCKING;
+            return (fold_call_t) call;
+        }
+    }
+    tap_bail("CALL is not one of what there is");
 }
 
-int foldcall_run(const foldcall_t *c)
+int foldcall_issue(const foldcall_t *c, form_t form, MPI_Request *request)
 {
+    int rank;
+
     switch (c->call) {
     case FOLD_BCAST:
-        return MPI_Bcast(c->recv, c->count, c->type, c->root, c->comm);
+        return CALL_IN(form, request, Bcast, Ibcast, c->recv, c->count, c->type, c->root, c->comm);
     case FOLD_REDUCE:
-        return MPI_Reduce(c->send, c->recv, c->count, c->type, c->op, c->root, c->comm);
+        return CALL_IN(form, request, Reduce, Ireduce, c->send, c->recv, c->count, c->type, c->op,
+                       c->root, c->comm);
     case FOLD_SCAN:
-        return MPI_Scan(c->send, c->recv, c->count, c->type, c->op, c->comm);
+        return CALL_IN(form, request, Scan, Iscan, c->send, c->recv, c->count, c->type, c->op,
+                       c->comm);
     case FOLD_EXSCAN:
-        return MPI_Exscan(c->send, c->recv, c->count, c->type, c->op, c->comm);
+        return CALL_IN(form, request, Exscan, Iexscan, c->send, c->recv, c->count, c->type, c->op,
+                       c->comm);
+    case FOLD_ALLREDUCE:
+        return CALL_IN(form, request, Allreduce, Iallreduce, c->send, c->recv, c->count, c->type,
+                       c->op, c->comm);
+    case FOLD_ALLGATHER:
+        return CALL_IN(form, request, Allgather, Iallgather, c->send, c->count, c->type, c->recv,
+                       c->count, c->type, c->comm);
+    case FOLD_ALLGATHERV:
+        MPI_Comm_rank(c->comm, &rank);
+        return CALL_IN(form, request, Allgatherv, Iallgatherv, c->send, c->counts[rank], c->type,
+                       c->recv, c->counts, c->displs, c->type, c->comm);
+    case FOLD_ALLTOALL:
+        return CALL_IN(form, request, Alltoall, Ialltoall, c->send, c->count, c->type, c->recv,
+                       c->count, c->type, c->comm);
+    case FOLD_ALLTOALLV:
+        return CALL_IN(form, request, Alltoallv, Ialltoallv, c->send, c->counts, c->displs, c->type,
+                       c->recv, c->counts, c->displs, c->type, c->comm);
     default:
-        return MPI_Allreduce(c->send, c->recv, c->count, c->type, c->op, c->comm);
+        return CALL_IN(form, request, Barrier, Ibarrier, c->comm);
     }
 }
 
-int foldcall_start(const foldcall_t *c, MPI_Request *request)
-{
-    switch (c->call) {
-    case FOLD_BCAST:
-        return MPI_Ibcast(c->recv, c->count, c->type, c->root, c->comm, request);
-    case FOLD_REDUCE:
-        return MPI_Ireduce(c->send, c->recv, c->count, c->type, c->op, c->root, c->comm, request);
-    case FOLD_SCAN:
-        return MPI_Iscan(c->send, c->recv, c->count, c->type, c->op, c->comm, request);
-    case FOLD_EXSCAN:
-        return MPI_Iexscan(c->send, c->recv, c->count, c->type, c->op, c->comm, request);
-    default:
-        return MPI_Iallreduce(c->send, c->recv, c->count, c->type, c->op, c->comm, request);
-    }
-}
-
-int foldcall_init(const foldcall_t *c, MPI_Request *request)
-{
-    switch (c->call) {
-    case FOLD_BCAST:
-        return MPI_Bcast_init(c->recv, c->count, c->type, c->root, c->comm, MPI_INFO_NULL, request);
-    case FOLD_REDUCE:
-        return MPI_Reduce_init(c->send, c->recv, c->count, c->type, c->op, c->root, c->comm,
-                               MPI_INFO_NULL, request);
-    case FOLD_SCAN:
-        return MPI_Scan_init(c->send, c->recv, c->count, c->type, c->op, c->comm, MPI_INFO_NULL,
-                             request);
-    case FOLD_EXSCAN:
-        return MPI_Exscan_init(c->send, c->recv, c->count, c->type, c->op, c->comm, MPI_INFO_NULL,
-                               request);
-    default:
-        return MPI_Allreduce_init(c->send, c->recv, c->count, c->type, c->op, c->comm,
-                                  MPI_INFO_NULL, request);
-    }
-}
-
-static int run_persistent(const foldcall_t *c)
+int foldcall(const foldcall_t *c, form_t form)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = foldcall_init(c, &request);
+    int code = foldcall_issue(c, form, &request);
 
-    if (MPI_SUCCESS != code) {
-        return code;
+    if (MPI_SUCCESS == code && PERSISTENT == form) {
+        code = MPI_Start(&request);
     }
-    code = MPI_Start(&request);
     if (MPI_SUCCESS == code) {
         code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    MPI_Request_free(&request);
-    return code;
-}
-
-int foldcall(const foldcall_t *c, fold_form_t form)
-{
-    MPI_Request request = MPI_REQUEST_NULL;
-    int code;
-
-    if (FOLD_PERSISTENT == form) {
-        return run_persistent(c);
+    if (MPI_REQUEST_NULL != request) {
+        MPI_Request_free(&request);
     }
-    code = FOLD_BLOCKING == form ? foldcall_run(c) : foldcall_start(c, &request);
-    return MPI_SUCCESS == code ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+    return code;
 }

@@ -10,12 +10,14 @@
 
 /**
  * @file
- * The MPI calls of folds (fold.h): MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan and
- * MPI_Allreduce, each blocking, nonblocking or persistent, by one set of arguments.
+ * The MPI calls of folds (fold.h), MPI_Bcast, MPI_Reduce, MPI_Scan, MPI_Exscan and
+ * MPI_Allreduce, and some others, in all forms by one set of arguments.
  */
 
 #ifndef TEST_MPI_FOLDCALL_H
 #define TEST_MPI_FOLDCALL_H
+
+#include "call.h"
 
 #include <mpi.h>
 
@@ -26,7 +28,13 @@ typedef enum {
     FOLD_EXSCAN,
     FOLD_ALLREDUCE,
     FOLD_CALLS,
-    FOLD_ANY = FOLD_CALLS
+    FOLD_ANY = FOLD_CALLS,
+    FOLD_ALLGATHER,
+    FOLD_ALLGATHERV,
+    FOLD_ALLTOALL,
+    FOLD_ALLTOALLV,
+    FOLD_BARRIER,
+    FOLD_NAMES
 } fold_call_t;
 
 typedef struct foldcall_t {
@@ -38,20 +46,18 @@ typedef struct foldcall_t {
     MPI_Op op;        /**< likewise */
     int root;         /**< of MPI_Bcast and MPI_Reduce */
     MPI_Comm comm;
+    const int *counts, *displs; /**< [ranks], of calls that have them, both ways */
 } foldcall_t;
 
 const char *foldcall_name(fold_call_t call);
 
+/** The call that the environment's CALL names, such as "iscan", or the end of the job. */
+fold_call_t foldcall_chosen(form_t *form);
+
 /** The blocking call; the start of the nonblocking one; what makes the persistent one. */
-int foldcall_run(const foldcall_t *c);
-int foldcall_start(const foldcall_t *c, MPI_Request *request);
-int foldcall_init(const foldcall_t *c, MPI_Request *request);
-
-typedef enum { FOLD_BLOCKING, FOLD_NONBLOCKING, FOLD_PERSISTENT, FOLD_FORMS } fold_form_t;
-
-const char *foldcall_form_name(fold_form_t form);
+int foldcall_issue(const foldcall_t *c, form_t form, MPI_Request *request);
 
 /** The whole call in one of its forms. */
-int foldcall(const foldcall_t *c, fold_form_t form);
+int foldcall(const foldcall_t *c, form_t form);
 
 #endif

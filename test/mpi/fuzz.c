@@ -8,11 +8,100 @@
  * $HEADER$
  */
 
-/** @file Fuzzer of gathers and folds; SEED=s CASE=c replays case c alone. */
+/**
+ * @file
+ * Fuzzer of all calls (fuzzcase.c); SEED=s CASE=c replays case c alone. WATCHED=1: without what Open
+ * MPI leaks by itself (cases.h), after which nothing of the calls may be left.
+ */
 
 #include "cases.h"
+#include "knob.h"
+#include "tap.h"
+
+/**
+ * coll/mleader has served all that was forced; the nonblocking calls that come first on a
+ * communicator are Open MPI's own.
+ */
+static void check_leaders(void)
+{
+    const uint64_t calls = knob_counters("coll_mleader_calls_");
+    const uint64_t left = knob_counters("coll_mleader_fallback_")
+                          - knob_counter("coll_mleader_fallback_early");
+
+    tap_check(0 < calls && 0 == left, "some calls were left to the module below",
+              "leaders have served all calls");
+}
+
+/* ---- nothing is left ---- */
+
+#define WARM 10 /* cases after which all that is kept for good is there */
+
+/** Numbers that are free, the lowest ones: of a communicator, a type and an operation. */
+typedef struct numbers_t {
+    MPI_Fint of[3];
+} numbers_t;
+
+static numbers_t first;
+
+static void nothing(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void) in;
+    (void) inout;
+    (void) length;
+    (void) type;
+}
+
+static numbers_t free_numbers(void)
+{
+    numbers_t numbers;
+    MPI_Datatype type;
+    MPI_Comm comm;
+    MPI_Op op;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    MPI_Op_create(nothing, 1, &op);
+    numbers = (numbers_t){{MPI_Comm_c2f(comm), MPI_Type_c2f(type), MPI_Op_c2f(op)}};
+    MPI_Comm_free(&comm);
+    MPI_Type_free(&type);
+    MPI_Op_free(&op);
+    return numbers;
+}
+
+/** Messages that are on their way still have a communicator. */
+static void check_numbers(void)
+{
+    static const char *const names[] = {"communicator", "type", "operation"};
+    numbers_t last = first;
+    int gone = 0;
+
+    for (int i = 0; i < 50 && !gone; i++) {
+        last = free_numbers();
+        gone = first.of[0] >= last.of[0];
+        MPI_Allreduce(MPI_IN_PLACE, &gone, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < 3; i++) {
+        tap_check(first.of[i] >= last.of[i], "a higher number", "no %s is left", names[i]);
+    }
+}
+
+static void run(uint64_t seed, int number)
+{
+    cases_all(seed, number);
+    if (WARM == number) {
+        first = free_numbers();
+    }
+}
 
 int main(int argc, char **argv)
 {
-    return cases_main(argc, argv, cases_fuzz);
+    cases_begin(&argc, &argv);
+    cases_watched = 0 != tap_number("WATCHED", 0);
+    if (WARM < cases_loop(run) && cases_watched) {
+        check_numbers();
+    }
+    if (0 != tap_number("LEADERS", 0)) {
+        check_leaders();
+    }
+    return cases_end();
 }

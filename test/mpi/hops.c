@@ -35,7 +35,7 @@ static const struct {
     const char *name;
     fold_call_t call;
     int both_ways; /* algorithm of MPI_Allreduce */
-} kinds[KINDS] = {{"Allgatherv", FOLD_ANY, KNOB_OFF},
+} kinds[KINDS] = {{"Allgatherv", FOLD_ALLGATHERV, KNOB_OFF},
                   {"Bcast", FOLD_BCAST, KNOB_OFF},
                   {"Reduce", FOLD_REDUCE, KNOB_OFF},
                   {"Scan", FOLD_SCAN, KNOB_OFF},
@@ -48,20 +48,20 @@ typedef struct way_t {
     const char *name;
     size_t block_size;
     size_t ring_buffer_size;
-    fold_form_t form;
+    form_t form;
     bool gaps; /**< between the elements: a reduction does not copy these as bytes */
     bool shares;
 } way_t;
 
 static const way_t ways[] = {
-    {"blocks of 64 bytes", 64, 4096, FOLD_BLOCKING, false, true},
-    {"blocks of half a buffer", 2048, 4096, FOLD_NONBLOCKING, false, true},
-    {"blocks of more than half a buffer", 2052, 4096, FOLD_BLOCKING, false, false},
-    {"buffers of the next smaller size", 2048, 8191, FOLD_BLOCKING, false, true},
-    {"buffers of 0 bytes", 1024, 0, FOLD_BLOCKING, false, false},
-    {"buffers of fewer bytes than there can be", 1024, 4095, FOLD_BLOCKING, false, false},
-    {"persistent calls", 1024, 4096, FOLD_PERSISTENT, false, true},
-    {"elements with gaps", 1024, 4096, FOLD_BLOCKING, true, true},
+    {"blocks of 64 bytes", 64, 4096, BLOCKING, false, true},
+    {"blocks of half a buffer", 2048, 4096, NONBLOCKING, false, true},
+    {"blocks of more than half a buffer", 2052, 4096, BLOCKING, false, false},
+    {"buffers of the next smaller size", 2048, 8191, BLOCKING, false, true},
+    {"buffers of 0 bytes", 1024, 0, BLOCKING, false, false},
+    {"buffers of fewer bytes than there can be", 1024, 4095, BLOCKING, false, false},
+    {"persistent calls", 1024, 4096, PERSISTENT, false, true},
+    {"elements with gaps", 1024, 4096, BLOCKING, true, true},
 };
 #define WAYS ((int) (sizeof(ways) / sizeof(ways[0])))
 
@@ -85,7 +85,7 @@ static void make_gapped(void)
 
 /* ---- a call, and what it must give ---- */
 
-typedef struct call_t {
+typedef struct trial_t {
     kind_t kind;
     const way_t *way;
     MPI_Comm comm;
@@ -93,7 +93,7 @@ typedef struct call_t {
     int step; /**< ints from an element to the next */
     int elements; /**< in the receive buffer */
     int *send, *recv;
-} call_t;
+} trial_t;
 
 static int value(int rank, int i)
 {
@@ -112,7 +112,7 @@ static int sum_of(int first, int last, int i)
 }
 
 /* Element i of the receive buffer; a gather has COUNT of each rank there. */
-static int wanted(const call_t *call, int i)
+static int wanted(const trial_t *call, int i)
 {
     switch (call->kind) {
     case GATHER:
@@ -130,9 +130,9 @@ static int wanted(const call_t *call, int i)
     }
 }
 
-static call_t new_call(kind_t kind, const way_t *way, MPI_Comm comm, int root)
+static trial_t new_call(kind_t kind, const way_t *way, MPI_Comm comm, int root)
 {
-    call_t call = {.kind = kind, .way = way, .comm = comm, .root = root};
+    trial_t call = {.kind = kind, .way = way, .comm = comm, .root = root};
     size_t ints;
 
     call.step = way->gaps ? 2 : 1;
@@ -151,7 +151,7 @@ static call_t new_call(kind_t kind, const way_t *way, MPI_Comm comm, int root)
     return call;
 }
 
-static bool is_right(const call_t *call)
+static bool is_right(const trial_t *call)
 {
     for (int i = 0; i < call->elements; i++) {
         if (wanted(call, i) != call->recv[i * call->step]
@@ -162,26 +162,10 @@ static bool is_right(const call_t *call)
     return true;
 }
 
-static int gather(const call_t *call, MPI_Datatype type)
-{
-    int count[RANKS_MOST], displ[RANKS_MOST], code;
-    MPI_Request request;
-
-    for (int i = 0; i < tap_size; i++) {
-        count[i] = COUNT;
-        displ[i] = i * COUNT;
-    }
-    if (FOLD_BLOCKING == call->way->form) {
-        return MPI_Allgatherv(call->send, COUNT, type, call->recv, count, displ, type, call->comm);
-    }
-    code = MPI_Iallgatherv(call->send, COUNT, type, call->recv, count, displ, type, call->comm,
-                           &request);
-    return MPI_SUCCESS == code ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
-}
-
-static int run(const call_t *call)
+static int run(const trial_t *call)
 {
     const bool gaps = call->way->gaps;
+    int count[RANKS_MOST], displ[RANKS_MOST];
     const foldcall_t fold = {.call = kinds[call->kind].call,
                              .send = call->send,
                              .recv = call->recv,
@@ -189,9 +173,15 @@ static int run(const call_t *call)
                              .type = gaps ? gapped : MPI_INT,
                              .op = gaps ? gapped_sum : MPI_SUM,
                              .root = call->root,
-                             .comm = call->comm};
+                             .comm = call->comm,
+                             .counts = count,
+                             .displs = displ};
 
-    return GATHER == call->kind ? gather(call, fold.type) : foldcall(&fold, call->way->form);
+    for (int i = 0; i < tap_size; i++) {
+        count[i] = COUNT;
+        displ[i] = i * COUNT;
+    }
+    return foldcall(&fold, call->way->form);
 }
 
 static void set_way(const way_t *way, kind_t kind)
@@ -216,7 +206,7 @@ static const char *const counters[COUNTERS]
        "coll_pipering_bytes_from_network", "coll_pipering_calls"};
 
 /* Runs the call; how far the counters of all ranks went meanwhile. */
-static bool run_counted(call_t *call, uint64_t sum[COUNTERS])
+static bool run_counted(trial_t *call, uint64_t sum[COUNTERS])
 {
     uint64_t mine[COUNTERS];
     bool right;
@@ -238,7 +228,7 @@ typedef enum { NONE, SOME, ALL } portion_t;
 
 static uint64_t all_shared, all_inside; /* bytes of all calls so far */
 
-static portion_t expected(const call_t *call)
+static portion_t expected(const trial_t *call)
 {
     const char *expect = getenv("EXPECT");
     const bool copies = !call->way->gaps || GATHER == call->kind || BCAST == call->kind;
@@ -268,7 +258,7 @@ static bool is_portion(portion_t portion, const uint64_t sum[COUNTERS])
 static void try_call(kind_t kind, const way_t *way, MPI_Comm comm, int root)
 {
     static const char *const words[] = {"none", "some", "all"};
-    call_t call = new_call(kind, way, comm, root);
+    trial_t call = new_call(kind, way, comm, root);
     const portion_t portion = expected(&call);
     uint64_t sum[COUNTERS] = {0};
     const bool right = run_counted(&call, sum);
@@ -295,9 +285,6 @@ static void try_way(const way_t *way)
     for (int kind = 0; kind < KINDS; kind++) {
         MPI_Comm comm;
 
-        if (GATHER == kind && FOLD_PERSISTENT == way->form) {
-            continue;
-        }
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         try_call((kind_t) kind, way, comm, 0);
         try_call((kind_t) kind, way, comm, tap_size / 2);
@@ -308,10 +295,10 @@ static void try_way(const way_t *way)
 /* Buffers of other sizes from call to call on one communicator. */
 static void try_changes(void)
 {
-    static const way_t larger = {"larger buffers than before", 30000, 1 << 20, FOLD_BLOCKING,
+    static const way_t larger = {"larger buffers than before", 30000, 1 << 20, BLOCKING,
                                  false, true};
     static const way_t smaller = {"smaller buffers than there can be", 512, 1024,
-                                  FOLD_NONBLOCKING, false, false};
+                                  NONBLOCKING, false, false};
     MPI_Comm comm;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -1,10 +1,6 @@
 #!/bin/bash
 # Ring buffers in shared memory: what goes through them, that this is right, what happens
 # where there can be none, and that nothing of them is left.
-#
-#   N=40       cases in each job of rows of calls
-#   SEED=1     of all that is random; "time" for another one each time
-#   CASE=C     only this one
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -12,12 +8,6 @@ build hops "$here/fault.c" -ldl
 # the mmap of fault.c would be replaced by those of Open MPI and UCX that watch memory
 export OMPI_MCA_memory=^patcher UCX_MEM_MMAP_HOOK_MODE=none
 build hops_life
-build rush
-build threads -pthread
-seed=${SEED:-1}
-[[ $seed != time ]] || seed=$(date +%s)
-echo "# SEED=$seed"
-replay=(-x SEED="$seed" -x N="${N:-40}" -x CASE="${CASE:--1}" -x BUFFERS=1)
 
 # ---- what goes through them ----
 
@@ -26,16 +16,6 @@ on_one "ring buffers" 4 60 "$bin/hops"
 on_nodes "ring buffers" 3,3 block 60 "$bin/hops"
 on_nodes "ring buffers" 3,3 cyclic 60 "$bin/hops"
 on_one "buffers of other sizes from call to call" 3 60 -x CHANGES=1 "$bin/hops"
-
-# ---- many calls at once ----
-
-for p in 2 3 5; do
-    on_one "rows of calls" "$p" 60 "${replay[@]}" "$bin/rush"
-done
-on_nodes "rows of calls" 3,3 block 60 "${replay[@]}" "$bin/rush"
-on_nodes "rows of calls" 3,3 cyclic 60 "${replay[@]}" "$bin/rush"
-small=(--mca coll_pipering_ring_buffer_size 4096)
-on_one "threads, small ring buffers" 3 60 -x SEED="$seed" "${small[@]}" "$bin/threads"
 
 # ---- nothing is left ----
 

@@ -18,6 +18,7 @@
 #include "arena.h"
 #include "knob.h"
 #include "tap.h"
+#include "usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,35 +27,6 @@
 #define COUNT 3000
 #define WARM 40 /* rounds before anything is counted */
 #define SLACK 4 /* mappings that the C library and Open MPI may need for themselves */
-
-static int lines_in(const char *name)
-{
-    FILE *file = fopen(name, "r");
-    int lines = 0, byte;
-
-    while (NULL != file && EOF != (byte = fgetc(file))) {
-        lines += '\n' == byte;
-    }
-    if (NULL != file) {
-        fclose(file);
-    }
-    return lines;
-}
-
-static int entries_in(const char *name)
-{
-    DIR *directory = opendir(name);
-    struct dirent *entry;
-    int entries = 0;
-
-    while (NULL != directory && NULL != (entry = readdir(directory))) {
-        entries += '.' != entry->d_name[0];
-    }
-    if (NULL != directory) {
-        closedir(directory);
-    }
-    return entries;
-}
 
 /** The most that there was while no call was under way. */
 typedef struct usage_t {
@@ -108,7 +80,7 @@ static bool one_round(int n, const char *directory, int *in, int *out, usage_t *
     set_calls(KNOB_OFF, KNOB_OFF);
     MPI_Barrier(MPI_COMM_WORLD);
     const bool has_memory = 0 < arena_bytes(directory);
-    const int names = entries_in(directory);
+    const int names = usage_entries(directory);
     MPI_Comm_free(&comm);
     const long bytes = arena_bytes(directory);
     worst->names = worst->names > names ? worst->names : names;
@@ -134,13 +106,13 @@ int main(int argc, char **argv)
     out = tap_memory((size_t) tap_size * COUNT * sizeof(int));
     for (int n = 0; n < WARM + rounds; n++) {
         if (WARM == n) {
-            maps = lines_in("/proc/self/maps");
-            open = entries_in("/proc/self/fd");
+            maps = usage_mappings("");
+            open = usage_entries("/proc/self/fd");
         }
         right &= one_round(n, directory, in, out, &worst);
     }
-    maps = lines_in("/proc/self/maps") - maps;
-    open = entries_in("/proc/self/fd") - open;
+    maps = usage_mappings("") - maps;
+    open = usage_entries("/proc/self/fd") - open;
     snprintf(fault, sizeof(fault), "%d mappings, %d open files, %d names, %ld bytes", maps, open,
              worst.names, worst.bytes);
     tap_check(right, "wrong data", "%d communicators: results, with memory", rounds);

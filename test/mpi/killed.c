@@ -10,10 +10,11 @@
 
 /**
  * @file
- * Rank VICTIM is killed, by its process id, while it is in a CALL, one of the names
- * below, the nonblocking ones with MPI_Wait. The job is not meant to end by itself.
+ * Rank VICTIM is killed, by its process id, while it is in a CALL (foldcall.h); with ANEW=1 each is
+ * on a new communicator. The job is not meant to end by itself.
  */
 
+#include "foldcall.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -48,105 +49,37 @@ static void arm(void)
 }
 
 #define PART (2 << 20)
-#define WORDS (PART / 4)
 
-/** Buffers of all calls; those of gathers are tap_size parts. */
-typedef struct buffers_t {
-    char *send, *recv;
-    int *count, *displ;
-} buffers_t;
-
-typedef void call_fn_t(const buffers_t *b, MPI_Request *request);
-
-static void allgatherv(const buffers_t *b, MPI_Request *request)
+/** A call of a large part of each rank, or of as many words. */
+static foldcall_t new_call(fold_call_t what)
 {
-    (void) request;
-    MPI_Allgatherv(b->send, PART, MPI_BYTE, b->recv, b->count, b->displ, MPI_BYTE, MPI_COMM_WORLD);
-}
+    const bool gathers = FOLD_CALLS < what;
+    int *counts = tap_memory((size_t) tap_size * sizeof(int));
+    int *displs = tap_memory((size_t) tap_size * sizeof(int));
 
-static void iallgatherv(const buffers_t *b, MPI_Request *request)
-{
-    MPI_Iallgatherv(b->send, PART, MPI_BYTE, b->recv, b->count, b->displ, MPI_BYTE, MPI_COMM_WORLD,
-                    request);
-}
-
-static void bcast(const buffers_t *b, MPI_Request *request)
-{
-    (void) request;
-    MPI_Bcast(b->recv, WORDS, MPI_INT, 0, MPI_COMM_WORLD);
-}
-
-static void reduce(const buffers_t *b, MPI_Request *request)
-{
-    (void) request;
-    MPI_Reduce(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-}
-
-static void iscan(const buffers_t *b, MPI_Request *request)
-{
-    MPI_Iscan(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, request);
-}
-
-static void exscan(const buffers_t *b, MPI_Request *request)
-{
-    (void) request;
-    MPI_Exscan(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-}
-
-static void allreduce(const buffers_t *b, MPI_Request *request)
-{
-    (void) request;
-    MPI_Allreduce(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-}
-
-static void iallreduce(const buffers_t *b, MPI_Request *request)
-{
-    MPI_Iallreduce(b->send, b->recv, WORDS, MPI_INT, MPI_SUM, MPI_COMM_WORLD, request);
-}
-
-/** With leaders. */
-static void allgather(const buffers_t *b, MPI_Request *request)
-{
-    (void) request;
-    MPI_Allgather(b->send, PART, MPI_BYTE, b->recv, PART, MPI_BYTE, MPI_COMM_WORLD);
-}
-
-static void iallgather(const buffers_t *b, MPI_Request *request)
-{
-    static bool again;
-
-    if (!again) { /* leaders set the communicator up in a call that waits */
-        again = true;
-        allgather(b, request);
+    for (int i = 0; i < tap_size; i++) {
+        counts[i] = PART;
+        displs[i] = i * PART;
     }
-    MPI_Iallgather(b->send, PART, MPI_BYTE, b->recv, PART, MPI_BYTE, MPI_COMM_WORLD, request);
+    return (foldcall_t){.call = what,
+                        .send = calloc(1, PART),
+                        .recv = calloc((size_t) tap_size, PART),
+                        .count = gathers ? PART : PART / 4,
+                        .type = gathers ? MPI_BYTE : MPI_INT,
+                        .op = MPI_SUM,
+                        .comm = MPI_COMM_WORLD,
+                        .counts = counts,
+                        .displs = displs};
 }
 
 /** Dies while segments are made, if luck has it. */
-static void allgather_anew(const buffers_t *b, MPI_Request *request)
+static void gather_anew(foldcall_t call)
 {
-    MPI_Comm comm;
-
-    (void) request;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Allgather(b->send, 8, MPI_BYTE, b->recv, 8, MPI_BYTE, comm);
-    MPI_Comm_free(&comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &call.comm);
+    call.count = 8;
+    foldcall(&call, BLOCKING);
+    MPI_Comm_free(&call.comm);
 }
-
-static const struct {
-    const char *name;
-    call_fn_t *run;
-    int algorithm; /* of MPI_Allreduce */
-} forms[] = {
-    {"allgather, leaders", allgather, KNOB_AUTO},
-    {"iallgather, leaders", iallgather, KNOB_AUTO},
-    {"allgather, new communicators", allgather_anew, KNOB_AUTO},
-    {"allgatherv", allgatherv, KNOB_AUTO},         {"iallgatherv", iallgatherv, KNOB_AUTO},
-    {"bcast", bcast, KNOB_AUTO},                   {"reduce", reduce, KNOB_AUTO},
-    {"iscan", iscan, KNOB_AUTO},                   {"exscan", exscan, KNOB_AUTO},
-    {"allreduce, merged", allreduce, KNOB_MERGED}, {"iallreduce, ring", iallreduce, KNOB_RING},
-};
-#define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
 
 /** Calls that one of the components has served. */
 static uint64_t served(void)
@@ -154,43 +87,33 @@ static uint64_t served(void)
     return knob_counter("coll_pipering_calls") + knob_counters("coll_mleader_calls_");
 }
 
-static buffers_t new_buffers(void)
-{
-    buffers_t b = {.send = calloc(1, PART), .recv = calloc((size_t) tap_size, PART)};
-
-    b.count = tap_memory((size_t) tap_size * sizeof(int));
-    b.displ = tap_memory((size_t) tap_size * sizeof(int));
-    for (int i = 0; i < tap_size; i++) {
-        b.count[i] = PART;
-        b.displ[i] = i * PART;
-    }
-    return b;
-}
-
 int main(int argc, char **argv)
 {
-    buffers_t buffers;
-    MPI_Request request = MPI_REQUEST_NULL;
-    int form;
+    form_t form;
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
-    form = tap_choice("CALL", forms, FORMS, sizeof(forms[0]));
+    const bool anew = 0 != tap_number("ANEW", 0);
+    const foldcall_t call = new_call(foldcall_chosen(&form));
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
-    knob_folds(KNOB_PIPELINE, forms[form].algorithm);
+    knob_folds(KNOB_PIPELINE, BLOCKING == form ? KNOB_MERGED : KNOB_RING);
     knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS);
-    buffers = new_buffers();
+    if (FOLD_ALLGATHER == call.call && NONBLOCKING == form) {
+        foldcall(&call, BLOCKING); /* leaders set the communicator up in a call that waits */
+    }
     if (tap_number("VICTIM", 1) == tap_rank) {
         arm();
     }
     for (;;) {
         in_call = 1;
-        forms[form].run(&buffers, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (anew) {
+            gather_anew(call);
+        } else {
+            foldcall(&call, form);
+        }
         in_call = 0;
         if (++calls == CALLS_BEFORE && CALLS_BEFORE > served()) {
             tap_bail("the calls went elsewhere");
         }
     }
-    return tap_end();
 }

@@ -4,12 +4,12 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# kill_one MAP VICTIM CALL: the job; then, a line each: its status, its
+# kill_one MAP VICTIM CALL [ANEW]: the job; then, a line each: its status, its
 # seconds, and what is left after it has ended. Runs inside of a testbed, whose
 # processes and shared memory are its own.
 kill_one() {
     local start=$SECONDS status=0
-    "$testbed" mpirun --map "$1" --timeout 300 -- -x VICTIM="$2" -x CALL="$3" \
+    "$testbed" mpirun --map "$1" --timeout 300 -- -x VICTIM="$2" -x CALL="$3" -x ANEW="${4:-0}" \
         "$bin/killed" >"$work/out" 2>&1 || status=$?
     echo "status $status"
     echo "seconds $((SECONDS - start))"
@@ -32,9 +32,9 @@ if ! can_nodes; then
     finish
 fi
 
-# killed MAP VICTIM CALL: tests.
+# killed MAP VICTIM CALL [ANEW]: tests.
 killed() {
-    local label="nodes of $1 ranks, rank $2 killed in $3${TESTBED_PML:+ over $TESTBED_PML}"
+    local label="nodes of $1 ranks, rank $2 killed in $3${4:+ on new communicators}${TESTBED_PML:+ over $TESTBED_PML}"
     local seconds status
     "$testbed" with --nodes "$(awk -F, '{ print NF }' <<<"$1")" -- "$0" kill_one "$@" \
         >"$work/report" 2>&1
@@ -54,11 +54,11 @@ killed 2,1,1 2 bcast
 killed 1,1,1 0 reduce
 killed 3 1 exscan
 killed 1,2 1 iscan
-killed 2,2 0 "allreduce, merged"
-killed 1,1,2 2 "iallreduce, ring"
-killed 3,2 3 "allgather, leaders"
-killed 2,3 0 "iallgather, leaders"
-killed 2,2 0 "allgather, new communicators"
+killed 2,2 0 allreduce
+killed 1,1,2 2 iallreduce
+killed 3,2 3 allgather
+killed 2,3 0 iallgather
+killed 2,2 0 allgather 1
 for pml in ucx ofi; do
     if over "$pml"; then
         killed 2,1,1 3 allgatherv

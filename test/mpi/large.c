@@ -14,8 +14,9 @@
  * 2^31 bytes with little data.
  */
 
-#include "exchange.h"
+#include "call.h"
 #include "knob.h"
+#include "layout.h"
 #include "tap.h"
 
 #include <stdio.h>
@@ -45,7 +46,7 @@ static bool pattern(unsigned char *at, size_t bytes, int rank, bool judge)
     for (size_t k = 0; k < bytes && right; k += CHUNK) {
         size_t length = bytes - k < CHUNK ? bytes - k : CHUNK;
 
-        exchange_pattern(77, rank, k, judge ? chunk : at + k, length);
+        call_pattern(77, rank, k, judge ? chunk : at + k, length);
         right = !judge || 0 == memcmp(chunk, at + k, length);
     }
     free(chunk);
@@ -55,6 +56,7 @@ static bool pattern(unsigned char *at, size_t bytes, int rank, bool judge)
 /** In place, so that a rank needs no more than the result. */
 static void try_total(size_t total, const knob_setting_t *setting)
 {
+    const bool leaders = 0 != tap_number("LEADERS", 0); /* by MPI_Allgather */
     int *count = tap_memory((size_t) tap_size * sizeof(int));
     int *displ = tap_memory((size_t) tap_size * sizeof(int));
     size_t at = 0;
@@ -62,17 +64,24 @@ static void try_total(size_t total, const knob_setting_t *setting)
     bool right = true;
 
     knob_apply(setting);
+    if (leaders) {
+        knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS);
+    }
     for (int i = 0; i < tap_size; i++) {
-        count[i] = (int) (total / (size_t) tap_size) - 1000 * i;
+        count[i] = (int) (total / (size_t) tap_size) - (leaders ? 0 : 1000 * i);
         displ[i] = (int) at; /* fits: counts are at most 2^31 - 1 before the last block */
         at += (size_t) count[i];
     }
     pattern(memory + displ[tap_rank], (size_t) count[tap_rank], tap_rank, false);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_CHAR, memory, count, displ, MPI_CHAR, MPI_COMM_WORLD);
+    if (leaders) {
+        MPI_Allgather(MPI_IN_PLACE, 0, MPI_CHAR, memory, count[0], MPI_CHAR, MPI_COMM_WORLD);
+    } else {
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_CHAR, memory, count, displ, MPI_CHAR, MPI_COMM_WORLD);
+    }
     for (int i = 0; i < tap_size; i++) {
         right &= pattern(memory + displ[i], (size_t) count[i], i, true);
     }
-    right &= 0 == memory[at];
+    right &= 0 == memory[at] && (!leaders || 0 < knob_counters("coll_mleader_calls_"));
     tap_check(right, "wrong data", "%.1f GB in all, %s", (double) total / 1e9, setting->name);
     munmap(memory, total + 4096);
     free(count);
@@ -98,7 +107,7 @@ static void try_far(bool nonblocking, const knob_setting_t *setting)
         displ[i] = 3 * (tap_size - 1 - i);
     }
     for (int k = 0; k < 3; k++) {
-        exchange_pattern(9, tap_rank, (size_t) k * 64, memory + (displ[tap_rank] + k) * extent, 64);
+        call_pattern(9, tap_rank, (size_t) k * 64, memory + (displ[tap_rank] + k) * extent, 64);
     }
     if (nonblocking) {
         MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, memory, count, displ, layout->type,
@@ -109,7 +118,7 @@ static void try_far(bool nonblocking, const knob_setting_t *setting)
     }
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int n = 0; n < blocks; n++) {
-        exchange_pattern(9, tap_size - 1 - n / 3, (size_t) (n % 3) * 64, want, 64);
+        call_pattern(9, tap_size - 1 - n / 3, (size_t) (n % 3) * 64, want, 64);
         right &= 0 == memcmp(want, memory + n * extent, 64);
     }
     tap_check(right, "wrong data", "displacements up to %.1f GB, %s%s",
@@ -125,11 +134,13 @@ int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
-    for (int i = 0; i < knob_settings_count(); i++) {
+    for (int i = 0; 0 == tap_number("LEADERS", 0) && i < knob_settings_count(); i++) {
         try_far(false, &knob_settings[i]);
         try_far(true, &knob_settings[i]);
     }
-    if (0 != tap_number("TEST_TOTAL", 1)) {
+    if (0 != tap_number("LEADERS", 0)) {
+        try_total((size_t) 2200 << 20, &knob_settings[0]);
+    } else if (0 != tap_number("TEST_TOTAL", 1)) {
         try_total((size_t) 2400 << 20, &knob_settings[1 < knob_settings_count()]);
         if (1 < knob_settings_count()) {
             /* more than an exchange in rounds may be about: the ring */

@@ -140,7 +140,7 @@ static void wanted_ranks(fold_call_t call, int *first, int *last)
                                       : tap_size - 1;
 }
 
-static void try_call(foldcall_t call, fold_form_t form, const vector_t *v, uint64_t *memory,
+static void try_call(foldcall_t call, form_t form, const vector_t *v, uint64_t *memory,
                      const char *what)
 {
     const uint64_t calls = knob_counter("coll_pipering_calls");
@@ -160,7 +160,7 @@ static void try_call(foldcall_t call, fold_form_t form, const vector_t *v, uint6
     tap_check(MPI_SUCCESS == code && judge(memory, v, first, last)
                   && calls < knob_counter("coll_pipering_calls"),
               "wrong data, or not by the component", "%s, %s, %s: %.2f GB",
-              foldcall_name(call.call), foldcall_form_name(form), what, (double) v->bytes / 1e9);
+              foldcall_name(call.call), form_name(form), what, (double) v->bytes / 1e9);
 }
 
 static MPI_Datatype committed(MPI_Datatype type)
@@ -191,18 +191,18 @@ static void try_many_bytes(uint64_t *memory)
     committed(strides);
     knob_folds(KNOB_PIPELINE, KNOB_RING);
     knob_set("coll_pipering_block_size", 1 << 20); /* chosen ones may take memory for a vector */
-    try_call((foldcall_t){.call = FOLD_BCAST, .count = mebis, .type = strides}, FOLD_BLOCKING,
+    try_call((foldcall_t){.call = FOLD_BCAST, .count = mebis, .type = strides}, BLOCKING,
              &strided, memory, "strided elements of 1 MiB");
     try_call((foldcall_t){.call = FOLD_SCAN, .count = mebis, .type = mebi, .op = op},
-             FOLD_PERSISTENT, &large, memory, "elements of 1 MiB");
+             PERSISTENT, &large, memory, "elements of 1 MiB");
     try_call((foldcall_t){.call = FOLD_EXSCAN, .count = words, .type = MPI_UINT64_T, .op = MPI_SUM},
-             FOLD_BLOCKING, &small, memory, "words");
+             BLOCKING, &small, memory, "words");
     try_call((foldcall_t){
                  .call = FOLD_ALLREDUCE, .count = words, .type = MPI_UINT64_T, .op = MPI_SUM},
-             FOLD_NONBLOCKING, &small, memory, "words, ring");
+             NONBLOCKING, &small, memory, "words, ring");
     knob_folds(KNOB_PIPELINE, KNOB_MERGED);
     try_call((foldcall_t){.call = FOLD_ALLREDUCE, .count = mebis, .type = mebi, .op = op},
-             FOLD_BLOCKING, &large, memory, "elements of 1 MiB, merged");
+             BLOCKING, &large, memory, "elements of 1 MiB, merged");
     knob_set("coll_pipering_block_size", 0);
     MPI_Op_free(&op);
     MPI_Type_free(&mebi);
@@ -215,10 +215,10 @@ static void try_many_elements(uint64_t *memory)
     const vector_t v = dense(INT_MAX, true);
 
     try_call((foldcall_t){.call = FOLD_BCAST, .count = INT_MAX, .type = MPI_BYTE},
-             FOLD_NONBLOCKING, &v, memory, "bytes");
+             NONBLOCKING, &v, memory, "bytes");
     try_call((foldcall_t){
                  .call = FOLD_REDUCE, .count = INT_MAX, .type = MPI_UINT8_T, .op = MPI_BXOR},
-             FOLD_BLOCKING, &v, memory, "bytes");
+             BLOCKING, &v, memory, "bytes");
 }
 
 /* ---- elements far from each other ---- */
@@ -257,7 +257,7 @@ static bool far_words(char *memory, int first, int last, bool look)
     return right;
 }
 
-static void try_far(fold_call_t kind, fold_form_t form, MPI_Datatype type, MPI_Op op, char *send,
+static void try_far(fold_call_t kind, form_t form, MPI_Datatype type, MPI_Op op, char *send,
                     char *recv)
 {
     const foldcall_t call = {.call = kind,
@@ -277,7 +277,7 @@ static void try_far(fold_call_t kind, fold_form_t form, MPI_Datatype type, MPI_O
     tap_check(MPI_SUCCESS == code && far_words(recv, first, last, true)
                   && far_words(send, tap_rank, tap_rank, true),
               "wrong data", "%s, %s, elements up to %.1f GB away", foldcall_name(kind),
-              foldcall_form_name(form), (double) FAR * (FAR_COUNT - 1) / 1e9);
+              form_name(form), (double) FAR * (FAR_COUNT - 1) / 1e9);
 }
 
 static void try_all_far(void)
@@ -292,10 +292,10 @@ static void try_all_far(void)
     MPI_Type_create_resized(words, 0, FAR, &type);
     MPI_Type_commit(&type);
     MPI_Op_create(add_far, 1, &op);
-    for (int form = 0; form < FOLD_FORMS; form++) {
+    for (int form = 0; form < FORMS; form++) {
         knob_folds(KNOB_PIPELINE, both_ways[form % 2]);
         for (int call = 0; call < FOLD_CALLS; call++) {
-            try_far((fold_call_t) call, (fold_form_t) form, type, op, send, recv);
+            try_far((fold_call_t) call, (form_t) form, type, op, send, recv);
         }
     }
     MPI_Op_free(&op);

@@ -67,6 +67,7 @@ static layout_t *finish(layout_t *layout, const char *format, ...)
     va_list values;
 
     TAP_MPI(MPI_Type_commit(&layout->type));
+    (void) MPI_Type_c2f(layout->type); /* a number, by which fuzz.c finds out that it is gone */
     MPI_Type_get_extent(layout->type, &layout->lb, &layout->extent);
     MPI_Type_size(layout->type, &size);
     va_start(values, format);
@@ -84,6 +85,15 @@ void layout_free(layout_t *layout)
         MPI_Type_free(&layout->type);
         free(layout->run);
         free(layout);
+    }
+}
+
+void layout_spoil(layout_t *layout)
+{
+    if (NULL != layout) {
+        MPI_Type_free(&layout->type);
+        MPI_Type_vector(2, 1, 5, MPI_CHAR, &layout->type);
+        MPI_Type_commit(&layout->type);
     }
 }
 

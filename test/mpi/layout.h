@@ -75,6 +75,9 @@ layout_t *layout_subarray(int dimensions, const int *size, const int *part, cons
 layout_t *layout_dup(layout_t *child);
 void layout_free(layout_t *layout);
 
+/** Its type is freed, and another one comes in its place, maybe in memory, too. */
+void layout_spoil(layout_t *layout);
+
 /** Where `count` elements begin and end, first and last byte of data; 0, 0 without data. */
 void layout_span(const layout_t *layout, size_t count, ptrdiff_t *low, ptrdiff_t *high);
 

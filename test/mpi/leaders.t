@@ -3,28 +3,29 @@
 # what is sent; what happens where there can be no shared memory, and that nothing of it
 # is left.
 #
-#   N=30       cases in each job of rows of calls
-#   SEED=1     of all that is random; "time" for another one each time
-#   CASE=C     only this one
+#   N=40 SEED=1    cases of the jobs with most of them, and of all that is random
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
 leaders=$root/ompi/mca/coll/mleader
-build leaders "$here/fault.c" -ldl
+build_fuzz
 # the mmap of fault.c would be replaced by those of Open MPI and UCX that watch memory
 export OMPI_MCA_memory=^patcher UCX_MEM_MMAP_HOOK_MODE=none
-build leaders_rows -pthread
 build leaders_later
 build leaders_choice
 build leaders_many
 build leaders_error
-build leaders_large
+build large
 build leaders_count "-I$leaders" "-I$common_plans" "$leaders"/coll_mleader_plan_*.c \
     "$common_plans/common_colltools_exchange.c"
-seed=${SEED:-1}
-[[ $seed != time ]] || seed=$(date +%s)
-echo "# SEED=$seed"
+export SEED=${SEED:-1}
+cases=${N:-40}
 two=(--mca coll_mleader_groups 2)
+
+# led CASES: so many of the fuzzer's, through leaders.
+led() {
+    fuzz=(-x SEED="$SEED" -x LEADERS=1 -x N="$1")
+}
 
 # posing SOCKETS GROUPS WANTED MAP...: on_nodes, where nodes pose as such; so many groups.
 posing() {
@@ -34,30 +35,35 @@ posing() {
     fi
     sockets=$1
     on_nodes "a group for each $2" "${@:4}" --mca coll_mleader_groups "$2" \
-        --mca coll_mleader_verbose 1 "$bin/leaders"
+        --mca coll_mleader_verbose 1 "$bin/fuzz"
     sockets=
     ! can_nodes || yes_if "a group for each $2: $3 groups" said "ranks in $3 groups on 3"
 }
 
 # ---- all variants ----
 
-on_nodes "two groups a node" 3,1,2 cyclic 60 "${two[@]}" "$bin/leaders"
-long on_nodes "two groups a node" 2,2,2,2 block 60 "${two[@]}" -x FEW=4 "$bin/leaders"
-on_one "three groups" 5 60 --mca coll_mleader_groups 3 -x FEW=4 "$bin/leaders"
-on_nodes "lists" 2,4 random:1 60 --mca coll_mleader_groups 0-1,4,2-3 -x FEW=4 "$bin/leaders"
-on_nodes "groups as they are" 1,2,2 cyclic 60 -x FEW=8 "$bin/leaders"
-posing 2:4 socket 5 4,1,3 cyclic 60 -x FEW=4
-long posing 1:2:2:2 numa 4 6,1,3 cyclic 60 -x FEW=30
-long posing 1:2:2:2 l3 6 6,1,3 random:1 60 -x FEW=30
+led "$cases"
+on_nodes "two groups a node" 3,1,2 cyclic 60 "${two[@]}" "${fuzz[@]}" "$bin/fuzz"
+on_one "two groups" 4 60 "${two[@]}" "${fuzz[@]}" "$bin/fuzz"
+long on_nodes "two groups a node" 2,3,1,2 random:2 60 "${two[@]}" "${fuzz[@]}" "$bin/fuzz"
+long on_nodes "a group a node" 2,2,2,2 block 60 --mca coll_mleader_groups 1 "${fuzz[@]}" "$bin/fuzz"
+led 20
+on_one "three groups" 5 60 --mca coll_mleader_groups 3 "${fuzz[@]}" "$bin/fuzz"
+on_nodes "lists" 2,4 random:1 60 --mca coll_mleader_groups 0-1,4,2-3 "${fuzz[@]}" "$bin/fuzz"
+on_nodes "groups as they are" 1,2,2 cyclic 60 "${fuzz[@]}" "$bin/fuzz"
+posing 2:4 socket 5 4,1,3 cyclic 60 "${fuzz[@]}"
+long posing 1:2:2:2 numa 4 6,1,3 cyclic 60 "${fuzz[@]}"
+long posing 1:2:2:2 l3 6 6,1,3 random:1 60 "${fuzz[@]}"
 if [[ 2 -le $(nproc) ]] && can_nodes && command -v lstopo-no-graphics >/dev/null; then
-    posing 2:1 auto 3 2,2,2 cyclic 60 --mca coll_mleader_message_cost 300 -x FEW=4
+    posing 2:1 auto 3 2,2,2 cyclic 60 --mca coll_mleader_message_cost 300 "${fuzz[@]}"
     yes_if "one leader or two, by size" said '6 ranks in 6 groups on 3'
 fi
-
-on_one "a group a rank, slices of a few bytes" 12 60 --mca coll_mleader_groups 12 -x TINY=1 \
-    --mca coll_mleader_verbose 1 "$bin/leaders"
-yes_if "in lanes a few bytes at once" said 'out: shared memory, slices of 10 bytes'
-yes_if "messages where not even a byte fits" said '400 bytes.*out: messages'
+led 6
+on_one "a group a rank, slices of a few bytes" 12 60 --mca coll_mleader_groups 12 "${fuzz[@]}" \
+    -x SEGMENT=256 --mca coll_mleader_verbose 1 "$bin/fuzz"
+yes_if "in lanes a few bytes at once" said 'out: shared memory, slices of [0-9]{1,2} bytes'
+yes_if "messages where not even a byte fits" said 'in: shared memory.*out: messages'
+long on_nodes "threads" 2,2 block 60 "${two[@]}" "${fuzz[@]}" -x THREADS=4 "$bin/fuzz"
 
 # ---- who serves ----
 
@@ -73,27 +79,10 @@ choice() {
 choice leaders slow-links
 choice others slow-copies --mca coll ^han
 
-# ---- many calls at once ----
-
-replay=(-x SEED="$seed" -x N="${N:-30}" -x CASE="${CASE:--1}")
-rows() {
-    on_nodes "rows of calls" "$1" "$2" 60 "${replay[@]}" -x REPLAY="MAP=$1 BY=$2" "${@:3}" \
-        "$bin/leaders_rows"
-}
-rows 3,1,2 cyclic "${two[@]}"
-long rows 2,3,1,2 random:2 --mca coll_mleader_groups 1
-on_one "rows of calls" 4 60 "${replay[@]}" "${two[@]}" "$bin/leaders_rows"
-long on_nodes "rows of calls of threads" 2,2 block 60 "${two[@]}" -x SEED="$seed" -x N=4 -x THREADS=4 \
-    "$bin/leaders_rows"
-
 # ---- nonblocking and persistent calls ----
 
-later() {
-    on_nodes "calls in flight" "$1" "$2" 100 "${replay[@]}" "${@:3}" "$bin/leaders_later"
-}
-later 3,1,2 cyclic "${two[@]}" -x FEW=4
-later 2,2 block -x FEW=12
-on_one "calls in flight" 4 100 "${replay[@]}" "${two[@]}" -x FEW=12 "$bin/leaders_later"
+on_nodes "calls in flight" 2,2 block 60 "${two[@]}" "$bin/leaders_later"
+on_one "calls in flight" 4 60 "${two[@]}" "$bin/leaders_later"
 
 # ---- what is sent ----
 
@@ -109,7 +98,7 @@ on_one "a message that is too long" 3 30 --mca mpi_param_check 0 --mca coll_mlea
 # ---- much ----
 
 long on_nodes "communicators that come and go" 2,2 cyclic 150 "${two[@]}" "$bin/leaders_many"
-long on_nodes "more than 2^31 bytes" 1,1 block 100 "$bin/leaders_large"
+long on_nodes "more than 2^31 bytes" 1,1 block 100 -x LEADERS=1 "$bin/large"
 
 # ---- nothing is left ----
 
@@ -126,14 +115,15 @@ left() {
 killed() {
     local label="rank $2 killed as it comes to $1" status
     "$testbed" local -n 4 --timeout 100 -- "${there[@]}" "${two[@]}" -x FAULT="$1" -x VICTIM="$2" \
-        "$bin/leaders" >"$work/out" 2>&1
+        "${fuzz[@]}" "$bin/fuzz" >"$work/out" 2>&1
     status=$?
     is "$label: it was" "$(lines '^# killed in a step$')" 1
     yes_if "$label: the job ends, with an error" test 0 -ne $status -a 124 -ne $status
     is "$label: nothing is left" "$(left)" ""
 }
 
-on_one "segments elsewhere" 4 60 "${there[@]}" "${two[@]}" -x FEW=40 "$bin/leaders"
+led 3
+on_one "segments elsewhere" 4 60 "${there[@]}" "${two[@]}" "${fuzz[@]}" "$bin/fuzz"
 is "segments elsewhere: nothing is left" "$(left)" ""
 killed reserve 0
 killed attach 2
@@ -145,7 +135,7 @@ killed unlink 0
 without() {
     local label=$1 message=$2
     shift 2
-    on_one "$label" 4 60 -x FEW=40 "${two[@]}" "$@" "$bin/leaders"
+    on_one "$label" 4 60 "${fuzz[@]}" "${two[@]}" "$@" "$bin/fuzz"
     is "$label: one message, which says why" \
         "$(sed -nE 's/^for shared memory.*: (.*)\.$/\1/p' "$work/out")" "$message"
 }
@@ -159,8 +149,9 @@ without "no descriptor for another rank" "Too many open files" "${there[@]}" \
     -x FAULT=descriptors -x VICTIM=2 -x REFUSE=1
 is "no memory: nothing is left" "$(left)" ""
 
+led 1
 for text in nonsense 0 -1 2x "0-3," 3-1 1-2-3; do
-    on_one "groups '$text'" 4 60 --mca coll_mleader_groups "$text" -x FEW=90 "$bin/leaders"
+    on_one "groups '$text'" 4 60 --mca coll_mleader_groups "$text" "${fuzz[@]}" "$bin/fuzz"
     is "groups '$text': one message" "$(lines 'coll_mleader_groups cannot be understood')" 1
 done
 finish

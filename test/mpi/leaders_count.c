@@ -17,6 +17,7 @@
 
 #include "coll_mleader_plan.h"
 #include "common_colltools_exchange.h"
+#include "exchange.h"
 #include "knob.h"
 #include "leading.h"
 #include "tap.h"
@@ -49,17 +50,6 @@ static void find_groups(void)
            .count = NULL == count ? 1 : atoi(count)};
 
     mca_coll_mleader_groups(&groups, &layout);
-}
-
-static void find_nodes(void)
-{
-    MPI_Comm node;
-    int lowest = tap_rank;
-
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, tap_rank, MPI_INFO_NULL, &node);
-    MPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-    MPI_Allgather(&lowest, 1, MPI_INT, node_of, 1, MPI_INT, MPI_COMM_WORLD);
-    MPI_Comm_free(&node);
 }
 
 /* ---- what the plans say ---- */
@@ -153,19 +143,24 @@ static volume_t counted(void)
                        knob_counter("coll_mleader_bytes_between")}};
 }
 
+static int units(int rank)
+{
+    (void) rank;
+    return UNITS;
+}
+
 /** In slices there are as many messages a slice, but no more bytes. */
 static void try_variant(MPI_Comm comm, leading_variant_t variant, bool sliced, const char *name)
 {
-    const leading_call_t call = {.comm = comm, .key = 3, .units = UNITS};
     uint64_t into[MOST];
     const volume_t want = expect(variant, into), before = counted();
-    exchange_t *x = leading_exchange(&call);
+    call_t *call = exchange_simple(comm, 3, true, layout_unit(0, 0), units);
     char fault[200] = "wrong data";
     bool right;
 
     leading_use(variant);
-    exchange_run(x);
-    right = exchange_right(x);
+    call_run(call, BLOCKING);
+    right = call_right(call);
     for (int i = WITHIN; i <= BETWEEN; i++) {
         const volume_t now = counted();
         const uint64_t messages = now.messages[i] - before.messages[i];
@@ -179,7 +174,7 @@ static void try_variant(MPI_Comm comm, leading_variant_t variant, bool sliced, c
         }
     }
     tap_check(right, fault, "%s: %s", name, leading_text(variant));
-    leading_free(x);
+    call_free(call);
 }
 
 /** Lanes: every byte of the others comes into a node once, by the plan; all: by each group. */
@@ -232,7 +227,7 @@ int main(int argc, char **argv)
     void *memory = tap_memory(mca_coll_mleader_groups_size(tap_size));
 
     mca_coll_mleader_groups_bind(&groups, tap_size, memory);
-    find_nodes();
+    tap_nodes(MPI_COMM_WORLD, node_of);
     try_setup(2 << 20, "one slice");
     try_setup(8192, "slices");
     free(memory);

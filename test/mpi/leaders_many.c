@@ -16,7 +16,7 @@
  * For a node with a /dev/shm of its own.
  */
 
-#include "knob.h"
+#include "exchange.h"
 #include "leading.h"
 #include "tap.h"
 #include "usage.h"
@@ -39,13 +39,24 @@ static int names(void)
     return 0 == code ? count : 0;
 }
 
-static bool gather(MPI_Comm comm, int bytes)
+static int few(int rank)
 {
-    const leading_call_t call = {.comm = comm, .key = key++, .units = bytes};
-    exchange_t *x = leading_exchange(&call);
-    const bool right = MPI_SUCCESS == exchange_run(x) && exchange_right(x);
+    (void) rank;
+    return 300;
+}
 
-    leading_free(x);
+static int many(int rank)
+{
+    (void) rank;
+    return 20000;
+}
+
+static bool gather(MPI_Comm comm, int (*bytes)(int rank))
+{
+    call_t *call = exchange_simple(comm, key++, true, layout_unit(0, 0), bytes);
+    const bool right = MPI_SUCCESS == call_run(call, BLOCKING) && call_right(call);
+
+    call_free(call);
     return right;
 }
 
@@ -70,10 +81,10 @@ static const char *round_of(MPI_Comm *alive, int n)
 
     replace(comm, n);
     older = alive[(n - n % segments / 2) % ALIVE];
-    if (!gather(*comm, 300) || !gather(older, 20000) || !gather(*comm, 20000)) {
+    if (!gather(*comm, few) || !gather(older, many) || !gather(*comm, many)) {
         return "wrong data";
     }
-    if (others + segments != leading_mappings(LEADING_SEGMENT)) {
+    if (others + segments != usage_mappings(USAGE_SEGMENT)) {
         return "a communicator has not one segment";
     }
     return 0 != names() ? "a segment has a name" : NULL;
@@ -104,19 +115,19 @@ int main(int argc, char **argv)
         alive[i] = MPI_COMM_NULL;
     }
     replace(&alive[0], 1); /* MPI_Comm_split gathers on the world */
-    others = leading_mappings(LEADING_SEGMENT);
+    others = usage_mappings(USAGE_SEGMENT);
     for (int n = 0; n < rounds && NULL == fault; n++) {
         fault = round_of(alive, n);
         if (n == rounds / 4) {
-            growth[0] = -leading_mappings("");
+            growth[0] = -usage_mappings("");
             growth[1] = -usage_allocated();
         }
     }
-    growth[0] += leading_mappings("");
+    growth[0] += usage_mappings("");
     growth[1] += usage_allocated();
     free_all(alive);
     tap_check(NULL == fault, fault, "%d communicators, %d at a time", rounds, ALIVE);
-    tap_check(others == leading_mappings(LEADING_SEGMENT), "segments are mapped",
+    tap_check(others == usage_mappings(USAGE_SEGMENT), "segments are mapped",
               "no segment stays");
     tap_check(4 >= growth[0], "more mappings", "mappings do not grow");
     MPI_Allreduce(MPI_IN_PLACE, growth, 2, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);

@@ -11,16 +11,12 @@
 /**
  * @file
  * What the tests of coll/mleader share: its variants, which can be changed between
- * calls, what a communicator is set up with, and exchanges of MPI_Allgather.
+ * calls, and what a communicator is set up with.
  */
 
 #ifndef TEST_MPI_LEADING_H
 #define TEST_MPI_LEADING_H
 
-#include "exchange.h"
-
-#include <mpi.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 /** Values of the variables of these names; -1 is auto. */
@@ -46,27 +42,5 @@ void leading_setup(size_t segment_size);
 /** Starts MPI, MPI_T and the test; ends the job where there is no coll/mleader. */
 void leading_begin(int *argc, char ***argv, int thread_level);
 int leading_end(void);
-
-/** Lines of /proc/self/maps that contain a text; LEADING_SEGMENT names segments. */
-#define LEADING_SEGMENT "/mleader."
-int leading_mappings(const char *text);
-
-/** Layouts of any multiple of 12 units; the first one is dense. */
-enum { LEADING_LAYOUTS = 6, LEADING_IN_PLACE = -1 };
-
-/** Contributions of a call; the layouts may differ from rank to rank. */
-typedef struct leading_call_t {
-    MPI_Comm comm;
-    uint64_t key;
-    int unit;  /**< of layout_unit */
-    int units; /**< of a contribution; a multiple of 12 where not all layouts are dense */
-    int send;  /**< layout, or LEADING_IN_PLACE */
-    int recv;  /**< layout */
-    dice_t *dice; /**< if not NULL: random types in place of layouts */
-} leading_call_t;
-
-/** NULL without a communicator. Freed with its layouts by leading_free. */
-exchange_t *leading_exchange(const leading_call_t *call);
-void leading_free(exchange_t *x);
 
 #endif

@@ -25,6 +25,7 @@
  */
 
 #include "arena.h"
+#include "foldcall.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -288,15 +289,6 @@ static void try_orders(void)
 
 /* ---- ranks that differ ---- */
 
-static int call(const char *name, MPI_Comm comm, int *a, int *b, int count)
-{
-    if (0 == strcmp(name, "bcast")) {
-        return MPI_Bcast(a, count, MPI_INT, 0, comm);
-    }
-    return 0 == strcmp(name, "reduce") ? MPI_Reduce(a, b, count, MPI_INT, MPI_SUM, 0, comm)
-                                       : MPI_Allreduce(a, b, count, MPI_INT, MPI_SUM, comm);
-}
-
 static void change_variable(void)
 {
     const char *variable = getenv("VARIABLE");
@@ -311,22 +303,26 @@ static void change_variable(void)
 /* Of a communicator on which a call has failed nothing is promised: it is not freed. */
 static void try_differ(int *a, int *b, int count)
 {
-    const char *name = NULL == getenv("CALL") ? "bcast" : getenv("CALL");
-    MPI_Comm comm;
+    form_t form;
+    foldcall_t call = {.call = foldcall_chosen(&form), .send = a, .count = COUNT, .type = MPI_INT,
+                       .op = MPI_SUM};
     char fault[100];
     int code;
 
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    call.recv = FOLD_BCAST == call.call ? a : b;
+    MPI_Comm_dup(MPI_COMM_WORLD, &call.comm);
+    MPI_Comm_set_errhandler(call.comm, MPI_ERRORS_RETURN);
     fill(a, tap_rank);
     knob_folds(KNOB_PIPELINE, KNOB_MERGED);
-    TAP_MPI(call(name, comm, a, b, COUNT));
+    TAP_MPI(foldcall(&call, form));
     change_variable();
-    code = call(name, comm, a, b, count);
+    call.count = count;
+    code = foldcall(&call, form);
     knob_folds(KNOB_PIPELINE, KNOB_OFF);
 
     snprintf(fault, sizeof(fault), "error code %d", code);
-    tap_check(MPI_ERR_OTHER == code, fault, "%s: an error on every rank", name);
+    tap_check(MPI_ERR_OTHER == code, fault, "%s: an error on every rank",
+              foldcall_name(call.call));
 }
 
 int main(int argc, char **argv)

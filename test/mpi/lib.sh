@@ -112,7 +112,7 @@ finish() {
     exit
 }
 
-common=(tap usage knob layout layout_tree exchange foldcall fold trial leading cases)
+common=(tap usage knob layout layout_tree call exchange foldcall fold swap swap_topology leading cases)
 # shellcheck disable=SC2034 # of the scripts that compile the plans
 plan_sources=("-I$plans" "-I$root" "$plans"/coll_pipering_plan_*.c
     "$common_plans/common_colltools_exchange.c")
@@ -148,6 +148,11 @@ build() {
         echo "Bail out! $name.c does not compile"
         exit 1
     }
+}
+
+# build_fuzz: the fuzzer, whose calls may lose their arguments, and shared memory.
+build_fuzz() {
+    build fuzz "$here"/{fuzzcase,vanish,fault}.c -pthread -ldl
 }
 
 # recorder MPICC: the path of the library that records calls, built by this compiler.

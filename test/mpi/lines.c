@@ -17,6 +17,7 @@
  * lines.t finds the calls in the verbose lines by the names of communicators.
  */
 
+#include "foldcall.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -25,51 +26,26 @@
 #include <string.h>
 #include <time.h>
 
-typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS } form_t;
-
-static const char *const form_names[FORMS] = {"", ", nonblocking", ", persistent"};
-
 /* ---- forms ---- */
 
-static void start_twice(MPI_Request *request)
+/* A persistent call is made twice, so one in place must not be. */
+static void call(const foldcall_t *c, form_t form)
 {
-    for (int i = 0; i < 2; i++) {
-        TAP_MPI(MPI_Start(request));
-        TAP_MPI(MPI_Wait(request, MPI_STATUS_IGNORE));
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    TAP_MPI(foldcall_issue(c, form, &request));
+    for (int i = 0; PERSISTENT == form && i < 2; i++) {
+        TAP_MPI(MPI_Start(&request));
+        TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
     }
-    TAP_MPI(MPI_Request_free(request));
+    TAP_MPI(PERSISTENT == form ? MPI_Request_free(&request)
+                               : MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-/* A persistent call is made twice, so one in place must not be. */
 static void reduce(form_t form, const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm)
 {
-    MPI_Request request;
-
-    if (BLOCKING == form) {
-        TAP_MPI(MPI_Allreduce(in, out, count, type, op, comm));
-    } else if (NONBLOCKING == form) {
-        TAP_MPI(MPI_Iallreduce(in, out, count, type, op, comm, &request));
-        TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    } else {
-        TAP_MPI(MPI_Allreduce_init(in, out, count, type, op, comm, MPI_INFO_NULL, &request));
-        start_twice(&request);
-    }
-}
-
-static void barrier(form_t form, MPI_Comm comm)
-{
-    MPI_Request request;
-
-    if (BLOCKING == form) {
-        TAP_MPI(MPI_Barrier(comm));
-    } else if (NONBLOCKING == form) {
-        TAP_MPI(MPI_Ibarrier(comm, &request));
-        TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    } else {
-        TAP_MPI(MPI_Barrier_init(comm, MPI_INFO_NULL, &request));
-        start_twice(&request);
-    }
+    call(&(foldcall_t){FOLD_ALLREDUCE, in, out, count, type, op, 0, comm, NULL, NULL}, form);
 }
 
 /* ---- reductions ---- */
@@ -243,7 +219,7 @@ static bool all_wait(form_t form, MPI_Comm comm)
             nanosleep(&(struct timespec){0, 20000000}, NULL);
         }
         came = now();
-        barrier(form, comm);
+        call(&(foldcall_t){.call = FOLD_BARRIER, .comm = comm}, form);
         left = now();
         TAP_MPI(MPI_Allreduce(&came, &last_came, 1, MPI_DOUBLE, MPI_MAX, comm));
         right &= left >= last_came;
@@ -292,7 +268,7 @@ static void try_comm(MPI_Comm comm, const char *name)
     for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
         for (int form = 0; form < FORMS; form++) {
             const bool right = MPI_COMM_NULL == comm || tests[i].run((form_t) form, comm);
-            tap_check(right, NULL, "%s%s, on %s", tests[i].name, form_names[form], name);
+            tap_check(right, NULL, "%s, %s, on %s", tests[i].name, form_name((form_t) form), name);
         }
     }
     set(KNOB_OFF);

@@ -17,6 +17,7 @@
  * Communicators have names, by which mesh.t finds their calls in the verbose lines.
  */
 
+#include "foldcall.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -27,25 +28,20 @@
 
 #define COUNT 6007 /* ints */
 
-typedef enum { BCAST, REDUCE, ALLREDUCE, ALLGATHERV } call_t;
-typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS } form_t;
-
-static const char *const form_names[FORMS] = {"", ", nonblocking", ", persistent"};
-
 typedef struct {
     const char *name, *variable;
     int algorithm;
-    call_t call;
+    fold_call_t call;
     int passes; /* times that all ranks but one take all bytes in */
 } arm_t;
 
 static const arm_t arms[] = {
-    {"Bcast, trees", "bcast", KNOB_MESH_TREES, BCAST, 1},
-    {"Reduce, trees", "reduce", KNOB_MESH_TREES, REDUCE, 1},
-    {"Reduce, paths", "reduce", KNOB_MESH_PATH, REDUCE, 1},
-    {"Allreduce, path", "allreduce", KNOB_MESH_PATH, ALLREDUCE, 2},
-    {"Allreduce, cycles", "allreduce", KNOB_MESH_CYCLES, ALLREDUCE, 2},
-    {"Allgatherv, cycles", "allgatherv", KNOB_MESH_CYCLES, ALLGATHERV, 1},
+    {"Bcast, trees", "bcast", KNOB_MESH_TREES, FOLD_BCAST, 1},
+    {"Reduce, trees", "reduce", KNOB_MESH_TREES, FOLD_REDUCE, 1},
+    {"Reduce, paths", "reduce", KNOB_MESH_PATH, FOLD_REDUCE, 1},
+    {"Allreduce, path", "allreduce", KNOB_MESH_PATH, FOLD_ALLREDUCE, 2},
+    {"Allreduce, cycles", "allreduce", KNOB_MESH_CYCLES, FOLD_ALLREDUCE, 2},
+    {"Allgatherv, cycles", "allgatherv", KNOB_MESH_CYCLES, FOLD_ALLGATHERV, 1},
 };
 
 #define ARMS (sizeof(arms) / sizeof(arms[0]))
@@ -87,17 +83,17 @@ static void fill_gather(problem_t *problem)
     }
 }
 
-static void fill_vector(problem_t *problem, call_t call)
+static void fill_vector(problem_t *problem, fold_call_t call)
 {
     const int p = problem->size, sum = p * (p - 1) / 2;
 
     problem->total = COUNT;
     for (int i = 0; i < COUNT; i++) {
-        problem->wanted[i] = BCAST == call ? value(problem->root, i) : 1000 * sum + p * i;
+        problem->wanted[i] = FOLD_BCAST == call ? value(problem->root, i) : 1000 * sum + p * i;
     }
 }
 
-static void open_problem(problem_t *problem, MPI_Comm comm, call_t call, int root)
+static void open_problem(problem_t *problem, MPI_Comm comm, fold_call_t call, int root)
 {
     problem->comm = comm;
     problem->root = root;
@@ -109,7 +105,7 @@ static void open_problem(problem_t *problem, MPI_Comm comm, call_t call, int roo
     problem->wanted = tap_memory(most);
     problem->counts = tap_memory((size_t) problem->size * sizeof(int));
     problem->displs = tap_memory((size_t) problem->size * sizeof(int));
-    if (ALLGATHERV == call) {
+    if (FOLD_ALLGATHERV == call) {
         fill_gather(problem);
     } else {
         fill_vector(problem, call);
@@ -126,20 +122,20 @@ static void close_problem(problem_t *problem)
 }
 
 /* Buffers as they are before a call: a broadcast's is one for both. */
-static void reset(problem_t *problem, call_t call)
+static void reset(problem_t *problem, fold_call_t call)
 {
     memset(problem->out, 0x55, (size_t) problem->total * sizeof(int));
     for (int i = 0; i < COUNT; i++) {
         problem->in[i] = value(problem->rank, i);
     }
-    if (BCAST == call && problem->rank == problem->root) {
+    if (FOLD_BCAST == call && problem->rank == problem->root) {
         memcpy(problem->out, problem->in, COUNT * sizeof(int));
     }
 }
 
-static bool is_right(const problem_t *problem, call_t call)
+static bool is_right(const problem_t *problem, fold_call_t call)
 {
-    const bool has = REDUCE != call || problem->rank == problem->root;
+    const bool has = FOLD_REDUCE != call || problem->rank == problem->root;
 
     return !has
            || 0 == memcmp(problem->out, problem->wanted, (size_t) problem->total * sizeof(int));
@@ -147,97 +143,29 @@ static bool is_right(const problem_t *problem, call_t call)
 
 /* ---- calls ---- */
 
-static void run_blocking(problem_t *at, call_t call)
-{
-    switch (call) {
-    case BCAST:
-        TAP_MPI(MPI_Bcast(at->out, COUNT, MPI_INT, at->root, at->comm));
-        break;
-    case REDUCE:
-        TAP_MPI(MPI_Reduce(at->in, at->out, COUNT, MPI_INT, MPI_SUM, at->root, at->comm));
-        break;
-    case ALLREDUCE:
-        TAP_MPI(MPI_Allreduce(at->in, at->out, COUNT, MPI_INT, MPI_SUM, at->comm));
-        break;
-    default:
-        TAP_MPI(MPI_Allgatherv(at->in, at->counts[at->rank], MPI_INT, at->out, at->counts,
-                               at->displs, MPI_INT, at->comm));
-    }
-}
-
-static void start(problem_t *at, call_t call, MPI_Request *request)
-{
-    switch (call) {
-    case BCAST:
-        TAP_MPI(MPI_Ibcast(at->out, COUNT, MPI_INT, at->root, at->comm, request));
-        break;
-    case REDUCE:
-        TAP_MPI(MPI_Ireduce(at->in, at->out, COUNT, MPI_INT, MPI_SUM, at->root, at->comm, request));
-        break;
-    case ALLREDUCE:
-        TAP_MPI(MPI_Iallreduce(at->in, at->out, COUNT, MPI_INT, MPI_SUM, at->comm, request));
-        break;
-    default:
-        TAP_MPI(MPI_Iallgatherv(at->in, at->counts[at->rank], MPI_INT, at->out, at->counts,
-                                at->displs, MPI_INT, at->comm, request));
-    }
-}
-
-static void init(problem_t *at, call_t call, MPI_Request *request)
-{
-    const MPI_Info none = MPI_INFO_NULL;
-
-    switch (call) {
-    case BCAST:
-        TAP_MPI(MPI_Bcast_init(at->out, COUNT, MPI_INT, at->root, at->comm, none, request));
-        break;
-    case REDUCE:
-        TAP_MPI(MPI_Reduce_init(at->in, at->out, COUNT, MPI_INT, MPI_SUM, at->root, at->comm,
-                                none, request));
-        break;
-    case ALLREDUCE:
-        TAP_MPI(MPI_Allreduce_init(at->in, at->out, COUNT, MPI_INT, MPI_SUM, at->comm, none,
-                                   request));
-        break;
-    default:
-        TAP_MPI(MPI_Allgatherv_init(at->in, at->counts[at->rank], MPI_INT, at->out, at->counts,
-                                    at->displs, MPI_INT, at->comm, none, request));
-    }
-}
-
 /* A persistent request is started twice; its results are judged both times. */
-static bool run_persistent(problem_t *problem, call_t call)
+static bool run(problem_t *at, fold_call_t call, form_t form)
 {
-    MPI_Request request;
+    const foldcall_t c = {.call = call, .send = at->in, .recv = at->out, .count = COUNT,
+                          .type = MPI_INT, .op = MPI_SUM, .root = at->root, .comm = at->comm,
+                          .counts = at->counts, .displs = at->displs};
+    MPI_Request request = MPI_REQUEST_NULL;
     bool right = true;
 
-    reset(problem, call);
-    init(problem, call, &request);
-    for (int i = 0; i < 2; i++) {
-        reset(problem, call);
-        TAP_MPI(MPI_Start(&request));
+    reset(at, call);
+    TAP_MPI(foldcall_issue(&c, form, &request));
+    for (int i = 0; i < (PERSISTENT == form ? 2 : 1); i++) {
+        if (PERSISTENT == form) {
+            reset(at, call);
+            TAP_MPI(MPI_Start(&request));
+        }
         TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        right &= is_right(problem, call);
+        right &= is_right(at, call);
     }
-    TAP_MPI(MPI_Request_free(&request));
-    return right;
-}
-
-static bool run(problem_t *problem, call_t call, form_t form)
-{
-    MPI_Request request;
-
     if (PERSISTENT == form) {
-        return run_persistent(problem, call);
+        TAP_MPI(MPI_Request_free(&request));
     }
-    reset(problem, call);
-    if (BLOCKING == form) {
-        run_blocking(problem, call);
-    } else {
-        start(problem, call, &request);
-        TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    }
-    return is_right(problem, call);
+    return right;
 }
 
 /* ---- tests ---- */
@@ -291,7 +219,7 @@ static void try_comm(MPI_Comm comm, const char *name)
             for (int root = 0; root < size && MPI_COMM_NULL != comm && right; root++) {
                 right = try_call(&arms[i], (form_t) form, comm, root, fault, sizeof(fault));
             }
-            tap_check(right, fault, "%s%s, on %s", arms[i].name, form_names[form], name);
+            tap_check(right, fault, "%s, %s, on %s", arms[i].name, form_name((form_t) form), name);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 build mesh
 build served
-build fuzz "$here/fuzzcase.c"
+build_fuzz
 
 loud=(--mca coll_pipering_verbose 1)
 trees='trees of a mesh'

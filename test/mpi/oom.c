@@ -35,7 +35,7 @@
 #include "leading.h"
 #include "swap.h"
 #include "tap.h"
-#include "trial.h"
+#include "usage.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -47,12 +47,10 @@
 #define REQUESTS_AT_MOST 60
 #define TAG 5
 
-typedef enum { BLOCKING, NONBLOCKING, PERSISTENT } how_t;
-
 /** A kind of call. */
-typedef struct form_t {
+typedef struct kind_t {
     const char *name;
-    how_t how;
+    form_t how;
     bool again; /**< the second call on its communicator, the setup being made */
     bool fold;
     bool strided;     /**< of a gather */
@@ -64,13 +62,13 @@ typedef struct form_t {
     bool at_root;     /**< the root of a fold gets no memory, else another rank */
     int algorithm;    /**< of MPI_Allreduce, of an exchange; of a gather, 0: the ring */
     bool swap;        /**< an exchange ... */
-    swap_call_t swap_call;
+    swap_kind_t swap_kind;
     bool in_place;
     bool graph;       /**< neighbours in a graph with many edges, else in a ring */
     bool without_0;
-} form_t;
+} kind_t;
 
-static const form_t gathers[] = {
+static const kind_t gathers[] = {
     {.name = "blocking", .how = BLOCKING},
     {.name = "nonblocking", .how = NONBLOCKING},
     {.name = "blocking, strided type", .how = BLOCKING, .strided = true, .again = true},
@@ -81,7 +79,7 @@ static const form_t gathers[] = {
 };
 
 #define FOLD(Name, How, Call) .name = Name, .how = How, .fold = true, .call = Call
-static const form_t folds[] = {
+static const kind_t folds[] = {
     {FOLD("bcast, blocking", BLOCKING, FOLD_BCAST), .at_root = true},
     {FOLD("bcast, persistent", PERSISTENT, FOLD_BCAST), .again = true},
     {FOLD("reduce, nonblocking", NONBLOCKING, FOLD_REDUCE), .at_root = true},
@@ -97,7 +95,7 @@ static const form_t folds[] = {
 #define LED .led = true
 #define SHM {-1, -1, -1}
 #define MESSAGES {1, -1, 0}
-static const form_t leaders[] = {
+static const kind_t leaders[] = {
     {.name = "leaders, by shared memory", LED, .variant = SHM, .segment_size = 8192},
     {.name = "leaders, by messages", LED, .variant = MESSAGES},
     {.name = "leaders, a child", LED, .variant = SHM, .segment_size = 8192, .last = true},
@@ -117,8 +115,8 @@ static const form_t leaders[] = {
 
 /* Few messages have room in the request; copies and many messages have not. */
 #define PERMUTED 6
-#define SWAP(Name, How, Call) .name = Name, .how = How, .swap = true, .swap_call = Call
-static const form_t swaps[] = {
+#define SWAP(Name, How, Call) .name = Name, .how = How, .swap = true, .swap_kind = Call
+static const kind_t swaps[] = {
     {SWAP("alltoallv, in place", BLOCKING, SWAP_V), .in_place = true},
     {SWAP("alltoallv, nonblocking", NONBLOCKING, SWAP_V)},
     {SWAP("neighbors, persistent", PERSISTENT, SWAP_NEIGHBORS), .graph = true},
@@ -144,7 +142,7 @@ static const form_t swaps[] = {
 };
 
 static const struct {
-    const form_t *form;
+    const kind_t *kind;
     int count;
 } sets[] = {
     {gathers, sizeof(gathers) / sizeof(gathers[0])},
@@ -153,160 +151,97 @@ static const struct {
     {swaps, sizeof(swaps) / sizeof(swaps[0])},
 };
 
-typedef struct call_t {
-    how_t how;
-    exchange_t *x;
-    layout_t *layout; /**< of x */
-    fold_t *fold;     /**< NULL: an exchange_t, or a swap */
-    swap_t *swap;     /**< likewise */
-    int code;
-    pthread_t thread;
-} call_t;
-
 static int key = 900;
 static MPI_Comm quiet; /* for the reference of swaps */
 
 /* ---- a call ---- */
 
-static void set_gather(call_t *call, MPI_Comm comm, const form_t *form)
+static int led_count(int rank)
 {
-    exchange_spec_t spec = {.comm = comm, .key = (uint64_t) key++};
-    int count[8];
-
-    for (int i = 0; i < tap_size; i++) {
-        count[i] = form->led ? 200000 : 3000 + 1000 * i;
-    }
-    call->layout = form->strided ? layout_vector(2, 1, 3, layout_unit(3, 0)) : layout_unit(3, 0);
-    spec.same = form->led;
-    spec.count = count;
-    spec.send_count = count[tap_rank];
-    spec.send = spec.recv = call->layout;
-    call->x = trial_exchange(&spec);
+    (void) rank;
+    return 200000;
 }
 
-/* The same of a form each time. */
-static void set_fold(call_t *call, MPI_Comm comm, const form_t *form)
+static int gather_count(int rank)
+{
+    return 3000 + 1000 * rank;
+}
+
+static call_t *new_gather(MPI_Comm comm, const kind_t *kind)
+{
+    return exchange_simple(comm, (uint64_t) key++, kind->led,
+                           kind->strided ? layout_vector(2, 1, 3, layout_unit(3, 0))
+                                         : layout_unit(3, 0),
+                           kind->led ? led_count : gather_count);
+}
+
+/* The same of a kind each time. */
+static call_t *new_fold(MPI_Comm comm, const kind_t *kind)
 {
     const fold_spec_t spec = {.comm = comm,
-                              .call = form->call,
+                              .call = kind->call,
                               .rooted = true,
-                              .root = form->at_root ? tap_size - 1 : 0,
+                              .root = kind->at_root ? tap_size - 1 : 0,
                               .most = 30000,
                               .forced = true};
-    dice_t shared = dice_from(21, (uint64_t) (form - folds), 0), own = shared;
+    dice_t shared = dice_from(21, (uint64_t) (kind - folds), 0), own = shared;
 
-    call->fold = fold_new(&spec, &shared, &own);
+    return fold_new(&spec, &shared, &own);
 }
 
-static void set_swap(call_t *call, MPI_Comm comm, const form_t *form, bool without_0)
+static call_t *new_swap(MPI_Comm comm, const kind_t *kind, bool without_0)
 {
     const swap_spec_t spec = {.comm = comm,
                               .quiet = quiet,
-                              .call = form->swap_call,
-                              .in_place = form->in_place,
+                              .kind = kind->swap_kind,
+                              .in_place = kind->in_place,
                               .most = 200000,
                               .without_0 = without_0};
     dice_t own = dice_from((uint64_t) key, 0, (uint64_t) tap_rank);
 
-    call->swap = swap_new(&spec, (uint64_t) key++, &own);
+    return swap_new(&spec, (uint64_t) key++, &own);
 }
 
-static call_t *call_new(MPI_Comm comm, const form_t *form, bool without_0)
-{
-    call_t *call = tap_memory(sizeof(*call));
-
-    memset(call, 0, sizeof(*call));
-    call->how = form->how;
-    if (form->fold) {
-        set_fold(call, comm, form);
-    } else if (form->swap) {
-        set_swap(call, comm, form, without_0);
-    } else {
-        set_gather(call, comm, form);
-    }
-    return call;
-}
-
-static void call_free(call_t *call)
-{
-    if (NULL != call->fold) {
-        fold_free(call->fold);
-    } else if (NULL != call->swap) {
-        swap_free(call->swap);
-    } else {
-        exchange_free(call->x);
-        layout_free(call->layout);
-    }
-    free(call);
-}
-
-static bool call_right(call_t *call)
-{
-    if (MPI_SUCCESS != call->code) {
-        return false;
-    }
-    if (NULL != call->swap) {
-        return swap_right(call->swap);
-    }
-    return NULL == call->fold ? exchange_right(call->x) : fold_right(call->fold);
-}
-
-static int call_start(call_t *call, MPI_Request *request)
-{
+/** A call that is made once, maybe in a thread. */
+typedef struct attempt_t {
+    call_t *call;
+    form_t how;
     int code;
+    pthread_t thread;
+} attempt_t;
 
-    if (NULL != call->fold) {
-        return PERSISTENT == call->how ? fold_start_persistent(call->fold, request)
-                                       : fold_start(call->fold, request);
-    }
-    code = PERSISTENT == call->how ? exchange_init(call->x) : exchange_start(call->x);
-    *request = call->x->request;
-    return MPI_SUCCESS == code && PERSISTENT == call->how ? MPI_Start(request) : code;
+static attempt_t *attempt_new(MPI_Comm comm, const kind_t *kind, bool without_0)
+{
+    attempt_t *attempt = tap_memory(sizeof(*attempt));
+
+    attempt->how = kind->how;
+    attempt->call = kind->fold   ? new_fold(comm, kind)
+                    : kind->swap ? new_swap(comm, kind, without_0)
+                                 : new_gather(comm, kind);
+    return attempt;
 }
 
-static int run_swap(swap_t *swap, how_t how)
+static void *run(void *argument)
 {
-    const swap_form_t form = BLOCKING == how      ? SWAP_BLOCKING
-                             : NONBLOCKING == how ? SWAP_NONBLOCKING
-                                                  : SWAP_PERSISTENT;
-    int code = swap_start(swap, form);
+    attempt_t *attempt = argument;
 
-    if (MPI_SUCCESS == code) {
-        code = MPI_Wait(&swap->request, MPI_STATUS_IGNORE);
-    }
-    if (MPI_REQUEST_NULL != swap->request) {
-        MPI_Request_free(&swap->request);
-    }
-    return code;
-}
-
-static void *call_run(void *argument)
-{
-    call_t *call = argument;
-    MPI_Request request = MPI_REQUEST_NULL;
-
-    if (NULL != call->swap) {
-        call->code = run_swap(call->swap, call->how);
-        return NULL;
-    }
-    if (BLOCKING == call->how) {
-        call->code = NULL == call->fold ? exchange_run(call->x) : fold_run(call->fold);
-        return NULL;
-    }
-    call->code = call_start(call, &request);
-    if (MPI_SUCCESS == call->code) {
-        call->code = NULL == call->fold ? MPI_Wait(&request, MPI_STATUS_IGNORE)
-                                        : fold_wait(call->fold, &request);
-    }
-    if (NULL != call->x && MPI_REQUEST_NULL != request) {
-        MPI_Request_free(&request);
-    }
+    attempt->code = call_run(attempt->call, attempt->how);
     return NULL;
+}
+
+/** Whether it has gone well; it is gone then. */
+static bool attempt_end(attempt_t *attempt)
+{
+    const bool right = MPI_SUCCESS == attempt->code && call_right(attempt->call);
+
+    call_free(attempt->call);
+    free(attempt);
+    return right;
 }
 
 /* ---- rank 0 ---- */
 
-static bool is_no_memory(int code, const char *form, long k)
+static bool is_no_memory(int code, const char *kind, long k)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int class = MPI_SUCCESS, length;
@@ -314,61 +249,56 @@ static bool is_no_memory(int code, const char *form, long k)
     MPI_Error_class(code, &class);
     if (MPI_ERR_NO_MEM != class) {
         MPI_Error_string(code, text, &length);
-        printf("# %s: refused request %ld gives error %d, class %d: %s\n", form, k, code, class,
+        printf("# %s: refused request %ld gives error %d, class %d: %s\n", kind, k, code, class,
                text);
     }
     return MPI_ERR_NO_MEM == class;
 }
 
 /** The call with the k-th request refused; true if there was such a request. */
-static bool starve(MPI_Comm comm, const form_t *form, long k, bool *right)
+static bool starve(MPI_Comm comm, const kind_t *kind, long k, bool *right)
 {
-    call_t *call = call_new(comm, form, form->without_0);
+    attempt_t *attempt = attempt_new(comm, kind, kind->without_0);
     long requests;
 
     allocator_arm(k);
-    call_run(call);
+    run(attempt);
     requests = allocator_disarm();
-    if (requests < k) {
-        *right &= call_right(call);
-    } else {
-        *right &= is_no_memory(call->code, form->name, k);
+    if (requests >= k) {
+        *right &= is_no_memory(attempt->code, kind->name, k);
     }
-    call_free(call);
+    *right &= attempt_end(attempt) || requests >= k;
     return requests >= k;
 }
 
 /* ---- the other ranks ---- */
 
 /** The call in a thread; given up if rank 0 says so, and is missed. */
-static bool attend(MPI_Comm comm, const form_t *form)
+static bool attend(MPI_Comm comm, const kind_t *kind)
 {
-    call_t *call = call_new(comm, form, form->without_0);
+    attempt_t *attempt = attempt_new(comm, kind, kind->without_0);
     int refused;
-    bool right;
 
-    pthread_create(&call->thread, NULL, call_run, call);
+    pthread_create(&attempt->thread, NULL, run, attempt);
     MPI_Recv(&refused, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (refused && !form->without_0) {
-        pthread_detach(call->thread);
+    if (refused && !kind->without_0) {
+        pthread_detach(attempt->thread);
         return true;
     }
-    pthread_join(call->thread, NULL);
-    right = call_right(call);
-    call_free(call);
-    return right;
+    pthread_join(attempt->thread, NULL);
+    return attempt_end(attempt);
 }
 
 /* ---- both ---- */
 
 /** Nothing is left when the communicator is gone too. */
-static bool holds_nothing(const form_t *form, long k)
+static bool holds_nothing(const kind_t *kind, long k)
 {
-    const int held = allocator_held(), mapped = leading_mappings(LEADING_SEGMENT);
+    const int held = allocator_held(), mapped = usage_mappings(USAGE_SEGMENT);
     const bool right = 0 == held && 0 == mapped;
 
     if (!right) {
-        printf("# %s: request %ld: %d pieces of memory and %d segments are left\n", form->name, k,
+        printf("# %s: request %ld: %d pieces of memory and %d segments are left\n", kind->name, k,
                held, mapped);
     }
     return right;
@@ -396,121 +326,119 @@ static MPI_Comm connected(MPI_Comm comm, bool graph)
     return topology;
 }
 
-static MPI_Comm new_comm(const form_t *form)
+static MPI_Comm new_comm(const kind_t *kind)
 {
     MPI_Comm comm;
 
     /* rank 0 comes last in folds, where a scan combines */
-    MPI_Comm_split(MPI_COMM_WORLD, 0, form->fold || form->last ? -tap_rank : tap_rank, &comm);
-    if (form->swap && SWAP_NEIGHBORS == form->swap_call) {
-        comm = connected(comm, form->graph);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, kind->fold || kind->last ? -tap_rank : tap_rank, &comm);
+    if (kind->swap && SWAP_NEIGHBORS == kind->swap_kind) {
+        comm = connected(comm, kind->graph);
     }
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return comm;
 }
 
 /** A call with memory for everyone; of leaders a blocking one, which sets the communicator up. */
-static bool plain_right(MPI_Comm comm, const form_t *form)
+static bool plain_right(MPI_Comm comm, const kind_t *kind)
 {
-    call_t *call = call_new(comm, form, false);
+    attempt_t *attempt = attempt_new(comm, kind, false);
 
-    call->how = form->led ? BLOCKING : form->how;
-    call_run(call);
-    const bool right = call_right(call);
-    call_free(call);
-    return right;
+    attempt->how = kind->led ? BLOCKING : kind->how;
+    run(attempt);
+    return attempt_end(attempt);
 }
 
 /** True if a request was refused, on all ranks. */
-static bool step(const form_t *form, long k, bool *right)
+static bool step(const kind_t *kind, long k, bool *right)
 {
-    MPI_Comm comm = new_comm(form);
+    MPI_Comm comm = new_comm(kind);
     int refused = 0;
 
-    if (form->again) {
-        *right &= plain_right(comm, form);
+    if (kind->again) {
+        *right &= plain_right(comm, kind);
     }
     if (0 == tap_rank) {
-        refused = starve(comm, form, k, right);
+        refused = starve(comm, kind, k, right);
         for (int i = 1; i < tap_size; i++) {
             MPI_Send(&refused, 1, MPI_INT, i, TAG, MPI_COMM_WORLD);
         }
     } else {
-        *right &= attend(comm, form);
+        *right &= attend(comm, kind);
     }
-    if (form->without_0) {
-        *right &= plain_right(comm, form);
+    if (kind->without_0) {
+        *right &= plain_right(comm, kind);
     }
     if (0 == tap_rank) {
         /* local in Open MPI: what was half made must come apart */
         MPI_Comm_free(&comm);
-        *right &= holds_nothing(form, k);
+        *right &= holds_nothing(kind, k);
     }
     MPI_Bcast(&refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return 0 < refused;
 }
 
-static void prepare(const form_t *form)
+static void prepare(const kind_t *kind)
 {
-    if (form->fold) {
-        knob_folds(KNOB_PIPELINE, form->algorithm);
-    } else if (form->led) {
-        leading_setup(form->segment_size);
-        leading_use(form->variant);
-    } else if (form->swap) {
-        knob_set("coll_pipering_alltoallv_algorithm", form->algorithm);
-        knob_set("coll_pipering_alltoallw_algorithm", form->algorithm);
+    if (kind->fold) {
+        knob_folds(KNOB_PIPELINE, kind->algorithm);
+    } else if (kind->led) {
+        leading_setup(kind->segment_size);
+        leading_use(kind->variant);
+    } else if (kind->swap) {
+        knob_set("coll_pipering_alltoallv_algorithm", kind->algorithm);
+        knob_set("coll_pipering_alltoallw_algorithm", kind->algorithm);
     } else {
         knob_set("coll_pipering_allgatherv_algorithm",
-                 KNOB_AUTO == form->algorithm ? KNOB_RING : form->algorithm);
+                 KNOB_AUTO == kind->algorithm ? KNOB_RING : kind->algorithm);
     }
 }
 
 /* What a process keeps of its neighbours for good is there after this. */
-static bool meet_neighbours(const form_t *form)
+static bool meet_neighbours(const kind_t *kind)
 {
-    MPI_Comm comm = new_comm(form);
-    const bool right = plain_right(comm, form);
+    MPI_Comm comm = new_comm(kind);
+    const bool right = plain_right(comm, kind);
 
     MPI_Comm_free(&comm);
     return right;
 }
 
-static void try_form(const form_t *form)
+static void try_form(const kind_t *kind)
 {
     long k = 1;
 
-    prepare(form);
-    bool right = form->swap || meet_neighbours(form);
-    while (k < REQUESTS_AT_MOST && step(form, k, &right)) {
+    prepare(kind);
+    bool right = kind->swap || meet_neighbours(kind);
+    while (k < REQUESTS_AT_MOST && step(kind, k, &right)) {
         k++;
     }
     knob_folds(KNOB_OFF, KNOB_OFF);
     tap_check(right, "see above",
               "%s: each of the requests refused in turn gives MPI_ERR_NO_MEM, and no leak",
-              form->name);
-    tap_check((form->swap || form->led ? 2 : 3) <= k && k < REQUESTS_AT_MOST, NULL, "%s: %s",
-              form->name, "the component has asked for memory, and the last call has got it");
-    tap_note("%s: %ld requests", form->name, k - 1);
+              kind->name);
+    tap_check((kind->swap || kind->led ? 2 : 3) <= k && k < REQUESTS_AT_MOST, NULL, "%s: %s", kind->name,
+              "the component has asked for memory, and the last call has got it");
+    tap_note("%s: %ld requests", kind->name, k - 1);
 }
 
-static void die_in_call(const form_t *form, long k)
+static void die_in_call(const kind_t *kind, long k)
 {
-    call_t *call = call_new(MPI_COMM_WORLD, form, form->without_0);
+    attempt_t *attempt = attempt_new(MPI_COMM_WORLD, kind, kind->without_0);
 
     if (0 == tap_rank) {
         allocator_arm(k);
     }
-    call_run(call);
-    tap_note("refused request %ld was survived, error %d", k, call->code);
-    call_free(call);
+    run(attempt);
+    tap_note("refused request %ld was survived, error %d", k, attempt->code);
+    attempt_end(attempt);
 }
 
 /** Ranks of one communicator must never go different ways: the job dies or all goes well. */
-static void die_in_creation(const form_t *form, long k)
+static void die_in_creation(const kind_t *kind, long k)
 {
     MPI_Comm comm;
-    call_t *call;
+    attempt_t *attempt;
 
     if (0 == tap_rank) {
         allocator_arm(k);
@@ -519,10 +447,10 @@ static void die_in_creation(const form_t *form, long k)
     if (0 == tap_rank && allocator_disarm() < k) {
         tap_note("there was no request %ld", k);
     }
-    call = call_new(comm, form, form->without_0);
-    call_run(call);
-    tap_note("refused request %ld was survived, error %d", k, call->code);
-    call_free(call);
+    attempt = attempt_new(comm, kind, kind->without_0);
+    run(attempt);
+    tap_note("refused request %ld was survived, error %d", k, attempt->code);
+    attempt_end(attempt);
     MPI_Comm_free(&comm);
 }
 
@@ -540,7 +468,7 @@ static void read_mesh(void)
 
 int main(int argc, char **argv)
 {
-    const form_t *form;
+    const kind_t *kind;
     long set, fatal, creation;
 
     tap_begin(&argc, &argv, MPI_THREAD_MULTIPLE);
@@ -549,13 +477,13 @@ int main(int argc, char **argv)
     }
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     set = tap_number("SET", 0);
-    form = &sets[set].form[tap_number("FORM", 0)];
+    kind = &sets[set].kind[tap_number("FORM", 0)];
     fatal = tap_number("FATAL", 0);
     MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
     creation = tap_number("CREATION", 0);
     if (0 < fatal || 0 < creation) {
-        prepare(form);
-        0 < fatal ? die_in_call(form, fatal) : die_in_creation(form, creation);
+        prepare(kind);
+        0 < fatal ? die_in_call(kind, fatal) : die_in_creation(kind, creation);
         return tap_end();
     }
     /* where Open MPI 4.1 turns with errors of nonblocking collectives */
@@ -563,7 +491,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* of MPI_Start, in MPI 4 */
     read_mesh();
     for (int i = 0; i < sets[set].count; i++) {
-        try_form(&sets[set].form[i]);
+        try_form(&sets[set].kind[i]);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (0 == tap_rank) {

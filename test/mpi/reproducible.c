@@ -163,7 +163,7 @@ static uint64_t hash(uint64_t state, const char *memory, size_t bytes)
 }
 
 /* The bits that this rank's user gets. */
-static uint64_t bits_of(MPI_Comm comm, const kind_t *kind, fold_call_t call, fold_form_t form,
+static uint64_t bits_of(MPI_Comm comm, const kind_t *kind, fold_call_t call, form_t form,
                         int count)
 {
     const size_t bytes = (size_t) count * kind->size;
@@ -190,13 +190,13 @@ static const size_t sizes[] = {5000, 12000, 30000, 70000, 600000};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
 /* Forms in this order on a new communicator: early ones, which must not wait, come first. */
-static const fold_form_t forms[] = {FOLD_NONBLOCKING, FOLD_PERSISTENT, FOLD_BLOCKING,
-                                    FOLD_NONBLOCKING, FOLD_PERSISTENT};
+static const form_t forms[] = {NONBLOCKING, PERSISTENT, BLOCKING,
+                                    NONBLOCKING, PERSISTENT};
 
-enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
+enum { TURNS = sizeof(forms) / sizeof(forms[0]) };
 
 typedef struct results_t {
-    uint64_t bits[FOLD_CALLS][SIZES][FORMS];
+    uint64_t bits[FOLD_CALLS][SIZES][TURNS];
 } results_t;
 
 /* Not all sizes of all kinds, for their time. */
@@ -224,7 +224,7 @@ static void run_all(const kind_t *kind, results_t *results)
     MPI_Comm comm;
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (int form = 0; form < FORMS; form++) {
+    for (int form = 0; form < TURNS; form++) {
         run_form(kind, comm, form, results);
     }
     MPI_Comm_free(&comm);
@@ -237,10 +237,10 @@ static int count_other(const results_t *a, const results_t *b, char *first, size
 
     for (int call = FOLD_REDUCE; call < FOLD_CALLS; call++) {
         for (int size = 0; size < SIZES; size++) {
-            for (int form = 0; form < FORMS; form++) {
+            for (int form = 0; form < TURNS; form++) {
                 if (a->bits[call][size][form] != b->bits[call][size][form] && 0 == other++) {
                     snprintf(first, room, "MPI_%s, %s (%d), %zu bytes",
-                             foldcall_name((fold_call_t) call), foldcall_form_name(forms[form]),
+                             foldcall_name((fold_call_t) call), form_name(forms[form]),
                              form, sizes[size]);
                 }
             }
@@ -268,10 +268,10 @@ static void try_history(const kind_t *kind, const results_t *results)
 
 static void try_ranks(const kind_t *kind, const results_t *results)
 {
-    uint64_t bits[SIZES][FORMS];
+    uint64_t bits[SIZES][TURNS];
 
     memcpy(bits, results->bits[FOLD_ALLREDUCE], sizeof(bits));
-    MPI_Bcast(bits, SIZES * FORMS, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    MPI_Bcast(bits, SIZES * TURNS, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     tap_check(0 == memcmp(bits, results->bits[FOLD_ALLREDUCE], sizeof(bits)), "other bits",
               "%s: MPI_Allreduce gives all ranks the same", kind->name);
 }

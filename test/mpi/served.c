@@ -19,68 +19,51 @@
  * the module below; both are 0 where it has no part in the communicator.
  */
 
+#include "exchange.h"
 #include "knob.h"
 #include "tap.h"
-#include "trial.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef struct served_t {
     int ring;
     int below;
 } served_t;
 
-static exchange_t *call_of(bool same, layout_t *layout)
+static int equal(int rank)
 {
-    int *count = tap_memory((size_t) tap_size * sizeof(int));
-    exchange_spec_t spec = trial_spec(same ? 41 : 42);
-    exchange_t *x;
+    (void) rank;
+    return 6000;
+}
 
-    for (int i = 0; i < tap_size; i++) {
-        count[i] = same ? 6000 : 5000 * (i % 3);
-    }
-    spec.same = same;
-    spec.count = count;
-    spec.send_count = count[tap_rank];
-    spec.send = spec.recv = layout;
-    x = trial_exchange(&spec);
-    free(count);
-    return x;
+static int unequal(int rank)
+{
+    return 5000 * (rank % 3);
 }
 
 /** Two blocking calls and two nonblocking ones. */
-static bool run_right(exchange_t *x)
+static bool run_right(call_t *call)
 {
     bool right = true;
 
     for (int i = 0; i < 4; i++) {
-        exchange_reset(x);
-        if (i < 2) {
-            right &= MPI_SUCCESS == exchange_run(x);
-        } else {
-            right &= MPI_SUCCESS == exchange_start(x);
-            right &= MPI_SUCCESS == MPI_Wait(&x->request, MPI_STATUS_IGNORE);
-        }
-        right &= exchange_right(x);
+        call_reset(call);
+        right &= MPI_SUCCESS == call_run(call, i < 2 ? BLOCKING : NONBLOCKING) && call_right(call);
     }
     return right;
 }
 
 static served_t serve(bool same)
 {
-    layout_t *layout = layout_unit(3, 0);
-    exchange_t *x = call_of(same, layout);
+    call_t *call = exchange_simple(MPI_COMM_WORLD, same ? 41 : 42, same, layout_unit(3, 0),
+                                   same ? equal : unequal);
     uint64_t ring = knob_counter("coll_pipering_calls");
     uint64_t below = knob_counters("coll_pipering_fallback_");
-    const bool right = run_right(x);
+    const bool right = run_right(call);
     served_t served;
 
     served.ring = (int) (knob_counter("coll_pipering_calls") - ring);
     served.below = (int) (knob_counters("coll_pipering_fallback_") - below);
-    tap_check(right, x->fault, "%s gives right results", same ? "Allgather" : "Allgatherv");
-    exchange_free(x);
-    layout_free(layout);
+    tap_check(right, call->fault, "%s gives right results", same ? "Allgather" : "Allgatherv");
+    call_free(call);
     return served;
 }
 

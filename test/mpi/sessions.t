@@ -5,7 +5,7 @@
 
 build sessions
 forced=()
-for call in allgatherv:ring bcast:pipeline allreduce:merged alltoall:bins; do
+for call in allgatherv:ring bcast:pipeline allreduce:merged alltoallv:bins; do
     forced+=(--mca "coll_pipering_${call%:*}_algorithm" "${call#*:}")
 done
 

@@ -17,12 +17,11 @@
  * after AFTER milliseconds of cases.
  */
 
+#include "allocator.h"
 #include "cases.h"
-#include "soak_memory.h"
 #include "tap.h"
 #include "usage.h"
 
-#include <dirent.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -48,36 +47,6 @@ static const struct {
                      {"open files", 0, 4},
                      {"segments of shared memory", 0, 8}};
 
-static long open_files(void)
-{
-    DIR *directory = opendir("/proc/self/fd");
-    long files = 0;
-
-    while (NULL != directory && NULL != readdir(directory)) {
-        files++;
-    }
-    if (0 == files) {
-        tap_bail("/proc/self/fd cannot be read");
-    }
-    closedir(directory);
-    return files;
-}
-
-static long segments(void)
-{
-    char line[1024];
-    FILE *file = fopen("/proc/self/maps", "r");
-    long found = 0;
-
-    while (NULL != file && NULL != fgets(line, sizeof(line), file)) {
-        found += NULL != strstr(line, "/pipering.") || NULL != strstr(line, "/mleader.");
-    }
-    if (NULL != file) {
-        fclose(file);
-    }
-    return found;
-}
-
 /* ---- samples ---- */
 
 #define EVERY 10 /* cases */
@@ -101,9 +70,9 @@ static void watch(void)
     sample[samples][RESIDENT] = usage_resident("RssAnon");
     sample[samples][SHARED] = usage_resident("RssShmem");
     sample[samples][ALLOCATED] = (usage_allocated() + usage_mapped()) / 1024;
-    sample[samples][COMPONENTS] = soak_memory_held();
-    sample[samples][FILES] = open_files();
-    sample[samples][SEGMENTS] = segments();
+    sample[samples][COMPONENTS] = allocator_held_bytes();
+    sample[samples][FILES] = usage_entries("/proc/self/fd");
+    sample[samples][SEGMENTS] = usage_mappings("/pipering.") + usage_mappings(USAGE_SEGMENT);
     samples++;
 }
 
@@ -167,11 +136,7 @@ static void arm(const char *whom)
 
 static void run(uint64_t seed, int number)
 {
-    if (3 == number % 4) {
-        cases_swaps(seed, number);
-    } else {
-        cases_fuzz(seed, number);
-    }
+    cases_all(seed, number);
     if (0 == number % EVERY) {
         watch();
     }
@@ -184,7 +149,7 @@ int main(int argc, char **argv)
 
     cases_begin(&argc, &argv);
     cases_watched = true;
-    if (!soak_memory_begin()) {
+    if (!allocator_arm(0)) {
         tap_note("what the components allocate is not counted here");
     }
     if (NULL != whom && tap_number("VICTIM", 0) == tap_rank) {

@@ -22,164 +22,80 @@
  * Each launch has an MPI_COMM_WORLD, and reports results, of its own.
  */
 
+#include "exchange.h"
+#include "fold.h"
+#include "swap.h"
 #include "tap.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SMALL = 8, LARGE = 20000, TURNS = 6, TAG = 7 };
 
-/** Integer k of what a rank contributes to a call. */
-static int item(int rank, int k)
+static int small(int rank)
 {
-    return 1000 * rank + k % 997;
+    (void) rank;
+    return SMALL;
 }
 
-static int *items(int rank, int count)
+/** Each rank has more than the one before it. */
+static int rising(int rank)
 {
-    int *list = tap_memory((size_t) count * sizeof(int));
-
-    for (int k = 0; k < count; k++) {
-        list[k] = item(rank, k);
-    }
-    return list;
+    return LARGE / 3 * (rank + 1);
 }
 
-/** What ranks below `ranks` contribute, added up. */
-static bool is_sum(const int *list, int ranks)
+static bool ends_right(call_t *call, form_t form)
 {
-    bool right = true;
+    const bool right = MPI_SUCCESS == call_run(call, form) && call_right(call);
 
-    for (int k = 0; k < LARGE && right; k++) {
-        right = list[k] == 1000 * (ranks * (ranks - 1) / 2) + ranks * (k % 997);
-    }
+    call_free(call);
     return right;
 }
 
-static bool are_items(const int *list, int rank, int count)
+static bool fold(MPI_Comm comm, fold_call_t what)
 {
-    int k = 0;
-
-    while (k < count && list[k] == item(rank, k)) {
-        k++;
-    }
-    return k == count;
-}
-
-/** More calls than coll/mleader leaves to others before it looks at a communicator. */
-static bool allgather(MPI_Comm comm, int rank, int size)
-{
-    int *mine = items(rank, SMALL), *all = tap_memory((size_t) size * SMALL * sizeof(int));
+    const fold_spec_t spec = {.comm = comm, .call = what, .most = LARGE * sizeof(int)};
+    dice_t shared = dice_from(1, (uint64_t) what, 0), own = shared;
     bool right = true;
 
     for (int turn = 0; turn < TURNS; turn++) {
-        memset(all, 0, (size_t) size * SMALL * sizeof(int));
-        right &= MPI_SUCCESS == MPI_Allgather(mine, SMALL, MPI_INT, all, SMALL, MPI_INT, comm);
-        for (int r = 0; r < size; r++) {
-            right &= are_items(all + r * SMALL, r, SMALL);
-        }
-    }
-    free(all);
-    free(mine);
-    return right;
-}
-
-/** Rank r contributes r / size of LARGE integers, the last one all of them. */
-static bool allgatherv(MPI_Comm comm, int rank, int size, bool blocking)
-{
-    int *mine = items(rank, LARGE), *all = tap_memory((size_t) size * LARGE * sizeof(int));
-    int count[size], displ[size];
-    MPI_Request request;
-    bool right = true;
-
-    for (int r = 0; r < size; r++) {
-        count[r] = LARGE / size * (r + 1);
-        displ[r] = LARGE * r;
-    }
-    memset(all, 0, (size_t) size * LARGE * sizeof(int));
-    if (blocking) {
-        right &= MPI_SUCCESS == MPI_Allgatherv(mine, count[rank], MPI_INT, all, count, displ,
-                                               MPI_INT, comm);
-    } else {
-        right &= MPI_SUCCESS == MPI_Iallgatherv(mine, count[rank], MPI_INT, all, count, displ,
-                                                MPI_INT, comm, &request);
-        right &= MPI_SUCCESS == MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    for (int r = 0; r < size; r++) {
-        right &= are_items(all + displ[r], r, count[r]);
-    }
-    free(all);
-    free(mine);
-    return right;
-}
-
-static bool bcast(MPI_Comm comm, int rank, int size)
-{
-    bool right = true;
-
-    for (int root = 0; root < size; root++) {
-        int *data = items(rank == root ? root : size, LARGE);
-        right &= MPI_SUCCESS == MPI_Bcast(data, LARGE, MPI_INT, root, comm)
-                 && are_items(data, root, LARGE);
-        free(data);
+        right &= ends_right(fold_new(&spec, &shared, &own), BLOCKING);
     }
     return right;
 }
 
-static bool fold(MPI_Comm comm, int rank, int size)
+static bool exchange(MPI_Comm comm)
 {
-    int *mine = items(rank, LARGE), *sum = tap_memory(LARGE * sizeof(int));
-    const int last = size - 1;
-    bool right = MPI_SUCCESS == MPI_Allreduce(mine, sum, LARGE, MPI_INT, MPI_SUM, comm)
-                 && is_sum(sum, size);
+    swap_spec_t spec = {.comm = comm, .kind = SWAP_V, .most = LARGE};
+    dice_t own = dice_from(2, 0, 0);
 
-    right &= MPI_SUCCESS == MPI_Reduce(mine, sum, LARGE, MPI_INT, MPI_SUM, last, comm)
-             && (rank != last || is_sum(sum, size));
-    right &= MPI_SUCCESS == MPI_Scan(mine, sum, LARGE, MPI_INT, MPI_SUM, comm)
-             && is_sum(sum, rank + 1);
-    right &= MPI_SUCCESS == MPI_Exscan(mine, sum, LARGE, MPI_INT, MPI_SUM, comm)
-             && (0 == rank || is_sum(sum, rank));
-    free(sum);
-    free(mine);
-    return right;
-}
-
-static bool alltoallv(MPI_Comm comm, int rank, int size)
-{
-    int *mine = items(rank, size * SMALL), *all = tap_memory((size_t) (size * SMALL) * sizeof(int));
-    int count[size], displ[size];
-    bool right;
-
-    for (int r = 0; r < size; r++) {
-        count[r] = SMALL;
-        displ[r] = r * SMALL;
-    }
-    right = MPI_SUCCESS == MPI_Alltoallv(mine, count, displ, MPI_INT, all, count, displ, MPI_INT,
-                                         comm);
-    for (int k = 0; k < size * SMALL; k++) {
-        right &= all[k] == item(k / SMALL, rank * SMALL + k % SMALL);
-    }
-    free(all);
-    free(mine);
+    MPI_Comm_dup(comm, &spec.quiet);
+    const bool right = ends_right(swap_new(&spec, 3, &own), BLOCKING);
+    MPI_Comm_free(&spec.quiet);
     return right;
 }
 
 /** All calls on a communicator, which is freed. */
 static void use(MPI_Comm comm, const char *name)
 {
-    int rank, size;
+    bool right = true;
+    int rank;
 
     MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
     tap_check(MPI_SUCCESS == MPI_Barrier(comm), NULL, "%s, rank %d: MPI_Barrier", name, rank);
-    tap_check(allgather(comm, rank, size), NULL, "%s, rank %d: MPI_Allgather", name, rank);
-    tap_check(allgatherv(comm, rank, size, true), NULL, "%s, rank %d: MPI_Allgatherv", name, rank);
-    tap_check(allgatherv(comm, rank, size, false), NULL, "%s, rank %d: MPI_Iallgatherv", name,
-              rank);
-    tap_check(bcast(comm, rank, size), NULL, "%s, rank %d: MPI_Bcast", name, rank);
-    tap_check(fold(comm, rank, size), NULL, "%s, rank %d: reductions and scans", name, rank);
-    tap_check(alltoallv(comm, rank, size), NULL, "%s, rank %d: MPI_Alltoallv", name, rank);
+    /* more calls than coll/mleader leaves to others before it looks at a communicator */
+    for (uint64_t turn = 0; turn < TURNS; turn++) {
+        right &= ends_right(exchange_simple(comm, turn, true, layout_unit(3, 0), small), BLOCKING);
+    }
+    tap_check(right, NULL, "%s, rank %d: MPI_Allgather", name, rank);
+    for (form_t form = BLOCKING; form <= NONBLOCKING; form++) {
+        tap_check(ends_right(exchange_simple(comm, 9, false, layout_unit(3, 0), rising), form), NULL,
+                  "%s, rank %d: MPI_Allgatherv, %s", name, rank, form_name(form));
+    }
+    for (int call = 0; call < FOLD_CALLS; call++) {
+        tap_check(fold(comm, (fold_call_t) call), NULL, "%s, rank %d: MPI_%s", name, rank,
+                  foldcall_name((fold_call_t) call));
+    }
+    tap_check(exchange(comm), NULL, "%s, rank %d: MPI_Alltoallv", name, rank);
     MPI_Comm_free(&comm);
 }
 

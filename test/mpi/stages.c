@@ -41,7 +41,7 @@ typedef struct scene_t {
     int p, me, nodes;
     int node_of[MOST]; /**< the lowest rank on the same node */
     foldcall_t call;
-    fold_form_t form;
+    form_t form;
     bool ordered;
     int algorithm;
     size_t unit, units, block; /**< bytes of a unit, their number, and that of a block */
@@ -336,7 +336,7 @@ static bool try_call(scene_t *s, char *fault, size_t room)
                  "root %d, %s, B %zu, %s: blocks in %llu, out %llu, wanted %llu, %llu; network "
                  "%llu, wanted %llu; %llu rounds; said: %.500s",
                  s->call.root, s->ordered ? "ordered" : "commutes", s->block * s->unit,
-                 foldcall_form_name(s->form), (unsigned long long) got.blocks_in,
+                 form_name(s->form), (unsigned long long) got.blocks_in,
                  (unsigned long long) got.blocks_out, (unsigned long long) s->wanted.blocks_in,
                  (unsigned long long) s->wanted.blocks_out, (unsigned long long) got.from_network,
                  (unsigned long long) s->wanted.from_network, (unsigned long long) s->rounds, text);
@@ -389,7 +389,7 @@ static bool try_all(scene_t *s, char *fault, size_t room)
 
     for (int root = 0; root < (rooted ? s->p : 1); root++) {
         for (int i = 0; i < 8; i++, n++) {
-            s->form = (fold_form_t) (n % FOLD_FORMS);
+            s->form = (form_t) (n % FORMS);
             aim(s, root, i % 2, blocks[i / 2]);
             right = try_call(s, fault, room) && right;
         }
@@ -410,30 +410,21 @@ static const struct {
 #define CALLS ((int) (sizeof(calls) / sizeof(calls[0])))
 
 /** The first p ranks, or the same from the last on; others get MPI_COMM_NULL. */
-static void enter(scene_t *s, int p, bool reversed, char (*name)[MPI_MAX_PROCESSOR_NAME])
+static void enter(scene_t *s, int p, bool reversed)
 {
     MPI_Comm_split(MPI_COMM_WORLD, tap_rank < p ? 0 : MPI_UNDEFINED,
                    reversed ? -tap_rank : tap_rank, &s->comm);
     s->p = p;
     s->me = reversed ? p - 1 - tap_rank : tap_rank;
-    s->nodes = 0;
-    for (int r = 0; r < p; r++) {
-        const char *mine = name[reversed ? p - 1 - r : r];
-
-        s->node_of[r] = 0;
-        while (0 != strcmp(mine, name[reversed ? p - 1 - s->node_of[r] : s->node_of[r]])) {
-            s->node_of[r]++;
-        }
-        s->nodes += r == s->node_of[r];
-    }
+    s->nodes = MPI_COMM_NULL == s->comm ? 0 : tap_nodes(s->comm, s->node_of);
 }
 
-static void try_size(int p, bool reversed, char (*name)[MPI_MAX_PROCESSOR_NAME])
+static void try_size(int p, bool reversed)
 {
     char fault[1200];
     scene_t s;
 
-    enter(&s, p, reversed, name);
+    enter(&s, p, reversed);
     for (int i = 0; i < CALLS; i++) {
         bool right = true;
 
@@ -455,22 +446,17 @@ static void try_size(int p, bool reversed, char (*name)[MPI_MAX_PROCESSOR_NAME])
 
 int main(int argc, char **argv)
 {
-    char name[MOST][MPI_MAX_PROCESSOR_NAME], mine[MPI_MAX_PROCESSOR_NAME] = "";
-    int length;
-
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     if (!knob_begin() || MOST < tap_size) {
         tap_bail("there is no coll/pipering here, or there are more than %d ranks", MOST);
     }
-    MPI_Get_processor_name(mine, &length);
-    MPI_Allgather(mine, sizeof(mine), MPI_CHAR, name, sizeof(mine), MPI_CHAR, MPI_COMM_WORLD);
     MPI_Type_contiguous(4, MPI_INT, &quad);
     MPI_Type_commit(&quad);
     MPI_Op_create(add_quads, 0, &ordered_sum);
     for (int p = 2; p <= tap_size; p++) {
-        try_size(p, 0 != p % 2, name);
+        try_size(p, 0 != p % 2);
     }
-    try_size(tap_size, 0 == tap_size % 2, name);
+    try_size(tap_size, 0 == tap_size % 2);
     MPI_Op_free(&ordered_sum);
     MPI_Type_free(&quad);
     knob_end();

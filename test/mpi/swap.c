@@ -15,28 +15,44 @@
 
 #include "swap.h"
 
+#include "layout.h"
 #include "tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
-#    include <mpi-ext.h>
-#    define MPI_Alltoallv_init MPIX_Alltoallv_init
-#    define MPI_Alltoallw_init MPIX_Alltoallw_init
-#    define MPI_Neighbor_alltoallw_init MPIX_Neighbor_alltoallw_init
-#endif
+#define STEP 12 /* units of messages with one type are multiples of it */
 
-#define STEP 12   /* units of messages with one type are multiples of it */
-#define GUARD 64  /* bytes around everything */
+/** Messages of a rank in one direction. */
+typedef struct side_t {
+    int messages;
+    int *peer; /**< MPI_PROC_NULL: nobody */
+    int *tag;  /**< of the message between the two */
+    int *count;
+    layout_t **layout; /**< NULL: a type without bytes */
+    int *displ;
+    MPI_Aint *byte_displ;
+    MPI_Datatype *type;
+    image_t image;
+} side_t;
+
+typedef struct swap_t {
+    call_t call;
+    MPI_Comm comm, quiet;
+    swap_kind_t kind;
+    bool in_place;
+    side_t send, recv;
+    MPI_Datatype empty; /**< a type without bytes */
+} swap_t;
 
 /* ---- who sends what to whom ---- */
 
-static void side_init(swap_side_t *side, int messages)
+static void side_init(side_t *side, int messages)
 {
     const size_t n = (size_t) messages + 1;
 
-    *side = (swap_side_t){.messages = messages,
+    *side = (side_t){.messages = messages,
                           .peer = tap_memory(n * sizeof(int)),
                           .tag = tap_memory(n * sizeof(int)),
                           .count = tap_memory(n * sizeof(int)),
@@ -47,7 +63,7 @@ static void side_init(swap_side_t *side, int messages)
 }
 
 /** Message k of those between two ranks is tagged k. */
-static void tag_by_turn(swap_side_t *side)
+static void tag_by_turn(side_t *side)
 {
     for (int i = 0; i < side->messages; i++) {
         side->tag[i] = 0;
@@ -57,7 +73,7 @@ static void tag_by_turn(swap_side_t *side)
     }
 }
 
-static void all_peers(swap_side_t *side, MPI_Comm comm)
+static void all_peers(side_t *side, MPI_Comm comm)
 {
     int p;
 
@@ -88,7 +104,7 @@ static void cart_peers(swap_t *swap)
     }
 }
 
-static void graph_peers(swap_side_t *side, MPI_Comm comm)
+static void graph_peers(side_t *side, MPI_Comm comm)
 {
     int me, degree;
 
@@ -118,7 +134,7 @@ static void find_peers(swap_t *swap)
 {
     int topology = MPI_UNDEFINED;
 
-    if (SWAP_NEIGHBORS == swap->call) {
+    if (SWAP_NEIGHBORS == swap->kind) {
         MPI_Topo_test(swap->comm, &topology);
     }
     switch (topology) {
@@ -150,20 +166,20 @@ static message_t message_of(const swap_spec_t *spec, uint64_t key, int from, int
     dice_t dice = dice_from(key, (uint64_t) (alike ? to : from) * 4099
                                      + (uint64_t) (alike ? from : to), (uint64_t) tag);
     dice_t all = dice_from(key, 17, 17);
-    message_t message = {.unit = dice_roll(SWAP_V == spec->call ? &all : &dice, LAYOUT_UNITS)};
+    message_t message = {.unit = dice_roll(SWAP_V == spec->kind ? &all : &dice, LAYOUT_UNITS)};
     const int most = (int) (spec->most / layout_unit_size(message.unit)) + 1;
     const bool none = spec->without_0 && (0 == from || 0 == to);
 
     if (dice_roll(&dice, 100) >= spec->zeros && !none) {
         message.units = dice_once_in(&dice, 4) ? most : dice_between(&dice, 1, 1 + most / 30);
     }
-    if (SWAP_V == spec->call) {
+    if (SWAP_V == spec->kind) {
         message.units = (message.units + STEP - 1) / STEP * STEP;
     }
     return message;
 }
 
-static message_t message_at(const swap_spec_t *spec, uint64_t key, const swap_side_t *side, int i,
+static message_t message_at(const swap_spec_t *spec, uint64_t key, const side_t *side, int i,
                             bool sends)
 {
     int me;
@@ -194,7 +210,7 @@ static layout_t *fitting_layout(const swap_spec_t *spec, dice_t *own, int unit, 
 }
 
 /** A type of its own for a message. */
-static void choose_type(const swap_spec_t *spec, MPI_Datatype empty, swap_side_t *side, int i,
+static void choose_type(const swap_spec_t *spec, MPI_Datatype empty, side_t *side, int i,
                         message_t message, dice_t *own, bool sends)
 {
     int units = 1;
@@ -218,7 +234,7 @@ static void choose_type(const swap_spec_t *spec, MPI_Datatype empty, swap_side_t
 }
 
 /** One type for all messages. */
-static void choose_common_type(const swap_spec_t *spec, swap_side_t *side, uint64_t key,
+static void choose_common_type(const swap_spec_t *spec, side_t *side, uint64_t key,
                                dice_t *own, bool sends)
 {
     const int units = dice_divisor(own, STEP);
@@ -239,10 +255,10 @@ static void choose_common_type(const swap_spec_t *spec, swap_side_t *side, uint6
 /* ---- places ---- */
 
 /** One after the other in a random order, or what is sent all at the same place. */
-static void place_messages(swap_side_t *side, dice_t *own, bool pile)
+static void place_messages(side_t *side, dice_t *own, bool pile)
 {
     int *order = tap_memory((size_t) (side->messages + 1) * sizeof(int));
-    ptrdiff_t at = GUARD, end = GUARD;
+    ptrdiff_t at = 0, end = 0;
 
     dice_shuffle(own, order, side->messages);
     for (int k = 0; k < side->messages; k++) {
@@ -255,17 +271,17 @@ static void place_messages(swap_side_t *side, dice_t *own, bool pile)
         end = at + high - low > end ? at + high - low : end;
         at = pile ? at : end + dice_roll(own, 3) * 8;
     }
-    side->bytes = (size_t) end + GUARD;
-    side->base = dice_roll(own, (int) side->bytes);
+    const ptrdiff_t base = dice_roll(own, (int) end + 1);
     for (int i = 0; i < side->messages; i++) {
-        side->byte_displ[i] -= side->base;
+        side->byte_displ[i] -= base;
         side->displ[i] = (int) side->byte_displ[i];
     }
+    side->image = image_new(dice_word(own), -base, end - base);
     free(order);
 }
 
 /** The same where displacements are in extents of the one type. */
-static void place_in_extents(swap_side_t *side, dice_t *own, bool pile)
+static void place_in_extents(side_t *side, dice_t *own, bool pile)
 {
     const layout_t *layout = side->layout[0];
     int *order = tap_memory((size_t) (side->messages + 1) * sizeof(int));
@@ -286,24 +302,16 @@ static void place_in_extents(swap_side_t *side, dice_t *own, bool pile)
         least = 0 == i || side->byte_displ[i] < least ? side->byte_displ[i] : least;
         most = 0 == i || side->byte_displ[i] > most ? side->byte_displ[i] : most;
     }
-    side->base = GUARD - least - low;
-    side->bytes = (size_t) (most - least + high - low) + 2 * GUARD;
+    side->image = image_new(dice_word(own), least + low, most + high);
     free(order);
 }
 
-static void fill(unsigned char *memory, size_t bytes, dice_t *own)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        memory[i] = (unsigned char) dice_word(own);
-    }
-}
-
-static void furnish(swap_t *swap, const swap_spec_t *spec, swap_side_t *side, uint64_t key,
+static void furnish(swap_t *swap, const swap_spec_t *spec, side_t *side, uint64_t key,
                     dice_t *own, bool sends)
 {
     const bool pile = sends && dice_once_in(own, 4);
 
-    if (SWAP_V == spec->call) {
+    if (SWAP_V == spec->kind) {
         choose_common_type(spec, side, key, own, sends);
         place_in_extents(side, own, pile);
     } else {
@@ -313,14 +321,12 @@ static void furnish(swap_t *swap, const swap_spec_t *spec, swap_side_t *side, ui
         }
         place_messages(side, own, pile);
     }
-    side->arena = tap_memory(side->bytes);
-    fill(side->arena, side->bytes, own);
 }
 
 /* ---- the reference ---- */
 
-/** A message to or from an arena. */
-static size_t copy_message(const swap_side_t *side, int i, unsigned char *arena,
+/** A message to or from memory. */
+static size_t copy_message(const side_t *side, int i, unsigned char *memory,
                            unsigned char *bytes, bool pack)
 {
     layout_walk_t walk = {side->layout[i], (size_t) side->count[i], 0, 0};
@@ -328,7 +334,7 @@ static size_t copy_message(const swap_side_t *side, int i, unsigned char *arena,
     ptrdiff_t at;
 
     while (NULL != side->layout[i] && layout_walk_next(&walk, &at, &length)) {
-        unsigned char *place = arena + side->base + side->byte_displ[i] + at;
+        unsigned char *place = memory + side->image.origin + side->byte_displ[i] + at;
         if (pack) {
             memcpy(bytes + done, place, length);
         } else {
@@ -339,14 +345,14 @@ static size_t copy_message(const swap_side_t *side, int i, unsigned char *arena,
     return done;
 }
 
-static size_t size_of(const swap_side_t *side, int i)
+static size_t size_of(const side_t *side, int i)
 {
     return NULL == side->layout[i] ? 0 : (size_t) side->count[i] * side->layout[i]->size;
 }
 
 static void transfer(swap_t *swap)
 {
-    const swap_side_t *send = swap->in_place ? &swap->recv : &swap->send, *recv = &swap->recv;
+    const side_t *send = swap->in_place ? &swap->recv : &swap->send, *recv = &swap->recv;
     const int all = send->messages + recv->messages;
     unsigned char **bytes = tap_memory((size_t) (all + 1) * sizeof(*bytes));
     MPI_Request *request = tap_memory((size_t) (all + 1) * sizeof(*request));
@@ -358,13 +364,13 @@ static void transfer(swap_t *swap)
     }
     for (int i = 0, k = recv->messages; i < send->messages; i++, k++) {
         bytes[k] = tap_memory(size_of(send, i));
-        copy_message(send, i, send->arena, bytes[k], true);
+        copy_message(send, i, send->image.before, bytes[k], true);
         MPI_Isend(bytes[k], (int) size_of(send, i), MPI_BYTE, send->peer[i], send->tag[i],
                   swap->quiet, &request[k]);
     }
     MPI_Waitall(all, request, MPI_STATUSES_IGNORE);
     for (int i = 0; i < recv->messages; i++) {
-        copy_message(recv, i, swap->after, bytes[i], false);
+        copy_message(recv, i, recv->image.after, bytes[i], false);
     }
     for (int i = 0; i < all; i++) {
         free(bytes[i]);
@@ -373,120 +379,62 @@ static void transfer(swap_t *swap)
     free(request);
 }
 
-/* ---- swaps ---- */
+/* ---- the calls ---- */
 
-swap_t *swap_new(const swap_spec_t *spec, uint64_t key, dice_t *own)
+static int issue(call_t *call, form_t form)
 {
-    swap_t *swap = tap_memory(sizeof(*swap));
+    swap_t *swap = (swap_t *) call;
+    const side_t *s = &swap->send, *r = &swap->recv;
+    const bool in_place = swap->in_place;
+    const void *from = in_place ? MPI_IN_PLACE : image_address(&s->image);
+    void *to = image_address(&r->image);
 
-    *swap = (swap_t){.comm = spec->comm,
-                     .quiet = spec->quiet,
-                     .call = spec->call,
-                     .in_place = spec->in_place,
-                     .request = MPI_REQUEST_NULL};
-    MPI_Type_contiguous(0, MPI_INT, &swap->empty);
-    MPI_Type_commit(&swap->empty);
-    find_peers(swap);
-    furnish(swap, spec, &swap->recv, key, own, false);
-    furnish(swap, spec, &swap->send, key, own, true);
-    swap->before = tap_memory(swap->recv.bytes);
-    swap->after = tap_memory(swap->recv.bytes);
-    memcpy(swap->before, swap->recv.arena, swap->recv.bytes);
-    memcpy(swap->after, swap->recv.arena, swap->recv.bytes);
-    transfer(swap);
-    return swap;
-}
-
-static int start_v(swap_t *swap, swap_form_t form, const void *from, void *to)
-{
-    const swap_side_t *s = &swap->send, *r = &swap->recv;
-    const MPI_Datatype type = swap->in_place ? MPI_DATATYPE_NULL : s->type[0];
-
-    switch (form) {
-    case SWAP_BLOCKING:
-        return MPI_Alltoallv(from, s->count, s->displ, type, to, r->count, r->displ, r->type[0],
-                             swap->comm);
-    case SWAP_NONBLOCKING:
-        return MPI_Ialltoallv(from, s->count, s->displ, type, to, r->count, r->displ,
-                              r->type[0], swap->comm, &swap->request);
-    default:
-        return MPI_Alltoallv_init(from, s->count, s->displ, type, to, r->count, r->displ,
-                                  r->type[0], swap->comm, MPI_INFO_NULL, &swap->request);
-    }
-}
-
-static int start_w(swap_t *swap, swap_form_t form, const void *from, void *to)
-{
-    const swap_side_t *s = &swap->send, *r = &swap->recv;
-    const MPI_Datatype *types = swap->in_place ? NULL : s->type;
-
-    switch (form) {
-    case SWAP_BLOCKING:
-        return MPI_Alltoallw(from, s->count, s->displ, types, to, r->count, r->displ, r->type,
-                             swap->comm);
-    case SWAP_NONBLOCKING:
-        return MPI_Ialltoallw(from, s->count, s->displ, types, to, r->count, r->displ, r->type,
-                              swap->comm, &swap->request);
-    default:
-        return MPI_Alltoallw_init(from, s->count, s->displ, types, to, r->count, r->displ,
-                                  r->type, swap->comm, MPI_INFO_NULL, &swap->request);
-    }
-}
-
-static int start_neighbors(swap_t *swap, swap_form_t form, const void *from, void *to)
-{
-    const swap_side_t *s = &swap->send, *r = &swap->recv;
-
-    switch (form) {
-    case SWAP_BLOCKING:
-        return MPI_Neighbor_alltoallw(from, s->count, s->byte_displ, s->type, to, r->count,
-                                      r->byte_displ, r->type, swap->comm);
-    case SWAP_NONBLOCKING:
-        return MPI_Ineighbor_alltoallw(from, s->count, s->byte_displ, s->type, to, r->count,
-                                       r->byte_displ, r->type, swap->comm, &swap->request);
-    default:
-        return MPI_Neighbor_alltoallw_init(from, s->count, s->byte_displ, s->type, to, r->count,
-                                           r->byte_displ, r->type, swap->comm, MPI_INFO_NULL,
-                                           &swap->request);
-    }
-}
-
-int swap_start(swap_t *swap, swap_form_t form)
-{
-    const void *from = swap->in_place ? MPI_IN_PLACE : swap->send.arena + swap->send.base;
-    void *to = swap->recv.arena + swap->recv.base;
-    int code;
-
-    switch (swap->call) {
+    switch (swap->kind) {
     case SWAP_V:
-        code = start_v(swap, form, from, to);
-        break;
+        return CALL_IN(form, &call->request, Alltoallv, Ialltoallv, from, s->count, s->displ,
+                       in_place ? MPI_DATATYPE_NULL : s->type[0], to, r->count, r->displ,
+                       r->type[0], swap->comm);
     case SWAP_W:
-        code = start_w(swap, form, from, to);
-        break;
+        return CALL_IN(form, &call->request, Alltoallw, Ialltoallw, from, s->count, s->displ,
+                       in_place ? NULL : s->type, to, r->count, r->displ, r->type, swap->comm);
     default:
-        code = start_neighbors(swap, form, from, to);
+        return CALL_IN(form, &call->request, Neighbor_alltoallw, Ineighbor_alltoallw, from,
+                       s->count, s->byte_displ, s->type, to, r->count, r->byte_displ, r->type,
+                       swap->comm);
     }
-    return MPI_SUCCESS == code && SWAP_PERSISTENT == form ? MPI_Start(&swap->request) : code;
 }
 
-bool swap_right(swap_t *swap)
+static void reset(call_t *call)
 {
-    const bool right = 0 == memcmp(swap->recv.arena, swap->after, swap->recv.bytes);
-
-    memcpy(swap->recv.arena, swap->before, swap->recv.bytes);
-    return right;
+    image_reset(&((swap_t *) call)->send.image);
+    image_reset(&((swap_t *) call)->recv.image);
 }
 
-swap_volume_t swap_volume(const swap_t *swap)
+static bool right(call_t *call)
 {
-    const swap_side_t *side = swap->in_place ? &swap->recv : &swap->send;
+    static const char *const names[SWAP_KINDS] = {"alltoallv", "alltoallw", "neighbors"};
+    const swap_t *swap = (const swap_t *) call;
+    ptrdiff_t place;
+
+    if (image_right(&swap->recv.image, &place)
+        && (swap->in_place || image_right(&swap->send.image, &place))) {
+        return true;
+    }
+    snprintf(call->fault, sizeof(call->fault), "%s%s, %s: byte %td is wrong", names[swap->kind],
+             swap->in_place ? " in place" : "", form_name(call->form), place);
+    return false;
+}
+
+swap_volume_t swap_volume(const call_t *call)
+{
+    const swap_t *swap = (const swap_t *) call;
+    const side_t *side = swap->in_place ? &swap->recv : &swap->send;
     swap_volume_t volume = {0, 0, 0};
     int me;
 
     MPI_Comm_rank(swap->comm, &me);
     for (int i = 0; i < side->messages; i++) {
-        const bool copied = SWAP_NEIGHBORS != swap->call && me == side->peer[i];
+        const bool copied = SWAP_NEIGHBORS != swap->kind && me == side->peer[i];
         if (copied || MPI_PROC_NULL == side->peer[i]) {
             continue;
         }
@@ -497,13 +445,32 @@ swap_volume_t swap_volume(const swap_t *swap)
     return volume;
 }
 
-static void side_free(swap_side_t *side, bool common)
+static bool has_data(const call_t *call)
+{
+    return 0 < swap_volume(call).bytes;
+}
+
+/** All types, which are one and the same if it is a common one. */
+static void for_layouts(side_t *side, bool common, void (*act)(layout_t *layout))
 {
     for (int i = 0; i < (common && 0 < side->messages ? 1 : side->messages); i++) {
         if (NULL != side->layout[i]) {
-            layout_free(side->layout[i]);
+            act(side->layout[i]);
         }
     }
+}
+
+static void orphan(call_t *call)
+{
+    swap_t *swap = (swap_t *) call;
+
+    for_layouts(&swap->send, SWAP_V == swap->kind, layout_spoil);
+    for_layouts(&swap->recv, SWAP_V == swap->kind, layout_spoil);
+}
+
+static void side_free(side_t *side, bool common)
+{
+    for_layouts(side, common, layout_free);
     free(side->peer);
     free(side->tag);
     free(side->count);
@@ -511,15 +478,35 @@ static void side_free(swap_side_t *side, bool common)
     free(side->displ);
     free(side->byte_displ);
     free(side->type);
-    free(side->arena);
+    image_free(&side->image);
 }
 
-void swap_free(swap_t *swap)
+static void release(call_t *call)
 {
-    side_free(&swap->send, SWAP_V == swap->call);
-    side_free(&swap->recv, SWAP_V == swap->call);
+    swap_t *swap = (swap_t *) call;
+
+    side_free(&swap->send, SWAP_V == swap->kind);
+    side_free(&swap->recv, SWAP_V == swap->kind);
     MPI_Type_free(&swap->empty);
-    free(swap->before);
-    free(swap->after);
     free(swap);
+}
+
+call_t *swap_new(const swap_spec_t *spec, uint64_t key, dice_t *own)
+{
+    static const call_class_t class = {issue, reset, right, has_data, orphan, release};
+    swap_t *swap = tap_memory(sizeof(*swap));
+
+    *swap = (swap_t){.call = {.class = &class, .request = MPI_REQUEST_NULL},
+                     .comm = spec->comm,
+                     .quiet = spec->quiet,
+                     .kind = spec->kind,
+                     .in_place = spec->in_place};
+    MPI_Type_contiguous(0, MPI_INT, &swap->empty);
+    MPI_Type_commit(&swap->empty);
+    find_peers(swap);
+    furnish(swap, spec, &swap->recv, key, own, false);
+    furnish(swap, spec, &swap->send, key, own, true);
+    transfer(swap);
+    reset(&swap->call);
+    return &swap->call;
 }

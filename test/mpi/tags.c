@@ -19,6 +19,7 @@
  * In the same way all ranks but one tell how many messages of that one are under way.
  */
 
+#include "foldcall.h"
 #include "knob.h"
 #include "tap.h"
 
@@ -46,96 +47,50 @@ static char *from, *to;
 static int *counts, *displs;
 static MPI_Datatype *types;
 
-static int words(void)
-{
-    return PART / (int) sizeof(int);
-}
-
 static MPI_Comm comm = MPI_COMM_NULL;  /* of the calls that are looked at */
 static MPI_Comm quiet = MPI_COMM_NULL; /* of all else: its messages are not among those found */
 
-static void allgatherv(void)
-{
-    MPI_Allgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, comm);
-}
-
-static void bcast(void)
-{
-    MPI_Bcast(to, words(), MPI_INT, 0, comm);
-}
-
-static void reduce(void)
-{
-    MPI_Reduce(from, to, words(), MPI_INT, MPI_SUM, tap_size - 1, comm);
-}
-
-static void scan(void)
-{
-    MPI_Scan(from, to, words(), MPI_INT, MPI_SUM, comm);
-}
-
-static void allreduce(void)
-{
-    MPI_Allreduce(from, to, words(), MPI_INT, MPI_SUM, comm);
-}
-
-static void alltoallv(void)
-{
-    MPI_Alltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, comm);
-}
-
-static void alltoallw_in_place(void)
-{
-    MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, to, counts, displs, types, comm);
-}
-
 static MPI_Request request;
 
-static void ibcast(void)
-{
-    MPI_Ibcast(to, words(), MPI_INT, 0, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static void iallgatherv(void)
-{
-    MPI_Iallgatherv(from, PART, MPI_BYTE, to, counts, displs, MPI_BYTE, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static void iallreduce(void)
-{
-    MPI_Iallreduce(from, to, words(), MPI_INT, MPI_SUM, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static void ialltoallv(void)
-{
-    MPI_Ialltoallv(from, counts, displs, MPI_BYTE, to, counts, displs, MPI_BYTE, comm,
-                   &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
+#define IN_PLACE FOLD_NAMES /* MPI_Alltoallw */
 
 static const struct {
     const char *name;
-    void (*run)(void);
+    fold_call_t call;
+    form_t form;
     int gathers; /* algorithm of MPI_Allgatherv */
     int tags; /**< that each call takes for itself; 0: those of blocking calls */
 } forms[] = {
-    {"MPI_Allgatherv, ring", allgatherv, KNOB_RING, 0},
-    {"MPI_Allgatherv, rounds", allgatherv, KNOB_DISSEMINATION, 0},
-    {"MPI_Bcast", bcast, KNOB_RING, 0},
-    {"MPI_Reduce", reduce, KNOB_RING, 0},
-    {"MPI_Scan", scan, KNOB_RING, 0},
-    {"MPI_Allreduce, ring", allreduce, KNOB_RING, 0},
-    {"MPI_Alltoallv", alltoallv, KNOB_RING, 0},
-    {"MPI_Alltoallw in place", alltoallw_in_place, KNOB_RING, 0},
-    {"MPI_Ibcast", ibcast, KNOB_RING, 1},
-    {"MPI_Iallgatherv", iallgatherv, KNOB_RING, 1},
-    {"MPI_Iallreduce, twice around the ring", iallreduce, KNOB_RING, 2},
-    {"MPI_Ialltoallv", ialltoallv, KNOB_RING, 1},
+    {"MPI_Allgatherv, ring", FOLD_ALLGATHERV, BLOCKING, KNOB_RING, 0},
+    {"MPI_Allgatherv, rounds", FOLD_ALLGATHERV, BLOCKING, KNOB_DISSEMINATION, 0},
+    {"MPI_Bcast", FOLD_BCAST, BLOCKING, KNOB_RING, 0},
+    {"MPI_Reduce", FOLD_REDUCE, BLOCKING, KNOB_RING, 0},
+    {"MPI_Scan", FOLD_SCAN, BLOCKING, KNOB_RING, 0},
+    {"MPI_Allreduce, ring", FOLD_ALLREDUCE, BLOCKING, KNOB_RING, 0},
+    {"MPI_Alltoallv", FOLD_ALLTOALLV, BLOCKING, KNOB_RING, 0},
+    {"MPI_Alltoallw in place", IN_PLACE, BLOCKING, KNOB_RING, 0},
+    {"MPI_Ibcast", FOLD_BCAST, NONBLOCKING, KNOB_RING, 1},
+    {"MPI_Iallgatherv", FOLD_ALLGATHERV, NONBLOCKING, KNOB_RING, 1},
+    {"MPI_Iallreduce, twice around the ring", FOLD_ALLREDUCE, NONBLOCKING, KNOB_RING, 2},
+    {"MPI_Ialltoallv", FOLD_ALLTOALLV, NONBLOCKING, KNOB_RING, 1},
 };
-#define FORMS ((int) (sizeof(forms) / sizeof(forms[0])))
+#define CALLS ((int) (sizeof(forms) / sizeof(forms[0])))
+
+static void run(int form)
+{
+    const fold_call_t call = forms[form].call;
+    const bool words = FOLD_CALLS > call;
+    const foldcall_t c = {.call = call, .send = from, .recv = to, .count = PART / (int) sizeof(int),
+                          .type = words ? MPI_INT : MPI_BYTE, .op = MPI_SUM,
+                          .root = FOLD_REDUCE == call ? tap_size - 1 : 0, .comm = comm,
+                          .counts = counts, .displs = displs};
+
+    if (IN_PLACE == call) {
+        MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, to, counts, displs, types, comm);
+    } else {
+        TAP_MPI(foldcall(&c, forms[form].form));
+    }
+}
 
 /** The tag of a message that waits; 0: there is none yet. */
 static int look(void)
@@ -162,7 +117,7 @@ static int tag_of(int form)
     while (tap_rank == tap_size - 1 && 0 == tag && MPI_Wtime() < end) {
         tag = look();
     }
-    forms[form].run();
+    run(form);
     MPI_Barrier(quiet);
     knob_set("coll_pipering_bcast_algorithm", KNOB_OFF);
     MPI_Bcast(&tag, 1, MPI_INT, tap_size - 1, quiet);
@@ -181,7 +136,7 @@ static void check_early(int form)
 {
     force(form);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    forms[form].run();
+    run(form);
     const int first = tag_of(form), second = tag_of(form);
     tap_check(FIRST_RESERVED >= first && 0 < first - second && EARLY_TAGS >= first - second, NULL,
               "%s before any blocking call: %d and %d are tags of two calls", forms[form].name, first,
@@ -193,7 +148,7 @@ static void check(int form)
 {
     force(form);
     comm = MPI_COMM_WORLD;
-    forms[form].run(); /* the communicator is set up */
+    run(form); /* the communicator is set up */
 
     const uint64_t served = knob_counters("coll_pipering_calls")
                             + knob_counters("coll_pipering_alltoall_calls");
@@ -327,12 +282,12 @@ int main(int argc, char **argv)
         types[i] = MPI_BYTE;
     }
     /* on so many ranks this is all that is looked at */
-    for (int form = 0; MANY >= tap_size && form < FORMS; form++) {
+    for (int form = 0; MANY >= tap_size && form < CALLS; form++) {
         if (0 < forms[form].tags) {
             check_early(form);
         }
         /* in place the last of two ranks is the first to send */
-        if (2 < tap_size || alltoallw_in_place != forms[form].run) {
+        if (2 < tap_size || IN_PLACE != forms[form].call) {
             check(form);
         }
     }

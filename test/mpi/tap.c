@@ -119,15 +119,23 @@ long tap_number(const char *name, long otherwise)
     return NULL == text || '\0' == *text ? otherwise : strtol(text, NULL, 0);
 }
 
-int tap_choice(const char *name, const void *structures, int count, size_t size)
+int tap_nodes(MPI_Comm comm, int *node_of)
 {
-    const char *wanted = getenv(name);
+    int rank, size, length, nodes = 0;
 
-    for (int i = 0; NULL != wanted && i < count; i++) {
-        const char *const *of = (const void *) ((const char *) structures + (size_t) i * size);
-        if (0 == strcmp(wanted, *of)) {
-            return i;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    char(*name)[MPI_MAX_PROCESSOR_NAME] = tap_memory((size_t) size * sizeof(*name));
+    memset(name, 0, (size_t) size * sizeof(*name));
+    MPI_Get_processor_name(name[rank], &length);
+    for (int i = 0; i < size; i++) {
+        MPI_Bcast(name[i], MPI_MAX_PROCESSOR_NAME, MPI_CHAR, i, comm);
+        node_of[i] = 0;
+        while (0 != strcmp(name[i], name[node_of[i]])) {
+            node_of[i]++;
         }
+        nodes += i == node_of[i];
     }
-    tap_bail("%s is not one of what there is", name);
+    free(name);
+    return nodes;
 }

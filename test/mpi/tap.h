@@ -57,10 +57,10 @@ void *tap_memory(size_t bytes);
 long tap_number(const char *name, long otherwise);
 
 /**
- * The one of `count` structures that the environment names, or the end of the job; each
- * has `size` bytes, and its first member is a pointer to its name.
+ * Collective over `comm`: the lowest rank on the node of each, by processor names and broadcasts;
+ * the number of nodes.
  */
-int tap_choice(const char *name, const void *structures, int count, size_t size);
+int tap_nodes(MPI_Comm comm, int *node_of);
 
 extern int tap_rank; /**< of MPI_COMM_WORLD */
 extern int tap_size;

@@ -12,6 +12,7 @@
 
 #include "tap.h"
 
+#include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,4 +53,36 @@ long usage_allocated(void)
 long usage_mapped(void)
 {
     return MALLOC_SAYS(hblkhd);
+}
+
+int usage_mappings(const char *text)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    char line[1024];
+    int lines = 0;
+
+    if (NULL == file) {
+        tap_bail("no /proc/self/maps");
+    }
+    while (NULL != fgets(line, sizeof(line), file)) {
+        lines += NULL != strstr(line, text);
+    }
+    fclose(file);
+    return lines;
+}
+
+int usage_entries(const char *directory)
+{
+    DIR *open = opendir(directory);
+    const struct dirent *entry;
+    int entries = 0;
+
+    if (NULL == open) {
+        return -1;
+    }
+    while (NULL != (entry = readdir(open))) {
+        entries += '.' != entry->d_name[0];
+    }
+    closedir(open);
+    return entries;
 }

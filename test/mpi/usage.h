@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Memory of this process.
+ * Memory, mappings and files of this process.
  */
 
 #ifndef TEST_MPI_USAGE_H
@@ -25,5 +25,14 @@ long usage_resident(const char *name);
  */
 long usage_allocated(void);
 long usage_mapped(void);
+
+/** Lines of /proc/self/maps that contain a text: mappings of files by their names, or all. */
+int usage_mappings(const char *text);
+
+/** Segments of shared memory of coll/mleader. */
+#define USAGE_SEGMENT "/mleader."
+
+/** Entries of a directory; -1 where it cannot be read. */
+int usage_entries(const char *directory);
 
 #endif

@@ -5,18 +5,18 @@
 . "$(dirname "$0")/lib.sh"
 
 command -v valgrind >/dev/null || skip_all "valgrind is missing"
-build memcheck "$here"/swap{,_topology}.c
+build_fuzz
 
 # under_valgrind LABEL LOGS [MPIRUN'S OPTION]...: the job; a log for each rank.
 # Debug information must be kept, for the component is unloaded before leaks show.
 under_valgrind() {
     local label=$1 logs=$2
     shift 2
-    mkdir "$logs"
+    mkdir -p "$logs"
     on_one "$label" 4 240 --mca coll_mleader_groups 2 "$@" \
         valgrind --leak-check=full --show-leak-kinds=definite \
         --errors-for-leak-kinds=definite --keep-debuginfo=yes --num-callers=30 \
-        --log-file="$logs/%p" "$bin/memcheck"
+        --log-file="$logs/%p" "$bin/fuzz"
 }
 
 # records PATTERN LOGS: the records of errors with PATTERN on the stack, each
@@ -41,13 +41,14 @@ kinds() {
     sed -E 's/ < /\n/4; s/\n.*//' | sort -u
 }
 
-under_valgrind "with the components" "$work/ours"
-yes_if "valgrind has written a log for each rank" test 4 -le "$(find "$work/ours" -type f | wc -l)"
+under_valgrind "with the components" "$work/ours" -x N=40
+under_valgrind "with leaders" "$work/ours" -x LEADERS=1 -x N=12
+yes_if "valgrind has written a log for each rank" test 8 -le "$(find "$work/ours" -type f | wc -l)"
 # Open MPI's look-up of a host reads a variable of its own that it has not set; nothing rests on it.
 records 'coll_(pipering|mleader)|common_colltools' "$work/ours" |
     { grep -v " < opal_get_proc_hostname_using_pmix" || true; } | sort -u >"$work/found"
 if [[ -s $work/found ]]; then
-    under_valgrind "without them" "$work/stock" --mca coll ^pipering,mleader
+    under_valgrind "without them" "$work/stock" -x N=20 --mca coll ^pipering,mleader
     records . "$work/stock" | kinds >"$work/known"
     while read -r record; do
         grep -qxF -f <(kinds <<<"$record") "$work/known" || echo "$record"

@@ -10,52 +10,50 @@
 
 /**
  * @file
- * Nonblocking and persistent calls whose arguments vanish: in place of the caller's arrays
- * and types MPI gets copies of its own, which are overwritten and freed when the call has
- * returned, before any MPI_Start or MPI_Wait. A program that is linked with this tests that
- * way whatever it calls (the profiling interface of MPI). What takes one type and no arrays
- * but MPI_Bcast is left to orphans.c, since types of reductions cannot be copied.
+ * Nonblocking and persistent calls whose arguments vanish, if vanish_arguments says so: in place of
+ * the caller's arrays and types MPI gets copies of its own, which are overwritten and freed when
+ * the call has returned, before any MPI_Start or MPI_Wait (the profiling interface of MPI). Types
+ * of reductions, which cannot be copied, are left to call_orphan.
  *
  * MPI allows to free types, but not to touch the arrays of a nonblocking call before it is
  * over; mpi4py 3.1 does. Open MPI's own calls (5.0.7) can lose neither arrays of types nor,
  * persistent ones, types.
  */
 
+#include "vanish.h"
+
+#include "call.h"
 #include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
-#    include <mpi-ext.h>
-#    define MPI_Allgather_init MPIX_Allgather_init
+#if OMPI_MAJOR_VERSION < 5 /* names as in call.h */
 #    define PMPI_Allgather_init PMPIX_Allgather_init
-#    define MPI_Allgatherv_init MPIX_Allgatherv_init
 #    define PMPI_Allgatherv_init PMPIX_Allgatherv_init
-#    define MPI_Alltoallv_init MPIX_Alltoallv_init
 #    define PMPI_Alltoallv_init PMPIX_Alltoallv_init
-#    define MPI_Alltoallw_init MPIX_Alltoallw_init
 #    define PMPI_Alltoallw_init PMPIX_Alltoallw_init
-#    define MPI_Bcast_init MPIX_Bcast_init
 #    define PMPI_Bcast_init PMPIX_Bcast_init
-#    define MPI_Neighbor_alltoallw_init MPIX_Neighbor_alltoallw_init
 #    define PMPI_Neighbor_alltoallw_init PMPIX_Neighbor_alltoallw_init
 #endif
 
 #define GARBAGE 0x7f
 
+__thread bool vanish_arguments;
+
 /* ---- copies ---- */
 
+/** The array itself where nothing vanishes. */
 static void *copy_of(const void *array, int count, size_t size)
 {
-    void *copy = NULL == array ? NULL : tap_memory((size_t) count * size + 1);
-
-    return NULL == copy ? NULL : memcpy(copy, array, (size_t) count * size);
+    return NULL == array || !vanish_arguments
+               ? (void *) array
+               : memcpy(tap_memory((size_t) count * size + 1), array, (size_t) count * size);
 }
 
 static void vanish(void *copy, int count, size_t size)
 {
-    if (NULL != copy) {
+    if (NULL != copy && vanish_arguments) {
         memset(copy, GARBAGE, (size_t) count * size);
         free(copy);
     }
@@ -65,6 +63,9 @@ static MPI_Datatype type_of(MPI_Datatype type)
 {
     MPI_Datatype copy = MPI_DATATYPE_NULL;
 
+    if (!vanish_arguments) {
+        return type;
+    }
     if (NULL != type && MPI_DATATYPE_NULL != type) {
         MPI_Type_dup(type, &copy);
     }
@@ -76,7 +77,7 @@ static void type_vanish(MPI_Datatype type)
 {
     MPI_Datatype other;
 
-    if (MPI_DATATYPE_NULL != type) {
+    if (MPI_DATATYPE_NULL != type && vanish_arguments) {
         MPI_Type_free(&type);
         MPI_Type_contiguous(3, MPI_CHAR, &other);
         MPI_Type_commit(&other);
@@ -102,7 +103,7 @@ static side_t side_of(int messages, const int *counts, const void *displs, size_
                    .displ_size = displ_size,
                    .types = copy_of(types, messages, sizeof(MPI_Datatype))};
 
-    for (int i = 0; NULL != types && i < messages; i++) {
+    for (int i = 0; NULL != types && vanish_arguments && i < messages; i++) {
         side.types[i] = type_of(types[i]);
     }
     return side;
@@ -155,7 +156,7 @@ static sides_t sides_v(const void *from, const int *scounts, const int *sdispls,
                        MPI_Datatype rtype, MPI_Comm comm)
 {
     const int p = size_of(comm);
-    const _Bool in_place = MPI_IN_PLACE == from;
+    const bool in_place = MPI_IN_PLACE == from;
 
     return (sides_t){.send = side_of(p, in_place ? NULL : scounts, in_place ? NULL : sdispls,
                                      sizeof(int), NULL),
@@ -168,7 +169,7 @@ static sides_t sides_w(const void *from, int outs, const int *scounts, const voi
                        const MPI_Datatype *stypes, int ins, const int *rcounts,
                        const void *rdispls, const MPI_Datatype *rtypes, size_t displ_size)
 {
-    const _Bool in_place = MPI_IN_PLACE == from;
+    const bool in_place = MPI_IN_PLACE == from;
 
     return (sides_t){.send = side_of(outs, in_place ? NULL : scounts, in_place ? NULL : sdispls,
                                      displ_size, in_place ? NULL : stypes),
