@@ -1,7 +1,7 @@
 #!/bin/bash
 # Collectives on memory of a device, which the host must not touch: accelerator_fake.c has
 # some that nobody can. Reductions that go to the module below are left out: without
-# coll/cuda those of stock Open MPI 5.0.7 read it and die, as is tried first.
+# coll/cuda those of stock Open MPI 5.0.7 read it and die.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -17,62 +17,17 @@ compile "$components/mca_accelerator_fake.so" -shared -fPIC "$here/accelerator_f
     echo "Bail out! accelerator_fake.c does not compile"
     exit 1
 }
-build device -lopen-pal
+build device "$here"/{fuzzcase,vanish}.c -pthread -lopen-pal
 export OMPI_MCA_mca_base_component_path=$components:SYSTEM_DEFAULT
-# btl/sm would have the kernel copy into a device's memory.
-export OMPI_MCA_smsc=^cma
+# btl/sm would have the kernel copy into a device's memory, btl/self would do so itself.
+export OMPI_MCA_smsc=^cma OMPI_MCA_btl_self_flags=1
 
-# In a directory of its own, where libraries of networks leave a file if a process dies.
-run_stock() {
-    cd "$work" && ulimit -c 0 &&
-        "$testbed" local -n 3 --timeout 300 -- --mca coll ^pipering,mleader -x CALL="$1" -x FORM=0 \
-            "$bin/device" >"$work/out" 2>&1
-}
-
-# stock CALL: whether stock Open MPI can do it; skipped where it cannot.
-stock() {
-    if (run_stock "$1"); then
-        ok "stock Open MPI: $1"
-    else
-        skip "stock Open MPI: $1" "it touches memory of the device"
-    fi
-}
-
-for call in allgatherv allgather bcast reduce scan exscan allreduce alltoallv alltoallw \
-    neighbor_alltoallw; do
-    stock "$call"
+on_one "as it comes" 3 100 -x N=150 "$bin/device"
+on_nodes "as it comes" 2,1,2 cyclic 100 -x SEED=2 -x N=100 "$bin/device"
+for options in "coll_mleader_groups 2" "coll_mleader_groups 4"; do
+    # shellcheck disable=SC2086 # a variable and its value
+    on_one "leaders, $options" 4 100 -x LEADERS=1 -x N=30 --mca $options "$bin/device"
 done
-
-# forced CALL:ALGORITHM...: sets algorithms.
-forced() {
-    local call
-    algorithms=(-x SERVED=1)
-    for call in "$@"; do
-        algorithms+=(--mca "coll_pipering_${call%:*}_algorithm" "${call#*:}")
-    done
-}
-
-leaders=(--mca coll_mleader_allgather_algorithm leaders)
-messages=(--mca coll_mleader_aggregation gather)
-lines=(bcast:pipeline reduce:pipeline scan:pipeline exscan:pipeline)
-
-on_one "as it is, without reductions" 4 100 -x MOVES=1 "$bin/device"
-forced allgatherv:ring "${lines[@]}" allreduce:merged
-on_one "rings, lines and leaders" 3 100 "${algorithms[@]}" "${leaders[@]}" "$bin/device"
-on_nodes "rings, lines and leaders" 2,1,2 cyclic 100 "${algorithms[@]}" "${leaders[@]}" \
-    "$bin/device"
-forced allgatherv:dissemination allgather:recursive_doubling "${lines[@]}" allreduce:ring
-on_one "rounds" 4 100 "${algorithms[@]}" "$bin/device"
-on_nodes "rounds" 2,2 block 100 "${algorithms[@]}" "$bin/device"
-forced reduce:pipeline allreduce:ring
-for call in reduce allreduce; do
-    on_one "sums in fixed point: $call" 3 100 -x CALL="$call" -x FLOATS=1 "${algorithms[@]}" \
-        --mca coll_pipering_fixed_point_sum 1 "$bin/device"
-done
-on_one "leaders and messages" 4 100 -x CALL=allgather -x FORM=0 -x SERVED=1 "${leaders[@]}" \
-    "${messages[@]}" --mca coll_mleader_groups 2 "$bin/device"
-on_one "leaders and slices" 4 100 -x CALL=allgather -x FORM=0 -x SERVED=1 "${leaders[@]}" \
-    --mca coll_mleader_segment_size 16384 --mca coll_mleader_groups 2 "$bin/device"
 
 # Open MPI's own staging for blocking reductions, which a build without CUDA leaves out.
 cuda() {
@@ -85,8 +40,8 @@ cuda() {
 if cuda "${BUILD_DIR:-$root/build}/openmpi-$("$OMPI_PREFIX/bin/ompi_info" --version |
     sed -n 's/^Open MPI v//p')"; then
     OMPI_MCA_mca_base_component_path=$components/cuda:$OMPI_MCA_mca_base_component_path
-    on_one "coll/cuda above" 3 100 -x FORM=0 "$bin/device"
-    on_one "coll/cuda below" 3 100 -x FORM=0 --mca coll_pipering_priority 90 "$bin/device"
+    on_one "coll/cuda above" 3 100 -x STAGED=1 -x N=40 "$bin/device"
+    on_one "coll/cuda below" 3 100 -x STAGED=1 -x N=40 --mca coll_pipering_priority 90 "$bin/device"
 else
     skip "coll/cuda above and below" "there are no sources of coll/cuda"
 fi
