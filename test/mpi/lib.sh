@@ -155,6 +155,14 @@ build_fuzz() {
     build fuzz "$here"/{fuzzcase,vanish,fault}.c -pthread -ldl
 }
 
+# alone VARIABLE VALUE: makes $work/alone, which runs a program, where rank 1 has this value.
+alone() {
+    # shellcheck disable=SC2016 # for the script that is written
+    printf '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export "OMPI_MCA_%s=%s"\nexec "$@"\n' \
+        "$1" "$2" >"$work/alone"
+    chmod +x "$work/alone"
+}
+
 # recorder MPICC: the path of the library that records calls, built by this compiler.
 recorder() {
     make --no-print-directory -s -f "$root/contrib/tuning/why/GNUmakefile" \

@@ -84,12 +84,7 @@ printf 'extents 2x2\nnobody 0 1\n' >"$work/mesh"
 wrong "a host that is missing" "@$work/mesh" 'has no line for host'
 
 # One rank alone has it: as with any variable that differs, others serve all calls.
-cat >"$work/alone" <<'END'
-#!/bin/sh
-[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export OMPI_MCA_coll_pipering_mesh=2x2
-exec "$@"
-END
-chmod +x "$work/alone"
+alone coll_pipering_mesh 2x2
 on_one "on one rank only" 4 60 "$work/alone" "$bin/served"
 yes_if "on one rank only: a message" said 'coll_pipering_mesh: rank 1'
 is "on one rank only: no other one" "$(lines 'see different meshes')" 0

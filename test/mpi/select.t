@@ -82,14 +82,29 @@ serves "min_total above all" 0,4,0,4 --mca coll_pipering_min_total 1000000 "${lo
 is "min_total above all: the verbose line says why" "$(lines "$line.*left to the module below: fewer bytes")" 8
 serves "min_total does not hold what is forced" 4,0,4,0 --mca coll_pipering_min_total 1000000 "${ring[@]}"
 
+# ---- ranks that differ ----
+
+# differs VARIABLE VALUE RING,BELOW,RING,BELOW [MPIRUN'S OPTION]...: rank 1 has another value, and so
+# have no others.
+differs() {
+    alone "$1" "$2"
+    serves "$1 differs on rank 1" "$3" "${ring[@]}" "${@:4}" "$work/alone"
+    yes_if "$1 differs on rank 1: it is said" said "$1: rank 1\$"
+    is "$1 differs on rank 1: and nothing else" "$(lines 'coll_[a-z]*_[a-z_]*: rank')" 1
+}
+
+differs coll_pipering_block_model equation2 0,4,0,4
+# two calls more, by which leaders compare
+differs coll_mleader_groups 2 4,0,6,0 --mca coll_mleader_allgather_algorithm leaders
+
 # ---- bad values ----
 
-# complains VARIABLE VALUE LEGAL USED: right results, and one help text that
-# names the variable, its value, the legal range and what is used in its place.
+# complains VARIABLE VALUE LEGAL USED: one help text names the variable, its value, the legal range
+# and what is used in its place.
 complains() {
     local name=coll_pipering_$1 value=$2
-    on_one "$name = $value" 4 40 --mca "$name" "$value" "$bin/served"
-    is "$name = $value: one complaint a job" "$(lines "$name = $value\$")" 1
+    env "OMPI_MCA_$name=$value" "$OMPI_PREFIX/bin/ompi_info" --param coll pipering >"$work/out" 2>&1
+    is "$name = $value: one complaint" "$(lines "$name = $value\$")" 1
     is "$name = $value: the legal range" "$(sed -nE 's/^ *Legal range: +//p' "$work/out")" "$3"
     is "$name = $value: what is used instead" "$(sed -nE 's/^ *Used instead: +//p' "$work/out")" "$4"
 }
@@ -101,6 +116,10 @@ complains window -1 "0 to 4096" 0
 complains processors -0.5 "0 to 1000000" "0 (not given)"
 complains priority 400 "0 to 100" 45
 complains priority -1 "0 to 100" 45
+
+on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_processors -3 "$bin/served"
+is "two bad values: both are named, once a job" \
+    "$(lines 'coll_pipering_(window = -1|processors = -3)$')" 2
 
 # Of names Open MPI itself knows which are legal, and says so: in a job, as of any variable in
 # ompi_info.
@@ -121,9 +140,6 @@ yes_if "variables of names are found" test 10 -le "${#names[@]}"
 for name in "${names[@]}"; do
     yes_if "$name = nonsense: it names the legal ones" named "$name"
 done
-
-on_one "two bad values" 4 40 --mca coll_pipering_window -1 --mca coll_pipering_processors -3 "$bin/served"
-is "two bad values: both are named" "$(lines 'coll_pipering_(window = -1|processors = -3)$')" 2
 
 # ---- ompi_info ----
 
