@@ -21,6 +21,7 @@
 #include "knob.h"
 #include "swap.h"
 #include "tap.h"
+#include "usage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,6 +354,40 @@ static void try_truncation(int bytes)
     free(to);
 }
 
+/**
+ * Communicator and types may go before a call is over, or started, and are gone afterwards. Messages
+ * that are on their way still have a communicator; coll/han takes some for good.
+ */
+static void try_orphans(form_t form)
+{
+    numbers_t last = {{0}};
+    int gone = 0;
+    bool right = true;
+
+    for (uint64_t i = 0; i < 20 && !gone; i++) {
+        swap_spec_t spec = {.kind = SWAP_W, .most = 200000, .plain = true};
+        dice_t own = dice_from(i, 3, (uint64_t) tap_rank);
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &spec.comm);
+        MPI_Comm_dup(MPI_COMM_WORLD, &spec.quiet);
+        call_t *swap = swap_new(&spec, i, &own);
+        TAP_MPI(PERSISTENT == form ? call_init(swap) : call_start(swap, form));
+        call_orphan(swap);
+        MPI_Comm_free(&spec.comm);
+        TAP_MPI(PERSISTENT == form ? MPI_Start(&swap->request) : MPI_SUCCESS);
+        TAP_MPI(call_wait(swap));
+        right &= call_right(swap);
+        call_free(swap);
+        MPI_Comm_free(&spec.quiet);
+        const numbers_t now = usage_numbers();
+        gone = 0 == memcmp(&now, &last, sizeof(now));
+        last = now;
+        MPI_Allreduce(MPI_IN_PLACE, &gone, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    }
+    tap_check(right, "wrong data", "communicator and types freed, %s", form_name(form));
+    tap_check(gone, "other numbers", "and gone, %s", form_name(form));
+}
+
 /** More than 2^31 bytes from rank 0 to rank 1: the same MiB again and again. */
 static void try_large(void)
 {
@@ -439,6 +474,8 @@ int main(int argc, char **argv)
         try_truncation(100);
         try_truncation(300000);
     }
+    try_orphans(NONBLOCKING);
+    try_orphans(PERSISTENT);
     if (0 != tap_number("LARGE", 0)) {
         try_large();
     }

@@ -17,6 +17,7 @@
 #include "cases.h"
 #include "knob.h"
 #include "tap.h"
+#include "usage.h"
 
 /**
  * coll/mleader has served all that was forced; the nonblocking calls that come first on a
@@ -36,37 +37,7 @@ static void check_leaders(void)
 
 #define WARM 10 /* cases after which all that is kept for good is there */
 
-/** Numbers that are free, the lowest ones: of a communicator, a type and an operation. */
-typedef struct numbers_t {
-    MPI_Fint of[3];
-} numbers_t;
-
 static numbers_t first;
-
-static void nothing(void *in, void *inout, int *length, MPI_Datatype *type)
-{
-    (void) in;
-    (void) inout;
-    (void) length;
-    (void) type;
-}
-
-static numbers_t free_numbers(void)
-{
-    numbers_t numbers;
-    MPI_Datatype type;
-    MPI_Comm comm;
-    MPI_Op op;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Type_contiguous(3, MPI_INT, &type);
-    MPI_Op_create(nothing, 1, &op);
-    numbers = (numbers_t){{MPI_Comm_c2f(comm), MPI_Type_c2f(type), MPI_Op_c2f(op)}};
-    MPI_Comm_free(&comm);
-    MPI_Type_free(&type);
-    MPI_Op_free(&op);
-    return numbers;
-}
 
 /** Messages that are on their way still have a communicator. */
 static void check_numbers(void)
@@ -76,7 +47,7 @@ static void check_numbers(void)
     int gone = 0;
 
     for (int i = 0; i < 50 && !gone; i++) {
-        last = free_numbers();
+        last = usage_numbers();
         gone = first.of[0] >= last.of[0];
         MPI_Allreduce(MPI_IN_PLACE, &gone, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     }
@@ -89,7 +60,7 @@ static void run(uint64_t seed, int number)
 {
     cases_all(seed, number);
     if (WARM == number) {
-        first = free_numbers();
+        first = usage_numbers();
     }
 }
 

@@ -562,6 +562,10 @@ static void start_all(row_t *row)
             sleep_some(&row->own);
         }
         vanish_arguments = row->served[i];
+        if (PERSISTENT == row->form[i] && row->served[i] && dice_once_in(&row->shared, 4)) {
+            check(call_init(call)); /* and never started */
+            MPI_Request_free(&call->request);
+        }
         check(call_start(call, row->form[i]));
         vanish_arguments = false;
         if (row->orphan[i]) {

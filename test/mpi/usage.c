@@ -86,3 +86,28 @@ int usage_entries(const char *directory)
     closedir(open);
     return entries;
 }
+
+static void nothing(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void) in;
+    (void) inout;
+    (void) length;
+    (void) type;
+}
+
+numbers_t usage_numbers(void)
+{
+    numbers_t numbers;
+    MPI_Datatype type;
+    MPI_Comm comm;
+    MPI_Op op;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    MPI_Op_create(nothing, 1, &op);
+    numbers = (numbers_t){{MPI_Comm_c2f(comm), MPI_Type_c2f(type), MPI_Op_c2f(op)}};
+    MPI_Comm_free(&comm);
+    MPI_Type_free(&type);
+    MPI_Op_free(&op);
+    return numbers;
+}

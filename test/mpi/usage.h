@@ -16,6 +16,8 @@
 #ifndef TEST_MPI_USAGE_H
 #define TEST_MPI_USAGE_H
 
+#include <mpi.h>
+
 /** KiB of a line of /proc/self/status, such as VmRSS; ends the job where there is none. */
 long usage_resident(const char *name);
 
@@ -31,6 +33,16 @@ int usage_mappings(const char *text);
 
 /** Segments of shared memory of coll/mleader. */
 #define USAGE_SEGMENT "/mleader."
+
+/**
+ * Numbers that are free, the lowest ones: of a communicator, a type and an operation. One that is
+ * not gone keeps its number, a type if someone has asked for it. Collective.
+ */
+typedef struct numbers_t {
+    MPI_Fint of[3];
+} numbers_t;
+
+numbers_t usage_numbers(void);
 
 /** Entries of a directory; -1 where it cannot be read. */
 int usage_entries(const char *directory);
