@@ -31,7 +31,7 @@
 enum { AUTO = 0, BINS = 1, OFF = 5 };
 
 static const char *const algorithm_name[] = {"auto", "bins"};
-static const char *const call_name[] = {"alltoallv", "alltoallw", "neighbor_alltoallw"};
+static const char *const call_name[] = {"alltoall", "alltoallv", "alltoallw", "neighbor_alltoallw"};
 
 static void choose(swap_kind_t call, int algorithm)
 {

@@ -88,7 +88,7 @@ int foldcall(const foldcall_t *c, form_t form)
     if (MPI_SUCCESS == code) {
         code = MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-    if (MPI_REQUEST_NULL != request) {
+    if (PERSISTENT == form && MPI_REQUEST_NULL != request) {
         MPI_Request_free(&request);
     }
     return code;

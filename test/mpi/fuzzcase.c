@@ -131,6 +131,7 @@ static void random_swaps(dice_t *dice)
     static const int algorithms[] = {AUTO, BINS, PERMUTED};
     const int algorithm = algorithms[dice_roll(dice, 3)];
 
+    knob_set("coll_pipering_alltoall_algorithm", AUTO == algorithm ? BINS : algorithm);
     knob_set("coll_pipering_alltoallv_algorithm", algorithm);
     knob_set("coll_pipering_alltoallw_algorithm", algorithm);
     knob_set("coll_pipering_neighbor_alltoallw_algorithm", algorithm % 2);
@@ -503,7 +504,7 @@ static void prepare(row_t *row, int i)
     const bool pipelined = !swap && forced && 1 < row->size && call_has_data(row->call[i]);
     row->served[i] = pipelined || swap;
     row->form[i] = of.staged ? BLOCKING : (form_t) dice_roll(&row->shared, FORMS);
-    if (cases_watched && swap && SWAP_V != kind) {
+    if (cases_watched && swap && SWAP_V < kind) {
         row->form[i] = BLOCKING;
     } else if (cases_watched && PERSISTENT == row->form[i] && !row->served[i]) {
         row->form[i] = NONBLOCKING;

@@ -13,7 +13,7 @@
  * @file
  * Calls along a mesh (coll_pipering_mesh), in all forms, from all roots: their results, and that
  * every rank gets each foreign byte once; on all ranks, on half of the mesh, on ranks that are no
- * box, and with a topology. A broadcast whose ranks describe the same bytes by unlike types ends.
+ * box, and with a topology.
  * Communicators have names, by which mesh.t finds their calls in the verbose lines.
  */
 
@@ -224,42 +224,6 @@ static void try_comm(MPI_Comm comm, const char *name)
     }
 }
 
-/* Rank 1 takes the ints of the broadcast into pairs that lie apart. */
-static void try_unlike(void)
-{
-    int *memory = tap_memory(3 * COUNT * sizeof(int)), wrong = 0;
-    MPI_Datatype pairs;
-    MPI_Comm comm;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_name(comm, "unlike");
-    MPI_Type_vector((COUNT - 1) / 2, 2, 3, MPI_INT, &pairs);
-    MPI_Type_commit(&pairs);
-    set(&arms[0], KNOB_MESH_TREES);
-    for (int form = 0; form < 2; form++) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        const bool apart = 1 == tap_rank;
-        for (int i = 0; i < 3 * COUNT; i++) {
-            memory[i] = 0 == tap_rank ? i : -1;
-        }
-        if (0 == form) {
-            TAP_MPI(MPI_Bcast(memory, apart ? 1 : COUNT - 1, apart ? pairs : MPI_INT, 0, comm));
-        } else {
-            TAP_MPI(MPI_Ibcast(memory, apart ? 1 : COUNT - 1, apart ? pairs : MPI_INT, 0, comm,
-                               &request));
-            TAP_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        }
-        for (int i = 0; i < COUNT - 1; i++) {
-            wrong += i != memory[apart ? i / 2 * 3 + i % 2 : i];
-        }
-    }
-    tap_check(0 == wrong, "wrong data", "a broadcast with unlike types on a rank");
-    set(&arms[0], KNOB_OFF);
-    MPI_Type_free(&pairs);
-    MPI_Comm_free(&comm);
-    free(memory);
-}
-
 /* The first half of the ranks, which is a box if the first extent is even. */
 static void try_half(void)
 {
@@ -345,7 +309,6 @@ int main(int argc, char **argv)
         try_torso();
         try_cartesian();
     }
-    try_unlike();
     MPI_Comm_free(&all);
     knob_end();
     return tap_end();

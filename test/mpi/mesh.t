@@ -30,7 +30,6 @@ on_mesh() {
     on_one "mesh $2" "$1" 60 --mca coll_pipering_mesh "$2" "${loud[@]}" "$bin/mesh"
     goes "$2" all "$trees"
     goes "$2" all 'path of a mesh, there and back'
-    goes "$2" unlike "$trees"
 }
 
 # ---- on one machine ----

@@ -156,6 +156,11 @@ static void find_peers(swap_t *swap)
 
 /* ---- sizes: known to both ends of a message ---- */
 
+static bool has_common_type(swap_kind_t kind)
+{
+    return SWAP_EQUAL == kind || SWAP_V == kind;
+}
+
 typedef struct message_t {
     int unit, units;
 } message_t;
@@ -166,14 +171,16 @@ static message_t message_of(const swap_spec_t *spec, uint64_t key, int from, int
     dice_t dice = dice_from(key, (uint64_t) (alike ? to : from) * 4099
                                      + (uint64_t) (alike ? from : to), (uint64_t) tag);
     dice_t all = dice_from(key, 17, 17);
-    message_t message = {.unit = dice_roll(SWAP_V == spec->kind ? &all : &dice, LAYOUT_UNITS)};
+    dice_t *sizes = SWAP_EQUAL == spec->kind ? &all : &dice;
+    message_t message = {.unit = dice_roll(has_common_type(spec->kind) ? &all : &dice,
+                                           LAYOUT_UNITS)};
     const int most = (int) (spec->most / layout_unit_size(message.unit)) + 1;
     const bool none = spec->without_0 && (0 == from || 0 == to);
 
-    if (dice_roll(&dice, 100) >= spec->zeros && !none) {
-        message.units = dice_once_in(&dice, 4) ? most : dice_between(&dice, 1, 1 + most / 30);
+    if (dice_roll(sizes, 100) >= spec->zeros && !none) {
+        message.units = dice_once_in(sizes, 4) ? most : dice_between(sizes, 1, 1 + most / 30);
     }
-    if (SWAP_V == spec->kind) {
+    if (has_common_type(spec->kind)) {
         message.units = (message.units + STEP - 1) / STEP * STEP;
     }
     return message;
@@ -245,7 +252,10 @@ static void choose_common_type(const swap_spec_t *spec, side_t *side, uint64_t k
         most = side->count[i] > most ? side->count[i] : most;
     }
     const int unit = message_of(spec, key, 0, 0, 0).unit;
-    layout_t *layout = fitting_layout(spec, own, unit, units, most, sends);
+    /* messages of equal numbers of elements are elements of one array */
+    layout_t *layout = fitting_layout(spec, own, unit, units,
+                                      SWAP_EQUAL == spec->kind ? most * side->messages : most,
+                                      sends);
     for (int i = 0; i < side->messages; i++) {
         side->layout[i] = layout;
         side->type[i] = layout->type;
@@ -306,14 +316,31 @@ static void place_in_extents(side_t *side, dice_t *own, bool pile)
     free(order);
 }
 
+/** As MPI_Alltoall has them. */
+static void place_equal(side_t *side, dice_t *own)
+{
+    const layout_t *layout = side->layout[0];
+    ptrdiff_t low, high;
+
+    for (int i = 0; i < side->messages; i++) {
+        side->byte_displ[i] = (ptrdiff_t) i * side->count[0] * layout->extent;
+    }
+    layout_span(layout, (size_t) side->count[0] * (size_t) side->messages, &low, &high);
+    side->image = image_new(dice_word(own), low, high);
+}
+
 static void furnish(swap_t *swap, const swap_spec_t *spec, side_t *side, uint64_t key,
                     dice_t *own, bool sends)
 {
     const bool pile = sends && dice_once_in(own, 4);
 
-    if (SWAP_V == spec->kind) {
+    if (has_common_type(spec->kind)) {
         choose_common_type(spec, side, key, own, sends);
-        place_in_extents(side, own, pile);
+        if (SWAP_V == spec->kind) {
+            place_in_extents(side, own, pile);
+        } else {
+            place_equal(side, own);
+        }
     } else {
         for (int i = 0; i < side->messages; i++) {
             choose_type(spec, swap->empty, side, i, message_at(spec, key, side, i, sends), own,
@@ -390,6 +417,10 @@ static int issue(call_t *call, form_t form)
     void *to = image_address(&r->image);
 
     switch (swap->kind) {
+    case SWAP_EQUAL:
+        return CALL_IN(form, &call->request, Alltoall, Ialltoall, from, s->count[0],
+                       in_place ? MPI_DATATYPE_NULL : s->type[0], to, r->count[0], r->type[0],
+                       swap->comm);
     case SWAP_V:
         return CALL_IN(form, &call->request, Alltoallv, Ialltoallv, from, s->count, s->displ,
                        in_place ? MPI_DATATYPE_NULL : s->type[0], to, r->count, r->displ,
@@ -412,7 +443,8 @@ static void reset(call_t *call)
 
 static bool right(call_t *call)
 {
-    static const char *const names[SWAP_KINDS] = {"alltoallv", "alltoallw", "neighbors"};
+    static const char *const names[SWAP_KINDS] = {"alltoall", "alltoallv", "alltoallw",
+                                                   "neighbors"};
     const swap_t *swap = (const swap_t *) call;
     ptrdiff_t place;
 
@@ -464,8 +496,8 @@ static void orphan(call_t *call)
 {
     swap_t *swap = (swap_t *) call;
 
-    for_layouts(&swap->send, SWAP_V == swap->kind, layout_spoil);
-    for_layouts(&swap->recv, SWAP_V == swap->kind, layout_spoil);
+    for_layouts(&swap->send, has_common_type(swap->kind), layout_spoil);
+    for_layouts(&swap->recv, has_common_type(swap->kind), layout_spoil);
 }
 
 static void side_free(side_t *side, bool common)
@@ -485,8 +517,8 @@ static void release(call_t *call)
 {
     swap_t *swap = (swap_t *) call;
 
-    side_free(&swap->send, SWAP_V == swap->kind);
-    side_free(&swap->recv, SWAP_V == swap->kind);
+    side_free(&swap->send, has_common_type(swap->kind));
+    side_free(&swap->recv, has_common_type(swap->kind));
     MPI_Type_free(&swap->empty);
     free(swap);
 }

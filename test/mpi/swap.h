@@ -10,8 +10,8 @@
 
 /**
  * @file
- * Swaps: calls (call.h) of MPI_Alltoallv, MPI_Alltoallw and MPI_Neighbor_alltoallw with random
- * sizes and types, and what must come of them. Reference is what ranks send each other
+ * Swaps: calls (call.h) of MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and MPI_Neighbor_alltoallw
+ * with random sizes and types, and what must come of them. Reference is what ranks send each other
  * as plain bytes, packed and unpacked by lists of bytes (layout.h); which message is
  * which is told by tags, for neighbours by those of the MPI standard.
  */
@@ -22,7 +22,7 @@
 #include "call.h"
 #include "dice.h"
 
-typedef enum { SWAP_V, SWAP_W, SWAP_NEIGHBORS, SWAP_KINDS } swap_kind_t;
+typedef enum { SWAP_EQUAL, SWAP_V, SWAP_W, SWAP_NEIGHBORS, SWAP_KINDS } swap_kind_t;
 
 /** What a swap is about. */
 typedef struct swap_spec_t {
