@@ -43,131 +43,35 @@ static void choose(swap_kind_t call, int algorithm)
 
 /* ---- a rank that has no part ---- */
 
-/** A ring without the last rank, in which neighbours swap a number. */
-typedef struct ring_t {
-    swap_kind_t call;
-    bool in_place;
-    MPI_Comm comm;
-    int peer[2], peers;
-    int *count, *displ, *in, *out;
-    MPI_Datatype *type;
-} ring_t;
-
-static bool is_late(void)
+/** Rank 0 has none, and enters the call when it has heard from everyone. */
+static void try_late(swap_kind_t kind, bool in_place, int algorithm)
 {
-    return tap_rank + 1 == tap_size;
-}
+    swap_spec_t spec = {.comm = MPI_COMM_WORLD, .kind = kind, .in_place = in_place, .zeros = 40,
+                        .most = 2000, .without_0 = true};
+    dice_t own = dice_from(1, (uint64_t) kind, (uint64_t) tap_rank);
+    const char *name;
 
-static ring_t ring_new(swap_kind_t call, bool in_place)
-{
-    const int n = tap_size - 1, most = tap_size + 2;
-    ring_t ring = {.call = call,
-                   .in_place = in_place,
-                   .comm = MPI_COMM_WORLD,
-                   .count = tap_memory((size_t) most * sizeof(int)),
-                   .displ = tap_memory((size_t) most * sizeof(int)),
-                   .in = tap_memory((size_t) most * sizeof(int)),
-                   .out = tap_memory((size_t) most * sizeof(int)),
-                   .type = tap_memory((size_t) most * sizeof(MPI_Datatype))};
-
-    if (!is_late()) {
-        ring.peer[ring.peers++] = (tap_rank + 1) % n;
-        ring.peer[ring.peers++] = (tap_rank + n - 1) % n;
+    choose(kind, algorithm);
+    if (SWAP_NEIGHBORS == kind) {
+        spec.comm = swap_topology(MPI_COMM_WORLD, 2, &name);
     }
-    for (int i = 0; i < most; i++) {
-        ring.count[i] = 0;
-        ring.displ[i] = i * (SWAP_V == call ? 1 : (int) sizeof(int));
-        ring.type[i] = MPI_INT;
-        ring.in[i] = -1;
-        ring.out[i] = tap_rank;
-    }
-    for (int i = 0; i < ring.peers; i++) {
-        ring.count[SWAP_NEIGHBORS == call ? i : ring.peer[i]] = 1;
-        ring.in[SWAP_NEIGHBORS == call ? i : ring.peer[i]] = in_place ? tap_rank : -1;
-    }
-    return ring;
-}
-
-/** Its neighbours in a distributed graph, where the late rank has none. */
-static void ring_connect(ring_t *ring)
-{
-    int weight[2] = {1, 1};
-
-    if (SWAP_NEIGHBORS == ring->call) {
-        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ring->peers, ring->peer, weight,
-                                       ring->peers, ring->peer, weight, MPI_INFO_NULL, 0,
-                                       &ring->comm);
-    }
-}
-
-static int ring_run(ring_t *r)
-{
-    const void *out = r->in_place ? MPI_IN_PLACE : r->out;
-    const MPI_Aint displs[2] = {0, sizeof(int)};
-
-    switch (r->call) {
-    case SWAP_V:
-        return MPI_Alltoallv(out, r->count, r->displ, MPI_INT, r->in, r->count, r->displ, MPI_INT,
-                             r->comm);
-    case SWAP_W:
-        return MPI_Alltoallw(out, r->count, r->displ, r->type, r->in, r->count, r->displ, r->type,
-                             r->comm);
-    default:
-        return MPI_Neighbor_alltoallw(out, r->count, displs, r->type, r->in, r->count, displs,
-                                      r->type, r->comm);
-    }
-}
-
-static bool ring_right(const ring_t *ring)
-{
-    bool right = true;
-
-    for (int i = 0; i < ring->peers; i++) {
-        right &= ring->peer[i] == ring->in[SWAP_NEIGHBORS == ring->call ? i : ring->peer[i]];
-    }
-    return right;
-}
-
-static void ring_free(ring_t *ring)
-{
-    if (MPI_COMM_WORLD != ring->comm) {
-        MPI_Comm_free(&ring->comm);
-    }
-    free(ring->count);
-    free(ring->displ);
-    free(ring->in);
-    free(ring->out);
-    free(ring->type);
-}
-
-/** The late rank hears from everyone. */
-static void tell_late(void)
-{
-    for (int i = 0; is_late() && i + 1 < tap_size; i++) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &spec.quiet);
+    call_t *swap = swap_new(&spec, 7, &own);
+    for (int i = 1; 0 == tap_rank && i < tap_size; i++) {
         MPI_Recv(NULL, 0, MPI_INT, i, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    if (!is_late()) {
-        MPI_Send(NULL, 0, MPI_INT, tap_size - 1, 7, MPI_COMM_WORLD);
+    TAP_MPI(call_run(swap, BLOCKING));
+    if (0 != tap_rank) {
+        MPI_Send(NULL, 0, MPI_INT, 0, 7, MPI_COMM_WORLD);
     }
-}
-
-static void try_late(swap_kind_t call, bool in_place, int algorithm)
-{
-    ring_t ring = ring_new(call, in_place);
-
-    choose(call, algorithm);
-    ring_connect(&ring);
-    if (is_late()) {
-        tell_late();
+    tap_check(call_right(swap), swap->fault, "%s%s, %s: nobody waits for a rank without a part",
+              call_name[kind], in_place ? " in place" : "", algorithm_name[algorithm]);
+    call_free(swap);
+    MPI_Comm_free(&spec.quiet);
+    if (MPI_COMM_WORLD != spec.comm) {
+        MPI_Comm_free(&spec.comm);
     }
-    TAP_MPI(ring_run(&ring));
-    if (!is_late()) {
-        tell_late();
-    }
-    tap_check(ring_right(&ring), "wrong data", "%s%s, %s: nobody waits for a rank without a part",
-              call_name[call], in_place ? " in place" : "", algorithm_name[algorithm]);
-    ring_free(&ring);
-    choose(call, AUTO);
+    choose(kind, AUTO);
 }
 
 /* ---- counters ---- */
