@@ -62,7 +62,7 @@ led 6
 on_one "a group a rank, slices of a few bytes" 12 60 --mca coll_mleader_groups 12 "${fuzz[@]}" \
     -x SEGMENT=256 --mca coll_mleader_verbose 1 "$bin/fuzz"
 yes_if "in lanes a few bytes at once" said 'out: shared memory, slices of [0-9]{1,2} bytes'
-yes_if "messages where not even a byte fits" said 'in: shared memory.*out: messages'
+yes_if "messages where not even a byte fits" said 'bytes a rank.*out: messages'
 long on_nodes "threads" 2,2 block 60 "${two[@]}" "${fuzz[@]}" -x THREADS=4 "$bin/fuzz"
 
 # ---- who serves ----
@@ -137,9 +137,10 @@ without() {
     shift 2
     on_one "$label" 4 60 "${fuzz[@]}" "${two[@]}" "$@" "$bin/fuzz"
     is "$label: one message, which says why" \
-        "$(sed -nE 's/^for shared memory.*: (.*)\.$/\1/p' "$work/out")" "$message"
+        "$(sed -nE 's/^for shared memory .* component mleader: (.*)\.$/\1/p' "$work/out")" "$message"
 }
 
+led 10
 without "no such directory" "No such file or directory" "${directory[@]}" "$work/none"
 without "no memory for the first rank" "No space left on device" "${there[@]}" \
     -x FAULT=reserve -x VICTIM=0 -x REFUSE=1
@@ -149,7 +150,7 @@ without "no descriptor for another rank" "Too many open files" "${there[@]}" \
     -x FAULT=descriptors -x VICTIM=2 -x REFUSE=1
 is "no memory: nothing is left" "$(left)" ""
 
-led 1
+led 3
 for text in nonsense 0 -1 2x "0-3," 3-1 1-2-3; do
     on_one "groups '$text'" 4 60 --mca coll_mleader_groups "$text" "${fuzz[@]}" "$bin/fuzz"
     is "groups '$text': one message" "$(lines 'coll_mleader_groups cannot be understood')" 1

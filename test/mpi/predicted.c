@@ -19,6 +19,7 @@
  */
 
 #include "dice.h"
+#include "foldcall.h"
 #include "tap.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ static void gather(int call, const char *directory)
 static void reduction(int call, int which)
 {
     static const char *const names[] = {"reduce", "scan", "exscan", "allreduce"};
+    static const fold_call_t calls[] = {FOLD_REDUCE, FOLD_SCAN, FOLD_EXSCAN, FOLD_ALLREDUCE};
     const bool exact = dice_once_in(&dice, 2);
     const MPI_Datatype type = exact ? MPI_INT : MPI_DOUBLE;
     const int size = exact ? 4 : 8, elements = some_elements(size);
@@ -102,20 +104,9 @@ static void reduction(int call, int which)
     snprintf(options, sizeof(options), "--collective %s --type %s --total %d --root %d",
              names[which], exact ? "int" : "double", elements * size, root);
     describe(call, options);
-    switch (which) {
-    case 0:
-        TAP_MPI(MPI_Reduce(in, out, elements, type, MPI_SUM, root, MPI_COMM_WORLD));
-        break;
-    case 1:
-        TAP_MPI(MPI_Scan(in, out, elements, type, MPI_SUM, MPI_COMM_WORLD));
-        break;
-    case 2:
-        TAP_MPI(MPI_Exscan(in, out, elements, type, MPI_SUM, MPI_COMM_WORLD));
-        break;
-    default:
-        TAP_MPI(MPI_Allreduce(in, out, elements, type, MPI_SUM, MPI_COMM_WORLD));
-        break;
-    }
+    TAP_MPI(foldcall(&(foldcall_t){calls[which], in, out, elements, type, MPI_SUM, root,
+                                   MPI_COMM_WORLD, NULL, NULL},
+                     BLOCKING));
 }
 
 static void broadcast(int call)

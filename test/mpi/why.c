@@ -24,14 +24,8 @@
  *     why loop N     N small calls
  */
 
+#include "call.h"
 #include "tap.h"
-
-#if OMPI_MAJOR_VERSION < 5 /* persistent collectives have names of their own there */
-#    include <mpi-ext.h>
-#    define MPI_Allgatherv_init MPIX_Allgatherv_init
-#    define MPI_Alltoall_init MPIX_Alltoall_init
-#    define MPI_Barrier_init MPIX_Barrier_init
-#endif
 
 #include <pthread.h>
 #include <signal.h>
@@ -67,28 +61,29 @@ static void gather_from_half(MPI_Comm comm, int each)
     MPI_Allgatherv(from, counts[me], MPI_CHAR, to, counts, displs, MPI_CHAR, comm);
 }
 
-/* A request of either form, started so many times. */
-static void gather_later(bool persistent, int starts)
+/* Completes a request, or starts a persistent one that often. */
+static void complete(form_t form, MPI_Request *request, int starts)
+{
+    for (int i = 0; PERSISTENT == form && i < starts; i++) {
+        MPI_Start(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    if (PERSISTENT == form) {
+        MPI_Request_free(request);
+    } else {
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+}
+
+static void gather_later(form_t form, int starts)
 {
     const int counts[RANKS] = {SMALL, SMALL, SMALL, LARGE};
     const int displs[RANKS] = {0, SMALL, 2 * SMALL, 3 * SMALL};
     MPI_Request request;
 
-    if (!persistent) {
-        for (int i = 0; i < starts; i++) {
-            MPI_Iallgatherv(from, counts[tap_rank], MPI_CHAR, to, counts, displs, MPI_CHAR,
-                            MPI_COMM_WORLD, &request);
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-        }
-        return;
-    }
-    MPI_Allgatherv_init(from, counts[tap_rank], MPI_CHAR, to, counts, displs, MPI_CHAR,
-                        MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    for (int i = 0; i < starts; i++) {
-        MPI_Start(&request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    MPI_Request_free(&request);
+    (void) CALL_IN(form, &request, Allgatherv, Iallgatherv, from, counts[tap_rank], MPI_CHAR, to,
+                   counts, displs, MPI_CHAR, MPI_COMM_WORLD);
+    complete(form, &request, starts);
 }
 
 /* Two whose order must be the same on every run, and one of integers. */
@@ -211,59 +206,32 @@ static void run_types(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A form of a collective: blocking, nonblocking, or persistent and started twice. */
-enum { NOW, LATER, AGAIN, FORMS };
-
-/* Completes a request, or starts a persistent one that often. */
-static void complete(int form, MPI_Request *request)
-{
-    for (int i = 0; i < (AGAIN == form ? 2 : 0); i++) {
-        MPI_Start(request);
-        MPI_Wait(request, MPI_STATUS_IGNORE);
-    }
-    if (AGAIN == form) {
-        MPI_Request_free(request);
-    } else {
-        MPI_Wait(request, MPI_STATUS_IGNORE);
-    }
-}
-
 /* Each rank receives 60 bytes from every rank; then 30 doubles, and these in place. */
-static void exchange_equal(int form)
+static void exchange_equal(form_t form)
 {
     MPI_Request request = MPI_REQUEST_NULL;
 
-    if (LATER == form) {
-        MPI_Ialltoall(from, 60, MPI_CHAR, to, 60, MPI_CHAR, MPI_COMM_WORLD, &request);
-    } else if (AGAIN == form) {
-        MPI_Alltoall_init(from, 60, MPI_CHAR, to, 60, MPI_CHAR, MPI_COMM_WORLD, MPI_INFO_NULL,
-                          &request);
-    } else {
-        MPI_Alltoall(from, 60, MPI_CHAR, to, 60, MPI_CHAR, MPI_COMM_WORLD);
+    (void) CALL_IN(form, &request, Alltoall, Ialltoall, from, 60, MPI_CHAR, to, 60, MPI_CHAR,
+                   MPI_COMM_WORLD);
+    if (BLOCKING == form) {
         MPI_Alltoall(from, 30, MPI_DOUBLE, to, 30, MPI_DOUBLE, MPI_COMM_WORLD);
         MPI_Alltoall(MPI_IN_PLACE, 0, MPI_CHAR, to, 30, MPI_DOUBLE, MPI_COMM_WORLD);
     }
-    complete(form, &request);
+    complete(form, &request, 2);
 }
 
-static void meet(int form)
+static void meet(form_t form)
 {
     MPI_Request request = MPI_REQUEST_NULL;
 
-    if (LATER == form) {
-        MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    } else if (AGAIN == form) {
-        MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    } else {
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    complete(form, &request);
+    (void) CALL_IN(form, &request, Barrier, Ibarrier, MPI_COMM_WORLD);
+    complete(form, &request, 2);
 }
 
 /* In all forms, the blocking one first, with which coll/pipering sets up the communicator. */
 static void run_meetings(void)
 {
-    for (int form = NOW; form < FORMS; form++) {
+    for (form_t form = BLOCKING; form < FORMS; form++) {
         exchange_equal(form);
         meet(form);
     }
@@ -306,8 +274,9 @@ static void run_calls(void)
         gather_from_half(MPI_COMM_WORLD, 50);
     }
     gather_from_half(MPI_COMM_WORLD, 0);
-    gather_later(false, 2);
-    gather_later(true, 3);
+    gather_later(NONBLOCKING, 0);
+    gather_later(NONBLOCKING, 0);
+    gather_later(PERSISTENT, 3);
     reduce_in_orders();
     broadcast_pieces();
     exchange();
