@@ -146,13 +146,11 @@ static void random_leaders(dice_t *dice)
     static const int segments[] = {0, 256, 8192, 8192, 16384, 65536, 2 << 20};
     const int segment = segments[dice_roll(dice, 7)], variant = dice_roll(dice, LEADING_VARIANTS);
 
-    if (of.leaders) {
-        const long size = tap_number("SEGMENT", segment);
+    const long size = tap_number("SEGMENT", segment);
 
-        of.block_size = 0 < size && 8192 > size ? 16 : 0; /* about a slice */
-        leading_setup((size_t) size);
-        leading_use(leading_variant(of.threaded ? variant : 0));
-    }
+    of.block_size = 0 < size && 8192 > size ? 16 : 0; /* about a slice */
+    leading_setup((size_t) size);
+    leading_use(leading_variant(of.threaded ? variant : 0));
 }
 
 static void random_setting(dice_t *dice)
@@ -165,12 +163,18 @@ static void random_setting(dice_t *dice)
     }
     of.rush = dice_once_in(dice, 4);
     random_gathers(dice);
-    random_folds(dice);
-    random_swaps(dice);
-    random_leaders(dice);
+    if (of.leaders) {
+        random_leaders(dice);
+    } else {
+        random_folds(dice);
+        random_swaps(dice);
+    }
     knob_set("coll_pipering_min_total", dice_roll(dice, 3) * 700);
+    /* so that what is said of shared memory is said of leaders' */
     knob_set("coll_pipering_ring_buffer_size",
-             dice_once_in(dice, 2) ? buffer_size : buffers[dice_roll(dice, 3)]);
+             of.leaders              ? 0
+             : dice_once_in(dice, 2) ? buffer_size
+                                     : buffers[dice_roll(dice, 3)]);
 }
 
 /* ---- communicators ---- */

@@ -137,7 +137,7 @@ without() {
     shift 2
     on_one "$label" 4 60 "${fuzz[@]}" "${two[@]}" "$@" "$bin/fuzz"
     is "$label: one message, which says why" \
-        "$(sed -nE 's/^for shared memory .* component mleader: (.*)\.$/\1/p' "$work/out")" "$message"
+        "$(sed -nE 's/^for shared memory.*: (.*)\.$/\1/p' "$work/out")" "$message"
 }
 
 led 10
