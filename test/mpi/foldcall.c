@@ -18,8 +18,8 @@
 const char *foldcall_name(fold_call_t call)
 {
     static const char *const names[FOLD_NAMES]
-        = {"Bcast",      "Reduce",   "Scan",      "Exscan", "Allreduce", "", "Allgather",
-           "Allgatherv", "Alltoall", "Alltoallv", "Barrier"};
+        = {"Bcast",     "Reduce",     "Scan",      "Exscan", "Allreduce", "",
+           "Allgather", "Allgatherv", "Alltoallv", "Barrier"};
 
     return names[call];
 }
@@ -66,9 +66,6 @@ int foldcall_issue(const foldcall_t *c, form_t form, MPI_Request *request)
         MPI_Comm_rank(c->comm, &rank);
         return CALL_IN(form, request, Allgatherv, Iallgatherv, c->send, c->counts[rank], c->type,
                        c->recv, c->counts, c->displs, c->type, c->comm);
-    case FOLD_ALLTOALL:
-        return CALL_IN(form, request, Alltoall, Ialltoall, c->send, c->count, c->type, c->recv,
-                       c->count, c->type, c->comm);
     case FOLD_ALLTOALLV:
         return CALL_IN(form, request, Alltoallv, Ialltoallv, c->send, c->counts, c->displs, c->type,
                        c->recv, c->counts, c->displs, c->type, c->comm);

@@ -49,7 +49,6 @@ static void add_child(layout_t *layout, ptrdiff_t at, int count, const layout_t 
             add_run(layout, at + i * child->extent + child->run[k].at, child->run[k].length);
         }
     }
-    layout->units += (size_t) count * child->units;
 }
 
 static layout_t *begin(void)
@@ -187,11 +186,6 @@ static const struct {
     {"short, char", 2, {{MPI_SHORT, 2}, {MPI_CHAR, 1}}, MPI_DATATYPE_NULL},
 };
 
-const char *layout_unit_name(int unit)
-{
-    return units[unit].name;
-}
-
 size_t layout_unit_size(int unit)
 {
     size_t size = 0;
@@ -229,7 +223,6 @@ static layout_t *unit_natural(int unit, bool pair)
         add_run(layout, at, (size_t) size);
         at += size;
     }
-    layout->units = 1;
     if (1 == units[unit].parts) {
         MPI_Type_dup(type[0], &layout->type);
     } else if (pair) {
@@ -258,7 +251,6 @@ static layout_t *unit_packed(int unit, bool reversed)
     for (int i = 0; i < units[unit].parts; i++) {
         add_run(layout, displ[i], (size_t) units[unit].part[i].size);
     }
-    layout->units = 1;
     MPI_Type_create_struct(units[unit].parts, one, displ, type, &layout->type);
     return finish(layout, "%s{%s}", reversed ? "reversed" : "packed", units[unit].name);
 }

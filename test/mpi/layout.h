@@ -40,7 +40,6 @@ typedef struct layout_t {
     MPI_Aint lb;
     MPI_Aint extent;
     size_t size;  /**< bytes of the signature */
-    size_t units; /**< units of the signature */
     size_t runs;
     size_t room;
     layout_run_t *run;
@@ -50,7 +49,6 @@ typedef struct layout_t {
 /** Units: a signature each, and several layouts of it (`variant`, any number). */
 enum { LAYOUT_UNITS = 12 };
 layout_t *layout_unit(int unit, int variant);
-const char *layout_unit_name(int unit);
 size_t layout_unit_size(int unit);
 
 /**
