@@ -201,14 +201,11 @@ size_t mca_coll_pipering_cycles_scratch(const mca_coll_pipering_extents_t *exten
 
 /**
  * Fills order [count][vertices] with these cycles, the vertices of each in the order in which it
- * passes them; returns how many have been found: `count`, unless that takes a search which is too
- * long, for large tori of an odd number of even dimensions. O(vertices x vertices of the larger
- * half of the dimensions).
+ * passes them; returns how many have been found: `count`, unless the search for them is too long.
+ * O(vertices x dims^2) with a large factor.
  */
 int mca_coll_pipering_cycles(const mca_coll_pipering_extents_t *extents, int *order,
                              void *scratch);
-
-/* ---- the cycle through all vertices but one (coll_pipering_plan_mesh_near_cycle.c) ---- */
 
 /**
  * The cycle through all vertices but vertex 0 of a mesh of two open dimensions or more, whose
