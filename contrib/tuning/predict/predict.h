@@ -18,7 +18,7 @@
 #define PIPERING_PREDICT_H
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_choice.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_ways.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_ways.h"
 
 #include <stdio.h>
 

@@ -108,7 +108,7 @@ bool predict_lay_mesh(predict_call_t *call)
 bool predict_goes_along_mesh(const predict_t *predict, const predict_outcome_t *outcome)
 {
     return NULL != predict->call.ways
-           && (NULL == outcome->plan || NULL != outcome->plan->row->room);
+           && (NULL == outcome->plan || outcome->plan->row->along_mesh);
 }
 
 int predict_corner_links(const predict_call_t *call)

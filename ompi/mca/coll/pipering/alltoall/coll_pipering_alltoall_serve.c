@@ -27,7 +27,7 @@
 #include <stdlib.h>
 
 #include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_permuted.h"
 #include "opal/util/output.h"
 

@@ -19,10 +19,10 @@
  *     decide      params (what plans depend on), adapters, setup (who is where, what links cost),
  *                 streams (how fast they are), registry (a row for each algorithm), choice, and a
  *                 plan of each: ring, rounds, chain
- *     engine      the one pipeline; gathers in rounds, and calls along lines of a mesh (plans of
- *                 the schedule engine); staging; arena and fifo (ring buffers), copy, nodes, clock
- *     mesh        pure C: plans along a mesh of nodes
+ *     engine      the one pipeline; gathers in rounds (a plan of the schedule engine); staging;
+ *                 arena and fifo (ring buffers), copy, nodes, clock
  *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, model
+ *     mesh        a room beside these: all that only a mesh of nodes needs (coll_pipering_mesh.h)
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
  * an argument, or in a context (coll_pipering_context.h).

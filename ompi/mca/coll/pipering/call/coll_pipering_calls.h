@@ -217,7 +217,7 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                  struct ompi_communicator_t *comm, ompi_request_t **request,
                                  mca_coll_base_module_t *module);
 
-/* Where a mesh is declared (coll_pipering_barrier.c). */
+/* Where a mesh is declared (mesh/coll_pipering_barrier.c). */
 int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
 int mca_coll_pipering_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
                                mca_coll_base_module_t *module);

@@ -18,9 +18,8 @@
 
 #include "coll_pipering_request.h"
 
-#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_gather_rounds.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
 typedef mca_coll_pipering_request_t request_t;
 
@@ -50,29 +49,10 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
     return mca_coll_pipering_rounds_new(&args, made);
 }
 
-static int make_lines(const request_t *request, mca_coll_pipering_scheduled_t **made)
-{
-    const mca_coll_pipering_call_t *call = &request->call;
-    const mca_coll_pipering_lines_args_t args
-        = {.caller = &request->caller,
-           .lines = {.mesh = mca_coll_pipering_setup_mesh(call->context->setup),
-                     .group = MCA_COLL_PIPERING_LINES_GROUP,
-                     .me = ompi_comm_rank(request->super.comm)},
-           .op = call->op,
-           .type = request->unit.type,
-           .count = call->sizes.count,
-           .bytes = request->plan->total,
-           .send = call->in_place ? NULL : call->send.buffer,
-           .recv = call->recv.buffer,
-           .tag = request->tag};
-
-    return mca_coll_pipering_along_lines_new(&args, made);
-}
-
 static int (*const make[])(const request_t *request, mca_coll_pipering_scheduled_t **made)
     = {[MCA_COLL_PIPERING_DOUBLING] = make_gather,
        [MCA_COLL_PIPERING_DISSEMINATION] = make_gather,
-       [MCA_COLL_PIPERING_MESH_LINES] = make_lines};
+       [MCA_COLL_PIPERING_MESH_LINES] = mca_coll_pipering_mesh_lines};
 
 int mca_coll_pipering_request_schedule(request_t *request)
 {

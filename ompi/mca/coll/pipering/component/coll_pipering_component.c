@@ -14,7 +14,6 @@
 
 #include "ompi/mca/coll/pipering/call/coll_pipering.h"
 #include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_wiring.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 
@@ -97,7 +96,7 @@ static int pipering_close(void)
     component->process.asked = false; /* sessions may open it again, with another file */
     component->process.frozen = (mca_coll_pipering_frozen_t){.bytes = 0};
     OBJ_DESTRUCT(&component->process.lock);
-    mca_coll_pipering_wiring_free(&component->process);
+    mca_coll_pipering_mesh_forget(&component->process);
     opal_output_close(component->process.output);
     return OMPI_SUCCESS;
 }

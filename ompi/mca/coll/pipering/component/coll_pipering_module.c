@@ -15,7 +15,7 @@
 #include "ompi/mca/coll/pipering/alltoall/coll_pipering_alltoall.h"
 #include "ompi/mca/coll/pipering/engine/coll_pipering_arena.h"
 #include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
 #include <stdlib.h>
 #include <string.h>

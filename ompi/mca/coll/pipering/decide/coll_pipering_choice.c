@@ -234,7 +234,7 @@ static void plan_by(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_ro
 
 static bool can_serve(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    return (NULL == row->room || NULL != draft->ways) && (NULL == row->can || row->can(draft));
+    return (!row->along_mesh || NULL != draft->ways) && (NULL == row->can || row->can(draft));
 }
 
 /* The row that the user has forced, or what stands in for it; NULL: none. */

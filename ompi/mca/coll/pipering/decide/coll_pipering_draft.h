@@ -18,7 +18,7 @@
 
 #include "coll_pipering_choice.h"
 
-#include "coll_pipering_ways.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
@@ -98,37 +98,6 @@ void mca_coll_pipering_route_chain(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_plan_scatter(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_route_around(mca_coll_pipering_draft_t *draft);
 bool mca_coll_pipering_can_scatter(const mca_coll_pipering_draft_t *draft);
-
-/*
- * Along a mesh (coll_pipering_decide_mesh.c): down trees, or up; along paths; a gather, or a vector
- * that is scattered and gathered, along cycles.
- */
-void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_plan_mesh_path(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_route_mesh_trees(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_route_mesh_path(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_route_gather_cycles(mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_route_scatter_cycles(mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_may_reorder(const mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_has_cycles(const mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_can_scatter_along_cycles(const mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_room_for_trees(const mca_coll_pipering_ways_t *ways, int *pipes,
-                                      int *links);
-void mca_coll_pipering_room_for_paths(const mca_coll_pipering_ways_t *ways, int *pipes,
-                                      int *links);
-void mca_coll_pipering_room_for_cycles(const mca_coll_pipering_ways_t *ways, int *pipes,
-                                       int *links);
-void mca_coll_pipering_room_for_cycles_twice(const mca_coll_pipering_ways_t *ways, int *pipes,
-                                             int *links);
-
-/** A short vector along the lines of a mesh (coll_pipering_decide_lines.c). */
-void mca_coll_pipering_plan_mesh_lines(mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_can_go_along_lines(const mca_coll_pipering_draft_t *draft);
-void mca_coll_pipering_room_for_lines(const mca_coll_pipering_ways_t *ways, int *pipes,
-                                      int *links);
-void mca_coll_pipering_count_lines(mca_coll_pipering_draft_t *draft);
 
 /* ---- parts of plans of a vector (coll_pipering_decide_chain.c) ---- */
 

@@ -33,7 +33,10 @@ static void count_routes(mca_coll_pipering_collective_t collective,
     *pipes = *links = 0;
     while (NULL != (row = mca_coll_pipering_next_row(collective, row))) {
         int its_pipes = row->pipes, its_links = row->links;
-        if (NULL != ways && NULL != row->room) {
+        if (row->along_mesh && NULL == ways) {
+            continue;
+        }
+        if (NULL != row->room) {
             row->room(ways, &its_pipes, &its_links);
         }
         *pipes = its_pipes > *pipes ? its_pipes : *pipes;

@@ -15,10 +15,7 @@
 #include "coll_pipering_registry.h"
 
 #include "coll_pipering_draft.h"
-#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"
-
-/* Streams of a call along a mesh: there is one for each direction of each dimension at most. */
-#define MESH_STREAMS (2 * MCA_COLL_PIPERING_MESH_DIMS)
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
 /*
  * `fills`: on one node blocks that stay in a cache on their way replace vectors that do not, which
@@ -30,16 +27,16 @@
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
                                       .gathers = true,
-                                      .rings = MESH_STREAMS},
+                                      .rings = MCA_COLL_PIPERING_MESH_STREAMS},
     [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
                                      .gathers = true,
-                                     .rings = MESH_STREAMS},
+                                     .rings = MCA_COLL_PIPERING_MESH_STREAMS},
     [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
-                                 .chains = MESH_STREAMS,
+                                 .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                  .fills = 8,
                                  .fills_loaded = 16},
     [MCA_COLL_PIPERING_REDUCE] = {.name = {"reduce", "ireduce", "reduce_init"},
-                                  .chains = MESH_STREAMS,
+                                  .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                   .fills = 4,
                                   .fills_loaded = 4},
     [MCA_COLL_PIPERING_SCAN] = {.name = {"scan", "iscan", "scan_init"},
@@ -52,8 +49,8 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
                                   .fills_loaded = 8},
     [MCA_COLL_PIPERING_ALLREDUCE] = {.name = {"allreduce", "iallreduce", "allreduce_init"},
                                      .scatters = true,
-                                     .chains = MESH_STREAMS,
-                                     .rings = MESH_STREAMS,
+                                     .chains = MCA_COLL_PIPERING_MESH_STREAMS,
+                                     .rings = MCA_COLL_PIPERING_MESH_STREAMS,
                                      .fills = 4,
                                      .fills_loaded = 4}};
 
@@ -81,59 +78,21 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .can = mca_coll_pipering_can_disseminate,                               \
     .suits = mca_coll_pipering_suits_dissemination
 
-#define GATHER_CYCLES                                                       \
-    .algorithm = MCA_COLL_PIPERING_MESH_CYCLES, .value = "mesh_cycles",     \
-    .help = "parts along each Hamiltonian cycle of a mesh, both ways; without one: ring", \
-    .text = "cycles of a mesh", .instead = MCA_COLL_PIPERING_RING,          \
-    .room = mca_coll_pipering_room_for_cycles,                              \
-    .plan = mca_coll_pipering_plan_gather_cycles,                           \
-    .route = mca_coll_pipering_route_gather_cycles, .can = mca_coll_pipering_has_cycles
-
 #define PIPELINE                                                            \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
     .pipes = 1, .links = 2,                                                 \
     .help = "along a chain of nodes, whatever the size", .text = "pipeline", \
     .plan = mca_coll_pipering_plan_chain, .route = mca_coll_pipering_route_chain
 
-/* Of a broadcast and a reduction. */
-#define MESH_TREES                                                          \
-    .algorithm = MCA_COLL_PIPERING_MESH_TREES, .value = "mesh_trees",       \
-    .text = "trees of a mesh", .instead = MCA_COLL_PIPERING_PIPELINE,       \
-    .room = mca_coll_pipering_room_for_trees,                               \
-    .plan = mca_coll_pipering_plan_mesh_trees,                              \
-    .route = mca_coll_pipering_route_mesh_trees
-
-/* Of a reduction, and of one to all. */
-#define MESH_PATH                                                           \
-    .algorithm = MCA_COLL_PIPERING_MESH_PATH, .value = "mesh_path",         \
-    .room = mca_coll_pipering_room_for_paths,                               \
-    .plan = mca_coll_pipering_plan_mesh_path,                               \
-    .route = mca_coll_pipering_route_mesh_path, .can = mca_coll_pipering_may_reorder
-
 static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, DOUBLING},
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, DISSEMINATION},
-    {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER_CYCLES},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, DOUBLING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, DISSEMINATION},
-    {.collective = MCA_COLL_PIPERING_ALLGATHER, GATHER_CYCLES},
     {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
-    {.collective = MCA_COLL_PIPERING_BCAST,
-     MESH_TREES,
-     .help = "parts down spanning trees of a mesh that share no link; without one: pipeline"},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
-    {.collective = MCA_COLL_PIPERING_REDUCE,
-     MESH_PATH,
-     .help = "halves along a Hamiltonian cycle of a mesh, one each way; without one, or with an "
-             "operation that does not commute: pipeline",
-     .text = "paths of a mesh",
-     .instead = MCA_COLL_PIPERING_PIPELINE},
-    {.collective = MCA_COLL_PIPERING_REDUCE,
-     MESH_TREES,
-     .help = "parts up spanning trees of a mesh that share no link; likewise",
-     .can = mca_coll_pipering_may_reorder},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_ALLREDUCE,
@@ -158,35 +117,6 @@ static const mca_coll_pipering_row_t rows[] = {
      .plan = mca_coll_pipering_plan_scatter,
      .route = mca_coll_pipering_route_around,
      .can = mca_coll_pipering_can_scatter},
-    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
-     MESH_PATH,
-     .help = "along a Hamiltonian path of a mesh to its root, and back; without one, or with an "
-             "operation that does not commute: merged",
-     .text = "path of a mesh, there and back",
-     .instead = MCA_COLL_PIPERING_MERGED},
-    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
-     .algorithm = MCA_COLL_PIPERING_MESH_CYCLES,
-     .value = "mesh_cycles",
-     .help = "parts of a reduce-scatter, then an allgather, along each Hamiltonian cycle of a "
-             "mesh, both ways; likewise",
-     .text = "cycles of a mesh",
-     .instead = MCA_COLL_PIPERING_MERGED,
-     .scatters = true,
-     .room = mca_coll_pipering_room_for_cycles_twice,
-     .plan = mca_coll_pipering_plan_scatter_cycles,
-     .route = mca_coll_pipering_route_scatter_cycles,
-     .can = mca_coll_pipering_can_scatter_along_cycles},
-    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
-     .algorithm = MCA_COLL_PIPERING_MESH_LINES,
-     .value = "mesh_lines",
-     .help = "up to 64 KiB to all of a line of a mesh, one dimension after the other; likewise",
-     .text = MCA_COLL_PIPERING_TEXT_LINES,
-     .instead = MCA_COLL_PIPERING_MERGED,
-     .forced = true,
-     .room = mca_coll_pipering_room_for_lines,
-     .plan = mca_coll_pipering_plan_mesh_lines,
-     .volumes = mca_coll_pipering_count_lines,
-     .can = mca_coll_pipering_can_go_along_lines},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -197,15 +127,27 @@ mca_coll_pipering_collective_row(mca_coll_pipering_collective_t collective)
     return &collectives[collective];
 }
 
+/* All rows, those along a mesh last. */
+static const mca_coll_pipering_row_t *row_behind(const mca_coll_pipering_row_t *row)
+{
+    const mca_coll_pipering_row_t *mesh = mca_coll_pipering_mesh_rows;
+
+    if (NULL == row) {
+        return rows;
+    }
+    if (rows + ROWS - 1 == row) {
+        return mesh;
+    }
+    return mesh + MCA_COLL_PIPERING_MESH_ROWS - 1 == row ? NULL : row + 1;
+}
+
 const mca_coll_pipering_row_t *mca_coll_pipering_next_row(mca_coll_pipering_collective_t collective,
                                                           const mca_coll_pipering_row_t *row)
 {
-    for (row = NULL == row ? rows : row + 1; row < rows + ROWS; ++row) {
-        if (collective == row->collective) {
-            return row;
-        }
-    }
-    return NULL;
+    do {
+        row = row_behind(row);
+    } while (NULL != row && collective != row->collective);
+    return row;
 }
 
 const mca_coll_pipering_row_t *mca_coll_pipering_find_row(mca_coll_pipering_collective_t collective,

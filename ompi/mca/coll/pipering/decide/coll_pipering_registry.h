@@ -66,7 +66,8 @@ typedef struct mca_coll_pipering_row_t {
     mca_coll_pipering_algorithm_t instead;   /**< serves calls that a forced one cannot */
     int pipes;     /**< that a call consists of at most, 0: none ... */
     int links;     /**< ... and links in, or out, that a rank has in one at most */
-    /** Sets both for an algorithm that goes along a mesh; NULL: it needs none. */
+    bool along_mesh; /**< it needs a mesh */
+    /** Sets pipes and links by the mesh; NULL: they are as they stand here. */
     void (*room)(const struct mca_coll_pipering_ways_t *ways, int *pipes, int *links);
     bool scatters; /**< its pipelines go around the ring, one after the other */
     void (*plan)(struct mca_coll_pipering_draft_t *draft);

@@ -36,7 +36,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_pipering_mesh.h"
 #include "ompi/mca/common/colltools/common_colltools_nodes.h"
 #include "ompi/mca/common/colltools/common_colltools_agree.h"
 #include "opal/util/arch.h"
@@ -515,11 +514,6 @@ mca_coll_pipering_below_t mca_coll_pipering_setup_below(const mca_coll_pipering_
 mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup)
 {
     return setup->ways;
-}
-
-const mca_coll_pipering_mesh_t *mca_coll_pipering_setup_mesh(const mca_coll_pipering_setup_t *setup)
-{
-    return NULL == setup->ways ? NULL : &setup->ways->mesh;
 }
 
 int mca_coll_pipering_setup_tag(const mca_coll_pipering_setup_t *setup)

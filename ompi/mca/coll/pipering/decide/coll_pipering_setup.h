@@ -18,7 +18,7 @@
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
 #include "coll_pipering_context.h"
-#include "coll_pipering_mesh.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_mesh.h"
 
 BEGIN_C_DECLS
 
@@ -56,8 +56,6 @@ int mca_coll_pipering_setup_nodes(const mca_coll_pipering_setup_t *setup);
  * The mesh of the communicator, and with what calls go along in it; NULL: it has none. Once the
  * setup is ready and its ranks do not differ.
  */
-const mca_coll_pipering_mesh_t *
-mca_coll_pipering_setup_mesh(const mca_coll_pipering_setup_t *setup);
 mca_coll_pipering_ways_t *mca_coll_pipering_setup_ways(const mca_coll_pipering_setup_t *setup);
 
 /** Most ranks on a node; and ranks per processor where there are most of them. */

@@ -33,15 +33,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coll_pipering_mesh.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_model.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_ring.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
 #endif
-
-/** Dimensions that a mesh may have. */
-#define MCA_COLL_PIPERING_MESH_DIMS 8
 
 /** Most ranks or vertices that a mesh may have. */
 #define MCA_COLL_PIPERING_MESH_MOST (1 << 24)

@@ -28,8 +28,8 @@
 
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
-#include "coll_pipering_scheduled.h"
-#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh_lines.h"
+#include "coll_pipering_plan_mesh_lines.h"
+#include "ompi/mca/coll/pipering/engine/coll_pipering_scheduled.h"
 #include "ompi/op/op.h"
 
 BEGIN_C_DECLS

@@ -9,21 +9,30 @@
  */
 /**
  * @file
- * Plans along a mesh: streams of a vector along trees or paths, and contributions or chunks of a
- * vector along Hamiltonian cycles, in both directions of each.
+ * Rows of algorithms along a mesh: streams of a vector along trees or paths, contributions or
+ * chunks of a vector along Hamiltonian cycles, in both directions of each, and short vectors along
+ * lines.
  *
  *     mesh_trees    bcast, reduce                as many streams as trees
  *     mesh_path     reduce                       two streams, in opposite directions
  *                   allreduce                    one to the root, and its results back
  *     mesh_cycles   allgather(v), allreduce      a ring, or two after each other, in each direction
+ *     mesh_lines    allreduce                    messages in rounds
  *
  * A line has no cycle: its path is its one tree. Values are combined in the order of vertices, so
  * operations must commute; where bits count, the mesh and the root alone set the order.
  *
- * Almasi et al., section 3.1.
+ * Lines are forced only: where a link carries what it is sent without a multicast, fewer messages
+ * were as fast (docs/mesh.md).
+ *
+ * Almasi et al., sections 3.1 and 3.2.
  */
 
-#include "coll_pipering_draft.h"
+#include "coll_pipering_mesh.h"
+
+#include "coll_pipering_plan_mesh_lines.h"
+#include "coll_pipering_ways.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_draft.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_chain.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_cost.h"
 
@@ -41,7 +50,7 @@ static bool spreads_only(const mca_coll_pipering_draft_t *draft)
     return MCA_COLL_PIPERING_BCAST == draft->plan->key.collective;
 }
 
-bool mca_coll_pipering_may_reorder(const mca_coll_pipering_draft_t *draft)
+static bool may_reorder(const mca_coll_pipering_draft_t *draft)
 {
     return !draft->plan->key.ordered;
 }
@@ -88,7 +97,7 @@ static void route_branch(mca_coll_pipering_draft_t *draft, int pipe,
     mca_coll_pipering_route_shift_tags(route, shares_links(draft) ? part : 0);
 }
 
-void mca_coll_pipering_route_mesh_trees(mca_coll_pipering_draft_t *draft)
+static void route_mesh_trees(mca_coll_pipering_draft_t *draft)
 {
     const mca_coll_pipering_plan_t *plan = draft->plan;
     mca_coll_pipering_branch_t branch;
@@ -99,7 +108,7 @@ void mca_coll_pipering_route_mesh_trees(mca_coll_pipering_draft_t *draft)
     }
 }
 
-void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft)
+static void plan_mesh_trees(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_mesh_t *mesh = &draft->ways->mesh;
@@ -120,7 +129,7 @@ void mca_coll_pipering_plan_mesh_trees(mca_coll_pipering_draft_t *draft)
     size_streams(draft, &streams);
 }
 
-void mca_coll_pipering_room_for_trees(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
+static void room_for_trees(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
 {
     *pipes = mca_coll_pipering_trees_count(&ways->mesh.extents);
     *links = 2 * ways->mesh.extents.dims + 1;
@@ -150,7 +159,7 @@ static bool goes_back(const mca_coll_pipering_draft_t *draft)
     return MCA_COLL_PIPERING_ALLREDUCE == draft->plan->key.collective;
 }
 
-void mca_coll_pipering_route_mesh_path(mca_coll_pipering_draft_t *draft)
+static void route_mesh_path(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const int paths = goes_back(draft) ? 1 : plan->pipes;
@@ -167,7 +176,7 @@ void mca_coll_pipering_route_mesh_path(mca_coll_pipering_draft_t *draft)
 }
 
 /* Both arcs of each link are taken by two paths to the root, or by one there and back. */
-void mca_coll_pipering_plan_mesh_path(mca_coll_pipering_draft_t *draft)
+static void plan_mesh_path(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const mca_coll_pipering_mesh_t *mesh = &draft->ways->mesh;
@@ -190,25 +199,16 @@ void mca_coll_pipering_plan_mesh_path(mca_coll_pipering_draft_t *draft)
     size_streams(draft, &streams);
 }
 
-/* The neighbours away from the root are the next vertex, that which is on no cycle, and a rank of
- * the own vertex; on a line both neighbours and that rank. */
-void mca_coll_pipering_room_for_paths(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
-{
-    (void) ways;
-    *pipes = 2;
-    *links = 3;
-}
-
 /* ---- cycles ---- */
 
-bool mca_coll_pipering_has_cycles(const mca_coll_pipering_draft_t *draft)
+static bool has_cycles(const mca_coll_pipering_draft_t *draft)
 {
     return 0 < draft->ways->cycles;
 }
 
-bool mca_coll_pipering_can_scatter_along_cycles(const mca_coll_pipering_draft_t *draft)
+static bool can_scatter_along_cycles(const mca_coll_pipering_draft_t *draft)
 {
-    return mca_coll_pipering_has_cycles(draft) && mca_coll_pipering_can_scatter(draft);
+    return has_cycles(draft) && mca_coll_pipering_can_scatter(draft);
 }
 
 /* Rings along and against each cycle. */
@@ -217,15 +217,13 @@ static int count_rings(const mca_coll_pipering_ways_t *ways)
     return 2 * ways->cycles;
 }
 
-void mca_coll_pipering_room_for_cycles(const mca_coll_pipering_ways_t *ways, int *pipes,
-                                       int *links)
+static void room_for_cycles(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
 {
     *pipes = count_rings(ways);
     *links = MCA_COLL_PIPERING_ROUTE_LINKS;
 }
 
-void mca_coll_pipering_room_for_cycles_twice(const mca_coll_pipering_ways_t *ways, int *pipes,
-                                             int *links)
+static void room_for_cycles_twice(const mca_coll_pipering_ways_t *ways, int *pipes, int *links)
 {
     *pipes = 2 * count_rings(ways);
     *links = MCA_COLL_PIPERING_ROUTE_LINKS;
@@ -245,7 +243,7 @@ static void take_part(mca_coll_pipering_plan_t *plan, int pipe, int part, int pa
     }
 }
 
-void mca_coll_pipering_route_gather_cycles(mca_coll_pipering_draft_t *draft)
+static void route_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
@@ -256,7 +254,7 @@ void mca_coll_pipering_route_gather_cycles(mca_coll_pipering_draft_t *draft)
 }
 
 /* A part of each chunk along each ring: combined on the way to its rank, then gathered. */
-void mca_coll_pipering_route_scatter_cycles(mca_coll_pipering_draft_t *draft)
+static void route_scatter_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const int rings = plan->pipes / 2;
@@ -291,7 +289,7 @@ static void pose_problem(mca_coll_pipering_draft_t *draft)
     }
 }
 
-void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
+static void plan_gather_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const size_t given = mca_coll_pipering_given_block(draft);
@@ -311,7 +309,7 @@ void mca_coll_pipering_plan_gather_cycles(mca_coll_pipering_draft_t *draft)
     plan->pipes = count_rings(draft->ways);
 }
 
-void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
+static void plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
     const int rings = count_rings(draft->ways);
@@ -334,3 +332,135 @@ void mca_coll_pipering_plan_scatter_cycles(mca_coll_pipering_draft_t *draft)
     plan->rounds = 2 * (uint64_t) (draft->ranks - 1) * mca_coll_pipering_blocks(ring.bytes, block);
     plan->pipes = 2 * rings;
 }
+
+/* ---- lines ---- */
+
+static bool can_go_along_lines(const mca_coll_pipering_draft_t *draft)
+{
+    return may_reorder(draft)
+           && MCA_COLL_PIPERING_LINES_MOST >= draft->plan->total
+           && mca_coll_pipering_lines_fit(&draft->ways->mesh);
+}
+
+static mca_coll_pipering_lines_t lines_of(const mca_coll_pipering_draft_t *draft)
+{
+    return (mca_coll_pipering_lines_t){.mesh = &draft->ways->mesh,
+                                       .group = MCA_COLL_PIPERING_LINES_GROUP,
+                                       .me = draft->me};
+}
+
+/* By rank 0, so that ranks in groups of other sizes plan alike. */
+static void plan_mesh_lines(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
+    mca_coll_pipering_lines_t lines = lines_of(draft);
+
+    lines.me = 0;
+    const mca_coll_pipering_lines_problem_t problem
+        = {.lines = &lines,
+           .bytes = plan->total,
+           .combine = draft->combine,
+           .cost = 1 < draft->nodes ? draft->cost.net : draft->cost.local};
+    mca_coll_pipering_place_alone(plan);
+    plan->pipes = 0;
+    plan->window = 0;
+    plan->block_size = plan->largest;
+    plan->rounds = (uint64_t) mca_coll_pipering_lines_phases(&lines, phase);
+    plan->time = mca_coll_pipering_lines_time(&problem);
+}
+
+static void count_lines(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_lines_t lines = lines_of(draft);
+    mca_coll_pipering_lines_phase_t phase[MCA_COLL_PIPERING_LINES_PHASES];
+    const int count = mca_coll_pipering_lines_phases(&lines, phase);
+
+    for (int i = 0; i < count; ++i) {
+        plan->out.blocks += (uint64_t) phase[i].sends;
+        plan->in.blocks += (uint64_t) phase[i].parts - 1;
+        for (int part = 0; part < phase[i].parts; ++part) {
+            const int from = mca_coll_pipering_lines_from(&lines, &phase[i], part);
+            plan->in_from_network += draft->node_of[from] == draft->node_of[draft->me]
+                                         ? 0
+                                         : plan->total;
+        }
+    }
+    plan->in.bytes = plan->in.blocks * plan->total;
+    plan->out.bytes = plan->out.blocks * plan->total;
+}
+
+/* ---- rows ---- */
+
+#define CYCLES                                                              \
+    .algorithm = MCA_COLL_PIPERING_MESH_CYCLES, .value = "mesh_cycles",     \
+    .text = "cycles of a mesh", .along_mesh = true
+
+/* Of each gather. */
+#define GATHER_CYCLES                                                       \
+    CYCLES,                                                                 \
+    .help = "parts along each Hamiltonian cycle of a mesh, both ways; without one: ring", \
+    .instead = MCA_COLL_PIPERING_RING, .room = room_for_cycles,             \
+    .plan = plan_gather_cycles, .route = route_gather_cycles, .can = has_cycles
+
+/* Of a broadcast and a reduction. */
+#define TREES                                                               \
+    .algorithm = MCA_COLL_PIPERING_MESH_TREES, .value = "mesh_trees",       \
+    .text = "trees of a mesh", .instead = MCA_COLL_PIPERING_PIPELINE,       \
+    .along_mesh = true, .room = room_for_trees,                             \
+    .plan = plan_mesh_trees, .route = route_mesh_trees
+
+/*
+ * Of a reduction, and of one to all. The neighbours away from the root are the next vertex, that
+ * which is on no cycle, and a rank of the own vertex; on a line both neighbours and that rank.
+ */
+#define PATH                                                                \
+    .algorithm = MCA_COLL_PIPERING_MESH_PATH, .value = "mesh_path",         \
+    .along_mesh = true, .pipes = 2, .links = 3,                             \
+    .plan = plan_mesh_path, .route = route_mesh_path, .can = may_reorder
+
+const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH_ROWS] = {
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, GATHER_CYCLES},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, GATHER_CYCLES},
+    {.collective = MCA_COLL_PIPERING_BCAST,
+     TREES,
+     .help = "parts down spanning trees of a mesh that share no link; without one: pipeline"},
+    {.collective = MCA_COLL_PIPERING_REDUCE,
+     PATH,
+     .help = "halves along a Hamiltonian cycle of a mesh, one each way; without one, or with an "
+             "operation that does not commute: pipeline",
+     .text = "paths of a mesh",
+     .instead = MCA_COLL_PIPERING_PIPELINE},
+    {.collective = MCA_COLL_PIPERING_REDUCE,
+     TREES,
+     .help = "parts up spanning trees of a mesh that share no link; likewise",
+     .can = may_reorder},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     PATH,
+     .help = "along a Hamiltonian path of a mesh to its root, and back; without one, or with an "
+             "operation that does not commute: merged",
+     .text = "path of a mesh, there and back",
+     .instead = MCA_COLL_PIPERING_MERGED},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     CYCLES,
+     .help = "parts of a reduce-scatter, then an allgather, along each Hamiltonian cycle of a "
+             "mesh, both ways; likewise",
+     .instead = MCA_COLL_PIPERING_MERGED,
+     .scatters = true,
+     .room = room_for_cycles_twice,
+     .plan = plan_scatter_cycles,
+     .route = route_scatter_cycles,
+     .can = can_scatter_along_cycles},
+    {.collective = MCA_COLL_PIPERING_ALLREDUCE,
+     .algorithm = MCA_COLL_PIPERING_MESH_LINES,
+     .value = "mesh_lines",
+     .help = "up to 64 KiB to all of a line of a mesh, one dimension after the other; likewise",
+     .text = MCA_COLL_PIPERING_TEXT_LINES,
+     .instead = MCA_COLL_PIPERING_MERGED,
+     .forced = true,
+     .along_mesh = true,
+     .plan = plan_mesh_lines,
+     .volumes = count_lines,
+     .can = can_go_along_lines},
+};

@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 
+#include "coll_pipering_ways.h"
 #include "coll_pipering_wiring.h"
 #include "ompi/group/group.h"
 #include "ompi/mca/topo/topo.h"
@@ -27,6 +28,11 @@
 #include "opal/util/output.h"
 
 #define TEXT_MOST 128
+
+bool mca_coll_pipering_mesh_declared(const mca_coll_pipering_process_t *process)
+{
+    return NULL != process->mesh && '\0' != process->mesh[0];
+}
 
 /* The extents that a Cartesian topology says; false: there is none, or one with too many. */
 static bool read_topology(ompi_communicator_t *comm, mca_coll_pipering_extents_t *machine)

@@ -393,7 +393,7 @@ mca_coll_pipering_wiring_ensure(mca_coll_pipering_process_t *process)
     return process->wiring;
 }
 
-void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process)
+void mca_coll_pipering_mesh_forget(mca_coll_pipering_process_t *process)
 {
     if (NULL != process->wiring) {
         free(process->wiring->at);

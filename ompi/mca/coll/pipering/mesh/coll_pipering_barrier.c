@@ -15,10 +15,10 @@
  * Almasi et al., section 3.2.
  */
 
-#include "coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
 
-#include "ompi/mca/coll/pipering/decide/coll_pipering_mesh.h"
-#include "ompi/mca/coll/pipering/engine/coll_pipering_lines.h"
+#include "coll_pipering_lines.h"
+#include "coll_pipering_ways.h"
 #include "opal/util/output.h"
 
 static const char *const names[MCA_COLL_PIPERING_FORMS] = {"barrier", "ibarrier", "barrier_init"};
@@ -55,9 +55,10 @@ static mca_coll_pipering_reason_t judge_mesh(const mca_coll_pipering_context_t *
     if (MCA_COLL_PIPERING_TAKEN != unlike) {
         return unlike;
     }
-    const mca_coll_pipering_mesh_t *mesh = mca_coll_pipering_setup_mesh(context->setup);
-    return NULL != mesh && mca_coll_pipering_lines_fit(mesh) ? MCA_COLL_PIPERING_TAKEN
-                                                             : MCA_COLL_PIPERING_FALLBACK_MESHLESS;
+    const mca_coll_pipering_ways_t *ways = mca_coll_pipering_setup_ways(context->setup);
+    return NULL != ways && mca_coll_pipering_lines_fit(&ways->mesh)
+               ? MCA_COLL_PIPERING_TAKEN
+               : MCA_COLL_PIPERING_FALLBACK_MESHLESS;
 }
 
 /* A call that returns at once must not wait for the setup. */
@@ -153,7 +154,7 @@ static int fill(request_t *request, mca_coll_pipering_module_t *module,
                                                       .comm = comm};
     const mca_coll_pipering_lines_args_t args
         = {.caller = &request->caller,
-           .lines = {.mesh = mca_coll_pipering_setup_mesh(module->context.setup),
+           .lines = {.mesh = &mca_coll_pipering_setup_ways(module->context.setup)->mesh,
                      .group = MCA_COLL_PIPERING_LINES_WHOLE,
                      .me = ompi_comm_rank(comm)},
            .tag = tag};

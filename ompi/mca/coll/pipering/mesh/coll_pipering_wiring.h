@@ -17,8 +17,8 @@
 
 #include "ompi/mca/common/colltools/common_colltools_compat.h"
 
-#include "coll_pipering_context.h"
-#include "ompi/mca/coll/pipering/mesh/coll_pipering_plan_mesh.h"
+#include "coll_pipering_plan_mesh.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_context.h"
 
 BEGIN_C_DECLS
 
@@ -38,9 +38,6 @@ typedef struct mca_coll_pipering_wiring_t {
  */
 const mca_coll_pipering_wiring_t *
 mca_coll_pipering_wiring_ensure(mca_coll_pipering_process_t *process);
-
-/** Forgets what has been read. */
-void mca_coll_pipering_wiring_free(mca_coll_pipering_process_t *process);
 
 END_C_DECLS
 

@@ -16,6 +16,10 @@
 
 #include <stdlib.h>
 
+#include "coll_pipering_ways.h"
+#include "ompi/mca/coll/pipering/call/coll_pipering_request.h"
+#include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
+
 /* A phase that is under way. */
 typedef struct {
     mca_coll_pipering_lines_phase_t plan;
@@ -257,4 +261,24 @@ int mca_coll_pipering_along_lines_new(const mca_coll_pipering_lines_args_t *args
     count_traffic(along);
     *made = &along->super;
     return OMPI_SUCCESS;
+}
+
+int mca_coll_pipering_mesh_lines(const mca_coll_pipering_request_t *request,
+                                 mca_coll_pipering_scheduled_t **made)
+{
+    const mca_coll_pipering_call_t *call = &request->call;
+    const mca_coll_pipering_lines_args_t args
+        = {.caller = &request->caller,
+           .lines = {.mesh = &mca_coll_pipering_setup_ways(call->context->setup)->mesh,
+                     .group = MCA_COLL_PIPERING_LINES_GROUP,
+                     .me = ompi_comm_rank(request->super.comm)},
+           .op = call->op,
+           .type = request->unit.type,
+           .count = call->sizes.count,
+           .bytes = request->plan->total,
+           .send = call->in_place ? NULL : call->send.buffer,
+           .recv = call->recv.buffer,
+           .tag = request->tag};
+
+    return mca_coll_pipering_along_lines_new(&args, made);
 }

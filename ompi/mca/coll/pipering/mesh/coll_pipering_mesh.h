@@ -1,0 +1,93 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * The door of this folder, which has all that only a mesh of nodes needs: what the user declares
+ * of the machine's wiring, algorithms along it, and MPI_Barrier. Other folders include no other
+ * header of it. Pure C, as the choice is.
+ */
+
+#ifndef MCA_COLL_PIPERING_MESH_H
+#define MCA_COLL_PIPERING_MESH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ompi/mca/coll/pipering/decide/coll_pipering_registry.h"
+
+#if defined(c_plusplus) || defined(__cplusplus)
+extern "C" {
+#endif
+
+struct mca_coll_pipering_context_t;
+struct mca_coll_pipering_process_t;
+struct mca_coll_pipering_request_t;
+struct mca_coll_pipering_scheduled_t;
+
+/** Dimensions that a mesh may have. */
+#define MCA_COLL_PIPERING_MESH_DIMS 8
+
+/** Streams of a call along a mesh: there is one for each direction of each dimension at most. */
+#define MCA_COLL_PIPERING_MESH_STREAMS (2 * MCA_COLL_PIPERING_MESH_DIMS)
+
+/** The rows of algorithms along a mesh. */
+#define MCA_COLL_PIPERING_MESH_ROWS 8
+extern const mca_coll_pipering_row_t mca_coll_pipering_mesh_rows[MCA_COLL_PIPERING_MESH_ROWS];
+
+/* ---- the mesh of a communicator ---- */
+
+/** A communicator's mesh, and what its calls go along (coll_pipering_ways.h). */
+typedef struct mca_coll_pipering_ways_t mca_coll_pipering_ways_t;
+
+/**
+ * The mesh of a communicator as this rank sees it, to be compared with those of the others by its
+ * hash; NULL: there is none. What is wrong with a declaration is said once. Local.
+ */
+mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(struct mca_coll_pipering_context_t *context);
+void mca_coll_pipering_ways_free(mca_coll_pipering_ways_t *ways);
+
+/** Equal on ranks that see the same mesh; 0 for none. */
+uint32_t mca_coll_pipering_ways_hash(const mca_coll_pipering_ways_t *ways);
+
+/** Finds the cycles, once, and the rings along them. False: no memory. */
+bool mca_coll_pipering_ways_wind(mca_coll_pipering_ways_t *ways);
+
+/* ---- declarations ---- */
+
+/** Whether coll_pipering_mesh is set; without it no call changes. Equal on all ranks of a job. */
+bool mca_coll_pipering_mesh_declared(const struct mca_coll_pipering_process_t *process);
+
+/**
+ * Whether a mesh is declared for all ranks of a communicator: a connected job may have declared
+ * another one, or none. Equal on all ranks of a job. O(p) the first time.
+ */
+bool mca_coll_pipering_mesh_common(struct mca_coll_pipering_context_t *context);
+
+/**
+ * Whether exchanges on a communicator should suit a mesh: one is declared for all ranks, extents
+ * fit the job, and the ranks are on several nodes, so that data goes along links. Equal on all
+ * ranks of a job. O(p) the first time.
+ */
+bool mca_coll_pipering_mesh_for_exchanges(struct mca_coll_pipering_context_t *context);
+
+/** Forgets the declaration that has been read. */
+void mca_coll_pipering_mesh_forget(struct mca_coll_pipering_process_t *process);
+
+/* ---- calls ---- */
+
+/** Makes the schedule of a reduction along lines. OMPI_ERR_OUT_OF_RESOURCE: nothing is made. */
+int mca_coll_pipering_mesh_lines(const struct mca_coll_pipering_request_t *request,
+                                 struct mca_coll_pipering_scheduled_t **made);
+
+#if defined(c_plusplus) || defined(__cplusplus)
+}
+#endif
+
+#endif
