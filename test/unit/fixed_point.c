@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_fixed_point.h"
 #include "tap.h"
 
 /* ---- formats, in the words of float.h ---- */

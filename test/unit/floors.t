@@ -8,10 +8,11 @@
 """The floors of coll/pipering: which file includes, calls and names what.
 
 A file includes files of its own floor and of those below, plans and the choice include no header
-of Open MPI, and only the floors from that of calls on know the state of the component. No files
-call each other in a circle. What components share knows neither of them. One file knows the
-release of Open MPI. Plans and the choice use no function of libm whose last bits differ between
-processors.
+of Open MPI, and only the floors from that of calls on know the state of the component. A room has
+what only some calls need, from the floor of plans to that of calls; from other folders one sees its
+door alone. No files call each other in a circle. What components share knows neither of them. One
+file knows the release of Open MPI. Plans and the choice use no function of libm whose last bits
+differ between processors.
 """
 
 import os
@@ -22,17 +23,19 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "tuning"))
 import tap  # noqa: E402
 
-FLOORS = ["plan", "mesh", "engine", "decide", "call", "alltoall", "component"]  # from the ground up
+FLOORS = ["plan", "engine", "decide", "call", "alltoall", "component"]  # from the ground up
+ROOMS = ["mesh", "fixed_point"]  # doors have their names
 PIPERING = "ompi/mca/coll/pipering/"
 MLEADER = "ompi/mca/coll/mleader/"
 SHARED = "ompi/mca/common/colltools/"
-PURE = re.compile(rf"{PIPERING}(?:(?:plan|mesh|alltoall)/coll_pipering_plan"
-                  r"|decide/coll_pipering_(?:choice|decide_\w+|draft|make|params|registry|ways)\.)"
+PURE = re.compile(rf"{PIPERING}(?:\w+/coll_pipering_plan"
+                  r"|decide/coll_pipering_(?:choice|decide_\w+|draft|make|params|registry)\."
+                  r"|mesh/coll_pipering_(?:mesh\.h|mesh_rows\.c|ways\.))"
                   rf"|{MLEADER}coll_mleader_plan")
 PURE_HEADERS = re.compile(
-    rf"coll_(?:pipering|mleader)_plan|{PIPERING}(?:plan|mesh)/|coll_pipering_(?:choice|draft|params"
-    r"|registry|ways)\.h$|.*/coll_pipering_fifo\.h$|.*common_colltools_exchange\.h$"
-    r"|.*/common_colltools_variable\.h$")
+    rf"coll_(?:pipering|mleader)_plan|{PIPERING}plan/|(?:.*/)?coll_pipering_(?:choice|draft|fifo"
+    r"|mesh|params|registry|ways)\.h$|.*common_colltools_(?:array|exchange|variable)\.h$"
+    r"|common_colltools_exchange\.h$")
 STATE = r"\bmca_coll_pipering(?:_component|_given)?\b"
 RELEASE = r"OMPI_(?:MAJOR|MINOR|RELEASE)_VERSION"
 LIBM = r"\b(?:pow|exp2?|expm1|log|log1p|log2|log10|cbrt|hypot|fma|sin|cos|tan|tgamma)[fl]?\("
@@ -62,11 +65,25 @@ def named(tree, places, pattern, beside="$^"):
             for line in text.splitlines() if re.search(pattern, line)]
 
 
+def level(folder):
+    """The number of a floor, that of calls for a room; no floor is above all."""
+    return FLOORS.index("call" if folder in ROOMS else folder) if folder in FLOORS + ROOMS else 99
+
+
+def entered(folder, header):
+    """The floor that a header is of for files of a folder: that of the choice for the door of a
+    room, none for what is behind it."""
+    other, name = header[len(PIPERING):].split("/")
+    if other not in ROOMS or other == folder:
+        return level(other)
+    return level("decide" if f"coll_pipering_{other}.h" == name else None)
+
+
 def points_up(path, header, tree):
     """Whether an include of coll/pipering points up, or out of its folder by a bare name."""
     if header.startswith(PIPERING):
-        floor = header[len(PIPERING):].split("/")[0]
-        return floor not in FLOORS or FLOORS.index(floor) > FLOORS.index(path.split("/")[-2])
+        folder = path.split("/")[-2]
+        return entered(folder, header) > level(folder)
     if header.startswith("coll_pipering"):
         return os.path.join(os.path.dirname(path), header) not in tree
     return header.startswith(MLEADER)
@@ -76,7 +93,7 @@ def look_up(tree):
     found = []
     for path, text in tree.items():
         if path.startswith(PIPERING):
-            if path.split("/")[-2] not in FLOORS:
+            if level(path.split("/")[-2]) == 99:
                 found.append(f"{path} stands on no floor")
             else:
                 found += [f"{path} includes {header}" for header in included(text)
@@ -90,7 +107,8 @@ def look_out(tree):
 
 
 def look_round(tree):
-    return named(tree, rf"{PIPERING}(?:plan|mesh|engine|decide)/", STATE, r"coll_pipering_params\.")
+    return named(tree, rf"{PIPERING}(?:plan|mesh|engine|decide)/", STATE,
+                 r"coll_pipering_(?:params|barrier)\.")
 
 
 def look_aside(tree):
@@ -103,7 +121,7 @@ def look_at_release(tree):
 
 
 def look_at_libm(tree):
-    return named(tree, rf"{PIPERING}(?:plan|mesh|decide)/", LIBM)
+    return named(tree, rf"{PIPERING}(?:plan|mesh|fixed_point|decide)/", LIBM)
 
 
 # ---- circles ----
@@ -164,7 +182,11 @@ DEFECTS = [
     (look_up, PIPERING + "engine/coll_pipering_engine.h", f'#include "{PIPERING}decide/x.h"'),
     (look_up, PIPERING + "decide/coll_pipering_decide.h", '#include "coll_pipering.h"'),
     (look_up, PIPERING + "call/coll_pipering.h", f'#include "{MLEADER}coll_mleader.h"'),
-    (look_up, PIPERING + "plan/coll_pipering_plan.h", f'#include "{PIPERING}mesh/x.h"'),
+    (look_up, PIPERING + "plan/coll_pipering_plan.h",
+     f'#include "{PIPERING}mesh/coll_pipering_mesh.h"'),
+    (look_up, PIPERING + "call/coll_pipering.h", f'#include "{PIPERING}mesh/x.h"'),
+    (look_up, PIPERING + "mesh/coll_pipering_mesh.h", f'#include "{PIPERING}alltoall/x.h"'),
+    (look_out, PIPERING + "mesh/coll_pipering_mesh.h", '#include "ompi/op/op.h"'),
     (look_up, PIPERING + "call/coll_pipering.h", f'#include "{PIPERING}alltoall/x.h"'),
     (look_up, PIPERING + "why/coll_pipering_why.h", ""),
     (look_out, PIPERING + "plan/coll_pipering_plan.h", '#include "ompi/op/op.h"'),

@@ -14,15 +14,18 @@
  *     component   component, module, verdict (who has served a call, for tools)
  *     alltoall    exchanges of all with all (coll_pipering_alltoall.h)
  *     call        params, and a file for each collective; gather and reduction, what these share;
- *                 fixed_point, sums in two calls; serve, which leads all calls down; request, a
- *                 call on its way
+ *                 serve, which leads all calls down; request, a call on its way
  *     decide      params (what plans depend on), adapters, setup (who is where, what links cost),
  *                 streams (how fast they are), registry (a row for each algorithm), choice, and a
  *                 plan of each: ring, rounds, chain
  *     engine      the one pipeline; gathers in rounds (a plan of the schedule engine); staging;
  *                 arena and fifo (ring buffers), copy, nodes, clock
  *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, model
- *     mesh        a room beside these: all that only a mesh of nodes needs (coll_pipering_mesh.h)
+ *
+ * Beside these floors there are rooms for what only some calls need, each with one header for others:
+ *
+ *     mesh         a mesh of nodes (coll_pipering_mesh.h)
+ *     fixed_point  sums in two calls (coll_pipering_fixed_point.h)
  *
  * A call goes down these floors and nothing calls up; what a floor needs of those above comes as
  * an argument, or in a context (coll_pipering_context.h).
@@ -35,7 +38,7 @@
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_context.h"
 #include "ompi/mca/coll/pipering/decide/coll_pipering_setup.h"
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_fixed_point.h"
+#include "ompi/mca/coll/pipering/fixed_point/coll_pipering_fixed_point.h"
 #include "ompi/mca/common/colltools/common_colltools_chooser.h"
 #include "ompi/mca/common/colltools/common_colltools_task.h"
 
@@ -46,21 +49,12 @@ BEGIN_C_DECLS
 /** The name of a module's component, out of that of its class; `name` may hold it. */
 const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16]);
 
-/** What sums in fixed point are made of (coll_pipering_fixed_point.c); NULL before the first. */
-typedef struct mca_coll_pipering_addend_t {
-    struct ompi_datatype_t *type;
-    struct ompi_op_t *sum;
-} mca_coll_pipering_addend_t;
-
-/** Lets go of both. */
-void mca_coll_pipering_addend_drop(mca_coll_pipering_addend_t *addend);
-
 typedef struct mca_coll_pipering_module_t {
     mca_common_colltools_module_t super;
     mca_coll_base_comm_coll_t below; /**< who served the collectives before; NULL: nobody */
     mca_coll_pipering_context_t context;
     int *permutation; /**< of the ranks, for exchanges of all with all; NULL: none has been made */
-    mca_coll_pipering_addend_t addend[MCA_COLL_PIPERING_FORMATS];
+    mca_coll_pipering_addends_t *addends;
     bool out_of_memory; /**< all that it can do is say so */
 } mca_coll_pipering_module_t;
 

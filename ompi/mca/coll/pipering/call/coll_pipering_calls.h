@@ -154,15 +154,6 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                 mca_coll_pipering_form_t form,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request);
 
-/**
- * Serves MPI_Allreduce or MPI_Reduce in fixed point (coll_pipering_fixed_point.c).
- * OMPI_ERR_NOT_SUPPORTED, on all ranks: it is no sum, or one of another type.
- */
-int mca_coll_pipering_fixed_sum(const mca_coll_pipering_reduction_t *reduction,
-                                mca_coll_pipering_collective_t collective,
-                                mca_coll_pipering_form_t form, mca_coll_pipering_module_t *module,
-                                ompi_request_t **request);
-
 /* ---- collectives ---- */
 
 int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,

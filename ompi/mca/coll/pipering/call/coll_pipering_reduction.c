@@ -38,18 +38,6 @@ bool mca_coll_pipering_order_matters(struct ompi_op_t *op, const struct ompi_dat
            || (&ompi_mpi_op_sum.op == op && 0 != (SATURATED & basic));
 }
 
-/* The same of a call, which may add in fixed point. That is exact, too. */
-static bool order_matters(const mca_coll_pipering_reduction_t *reduction,
-                          const mca_coll_pipering_module_t *module)
-{
-    for (int i = 0; i < MCA_COLL_PIPERING_FORMATS; ++i) {
-        if (module->addend[i].sum == reduction->op) {
-            return false;
-        }
-    }
-    return mca_coll_pipering_order_matters(reduction->op, reduction->dtype);
-}
-
 int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                 mca_coll_pipering_collective_t collective,
                                 mca_coll_pipering_form_t form,
@@ -64,7 +52,10 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                                .parts = 1},
                                      .root = reduction->root,
                                      .op = reduction->op,
-                                     .order_matters = order_matters(reduction, module),
+                                     .order_matters = !mca_coll_pipering_adds_addends(
+                                                          module->addends, reduction->op)
+                                                      && mca_coll_pipering_order_matters(
+                                                          reduction->op, reduction->dtype),
                                      .in_place = in_place,
                                      .send = {.buffer = in_place ? reduction->rbuf
                                                                  : (void *) reduction->sbuf,

@@ -238,7 +238,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->context.last_count = -1;
     OBJ_CONSTRUCT(&module->context.lock, opal_mutex_t);
     module->permutation = NULL;
-    memset(module->addend, 0, sizeof(module->addend));
+    module->addends = NULL;
     module->out_of_memory = false;
     module->super.choose = mca_coll_pipering_choose_leaders;
     module->super.super.coll_module_enable = module_enable;
@@ -254,9 +254,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
 static void module_destruct(mca_coll_pipering_module_t *module)
 {
     drop_below(&module->below);
-    for (int i = 0; i < MCA_COLL_PIPERING_FORMATS; ++i) {
-        mca_coll_pipering_addend_drop(&module->addend[i]);
-    }
+    mca_coll_pipering_addends_free(module->addends);
     mca_coll_pipering_plans_drop(&module->context);
     if (module->context.joined) {
         mca_coll_pipering_arena_leave();

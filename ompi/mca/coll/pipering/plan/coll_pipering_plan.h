@@ -31,7 +31,6 @@
 #include "coll_pipering_plan_blocks.h"
 #include "coll_pipering_plan_chain.h"
 #include "coll_pipering_plan_cost.h"
-#include "coll_pipering_plan_fixed_point.h"
 #include "coll_pipering_plan_grid.h"
 #include "coll_pipering_plan_machine.h"
 #include "coll_pipering_plan_model.h"

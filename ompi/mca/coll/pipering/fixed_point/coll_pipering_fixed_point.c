@@ -26,9 +26,9 @@
  * orders.
  */
 
-#include "coll_pipering_calls.h"
+#include "ompi/mca/coll/pipering/call/coll_pipering_calls.h"
 
-#include "ompi/mca/coll/pipering/plan/coll_pipering_plan_fixed_point.h"
+#include "coll_pipering_plan_fixed_point.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,38 +85,67 @@ static void add_large(void *in, void *inout, int *count, MPI_Datatype *type)
 static MPI_User_function *const adders[] = {[MCA_COLL_PIPERING_BINARY32] = add_small,
                                             [MCA_COLL_PIPERING_BINARY64] = add_large};
 
-static int make_addend(mca_coll_pipering_addend_t *addend, mca_coll_pipering_format_t format)
-{
-    const size_t size = mca_coll_pipering_format_sizes(format).addend;
+/* By format. */
+struct mca_coll_pipering_addends_t {
+    ompi_datatype_t *type[MCA_COLL_PIPERING_FORMATS];
+    ompi_op_t *sum[MCA_COLL_PIPERING_FORMATS];
+};
 
-    if (NULL != addend->sum) {
-        return OMPI_SUCCESS;
-    }
-    int rc = ompi_datatype_create_contiguous((int) (size / sizeof(uint32_t)),
-                                             &ompi_mpi_uint32_t.dt, &addend->type);
-    if (OMPI_SUCCESS == rc) {
-        rc = ompi_datatype_commit(&addend->type);
-    }
-    if (OMPI_SUCCESS == rc) {
-        addend->sum = ompi_op_create_user(true, (ompi_op_fortran_handler_fn_t *) adders[format]);
-        rc = NULL == addend->sum ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
-    }
-    if (OMPI_SUCCESS != rc) {
-        mca_coll_pipering_addend_drop(addend);
+static int fill_addends(mca_coll_pipering_addends_t *addends)
+{
+    int rc = OMPI_SUCCESS;
+
+    for (int i = 0; OMPI_SUCCESS == rc && i < MCA_COLL_PIPERING_FORMATS; ++i) {
+        const size_t size = mca_coll_pipering_format_sizes((mca_coll_pipering_format_t) i).addend;
+        rc = ompi_datatype_create_contiguous((int) (size / sizeof(uint32_t)),
+                                             &ompi_mpi_uint32_t.dt, &addends->type[i]);
+        if (OMPI_SUCCESS == rc) {
+            rc = ompi_datatype_commit(&addends->type[i]);
+        }
+        addends->sum[i] = ompi_op_create_user(true, (ompi_op_fortran_handler_fn_t *) adders[i]);
+        if (OMPI_SUCCESS == rc && NULL == addends->sum[i]) {
+            rc = OMPI_ERR_OUT_OF_RESOURCE;
+        }
     }
     return rc;
 }
 
-void mca_coll_pipering_addend_drop(mca_coll_pipering_addend_t *addend)
+static int ensure_addends(mca_coll_pipering_module_t *module)
 {
-    if (NULL != addend->type) {
-        ompi_datatype_destroy(&addend->type);
+    if (NULL != module->addends) {
+        return OMPI_SUCCESS;
     }
-    if (NULL != addend->sum) {
-        OBJ_RELEASE(addend->sum);
+    mca_coll_pipering_addends_t *addends = calloc(1, sizeof(*addends));
+    const int rc = NULL == addends ? OMPI_ERR_OUT_OF_RESOURCE : fill_addends(addends);
+    if (OMPI_SUCCESS != rc) {
+        mca_coll_pipering_addends_free(addends);
+        return rc;
     }
-    addend->type = NULL;
-    addend->sum = NULL;
+    module->addends = addends;
+    return OMPI_SUCCESS;
+}
+
+void mca_coll_pipering_addends_free(mca_coll_pipering_addends_t *addends)
+{
+    for (int i = 0; NULL != addends && i < MCA_COLL_PIPERING_FORMATS; ++i) {
+        if (NULL != addends->type[i]) {
+            ompi_datatype_destroy(&addends->type[i]);
+        }
+        if (NULL != addends->sum[i]) {
+            OBJ_RELEASE(addends->sum[i]);
+        }
+    }
+    free(addends);
+}
+
+bool mca_coll_pipering_adds_addends(const mca_coll_pipering_addends_t *addends, const ompi_op_t *op)
+{
+    bool adds = false;
+
+    for (int i = 0; NULL != addends && i < MCA_COLL_PIPERING_FORMATS; ++i) {
+        adds |= addends->sum[i] == op;
+    }
+    return adds;
 }
 
 /* ---- a sum ---- */
@@ -225,59 +254,44 @@ static bool is_wanted_here(const target_t *target)
            || ompi_comm_rank(target->module->context.comm) == target->root;
 }
 
-static ompi_datatype_t *key_type(const sum_t *sum)
-{
-    return MCA_COLL_PIPERING_BINARY32 == sum->format ? &ompi_mpi_uint8_t.dt
-                                                     : &ompi_mpi_uint16_t.dt;
-}
-
-static int run_keys(const target_t *target, const sum_t *sum)
+/* The keys of the sums; with `request` a persistent one that is to be started. */
+static int reduce_keys(const target_t *target, const sum_t *sum, ompi_request_t **request)
 {
     mca_coll_base_module_t *base = &target->module->super.super;
+    ompi_communicator_t *comm = target->module->context.comm;
+    ompi_datatype_t *type = MCA_COLL_PIPERING_BINARY32 == sum->format ? &ompi_mpi_uint8_t.dt
+                                                                      : &ompi_mpi_uint16_t.dt;
 
-    return base->coll_allreduce(MPI_IN_PLACE, sum->keys, (int) sum->slice, key_type(sum),
-                                &ompi_mpi_op_max.op, target->module->context.comm, base);
+    return NULL == request
+               ? base->coll_allreduce(MPI_IN_PLACE, sum->keys, (int) sum->slice, type,
+                                      &ompi_mpi_op_max.op, comm, base)
+               : base->coll_allreduce_init(MPI_IN_PLACE, sum->keys, (int) sum->slice, type,
+                                           &ompi_mpi_op_max.op, comm, MPI_INFO_NULL, request,
+                                           base);
 }
 
-static int run_addends(const target_t *target, const sum_t *sum)
+/* Likewise the addends. */
+static int reduce_addends(const target_t *target, const sum_t *sum, ompi_request_t **request)
 {
-    const mca_coll_pipering_addend_t *addend = &target->module->addend[sum->format];
+    const mca_coll_pipering_addends_t *addends = target->module->addends;
+    ompi_datatype_t *type = addends->type[sum->format];
+    ompi_op_t *op = addends->sum[sum->format];
     const bool here = is_wanted_here(target);
     const void *from = here ? MPI_IN_PLACE : sum->addends;
     void *to = here ? sum->addends : NULL;
+    const int count = (int) sum->slice, root = target->root;
     ompi_communicator_t *comm = target->module->context.comm;
     mca_coll_base_module_t *base = &target->module->super.super;
 
-    return MCA_COLL_PIPERING_ALLREDUCE == target->collective
-               ? base->coll_allreduce(from, to, (int) sum->slice, addend->type, addend->sum, comm,
-                                      base)
-               : base->coll_reduce(from, to, (int) sum->slice, addend->type, addend->sum,
-                                   target->root, comm, base);
-}
-
-static int init_keys(const target_t *target, const sum_t *sum, ompi_request_t **request)
-{
-    mca_coll_base_module_t *base = &target->module->super.super;
-
-    return base->coll_allreduce_init(MPI_IN_PLACE, sum->keys, (int) sum->slice, key_type(sum),
-                                     &ompi_mpi_op_max.op, target->module->context.comm,
-                                     MPI_INFO_NULL, request, base);
-}
-
-static int init_addends(const target_t *target, const sum_t *sum, ompi_request_t **request)
-{
-    const mca_coll_pipering_addend_t *addend = &target->module->addend[sum->format];
-    const bool here = is_wanted_here(target);
-    const void *from = here ? MPI_IN_PLACE : sum->addends;
-    void *to = here ? sum->addends : NULL;
-    ompi_communicator_t *comm = target->module->context.comm;
-    mca_coll_base_module_t *base = &target->module->super.super;
-
-    return MCA_COLL_PIPERING_ALLREDUCE == target->collective
-               ? base->coll_allreduce_init(from, to, (int) sum->slice, addend->type, addend->sum,
-                                           comm, MPI_INFO_NULL, request, base)
-               : base->coll_reduce_init(from, to, (int) sum->slice, addend->type, addend->sum,
-                                        target->root, comm, MPI_INFO_NULL, request, base);
+    if (MCA_COLL_PIPERING_ALLREDUCE == target->collective) {
+        return NULL == request
+                   ? base->coll_allreduce(from, to, count, type, op, comm, base)
+                   : base->coll_allreduce_init(from, to, count, type, op, comm, MPI_INFO_NULL,
+                                               request, base);
+    }
+    return NULL == request ? base->coll_reduce(from, to, count, type, op, root, comm, base)
+                           : base->coll_reduce_init(from, to, count, type, op, root, comm,
+                                                    MPI_INFO_NULL, request, base);
 }
 
 static int run(const target_t *target, sum_t *sum)
@@ -287,11 +301,11 @@ static int run(const target_t *target, sum_t *sum)
     while (OMPI_SUCCESS == rc && sum->done < sum->count) {
         rc = begin_slice(sum);
         if (OMPI_SUCCESS == rc) {
-            rc = run_keys(target, sum);
+            rc = reduce_keys(target, sum, NULL);
         }
         if (OMPI_SUCCESS == rc) {
             split_slice(sum);
-            rc = run_addends(target, sum);
+            rc = reduce_addends(target, sum, NULL);
         }
         if (OMPI_SUCCESS == rc) {
             rc = end_slice(sum);
@@ -398,10 +412,10 @@ static int fill_request(request_t *request, const mca_coll_pipering_reduction_t 
     int rc = make_sum(&request->sum, reduction, anatomy, is_wanted_here(target));
 
     if (OMPI_SUCCESS == rc) {
-        rc = init_keys(target, &request->sum, &request->phase[KEYS]);
+        rc = reduce_keys(target, &request->sum, &request->phase[KEYS]);
     }
     if (OMPI_SUCCESS == rc) {
-        rc = init_addends(target, &request->sum, &request->phase[ADDENDS]);
+        rc = reduce_addends(target, &request->sum, &request->phase[ADDENDS]);
     }
     return OMPI_SUCCESS == rc ? mca_common_colltools_task_keep(&request->super, 0) : rc;
 }
@@ -453,7 +467,7 @@ static int serve(const mca_coll_pipering_reduction_t *reduction, const anatomy_t
     int rc = agree(&target->module->context, form);
 
     if (OMPI_SUCCESS == rc) {
-        rc = make_addend(&target->module->addend[anatomy->format], anatomy->format);
+        rc = ensure_addends(target->module);
     }
     if (OMPI_SUCCESS != rc) {
         return rc;
