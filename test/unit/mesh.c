@@ -201,7 +201,7 @@ static bool is_sound(const mca_coll_pipering_mesh_t *mesh,
         for (int k = mesh->first[v]; k < mesh->first[v + 1]; k++) {
             listed |= a == mesh->rank[k];
         }
-        if (!listed || mesh->lead_of[a] != mesh->rank[mesh->first[v]] || mesh->lead_of[a] > a) {
+        if (!listed || mesh->rank[mesh->first[v]] > a) {
             return false;
         }
         for (int i = 0; i < mesh->extents.dims; i++) {

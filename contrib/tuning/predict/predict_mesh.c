@@ -88,19 +88,14 @@ bool predict_lay_mesh(predict_call_t *call)
         return true;
     }
     int *at = predict_memory((size_t) call->ranks * sizeof(*at));
-    void *scratch = predict_memory(mca_coll_pipering_mesh_scratch(&call->extents));
-    bool good = find_vertices(call, at);
-
-    call->ways = mca_coll_pipering_ways_new(call->ranks);
-    if (good && NULL != call->ways) {
-        (void) mca_coll_pipering_mesh_fill(&call->ways->mesh, &call->extents, at, scratch);
+    if (!find_vertices(call, at)) {
+        free(at);
+        return false;
     }
-    if (good && (NULL == call->ways || !mca_coll_pipering_ways_wind(call->ways))) {
-        good = predict_refuse("there is no memory for the mesh of %d ranks", call->ranks);
-    }
-    free(scratch);
+    call->ways = mca_coll_pipering_ways_new(call->ranks, &call->extents, at);
     free(at);
-    return good;
+    return (NULL != call->ways && mca_coll_pipering_ways_wind(call->ways))
+           || predict_refuse("there is no memory for the mesh of %d ranks", call->ranks);
 }
 
 /* ---- links ---- */

@@ -38,18 +38,25 @@ typedef struct {
 
 /* ---- steps ---- */
 
-/* This rank's value goes to where results are. */
+/* A value goes to where results are. */
+static int put(const along_t *along, const char *value)
+{
+    const mca_coll_pipering_lines_args_t *args = &along->args;
+
+    return value == args->recv
+                   || 0 == ompi_datatype_copy_content_same_ddt(args->type, (int32_t) args->count,
+                                                               args->recv, (char *) value)
+               ? OMPI_SUCCESS
+               : OMPI_ERROR;
+}
+
 static int put_own(void *context, int from, int to)
 {
     const along_t *along = context;
-    const mca_coll_pipering_lines_args_t *args = &along->args;
 
     (void) from;
     (void) to;
-    return 0 == ompi_datatype_copy_content_same_ddt(args->type, (int32_t) args->count, args->recv,
-                                                    (char *) args->send)
-               ? OMPI_SUCCESS
-               : OMPI_ERROR;
+    return put(along, along->args.send);
 }
 
 /* The parts of a phase become its last one. */
@@ -67,22 +74,13 @@ static int combine(void *context, int which, int to)
     return OMPI_SUCCESS;
 }
 
-/* The last value, unless it is there already, goes to where results are. */
 static int put_result(void *context, int which, int to)
 {
     const along_t *along = context;
-    const mca_coll_pipering_lines_args_t *args = &along->args;
     const phase_t *phase = &along->phase[which];
-    char *result = phase->part[phase->plan.parts - 1];
 
     (void) to;
-    if (args->recv == result) {
-        return OMPI_SUCCESS;
-    }
-    return 0 == ompi_datatype_copy_content_same_ddt(args->type, (int32_t) args->count, args->recv,
-                                                    result)
-               ? OMPI_SUCCESS
-               : OMPI_ERROR;
+    return put(along, phase->part[phase->plan.parts - 1]);
 }
 
 /* ---- memory ---- */

@@ -118,17 +118,6 @@ static bool find_machine(ompi_communicator_t *comm, const mca_coll_pipering_wiri
     return wiring->found && find_ranks(comm, wiring, at);
 }
 
-static bool fill_mesh(mca_coll_pipering_ways_t *ways, const mca_coll_pipering_extents_t *machine,
-                      const int *at)
-{
-    void *scratch = malloc(mca_coll_pipering_mesh_scratch(machine));
-    const bool filled = NULL != scratch
-                        && mca_coll_pipering_mesh_fill(&ways->mesh, machine, at, scratch);
-
-    free(scratch);
-    return filled;
-}
-
 static void tell_mesh(const mca_coll_pipering_context_t *context,
                       const mca_coll_pipering_ways_t *ways)
 {
@@ -152,14 +141,14 @@ mca_coll_pipering_ways_t *mca_coll_pipering_ways_find(mca_coll_pipering_context_
         return NULL;
     }
     const mca_coll_pipering_wiring_t *wiring = mca_coll_pipering_wiring_ensure(context->process);
-    mca_coll_pipering_ways_t *ways = mca_coll_pipering_ways_new(p);
+    mca_coll_pipering_ways_t *ways = NULL;
     int *at = malloc((size_t) p * sizeof(int));
-    const bool found = NULL != wiring && NULL != ways && NULL != at
-                       && mca_coll_pipering_mesh_common(context)
-                       && find_machine(context->comm, wiring, &machine, at)
-                       && fill_mesh(ways, &machine, at);
+    if (NULL != wiring && NULL != at && mca_coll_pipering_mesh_common(context)
+        && find_machine(context->comm, wiring, &machine, at)) {
+        ways = mca_coll_pipering_ways_new(p, &machine, at);
+    }
     free(at);
-    if (!found) {
+    if (NULL != ways && 0 == ways->mesh.vertices) {
         mca_coll_pipering_ways_free(ways);
         ways = NULL;
     }

@@ -147,7 +147,7 @@ int mca_coll_pipering_neighbour(const mca_coll_pipering_extents_t *extents, int 
 
 size_t mca_coll_pipering_mesh_size(int p)
 {
-    return (4 * (size_t) p + 1) * sizeof(int);
+    return (3 * (size_t) p + 1) * sizeof(int);
 }
 
 void mca_coll_pipering_mesh_bind(mca_coll_pipering_mesh_t *mesh, int p, void *memory)
@@ -155,8 +155,7 @@ void mca_coll_pipering_mesh_bind(mca_coll_pipering_mesh_t *mesh, int p, void *me
     mesh->ranks = p;
     mesh->vertices = 0;
     mesh->vertex_of = memory;
-    mesh->lead_of = mesh->vertex_of + p;
-    mesh->rank = mesh->lead_of + p;
+    mesh->rank = mesh->vertex_of + p;
     mesh->first = mesh->rank + p;
 }
 
@@ -261,9 +260,6 @@ static bool list_ranks(mca_coll_pipering_mesh_t *mesh)
         next[v] = next[v - 1];
     }
     next[0] = 0;
-    for (int r = 0; r < mesh->ranks; ++r) {
-        mesh->lead_of[r] = mesh->rank[mesh->first[mesh->vertex_of[r]]];
-    }
     return true;
 }
 

@@ -57,7 +57,6 @@ typedef struct mca_coll_pipering_mesh_t {
     int vertices;   /**< product of the extents */
     int ranks;      /**< p */
     int *vertex_of; /**< [ranks] the vertex of a rank */
-    int *lead_of;   /**< [ranks] the lowest rank of the same vertex */
     int *first;     /**< [vertices + 1] where the ranks of a vertex begin ... */
     int *rank;      /**< [ranks] ... in this list, ascending for each vertex */
 } mca_coll_pipering_mesh_t;

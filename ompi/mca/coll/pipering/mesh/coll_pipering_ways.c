@@ -18,12 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p)
+mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
+                                                     const mca_coll_pipering_extents_t *machine,
+                                                     const int *at)
 {
     mca_coll_pipering_ways_t *ways = calloc(1, sizeof(*ways));
     void *memory = malloc(mca_coll_pipering_mesh_size(p));
+    void *scratch = malloc(mca_coll_pipering_mesh_scratch(machine));
 
-    if (NULL == ways || NULL == memory) {
+    if (NULL == ways || NULL == memory || NULL == scratch) {
+        free(scratch);
         free(memory);
         free(ways);
         return NULL;
@@ -32,6 +36,10 @@ mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p)
     ways->memory = memory;
     ways->size = sizeof(*ways) + mca_coll_pipering_mesh_size(p);
     mca_coll_pipering_mesh_bind(&ways->mesh, p, memory);
+    if (!mca_coll_pipering_mesh_fill(&ways->mesh, machine, at, scratch)) {
+        ways->mesh.vertices = 0;
+    }
+    free(scratch);
     return ways;
 }
 

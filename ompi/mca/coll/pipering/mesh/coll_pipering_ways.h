@@ -34,8 +34,13 @@ struct mca_coll_pipering_ways_t {
     size_t size;  /**< bytes of all that */
 };
 
-/** Ways of p ranks, whose mesh is to be filled (mca_coll_pipering_mesh_fill); NULL: no memory. */
-mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p);
+/**
+ * Ways of the ranks that stand at vertices `at` [p] of a machine; their mesh has no vertices if they
+ * are no box. NULL: no memory.
+ */
+mca_coll_pipering_ways_t *mca_coll_pipering_ways_new(int p,
+                                                     const mca_coll_pipering_extents_t *machine,
+                                                     const int *at);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }

@@ -351,16 +351,14 @@ static bool read_file(mca_coll_pipering_wiring_t *wiring, const char *path)
 /* A file may place the nodes of a job anywhere; a mesh is declared, so they should be a box. */
 static void judge_box(const mca_coll_pipering_wiring_t *wiring)
 {
-    mca_coll_pipering_ways_t *ways = mca_coll_pipering_ways_new(wiring->size);
-    void *scratch = malloc(mca_coll_pipering_mesh_scratch(&wiring->machine));
+    mca_coll_pipering_ways_t *ways = mca_coll_pipering_ways_new(wiring->size, &wiring->machine,
+                                                                wiring->at);
     char text[TEXT_MOST];
 
-    if (NULL != ways && NULL != scratch
-        && !mca_coll_pipering_mesh_fill(&ways->mesh, &wiring->machine, wiring->at, scratch)) {
+    if (NULL != ways && 0 == ways->mesh.vertices) {
         opal_show_help("help-coll-pipering.txt", "mesh-box", true,
                        mca_coll_pipering_extents_write(&wiring->machine, text, sizeof(text)));
     }
-    free(scratch);
     mca_coll_pipering_ways_free(ways);
 }
 
