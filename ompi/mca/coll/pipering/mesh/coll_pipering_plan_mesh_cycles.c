@@ -23,7 +23,7 @@
  * A search switches squares that leave fewer cycles, until each factor is one cycle. Where no
  * square does, one that leaves as many is switched, which may make room for another one.
  *
- * - Closed dimensions: one after the other, a long one first. Layers of the mesh so far have copies
+ * - Closed dimensions: one after the other. Layers of the mesh so far have copies
  *   of its cycles, and the lines across them are a factor more. The first cycle and these lines
  *   span a torus of two dimensions, in which they go along each other's links at some of the
  *   diagonals. That makes them few cycles, or one (Trotter and Erdos), which pass neighbouring
@@ -248,11 +248,6 @@ static void switch_links(const links_t *links, spot_t spot)
 
 /* ---- search ---- */
 
-static size_t count_spots(const links_t *links)
-{
-    return (size_t) links->n * (size_t) links->dims * (size_t) links->dims;
-}
-
 static spot_t spot_of(const links_t *links, size_t number)
 {
     const size_t dims = (size_t) links->dims;
@@ -265,14 +260,18 @@ static spot_t spot_of(const links_t *links, size_t number)
 /* Switches squares that leave fewer cycles, as far as the trace tells; false: there are none. */
 static bool join(const links_t *links)
 {
-    const size_t spots = count_spots(links);
+    const int sides = 2 * links->dims;
     bool joined = false;
 
-    for (size_t i = 0; i < spots; ++i) {
-        const spot_t spot = spot_of(links, i);
-        if (0 > gain(links, spot)) {
-            switch_links(links, spot);
-            joined = true;
+    for (int v = 0; v < links->n; ++v) {
+        for (int across = 3; across < sides; across += 2) {
+            for (int down = 1; down < across; down += 2) {
+                const spot_t spot = {v, across, down};
+                if (0 > gain(links, spot)) {
+                    switch_links(links, spot);
+                    joined = true;
+                }
+            }
         }
     }
     return joined;
@@ -284,7 +283,7 @@ static bool join(const links_t *links)
  */
 static bool try_next(const links_t *links, size_t *number, size_t *tried)
 {
-    const size_t spots = count_spots(links);
+    const size_t dims = (size_t) links->dims, spots = (size_t) links->n * dims * dims;
 
     if (0 < *tried) {
         switch_links(links, spot_of(links, *number));
@@ -384,16 +383,34 @@ static bool add_dim(box_t *box, int dim, int layers, bool has_cycle)
     return search(links);
 }
 
-/* The next dimension: closed ones first, and of these long ones. */
+/* Whether the extent of a dimension has no divisor with those of other closed ones in common. */
+static bool is_alone(const mca_coll_pipering_extents_t *extents, int dim)
+{
+    int others = 1;
+
+    for (int i = 0; i < extents->dims; ++i) {
+        others *= i != dim && extents->closed[i] ? extents->extent[i] : 1;
+    }
+    return 1 == gcd(extents->extent[dim], others);
+}
+
+/* Closed dimensions first; of these such as cannot be wound, while lines are few, then long ones. */
+static bool comes_before(const mca_coll_pipering_extents_t *extents, int a, int b)
+{
+    const bool alone = is_alone(extents, a);
+
+    if (extents->closed[a] != extents->closed[b]) {
+        return extents->closed[a];
+    }
+    return alone != is_alone(extents, b) ? alone : extents->extent[a] > extents->extent[b];
+}
+
 static int next_dim(const mca_coll_pipering_extents_t *extents, const bool *added)
 {
     int next = -1;
 
     for (int i = 0; i < extents->dims; ++i) {
-        const bool longer = 0 <= next && extents->extent[i] > extents->extent[next];
-        if (!added[i]
-            && (0 > next || extents->closed[i] > extents->closed[next]
-                || (extents->closed[i] == extents->closed[next] && longer))) {
+        if (!added[i] && (0 > next || comes_before(extents, i, next))) {
             next = i;
         }
     }
