@@ -19,7 +19,7 @@
  * tests these sums against exact ones).
  */
 
-#include "coll_pipering_plan.h"
+#include "coll_pipering_plan_fixed_point.h"
 #include "dice.h"
 #include "foldcall.h"
 #include "knob.h"

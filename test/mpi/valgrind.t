@@ -47,7 +47,7 @@ yes_if "valgrind has written a log for each rank" test 8 -le "$(find "$work/ours
 # Open MPI's look-up of a host reads a variable of its own that it has not set; nothing rests on it.
 # Its own persistent calls, which the components hand on, lose their schedules.
 records 'coll_(pipering|mleader)|common_colltools' "$work/ours" |
-    { grep -v -E ' < (opal_get_proc_hostname_using_pmix|nbc_[a-z]+_init) ' || true; } | sort -u >"$work/found"
+    { grep -v -E ' < (opal_get_proc_hostname_using_pmix|nbc_[a-z]+_init)' || true; } | sort -u >"$work/found"
 if [[ -s $work/found ]]; then
     under_valgrind "without them" "$work/stock" -x N=20 --mca coll ^pipering,mleader
     records . "$work/stock" | kinds >"$work/known"

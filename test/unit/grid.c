@@ -570,7 +570,7 @@ static void test_simulated(void)
         const double model = mca_coll_pipering_grid_time(&problem);
         const double simulated = simulate(&in, &problem);
         tap_try(1 == ranks ? &alone : &shared,
-                1 == ranks ? near(model, simulated)
+                1 == ranks ? tap_near(model, simulated)
                            : 0.9 * simulated <= model && model <= 1.5 * simulated,
                 "p %d: model %g, simulated %g", in.p, model, simulated);
         close_instance(&in);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "ompi/mca/coll/pipering/decide/coll_pipering_choice.h"
-#include "ompi/mca/coll/pipering/decide/coll_pipering_ways.h"
+#include "ompi/mca/coll/pipering/mesh/coll_pipering_ways.h"
 #include "sim.h"
 #include "tap.h"
 
@@ -202,7 +202,6 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
     }
     if (NULL != extents) { /* links of which the data alone counts, nearly */
         int *at = tap_memory((size_t) p * sizeof(*at));
-        void *scratch = tap_memory(mca_coll_pipering_mesh_scratch(extents));
         for (int r = 0; r < p; r++) {
             at[r] = r / per_node;
         }
@@ -210,10 +209,8 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
         call->machine.value[MCA_COLL_PIPERING_NET_BETA] = 6.5;
         call->machine.value[MCA_COLL_PIPERING_NET_BETA_MOST] = 6.5;
         call->machine.value[MCA_COLL_PIPERING_LOCAL_BETA] = 0.3;
-        call->ways = mca_coll_pipering_ways_new(p);
-        (void) mca_coll_pipering_mesh_fill(&call->ways->mesh, extents, at, scratch);
+        call->ways = mca_coll_pipering_ways_new(p, extents, at);
         (void) mca_coll_pipering_ways_wind(call->ways);
-        free(scratch);
         free(at);
     }
     call->facts = (mca_coll_pipering_facts_t){.ranks = p,

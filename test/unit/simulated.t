@@ -1,2 +1,1 @@
-#!/bin/sh
-exec "$(dirname "$0")/run-topic.sh" simulated
+run-topic.sh

@@ -54,7 +54,8 @@ static struct {
     node_t *nodes;
     int count, room;
     mca_common_colltools_node_key_t own; /* found once, also if this process is bound to other
-                                         processors later */
+                                            processors later */
+    bool asked;                          /* PMIx, for its name */
 } table;
 
 static void job_construct(job_t *job)
@@ -92,6 +93,7 @@ void mca_common_colltools_nodes_open(double processors)
         table.count = table.room = 0;
         (void) gethostname(name, sizeof(name) - 1);
         table.own.name = hash_name(name);
+        table.asked = false;
     }
     if (0 < processors) {
         table.own.processors = (float) processors;
@@ -223,9 +225,13 @@ static bool ask_host(const opal_process_name_t *name, uint64_t *hash)
 
 mca_common_colltools_node_key_t mca_common_colltools_nodes_mine(void)
 {
-    mca_common_colltools_node_key_t mine = table.own;
-
-    (void) ask_host(&ompi_proc_local()->super.proc_name, &mine.name);
+    OPAL_THREAD_LOCK(&table.lock);
+    if (!table.asked) {
+        (void) ask_host(&ompi_proc_local()->super.proc_name, &table.own.name);
+        table.asked = true;
+    }
+    const mca_common_colltools_node_key_t mine = table.own;
+    OPAL_THREAD_UNLOCK(&table.lock);
     return mine;
 }
 
