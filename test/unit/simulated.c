@@ -413,7 +413,7 @@ static void test_rows(void)
         for (size_t k = 0; k < sizeof(bounds) / sizeof(bounds[0]); k++) {
             const mca_coll_pipering_row_t *row
                 = mca_coll_pipering_find_row(collective, (int) bounds[k].algorithm);
-            if (NULL != row && NULL != row->room) {
+            if (NULL != row && row->along_mesh) {
                 test_mesh(row, bounds[k].least, bounds[k].most);
             } else if (NULL != row && !gathers) { /* rings of gathers have tests of their own */
                 test_row(row, false, bounds[k].least, bounds[k].most);
