@@ -114,7 +114,7 @@ static void open_call(call_t *call, mca_coll_pipering_collective_t collective)
     call->key.sizes.count = bytes / unit;
     if (MCA_COLL_PIPERING_ALLGATHERV == collective) {
         fill_counts(call, bytes);
-        call->key.sizes.counts = call->counts;
+        call->key.sizes.counts.at = call->counts;
         call->key.sizes.parts = call->facts.ranks;
     } else if (MCA_COLL_PIPERING_ALLGATHER == collective) {
         call->key.sizes.count = 1 + bytes / (size_t) call->facts.ranks;
@@ -147,8 +147,8 @@ static plan_t *make_known(call_t *known, const call_t *call)
 {
     known->facts.machine = &known->machine;
     known->facts.node_of = known->node_of;
-    if (NULL != call->key.sizes.counts) {
-        known->key.sizes.counts = known->counts;
+    if (NULL != call->key.sizes.counts.at) {
+        known->key.sizes.counts.at = known->counts;
     }
     return make(known);
 }

@@ -68,11 +68,10 @@ static inline void mca_common_colltools_count(opal_atomic_int64_t *counter, uint
     (void) more;
 }
 
-static inline void opal_show_help(const char *file, const char *topic, int header, ...)
+static inline void mca_common_colltools_show_help(const char *file, const char *topic, ...)
 {
     (void) file;
     (void) topic;
-    (void) header;
 }
 
 /* ---- datatypes ---- */

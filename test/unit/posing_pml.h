@@ -71,6 +71,7 @@ typedef struct ompi_datatype_t {
 } ompi_datatype_t;
 
 extern ompi_datatype_t posing_byte;
+typedef ptrdiff_t MPI_Aint;
 #define MPI_BYTE (&posing_byte)
 
 typedef struct ompi_status_public_t {

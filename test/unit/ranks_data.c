@@ -131,13 +131,19 @@ static void open_gather(const ranks_problem_t *problem, ranks_data_t *data, int 
         data->counts[r] = (int) problem->bytes[r] / (int) type->size;
         data->displs[r] = next + tap_between(0, 2);
         next = data->displs[r] + data->counts[r];
+        data->wide[0][r] = data->counts[r];
+        data->wide[1][r] = data->displs[r];
     }
     open_buffer(&data->recv_buffer, type, (size_t) next + 1);
     data->in_place = tap_once_in(3);
     data->recv = (mca_coll_pipering_layout_t){.buffer = data->recv_buffer.begin,
                                                .type = type,
-                                               .counts = data->counts,
-                                               .displs = data->displs};
+                                               .counts = {.at = data->counts},
+                                               .displs = {.at = data->displs}};
+    if (tap_once_in(2)) {
+        data->recv.counts = (mca_common_colltools_array_t){data->wide[0], true};
+        data->recv.displs = (mca_common_colltools_array_t){data->wide[1], true};
+    }
     for (int r = 0; r < problem->p; r++) {
         put_bytes(data, &data->recv_buffer, type, data->displs[r], r, problem->bytes[r],
                   data->in_place && r == me);

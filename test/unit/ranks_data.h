@@ -30,6 +30,7 @@ typedef struct ranks_data_t {
     ompi_datatype_t send_type, recv_type;
     mca_coll_pipering_layout_t send, recv;
     int counts[POSING_RANKS], displs[POSING_RANKS];
+    ptrdiff_t wide[2][POSING_RANKS]; /* the same, as of calls with large counts */
     bool in_place;
     ranks_buffer_t send_buffer, recv_buffer;
 } ranks_data_t;

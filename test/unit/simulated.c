@@ -230,7 +230,7 @@ static void open_call(call_t *call, const mca_coll_pipering_row_t *row, int p, i
                         || MCA_COLL_PIPERING_REDUCE == row->collective
                     ? (int) tap_below((uint64_t) p)
                     : 0,
-        .sizes = {.counts = gathers ? call->counts : NULL,
+        .sizes = {.counts = {.at = gathers ? call->counts : NULL},
                   .count = gathers ? 0 : total / 8,
                   .scale = moves ? 8 : 1,
                   .unit = moves ? 1 : 8,

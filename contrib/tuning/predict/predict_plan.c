@@ -38,7 +38,7 @@ static mca_coll_pipering_key_t key_of(const predict_t *predict)
                         || MCA_COLL_PIPERING_REDUCE == call->collective
                     ? call->root
                     : 0,
-        .sizes = {.counts = call->counts,
+        .sizes = {.counts = {.at = call->counts},
                   .count = vector ? call->total / call->element : 0,
                   .scale = moves ? call->element : 1,
                   .unit = moves ? 1 : call->element,

@@ -53,12 +53,7 @@ BEGIN_C_DECLS
 
 typedef struct mca_coll_mleader_module_t {
     mca_coll_base_module_t super;
-    mca_coll_base_module_allgather_fn_t previous_allgather;
-    mca_coll_base_module_t *previous_allgather_module;
-    mca_coll_base_module_iallgather_fn_t previous_iallgather;
-    mca_coll_base_module_t *previous_iallgather_module;
-    mca_coll_base_module_allgather_init_fn_t previous_allgather_init;
-    mca_coll_base_module_t *previous_allgather_init_module;
+    mca_coll_base_comm_coll_t below; /**< who served its functions before; NULL: nobody */
     mca_common_colltools_module_t *chooser; /**< the module below, if it chooses; else NULL */
     mca_coll_mleader_topology_t *topology; /**< NULL: not made yet, or leaders serve no call */
     mca_coll_mleader_reason_t reason; /**< why leaders serve no call on this communicator; TAKEN:
@@ -89,19 +84,11 @@ extern mca_coll_mleader_t mca_coll_mleader;
 
 OMPI_DECLSPEC extern const mca_coll_base_component_t mca_coll_mleader_component;
 
-/* Functions of the module, with the arguments of Open MPI's interface. */
+/** EACH(function) of the module. */
+#define MCA_COLL_MLEADER_FUNCTIONS(EACH) EACH(allgather) EACH(iallgather) EACH(allgather_init)
 
-int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
-int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                struct ompi_communicator_t *comm, ompi_request_t **request,
-                                mca_coll_base_module_t *base);
-int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                    void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                    struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                    ompi_request_t **request, mca_coll_base_module_t *base);
+#define MCA_COLL_MLEADER_DECLARE(function) MCA_COMMON_COLLTOOLS_DECLARE(mleader, function)
+MCA_COLL_MLEADER_FUNCTIONS(MCA_COLL_MLEADER_DECLARE)
 
 /* ---- requests (coll_mleader_request.c) ---- */
 

@@ -175,8 +175,9 @@ static void describe(mca_coll_mleader_call_t *call)
 
 /* Fills in the fields of a call that are the arguments of the MPI call. */
 static inline mca_coll_mleader_call_t
-call_of(const char *name, const void *sbuf, int scount, ompi_datatype_t *sdtype, void *rbuf,
-        int rcount, ompi_datatype_t *rdtype, ompi_communicator_t *comm)
+call_of(const char *name, const void *sbuf, mca_common_colltools_count_t scount,
+        ompi_datatype_t *sdtype, void *rbuf, mca_common_colltools_count_t rcount,
+        ompi_datatype_t *rdtype, ompi_communicator_t *comm)
 {
     mca_coll_mleader_call_t call = {.comm = comm,
                                     .caller = {.owner = "mleader", .name = name, .comm = comm},
@@ -263,9 +264,9 @@ static int serve(mca_coll_mleader_call_t *call, mca_coll_mleader_module_t *modul
 
 /* Not inlined, so that mca_coll_mleader_allgather needs no stack frame of this size. */
 static __opal_attribute_noinline__ int
-allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rbuf, int rcount,
-          struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
-          mca_coll_base_module_t *base)
+allgather(const void *sbuf, mca_common_colltools_count_t scount, struct ompi_datatype_t *sdtype,
+          void *rbuf, mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype,
+          struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
     mca_coll_mleader_call_t call = call_of("allgather", sbuf, scount, sdtype, rbuf, rcount,
@@ -275,8 +276,8 @@ allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rb
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, allgather, module->previous_allgather,
-                               module->previous_allgather_module,
+    MCA_COMMON_COLLTOOLS_BELOW(rc, comm, allgather, module->below.coll_allgather,
+                               module->below.coll_allgather_module,
                                (sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, module_below));
     return rc;
 }
@@ -285,8 +286,9 @@ allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype, void *rb
  * On a communicator on which leaders serve no call, a call goes to the module below after a few
  * instructions, without MCA_COMMON_COLLTOOLS_BELOW, which only the first calls need.
  */
-int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_mleader_allgather(const void *sbuf, mca_common_colltools_count_t scount,
+                               struct ompi_datatype_t *sdtype, void *rbuf,
+                               mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype,
                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
@@ -295,14 +297,15 @@ int mca_coll_mleader_allgather(const void *sbuf, int scount, struct ompi_datatyp
         return allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, base);
     }
     mca_common_colltools_count(&mca_coll_mleader_counters.fallback[module->reason], 1);
-    return module->previous_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
-                                      module->previous_allgather_module);
+    return module->below.coll_allgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm,
+                                      module->below.coll_allgather_module);
 }
 
 /* ---- MPI_Iallgather ---- */
 
-int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_mleader_iallgather(const void *sbuf, mca_common_colltools_count_t scount,
+                                struct ompi_datatype_t *sdtype, void *rbuf,
+                                mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype,
                                 struct ompi_communicator_t *comm, ompi_request_t **request,
                                 mca_coll_base_module_t *base)
 {
@@ -314,14 +317,16 @@ int mca_coll_mleader_iallgather(const void *sbuf, int scount, struct ompi_dataty
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous_iallgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, request,
-                                       module->previous_iallgather_module);
+    return module->below.coll_iallgather(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, request,
+                                       module->below.coll_iallgather_module);
 }
 
 /* ---- MPI_Allgather_init ---- */
 
-int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                    void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_mleader_allgather_init(const void *sbuf, mca_common_colltools_count_t scount,
+                                    struct ompi_datatype_t *sdtype, void *rbuf,
+                                    mca_common_colltools_count_t rcount,
+                                    struct ompi_datatype_t *rdtype,
                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                     ompi_request_t **request, mca_coll_base_module_t *base)
 {
@@ -333,6 +338,6 @@ int mca_coll_mleader_allgather_init(const void *sbuf, int scount, struct ompi_da
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
-    return module->previous_allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
-                                           request, module->previous_allgather_init_module);
+    return module->below.coll_allgather_init(sbuf, scount, sdtype, rbuf, rcount, rdtype, comm, info,
+                                           request, module->below.coll_allgather_init_module);
 }

@@ -46,7 +46,6 @@ static bool opened;
 
 static int mleader_register(void)
 {
-    mca_common_colltools_find_help(&mca_coll_mleader_component);
     mca_coll_mleader.equal.count = 0;
     mca_common_colltools_vars_t all = {.component = &mca_coll_mleader_component.collm_version,
                                        .equal = &mca_coll_mleader.equal,

@@ -19,58 +19,44 @@
 
 #include "ompi/group/group.h"
 
-/* Saves a function of the module below; if there is none, this module does not have it either. */
-#define SAVE_PREVIOUS(module, comm, name)                                                    \
-    do {                                                                                     \
-        if (NULL != (comm)->c_coll->coll_##name                                              \
-            && NULL != (comm)->c_coll->coll_##name##_module) {                               \
-            (module)->previous_##name = (comm)->c_coll->coll_##name;                         \
-            (module)->previous_##name##_module = (comm)->c_coll->coll_##name##_module;       \
-            OBJ_RETAIN((module)->previous_##name##_module);                                  \
-        } else {                                                                             \
-            (module)->super.coll_##name = NULL;                                              \
-        }                                                                                    \
-    } while (0)
+/* What no module below has, this module does not have either. */
+#define SAVE(function) \
+    MCA_COMMON_COLLTOOLS_SAVE(comm, function, below, module->super.coll_##function = NULL)
+#define DROP(function) MCA_COMMON_COLLTOOLS_DROP(function, below)
+#define INSTALL(function) MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)
+#define RESTORE(function) MCA_COMMON_COLLTOOLS_RESTORE(comm, function, base, below)
 
-#define DROP_PREVIOUS(module, name)                         \
-    do {                                                    \
-        if (NULL != (module)->previous_##name##_module) {   \
-            OBJ_RELEASE((module)->previous_##name##_module); \
-            (module)->previous_##name##_module = NULL;      \
-        }                                                   \
-        (module)->previous_##name = NULL;                   \
-    } while (0)
-
-static void drop_previous(mca_coll_mleader_module_t *module)
+static void drop_below(mca_coll_base_comm_coll_t *below)
 {
-    DROP_PREVIOUS(module, allgather);
-    DROP_PREVIOUS(module, iallgather);
-    DROP_PREVIOUS(module, allgather_init);
+    MCA_COLL_MLEADER_FUNCTIONS(DROP)
 }
 
 /* Without MPI_Allgather of the module below the ranks could not agree on groups and segments. */
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_mleader_module_t *module = (mca_coll_mleader_module_t *) base;
+    mca_coll_base_comm_coll_t *below = &module->below;
 
     if (module->out_of_memory) {
         return OMPI_SUCCESS;
     }
-    SAVE_PREVIOUS(module, comm, allgather);
-    SAVE_PREVIOUS(module, comm, iallgather);
-    SAVE_PREVIOUS(module, comm, allgather_init);
-    if (NULL == module->previous_allgather) {
-        drop_previous(module);
+    MCA_COLL_MLEADER_FUNCTIONS(SAVE)
+    if (NULL == below->coll_allgather) {
+        drop_below(below);
         return OMPI_ERR_NOT_FOUND;
     }
-    module->chooser = mca_common_colltools_chooser(module->previous_allgather_module);
+    MCA_COLL_MLEADER_FUNCTIONS(INSTALL)
+    module->chooser = mca_common_colltools_chooser(below->coll_allgather_module);
     return OMPI_SUCCESS;
 }
 
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
+    mca_coll_base_comm_coll_t *below = &((mca_coll_mleader_module_t *) base)->below;
+
     (void) comm;
-    drop_previous((mca_coll_mleader_module_t *) base);
+    MCA_COLL_MLEADER_FUNCTIONS(RESTORE)
+    drop_below(below);
     return OMPI_SUCCESS;
 }
 
@@ -86,7 +72,7 @@ static void module_construct(mca_coll_mleader_module_t *module)
 
 static void module_destruct(mca_coll_mleader_module_t *module)
 {
-    drop_previous(module);
+    drop_below(&module->below);
     mca_coll_mleader_topology_free(module->topology);
     free(module->room.memory);
 }

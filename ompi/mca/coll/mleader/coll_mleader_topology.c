@@ -33,7 +33,7 @@
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
 #include "opal/util/arch.h"
-#include "opal/util/show_help.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 
 typedef struct record_t {
     mca_common_colltools_node_key_t node;
@@ -126,7 +126,7 @@ static void read_groups(ompi_communicator_t *comm, mca_coll_mleader_layout_t *la
         return;
     }
     if (0 == ompi_comm_rank(comm)) {
-        opal_show_help("help-coll-mleader.txt", "groups", true, text);
+        mca_common_colltools_show_help("help-coll-mleader.txt", "groups", text);
     }
     layout->division = MCA_COLL_MLEADER_BY_DOMAIN;
     *domain = MCA_COLL_MLEADER_SOCKET;
@@ -235,12 +235,13 @@ static int exchange_records(mca_coll_mleader_module_t *module, ompi_communicator
 
     /* the module below takes a shorter message without a word */
     memset(records, 0, (size_t) topology->ranks * sizeof(mine));
-    const int rc = module->previous_allgather(&mine, sizeof(mine), MPI_BYTE, records, sizeof(mine),
-                                              MPI_BYTE, comm, module->previous_allgather_module);
+    const int rc = module->below.coll_allgather(&mine, sizeof(mine), MPI_BYTE, records,
+                                                sizeof(mine), MPI_BYTE, comm,
+                                                module->below.coll_allgather_module);
     topology->alike = topology->equal = true;
     for (int r = 0; r < topology->ranks && OMPI_SUCCESS == rc; ++r) {
         if (MARK != records[r].mark) {
-            opal_show_help("help-coll-mleader.txt", "record", true, comm->c_name, r);
+            mca_common_colltools_show_help("help-coll-mleader.txt", "record", comm->c_name, r);
             return MPI_ERR_OTHER;
         }
         topology->alike &= records[r].arch == mine.arch;
@@ -263,8 +264,8 @@ static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicato
         mine[i] = hash_of(i);
     }
     const int rc =
-        module->previous_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
-                                   module->previous_allgather_module);
+        module->below.coll_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
+                                   module->below.coll_allgather_module);
     if (OMPI_SUCCESS == rc && 0 == ompi_comm_rank(comm)) {
         mca_common_colltools_equal_report(&mca_coll_mleader.equal, "mleader",
                                           comm->c_name, hashes, ranks);

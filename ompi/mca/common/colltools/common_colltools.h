@@ -39,13 +39,33 @@ BEGIN_C_DECLS
 
 /* ---- loading (common_colltools_component.c) ---- */
 
-/** Makes the help texts known that are in the directory from which a component was loaded. */
-void mca_common_colltools_find_help(const void *component);
-
 /** Whether the component was built for this release of Open MPI; if not, reports it. */
 bool mca_common_colltools_is_release_of_build(const char *owner);
 
 /* ---- the module below ---- */
+
+/** Declares a function of a component's module, of the type that Open MPI's coll interface has. */
+#define MCA_COMMON_COLLTOOLS_DECLARE(component, function)          \
+    __typeof__(*((mca_coll_base_module_t *) NULL)->coll_##function) \
+        mca_coll_##component##_##function;
+
+/** Keeps in `below` who serves a function of a communicator so far. Nobody: `otherwise`. */
+#define MCA_COMMON_COLLTOOLS_SAVE(comm, function, below, otherwise)                 \
+    if (NULL != (comm)->c_coll->coll_##function                                     \
+        && NULL != (comm)->c_coll->coll_##function##_module) {                      \
+        (below)->coll_##function = (comm)->c_coll->coll_##function;                 \
+        (below)->coll_##function##_module = (comm)->c_coll->coll_##function##_module; \
+        OBJ_RETAIN((below)->coll_##function##_module);                              \
+    } else {                                                                        \
+        otherwise;                                                                  \
+    }
+
+/** Lets go of the module that has served a function. */
+#define MCA_COMMON_COLLTOOLS_DROP(function, below)          \
+    if (NULL != (below)->coll_##function##_module) {        \
+        OBJ_RELEASE((below)->coll_##function##_module);     \
+        (below)->coll_##function##_module = NULL;           \
+    }
 
 /**
  * Calls the function `call` of the module below, `call_module`, with `arguments`, in which the
@@ -58,7 +78,7 @@ bool mca_common_colltools_is_release_of_build(const char *owner);
  * while it is selected, and would find the same again in every call, by messages. The module
  * that is selected afterwards is the module below from then on.
  */
-#if defined(OMPI_COLL_HAN_KEEPS_FALLBACK)
+#if defined(OMPI_COLL_HAN_KEEPS_FALLBACK) || defined(MCA_COLL_BASE_VERSION_3_0_0)
 #    define MCA_COMMON_COLLTOOLS_BELOW(rc, comm, name, call, call_module, arguments) \
         do {                                                                         \
             mca_coll_base_module_t *const module_below = (call_module);              \

@@ -24,46 +24,130 @@
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "ompi/mca/coll/coll.h"
 
+#include "common_colltools_array.h"
+
 /*
- * Open MPI 4.1 and 5.0 differ in the version of the coll interface, the headers of locks, the
- * convertor's flag for memory of a device, the member of a nonblocking request for the arrays of
- * types that the MPI bindings keep, whether the name of a host is the caller's to free, whether
- * there may be no MPI_COMM_WORLD to ask for the number of ranks of the job (sessions), whether a
- * framework copies memory of a device, whether plan_below knows the decisions of coll/tuned and
- * coll/han, and how the runtime is told to remove a file if this
- * process does not; the header of the last is included where it is used.
+ * Open MPI 4.1, 5.0 and 6.0 differ in the version of the coll interface and its types of counts, in
+ * who installs a module's functions on a communicator, the headers of locks, the convertor's flag
+ * for memory of a device, the member of a nonblocking request for the arrays of types that the MPI
+ * bindings keep, whether the name of a host is the caller's to free, whether there may be no
+ * MPI_COMM_WORLD to ask for the number of ranks of the job (sessions), whether a framework copies
+ * memory of a device, whether plan_below knows the decisions of coll/tuned and coll/han, and how
+ * the runtime is told to remove a file if this process does not; the header of the last is
+ * included where it is used.
  */
-#if defined(MCA_COLL_BASE_VERSION_2_4_0)
-#    include "opal/mca/threads/mutex.h"
-#    include "opal/mca/threads/thread_usage.h"
+#if defined(MCA_COLL_BASE_VERSION_3_0_0)
+#    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
+#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0
+#    define MCA_COMMON_COLLTOOLS_OP_CREATE(commutes, adder) \
+        ompi_op_create_user(commutes, false, adder)
+#elif defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
-#    define MCA_COMMON_COLLTOOLS_ON_DEVICE CONVERTOR_ACCELERATOR
-#    define MCA_COMMON_COLLTOOLS_TYPES_HELD(request) ((request)->data.refcounted.vecs)
-#    define MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(name) free(name)
-#    define MCA_COMMON_COLLTOOLS_JOB_SIZE ((int) opal_process_info.num_procs)
-#    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 1
 #    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 1
-#    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
-#    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path) \
-        ((void) opal_pmix_register_cleanup((path), false, false, false))
+#    define MCA_COMMON_COLLTOOLS_OP_CREATE ompi_op_create_user
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
+#    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
+#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0
+#    define MCA_COMMON_COLLTOOLS_OP_CREATE ompi_op_create_user
+#else
+#    error "these components support Open MPI 4.1.x, 5.0.x and 6.0.x"
+#endif
+
+#if defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    include "opal/threads/mutex.h"
 #    include "opal/threads/thread_usage.h"
 typedef volatile int64_t opal_atomic_int64_t;
-#    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #    define MCA_COMMON_COLLTOOLS_ON_DEVICE CONVERTOR_CUDA
 #    define MCA_COMMON_COLLTOOLS_TYPES_HELD(request) ((request)->data.vecs)
 #    define MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(name) ((void) (name))
 #    define MCA_COMMON_COLLTOOLS_JOB_SIZE (ompi_comm_size(&ompi_mpi_comm_world.comm))
 #    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 0
-#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0
 #    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix.h"
 #    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path)              \
         ((void) (NULL == opal_pmix.register_cleanup                  \
                      ? OMPI_ERR_NOT_SUPPORTED                        \
                      : opal_pmix.register_cleanup((path), false, false, false)))
 #else
-#    error "these components support Open MPI 4.1.x and 5.0.x"
+#    include "opal/mca/threads/mutex.h"
+#    include "opal/mca/threads/thread_usage.h"
+#    define MCA_COMMON_COLLTOOLS_ON_DEVICE CONVERTOR_ACCELERATOR
+#    define MCA_COMMON_COLLTOOLS_TYPES_HELD(request) ((request)->data.refcounted.vecs)
+#    define MCA_COMMON_COLLTOOLS_FREE_HOSTNAME(name) free(name)
+#    define MCA_COMMON_COLLTOOLS_JOB_SIZE ((int) opal_process_info.num_procs)
+#    define MCA_COMMON_COLLTOOLS_HAS_ACCELERATOR 1
+#    define MCA_COMMON_COLLTOOLS_PMIX_HEADER "opal/mca/pmix/pmix-internal.h"
+#    define MCA_COMMON_COLLTOOLS_REGISTER_CLEANUP(path) \
+        ((void) opal_pmix_register_cleanup((path), false, false, false))
+#endif
+
+/*
+ * Counts and displacements in the arguments of the coll interface, and the arrays among them as
+ * the floors below know them. `aints` are displacements of MPI_Aint.
+ */
+#if defined(MCA_COLL_BASE_VERSION_3_0_0)
+typedef size_t mca_common_colltools_count_t;
+typedef ompi_count_array_t mca_common_colltools_counts_t;
+typedef ompi_disp_array_t mca_common_colltools_displs_t;
+typedef ompi_disp_array_t mca_common_colltools_aints_t;
+
+static inline mca_common_colltools_array_t
+mca_common_colltools_counts(mca_common_colltools_counts_t counts)
+{
+    return (mca_common_colltools_array_t){ompi_count_array_ptr(counts),
+                                          ompi_count_array_is_64bit(counts)};
+}
+
+static inline mca_common_colltools_array_t
+mca_common_colltools_displs(mca_common_colltools_displs_t displs)
+{
+    return (mca_common_colltools_array_t){ompi_disp_array_ptr(displs),
+                                          ompi_disp_array_is_64bit(displs)};
+}
+
+static inline mca_common_colltools_array_t
+mca_common_colltools_aints(mca_common_colltools_aints_t aints)
+{
+    return mca_common_colltools_displs(aints);
+}
+
+/* A module installs its functions when it is enabled, and those before when it is disabled. */
+#    define MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)                    \
+        if (NULL != (base)->coll_##function) {                                    \
+            MCA_COLL_INSTALL_API(comm, function, (base)->coll_##function, (base), \
+                                 "colltools");                                    \
+        }
+#    define MCA_COMMON_COLLTOOLS_RESTORE(comm, function, base, below)                    \
+        if ((base) == (comm)->c_coll->coll_##function##_module) {                        \
+            MCA_COLL_INSTALL_API(comm, function, (below)->coll_##function,               \
+                                 (below)->coll_##function##_module, "colltools");        \
+        }
+#else
+typedef int mca_common_colltools_count_t;
+typedef const int *mca_common_colltools_counts_t;
+typedef const int *mca_common_colltools_displs_t;
+typedef const MPI_Aint *mca_common_colltools_aints_t;
+
+static inline mca_common_colltools_array_t
+mca_common_colltools_counts(mca_common_colltools_counts_t counts)
+{
+    return (mca_common_colltools_array_t){counts, false};
+}
+
+static inline mca_common_colltools_array_t
+mca_common_colltools_displs(mca_common_colltools_displs_t displs)
+{
+    return (mca_common_colltools_array_t){displs, false};
+}
+
+static inline mca_common_colltools_array_t
+mca_common_colltools_aints(mca_common_colltools_aints_t aints)
+{
+    return (mca_common_colltools_array_t){aints, true};
+}
+
+/* The framework copies what a module offers, and forgets it. */
+#    define MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)
+#    define MCA_COMMON_COLLTOOLS_RESTORE(comm, function, base, below)
 #endif
 
 /* The release that is built for: as "5.0.7", where OMPI_VERSION is "4" in Debian's 4.1.4. */

@@ -14,29 +14,11 @@
 
 #include "common_colltools_chooser.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "mpi.h"
-#include "opal/util/basename.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/util/output.h"
-#include "opal/util/show_help.h"
-
-/* A component that was loaded from a directory of its own has its help text there, too. */
-void mca_common_colltools_find_help(const void *component)
-{
-    Dl_info here;
-
-    if (0 != dladdr(component, &here)) {
-        char *directory = opal_dirname(here.dli_fname);
-        if (NULL != directory) {
-            (void) opal_show_help_add_dir(directory);
-            free(directory);
-        }
-    }
-}
 
 /*
  * Structures of the library change within a release series, while the version of the coll
@@ -44,11 +26,10 @@ void mca_common_colltools_find_help(const void *component)
  */
 bool mca_common_colltools_is_release_of_build(const char *owner)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", found[64];
-    int length, major = -1, minor = -1, release = -1;
+    char found[64];
+    int major = -1, minor = -1, release = -1;
 
-    (void) PMPI_Get_library_version(version, &length);
-    (void) sscanf(version, "Open MPI v%d.%d.%d", &major, &minor, &release);
+    (void) sscanf(ompi_version_string, "%d.%d.%d", &major, &minor, &release);
     (void) snprintf(found, sizeof(found), "%d.%d.%d", major, minor, release);
     if (0 == strcmp(MCA_COMMON_COLLTOOLS_RELEASE, found)) {
         return true;

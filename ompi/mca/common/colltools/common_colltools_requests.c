@@ -20,7 +20,7 @@
 
 #include <ctype.h>
 
-#include "opal/util/show_help.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 
 int mca_common_colltools_blame(const mca_common_colltools_caller_t *caller,
                                const ompi_status_public_t *status, size_t expected)
@@ -30,11 +30,11 @@ int mca_common_colltools_blame(const mca_common_colltools_caller_t *caller,
     if (MPI_SUCCESS != status->MPI_ERROR && !longer) {
         return status->MPI_ERROR;
     }
-    opal_show_help("help-mca-common-colltools.txt", "other-length", true,
-                   toupper((unsigned char) caller->name[0]), caller->name + 1,
-                   caller->comm->c_name, ompi_comm_rank(caller->comm), status->_ucount,
-                   status->MPI_SOURCE, expected, caller->owner,
-                   longer ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER");
+    mca_common_colltools_show_help("help-mca-common-colltools.txt", "other-length",
+                                   toupper((unsigned char) caller->name[0]), caller->name + 1,
+                                   caller->comm->c_name, ompi_comm_rank(caller->comm),
+                                   status->_ucount, status->MPI_SOURCE, expected, caller->owner,
+                                   longer ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER");
     return longer ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 

@@ -37,7 +37,7 @@
 #include MCA_COMMON_COLLTOOLS_PMIX_HEADER
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
-#include "opal/util/show_help.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 
 /* Populates the mapping, so that the first calls have no page faults. */
 #ifdef MAP_POPULATE
@@ -76,9 +76,9 @@ static void complain(mca_common_colltools_directory_t *directory, const char *na
                     strerror(error));
         return;
     }
-    opal_show_help("help-mca-common-colltools.txt", "no-segment", true,
-                   opal_process_info.nodename, what, name, directory->owner, strerror(error),
-                   directory->owner);
+    mca_common_colltools_show_help("help-mca-common-colltools.txt", "no-segment",
+                                   opal_process_info.nodename, what, name, directory->owner,
+                                   strerror(error), directory->owner);
 }
 
 /* ---- shares ---- */

@@ -22,7 +22,7 @@
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/util/output.h"
-#include "opal/util/show_help.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 
 static void complain(mca_common_colltools_vars_t *vars, const char *name, const char *value,
                      const char *range, const char *used)
@@ -95,7 +95,8 @@ void mca_common_colltools_equal_report(const mca_common_colltools_equal_t *equal
                             owner, equal->of[i].name, text);
         }
     }
-    opal_show_help("help-mca-common-colltools.txt", "unequal", true, owner, comm_name, lines);
+    mca_common_colltools_show_help("help-mca-common-colltools.txt", "unequal", owner, comm_name,
+                                   lines);
 }
 
 /* How values of a kind are stored; the bytes of a string are where it points. */
@@ -244,7 +245,7 @@ static void show(const mca_common_colltools_vars_t *vars, const char *topic, con
 
     if ('\0' != lines[0]) {
         (void) snprintf(file, sizeof(file), "help-coll-%s.txt", vars->owner);
-        opal_show_help(file, topic, true, lines);
+        mca_common_colltools_show_help(file, topic, lines);
     }
 }
 

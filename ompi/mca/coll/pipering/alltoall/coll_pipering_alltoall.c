@@ -17,9 +17,11 @@
 
 #include "coll_pipering_alltoall.h"
 
-static mca_coll_pipering_exchange_job_t job_of(const char *name, const void *sbuf, int scount,
+static mca_coll_pipering_exchange_job_t job_of(const char *name, const void *sbuf,
+                                               mca_common_colltools_count_t scount,
                                                struct ompi_datatype_t *sdtype, void *rbuf,
-                                               int rcount, struct ompi_datatype_t *rdtype,
+                                               mca_common_colltools_count_t rcount,
+                                               struct ompi_datatype_t *rdtype,
                                                struct ompi_communicator_t *comm)
 {
     const size_t p = (size_t) ompi_comm_size(comm);
@@ -28,12 +30,16 @@ static mca_coll_pipering_exchange_job_t job_of(const char *name, const void *sbu
         .call = MCA_COLL_PIPERING_CALL_ALLTOALL,
         .plan = {.name = name,
                  .copies_own = true,
-                 .send = {.buffer = (char *) sbuf, .count = p, .each = scount, .type = sdtype},
-                 .recv = {.buffer = rbuf, .count = p, .each = rcount, .type = rdtype}}};
+                 .send = {.buffer = (char *) sbuf,
+                          .count = p,
+                          .each = (size_t) scount,
+                          .type = sdtype},
+                 .recv = {.buffer = rbuf, .count = p, .each = (size_t) rcount, .type = rdtype}}};
 }
 
-int mca_coll_pipering_alltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_pipering_alltoall(const void *sbuf, mca_common_colltools_count_t scount,
+                               struct ompi_datatype_t *sdtype, void *rbuf,
+                               mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype,
                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
@@ -48,8 +54,9 @@ int mca_coll_pipering_alltoall(const void *sbuf, int scount, struct ompi_datatyp
                                        module->below.coll_alltoall_module);
 }
 
-int mca_coll_pipering_ialltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_pipering_ialltoall(const void *sbuf, mca_common_colltools_count_t scount,
+                                struct ompi_datatype_t *sdtype, void *rbuf,
+                                mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype,
                                 struct ompi_communicator_t *comm, ompi_request_t **request,
                                 mca_coll_base_module_t *base)
 {
@@ -65,8 +72,10 @@ int mca_coll_pipering_ialltoall(const void *sbuf, int scount, struct ompi_dataty
                                         module->below.coll_ialltoall_module);
 }
 
-int mca_coll_pipering_alltoall_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                    void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_pipering_alltoall_init(const void *sbuf, mca_common_colltools_count_t scount,
+                                    struct ompi_datatype_t *sdtype, void *rbuf,
+                                    mca_common_colltools_count_t rcount,
+                                    struct ompi_datatype_t *rdtype,
                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                     ompi_request_t **request, mca_coll_base_module_t *base)
 {

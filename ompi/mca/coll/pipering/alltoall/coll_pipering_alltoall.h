@@ -102,10 +102,9 @@ const char *mca_coll_pipering_exchange_algorithm_text(int algorithm);
 typedef struct mca_coll_pipering_side_t {
     char *buffer;
     size_t count;                  /**< messages */
-    const int *counts;             /**< [count] elements of each message; NULL: all have `each` */
-    int each;                      /**< such messages lie one behind the other */
-    const int *displs;             /**< [count] in extents of `type`, in bytes if that is NULL */
-    const MPI_Aint *byte_displs;   /**< [count] instead of displs, or NULL */
+    mca_common_colltools_array_t counts; /**< [count] elements of each message, or none: `each` */
+    size_t each;                   /**< such messages lie one behind the other */
+    mca_common_colltools_array_t displs; /**< [count] in extents of `type`, or bytes without it */
     ompi_datatype_t *type;         /**< of all messages, or NULL */
     ompi_datatype_t *const *types; /**< [count] where `type` is NULL */
     const int *peer; /**< [count] rank or MPI_PROC_NULL, or NULL: message i has the peer i */
@@ -204,78 +203,6 @@ int mca_coll_pipering_exchange_persistent(mca_coll_pipering_exchange_job_t *job,
                                           ompi_communicator_t *comm,
                                           mca_coll_pipering_module_t *module,
                                           ompi_request_t **request);
-
-/* ---- MPI calls: functions of the module, with the arguments of Open MPI's interface ---- */
-
-int mca_coll_pipering_alltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                               void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                               struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
-int mca_coll_pipering_ialltoall(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                struct ompi_communicator_t *comm, ompi_request_t **request,
-                                mca_coll_base_module_t *base);
-int mca_coll_pipering_alltoall_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                    void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                    struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                    ompi_request_t **request, mca_coll_base_module_t *base);
-
-int mca_coll_pipering_alltoallv(const void *sbuf, const int *scounts, const int *sdispls,
-                                struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
-                                const int *rdispls, struct ompi_datatype_t *rdtype,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
-int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int *sdispls,
-                                 struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
-                                 const int *rdispls, struct ompi_datatype_t *rdtype,
-                                 struct ompi_communicator_t *comm, ompi_request_t **request,
-                                 mca_coll_base_module_t *base);
-int mca_coll_pipering_alltoallv_init(const void *sbuf, const int *scounts, const int *sdispls,
-                                     struct ompi_datatype_t *sdtype, void *rbuf,
-                                     const int *rcounts, const int *rdispls,
-                                     struct ompi_datatype_t *rdtype,
-                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                     ompi_request_t **request, mca_coll_base_module_t *base);
-
-int mca_coll_pipering_alltoallw(const void *sbuf, const int *scounts, const int *sdispls,
-                                struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                const int *rcounts, const int *rdispls,
-                                struct ompi_datatype_t *const *rdtypes,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base);
-int mca_coll_pipering_ialltoallw(const void *sbuf, const int *scounts, const int *sdispls,
-                                 struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                 const int *rcounts, const int *rdispls,
-                                 struct ompi_datatype_t *const *rdtypes,
-                                 struct ompi_communicator_t *comm, ompi_request_t **request,
-                                 mca_coll_base_module_t *base);
-int mca_coll_pipering_alltoallw_init(const void *sbuf, const int *scounts, const int *sdispls,
-                                     struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                     const int *rcounts, const int *rdispls,
-                                     struct ompi_datatype_t *const *rdtypes,
-                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                     ompi_request_t **request, mca_coll_base_module_t *base);
-
-int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
-                                         const MPI_Aint *sdispls,
-                                         struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                         const int *rcounts, const MPI_Aint *rdispls,
-                                         struct ompi_datatype_t *const *rdtypes,
-                                         struct ompi_communicator_t *comm,
-                                         mca_coll_base_module_t *base);
-int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
-                                          const MPI_Aint *sdispls,
-                                          struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                          const int *rcounts, const MPI_Aint *rdispls,
-                                          struct ompi_datatype_t *const *rdtypes,
-                                          struct ompi_communicator_t *comm,
-                                          ompi_request_t **request,
-                                          mca_coll_base_module_t *base);
-int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scounts,
-                                              const MPI_Aint *sdispls,
-                                              struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                              const int *rcounts, const MPI_Aint *rdispls,
-                                              struct ompi_datatype_t *const *rdtypes,
-                                              struct ompi_communicator_t *comm,
-                                              struct ompi_info_t *info, ompi_request_t **request,
-                                              mca_coll_base_module_t *base);
 
 END_C_DECLS
 

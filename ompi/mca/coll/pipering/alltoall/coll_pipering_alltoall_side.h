@@ -34,7 +34,8 @@ static inline ompi_datatype_t *mca_coll_pipering_side_type(const mca_coll_piperi
 
 static inline size_t mca_coll_pipering_side_count(const mca_coll_pipering_side_t *side, size_t i)
 {
-    return (size_t) (NULL == side->counts ? side->each : side->counts[i]);
+    return NULL == side->counts.at ? side->each
+                                   : (size_t) mca_common_colltools_entry(side->counts, i);
 }
 
 static inline size_t mca_coll_pipering_side_bytes(const mca_coll_pipering_side_t *side, size_t i)
@@ -51,9 +52,8 @@ static inline size_t mca_coll_pipering_side_bytes(const mca_coll_pipering_side_t
 
 static inline char *mca_coll_pipering_side_buffer(const mca_coll_pipering_side_t *side, size_t i)
 {
-    const ptrdiff_t displ = NULL == side->counts        ? (ptrdiff_t) i * side->each
-                            : NULL == side->byte_displs ? side->displs[i]
-                                                        : side->byte_displs[i];
+    const ptrdiff_t displ = NULL == side->counts.at ? (ptrdiff_t) (i * side->each)
+                                                    : mca_common_colltools_entry(side->displs, i);
     ptrdiff_t extent = 1;
 
     if (NULL != side->type) {

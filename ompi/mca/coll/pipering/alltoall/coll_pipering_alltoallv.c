@@ -16,8 +16,9 @@
 #include "coll_pipering_alltoall.h"
 
 static mca_coll_pipering_exchange_job_t
-job_of(const char *name, const void *sbuf, const int *scounts, const int *sdispls,
-       struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts, const int *rdispls,
+job_of(const char *name, const void *sbuf, mca_common_colltools_counts_t scounts,
+       mca_common_colltools_displs_t sdispls, struct ompi_datatype_t *sdtype, void *rbuf,
+       mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t rdispls,
        struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm)
 {
     const size_t p = (size_t) ompi_comm_size(comm);
@@ -28,20 +29,23 @@ job_of(const char *name, const void *sbuf, const int *scounts, const int *sdispl
                  .copies_own = true,
                  .send = {.buffer = (char *) sbuf,
                           .count = p,
-                          .counts = scounts,
-                          .displs = sdispls,
+                          .counts = mca_common_colltools_counts(scounts),
+                          .displs = mca_common_colltools_displs(sdispls),
                           .type = sdtype},
                  .recv = {.buffer = rbuf,
                           .count = p,
-                          .counts = rcounts,
-                          .displs = rdispls,
+                          .counts = mca_common_colltools_counts(rcounts),
+                          .displs = mca_common_colltools_displs(rdispls),
                           .type = rdtype}}};
 }
 
-int mca_coll_pipering_alltoallv(const void *sbuf, const int *scounts, const int *sdispls,
-                                struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
-                                const int *rdispls, struct ompi_datatype_t *rdtype,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
+int mca_coll_pipering_alltoallv(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                mca_common_colltools_displs_t sdispls,
+                                struct ompi_datatype_t *sdtype, void *rbuf,
+                                mca_common_colltools_counts_t rcounts,
+                                mca_common_colltools_displs_t rdispls,
+                                struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
     mca_coll_pipering_exchange_job_t job = job_of("alltoallv", sbuf, scounts, sdispls, sdtype,
@@ -55,11 +59,13 @@ int mca_coll_pipering_alltoallv(const void *sbuf, const int *scounts, const int 
                                         rdtype, comm, module->below.coll_alltoallv_module);
 }
 
-int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int *sdispls,
-                                 struct ompi_datatype_t *sdtype, void *rbuf, const int *rcounts,
-                                 const int *rdispls, struct ompi_datatype_t *rdtype,
-                                 struct ompi_communicator_t *comm, ompi_request_t **request,
-                                 mca_coll_base_module_t *base)
+int mca_coll_pipering_ialltoallv(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                 mca_common_colltools_displs_t sdispls,
+                                 struct ompi_datatype_t *sdtype, void *rbuf,
+                                 mca_common_colltools_counts_t rcounts,
+                                 mca_common_colltools_displs_t rdispls,
+                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                 ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
     mca_coll_pipering_exchange_job_t job = job_of("ialltoallv", sbuf, scounts, sdispls, sdtype,
@@ -74,9 +80,11 @@ int mca_coll_pipering_ialltoallv(const void *sbuf, const int *scounts, const int
                                          module->below.coll_ialltoallv_module);
 }
 
-int mca_coll_pipering_alltoallv_init(const void *sbuf, const int *scounts, const int *sdispls,
+int mca_coll_pipering_alltoallv_init(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                     mca_common_colltools_displs_t sdispls,
                                      struct ompi_datatype_t *sdtype, void *rbuf,
-                                     const int *rcounts, const int *rdispls,
+                                     mca_common_colltools_counts_t rcounts,
+                                     mca_common_colltools_displs_t rdispls,
                                      struct ompi_datatype_t *rdtype,
                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                      ompi_request_t **request, mca_coll_base_module_t *base)

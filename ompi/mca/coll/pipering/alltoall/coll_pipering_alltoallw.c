@@ -16,8 +16,9 @@
 #include "coll_pipering_alltoall.h"
 
 static mca_coll_pipering_exchange_job_t
-job_of(const char *name, const void *sbuf, const int *scounts, const int *sdispls,
-       struct ompi_datatype_t *const *sdtypes, void *rbuf, const int *rcounts, const int *rdispls,
+job_of(const char *name, const void *sbuf, mca_common_colltools_counts_t scounts,
+       mca_common_colltools_displs_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
+       mca_common_colltools_counts_t rcounts, mca_common_colltools_displs_t rdispls,
        struct ompi_datatype_t *const *rdtypes, struct ompi_communicator_t *comm)
 {
     const size_t p = (size_t) ompi_comm_size(comm);
@@ -28,19 +29,21 @@ job_of(const char *name, const void *sbuf, const int *scounts, const int *sdispl
                  .copies_own = true,
                  .send = {.buffer = (char *) sbuf,
                           .count = p,
-                          .counts = scounts,
-                          .displs = sdispls,
+                          .counts = mca_common_colltools_counts(scounts),
+                          .displs = mca_common_colltools_displs(sdispls),
                           .types = sdtypes},
                  .recv = {.buffer = rbuf,
                           .count = p,
-                          .counts = rcounts,
-                          .displs = rdispls,
+                          .counts = mca_common_colltools_counts(rcounts),
+                          .displs = mca_common_colltools_displs(rdispls),
                           .types = rdtypes}}};
 }
 
-int mca_coll_pipering_alltoallw(const void *sbuf, const int *scounts, const int *sdispls,
+int mca_coll_pipering_alltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                mca_common_colltools_displs_t sdispls,
                                 struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                const int *rcounts, const int *rdispls,
+                                mca_common_colltools_counts_t rcounts,
+                                mca_common_colltools_displs_t rdispls,
                                 struct ompi_datatype_t *const *rdtypes,
                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
@@ -56,9 +59,11 @@ int mca_coll_pipering_alltoallw(const void *sbuf, const int *scounts, const int 
                                         rdtypes, comm, module->below.coll_alltoallw_module);
 }
 
-int mca_coll_pipering_ialltoallw(const void *sbuf, const int *scounts, const int *sdispls,
+int mca_coll_pipering_ialltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                 mca_common_colltools_displs_t sdispls,
                                  struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                 const int *rcounts, const int *rdispls,
+                                 mca_common_colltools_counts_t rcounts,
+                                 mca_common_colltools_displs_t rdispls,
                                  struct ompi_datatype_t *const *rdtypes,
                                  struct ompi_communicator_t *comm, ompi_request_t **request,
                                  mca_coll_base_module_t *base)
@@ -76,9 +81,11 @@ int mca_coll_pipering_ialltoallw(const void *sbuf, const int *scounts, const int
                                          module->below.coll_ialltoallw_module);
 }
 
-int mca_coll_pipering_alltoallw_init(const void *sbuf, const int *scounts, const int *sdispls,
+int mca_coll_pipering_alltoallw_init(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                     mca_common_colltools_displs_t sdispls,
                                      struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                     const int *rcounts, const int *rdispls,
+                                     mca_common_colltools_counts_t rcounts,
+                                     mca_common_colltools_displs_t rdispls,
                                      struct ompi_datatype_t *const *rdtypes,
                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                      ompi_request_t **request, mca_coll_base_module_t *base)

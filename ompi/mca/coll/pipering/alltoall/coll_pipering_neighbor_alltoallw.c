@@ -89,10 +89,10 @@ static int find_neighbors(ompi_communicator_t *comm, neighbors_t *neighbors)
 
 /* The caller frees *peers after the call has been served; the job refers to it. */
 static mca_coll_pipering_exchange_job_t
-job_of(int **peers, const char *name, const void *sbuf, const int *scounts,
-       const MPI_Aint *sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
-       const int *rcounts, const MPI_Aint *rdispls, struct ompi_datatype_t *const *rdtypes,
-       struct ompi_communicator_t *comm)
+job_of(int **peers, const char *name, const void *sbuf, mca_common_colltools_counts_t scounts,
+       mca_common_colltools_aints_t sdispls, struct ompi_datatype_t *const *sdtypes, void *rbuf,
+       mca_common_colltools_counts_t rcounts, mca_common_colltools_aints_t rdispls,
+       struct ompi_datatype_t *const *rdtypes, struct ompi_communicator_t *comm)
 {
     neighbors_t neighbors;
 
@@ -104,23 +104,24 @@ job_of(int **peers, const char *name, const void *sbuf, const int *scounts,
         .plan = {.name = name,
                  .send = {.buffer = (char *) sbuf,
                           .count = (size_t) neighbors.outs,
-                          .counts = scounts,
-                          .byte_displs = sdispls,
+                          .counts = mca_common_colltools_counts(scounts),
+                          .displs = mca_common_colltools_aints(sdispls),
                           .types = sdtypes,
                           .peer = neighbors.out},
                  .recv = {.buffer = rbuf,
                           .count = (size_t) neighbors.ins,
-                          .counts = rcounts,
-                          .byte_displs = rdispls,
+                          .counts = mca_common_colltools_counts(rcounts),
+                          .displs = mca_common_colltools_aints(rdispls),
                           .types = rdtypes,
                           .peer = neighbors.in,
                           .flipped = neighbors.flipped}}};
 }
 
-int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
-                                         const MPI_Aint *sdispls,
+int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                         mca_common_colltools_aints_t sdispls,
                                          struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                         const int *rcounts, const MPI_Aint *rdispls,
+                                         mca_common_colltools_counts_t rcounts,
+                                         mca_common_colltools_aints_t rdispls,
                                          struct ompi_datatype_t *const *rdtypes,
                                          struct ompi_communicator_t *comm,
                                          mca_coll_base_module_t *base)
@@ -141,10 +142,11 @@ int mca_coll_pipering_neighbor_alltoallw(const void *sbuf, const int *scounts,
                                                  module->below.coll_neighbor_alltoallw_module);
 }
 
-int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
-                                          const MPI_Aint *sdispls,
+int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, mca_common_colltools_counts_t scounts,
+                                          mca_common_colltools_aints_t sdispls,
                                           struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                          const int *rcounts, const MPI_Aint *rdispls,
+                                          mca_common_colltools_counts_t rcounts,
+                                          mca_common_colltools_aints_t rdispls,
                                           struct ompi_datatype_t *const *rdtypes,
                                           struct ompi_communicator_t *comm,
                                           ompi_request_t **request, mca_coll_base_module_t *base)
@@ -165,10 +167,12 @@ int mca_coll_pipering_ineighbor_alltoallw(const void *sbuf, const int *scounts,
                                                   module->below.coll_ineighbor_alltoallw_module);
 }
 
-int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf, const int *scounts,
-                                              const MPI_Aint *sdispls,
+int mca_coll_pipering_neighbor_alltoallw_init(const void *sbuf,
+                                              mca_common_colltools_counts_t scounts,
+                                              mca_common_colltools_aints_t sdispls,
                                               struct ompi_datatype_t *const *sdtypes, void *rbuf,
-                                              const int *rcounts, const MPI_Aint *rdispls,
+                                              mca_common_colltools_counts_t rcounts,
+                                              mca_common_colltools_aints_t rdispls,
                                               struct ompi_datatype_t *const *rdtypes,
                                               struct ompi_communicator_t *comm,
                                               struct ompi_info_t *info, ompi_request_t **request,

@@ -22,7 +22,7 @@
  *                 arena and fifo (ring buffers), copy, nodes, clock
  *     plan        pure C: machine, below, blocks, rounds, order, route, chain, grid, model
  *
- * Beside these floors there are rooms for what only some calls need, each with one header for others:
+ * Beside these floors there are rooms for what only some calls need, each with one door:
  *
  *     mesh         a mesh of nodes (coll_pipering_mesh.h)
  *     fixed_point  sums in two calls (coll_pipering_fixed_point.h)
@@ -65,6 +65,39 @@ mca_coll_pipering_module_t *mca_coll_pipering_module_of(const ompi_communicator_
 
 mca_coll_base_module_t *mca_coll_pipering_comm_query(struct ompi_communicator_t *comm,
                                                      int *priority);
+
+/* ---- functions that MPI calls ---- */
+
+/** EACH(function, when) for the blocking, nonblocking and persistent form of each collective. */
+#define MCA_COLL_PIPERING_FUNCTIONS(EACH)                                        \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, allgather, MCA_COLL_PIPERING_ALWAYS)        \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, allgatherv, MCA_COLL_PIPERING_ALWAYS)       \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, bcast, MCA_COLL_PIPERING_ALWAYS)            \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, reduce, MCA_COLL_PIPERING_ALWAYS)           \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, scan, MCA_COLL_PIPERING_ALWAYS)             \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, exscan, MCA_COLL_PIPERING_ALWAYS)           \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, allreduce, MCA_COLL_PIPERING_ALWAYS)        \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, barrier, MCA_COLL_PIPERING_ON_MESH)         \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, alltoall, MCA_COLL_PIPERING_ALWAYS)         \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, alltoallv, MCA_COLL_PIPERING_ALWAYS)        \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, alltoallw, MCA_COLL_PIPERING_ALWAYS)        \
+    MCA_COLL_PIPERING_FORMS_OF(EACH, neighbor_alltoallw, MCA_COLL_PIPERING_OPTIONAL)
+
+#define MCA_COLL_PIPERING_FORMS_OF(EACH, collective, when) \
+    EACH(collective, when)                                 \
+    EACH(i##collective, when)                              \
+    EACH(collective##_init, when)
+
+/** When the module has a function. */
+typedef enum {
+    MCA_COLL_PIPERING_ALWAYS,
+    MCA_COLL_PIPERING_OPTIONAL, /**< no module below need have it, since it wants a topology */
+    MCA_COLL_PIPERING_ON_MESH   /**< where a mesh is declared */
+} mca_coll_pipering_when_t;
+
+/* Functions have the arguments of Open MPI's coll interface; `info` is not read. */
+#define MCA_COLL_PIPERING_DECLARE(function, when) MCA_COMMON_COLLTOOLS_DECLARE(pipering, function)
+MCA_COLL_PIPERING_FUNCTIONS(MCA_COLL_PIPERING_DECLARE)
 
 /* ---- component ---- */
 

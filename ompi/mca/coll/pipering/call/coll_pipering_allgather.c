@@ -15,8 +15,9 @@
 #include "coll_pipering_calls.h"
 
 /* By the module below. */
-static inline int call_below(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                             void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+static inline int call_below(const void *sbuf, mca_common_colltools_count_t scount,
+                             struct ompi_datatype_t *sdtype, void *rbuf,
+                             mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype,
                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
 {
     int rc;
@@ -27,8 +28,9 @@ static inline int call_below(const void *sbuf, int scount, struct ompi_datatype_
     return rc;
 }
 
-int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_pipering_allgather(const void *sbuf, mca_common_colltools_count_t scount,
+                                struct ompi_datatype_t *sdtype, void *rbuf,
+                                mca_common_colltools_count_t rcount, struct ompi_datatype_t *rdtype,
                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
@@ -52,10 +54,11 @@ int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_dataty
                       gather.rdtype, comm, module);
 }
 
-int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                 void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                 struct ompi_communicator_t *comm, ompi_request_t **request,
-                                 mca_coll_base_module_t *base)
+int mca_coll_pipering_iallgather(const void *sbuf, mca_common_colltools_count_t scount,
+                                 struct ompi_datatype_t *sdtype, void *rbuf,
+                                 mca_common_colltools_count_t rcount,
+                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
+                                 ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
     mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
@@ -71,8 +74,10 @@ int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datat
                                          module->below.coll_iallgather_module);
 }
 
-int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                     void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
+int mca_coll_pipering_allgather_init(const void *sbuf, mca_common_colltools_count_t scount,
+                                     struct ompi_datatype_t *sdtype, void *rbuf,
+                                     mca_common_colltools_count_t rcount,
+                                     struct ompi_datatype_t *rdtype,
                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                      ompi_request_t **request, mca_coll_base_module_t *base)
 {

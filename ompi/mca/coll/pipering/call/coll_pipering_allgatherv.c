@@ -14,55 +14,62 @@
 
 #include "coll_pipering_calls.h"
 
-static inline size_t sum_of(const int *counts, ompi_communicator_t *comm)
+static inline size_t sum_of(mca_common_colltools_array_t counts, ompi_communicator_t *comm)
 {
     const int p = ompi_comm_size(comm);
     size_t sum = 0;
 
     for (int r = 0; r < p; ++r) {
-        sum += (size_t) counts[r];
+        sum += (size_t) mca_common_colltools_entry(counts, (size_t) r);
     }
     return sum;
 }
 
-int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                 void *rbuf, const int *rcounts, const int *displs,
+int mca_coll_pipering_allgatherv(const void *sbuf, mca_common_colltools_count_t scount,
+                                 struct ompi_datatype_t *sdtype, void *rbuf,
+                                 mca_common_colltools_counts_t rcounts,
+                                 mca_common_colltools_displs_t displs,
                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
                                  mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
+    const mca_common_colltools_array_t counts = mca_common_colltools_counts(rcounts);
 
     /* counts that may be those of the plan used last are looked at there */
     if (sdtype == rdtype && MPI_IN_PLACE != sbuf
-        && rcounts[0] != mca_coll_pipering_last_count(&module->context)
+        && mca_common_colltools_entry(counts, 0) != mca_coll_pipering_last_count(&module->context)
         && mca_coll_pipering_passes(MCA_COLL_PIPERING_ALLGATHERV,
-                                    mca_coll_pipering_bytes_of(sum_of(rcounts, comm), rdtype),
+                                    mca_coll_pipering_bytes_of(sum_of(counts, comm), rdtype),
                                     comm, module)) {
         return module->below.coll_allgatherv(sbuf, scount, sdtype, rbuf, rcounts, displs, rdtype,
                                              comm, module->below.coll_allgatherv_module);
     }
     mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
-                                         .rdtype = rdtype};
+                                         .rbuf = rbuf, .rdtype = rdtype,
+                                         .rcounts = counts,
+                                         .displs = mca_common_colltools_displs(displs)};
     const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
                                             MCA_COLL_PIPERING_BLOCKING, module, NULL);
     if (OMPI_ERR_NOT_SUPPORTED != rc) {
         return rc;
     }
     return module->below.coll_allgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                         gather.rcounts, gather.displs, gather.rdtype, comm,
+                                         rcounts, displs, gather.rdtype, comm,
                                          module->below.coll_allgatherv_module);
 }
 
-int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                  void *rbuf, const int *rcounts, const int *displs,
+int mca_coll_pipering_iallgatherv(const void *sbuf, mca_common_colltools_count_t scount,
+                                  struct ompi_datatype_t *sdtype, void *rbuf,
+                                  mca_common_colltools_counts_t rcounts,
+                                  mca_common_colltools_displs_t displs,
                                   struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
                                   ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
     mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
-                                         .rdtype = rdtype};
+                                         .rbuf = rbuf, .rdtype = rdtype,
+                                         .rcounts = mca_common_colltools_counts(rcounts),
+                                         .displs = mca_common_colltools_displs(displs)};
 
     const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
                                             MCA_COLL_PIPERING_NONBLOCKING, module, request);
@@ -70,20 +77,23 @@ int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_data
         return rc;
     }
     return module->below.coll_iallgatherv(gather.sbuf, gather.scount, gather.sdtype, gather.rbuf,
-                                          gather.rcounts, gather.displs, gather.rdtype, comm,
+                                          rcounts, displs, gather.rdtype, comm,
                                           request, module->below.coll_iallgatherv_module);
 }
 
-int mca_coll_pipering_allgatherv_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                      void *rbuf, const int *rcounts, const int *displs,
+int mca_coll_pipering_allgatherv_init(const void *sbuf, mca_common_colltools_count_t scount,
+                                      struct ompi_datatype_t *sdtype, void *rbuf,
+                                      mca_common_colltools_counts_t rcounts,
+                                      mca_common_colltools_displs_t displs,
                                       struct ompi_datatype_t *rdtype,
                                       struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                       ompi_request_t **request, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
     mca_coll_pipering_gather_t gather = {.sbuf = sbuf, .scount = scount, .sdtype = sdtype,
-                                         .rbuf = rbuf, .rcounts = rcounts, .displs = displs,
-                                         .rdtype = rdtype};
+                                         .rbuf = rbuf, .rdtype = rdtype,
+                                         .rcounts = mca_common_colltools_counts(rcounts),
+                                         .displs = mca_common_colltools_displs(displs)};
 
     const int rc = mca_coll_pipering_gather(&gather, MCA_COLL_PIPERING_ALLGATHERV,
                                             MCA_COLL_PIPERING_PERSISTENT, module, request);

@@ -15,9 +15,9 @@
 #include "coll_pipering_calls.h"
 
 /* By the module below. */
-static inline int call_below(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-                             struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                             mca_coll_pipering_module_t *module)
+static inline int call_below(const void *sbuf, void *rbuf, mca_common_colltools_count_t count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                             struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
 {
     int rc;
 
@@ -27,7 +27,7 @@ static inline int call_below(const void *sbuf, void *rbuf, int count, struct omp
     return rc;
 }
 
-int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
+int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, mca_common_colltools_count_t count,
                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
                                 struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
@@ -47,7 +47,7 @@ int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
     return call_below(sbuf, rbuf, count, dtype, op, comm, module);
 }
 
-int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
+int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, mca_common_colltools_count_t count,
                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op,
                                  struct ompi_communicator_t *comm, ompi_request_t **request,
                                  mca_coll_base_module_t *base)
@@ -65,7 +65,8 @@ int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
                                          module->below.coll_iallreduce_module);
 }
 
-int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
+int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf,
+                                     mca_common_colltools_count_t count,
                                      struct ompi_datatype_t *dtype, struct ompi_op_t *op,
                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                      ompi_request_t **request, mca_coll_base_module_t *base)

@@ -16,9 +16,9 @@
 #include "coll_pipering_calls.h"
 
 __opal_attribute_noinline__ /* so that small calls pass with few instructions */
-static int broadcast(mca_coll_pipering_form_t form, void *buffer, int count,
-                     struct ompi_datatype_t *dtype, int root, mca_coll_pipering_module_t *module,
-                     ompi_request_t **request)
+static int broadcast(mca_coll_pipering_form_t form, void *buffer,
+                     mca_common_colltools_count_t count, struct ompi_datatype_t *dtype, int root,
+                     mca_coll_pipering_module_t *module, ompi_request_t **request)
 {
     const mca_coll_pipering_call_t call = {.context = &module->context,
                                            .collective = MCA_COLL_PIPERING_BCAST,
@@ -40,7 +40,8 @@ static int broadcast(mca_coll_pipering_form_t form, void *buffer, int count,
 }
 
 /* By the module below. */
-static inline int call_below(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+static inline int call_below(void *buffer, mca_common_colltools_count_t count,
+                             struct ompi_datatype_t *dtype, int root,
                              struct ompi_communicator_t *comm, mca_coll_pipering_module_t *module)
 {
     int rc;
@@ -51,7 +52,8 @@ static inline int call_below(void *buffer, int count, struct ompi_datatype_t *dt
     return rc;
 }
 
-int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+int mca_coll_pipering_bcast(void *buffer, mca_common_colltools_count_t count,
+                            struct ompi_datatype_t *dtype, int root,
                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
@@ -68,7 +70,8 @@ int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dty
     return call_below(buffer, count, dtype, root, comm, module);
 }
 
-int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+int mca_coll_pipering_ibcast(void *buffer, mca_common_colltools_count_t count,
+                             struct ompi_datatype_t *dtype, int root,
                              struct ompi_communicator_t *comm, ompi_request_t **request,
                              mca_coll_base_module_t *base)
 {
@@ -83,7 +86,8 @@ int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dt
                                      module->below.coll_ibcast_module);
 }
 
-int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
+int mca_coll_pipering_bcast_init(void *buffer, mca_common_colltools_count_t count,
+                                 struct ompi_datatype_t *dtype, int root,
                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                  ompi_request_t **request, mca_coll_base_module_t *base)
 {

@@ -116,12 +116,12 @@ int mca_coll_pipering_set_up(mca_coll_pipering_context_t *context);
 /** Arguments of a gather, as MPI has them. */
 typedef struct mca_coll_pipering_gather_t {
     const void *sbuf;
-    int scount;
+    mca_common_colltools_count_t scount;
     struct ompi_datatype_t *sdtype;
     void *rbuf;
-    const int *rcounts; /**< NULL: rcount of each rank */
-    const int *displs;  /**< NULL: one after the other */
-    int rcount;
+    mca_common_colltools_array_t rcounts; /**< or none: rcount of each rank */
+    mca_common_colltools_array_t displs;  /**< or none: one after the other */
+    mca_common_colltools_count_t rcount;
     struct ompi_datatype_t *rdtype;
 } mca_coll_pipering_gather_t;
 
@@ -139,7 +139,7 @@ int mca_coll_pipering_gather(mca_coll_pipering_gather_t *gather,
 typedef struct mca_coll_pipering_reduction_t {
     const void *sbuf;
     void *rbuf;
-    int count;
+    mca_common_colltools_count_t count;
     struct ompi_datatype_t *dtype;
     struct ompi_op_t *op;
     int root;
@@ -153,97 +153,6 @@ int mca_coll_pipering_reduction(const mca_coll_pipering_reduction_t *reduction,
                                 mca_coll_pipering_collective_t collective,
                                 mca_coll_pipering_form_t form,
                                 mca_coll_pipering_module_t *module, ompi_request_t **request);
-
-/* ---- collectives ---- */
-
-int mca_coll_pipering_bcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
-                            struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-int mca_coll_pipering_ibcast(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
-                             struct ompi_communicator_t *comm, ompi_request_t **request,
-                             mca_coll_base_module_t *module);
-int mca_coll_pipering_reduce(const void *sbuf, void *rbuf, int count,
-                             struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-int mca_coll_pipering_ireduce(const void *sbuf, void *rbuf, int count,
-                              struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                              struct ompi_communicator_t *comm, ompi_request_t **request,
-                              mca_coll_base_module_t *module);
-int mca_coll_pipering_scan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-                           struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                           mca_coll_base_module_t *module);
-int mca_coll_pipering_iscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-                            struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                            ompi_request_t **request, mca_coll_base_module_t *module);
-int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count,
-                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                             struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
-                              struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                              struct ompi_communicator_t *comm, ompi_request_t **request,
-                              mca_coll_base_module_t *module);
-int mca_coll_pipering_allreduce(const void *sbuf, void *rbuf, int count,
-                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-int mca_coll_pipering_iallreduce(const void *sbuf, void *rbuf, int count,
-                                 struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                                 struct ompi_communicator_t *comm, ompi_request_t **request,
-                                 mca_coll_base_module_t *module);
-
-int mca_coll_pipering_allgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                 void *rbuf, const int *rcounts, const int *displs,
-                                 struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
-                                 mca_coll_base_module_t *module);
-
-int mca_coll_pipering_iallgatherv(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                  void *rbuf, const int *rcounts, const int *displs,
-                                  struct ompi_datatype_t *rdtype, struct ompi_communicator_t *comm,
-                                  ompi_request_t **request, mca_coll_base_module_t *module);
-
-int mca_coll_pipering_allgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-
-int mca_coll_pipering_iallgather(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                 void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                 struct ompi_communicator_t *comm, ompi_request_t **request,
-                                 mca_coll_base_module_t *module);
-
-/* Where a mesh is declared (mesh/coll_pipering_barrier.c). */
-int mca_coll_pipering_barrier(struct ompi_communicator_t *comm, mca_coll_base_module_t *module);
-int mca_coll_pipering_ibarrier(struct ompi_communicator_t *comm, ompi_request_t **request,
-                               mca_coll_base_module_t *module);
-int mca_coll_pipering_barrier_init(struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                   ompi_request_t **request, mca_coll_base_module_t *module);
-
-/* Persistent calls start again and again with the plan of their first start; `info` is not read. */
-int mca_coll_pipering_allgather_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                     void *rbuf, int rcount, struct ompi_datatype_t *rdtype,
-                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                     ompi_request_t **request, mca_coll_base_module_t *base);
-int mca_coll_pipering_allgatherv_init(const void *sbuf, int scount, struct ompi_datatype_t *sdtype,
-                                      void *rbuf, const int *rcounts, const int *displs,
-                                      struct ompi_datatype_t *rdtype,
-                                      struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                      ompi_request_t **request, mca_coll_base_module_t *base);
-int mca_coll_pipering_bcast_init(void *buffer, int count, struct ompi_datatype_t *dtype, int root,
-                                 struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                 ompi_request_t **request, mca_coll_base_module_t *base);
-int mca_coll_pipering_reduce_init(const void *sbuf, void *rbuf, int count,
-                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op, int root,
-                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                  ompi_request_t **request, mca_coll_base_module_t *base);
-int mca_coll_pipering_scan_init(const void *sbuf, void *rbuf, int count,
-                                struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                                struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                ompi_request_t **request, mca_coll_base_module_t *base);
-int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
-                                  struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                                  struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                  ompi_request_t **request, mca_coll_base_module_t *base);
-int mca_coll_pipering_allreduce_init(const void *sbuf, void *rbuf, int count,
-                                     struct ompi_datatype_t *dtype, struct ompi_op_t *op,
-                                     struct ompi_communicator_t *comm, struct ompi_info_t *info,
-                                     ompi_request_t **request, mca_coll_base_module_t *base);
 
 END_C_DECLS
 

@@ -14,9 +14,9 @@
 
 #include "coll_pipering_calls.h"
 
-int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count, struct ompi_datatype_t *dtype,
-                             struct ompi_op_t *op, struct ompi_communicator_t *comm,
-                             mca_coll_base_module_t *base)
+int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, mca_common_colltools_count_t count,
+                             struct ompi_datatype_t *dtype, struct ompi_op_t *op,
+                             struct ompi_communicator_t *comm, mca_coll_base_module_t *base)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
 
@@ -35,7 +35,7 @@ int mca_coll_pipering_exscan(const void *sbuf, void *rbuf, int count, struct omp
                                      module->below.coll_exscan_module);
 }
 
-int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
+int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, mca_common_colltools_count_t count,
                               struct ompi_datatype_t *dtype, struct ompi_op_t *op,
                               struct ompi_communicator_t *comm, ompi_request_t **request,
                               mca_coll_base_module_t *base)
@@ -53,7 +53,7 @@ int mca_coll_pipering_iexscan(const void *sbuf, void *rbuf, int count,
                                       module->below.coll_iexscan_module);
 }
 
-int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, int count,
+int mca_coll_pipering_exscan_init(const void *sbuf, void *rbuf, mca_common_colltools_count_t count,
                                   struct ompi_datatype_t *dtype, struct ompi_op_t *op,
                                   struct ompi_communicator_t *comm, struct ompi_info_t *info,
                                   ompi_request_t **request, mca_coll_base_module_t *base)

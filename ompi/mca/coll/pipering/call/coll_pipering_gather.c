@@ -19,7 +19,9 @@
 
 static size_t count_of(const mca_coll_pipering_gather_t *gather, int rank)
 {
-    return (size_t) (NULL == gather->rcounts ? gather->rcount : gather->rcounts[rank]);
+    return NULL == gather->rcounts.at
+               ? (size_t) gather->rcount
+               : (size_t) mca_common_colltools_entry(gather->rcounts, (size_t) rank);
 }
 
 static mca_coll_pipering_sizes_t sizes_of(const mca_coll_pipering_gather_t *gather,
@@ -38,11 +40,11 @@ static size_t total_of(const mca_coll_pipering_sizes_t *sizes)
 {
     size_t elements = 0;
 
-    if (NULL == sizes->counts) {
+    if (NULL == sizes->counts.at) {
         return (size_t) sizes->parts * sizes->count * sizes->scale;
     }
     for (int r = 0; r < sizes->parts; ++r) {
-        elements += (size_t) sizes->counts[r];
+        elements += (size_t) mca_common_colltools_entry(sizes->counts, (size_t) r);
     }
     return elements * sizes->scale;
 }
@@ -50,9 +52,11 @@ static size_t total_of(const mca_coll_pipering_sizes_t *sizes)
 /* The plan of the last call, if that had the same counts. No other pass over counts is made. */
 static mca_coll_pipering_plan_t *recall(const mca_coll_pipering_call_t *call)
 {
-    const int *counts = call->sizes.counts;
+    const mca_common_colltools_array_t counts = call->sizes.counts;
 
-    return NULL == counts || counts[0] != mca_coll_pipering_last_count(call->context)
+    return NULL == counts.at
+                   || mca_common_colltools_entry(counts, 0)
+                          != mca_coll_pipering_last_count(call->context)
                ? NULL
                : mca_coll_pipering_plan_recall(call->context, call->collective, &call->sizes);
 }
@@ -72,8 +76,9 @@ static int put_in_place(mca_coll_pipering_gather_t *gather, ompi_communicator_t 
     ompi_datatype_type_extent(gather->rdtype, &extent);
 
     const int me = ompi_comm_rank(comm);
-    const ptrdiff_t displ = NULL == gather->displs ? (ptrdiff_t) me * gather->rcount
-                                                   : gather->displs[me];
+    const ptrdiff_t displ = NULL == gather->displs.at
+                                ? me * (ptrdiff_t) gather->rcount
+                                : mca_common_colltools_entry(gather->displs, (size_t) me);
     const mca_coll_pipering_place_t from = {.buffer = (char *) gather->sbuf,
                                             .count = (size_t) gather->scount,
                                             .type = gather->sdtype};
@@ -92,7 +97,7 @@ static int leave(mca_coll_pipering_gather_t *gather, ompi_communicator_t *comm)
     if (OMPI_SUCCESS != rc) {
         return rc;
     }
-    if (NULL == gather->rcounts && MPI_IN_PLACE == gather->sbuf) {
+    if (NULL == gather->rcounts.at && MPI_IN_PLACE == gather->sbuf) {
         /* not to be read by MPI's rules, but the module below goes by their size */
         gather->scount = gather->rcount;
         gather->sdtype = gather->rdtype;

@@ -49,13 +49,14 @@ static void hold(mca_coll_pipering_request_t *request, bool hold)
 static int keep(mca_coll_pipering_request_t *request)
 {
     mca_coll_pipering_layout_t *recv = &request->call.recv;
-    const size_t bytes = (size_t) ompi_comm_size(request->super.comm) * sizeof(int);
-    const size_t arrays = (size_t) (NULL != recv->counts) + (NULL != recv->displs);
-    const int rc = mca_common_colltools_task_keep(&request->super, arrays * bytes);
+    const size_t p = (size_t) ompi_comm_size(request->super.comm);
+    const size_t counts = mca_common_colltools_array_bytes(recv->counts, p);
+    const size_t displs = mca_common_colltools_array_bytes(recv->displs, p);
+    const int rc = mca_common_colltools_task_keep(&request->super, counts + displs);
 
     if (OMPI_SUCCESS == rc) {
-        recv->counts = mca_common_colltools_task_copy(&request->super, recv->counts, bytes);
-        recv->displs = mca_common_colltools_task_copy(&request->super, recv->displs, bytes);
+        recv->displs.at = mca_common_colltools_task_copy(&request->super, recv->displs.at, displs);
+        recv->counts.at = mca_common_colltools_task_copy(&request->super, recv->counts.at, counts);
         request->call.sizes.counts = request->key.sizes.counts = recv->counts;
         hold(request, true);
     }

@@ -47,7 +47,6 @@ static bool opened;
 
 static int pipering_register(void)
 {
-    mca_common_colltools_find_help(&mca_coll_pipering_component);
     mca_coll_pipering.process.equal.count = 0;
     mca_common_colltools_vars_t all = {.component = &mca_coll_pipering_component.collm_version,
                                        .equal = &mca_coll_pipering.process.equal,

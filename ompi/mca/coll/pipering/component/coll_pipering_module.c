@@ -22,127 +22,48 @@
 
 #include "opal/mca/base/mca_base_var.h"
 
-/* Any function. It is called by its own type only. */
-typedef void function_t(void);
-
-/*
- * A function that the module serves, and where it stands. When: always; OPTIONAL, others need not
- * serve it, since it wants a topology; ON_MESH, where a mesh is declared.
- */
-typedef struct {
-    function_t *serve;
-    size_t in_module;
-    size_t function, module; /* who serves it on a communicator, or has served it before */
-    enum { ALWAYS, OPTIONAL, ON_MESH } when;
-} row_t;
-
-#define MODULE(member) offsetof(mca_coll_base_module_t, member)
-#define COMM(member) offsetof(mca_coll_base_comm_coll_t, member)
-#define ROW(call, when)                                                               \
-    {                                                                                 \
-        (function_t *) mca_coll_pipering_##call, MODULE(coll_##call), COMM(coll_##call), \
-            COMM(coll_##call##_module), when                                          \
-    }
-
-static const row_t rows[] = {
-    ROW(allgather, ALWAYS),
-    ROW(allgatherv, ALWAYS),
-    ROW(allreduce, ALWAYS),
-    ROW(barrier, ON_MESH),
-    ROW(ibarrier, ON_MESH),
-    ROW(barrier_init, ON_MESH),
-    ROW(bcast, ALWAYS),
-    ROW(exscan, ALWAYS),
-    ROW(reduce, ALWAYS),
-    ROW(scan, ALWAYS),
-    ROW(iallgather, ALWAYS),
-    ROW(iallgatherv, ALWAYS),
-    ROW(iallreduce, ALWAYS),
-    ROW(ibcast, ALWAYS),
-    ROW(iexscan, ALWAYS),
-    ROW(ireduce, ALWAYS),
-    ROW(iscan, ALWAYS),
-    ROW(allgather_init, ALWAYS),
-    ROW(allgatherv_init, ALWAYS),
-    ROW(allreduce_init, ALWAYS),
-    ROW(bcast_init, ALWAYS),
-    ROW(exscan_init, ALWAYS),
-    ROW(reduce_init, ALWAYS),
-    ROW(scan_init, ALWAYS),
-    ROW(alltoall, ALWAYS),
-    ROW(alltoallv, ALWAYS),
-    ROW(alltoallw, ALWAYS),
-    ROW(ialltoall, ALWAYS),
-    ROW(ialltoallv, ALWAYS),
-    ROW(ialltoallw, ALWAYS),
-    ROW(alltoall_init, ALWAYS),
-    ROW(alltoallv_init, ALWAYS),
-    ROW(alltoallw_init, ALWAYS),
-    ROW(neighbor_alltoallw, OPTIONAL),
-    ROW(ineighbor_alltoallw, OPTIONAL),
-    ROW(neighbor_alltoallw_init, OPTIONAL),
-};
-
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
-
-/* Pointers in structures have types of their own, so they are read and written as bytes. */
-static function_t *get_function(const void *structure, size_t offset)
-{
-    function_t *function;
-
-    memcpy(&function, (const char *) structure + offset, sizeof(function));
-    return function;
-}
-
-static void set_function(void *structure, size_t offset, function_t *function)
-{
-    memcpy((char *) structure + offset, &function, sizeof(function));
-}
-
-static mca_coll_base_module_t **module_at(const void *structure, size_t offset)
-{
-    return (mca_coll_base_module_t **) ((char *) structure + offset);
-}
+#define DROP(function, when) MCA_COMMON_COLLTOOLS_DROP(function, below)
 
 static void drop_below(mca_coll_base_comm_coll_t *below)
 {
-    for (size_t i = 0; i < ROWS; ++i) {
-        mca_coll_base_module_t *module = *module_at(below, rows[i].module);
-        if (NULL != module) {
-            OBJ_RELEASE(module);
-        }
-    }
+    MCA_COLL_PIPERING_FUNCTIONS(DROP)
     memset(below, 0, sizeof(*below));
 }
 
+#define SAVE(function, when) \
+    MCA_COMMON_COLLTOOLS_SAVE(comm, function, below, complete &= MCA_COLL_PIPERING_OPTIONAL == when)
+
 /* Keeps who serves a communicator so far. OMPI_ERR_NOT_FOUND: nobody serves some function. */
-static int save_below(mca_coll_base_comm_coll_t *below, const mca_coll_base_comm_coll_t *functions)
+static int save_below(mca_coll_base_comm_coll_t *below, const ompi_communicator_t *comm)
 {
-    for (size_t i = 0; i < ROWS; ++i) {
-        function_t *function = get_function(functions, rows[i].function);
-        mca_coll_base_module_t *module = *module_at(functions, rows[i].module);
-        if (NULL != function && NULL != module) {
-            set_function(below, rows[i].function, function);
-            *module_at(below, rows[i].module) = module;
-            OBJ_RETAIN(module);
-        } else if (OPTIONAL != rows[i].when) {
-            drop_below(below);
-            return OMPI_ERR_NOT_FOUND;
-        }
+    bool complete = true;
+
+    MCA_COLL_PIPERING_FUNCTIONS(SAVE)
+    if (!complete) {
+        drop_below(below);
     }
-    return OMPI_SUCCESS;
+    return complete ? OMPI_SUCCESS : OMPI_ERR_NOT_FOUND;
 }
+
+static mca_coll_pipering_module_t *module_of_ours(mca_coll_base_module_t *module)
+{
+    return NULL != module
+                   && OBJ_CLASS(mca_coll_pipering_module_t) == ((opal_object_t *) module)->obj_class
+               ? (mca_coll_pipering_module_t *) module
+               : NULL;
+}
+
+#define FIND(function, when)                                             \
+    if (NULL == found) {                                                 \
+        found = module_of_ours(comm->c_coll->coll_##function##_module);  \
+    }
 
 mca_coll_pipering_module_t *mca_coll_pipering_module_of(const ompi_communicator_t *comm)
 {
-    for (size_t i = 0; i < ROWS; ++i) {
-        mca_coll_base_module_t *module = *module_at(comm->c_coll, rows[i].module);
-        if (NULL != module
-            && OBJ_CLASS(mca_coll_pipering_module_t) == ((opal_object_t *) module)->obj_class) {
-            return (mca_coll_pipering_module_t *) module;
-        }
-    }
-    return NULL;
+    mca_coll_pipering_module_t *found = NULL;
+
+    MCA_COLL_PIPERING_FUNCTIONS(FIND)
+    return found;
 }
 
 const char *mca_coll_pipering_module_name(const mca_coll_base_module_t *module, char name[16])
@@ -204,6 +125,8 @@ static mca_coll_pipering_below_t find_below(const mca_coll_base_comm_coll_t *bel
                         : MCA_COLL_PIPERING_BELOW_ANY;
 }
 
+#define INSTALL(function, when) MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)
+
 static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
     mca_coll_pipering_module_t *module = (mca_coll_pipering_module_t *) base;
@@ -212,8 +135,9 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     if (module->out_of_memory) {
         return OMPI_SUCCESS;
     }
-    const int rc = save_below(&module->below, comm->c_coll);
+    const int rc = save_below(&module->below, comm);
     if (OMPI_SUCCESS == rc) {
+        MCA_COLL_PIPERING_FUNCTIONS(INSTALL)
         module->context.below = find_below(&module->below);
         if (&ompi_mpi_comm_world.comm == comm) {
             mca_coll_pipering_setup_prepare(&module->context);
@@ -222,13 +146,23 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
     return rc;
 }
 
-/* Called once for every function of the module that a communicator holds. */
+#define RESTORE(function, when) MCA_COMMON_COLLTOOLS_RESTORE(comm, function, base, below)
+
+/* Open MPI before 6.0 calls it for every function of the module that a communicator holds. */
 static int module_disable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm)
 {
+    mca_coll_base_comm_coll_t *below = &((mca_coll_pipering_module_t *) base)->below;
+
     (void) comm;
-    drop_below(&((mca_coll_pipering_module_t *) base)->below);
+    MCA_COLL_PIPERING_FUNCTIONS(RESTORE)
+    drop_below(below);
     return OMPI_SUCCESS;
 }
+
+#define OFFER(function, when)                                                \
+    if (mesh || MCA_COLL_PIPERING_ON_MESH != when) {                         \
+        module->super.super.coll_##function = mca_coll_pipering_##function;  \
+    }
 
 static void module_construct(mca_coll_pipering_module_t *module)
 {
@@ -244,11 +178,7 @@ static void module_construct(mca_coll_pipering_module_t *module)
     module->super.super.coll_module_enable = module_enable;
     module->super.super.coll_module_disable = module_disable;
     const bool mesh = mca_coll_pipering_mesh_declared(module->context.process);
-    for (size_t i = 0; i < ROWS; ++i) {
-        if (mesh || ON_MESH != rows[i].when) {
-            set_function(&module->super.super, rows[i].in_module, rows[i].serve);
-        }
-    }
+    MCA_COLL_PIPERING_FUNCTIONS(OFFER)
 }
 
 static void module_destruct(mca_coll_pipering_module_t *module)

@@ -21,6 +21,7 @@
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_grid.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_machine.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
+#include "ompi/mca/common/colltools/common_colltools_array.h"
 
 #if defined(c_plusplus) || defined(__cplusplus)
 extern "C" {
@@ -30,7 +31,7 @@ struct mca_coll_pipering_ways_t;
 
 /** Sizes of contributions by the signature, which MPI makes equal on all ranks. */
 typedef struct mca_coll_pipering_sizes_t {
-    const int *counts; /**< [parts] elements, or NULL: `count` each */
+    mca_common_colltools_array_t counts; /**< [parts] elements, or none: `count` each */
     size_t count;
     size_t scale; /**< units in an element */
     size_t unit;  /**< bytes that must not be cut; 1 where data only moves */
@@ -40,7 +41,10 @@ typedef struct mca_coll_pipering_sizes_t {
 /** Units of contribution i. */
 static inline size_t mca_coll_pipering_size_of(const mca_coll_pipering_sizes_t *sizes, int i)
 {
-    return sizes->scale * (NULL == sizes->counts ? sizes->count : (size_t) sizes->counts[i]);
+    return sizes->scale
+           * (NULL == sizes->counts.at
+                  ? sizes->count
+                  : (size_t) mca_common_colltools_entry(sizes->counts, (size_t) i));
 }
 
 /** What a call is, to those who decide; equal on all ranks. */

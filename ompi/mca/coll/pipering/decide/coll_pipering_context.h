@@ -110,7 +110,8 @@ typedef struct mca_coll_pipering_context_t {
     struct mca_coll_pipering_plan_t *plan[MCA_COLL_PIPERING_PLANS];
     int oldest; /**< plan that is replaced next */
     struct mca_coll_pipering_plan_t *last; /**< of them, used last by a call with counts, or NULL */
-    int last_count; /**< the first of these counts, -1: there is none; a hint without the lock */
+    ptrdiff_t last_count; /**< the first of these counts, -1: there is none; a hint, read without
+                               the lock */
 } mca_coll_pipering_context_t;
 
 /** Says that this component serves a call, and by which algorithm. */
@@ -131,7 +132,7 @@ static inline void mca_coll_pipering_note_left(mca_coll_pipering_context_t *cont
 }
 
 /** The hint that a call with counts may be like the one before: its first count is the same. */
-static inline int mca_coll_pipering_last_count(const mca_coll_pipering_context_t *context)
+static inline ptrdiff_t mca_coll_pipering_last_count(const mca_coll_pipering_context_t *context)
 {
     return __atomic_load_n(&context->last_count, __ATOMIC_RELAXED);
 }

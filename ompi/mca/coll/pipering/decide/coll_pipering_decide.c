@@ -32,10 +32,10 @@ static bool same_counts(const mca_coll_pipering_sizes_t *a, const mca_coll_piper
     if (a->scale != b->scale || a->parts != b->parts) {
         return false;
     }
-    if (NULL == a->counts || NULL == b->counts) {
-        return a->counts == b->counts && a->count == b->count;
+    if (NULL == a->counts.at || NULL == b->counts.at) {
+        return a->counts.at == b->counts.at && a->count == b->count;
     }
-    return 0 == memcmp(a->counts, b->counts, (size_t) a->parts * sizeof(int));
+    return mca_common_colltools_equal_entries(a->counts, b->counts, (size_t) a->parts);
 }
 
 /* As far as it does not depend on counts. */
@@ -117,7 +117,7 @@ static int make_plan(mca_coll_pipering_context_t *context, const mca_coll_piperi
 /* ---- plans that are kept ---- */
 
 static void set_last(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan,
-                     int count)
+                     ptrdiff_t count)
 {
     context->last = plan;
     __atomic_store_n(&context->last_count, count, __ATOMIC_RELAXED);
@@ -220,10 +220,10 @@ static int add_plan(mca_coll_pipering_context_t *context, const mca_coll_piperin
 
 static void note_last(mca_coll_pipering_context_t *context, mca_coll_pipering_plan_t *plan)
 {
-    const int *counts = plan->key.sizes.counts;
+    const mca_common_colltools_array_t counts = plan->key.sizes.counts;
 
-    if (NULL != counts) {
-        set_last(context, plan, counts[0]);
+    if (NULL != counts.at) {
+        set_last(context, plan, mca_common_colltools_entry(counts, 0));
     }
 }
 

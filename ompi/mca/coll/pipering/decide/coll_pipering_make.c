@@ -72,7 +72,7 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     const size_t all = row->gathers || row->scatters ? aligned(places_size(p)) : 0;
     const size_t by_node = row->gathers ? aligned(mca_coll_pipering_ring_size(p)) : 0;
     const size_t slots = row->gathers ? aligned((size_t) p * sizeof(int)) : 0;
-    const size_t counts = NULL == key->sizes.counts ? 0 : (size_t) p * sizeof(int);
+    const size_t counts = mca_common_colltools_array_bytes(key->sizes.counts, (size_t) p);
 
     int pipes, links;
 
@@ -100,7 +100,7 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     }
     plan->key = *key;
     if (0 < counts) {
-        plan->key.sizes.counts = memcpy(memory, key->sizes.counts, counts);
+        plan->key.sizes.counts.at = memcpy(memory, key->sizes.counts.at, counts);
     }
     return true;
 }

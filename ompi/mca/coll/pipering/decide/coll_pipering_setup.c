@@ -40,7 +40,7 @@
 #include "ompi/mca/common/colltools/common_colltools_agree.h"
 #include "opal/util/arch.h"
 #include "opal/util/output.h"
-#include "opal/util/show_help.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 
 typedef enum { JOIN, PLACE, COMPARE, READY } stage_t;
 
@@ -116,7 +116,16 @@ static char *read_text(const char *path)
 
 static void refuse(const char *path, const char *said)
 {
-    opal_show_help("help-coll-pipering.txt", "machine", true, path, said);
+    mca_common_colltools_show_help("help-coll-pipering.txt", "machine", path, said);
+}
+
+static bool has_only_comments(const char *text)
+{
+    while ('#' == *text || '\n' == *text) {
+        text += strcspn(text, "\n");
+        text += strspn(text, "\n");
+    }
+    return '\0' == *text;
 }
 
 /* The machine of a file; false: it says nothing, or nothing that can be used. */
@@ -131,6 +140,10 @@ static bool read_machine(const char *path, const mca_coll_pipering_word_t *word,
     char *text = read_text(path);
     if (NULL == text) {
         refuse(path, strerror(errno));
+        return false;
+    }
+    if (has_only_comments(text) && 0 == strcmp(MCA_COLL_PIPERING_SITE_MACHINE, path)) {
+        free(text);
         return false;
     }
     *machine = mca_coll_pipering_machine_usual((mca_coll_pipering_transport_t) word->transport, 0,
@@ -330,7 +343,7 @@ static void end_compare(mca_coll_pipering_setup_t *setup)
 static void complain(const mca_coll_pipering_setup_t *setup, const char *topic)
 {
     if (setup->equal && 0 == ompi_comm_rank(setup->comm)) {
-        opal_show_help("help-coll-pipering.txt", topic, true, setup->comm->c_name);
+        mca_common_colltools_show_help("help-coll-pipering.txt", topic, setup->comm->c_name);
     }
 }
 

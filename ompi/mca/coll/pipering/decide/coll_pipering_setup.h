@@ -22,6 +22,14 @@
 
 BEGIN_C_DECLS
 
+/**
+ * The file that describes the machine where the user names none, "": no file. A package may name
+ * one of the site, which describes nothing as long as all of its lines are comments.
+ */
+#if !defined(MCA_COLL_PIPERING_SITE_MACHINE)
+#    define MCA_COLL_PIPERING_SITE_MACHINE ""
+#endif
+
 
 /** What all ranks of a communicator know alike, once it is ready. */
 typedef struct mca_coll_pipering_setup_t mca_coll_pipering_setup_t;

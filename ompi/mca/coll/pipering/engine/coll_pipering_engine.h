@@ -53,6 +53,7 @@
 #include "coll_pipering_arena.h"
 #include "ompi/mca/coll/pipering/plan/coll_pipering_plan_route.h"
 #include "ompi/mca/common/colltools/common_colltools.h"
+#include "ompi/mca/common/colltools/common_colltools_array.h"
 #include "opal/datatype/opal_convertor.h"
 
 BEGIN_C_DECLS
@@ -61,8 +62,8 @@ BEGIN_C_DECLS
 typedef struct mca_coll_pipering_layout_t {
     char *buffer;
     ompi_datatype_t *type;
-    const int *counts; /**< [p] elements, or NULL: `count` of each rank */
-    const int *displs; /**< [p] in extents of type, or NULL: one after the other */
+    mca_common_colltools_array_t counts; /**< [p] elements, or none: `count` of each rank */
+    mca_common_colltools_array_t displs; /**< [p] in extents of type, or none: in a row */
     const size_t *starts; /**< [p] in extents of type, in place of displs, or NULL */
     bool single;       /**< there is one contribution only, at the beginning */
     size_t count;

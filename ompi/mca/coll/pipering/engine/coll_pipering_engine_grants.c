@@ -28,7 +28,7 @@
 #include <stdio.h>
 
 #include "ompi/mca/pml/pml.h"
-#include "opal/util/show_help.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 
 /* The two messages of a handshake. */
 enum { GRANT, ANSWER };
@@ -235,9 +235,10 @@ static void compare(mca_coll_pipering_pipe_t *pipe, const mca_coll_pipering_chan
     const char *what = find_difference(&channel->terms, &channel->handshake->grant.terms, value);
 
     if (NULL != what) {
-        opal_show_help("help-coll-pipering.txt", "plans-differ", true, pipe->caller->name,
-                       pipe->comm->c_name, ompi_comm_rank(pipe->comm), peer, what,
-                       (unsigned long long) value[0], (unsigned long long) value[1]);
+        mca_common_colltools_show_help("help-coll-pipering.txt", "plans-differ", pipe->caller->name,
+                                       pipe->comm->c_name, ompi_comm_rank(pipe->comm), peer, what,
+                                       (unsigned long long) value[0],
+                                       (unsigned long long) value[1]);
         mca_coll_pipering_fail(pipe, MPI_ERR_OTHER);
     }
 }

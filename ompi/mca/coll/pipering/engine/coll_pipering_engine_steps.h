@@ -40,10 +40,13 @@ static inline uint64_t mca_coll_pipering_at_most(uint64_t value, uint64_t limit)
 static inline char *mca_coll_pipering_contribution(const mca_coll_pipering_layout_t *layout,
                                                    int rank)
 {
-    const ptrdiff_t first = layout->single             ? 0
-                            : NULL != layout->starts   ? (ptrdiff_t) layout->starts[rank]
-                            : NULL != layout->displs   ? (ptrdiff_t) layout->displs[rank]
-                                                       : rank * (ptrdiff_t) layout->count;
+    const size_t r = (size_t) rank;
+    const ptrdiff_t first
+        = layout->single              ? 0
+          : NULL != layout->starts    ? (ptrdiff_t) layout->starts[r]
+          : NULL != layout->displs.at ? mca_common_colltools_entry(layout->displs, r)
+                                      : (ptrdiff_t) (r * layout->count);
+
     return layout->buffer + first * layout->extent;
 }
 
@@ -51,7 +54,9 @@ static inline char *mca_coll_pipering_contribution(const mca_coll_pipering_layou
 static inline size_t mca_coll_pipering_contribution_count(const mca_coll_pipering_layout_t *layout,
                                                           int rank)
 {
-    return NULL == layout->counts ? layout->count : (size_t) layout->counts[rank];
+    return NULL == layout->counts.at
+               ? layout->count
+               : (size_t) mca_common_colltools_entry(layout->counts, (size_t) rank);
 }
 
 /**

@@ -102,7 +102,8 @@ static int fill_addends(mca_coll_pipering_addends_t *addends)
         if (OMPI_SUCCESS == rc) {
             rc = ompi_datatype_commit(&addends->type[i]);
         }
-        addends->sum[i] = ompi_op_create_user(true, (ompi_op_fortran_handler_fn_t *) adders[i]);
+        addends->sum[i] = MCA_COMMON_COLLTOOLS_OP_CREATE(
+            true, (ompi_op_fortran_handler_fn_t *) adders[i]);
         if (OMPI_SUCCESS == rc && NULL == addends->sum[i]) {
             rc = OMPI_ERR_OUT_OF_RESOURCE;
         }

@@ -34,7 +34,7 @@
 #include "ompi/proc/proc.h"
 #include "ompi/runtime/params.h"
 #include "opal/util/proc.h"
-#include "opal/util/show_help.h"
+#include "ompi/mca/common/colltools/common_colltools_help.h"
 
 #define TEXT_MOST 128
 #define LINE_MOST 1024
@@ -143,7 +143,7 @@ static bool read_extents(mca_coll_pipering_wiring_t *wiring, const char *text)
     const char *fault = mca_coll_pipering_extents_read(&wiring->machine, text);
 
     if (NULL != fault) {
-        opal_show_help("help-coll-pipering.txt", "mesh-text", true, text, fault);
+        mca_common_colltools_show_help("help-coll-pipering.txt", "mesh-text", text, fault);
         wiring->wrong = true;
         return false;
     }
@@ -155,8 +155,8 @@ static bool read_extents(mca_coll_pipering_wiring_t *wiring, const char *text)
         return true;
     }
     if (vertices != wiring->size) {
-        opal_show_help("help-coll-pipering.txt", "mesh-count", true, text, vertices,
-                       0 > nodes ? 0 : nodes, wiring->size);
+        mca_common_colltools_show_help("help-coll-pipering.txt", "mesh-count", text, vertices,
+                                       0 > nodes ? 0 : nodes, wiring->size);
         wiring->wrong = 0 <= nodes; /* else only this rank cannot tell */
         return false;
     }
@@ -286,8 +286,8 @@ static bool all_are_placed(const mca_coll_pipering_wiring_t *wiring, char **host
 {
     for (int r = 0; r < wiring->size; ++r) {
         if (0 > wiring->at[r]) {
-            opal_show_help("help-coll-pipering.txt", "mesh-host", true, path,
-                           NULL == hosts[r] ? "(unknown)" : hosts[r], r);
+            mca_common_colltools_show_help("help-coll-pipering.txt", "mesh-host", path,
+                                           NULL == hosts[r] ? "(unknown)" : hosts[r], r);
             return false;
         }
     }
@@ -296,7 +296,7 @@ static bool all_are_placed(const mca_coll_pipering_wiring_t *wiring, char **host
 
 static void refuse_file(const char *path, const char *fault)
 {
-    opal_show_help("help-coll-pipering.txt", "mesh-file", true, path, fault);
+    mca_common_colltools_show_help("help-coll-pipering.txt", "mesh-file", path, fault);
 }
 
 static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, FILE *file,
@@ -323,8 +323,8 @@ static bool read_lines(mca_coll_pipering_wiring_t *wiring, char **hosts, FILE *f
         compare_lines(reader, wiring->size);
     }
     if (NULL != reader->fault) {
-        opal_show_help("help-coll-pipering.txt", "mesh-line", true, reader->path, reader->line,
-                       reader->fault);
+        mca_common_colltools_show_help("help-coll-pipering.txt", "mesh-line", reader->path,
+                                       reader->line, reader->fault);
         return false;
     }
     return all_are_placed(wiring, hosts, reader->path);
@@ -356,8 +356,9 @@ static void judge_box(const mca_coll_pipering_wiring_t *wiring)
     char text[TEXT_MOST];
 
     if (NULL != ways && 0 == ways->mesh.vertices) {
-        opal_show_help("help-coll-pipering.txt", "mesh-box", true,
-                       mca_coll_pipering_extents_write(&wiring->machine, text, sizeof(text)));
+        mca_common_colltools_show_help(
+            "help-coll-pipering.txt", "mesh-box",
+            mca_coll_pipering_extents_write(&wiring->machine, text, sizeof(text)));
     }
     mca_coll_pipering_ways_free(ways);
 }
