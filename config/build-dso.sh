@@ -13,9 +13,6 @@
 # in build/dso-VERSION/. Such an object is good for exactly this release:
 # Open MPI's own structures differ between releases. From the environment:
 #   OMPI=      prefix of the installed Open MPI; that of mpicc on PATH if empty
-#   OMPI_SRC=  its source tree, for headers that Open MPI 5.0 does not install;
-#              if empty, a tree of the same version under build/, or its headers
-#              out of Debian's source package
 # Prints the name of each object.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -31,14 +28,14 @@ need_open_mpi() {
 need_tools() {
     local groups=()
     [ -n "${CC-}" ] || command -v gcc >/dev/null || groups+=(compiler)
-    if [[ $version = 5.* && -z ${OMPI_SRC-} ]]; then
-        command -v pkg-config >/dev/null && command -v xz >/dev/null || groups+=(headers)
-    fi
+    case $version in
+        4.*) ;;
+        *) command -v pkg-config >/dev/null && pkg-config --exists pmix || groups+=(headers) ;;
+    esac
     [ ${#groups[@]} -eq 0 ] || "$root/config/need-packages.sh" "${groups[@]}"
 }
 
-# Sets include_dirs. The installed headers come first, so that a source tree
-# configured otherwise gives only what is missing.
+# Sets include_dirs: the installed headers, and those of libraries that they include.
 find_headers() {
     local dir missing before
     include_dirs=()
@@ -49,11 +46,15 @@ find_headers() {
         die "$mpicc: Open MPI $version is installed without its developer headers (looked for ompi/mca/coll/coll.h in ${include_dirs[*]}); install one configured with --with-devel-headers, on Debian libopenmpi-dev"
     missing=$(missing_header)
     while [ -n "$missing" ]; do
-        find_header "$missing"
+        case $missing in
+            ompi/* | opal/*) ;;
+            event*) find_package libevent ;;
+            *) find_package "${missing%%[/_.]*}" ;;
+        esac
         before=$missing
         missing=$(missing_header)
         [ "$missing" != "$before" ] ||
-            die "$missing is needed with the headers of Open MPI $version, and is neither installed beside them nor $looked_for; pass CFLAGS=-IDIR, where DIR holds it"
+            die "$missing is needed with the headers of Open MPI $version, and is neither installed beside them nor in a directory that pkg-config names; pass CFLAGS=-IDIR, where DIR holds it (for ompi/ and opal/, the source tree of Open MPI $version)"
     done
 }
 
@@ -82,68 +83,55 @@ missing_header() {
         sed -n "s/.*fatal error: '\{0,1\}\([^:' ]*\)[:'].*/\1/p" | head -n 1
 }
 
-# find_header NAME: adds to include_dirs where it should be; looked_for says where that is.
-find_header() {
-    case $1 in
-        ompi/* | opal/*) find_source "$1" ;;
-        event*) find_package libevent ;;
-        *) find_package "${1%%[/_.]*}" ;;
-    esac
-}
-
 # A library that Open MPI uses may have a directory of its own (Debian's PMIx).
 find_package() {
     local option
-    looked_for="in a directory that pkg-config names for $1"
-    command -v pkg-config >/dev/null || "$root/config/need-packages.sh" headers
     for option in $(pkg-config --cflags-only-I "$1" 2>/dev/null); do
         include_dirs+=("${option#-I}")
     done
 }
 
-# find_source HEADER: the source tree that has it.
-find_source() {
-    local trees=("$build/openmpi-$version"{,-*}) tree found=
-    [ -z "${OMPI_SRC-}" ] || trees=("$(absolute "$OMPI_SRC")")
-    for tree in "${trees[@]}"; do
-        ! has_header "$1" "$tree" || found=$tree
-    done
-    if [ -z "$found" ]; then
-        [ -z "${OMPI_SRC-}" ] ||
-            die "OMPI_SRC=$OMPI_SRC is not a source tree of Open MPI $version ($1 is not there)"
-        found=$build/openmpi-$version-headers
-        unpack_headers "$found"
-    fi
-    looked_for="in its source, $found"
-    include_dirs+=("$found/opal/include" "$found/ompi/include" "$found")
-}
-
-# unpack_headers DIR: those of the source package.
-unpack_headers() {
-    local tarball new=$build/headers.new
-    say "Open MPI $version is installed without some of its headers; they come from its source package"
-    tarball=$("$root/config/fetch-openmpi.sh" "$version")
-    rm -rf "$1" "$new"
-    mkdir -p "$new"
-    tar -xf "$tarball" -C "$new" --strip-components=1 --no-same-owner \
-        --exclude='*/3rd-party' --wildcards '*/ompi/*.h' '*/opal/*.h' ||
-        die "$tarball is not a release tarball of Open MPI $version; remove it and try again"
-    mv "$new" "$1"
-}
-
 # What components share is in each of them here, and bound to it.
 common=$root/ompi/mca/common/colltools
 
-# Linked with libmpi, the object loads also where a program has loaded libmpi
-# without making its symbols global (Python does).
+# The library that has what components use: since 6.0 libmpi is only one of its front ends, and a
+# program of another one must not load both.
+library_of_components() {
+    local libraries
+    libraries=" $("$mpicc" --showme:libs) "
+    "$mpicc" --showme:libdirs | xargs -n 1 printf -- '-L%s '
+    case $libraries in
+        *' open_mpi '*) echo "-lopen_mpi -lopen-pal" ;;
+        *) echo -lmpi ;;
+    esac
+}
+
+# help_texts: all help files, as entries {file, topic, text} of C.
+help_texts() {
+    find "$root"/ompi/mca/{common,coll} -name 'help-*.txt' | LC_ALL=C sort | xargs awk '
+        function finish() { if (topic != "") print "}," }
+        FNR == 1 { finish(); topic = ""; file = FILENAME; sub(".*/", "", file) }
+        /^#/ { next }
+        /^\[/ {
+            finish()
+            topic = substr($0, 2, index($0, "]") - 2)
+            printf "{\"%s\", \"%s\", \"\"\n", file, topic
+            next
+        }
+        topic != "" { gsub(/[\\"]/, "\\\\&"); printf "\"%s\\n\"\n", $0 }
+        END { finish() }'
+}
+
+# Linked with the library, the object loads also where a program has loaded that without making
+# its symbols global (Python does).
 build_component() {
     local dir=$1 object=$out/mca_$2.so sources
     mapfile -t sources < <(find "$root/$dir" "$common" -name '*.c' | LC_ALL=C sort)
     # shellcheck disable=SC2046,SC2086 # lists of words
-    compile -shared -Wl,-Bsymbolic -o "$object" "${sources[@]}" \
-        $("$mpicc" --showme:libdirs | xargs -n 1 printf -- '-L%s ') -lmpi ${LDFLAGS-} ||
+    compile -shared -Wl,-Bsymbolic -DMCA_COMMON_COLLTOOLS_TEXTS="\"$out/texts.inc\"" \
+        -o "$object" "${sources[@]}" \
+        $(library_of_components) ${LDFLAGS-} ||
         die "$dir does not build for Open MPI $version of $mpicc; the messages above say why"
-    find "$root/$dir" "$common" -name 'help-*.txt' -exec cp {} "$out/" \;
     printf '%s\n' "$object"
 }
 
@@ -155,6 +143,7 @@ find_headers
 out=$build/dso-$version
 rm -rf "$out"
 mkdir -p "$out"
+help_texts >"$out/texts.inc"
 for dir in $(component_dirs); do
     [[ $dir != ompi/mca/common/* ]] || continue
     name=${dir#ompi/mca/}

@@ -7,11 +7,10 @@
 #
 # $HEADER$
 #
-# Usage: config/fetch-openmpi.sh [VERSION]
+# Usage: config/fetch-openmpi.sh
 #
-# Puts Open MPI's release tarball in build/download/, unless one is there, and
-# prints its name. It is that of VERSION and no other; without VERSION one of
-# 5.0.x is good. The tarball is the upstream one inside Debian's source
+# Puts a release tarball of Open MPI 5.0.x in build/download/, unless one is
+# there, and prints its name. It is the upstream one inside Debian's source
 # package, so that the only network needed is the machine's own Debian mirror.
 # apt is told to use a source list and a state of its own under build/apt/:
 # the system's configuration stays as it is, and root is not needed.
@@ -27,18 +26,9 @@ private=$build/apt
 
 # The long step is this script again, so that it has a log and a clock.
 now=no
-[ "${1-}" != --now ] || { now=yes; shift; }
-version=${1-}
-if [ -n "$version" ]; then
-    preferred=$version
-    packages=$version- # of Debian, whose versions begin so
-    release="Open MPI $version"
-    instead="pass OMPI_SRC=DIR, a source tree of Open MPI $version"
-else
-    packages=$series.
-    release="Open MPI $series.x"
-    instead="pass OMPI=DIR or OMPI=TARBALL, an $release source tree or release tarball"
-fi
+[ "${1-}" != --now ] || now=yes
+release="Open MPI $series.x"
+instead="pass OMPI=DIR or OMPI=TARBALL, an $release source tree or release tarball"
 
 # Upstream tarballs whose contents we know. A newer one is vouched for by
 # apt alone, which checks the archive's signature.
@@ -63,29 +53,16 @@ check_tarball() {
         die "$1 is not Open MPI $its_version: its sha256 is $sum, expected $known; remove it and try again"
 }
 
-# The preferred version if we have it, else, without VERSION, the newest of the series.
+# The preferred version if we have it, else the newest of the series.
 downloaded() {
     ls "$downloads"/openmpi_"$preferred".orig.tar.* 2>/dev/null && return
-    [ -z "$version" ] || return 0
     { ls "$downloads"/openmpi_"$series".*.orig.tar.* 2>/dev/null || true; } | sort -V | tail -n 1
-}
-
-# Lines "URI SUITE COMPONENT": the suite that is known to have the series, on each
-# mirror; then, for VERSION, from where this machine itself can install it.
-places() {
-    local uri
-    for uri in $(mirrors); do
-        printf '%s %s main\n' "$uri" "$suite"
-    done
-    [ -z "$version" ] || apt-cache madison libopenmpi-dev 2>/dev/null |
-        awk -v s="$suite/main" -v v="$version-" '
-            index($3, v) == 1 && $6 != s { sub("/", " ", $6); print $5, $6 }'
 }
 
 # Debian's version of the package to take; nothing if the suite has none.
 package_version() {
     private_apt apt-cache showsrc --only-source openmpi 2>/dev/null |
-        awk -v p="$preferred-" -v s="$packages" '
+        awk -v p="$preferred-" -v s="$series." '
             $1 != "Version:" { next }
             index($2, p) == 1 { chosen = $2 }
             index($2, s) == 1 { newest = $2 }
@@ -93,15 +70,14 @@ package_version() {
 }
 
 fetch() {
-    local place package
-    while read -r place; do
-        echo "== $place"
-        # shellcheck disable=SC2086 # three words
-        use_place $place || continue
+    local mirror package
+    for mirror in $(mirrors); do
+        echo "== $mirror"
+        use_place "$mirror" "$suite" main || continue
         package=$(package_version)
         [ -n "$package" ] || { echo "no source of $release there"; continue; }
         download_source openmpi "$package" && return
-    done < <(places)
+    done
     die "none of this machine's apt sources gave the source of $release (Debian's suite $suite was looked at on each mirror); $instead"
 }
 
@@ -113,7 +89,7 @@ if [ -z "$tarball" ]; then
     fi
     command -v apt-get >/dev/null ||
         die "this is not a Debian system, so Open MPI's source cannot be fetched through apt; $instead"
-    step fetch "Fetching Open MPI's source package (25 MB)" "${BASH_SOURCE[0]}" --now ${version:+"$version"}
+    step fetch "Fetching Open MPI's source package (25 MB)" "${BASH_SOURCE[0]}" --now
     tarball=$(downloaded)
 fi
 check_tarball "$tarball"

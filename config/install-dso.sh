@@ -11,9 +11,7 @@
 #
 # Builds the components for an installed Open MPI (see build-dso.sh) and
 # copies them to DIR, by default ~/.openmpi/components, where any Open MPI of
-# this user looks. The help texts go beside the objects, from where a component
-# can name them to Open MPI; installed in Open MPI's own directory of components
-# (DIR=PREFIX/lib/openmpi), they go to Open MPI's own help texts as well.
+# this user looks.
 
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 . "$root/config/installed-openmpi.sh"
@@ -22,15 +20,6 @@ users_components=${HOME:-/}/.openmpi/components
 
 in_open_mpi() {
     [ "$dir" = "$(realpath -m -- "$(installed_path pkglibdir)")" ]
-}
-
-copy_help() {
-    local texts=("$build/dso-$version"/help-*.txt)
-    [ -f "${texts[0]}" ] || return 0
-    install -m 644 "${texts[@]}" "$dir/"
-    if in_open_mpi; then
-        install -m 644 "${texts[@]}" "$(installed_path pkgdatadir)/"
-    fi
 }
 
 # The directories where the ranks of a job look for components, if mpirun sets them: settings of
@@ -60,7 +49,6 @@ dir=$(absolute "${DIR:-$users_components}")
 mkdir -p "$dir" && [ -w "$dir" ] ||
     die "cannot write to $dir; choose another directory with DIR=, nothing was installed"
 install -m 755 "${objects[@]}" "$dir/"
-copy_help
 say "Installed for Open MPI $version, and for no other release, in $dir:"
 for object in "${objects[@]}"; do
     say "    ${object##*/}"

@@ -30,8 +30,8 @@ find_installed() {
     [ -n "$version" ] ||
         die "$mpicc is not Open MPI's compiler wrapper; pass OMPI=PREFIX, where an Open MPI is installed"
     case $version in
-        4.1.* | 5.0.*) ;;
-        *) die "Open MPI $version ($mpicc) is not supported; supported out of tree: 4.1.x, 5.0.x" ;;
+        4.1.* | 5.0.* | 6.0.*) ;;
+        *) die "Open MPI $version ($mpicc) is not supported; supported out of tree: 4.1.x, 5.0.x, 6.0.x" ;;
     esac
 }
 
