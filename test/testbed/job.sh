@@ -28,7 +28,7 @@ kill_marked() {
     return 1
 }
 
-# mpirun_find: sets MPIRUN to the mpirun to use and SERIES to 4 or 5.
+# mpirun_find: sets MPIRUN to the mpirun to use and SERIES to 4, 5 or later.
 mpirun_find() {
     local version
     MPIRUN=mpirun
@@ -36,7 +36,10 @@ mpirun_find() {
     version=$("$MPIRUN" --version 2>/dev/null | head -n 1) || true
     case $version in
     "mpirun (Open MPI) 4."*) SERIES=4 ;;
-    "mpirun (Open MPI) "[56789].*) SERIES=5 ;;
+    "mpirun (Open MPI) "[56789].*)
+        SERIES=${version#"mpirun (Open MPI) "}
+        SERIES=${SERIES%%.*}
+        ;;
     *) die "$MPIRUN is no mpirun of Open MPI 4.x or later" \
         "(it says '$version'); set OMPI_PREFIX to an installation; nothing was run." ;;
     esac
@@ -117,8 +120,13 @@ use_nodes() {
         use PRTE_MCA_plm_ssh_agent "$HERE/agent"
         use PRTE_MCA_plm_ssh_no_tree_spawn 1
         use PRTE_MCA_plm_ssh_num_concurrent 256
-        use PRTE_MCA_prte_if_include eth0
-        use PMIX_MCA_ptl_tcp_if_include eth0
+        # 6.0 wants to talk to a node's own processes by an interface that is named, too
+        use PRTE_MCA_prte_if_include "eth0$([[ $SERIES -lt 6 ]] || echo ,lo)"
+        if [[ $SERIES -lt 6 ]]; then
+            use PMIX_MCA_ptl_tcp_if_include eth0
+        else
+            use PMIX_MCA_ptl_base_if_include eth0,lo
+        fi
     fi
     [[ -z ${TESTBED_MESH-} ]] || use_mesh
 }
