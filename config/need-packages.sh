@@ -7,7 +7,7 @@
 #
 # $HEADER$
 #
-# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|test|figures|petsc ...
+# Usage: config/need-packages.sh build|fortran|compiler|dso|headers|deb|test|figures|petsc ...
 #
 # Installs what is missing of these groups of Debian packages, after saying
 # what. Without root it prints the line to run and stops; it goes on when only
@@ -25,10 +25,11 @@ packages() {
                    python3 ;;
         fortran) echo gfortran ;;
         # What components for an installed Open MPI are built with; the distribution's own
-        # Open MPI; what finds the headers that an installed 5.0 lacks.
+        # Open MPI; the headers of PMIx, which those of 5.0 and 6.0 include.
         compiler) echo gcc libc6-dev ;;
         dso) echo libopenmpi-dev openmpi-bin ;;
-        headers) echo pkg-config xz-utils ;;
+        headers) echo pkg-config libpmix-dev ;;
+        deb) echo build-essential debhelper dpkg-dev ;;
         # libopenmpi-dev, openmpi-bin and debootstrap: the tests of components built out of tree.
         # libucx-dev and libfabric-dev: Open MPI is built with them where they are, and
         # the programs run over them.
@@ -38,7 +39,7 @@ packages() {
         figures) echo python3-matplotlib ;;
         # PETSc and what it was compiled with: bench-petsc only.
         petsc) echo libpetsc-real-dev libopenmpi-dev openmpi-bin gcc binutils pkg-config ;;
-        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, test, figures, petsc)" ;;
+        *) die "need-packages.sh: unknown group '$1' (known: build, fortran, compiler, dso, headers, deb, test, figures, petsc)" ;;
     esac
 }
 
@@ -48,7 +49,8 @@ programs() {
         fortran) echo gfortran ;;
         compiler) echo gcc ;;
         dso) echo mpicc ;;
-        headers) echo pkg-config xz ;;
+        headers) echo pkg-config ;;
+        deb) echo dh dpkg-buildpackage ;;
         petsc) echo gcc nm pkg-config mpicc.openmpi ;;
     esac
 }
