@@ -312,17 +312,17 @@ static void set_buffers(fold_t *fold)
  * Open MPI's own algorithms, which serve communicators of one rank, fail where the extent is
  * negative. All ranks draw alike, whatever the size of their communicator.
  */
-static const kind_t *any_kind(dice_t *shared, bool forced, int size)
+static const kind_t *any_kind(dice_t *shared, const fold_spec_t *spec, int size)
 {
-    const int kind = dice_roll(shared, forced ? KINDS : BELOW);
+    const int kind = dice_roll(shared, spec->close ? GAPS : spec->forced ? KINDS : BELOW);
 
     return &kinds[DOWN == kind && 1 == size ? BELOW : kind];
 }
 
-static void set_reduction(fold_t *fold, dice_t *shared, size_t most_bytes, bool forced)
+static void set_reduction(fold_t *fold, dice_t *shared, const fold_spec_t *spec)
 {
-    fold->kind = any_kind(shared, forced, fold->size);
-    fold->count = dice_roll(shared, (int) (most_bytes / (size_t) (4 * fold->kind->atoms)) + 2);
+    fold->kind = any_kind(shared, spec, fold->size);
+    fold->count = dice_roll(shared, (int) (spec->most / (size_t) (4 * fold->kind->atoms)) + 2);
     fold->in_place = dice_once_in(shared, 3)
                      && (FOLD_REDUCE != fold->call || fold->rank == fold->root);
     fold->type = make_type(fold->kind);
@@ -487,7 +487,7 @@ call_t *fold_new(const fold_spec_t *spec, dice_t *shared, dice_t *own)
     if (FOLD_BCAST == fold->call) {
         set_bcast(fold, shared, own, spec->most, spec->forced && spec->mismatch);
     } else {
-        set_reduction(fold, shared, spec->most, spec->forced);
+        set_reduction(fold, shared, spec);
     }
     reset(&fold->base);
     return &fold->base;

@@ -29,6 +29,7 @@ typedef struct fold_spec_t {
     int root;
     size_t most;   /**< bytes of the vector */
     bool forced;   /**< the component serves it, so Open MPI's own algorithms may fail on it */
+    bool close;    /**< types have no gaps: coll/cuda (5.0.7) loses these */
     bool mismatch; /**< if forced, ranks describe a broadcast by types of their own */
 } fold_spec_t;
 

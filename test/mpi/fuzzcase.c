@@ -467,7 +467,8 @@ static call_t *random_fold(row_t *row)
 {
     const bool rooted = of.rush && 64 >= of.block_size;
     fold_spec_t spec = {.comm = any_comm(row), .call = FOLD_ANY, .mismatch = of.mismatch,
-                        .rooted = rooted, .root = rooted ? row->fast : 0, .most = most_bytes(row)};
+                        .rooted = rooted, .root = rooted ? row->fast : 0, .most = most_bytes(row),
+                        .close = of.staged};
 
     spec.forced = of.folds_forced && 1 < row->size;
     image_memory.hosted = !spec.forced && !of.staged;
