@@ -27,7 +27,9 @@
 #include "swap.h"
 #include "tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SMALL = 8, LARGE = 20000, TURNS = 6, TAG = 7 };
 
