@@ -147,7 +147,7 @@ inside() {
     local where
     shown "without root: it fails" not install_dso as_user
     yes_if "without root: it names the packages" \
-        grep -qE '^ *apt-get install --no-install-recommends gcc .*pkg-config' "$work/out"
+        grep -qE '^ *apt-get install --no-install-recommends gcc( |$)' "$work/out"
 
     shown "root: one command" install_dso
     installed "root" ~/.openmpi/components
@@ -155,10 +155,12 @@ inside() {
 
     shown "a user: one command" install_dso as_user
     installed "a user" /home/user/.openmpi/components
-    # Settings of Debian's PMIx hide the user's directory from jobs.
+    # Settings of Debian 13's PMIx hide the user's directory from jobs.
     where=$(sed -n 's/^ *\(OMPI_MCA_mca_base_component_path=\)/\1/p' "$work/out")
-    is "a user: it says how jobs load them" "${where#*=}" \
-        "/home/user/.openmpi/components:SYSTEM_DEFAULT:USER_DEFAULT"
+    if mpicc --showme:version | grep -q 'Open MPI 5\.'; then
+        is "a user: it says how jobs load them" "${where#*=}" \
+            "/home/user/.openmpi/components:SYSTEM_DEFAULT:USER_DEFAULT"
+    fi
 
     is "ompi_info lists both" "$(as_user ompi_info | grep -oE 'coll: (mleader|pipering)' | sort)" \
         $'coll: mleader\ncoll: pipering'

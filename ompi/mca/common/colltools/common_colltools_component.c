@@ -26,10 +26,17 @@
  */
 bool mca_common_colltools_is_release_of_build(const char *owner)
 {
+    const char *at = ompi_version_string;
     char found[64];
-    int major = -1, minor = -1, release = -1;
+    int major, minor, release;
 
-    (void) sscanf(ompi_version_string, "%d.%d.%d", &major, &minor, &release);
+    /* whoever configured Open MPI may have written something else in front */
+    while ('\0' != *at && 3 != sscanf(at, "%d.%d.%d", &major, &minor, &release)) {
+        ++at;
+    }
+    if ('\0' == *at) {
+        return true;
+    }
     (void) snprintf(found, sizeof(found), "%d.%d.%d", major, minor, release);
     if (0 == strcmp(MCA_COMMON_COLLTOOLS_RELEASE, found)) {
         return true;
