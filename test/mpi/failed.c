@@ -38,28 +38,6 @@ static void hangs(int sign)
     _exit(3);
 }
 
-static foldcall_t new_call(fold_call_t what)
-{
-    const bool folds = FOLD_CALLS > what;
-    int *counts = tap_memory((size_t) tap_size * sizeof(int));
-    int *displs = tap_memory((size_t) tap_size * sizeof(int));
-
-    for (int i = 0; i < tap_size; i++) {
-        counts[i] = PART;
-        displs[i] = i * PART;
-    }
-    return (foldcall_t){.call = what,
-                        .send = calloc((size_t) tap_size, PART),
-                        .recv = calloc((size_t) tap_size, PART),
-                        .count = folds ? PART / 4 : 1000,
-                        .type = folds ? MPI_INT : MPI_BYTE,
-                        .op = MPI_SUM,
-                        .root = tap_size - 1,
-                        .comm = MPI_COMM_WORLD,
-                        .counts = counts,
-                        .displs = displs};
-}
-
 int main(int argc, char **argv)
 {
     int class = MPI_SUCCESS;
@@ -67,7 +45,11 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
-    const foldcall_t call = new_call(foldcall_chosen(&form));
+    foldcall_t call = foldcall_of_parts(foldcall_chosen(&form), PART);
+    call.root = tap_size - 1;
+    if (FOLD_CALLS < call.call) {
+        call.count = 1000; /* which leaders serve */
+    }
     knob_ring(KNOB_RING);
     knob_folds(KNOB_PIPELINE, KNOB_RING);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

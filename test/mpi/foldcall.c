@@ -40,6 +40,27 @@ fold_call_t foldcall_chosen(form_t *form)
     tap_bail("CALL is not one of what there is");
 }
 
+foldcall_t foldcall_of_parts(fold_call_t call, int part)
+{
+    const bool folds = FOLD_CALLS > call;
+    int *counts = tap_memory((size_t) tap_size * sizeof(int));
+    int *displs = tap_memory((size_t) tap_size * sizeof(int));
+
+    for (int i = 0; i < tap_size; i++) {
+        counts[i] = part;
+        displs[i] = i * part;
+    }
+    return (foldcall_t){.call = call,
+                        .send = calloc((size_t) tap_size, (size_t) part),
+                        .recv = calloc((size_t) tap_size, (size_t) part),
+                        .count = folds ? part / (int) sizeof(int) : part,
+                        .type = folds ? MPI_INT : MPI_BYTE,
+                        .op = MPI_SUM,
+                        .comm = MPI_COMM_WORLD,
+                        .counts = counts,
+                        .displs = displs};
+}
+
 int foldcall_issue(const foldcall_t *c, form_t form, MPI_Request *request)
 {
     int rank;

@@ -148,7 +148,9 @@ static void random_leaders(dice_t *dice)
 
     const long size = tap_number("SEGMENT", segment);
 
-    of.block_size = 0 < size && 8192 > size ? 16 : 0; /* about a slice */
+    if (0 < size && 8192 > size && (0 == of.block_size || 16 < of.block_size)) {
+        of.block_size = 16; /* about a slice */
+    }
     leading_setup((size_t) size);
     leading_use(leading_variant(of.threaded ? variant : 0));
 }

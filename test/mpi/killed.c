@@ -50,28 +50,6 @@ static void arm(void)
 
 #define PART (2 << 20)
 
-/** A call of a large part of each rank, or of as many words. */
-static foldcall_t new_call(fold_call_t what)
-{
-    const bool gathers = FOLD_CALLS < what;
-    int *counts = tap_memory((size_t) tap_size * sizeof(int));
-    int *displs = tap_memory((size_t) tap_size * sizeof(int));
-
-    for (int i = 0; i < tap_size; i++) {
-        counts[i] = PART;
-        displs[i] = i * PART;
-    }
-    return (foldcall_t){.call = what,
-                        .send = calloc(1, PART),
-                        .recv = calloc((size_t) tap_size, PART),
-                        .count = gathers ? PART : PART / 4,
-                        .type = gathers ? MPI_BYTE : MPI_INT,
-                        .op = MPI_SUM,
-                        .comm = MPI_COMM_WORLD,
-                        .counts = counts,
-                        .displs = displs};
-}
-
 /** Dies while segments are made, if luck has it. */
 static void gather_anew(foldcall_t call)
 {
@@ -94,7 +72,7 @@ int main(int argc, char **argv)
     tap_begin(&argc, &argv, MPI_THREAD_SINGLE);
     knob_begin();
     const bool anew = 0 != tap_number("ANEW", 0);
-    const foldcall_t call = new_call(foldcall_chosen(&form));
+    const foldcall_t call = foldcall_of_parts(foldcall_chosen(&form), PART);
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_RING);
     knob_folds(KNOB_PIPELINE, BLOCKING == form ? KNOB_MERGED : KNOB_RING);
     knob_set("coll_mleader_allgather_algorithm", KNOB_LEADERS);

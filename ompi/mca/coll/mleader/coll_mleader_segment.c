@@ -74,7 +74,7 @@ static int agree(mca_coll_mleader_shared_t *shared, const mca_coll_mleader_modul
     const int mine = NULL != shared->segment.address, ranks = ompi_comm_size(comm);
     int *all = module->topology->answers;
     const int rc = module->below.coll_allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm,
-                                              module->below.coll_allgather_module);
+                                                module->below.coll_allgather_module);
     shared->there = OMPI_SUCCESS == rc;
     for (int r = 0; r < ranks && OMPI_SUCCESS == rc; ++r) {
         shared->there &= all[r];

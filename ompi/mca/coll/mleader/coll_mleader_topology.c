@@ -265,7 +265,7 @@ static int compare_variables(mca_coll_mleader_module_t *module, ompi_communicato
     }
     const int rc =
         module->below.coll_allgather(mine, count, MPI_UINT32_T, hashes, count, MPI_UINT32_T, comm,
-                                   module->below.coll_allgather_module);
+                                     module->below.coll_allgather_module);
     if (OMPI_SUCCESS == rc && 0 == ompi_comm_rank(comm)) {
         mca_common_colltools_equal_report(&mca_coll_mleader.equal, "mleader",
                                           comm->c_name, hashes, ranks);

@@ -39,16 +39,12 @@
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
 #    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0
-#    define MCA_COMMON_COLLTOOLS_OP_CREATE(commutes, adder) \
-        ompi_op_create_user(commutes, false, adder)
 #elif defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
 #    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 1
-#    define MCA_COMMON_COLLTOOLS_OP_CREATE ompi_op_create_user
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0
-#    define MCA_COMMON_COLLTOOLS_OP_CREATE ompi_op_create_user
 #else
 #    error "these components support Open MPI 4.1.x, 5.0.x and 6.0.x"
 #endif
@@ -110,6 +106,9 @@ mca_common_colltools_aints(mca_common_colltools_aints_t aints)
     return mca_common_colltools_displs(aints);
 }
 
+#    define MCA_COMMON_COLLTOOLS_OP_CREATE(commutes, adder) \
+        ompi_op_create_user(commutes, false, adder)
+
 /* A module installs its functions when it is enabled, and those before when it is disabled. */
 #    define MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)                    \
         if (NULL != (base)->coll_##function) {                                    \
@@ -144,6 +143,8 @@ mca_common_colltools_aints(mca_common_colltools_aints_t aints)
 {
     return (mca_common_colltools_array_t){aints, true};
 }
+
+#    define MCA_COMMON_COLLTOOLS_OP_CREATE(commutes, adder) ompi_op_create_user(commutes, adder)
 
 /* The framework copies what a module offers, and forgets it. */
 #    define MCA_COMMON_COLLTOOLS_INSTALL(comm, function, base)

@@ -119,15 +119,6 @@ static void refuse(const char *path, const char *said)
     mca_common_colltools_show_help("help-coll-pipering.txt", "machine", path, said);
 }
 
-static bool has_only_comments(const char *text)
-{
-    while ('#' == *text || '\n' == *text) {
-        text += strcspn(text, "\n");
-        text += strspn(text, "\n");
-    }
-    return '\0' == *text;
-}
-
 /* The machine of a file; false: it says nothing, or nothing that can be used. */
 static bool read_machine(const char *path, const mca_coll_pipering_word_t *word,
                          mca_coll_pipering_machine_t *machine)
@@ -142,17 +133,18 @@ static bool read_machine(const char *path, const mca_coll_pipering_word_t *word,
         refuse(path, strerror(errno));
         return false;
     }
-    if (has_only_comments(text) && 0 == strcmp(MCA_COLL_PIPERING_SITE_MACHINE, path)) {
-        free(text);
-        return false;
-    }
     *machine = mca_coll_pipering_machine_usual((mca_coll_pipering_transport_t) word->transport, 0,
                                                0);
     machine->value[MCA_COLL_PIPERING_NET_ALPHA] = machine->value[MCA_COLL_PIPERING_NET_COPY] = 0;
+    const uint32_t unread = mca_coll_pipering_machine_hash(machine);
     const bool good = mca_coll_pipering_machine_read(machine, text, said);
     free(text);
     if (!good) {
         refuse(path, said);
+        return false;
+    }
+    if (unread == mca_coll_pipering_machine_hash(machine)
+        && 0 == strcmp(MCA_COLL_PIPERING_SITE_MACHINE, path)) {
         return false;
     }
     if (0 == machine->value[MCA_COLL_PIPERING_NET_ALPHA]

@@ -24,7 +24,7 @@ BEGIN_C_DECLS
 
 /**
  * The file that describes the machine where the user names none, "": no file. A package may name
- * one of the site, which describes nothing as long as all of its lines are comments.
+ * one of the site, which describes nothing as long as it states nothing.
  */
 #if !defined(MCA_COLL_PIPERING_SITE_MACHINE)
 #    define MCA_COLL_PIPERING_SITE_MACHINE ""
