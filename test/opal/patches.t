@@ -11,7 +11,8 @@
 # is left with some of them; git am takes them as they are sent upstream, and the series of
 # config/write-series.sh, which has the new files; the programs in their messages compile, and
 # print what they expect, and something else without the patch. On a tree of only the files
-# that are patched, taken from the build and restored.
+# that are patched, taken from the build and restored. The patches of docs/upstream apply to the
+# built tree, and the programs beside them compile.
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -408,6 +409,25 @@ if [[ -f $stock_built/VERSION ]] && "$root/test/testbed/testbed" can >/dev/null 
             decides "$allgather" "$bcast" "$stock" "$nodes" "$options"
     done < <(table)
 fi
+
+# ---- docs/upstream ----
+
+applies() {
+    (cd "$built" && patch -p1 -s -f --dry-run) <"$1" >"$work/out" 2>&1
+}
+
+# MPI_Iallgatherv_c is of 6.0.
+upstream_compiles() {
+    "$prefix/bin/mpicc" -std=gnu99 -fsyntax-only -Wall -Wextra -Werror \
+        -Wno-error=implicit-function-declaration "$1" >"$work/out" 2>&1
+}
+
+for patch in "$root"/docs/upstream/*.patch; do
+    check "docs/upstream/${patch##*/} applies" applies "$patch"
+done
+for program in "$root"/docs/upstream/*.c; do
+    check "docs/upstream/${program##*/} compiles" upstream_compiles "$program"
+done
 
 echo "1..$count"
 exit $((failures > 0))
