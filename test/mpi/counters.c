@@ -48,12 +48,14 @@ typedef struct place_t {
     int *node_of; /**< [size] the lowest rank on the same node */
     int nodes;
     size_t *bytes;
+    size_t *before; /**< by ring position */
     size_t total;
     uint64_t *blocks;
     void *scratch;
     void *memory;
     void *route;   /**< memory of this rank's */
-    size_t packed; /**< bytes of contributions that go together in rounds */
+    size_t packed; /**< bytes of pieces that go together in rounds */
+    mca_coll_pipering_slots_t slots;
     mca_coll_pipering_ring_t ring;
 } place_t;
 
@@ -67,6 +69,9 @@ static place_t place_new(MPI_Comm comm)
     MPI_Comm_rank(comm, &place.rank);
     place.node_of = tap_memory((size_t) place.size * sizeof(int));
     place.bytes = tap_memory((size_t) place.size * sizeof(size_t));
+    place.before = tap_memory((size_t) place.size * sizeof(size_t));
+    place.slots.first = tap_memory(((size_t) place.size + 1) * sizeof(int));
+    place.slots.piece = tap_memory(2 * (size_t) place.size * sizeof(*place.slots.piece));
     place.blocks = tap_memory((size_t) place.size * sizeof(uint64_t));
     place.scratch = tap_memory(mca_coll_pipering_order_scratch(place.size));
     place.memory = tap_memory(mca_coll_pipering_ring_size(place.size));
@@ -80,6 +85,9 @@ static void place_free(place_t *place)
 {
     free(place->node_of);
     free(place->bytes);
+    free(place->before);
+    free(place->slots.first);
+    free(place->slots.piece);
     free(place->blocks);
     free(place->scratch);
     free(place->memory);
@@ -133,30 +141,77 @@ static void add(uint64_t *blocks, uint64_t *bytes, mca_coll_pipering_volume_t vo
     *bytes += volume.bytes;
 }
 
-/** What the plan of an exchange in rounds says of this rank, in lanes or at once. */
-static void expect_rounds(place_t *place, const knob_setting_t *setting, bool lanes,
-                          uint64_t *wanted)
+/** Messages and bytes of pieces: a message for all packed ones, and each large one. */
+static mca_coll_pipering_volume_t volume_of(const place_t *place, int first, int last)
+{
+    mca_coll_pipering_volume_t volume = {0, 0};
+    bool packed = false;
+
+    for (int i = first; i < last; i++) {
+        const bool large = place->slots.piece[i].bytes > place->packed;
+
+        volume.bytes += place->slots.piece[i].bytes;
+        volume.blocks += large;
+        packed |= !large;
+    }
+    volume.blocks += packed;
+    return volume;
+}
+
+static mca_coll_pipering_volume_t span_volume(const place_t *place, mca_coll_pipering_span_t span)
+{
+    return volume_of(place, place->slots.first[span.first],
+                     place->slots.first[span.first + span.count]);
+}
+
+/** What is evened out inside the group of this rank. */
+static void expect_evening(place_t *place, const mca_coll_pipering_grid_t *grid, uint64_t *wanted)
+{
+    const mca_coll_pipering_slots_t *slots = &place->slots;
+
+    for (int lane = 0; lane < grid->lanes; lane++) {
+        const mca_coll_pipering_piece_t *piece
+            = mca_coll_pipering_grid_given(grid, slots, place->rank, lane);
+
+        if (NULL != piece) {
+            add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
+                (mca_coll_pipering_volume_t){1, piece->bytes});
+        }
+    }
+    for (int i = 0; 0 <= slots->own && i < slots->first[slots->own + 1]; i++) {
+        const mca_coll_pipering_piece_t *piece = &slots->piece[i];
+
+        if (slots->first[slots->own] <= i && place->rank != piece->rank) {
+            add(&wanted[BLOCKS_IN], &wanted[BYTES_IN],
+                (mca_coll_pipering_volume_t){1, piece->bytes});
+            wanted[FROM_NETWORK] += place->node_of[piece->rank] != place->node_of[place->rank]
+                                        ? piece->bytes
+                                        : 0;
+        }
+    }
+}
+
+/** What the plan of an exchange in rounds of so many groups says of this rank. */
+static void expect_rounds(place_t *place, int groups, uint64_t *wanted)
 {
     mca_coll_pipering_ring_t *ring = &place->ring;
-    mca_coll_pipering_grid_t grid = {ring, 1, KNOB_DISSEMINATION == setting->algorithm};
+    mca_coll_pipering_grid_t grid;
 
     memset(place->blocks, 0, (size_t) place->size * sizeof(*place->blocks));
     mca_coll_pipering_order(ring, place->node_of, place->blocks,
                             MCA_COLL_PIPERING_ORDER_NODES, place->scratch);
-    if (lanes && mca_coll_pipering_grid_fits(ring)) {
-        grid.lanes = ring->size / ring->nodes;
-    }
+    mca_coll_pipering_grid_make(&grid, ring, place->bytes, place->before, groups);
+    mca_coll_pipering_grid_slots(&grid, place->rank, place->packed, &place->slots);
     memset(wanted, 0, COUNTERS * sizeof(*wanted));
     wanted[CALLS] = 1;
+    expect_evening(place, &grid, wanted);
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&grid); k++) {
         mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&grid, place->rank, k);
-        mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
-            &grid, place->rank, place->bytes, place->packed, round.recv);
+        mca_coll_pipering_volume_t in = span_volume(place, round.recv);
 
         add(&wanted[BLOCKS_IN], &wanted[BYTES_IN], in);
         add(&wanted[BLOCKS_OUT], &wanted[BYTES_OUT],
-            mca_coll_pipering_grid_volume(&grid, place->rank, place->bytes, place->packed,
-                                          round.send));
+            span_volume(place, round.send));
         if (place->node_of[round.from] != place->node_of[place->rank]) {
             wanted[FROM_NETWORK] += in.bytes;
         }
@@ -280,27 +335,30 @@ static const knob_setting_t settings[] = {
     {"ring, blocks of 1000 bytes", KNOB_RING, KNOB_SEARCH, 1000, 0, false},
     {"ring, window of 3", KNOB_RING, KNOB_SEARCH, 5000, 3, false},
     {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, false},
-    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, false},
-    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, true},
+    {"rounds", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, false},
+    {"rounds, all alone", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, true},
 };
-enum { WHOLE = 3, DOUBLING = 4 }; /* of them */
+enum { WHOLE = 3, ROUNDS_TOGETHER = 4 }; /* of them */
 #define SETTINGS ((int) (sizeof(settings) / sizeof(settings[0])))
 
 static bool in_rounds(const knob_setting_t *setting)
 {
-    return KNOB_DOUBLING <= setting->algorithm;
+    return KNOB_ROUNDS == setting->algorithm;
 }
 
-/** All ranks have seen what the plan says; of an exchange in rounds it is one of two. */
+/** All ranks have seen what the plan says; of an exchange in rounds, of some number of groups. */
 static bool as_planned(place_t *place, const knob_setting_t *setting, const uint64_t *got,
                        char *fault, size_t room)
 {
     uint64_t wanted[COUNTERS];
-    int same = 0;
+    int groups = place->size, same = 0;
 
-    for (int lanes = 0; lanes < 1 + in_rounds(setting) && !same; lanes++) {
-        in_rounds(setting) ? expect_rounds(place, setting, lanes, wanted)
+    while (0 < groups && !same) {
+        in_rounds(setting) ? expect_rounds(place, groups, wanted)
                            : expect_ring(place, setting, wanted);
+        groups = !in_rounds(setting)             ? 0
+                 : groups > place->ring.nodes    ? place->ring.nodes
+                                                 : groups / 2;
         if (0 == place->total) {
             memset(wanted, 0, sizeof(wanted)); /* nothing to gather: left to the module below */
         }
@@ -387,7 +445,7 @@ static const struct {
 /** All contributions together; the machine file of the job makes every message dear. */
 static void set_choice(place_t *place, int n)
 {
-    knob_apply(&settings[DOUBLING]);
+    knob_apply(&settings[ROUNDS_TOGETHER]);
     knob_set("coll_pipering_allgatherv_algorithm", KNOB_AUTO);
     knob_set("coll_pipering_allgather_algorithm", KNOB_AUTO);
     place->packed = NEVER;
@@ -419,7 +477,7 @@ static void try_choice(place_t *place, int n)
         got[i] -= before[i];
     }
     right &= choices[n].rounds
-             == as_planned(place, &settings[DOUBLING], got, fault, sizeof(fault));
+             == as_planned(place, &settings[ROUNDS_TOGETHER], got, fault, sizeof(fault));
     tap_check(right, fault, "chosen: %s", choices[n].name);
 }
 

@@ -47,7 +47,7 @@ for algorithm in merged ring; do
     counts 3 iallreduce Iallreduce --mca coll_pipering_allreduce_algorithm "$algorithm" \
         "${blocks[@]}"
 done
-for algorithm in ring recursive_doubling; do
+for algorithm in ring rounds; do
     for p in 2 4; do
         counts "$p" allgatherv Allgatherv "${blocks[@]}" \
             --mca coll_pipering_allgatherv_algorithm "$algorithm"
@@ -83,7 +83,7 @@ disagree "block_size differs, bcast" 3 bcast Bcast "OTHER|TRUNCATE" "${pipelines
 disagree "block_size differs" 3 allgatherv Allgatherv "OTHER|TRUNCATE" "${blocks[@]}" \
     --mca coll_pipering_allgatherv_algorithm ring -x SET=coll_pipering_block_size -x VALUE=10000
 disagree "rounds_packed differs" 4 allgatherv Allgatherv "OTHER|TRUNCATE" \
-    --mca coll_pipering_allgatherv_algorithm recursive_doubling \
+    --mca coll_pipering_allgatherv_algorithm rounds \
     -x SET=coll_pipering_rounds_packed -x VALUE=1000000
 
 finish

@@ -70,15 +70,16 @@ static void random_folds(dice_t *dice)
 {
     static const char *const lines[] = {"bcast", "reduce", "scan", "exscan"};
     static const int of_line[] = {KNOB_PIPELINE, KNOB_AUTO, KNOB_OFF};
-    static const int of_mesh[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
+    static const int of_bcast[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_ROUNDS};
+    static const int of_reduce[] = {KNOB_PIPELINE, KNOB_MESH_TREES, KNOB_MESH_PATH};
     static const int of_both[] = {KNOB_RING, KNOB_MERGED, KNOB_MESH_PATH, KNOB_MESH_CYCLES,
                                   KNOB_MESH_LINES, KNOB_AUTO, KNOB_OFF};
     char name[64];
 
     of.folds_forced = of.component && (of.rush || of.threaded || !dice_once_in(dice, 3));
     for (int i = 0; i < 4; i++) {
-        /* bcast has no paths, scans go along no mesh */
-        const int forced = 2 > i ? of_mesh[dice_roll(dice, 2 + i)] : KNOB_PIPELINE;
+        const int *of_two = 0 == i ? of_bcast : of_reduce;
+        const int forced = 2 > i ? of_two[dice_roll(dice, 3)] : KNOB_PIPELINE;
         const int algorithm = of.folds_forced ? forced : of_line[dice_roll(dice, 3)];
 
         snprintf(name, sizeof(name), "coll_pipering_%s_algorithm", lines[i]);
@@ -94,8 +95,8 @@ static void random_gathers(dice_t *dice)
     static const size_t sizes[] = {1, 7, 12, 4099, 1 << 30};
     static const int windows[] = {0, 0, 1, 2, 3, 64};
     static const int algorithms[] = {KNOB_RING, KNOB_RING, KNOB_RING, KNOB_RING,
-                                     KNOB_DOUBLING, KNOB_DOUBLING, KNOB_DISSEMINATION,
-                                     KNOB_DISSEMINATION, KNOB_MESH_CYCLES, KNOB_MESH_CYCLES,
+                                     KNOB_ROUNDS, KNOB_ROUNDS, KNOB_ROUNDS,
+                                     KNOB_ROUNDS, KNOB_MESH_CYCLES, KNOB_MESH_CYCLES,
                                      KNOB_AUTO, KNOB_OFF};
     static const int leaders[] = {KNOB_AUTO, KNOB_LEADERS, KNOB_LEADERS_OFF};
     knob_setting_t setting = {.name = "fuzz"};

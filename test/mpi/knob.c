@@ -243,8 +243,8 @@ const knob_setting_t knob_settings[] = {
     {"ring, 4099 bytes, window 3", KNOB_RING, KNOB_SEARCH, 4099, 3, false},
     {"ring, equation 2", KNOB_RING, KNOB_EQUATION2, 0, 0, false},
     {"ring of whole contributions", KNOB_RING, KNOB_SEARCH, 1 << 30, 0, false},
-    {"recursive doubling", KNOB_DOUBLING, KNOB_SEARCH, 0, 0, false},
-    {"dissemination, all alone", KNOB_DISSEMINATION, KNOB_SEARCH, 0, 0, true},
+    {"rounds", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, false},
+    {"rounds, all alone", KNOB_ROUNDS, KNOB_SEARCH, 0, 0, true},
 };
 
 int knob_settings_count(void)

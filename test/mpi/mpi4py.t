@@ -51,7 +51,7 @@ pipering+=(--mca coll_pipering_allreduce_algorithm merged
     --mca coll_pipering_alltoallv_algorithm bins --mca coll_pipering_alltoallw_algorithm bins)
 leaders=(--mca coll_mleader_allgather_algorithm leaders --mca coll_mleader_groups 2
     --mca coll_pipering_allgather_algorithm off
-    --mca coll_pipering_allgatherv_algorithm dissemination
+    --mca coll_pipering_allgatherv_algorithm rounds
     --mca coll_pipering_allreduce_algorithm ring --mca coll_pipering_min_total 0)
 
 mpi4py "as it is" 1 300

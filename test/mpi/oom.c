@@ -73,9 +73,9 @@ static const kind_t gathers[] = {
     {.name = "nonblocking", .how = NONBLOCKING},
     {.name = "blocking, strided type", .how = BLOCKING, .strided = true, .again = true},
     {.name = "nonblocking, strided type", .how = NONBLOCKING, .strided = true, .again = true},
-    {.name = "in rounds", .how = BLOCKING, .again = true, .algorithm = KNOB_DOUBLING},
+    {.name = "in rounds", .how = BLOCKING, .again = true, .algorithm = KNOB_ROUNDS},
     {.name = "in rounds, nonblocking, strided type", .how = NONBLOCKING, .strided = true,
-     .algorithm = KNOB_DISSEMINATION},
+     .algorithm = KNOB_ROUNDS},
 };
 
 #define FOLD(Name, How, Call) .name = Name, .how = How, .fold = true, .call = Call

@@ -157,7 +157,7 @@ mute() {
 }
 
 is "names tell their values" "$(
-    mute 'auto .*ring.*recursive_doubling.*dissemination.*off' allgatherv_algorithm)$(
+    mute 'auto .*ring.*rounds.*off' allgatherv_algorithm)$(
     mute 'auto .*bins.*permuted.*off' alltoallw_algorithm)$(
     mute 'search.*equation2' block_model)" ""
 finish

@@ -62,7 +62,7 @@ static const struct {
     int tags; /**< that each call takes for itself; 0: those of blocking calls */
 } forms[] = {
     {"MPI_Allgatherv, ring", FOLD_ALLGATHERV, BLOCKING, KNOB_RING, 0},
-    {"MPI_Allgatherv, rounds", FOLD_ALLGATHERV, BLOCKING, KNOB_DISSEMINATION, 0},
+    {"MPI_Allgatherv, rounds", FOLD_ALLGATHERV, BLOCKING, KNOB_ROUNDS, 0},
     {"MPI_Bcast", FOLD_BCAST, BLOCKING, KNOB_RING, 0},
     {"MPI_Reduce", FOLD_REDUCE, BLOCKING, KNOB_RING, 0},
     {"MPI_Scan", FOLD_SCAN, BLOCKING, KNOB_RING, 0},

@@ -90,14 +90,14 @@ yes_if "the report has a line for each" eval 'report | grep -q "^ *[0-9]* .* all
 yes_if "all ranks are in it" eval 'report | grep -q "^Job .*: 4 ranks on 1 node"'
 yes_if "all processes have ended it" eval '! report | grep -q "^Note"'
 
-recorded "forced" "${mine[@]}" --mca coll_pipering_allgatherv_algorithm dissemination \
+recorded "forced" "${mine[@]}" --mca coll_pipering_allgatherv_algorithm rounds \
     --mca coll_pipering_alltoallv_algorithm off "$bin/why" calls
 is "a forced algorithm is named" "$(classes "${gathers[@]}")" "$(sort <<EXPECTED
-8 allgatherv $large pipering dissemination
-7 allgatherv $small pipering dissemination
-2 iallgatherv $large pipering dissemination
+8 allgatherv $large pipering rounds
+7 allgatherv $small pipering rounds
+2 iallgatherv $large pipering rounds
 1 allgatherv 4 0 0 0 dense - empty: there is no data
-1 allgatherv_init $large pipering dissemination
+1 allgatherv_init $large pipering rounds
 EXPECTED
 )"
 is "so is what is switched off" "$(classes alltoallv)" \

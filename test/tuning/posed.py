@@ -51,7 +51,7 @@ def size(name, value, zero="the library chooses"):
     return parameter(name, value, "size_t", f" [0..1073741824 bytes; 0: {zero}]")
 
 
-ALGORITHMS = {"allgatherv": ("auto", "ring", "mesh_cycles", "recursive_doubling", "off"),
+ALGORITHMS = {"allgatherv": ("auto", "ring", "mesh_cycles", "rounds", "off"),
               "allgather": ("auto", "ring", "off"),
               "bcast": ("auto", "pipeline", "tree", "mesh_trees", "off"),
               "reduce": ("auto", "pipeline", "tree", "mesh_trees", "off"),

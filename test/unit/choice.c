@@ -330,7 +330,7 @@ static void note_margin(margin_t *margin, const plan_t *plan, double ratio)
     }
 }
 
-/* What is made takes at the ends what was weighed, also in lanes. */
+/* What is made takes at the ends what was weighed, also in groups. */
 static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_pipering_weighed_t *as)
 {
     double scratch[3 * (MOST + 1)];
@@ -342,7 +342,6 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
     for (int end = 0; end < 2; end++) {
         const mca_coll_pipering_grid_problem_t problem = {
             .grid = &plan->grid,
-            .bytes = plan->bytes,
             .packed = call->key.params.rounds_packed,
             .copy = mca_coll_pipering_machine_combine(&call->machine, call->facts.load),
             .cost = mca_coll_pipering_cost_of(&call->machine, end_of(call, end), call->facts.load),
@@ -471,7 +470,7 @@ static void try_known(tap_tally_t *tally, const call_t *call, const plan_t *plan
 typedef struct findings_t {
     tap_tally_t weighed, least, made, bounded, ranks, order, forced, known, local, leaders;
     margin_t alone, crowded;
-    int wins[MCA_COLL_PIPERING_MESH_LINES + 1], left, doubted, led;
+    int wins[MCA_COLL_PIPERING_ROUNDS + 1], left, doubted, led;
 } findings_t;
 
 static void try_call(findings_t *found, const call_t *call, bool all)
@@ -555,8 +554,7 @@ static void report(const findings_t *found, int calls)
 static void test_calls(void)
 {
     static const int algorithms[] = {MCA_COLL_PIPERING_RING, MCA_COLL_PIPERING_PIPELINE,
-                                     MCA_COLL_PIPERING_MERGED, MCA_COLL_PIPERING_DOUBLING,
-                                     MCA_COLL_PIPERING_DISSEMINATION};
+                                     MCA_COLL_PIPERING_MERGED, MCA_COLL_PIPERING_ROUNDS};
     findings_t found = {.alone = {1, HUGE_VAL}, .crowded = {1, HUGE_VAL}};
     static call_t call;
 

@@ -196,7 +196,7 @@ static void test_calls(void)
     NEVER(block, 1 << 18, "of few blocks");
     call = good;
     call.collective = MCA_COLL_PIPERING_ALLGATHER;
-    call.algorithm = MCA_COLL_PIPERING_DOUBLING;
+    call.algorithm = MCA_COLL_PIPERING_ROUNDS;
     is(count_shows(&call, &after), 0, "no call does in rounds");
     call = good;
     call.collective = MCA_COLL_PIPERING_REDUCE;

@@ -19,7 +19,7 @@ def by_size(rows):
 
 # ---- balaji
 
-OUTLIER_ARMS = ("stock", "linear", "ring", "doubling", "dissemination", "pipering")
+OUTLIER_ARMS = ("stock", "linear", "ring", "rounds", "pipering")
 
 
 def of_rank_0(problem):

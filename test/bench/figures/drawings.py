@@ -170,7 +170,7 @@ ONE_SHARED = {"1 leader, shared memory, doubling": leader(1, f"{SHARED}:exchange
 
 
 GATHERS = {"linear ring": "linear", "pipelined ring": "ring", "Open MPI": "stock",
-           "recursive doubling": "doubling", "dissemination": "dissemination",
+           "rounds": "rounds",
            "pipering's choice": "pipering"}
 OF_RANK_0 = Axis("bytes of rank 0", size, 2, lambda row: row["total"] - 8 * (row["p"] - 1))
 PLACES = "2x1 4x1 6x1 8x1 4x3 8x2 8x3 8x4 8x6 8x8".split()

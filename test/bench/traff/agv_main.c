@@ -50,7 +50,7 @@ static const char own_options[]
 static const char arms[]
     = "  stock              Open MPI without our components\n"
       "  pipering           as a user meets it\n"
-      "  ring, doubling, dissemination, mesh_cycles\n"
+      "  ring, rounds, mesh_cycles\n"
       "                     pipering's algorithms forced\n"
       "  tuned:N            coll/tuned's algorithm N, without our components; needs\n"
       "                     --mca coll_tuned_allgatherv_algorithm N on mpirun's command line\n"
@@ -65,8 +65,7 @@ static const bench_kind_t kinds[]
        {"tuned", BENCH_TUNED, AGV_BLOCKING, NULL, NULL},
        {"pipering", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=auto", NULL},
        {"ring", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=ring", NULL},
-       {"doubling", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=recursive_doubling", NULL},
-       {"dissemination", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=dissemination", NULL},
+       {"rounds", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=rounds", NULL},
        {"mesh_cycles", BENCH_PIPERING, AGV_BLOCKING, "allgatherv_algorithm=mesh_cycles", NULL},
        {NULL, BENCH_STOCK, 0, NULL, NULL}};
 

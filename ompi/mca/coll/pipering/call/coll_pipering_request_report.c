@@ -55,7 +55,10 @@ static void print_line(const mca_coll_pipering_request_t *request,
     if (!mca_coll_pipering_is_verbose(request->call.context->process, request->super.comm)) {
         return;
     }
-    if (plan->ring.size == ompi_comm_size(request->super.comm)) {
+    if (mca_coll_pipering_in_rounds(plan->row) && 0 < plan->grid.groups) {
+        snprintf(order, sizeof(order), "position %d, %d groups", plan->ring.position[me],
+                 plan->grid.groups);
+    } else if (plan->ring.size == ompi_comm_size(request->super.comm)) {
         snprintf(order, sizeof(order), "position %d", plan->ring.position[me]);
     } else {
         snprintf(order, sizeof(order), "root %d", plan->key.root);

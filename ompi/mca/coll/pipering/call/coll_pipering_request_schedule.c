@@ -12,8 +12,8 @@
  * The schedules of calls in rounds: what the algorithm of each such row of the registry is given
  * of a request.
  *
- *     recursive_doubling, dissemination   a gather over a grid of ranks
- *     mesh_lines                          a reduction along the lines of a mesh
+ *     rounds       a gather in rounds of groups of ranks
+ *     mesh_lines   a reduction along the lines of a mesh
  */
 
 #include "coll_pipering_request.h"
@@ -33,9 +33,9 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
     opal_atomic_int64_t *begun = &request->call.context->gathers;
     const mca_coll_pipering_rounds_args_t args
         = {.caller = &request->caller,
-           .grid = plan->grid,
+           .grid = &plan->grid,
            .slots = &plan->slots,
-           .bytes = plan->bytes,
+           .bytes = plan->bytes[ompi_comm_rank(request->caller.comm)],
            .some = plan->some,
            .packed = plan->key.params.rounds_packed,
            .in = plan->in.blocks,
@@ -50,8 +50,7 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
 }
 
 static int (*const make[])(const request_t *request, mca_coll_pipering_scheduled_t **made)
-    = {[MCA_COLL_PIPERING_DOUBLING] = make_gather,
-       [MCA_COLL_PIPERING_DISSEMINATION] = make_gather,
+    = {[MCA_COLL_PIPERING_ROUNDS] = make_gather,
        [MCA_COLL_PIPERING_MESH_LINES] = mca_coll_pipering_mesh_lines};
 
 int mca_coll_pipering_request_schedule(request_t *request)

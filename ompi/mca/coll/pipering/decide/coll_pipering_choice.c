@@ -252,7 +252,7 @@ static const mca_coll_pipering_row_t *forced_row(const mca_coll_pipering_draft_t
 
 static bool is_weighed(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row)
 {
-    return !row->forced && can_serve(draft, row) && (NULL == row->suits || row->suits(draft))
+    return !row->forced && can_serve(draft, row)
            && MCA_COLL_PIPERING_WEIGHED > draft->plan->weighed_count;
 }
 
@@ -268,7 +268,7 @@ static size_t bound_shown(const mca_coll_pipering_plan_t *plan, size_t block)
                : block;
 }
 
-/* The best blocks, or lanes, of a row for the middle of the range; what they take at its ends. */
+/* The best blocks, or groups, of a row for the middle of the range; what they take at its ends. */
 static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_t *row,
                   const range_t *range)
 {
@@ -280,18 +280,19 @@ static void weigh(mca_coll_pipering_draft_t *draft, const mca_coll_pipering_row_
     weighed->row = row;
     weighed->block = plan->block_size * plan->key.sizes.unit;
     weighed->time = (mca_coll_pipering_times_t){{plan->time, plan->time}};
-    if (range->doubted && 0 == mca_coll_pipering_given_block(draft)) {
+    if (range->doubted && !mca_coll_pipering_in_rounds(row)
+        && 0 == mca_coll_pipering_given_block(draft)) {
         weighed->block = bound_shown(plan, weighed->block);
     }
     draft->fixed_block = weighed->block;
-    draft->fixed_lanes = mca_coll_pipering_in_rounds(row) ? plan->grid.lanes : 0;
+    draft->fixed_groups = mca_coll_pipering_in_rounds(row) ? plan->grid.groups : 0;
     for (int end = 0; range->doubted && end < 2; ++end) {
         look_at(draft, range->beta[end]);
         plan_by(draft, row);
         weighed->time.at[end] = plan->time;
     }
     draft->fixed_block = 0;
-    draft->fixed_lanes = 0;
+    draft->fixed_groups = 0;
 }
 
 static const mca_coll_pipering_weighed_t *find_best(const mca_coll_pipering_plan_t *plan,

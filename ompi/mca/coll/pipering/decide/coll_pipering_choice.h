@@ -104,7 +104,7 @@ typedef struct mca_coll_pipering_plan_t {
     int pipes;
     size_t block_size; /**< in units */
     unsigned window;
-    mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of a gather in rounds */
+    mca_coll_pipering_ring_t by_node; /**< ranks in the order of nodes, of a call in rounds */
     mca_coll_pipering_grid_t grid;    /**< likewise ... */
     mca_coll_pipering_slots_t slots;  /**< ... and the slots of this rank */
     bool shared;               /**< links inside a node go through ring buffers */

@@ -9,87 +9,57 @@
  */
 /**
  * @file
- * Plans of gathers in log2 p rounds, and whether they are better than a ring.
+ * Plans of gathers in log2 p rounds; a broadcast is one to which the root alone contributes.
  *
- * Where few contributions are far larger than the others, all ranks that have one pass it
- * on at the same time, and the rounds are few; a ring passes it from rank to rank. The paper
- * looks for such outliers by a selection in linear time, and a threshold. Here the model weighs
- * rounds and ring for each call, by the sizes of all contributions, and needs neither. Nodes of
- * the same number of ranks may exchange in lanes.
+ * Where few contributions are far larger than the others, ranks pass them on in few rounds, or share
+ * them out among neighbours first; a ring passes them from rank to rank. The paper looks for such
+ * outliers by a selection in linear time, and a threshold. Here the model weighs rounds with
+ * groups of any size, and the ring, by the sizes of all contributions, and needs neither.
  *
  * Balaji et al. 4.2.1, figure 14.
  */
 
 #include "coll_pipering_draft.h"
 
-/* Fewer ranks have hardly fewer messages in rounds than one after the other. */
-#define LEAST_RANKS 6
+#include <math.h>
 
-static mca_coll_pipering_grid_problem_t problem_of(const mca_coll_pipering_draft_t *draft,
-                                                   const mca_coll_pipering_grid_t *grid)
+/* Modelled time with so many groups, which become those of the plan. */
+static double time_with(const mca_coll_pipering_draft_t *draft, int groups)
 {
-    return (mca_coll_pipering_grid_problem_t){.grid = grid,
-                                              .bytes = draft->plan->bytes,
-                                              .packed = draft->plan->key.params.rounds_packed,
-                                              .copy = draft->combine,
-                                              .cost = draft->cost,
-                                              .scratch = draft->problem.scratch};
-}
+    mca_coll_pipering_plan_t *plan = draft->plan;
 
-static double time_of(const mca_coll_pipering_draft_t *draft, const mca_coll_pipering_grid_t *grid)
-{
-    const mca_coll_pipering_grid_problem_t problem = problem_of(draft, grid);
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups);
+    const mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
+                                                      .packed = plan->key.params.rounds_packed,
+                                                      .copy = draft->combine,
+                                                      .cost = draft->cost,
+                                                      .scratch = draft->problem.scratch};
     return mca_coll_pipering_grid_time(&problem);
 }
 
-/* The faster of all at once and in lanes, or what is chosen already; its modelled time. */
-static double choose_lanes(const mca_coll_pipering_draft_t *draft, mca_coll_pipering_grid_t *grid)
+/* Ranks alone, or groups of 1, 2, 4 .. nodes: the fastest, or what is chosen already. */
+static int choose_groups(const mca_coll_pipering_draft_t *draft)
 {
-    if (0 < draft->fixed_lanes) {
-        grid->lanes = draft->fixed_lanes;
-        return time_of(draft, grid);
-    }
-    const double time = time_of(draft, grid);
+    int best = draft->ranks;
+    double least = HUGE_VAL;
 
-    if (2 > grid->ring->nodes || grid->ring->nodes == grid->ring->size
-        || !mca_coll_pipering_grid_fits(grid->ring)) {
-        return time;
+    if (0 < draft->fixed_groups) {
+        return draft->fixed_groups;
     }
-    mca_coll_pipering_grid_t lanes = *grid;
-    lanes.lanes = grid->ring->size / grid->ring->nodes;
-    const double time_in_lanes = time_of(draft, &lanes);
-    if (time_in_lanes < time) {
-        *grid = lanes;
-        return time_in_lanes;
+    least = time_with(draft, best);
+    for (int groups = draft->plan->by_node.nodes; 0 < groups; groups /= 2) {
+        const double time = groups < draft->ranks ? time_with(draft, groups) : HUGE_VAL;
+        if (time < least) {
+            best = groups;
+            least = time;
+        }
     }
-    return time;
+    return best;
 }
 
-bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft)
+bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft)
 {
     return draft->plan->total <= draft->plan->key.params.rounds_max_total;
-}
-
-static bool is_power_of_two(int ranks)
-{
-    return 0 == (ranks & (ranks - 1));
-}
-
-bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft)
-{
-    return is_power_of_two(draft->ranks) && mca_coll_pipering_can_disseminate(draft);
-}
-
-/* There is reason to weigh it. */
-bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft)
-{
-    return LEAST_RANKS <= draft->ranks;
-}
-
-/* Only where recursive doubling is impossible. */
-bool mca_coll_pipering_suits_dissemination(const mca_coll_pipering_draft_t *draft)
-{
-    return !is_power_of_two(draft->ranks) && mca_coll_pipering_suits_doubling(draft);
 }
 
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
@@ -99,38 +69,87 @@ void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft)
     mca_coll_pipering_place(plan, &plan->all);
     for (int r = 0; r < draft->ranks; ++r) {
         draft->blocks[r] = 1;
+        if (MCA_COLL_PIPERING_BCAST == plan->key.collective) {
+            plan->bytes[r] = r == plan->key.root ? plan->total : 0;
+        }
     }
     mca_coll_pipering_order(&plan->by_node, draft->node_of, draft->blocks,
                             MCA_COLL_PIPERING_ORDER_NODES, draft->order_scratch);
     plan->ring = plan->by_node;
     plan->pipes = 0;
-    plan->grid = (mca_coll_pipering_grid_t){
-        .ring = &plan->by_node,
-        .lanes = 1,
-        .dissemination = MCA_COLL_PIPERING_DISSEMINATION == plan->row->algorithm};
-    plan->time = choose_lanes(draft, &plan->grid);
+    plan->time = time_with(draft, choose_groups(draft));
     plan->rounds = (uint64_t) mca_coll_pipering_grid_rounds(&plan->grid);
     plan->window = 0;
     plan->block_size = plan->largest;
 }
 
+/* Adds pieces [first, last) of slots to a volume: a message for all packed ones, and each large one. */
+static size_t add_pieces(const mca_coll_pipering_plan_t *plan, int first, int last,
+                         mca_coll_pipering_volume_t *volume)
+{
+    size_t bytes = 0;
+    bool packed = false;
+
+    for (int i = first; i < last; ++i) {
+        const bool large = plan->slots.piece[i].bytes > plan->key.params.rounds_packed;
+        bytes += plan->slots.piece[i].bytes;
+        volume->blocks += large;
+        packed |= !large;
+    }
+    volume->blocks += packed;
+    volume->bytes += bytes;
+    return bytes;
+}
+
+static size_t add_span(const mca_coll_pipering_plan_t *plan, mca_coll_pipering_span_t span,
+                       mca_coll_pipering_volume_t *volume)
+{
+    return add_pieces(plan, plan->slots.first[span.first],
+                      plan->slots.first[span.first + span.count], volume);
+}
+
+/* What is given and taken before the rounds, each piece a message. */
+static void count_evening(mca_coll_pipering_draft_t *draft)
+{
+    mca_coll_pipering_plan_t *plan = draft->plan;
+    const mca_coll_pipering_slots_t *slots = &plan->slots;
+
+    for (int lane = 0; lane < plan->grid.lanes; ++lane) {
+        const mca_coll_pipering_piece_t *piece = mca_coll_pipering_grid_given(&plan->grid, slots,
+                                                                              draft->me, lane);
+        if (NULL != piece) {
+            mca_coll_pipering_add_volume(&plan->out,
+                                         (mca_coll_pipering_volume_t){1, piece->bytes});
+        }
+    }
+    if (0 > slots->own) {
+        return;
+    }
+    for (int i = slots->first[slots->own]; i < slots->first[slots->own + 1]; ++i) {
+        const mca_coll_pipering_piece_t *piece = &slots->piece[i];
+        if (draft->me != piece->rank) {
+            mca_coll_pipering_add_volume(&plan->in, (mca_coll_pipering_volume_t){1, piece->bytes});
+            plan->in_from_network += draft->node_of[piece->rank] != draft->node_of[draft->me]
+                                         ? piece->bytes
+                                         : 0;
+        }
+    }
+}
+
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
-    const size_t packed = plan->key.params.rounds_packed;
 
-    mca_coll_pipering_grid_slots(&plan->grid, draft->me, plan->bytes, packed, &plan->slots);
+    mca_coll_pipering_grid_slots(&plan->grid, draft->me, plan->key.params.rounds_packed,
+                                 &plan->slots);
+    count_evening(draft);
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,
                                                                                   draft->me, k);
-        const mca_coll_pipering_volume_t in = mca_coll_pipering_grid_volume(
-            &plan->grid, draft->me, plan->bytes, packed, round.recv);
-        const mca_coll_pipering_volume_t out = mca_coll_pipering_grid_volume(
-            &plan->grid, draft->me, plan->bytes, packed, round.send);
-        mca_coll_pipering_add_volume(&plan->in, in);
-        mca_coll_pipering_add_volume(&plan->out, out);
+        const size_t in = add_span(plan, round.recv, &plan->in);
+        (void) add_span(plan, round.send, &plan->out);
         if (draft->node_of[round.from] != draft->node_of[draft->me]) {
-            plan->in_from_network += in.bytes;
+            plan->in_from_network += in;
         }
     }
 }

@@ -38,7 +38,7 @@ typedef struct mca_coll_pipering_draft_t {
     const mca_coll_pipering_machine_t *machine;
     mca_coll_pipering_cost_t cost; /**< of it, at the rate of links that is looked at */
     size_t fixed_block;            /**< bytes of a block, chosen at another rate; 0: none is */
-    int fixed_lanes;               /**< likewise, of a gather in rounds */
+    int fixed_groups;              /**< likewise, of a gather in rounds */
     mca_coll_pipering_problem_t problem; /**< of a gather */
     uint64_t *blocks;                    /**< [p] */
     void *order_scratch;
@@ -85,10 +85,7 @@ void mca_coll_pipering_route_ring(mca_coll_pipering_draft_t *draft);
 /** A gather in log2 p rounds (coll_pipering_decide_rounds.c). */
 void mca_coll_pipering_plan_rounds(mca_coll_pipering_draft_t *draft);
 void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_can_double(const mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_can_disseminate(const mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_suits_doubling(const mca_coll_pipering_draft_t *draft);
-bool mca_coll_pipering_suits_dissemination(const mca_coll_pipering_draft_t *draft);
+bool mca_coll_pipering_can_round(const mca_coll_pipering_draft_t *draft);
 
 /** Along a chain, or there and back along it (coll_pipering_decide_chain.c). */
 void mca_coll_pipering_plan_chain(mca_coll_pipering_draft_t *draft);

@@ -60,8 +60,8 @@ static char *bind_places(mca_coll_pipering_places_t *places, int p, char *memory
 
 /*
  * Memory of a plan: routes; what each rank contributes, for a gather or a vector that may be
- * scattered, or only the root; the ranks of a gather in the order of nodes, and its slots; counts
- * of its own.
+ * scattered, or only the root; of a call in rounds the ranks in the order of nodes, and its slots;
+ * counts of its own.
  */
 static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
                         const mca_coll_pipering_ways_t *ways, const mca_coll_pipering_key_t *key)
@@ -70,8 +70,9 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
         = mca_coll_pipering_collective_row(key->collective);
     const size_t alone = row->gathers ? 0 : aligned(places_size(1));
     const size_t all = row->gathers || row->scatters ? aligned(places_size(p)) : 0;
-    const size_t by_node = row->gathers ? aligned(mca_coll_pipering_ring_size(p)) : 0;
-    const size_t slots = row->gathers ? aligned((size_t) p * sizeof(int)) : 0;
+    const size_t by_node = row->rounds ? aligned(mca_coll_pipering_ring_size(p)) : 0;
+    const size_t pieces = 2 * (size_t) p * sizeof(mca_coll_pipering_piece_t);
+    const size_t slots = row->rounds ? aligned(pieces + ((size_t) p + 1) * sizeof(int)) : 0;
     const size_t counts = mca_common_colltools_array_bytes(key->sizes.counts, (size_t) p);
 
     int pipes, links;
@@ -94,8 +95,8 @@ static bool take_memory(mca_coll_pipering_plan_t *plan, int p,
     if (0 < by_node) {
         mca_coll_pipering_ring_bind(&plan->by_node, p, memory);
         memory += by_node;
-        plan->slots.rank = (int *) memory;
-        plan->slots.offset = plan->all.starts; /* which a gather in rounds has no other use for */
+        plan->slots.piece = (mca_coll_pipering_piece_t *) memory;
+        plan->slots.first = (int *) (plan->slots.piece + 2 * (size_t) p);
         memory += slots;
     }
     plan->key = *key;

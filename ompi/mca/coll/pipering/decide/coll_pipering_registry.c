@@ -27,11 +27,15 @@
 static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_COLLECTIVES] = {
     [MCA_COLL_PIPERING_ALLGATHERV] = {.name = {"allgatherv", "iallgatherv", "allgatherv_init"},
                                       .gathers = true,
+                                      .rounds = true,
                                       .rings = MCA_COLL_PIPERING_MESH_STREAMS},
     [MCA_COLL_PIPERING_ALLGATHER] = {.name = {"allgather", "iallgather", "allgather_init"},
                                      .gathers = true,
+                                     .rounds = true,
                                      .rings = MCA_COLL_PIPERING_MESH_STREAMS},
     [MCA_COLL_PIPERING_BCAST] = {.name = {"bcast", "ibcast", "bcast_init"},
+                                 .scatters = true,
+                                 .rounds = true,
                                  .chains = MCA_COLL_PIPERING_MESH_STREAMS,
                                  .fills = 8,
                                  .fills_loaded = 16},
@@ -60,23 +64,13 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
     .pipes = 1, .links = 2,                                                 \
     .help = "pipelined ring, whatever the size", .text = "pipelined ring",  \
     .plan = mca_coll_pipering_plan_ring, .route = mca_coll_pipering_route_ring
-#define DOUBLING                                                            \
-    .algorithm = MCA_COLL_PIPERING_DOUBLING, .value = "recursive_doubling", \
-    .help = "in rounds; dissemination if the ranks are no power of two",    \
-    .text = "recursive doubling",                                           \
-    .instead = MCA_COLL_PIPERING_DISSEMINATION,                             \
+#define ROUNDS                                                              \
+    .algorithm = MCA_COLL_PIPERING_ROUNDS, .value = "rounds",               \
+    .help = "evened out inside groups of ranks, then in log2 rounds",       \
+    .text = "rounds",                                                       \
     .plan = mca_coll_pipering_plan_rounds,                                  \
     .volumes = mca_coll_pipering_count_rounds,                              \
-    .can = mca_coll_pipering_can_double,                                    \
-    .suits = mca_coll_pipering_suits_doubling
-#define DISSEMINATION                                                       \
-    .algorithm = MCA_COLL_PIPERING_DISSEMINATION, .value = "dissemination", \
-    .help = "in rounds", .text = "dissemination",                           \
-    .instead = MCA_COLL_PIPERING_RING,                                      \
-    .plan = mca_coll_pipering_plan_rounds,                                  \
-    .volumes = mca_coll_pipering_count_rounds,                              \
-    .can = mca_coll_pipering_can_disseminate,                               \
-    .suits = mca_coll_pipering_suits_dissemination
+    .can = mca_coll_pipering_can_round
 
 #define PIPELINE                                                            \
     .algorithm = MCA_COLL_PIPERING_PIPELINE, .value = "pipeline",           \
@@ -86,12 +80,11 @@ static const mca_coll_pipering_collective_row_t collectives[MCA_COLL_PIPERING_CO
 
 static const mca_coll_pipering_row_t rows[] = {
     {.collective = MCA_COLL_PIPERING_ALLGATHERV, RING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHERV, DOUBLING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHERV, DISSEMINATION},
+    {.collective = MCA_COLL_PIPERING_ALLGATHERV, ROUNDS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_ALLGATHER, RING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHER, DOUBLING},
-    {.collective = MCA_COLL_PIPERING_ALLGATHER, DISSEMINATION},
+    {.collective = MCA_COLL_PIPERING_ALLGATHER, ROUNDS, .instead = MCA_COLL_PIPERING_RING},
     {.collective = MCA_COLL_PIPERING_BCAST, PIPELINE},
+    {.collective = MCA_COLL_PIPERING_BCAST, ROUNDS, .instead = MCA_COLL_PIPERING_PIPELINE},
     {.collective = MCA_COLL_PIPERING_REDUCE, PIPELINE},
     {.collective = MCA_COLL_PIPERING_SCAN, PIPELINE},
     {.collective = MCA_COLL_PIPERING_EXSCAN, PIPELINE},

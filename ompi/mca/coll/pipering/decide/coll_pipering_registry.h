@@ -30,7 +30,7 @@ struct mca_coll_pipering_ways_t;
 
 /**
  * Values of the variables of algorithms. Tools may have stored them: none ever changes, and none of
- * an algorithm that is gone (2, 6, 9) is given to another one.
+ * an algorithm that is gone (2, 6 to 9) is given to another one.
  */
 typedef enum {
     MCA_COLL_PIPERING_AUTO = 0,
@@ -38,12 +38,11 @@ typedef enum {
     MCA_COLL_PIPERING_OFF = 3,
     MCA_COLL_PIPERING_PIPELINE = 4,
     MCA_COLL_PIPERING_MERGED = 5,
-    MCA_COLL_PIPERING_DOUBLING = 7,
-    MCA_COLL_PIPERING_DISSEMINATION = 8,
     MCA_COLL_PIPERING_MESH_TREES = 10,
     MCA_COLL_PIPERING_MESH_PATH = 11,
     MCA_COLL_PIPERING_MESH_CYCLES = 12,
-    MCA_COLL_PIPERING_MESH_LINES = 13
+    MCA_COLL_PIPERING_MESH_LINES = 13,
+    MCA_COLL_PIPERING_ROUNDS = 14
 } mca_coll_pipering_algorithm_t;
 
 /** What the floors have to know of a collective. */
@@ -51,6 +50,7 @@ typedef struct mca_coll_pipering_collective_row_t {
     const char *name[MCA_COLL_PIPERING_FORMS]; /**< of its functions, without MPI_ */
     bool gathers;  /**< each rank has a contribution, else a root or all have a vector */
     bool scatters; /**< the vector may be scattered */
+    bool rounds;   /**< it may go in rounds of groups of ranks */
     int chains, rings; /**< that messages may go along in one call and need tags of their own */
     int fills, fills_loaded; /**< on one node it pays from so many times the bytes that fill a chain
                                   of ranks, and where these share processors; 0: never */
@@ -77,8 +77,6 @@ typedef struct mca_coll_pipering_row_t {
     void (*volumes)(struct mca_coll_pipering_draft_t *draft);
     /** Whether it can serve a call; NULL: any. */
     bool (*can)(const struct mca_coll_pipering_draft_t *draft);
-    /** Whether it is weighed where none is forced; NULL: where it can serve the call. */
-    bool (*suits)(const struct mca_coll_pipering_draft_t *draft);
     bool forced; /**< it is never weighed */
 } mca_coll_pipering_row_t;
 

@@ -24,20 +24,22 @@ typedef struct {
     mca_coll_pipering_rounds_args_t args;
     int me;
     bool on_device; /* one of the user's buffers is memory of a device */
-    char *area;     /* packed contributions, then large ones that no user's buffer can hold */
-    int delivery;         /* the slot that is being delivered, -1: none */
-    size_t delivery_done; /* bytes of this slot that have been delivered */
+    char *area;     /* packed pieces, large ones that no user's buffer can hold, and the rank's own
+                       contribution if no user's buffer has it dense */
+    char *own;      /* the rank's contribution */
+    int delivery;         /* the piece that is being delivered, -1: none */
+    size_t delivery_done; /* bytes of this piece that have been delivered */
     opal_convertor_t unpacker;
 } rounds_t;
 
-static size_t bytes_at(const rounds_t *rounds, int slot)
+static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
 {
-    return rounds->args.bytes[rounds->args.slots->rank[slot]];
+    return &rounds->args.slots->piece[i];
 }
 
-static bool is_large(const rounds_t *rounds, int slot)
+static bool is_large(const rounds_t *rounds, const mca_coll_pipering_piece_t *piece)
 {
-    return bytes_at(rounds, slot) > rounds->args.packed;
+    return piece->bytes > rounds->args.packed;
 }
 
 static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
@@ -45,20 +47,41 @@ static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)
     return mca_coll_pipering_contribution(layout, rank) + layout->true_lb;
 }
 
-/* Where the contribution of a slot is sent from, and received. */
-static char *place_of(const rounds_t *rounds, int slot)
+/* The pieces [first, last) of the share that the rank takes into the rounds. */
+typedef struct {
+    int first, last;
+} share_t;
+
+static share_t own_share(const rounds_t *rounds)
+{
+    const mca_coll_pipering_slots_t *slots = rounds->args.slots;
+
+    return 0 > slots->own ? (share_t){0, 0}
+                          : (share_t){slots->first[slots->own], slots->first[slots->own + 1]};
+}
+
+/* Whether the rank has a piece at first, in its own share. */
+static bool is_own(const rounds_t *rounds, int i)
+{
+    const share_t own = own_share(rounds);
+
+    return rounds->me == piece_at(rounds, i)->rank && own.first <= i && i < own.last;
+}
+
+/* Where a piece is sent from, and received. */
+static char *place_of(const rounds_t *rounds, int i)
 {
     const mca_coll_pipering_rounds_args_t *args = &rounds->args;
-    const mca_coll_pipering_slots_t *slots = args->slots;
+    const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
 
-    if (!is_large(rounds, slot)) {
-        return rounds->area + slots->offset[slot];
+    if (!is_large(rounds, piece)) {
+        return rounds->area + piece->offset;
     }
-    if (slot == slots->own && NULL != args->send && args->send->dense) {
-        return in_buffer(args->send, rounds->me);
+    if (is_own(rounds, i)) {
+        return rounds->own + piece->from;
     }
-    return args->recv->dense ? in_buffer(args->recv, slots->rank[slot])
-                             : rounds->area + slots->packed + slots->offset[slot];
+    return args->recv->dense ? in_buffer(args->recv, piece->rank) + piece->from
+                             : rounds->area + args->slots->packed + piece->offset;
 }
 
 /* ---- setting up ---- */
@@ -69,7 +92,7 @@ static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_args_t *args)
     const mca_common_colltools_needs_t most
         = {.receives = (uint32_t) args->in,
            .sends = (uint32_t) args->out,
-           .steps = (uint32_t) mca_coll_pipering_grid_rounds(&args->grid) + 1};
+           .steps = (uint32_t) mca_coll_pipering_grid_rounds(args->grid) + 1};
     rounds_t *rounds = malloc(sizeof(*rounds) + mca_common_colltools_schedule_size(most));
 
     if (NULL != rounds) {
@@ -79,90 +102,115 @@ static rounds_t *rounds_alloc(const mca_coll_pipering_rounds_args_t *args)
     return rounds;
 }
 
+/* The user's buffer that has the rank's contribution. */
+static const mca_coll_pipering_layout_t *source_of(const rounds_t *rounds)
+{
+    return NULL == rounds->args.send ? rounds->args.recv : rounds->args.send;
+}
+
 static int take_area(rounds_t *rounds)
 {
     const mca_coll_pipering_slots_t *slots = rounds->args.slots;
-    const size_t size = slots->packed + (rounds->args.recv->dense ? 0 : slots->large);
+    const mca_coll_pipering_layout_t *from = source_of(rounds);
+    const size_t pieces = slots->packed + (rounds->args.recv->dense ? 0 : slots->large);
+    const size_t size = pieces + (from->dense ? 0 : rounds->args.bytes);
 
     rounds->area = 0 == size ? NULL : malloc(size);
-    return 0 < size && NULL == rounds->area ? OMPI_ERR_OUT_OF_RESOURCE : OMPI_SUCCESS;
+    if (0 < size && NULL == rounds->area) {
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    rounds->own = from->dense ? in_buffer(from, rounds->me) : rounds->area + pieces;
+    return OMPI_SUCCESS;
 }
 
-/* Copies this rank's contribution to the place that it is sent from. */
-static int put_own(rounds_t *rounds)
+/* Packs the rank's contribution, where it is not dense. */
+static int pack_own(rounds_t *rounds)
 {
-    const mca_coll_pipering_layout_t *from = NULL == rounds->args.send ? rounds->args.recv
-                                                                     : rounds->args.send;
-    const int own = rounds->args.slots->own;
-    const size_t bytes = bytes_at(rounds, own);
-    char *to = place_of(rounds, own);
+    const mca_coll_pipering_layout_t *from = source_of(rounds);
+    const size_t bytes = rounds->args.bytes;
+    opal_convertor_t packer;
     size_t done = 0;
 
-    if (0 == bytes) {
+    if (from->dense || 0 == bytes) {
         return OMPI_SUCCESS;
     }
-    if (from->dense) {
-        return to == in_buffer(from, rounds->me)
-                   ? OMPI_SUCCESS
-                   : mca_common_colltools_copy(to, in_buffer(from, rounds->me), bytes,
-                                               rounds->on_device);
-    }
-
-    opal_convertor_t packer;
     OBJ_CONSTRUCT(&packer, opal_convertor_t);
     opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &from->type->super,
                                              mca_coll_pipering_contribution_count(from, rounds->me),
                                              mca_coll_pipering_contribution(from, rounds->me), 0,
                                              &packer);
     for (size_t packed = 1; 0 < packed && done < bytes; done += packed) {
-        packed = mca_common_colltools_pack(&packer, to + done, bytes - done, rounds->on_device);
+        packed = mca_common_colltools_pack(&packer, rounds->own + done, bytes - done,
+                                           rounds->on_device);
     }
     OBJ_DESTRUCT(&packer);
     return done == bytes ? OMPI_SUCCESS : OMPI_ERROR;
 }
 
-/* ---- delivery to the user's buffer ---- */
-
-/* Whether the contribution of a slot must be copied to the user's buffer. */
-static bool wants_delivery(const rounds_t *rounds, int slot)
+/* Copies what the rank has of its own share to the places that it is sent from. */
+static int put_own(rounds_t *rounds)
 {
-    const mca_coll_pipering_layout_t *recv = rounds->args.recv;
+    const share_t own = own_share(rounds);
+    int rc = OMPI_SUCCESS;
 
-    return 0 < bytes_at(rounds, slot)
-           && (!recv->dense
-               || place_of(rounds, slot) != in_buffer(recv, rounds->args.slots->rank[slot]));
+    for (int i = own.first; i < own.last; ++i) {
+        const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
+        if (OMPI_SUCCESS == rc && is_own(rounds, i) && !is_large(rounds, piece)) {
+            rc = mca_common_colltools_copy(place_of(rounds, i), rounds->own + piece->from,
+                                           piece->bytes, rounds->on_device);
+        }
+    }
+    return rc;
 }
 
-/* Delivers up to `length` bytes of a slot's contribution; the bytes delivered, 0: an error. */
-static size_t copy_piece(rounds_t *rounds, int slot, size_t length)
+/* ---- delivery to the user's buffer ---- */
+
+/* Whether a piece must be copied to the user's buffer. */
+static bool wants_delivery(const rounds_t *rounds, int i)
+{
+    const mca_coll_pipering_rounds_args_t *args = &rounds->args;
+    const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
+
+    if (NULL == args->send && rounds->me == piece->rank) {
+        return false;
+    }
+    return !args->recv->dense
+           || place_of(rounds, i) != in_buffer(args->recv, piece->rank) + piece->from;
+}
+
+/* Delivers up to `length` bytes of a piece; the bytes delivered, 0: an error. */
+static size_t copy_part(rounds_t *rounds, int i, size_t length)
 {
     const mca_coll_pipering_layout_t *recv = rounds->args.recv;
-    const int rank = rounds->args.slots->rank[slot];
-    const char *from = place_of(rounds, slot) + rounds->delivery_done;
+    const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
+    const char *from = place_of(rounds, i) + rounds->delivery_done;
+    size_t begin = piece->from;
 
     if (recv->dense) {
-        const int rc = mca_common_colltools_copy(in_buffer(recv, rank) + rounds->delivery_done,
+        const int rc = mca_common_colltools_copy(in_buffer(recv, piece->rank) + piece->from
+                                                     + rounds->delivery_done,
                                                  from, length, rounds->on_device);
         return OMPI_SUCCESS == rc ? length : 0;
     }
     if (0 == rounds->delivery_done) {
-        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &recv->type->super,
-                                                 mca_coll_pipering_contribution_count(recv, rank),
-                                                 mca_coll_pipering_contribution(recv, rank), 0,
-                                                 &rounds->unpacker);
+        opal_convertor_copy_and_prepare_for_recv(
+            ompi_mpi_local_convertor, &recv->type->super,
+            mca_coll_pipering_contribution_count(recv, piece->rank),
+            mca_coll_pipering_contribution(recv, piece->rank), 0, &rounds->unpacker);
+        opal_convertor_set_position(&rounds->unpacker, &begin);
     }
     return mca_common_colltools_unpack(&rounds->unpacker, from, length, rounds->on_device);
 }
 
-/* Delivers up to *room bytes of a slot, and subtracts them from *room; true: the slot is done. */
-static bool deliver_piece(rounds_t *rounds, int slot, size_t *room, int *rc)
+/* Delivers up to *room bytes of a piece, and subtracts them from *room; true: the piece is done. */
+static bool deliver_part(rounds_t *rounds, int i, size_t *room, int *rc)
 {
-    const size_t left = bytes_at(rounds, slot) - rounds->delivery_done;
+    const size_t left = piece_at(rounds, i)->bytes - rounds->delivery_done;
 
-    if (!wants_delivery(rounds, slot)) {
+    if (!wants_delivery(rounds, i)) {
         return true;
     }
-    const size_t done = copy_piece(rounds, slot, left < *room ? left : *room);
+    const size_t done = copy_part(rounds, i, left < *room ? left : *room);
     if (0 == done) {
         *rc = OMPI_ERROR;
     }
@@ -178,8 +226,8 @@ static bool deliver_piece(rounds_t *rounds, int slot, size_t *room, int *rc)
     return true;
 }
 
-/* A step of the schedule: delivers `count` slots from `first` on, at most a piece in a call. */
-static int deliver(void *context, int first, int count)
+/* A step of the schedule: delivers pieces [first, last), at most so much in a call. */
+static int deliver(void *context, int first, int last)
 {
     rounds_t *rounds = context;
     size_t room = MCA_COLL_PIPERING_PIECE;
@@ -188,11 +236,11 @@ static int deliver(void *context, int first, int count)
     if (0 > rounds->delivery) {
         rounds->delivery = first;
     }
-    while (OMPI_SUCCESS == rc && rounds->delivery < first + count) {
+    while (OMPI_SUCCESS == rc && rounds->delivery < last) {
         if (0 == room) {
             return OMPI_ERR_WOULD_BLOCK;
         }
-        rounds->delivery += deliver_piece(rounds, rounds->delivery, &room, &rc) ? 1 : 0;
+        rounds->delivery += deliver_part(rounds, rounds->delivery, &room, &rc) ? 1 : 0;
     }
     rounds->delivery = -1;
     return rc;
@@ -200,56 +248,94 @@ static int deliver(void *context, int first, int count)
 
 /* ---- listing ---- */
 
-/* Lists the messages of a span: the packed one, then large contributions; returns their bytes. */
+/* Lists the messages of pieces [first, last): the packed one, then large ones; returns their bytes. */
 static size_t list_messages(const rounds_t *rounds, mca_common_colltools_messages_t *list,
-                            mca_coll_pipering_span_t span, int peer,
-                            mca_common_colltools_needs_t needs)
+                            int first, int last, int peer, mca_common_colltools_needs_t needs)
 {
     char *packed = NULL;
     size_t bytes = 0;
 
-    for (int slot = span.first; slot < span.first + span.count; ++slot) {
-        if (!is_large(rounds, slot)) {
-            packed = 0 == bytes ? place_of(rounds, slot) : packed;
-            bytes += bytes_at(rounds, slot);
+    for (int i = first; i < last; ++i) {
+        if (!is_large(rounds, piece_at(rounds, i))) {
+            packed = 0 == bytes ? place_of(rounds, i) : packed;
+            bytes += piece_at(rounds, i)->bytes;
         }
     }
     if (0 < bytes) {
         mca_common_colltools_schedule_bytes(list, packed, bytes, peer, needs);
     }
-    for (int slot = span.first; slot < span.first + span.count; ++slot) {
-        if (is_large(rounds, slot)) {
-            mca_common_colltools_schedule_bytes(list, place_of(rounds, slot),
-                                                bytes_at(rounds, slot), peer, needs);
-            bytes += bytes_at(rounds, slot);
+    for (int i = first; i < last; ++i) {
+        if (is_large(rounds, piece_at(rounds, i))) {
+            mca_common_colltools_schedule_bytes(list, place_of(rounds, i),
+                                                piece_at(rounds, i)->bytes, peer, needs);
+            bytes += piece_at(rounds, i)->bytes;
         }
     }
     return bytes;
 }
 
+static mca_common_colltools_needs_t messages_so_far(const rounds_t *rounds)
+{
+    return (mca_common_colltools_needs_t){.receives = rounds->super.schedule.receives.count,
+                                          .sends = rounds->super.schedule.sends.count};
+}
+
+/* What comes of its own share, and what it gives to other lanes of its group. */
+static void list_evening(rounds_t *rounds)
+{
+    const mca_coll_pipering_slots_t *slots = rounds->args.slots;
+    const mca_common_colltools_needs_t none = {0, 0, 0};
+    mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
+    mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
+    const share_t own = own_share(rounds);
+
+    for (int i = own.first; i < own.last; ++i) {
+        const mca_coll_pipering_piece_t *piece = piece_at(rounds, i);
+        if (rounds->me != piece->rank) {
+            mca_common_colltools_schedule_bytes(&schedule->receives, place_of(rounds, i),
+                                                piece->bytes, piece->rank, none);
+            traffic->bytes_in += piece->bytes;
+        }
+    }
+    for (int lane = 0; lane < rounds->args.grid->lanes; ++lane) {
+        const mca_coll_pipering_piece_t *piece = mca_coll_pipering_grid_given(rounds->args.grid,
+                                                                              slots, rounds->me,
+                                                                              lane);
+        if (NULL != piece) {
+            mca_common_colltools_schedule_bytes(
+                &schedule->sends, rounds->own + piece->from, piece->bytes,
+                mca_coll_pipering_grid_member(rounds->args.grid, rounds->me, lane), none);
+            traffic->bytes_out += piece->bytes;
+        }
+    }
+    mca_common_colltools_schedule_step(schedule, deliver, own.first, own.last,
+                                       messages_so_far(rounds));
+}
+
 /*
- * Messages of a round wait for those of the rounds before, even where their bytes are there: others
- * pass these on, so they should have the link alone. All receives are there from the beginning.
+ * Messages of a round, in and out, wait for those of the rounds before, even where their bytes are
+ * there: others pass these on, so they should have the link alone.
  */
 static void list_rounds(rounds_t *rounds)
 {
-    const int count = mca_coll_pipering_grid_rounds(&rounds->args.grid);
+    const mca_coll_pipering_rounds_args_t *args = &rounds->args;
+    const int count = mca_coll_pipering_grid_rounds(args->grid);
+    const int *first = args->slots->first;
     mca_common_colltools_schedule_t *schedule = &rounds->super.schedule;
     mca_coll_pipering_traffic_t *traffic = &rounds->super.traffic;
-    mca_common_colltools_needs_t none = {0, 0, 0}, come = none;
 
-    mca_common_colltools_schedule_step(schedule, deliver, rounds->args.slots->own,
-                                       NULL == rounds->args.send ? 0 : 1, none);
+    list_evening(rounds);
     for (int k = 0; k < count; ++k) {
         const mca_coll_pipering_grid_round_t round
-            = mca_coll_pipering_grid_round(&rounds->args.grid, rounds->me, k);
-        traffic->bytes_out += list_messages(rounds, &schedule->sends, round.send, round.to, come);
-        traffic->bytes_in += list_messages(rounds, &schedule->receives, round.recv, round.from,
-                                           none);
-        come.receives = schedule->receives.count;
-        come.sends = schedule->sends.count;
-        mca_common_colltools_schedule_step(schedule, deliver, round.recv.first, round.recv.count,
+            = mca_coll_pipering_grid_round(args->grid, rounds->me, k);
+        const int from = first[round.recv.first], to = first[round.recv.first + round.recv.count];
+        const mca_common_colltools_needs_t come = messages_so_far(rounds);
+        traffic->bytes_out += list_messages(rounds, &schedule->sends, first[round.send.first],
+                                            first[round.send.first + round.send.count], round.to,
+                                            come);
+        traffic->bytes_in += list_messages(rounds, &schedule->receives, from, to, round.from,
                                            come);
+        mca_common_colltools_schedule_step(schedule, deliver, from, to, messages_so_far(rounds));
     }
     traffic->blocks_in = schedule->receives.window = schedule->receives.count;
     traffic->blocks_out = schedule->sends.window = schedule->sends.count;
@@ -298,6 +384,9 @@ int mca_coll_pipering_rounds_new(const mca_coll_pipering_rounds_args_t *args,
     }
     fill(rounds, args);
     int rc = take_area(rounds);
+    if (OMPI_SUCCESS == rc) {
+        rc = pack_own(rounds);
+    }
     if (OMPI_SUCCESS == rc) {
         rc = put_own(rounds);
     }

@@ -9,313 +9,333 @@
  */
 /**
  * @file
- * Exchanges of contributions of any sizes in ceil(log2 p) rounds: by recursive doubling, or
- * by dissemination where p is no power of two.
+ * Exchanges of contributions of any sizes: shares are evened out inside groups of ranks, and
+ * exchanged in log2 rounds between groups, then inside each of them.
  *
- *     node 0   node 1   node 2   node 3
- *       0 ------ 2 ------ 4 ------ 6      lane 0      first in each lane, so that a byte
- *       |        |        |        |                  enters each node once, then
- *       1 ------ 3 ------ 5 ------ 7      lane 1      among the lanes of each node
+ *     group 0     group 1     group 2     group 3       ranks in the order of nodes
+ *     0 1 2 3     4 5 6 7     8 9 . .     . . . .
+ *     #           . .         .  #                      contributions
+ *     # # # #     . . . .     # # # #                   1. evened out: a message from each rank to
+ *     0 --------- 4 --------- 8 ---------               each whose share its data falls in
+ *       1 --------- 5 --------- 9 --------              2. along lanes, log2 (groups) rounds
+ *     0-1-2-3     4-5-6-7                               3. inside groups, log2 (members) rounds
  *
- * With one lane all ranks exchange at once, in the order of nodes. This takes the fewest
- * rounds, but in the rounds between nodes all ranks of a node send the same bytes.
+ * The data of a group, in the order of its ranks, is cut into as many equal shares as there are
+ * lanes: the ranks of the smallest group. Lane i of a group takes share i into the rounds; ranks of
+ * larger groups beyond the lanes take none. With groups of one rank nothing is evened out: this is
+ * recursive doubling, or dissemination where p is no power of two. With one group all is evened out
+ * first. With a group for each node a byte enters a node once.
  *
- * A rank keeps contributions in slots. The contributions that it holds are in adjacent
- * slots at any time, and so are those that it sends or receives in a round. With
- * dissemination its own contribution is in the last slot, and each round fills the slots
- * before those that are full.
+ * A rank keeps shares in slots. The shares that it holds are in adjacent slots at any time, and
+ * so are those that it sends or receives in a round. With dissemination its own share is in the
+ * last slot, and each round fills the slots before those that are full.
  *
  *     before round 2    . . . . 3 4 5 6
  *     round 2           7 0 1 2 3 4 5 6      sends 3 .. 6
  *
- * Cost of m bytes in all: each rank receives the m - m_i bytes that it lacks, and sends in a
- * round at most what the receiver lacks, as one packed message and one for each large
- * contribution. Limits: lanes need nodes of equally many ranks.
+ * Cost of m bytes in all, contributions of up to M: ceil(log2 g) + ceil(log2 (p / g)) rounds in
+ * which a rank receives the m bytes of all shares but its own, and before them one step of at most
+ * M bytes, which pays where M is above m / p. A round is one packed message and one for each large
+ * piece. Limits: the shares of a large group beside a group of few ranks are few.
  *
- * Balaji et al. 4.2.1; see common_colltools_exchange.c.
+ * Balaji et al. 4.2.1 for the rounds; see common_colltools_exchange.c.
  */
 
 #include "coll_pipering_plan_grid.h"
-#include "coll_pipering_plan_model.h"
 #include "ompi/mca/common/colltools/common_colltools_exchange.h"
 
-#include <math.h>
-
 typedef mca_coll_pipering_grid_t grid_t;
+typedef mca_coll_pipering_grid_walk_t walk_t;
+typedef mca_common_colltools_exchange_t exchange_t;
 
-/* The lane of a rank and its node; with one lane, `node` is its position in the ring. */
+/* The group of a rank, and which of its ranks it is. */
 typedef struct {
-    int lane, node;
+    int group, member;
 } place_t;
 
-static int nodes_of(const grid_t *grid)
+/* ---- groups ---- */
+
+int mca_coll_pipering_grid_first(const grid_t *grid, int group)
 {
-    return grid->ring->size / grid->lanes;
+    const mca_coll_pipering_ring_t *ring = grid->ring;
+
+    return grid->groups > ring->nodes
+               ? group
+               : ring->first[(long long) group * ring->nodes / grid->groups];
+}
+
+static int size_of(const grid_t *grid, int group)
+{
+    return mca_coll_pipering_grid_first(grid, group + 1)
+           - mca_coll_pipering_grid_first(grid, group);
 }
 
 static place_t place_of(const grid_t *grid, int rank)
 {
-    const int x = grid->ring->position[rank];
-    return (place_t){.lane = x % grid->lanes, .node = x / grid->lanes};
+    const mca_coll_pipering_ring_t *ring = grid->ring;
+    const int x = ring->position[rank];
+    /* the last group whose first node is not behind that of the rank */
+    const int group = grid->groups > ring->nodes
+                          ? x
+                          : (int) (((ring->node[x] + 1LL) * grid->groups - 1) / ring->nodes);
+
+    return (place_t){group, x - mca_coll_pipering_grid_first(grid, group)};
 }
 
-static int rank_at(const grid_t *grid, int lane, int node)
+static int rank_at(const grid_t *grid, int group, int member)
 {
-    return grid->ring->rank[node * grid->lanes + lane];
+    return grid->ring->rank[mca_coll_pipering_grid_first(grid, group) + member];
 }
 
-/* The exchange along a lane, or the one between the lanes of a node. */
-static mca_common_colltools_exchange_t phase_of(const grid_t *grid, bool along)
+int mca_coll_pipering_grid_member(const grid_t *grid, int me, int lane)
 {
-    const int count = along ? nodes_of(grid) : grid->lanes;
-    const bool doubling = !grid->dissemination && 0 == (count & (count - 1));
-
-    return (mca_common_colltools_exchange_t){.count = count,
-                                             .algorithm = doubling
-                                                              ? MCA_COMMON_COLLTOOLS_DOUBLING
-                                                              : MCA_COMMON_COLLTOOLS_DISSEMINATION};
+    return rank_at(grid, place_of(grid, me).group, lane);
 }
 
-static int rounds_along(const grid_t *grid)
+static size_t bytes_before(const grid_t *grid, int x)
 {
-    const mca_common_colltools_exchange_t along = phase_of(grid, true);
-    return mca_common_colltools_exchange_rounds(&along);
+    return x < grid->ring->size ? grid->before[x] : grid->total;
 }
 
-int mca_coll_pipering_grid_rounds(const grid_t *grid)
+size_t mca_coll_pipering_grid_bytes(const grid_t *grid, int group)
 {
-    const mca_common_colltools_exchange_t between = phase_of(grid, false);
-    return rounds_along(grid) + mca_common_colltools_exchange_rounds(&between);
+    return bytes_before(grid, mca_coll_pipering_grid_first(grid, group + 1))
+           - bytes_before(grid, mca_coll_pipering_grid_first(grid, group));
 }
 
-bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring)
+void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *ring,
+                                 const size_t *bytes, size_t *before, int groups)
 {
-    const int lanes = ring->size / ring->nodes;
+    *grid = (grid_t){.ring = ring, .before = before, .groups = groups};
+    for (int x = 0; x < ring->size; ++x) {
+        before[x] = grid->total;
+        grid->total += bytes[ring->rank[x]];
+    }
+    for (int group = 0; group < groups; ++group) {
+        const int size = size_of(grid, group);
+        grid->lanes = 0 == group || size < grid->lanes ? size : grid->lanes;
+        grid->members = size > grid->members ? size : grid->members;
+    }
+}
 
-    for (int node = 0; node < ring->nodes; ++node) {
-        if (ring->first[node + 1] - ring->first[node] != lanes) {
-            return false;
+/* ---- shares ---- */
+
+/* Where the share of a lane begins in the data of a group. */
+static size_t cut(const grid_t *grid, size_t bytes, int lane)
+{
+    const size_t even = bytes / (size_t) grid->lanes, rest = bytes % (size_t) grid->lanes;
+
+    return even * (size_t) lane + ((size_t) lane < rest ? (size_t) lane : rest);
+}
+
+walk_t mca_coll_pipering_grid_walk(const grid_t *grid, int group, int lane)
+{
+    const int first = mca_coll_pipering_grid_first(grid, group);
+    const size_t base = bytes_before(grid, first);
+    const size_t total = mca_coll_pipering_grid_bytes(grid, group);
+    const size_t at = cut(grid, total, lane);
+    int low = first, high = mca_coll_pipering_grid_first(grid, group + 1) - 1;
+
+    while (low < high) { /* the last position that begins there or before */
+        const int middle = low + (high - low + 1) / 2;
+        if (grid->before[middle] <= base + at) {
+            low = middle;
+        } else {
+            high = middle - 1;
         }
     }
+    return (walk_t){.member = low - first,
+                    .lane = lane,
+                    .at = at,
+                    .first = first,
+                    .base = base,
+                    .total = total,
+                    .member_ends = bytes_before(grid, low + 1) - base,
+                    .lane_ends = cut(grid, total, lane + 1)};
+}
+
+bool mca_coll_pipering_grid_next(const grid_t *grid, walk_t *walk)
+{
+    const size_t even = walk->total / (size_t) grid->lanes;
+    const size_t rest = walk->total - even * (size_t) grid->lanes;
+
+    walk->at += walk->bytes;
+    if (walk->at == walk->total) {
+        return false;
+    }
+    while (walk->member_ends <= walk->at) {
+        ++walk->member;
+        walk->member_ends = bytes_before(grid, walk->first + walk->member + 1) - walk->base;
+    }
+    while (walk->lane_ends <= walk->at) {
+        ++walk->lane;
+        walk->lane_ends += even + ((size_t) walk->lane < rest);
+    }
+    walk->from = walk->base + walk->at - grid->before[walk->first + walk->member];
+    walk->bytes = (walk->member_ends < walk->lane_ends ? walk->member_ends : walk->lane_ends)
+                  - walk->at;
     return true;
-}
-
-/* ---- slots ---- */
-
-/* Slots by which members are rotated: with dissemination member `own` has the last slot. */
-static int turn_of(const mca_common_colltools_exchange_t *phase, int own)
-{
-    return MCA_COMMON_COLLTOOLS_DOUBLING == phase->algorithm ? 0 : phase->count - 1 - own;
-}
-
-static int slot_in(const mca_common_colltools_exchange_t *phase, int own, int member)
-{
-    return (member + turn_of(phase, own)) % phase->count;
-}
-
-int mca_coll_pipering_grid_rank(const grid_t *grid, int me, int slot)
-{
-    const mca_common_colltools_exchange_t along = phase_of(grid, true);
-    const mca_common_colltools_exchange_t between = phase_of(grid, false);
-    const place_t own = place_of(grid, me);
-    const int lane = slot / along.count + between.count - turn_of(&between, own.lane);
-    const int node = slot % along.count + along.count - turn_of(&along, own.node);
-
-    return rank_at(grid, lane % between.count, node % along.count);
-}
-
-static int slot_of(const grid_t *grid, place_t own, int lane, int node)
-{
-    const mca_common_colltools_exchange_t along = phase_of(grid, true);
-    const mca_common_colltools_exchange_t between = phase_of(grid, false);
-
-    return slot_in(&between, own.lane, lane) * along.count + slot_in(&along, own.node, node);
 }
 
 /* ---- rounds ---- */
 
-/* The slots that the rank at `own` sends or receives in a round along its lane or between lanes. */
-static mca_coll_pipering_span_t span_of(const grid_t *grid, place_t own, bool along,
-                                        const mca_common_colltools_range_t *piece)
+/* The exchange between groups along a lane, or the one between the ranks of a group. */
+static exchange_t exchange_of(const grid_t *grid, int group, bool along)
 {
-    const int count = piece[0].to - piece[0].from + piece[1].to - piece[1].from;
-    const int nodes = nodes_of(grid);
+    const int count = along ? grid->groups : size_of(grid, group);
 
-    if (along) {
-        return (mca_coll_pipering_span_t){slot_of(grid, own, own.lane, piece[0].from), count};
+    return (exchange_t){.count = count,
+                        .algorithm = 0 == (count & (count - 1))
+                                         ? MCA_COMMON_COLLTOOLS_DOUBLING
+                                         : MCA_COMMON_COLLTOOLS_DISSEMINATION};
+}
+
+/* Rounds of so many ranks. */
+static int rounds_of(int count)
+{
+    const exchange_t exchange = {.count = count, .algorithm = MCA_COMMON_COLLTOOLS_DISSEMINATION};
+
+    return mca_common_colltools_exchange_rounds(&exchange);
+}
+
+int mca_coll_pipering_grid_rounds(const grid_t *grid)
+{
+    return rounds_of(grid->groups) + rounds_of(grid->members);
+}
+
+/*
+ * The slot of a group's share among those of a lane, or of a lane among lanes, at a rank with place
+ * `own` among `count` of them: with dissemination slots are rotated, so that this is the last one.
+ */
+static int turned(const exchange_t *exchange, int own, int count, int place)
+{
+    const bool turns = MCA_COMMON_COLLTOOLS_DISSEMINATION == exchange->algorithm && own < count;
+
+    return (place + (turns ? count - 1 - own : 0)) % count;
+}
+
+static int slot_of(const grid_t *grid, place_t own, int lane, int group)
+{
+    const exchange_t along = exchange_of(grid, own.group, true);
+    const exchange_t inside = exchange_of(grid, own.group, false);
+
+    return turned(&inside, own.member, grid->lanes, lane) * grid->groups
+           + turned(&along, own.group, grid->groups, group);
+}
+
+/* Of ranges of members those that have lanes: the first of these, and how many there are. */
+static mca_coll_pipering_span_t lanes_among(const grid_t *grid,
+                                            const mca_common_colltools_range_t *piece)
+{
+    mca_coll_pipering_span_t lanes = {0, 0};
+
+    for (int i = MCA_COMMON_COLLTOOLS_PIECES - 1; 0 <= i; --i) {
+        const int to = piece[i].to < grid->lanes ? piece[i].to : grid->lanes;
+        if (piece[i].from < to) {
+            lanes.first = piece[i].from;
+            lanes.count += to - piece[i].from;
+        }
     }
-    const mca_common_colltools_exchange_t between = phase_of(grid, false);
-    return (mca_coll_pipering_span_t){slot_in(&between, own.lane, piece[0].from) * nodes,
-                                      count * nodes};
+    return lanes;
+}
+
+static mca_coll_pipering_span_t span_along(const grid_t *grid, place_t own,
+                                           const mca_common_colltools_range_t *piece)
+{
+    return (mca_coll_pipering_span_t){slot_of(grid, own, own.member, piece[0].from),
+                                      piece[0].to - piece[0].from + piece[1].to - piece[1].from};
+}
+
+static mca_coll_pipering_span_t span_inside(const grid_t *grid, place_t own,
+                                            const mca_common_colltools_range_t *piece)
+{
+    const exchange_t inside = exchange_of(grid, own.group, false);
+    const mca_coll_pipering_span_t lanes = lanes_among(grid, piece);
+
+    return (mca_coll_pipering_span_t){turned(&inside, own.member, grid->lanes, lanes.first)
+                                          * grid->groups,
+                                      lanes.count * grid->groups};
 }
 
 mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const grid_t *grid, int me, int k)
 {
-    const int before = rounds_along(grid);
-    const bool along = k < before;
-    const mca_common_colltools_exchange_t phase = phase_of(grid, along);
     const place_t own = place_of(grid, me);
-    const mca_common_colltools_round_t round
-        = mca_common_colltools_exchange_round(&phase, along ? own.node : own.lane,
-                                              along ? k : k - before);
+    const int before = rounds_of(grid->groups);
+    const bool along = k < before;
+    const exchange_t exchange = exchange_of(grid, own.group, along);
 
-    return (mca_coll_pipering_grid_round_t){
-        .to = along ? rank_at(grid, own.lane, round.to) : rank_at(grid, round.to, own.node),
-        .from = along ? rank_at(grid, own.lane, round.from) : rank_at(grid, round.from, own.node),
-        .send = span_of(grid, own, along, round.send),
-        .recv = span_of(grid, own, along, round.recv)};
-}
-
-mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const grid_t *grid, int me,
-                                                         const size_t *bytes, size_t packed,
-                                                         mca_coll_pipering_span_t span)
-{
-    mca_coll_pipering_volume_t volume = {0, 0};
-    bool any = false;
-
-    for (int s = span.first; s < span.first + span.count; ++s) {
-        const size_t m = bytes[mca_coll_pipering_grid_rank(grid, me, s)];
-        volume.bytes += m;
-        volume.blocks += m > packed;
-        any |= 0 < m && m <= packed;
+    if (along ? own.member >= grid->lanes
+              : k - before >= mca_common_colltools_exchange_rounds(&exchange)) {
+        return (mca_coll_pipering_grid_round_t){.to = me, .from = me};
     }
-    volume.blocks += any;
-    return volume;
+    const mca_common_colltools_round_t round
+        = mca_common_colltools_exchange_round(&exchange, along ? own.group : own.member,
+                                              along ? k : k - before);
+    if (along) {
+        return (mca_coll_pipering_grid_round_t){.to = rank_at(grid, round.to, own.member),
+                                                .from = rank_at(grid, round.from, own.member),
+                                                .send = span_along(grid, own, round.send),
+                                                .recv = span_along(grid, own, round.recv)};
+    }
+    return (mca_coll_pipering_grid_round_t){.to = rank_at(grid, own.group, round.to),
+                                            .from = rank_at(grid, own.group, round.from),
+                                            .send = span_inside(grid, own, round.send),
+                                            .recv = span_inside(grid, own, round.recv)};
 }
 
-void mca_coll_pipering_grid_slots(const grid_t *grid, int me, const size_t *bytes, size_t packed,
+/* ---- slots ---- */
+
+/* The place among `count` that is in a slot: the inverse of `turned`. */
+static int turned_back(const exchange_t *exchange, int own, int count, int slot)
+{
+    return (slot + count - turned(exchange, own, count, 0)) % count;
+}
+
+/* Adds the pieces of a share, which are adjacent. */
+static int add_share(const grid_t *grid, int group, int lane, size_t packed, int pieces,
+                     mca_coll_pipering_slots_t *slots)
+{
+    walk_t walk = mca_coll_pipering_grid_walk(grid, group, lane);
+    const size_t end = walk.lane_ends;
+
+    while (walk.at + walk.bytes < end && mca_coll_pipering_grid_next(grid, &walk)) {
+        size_t *sum = walk.bytes > packed ? &slots->large : &slots->packed;
+        slots->piece[pieces++] = (mca_coll_pipering_piece_t){rank_at(grid, group, walk.member),
+                                                             walk.from, walk.bytes, *sum};
+        *sum += walk.bytes;
+    }
+    return pieces;
+}
+
+void mca_coll_pipering_grid_slots(const grid_t *grid, int me, size_t packed,
                                   mca_coll_pipering_slots_t *slots)
 {
+    const place_t own = place_of(grid, me);
+    const exchange_t along = exchange_of(grid, own.group, true);
+    const exchange_t inside = exchange_of(grid, own.group, false);
+    const int count = grid->lanes * grid->groups;
+
     slots->packed = slots->large = 0;
-    for (int s = 0; s < grid->ring->size; ++s) {
-        const int rank = mca_coll_pipering_grid_rank(grid, me, s);
-        size_t *sum = bytes[rank] > packed ? &slots->large : &slots->packed;
-        slots->rank[s] = rank;
-        slots->own = rank == me ? s : slots->own;
-        slots->offset[s] = *sum;
-        *sum += bytes[rank];
+    slots->first[0] = 0;
+    for (int s = 0; s < count; ++s) {
+        const int lane = turned_back(&inside, own.member, grid->lanes, s / grid->groups);
+        const int group = turned_back(&along, own.group, grid->groups, s % grid->groups);
+        slots->first[s + 1] = add_share(grid, group, lane, packed, slots->first[s], slots);
     }
+    slots->own = own.member < grid->lanes ? slot_of(grid, own, own.member, own.group) : -1;
 }
 
-/* ---- model ---- */
-
-/* Prefix sums over contributions in the order of lanes, then nodes: entry x sums those before x. */
-typedef struct {
-    double *bytes, *packed, *large;
-} sums_t;
-
-/* Messages that are sent at the same time. */
-typedef struct {
-    double messages; /* of the rank that sends most messages */
-    double bytes;    /* of the rank, or node, that sends most bytes */
-    bool asked;      /* one of them needs a rendezvous */
-} burst_t;
-
-/* The messages of a round, of all ranks. */
-typedef struct {
-    burst_t net, local;
-    double node_bytes; /* bytes that the current node sends to other nodes */
-    mca_coll_pipering_work_t *work; /* of all rounds so far */
-} load_t;
-
-static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
+const mca_coll_pipering_piece_t *
+mca_coll_pipering_grid_given(const grid_t *grid, const mca_coll_pipering_slots_t *slots, int me,
+                             int lane)
 {
-    const grid_t *grid = problem->grid;
-    const int p = grid->ring->size, nodes = nodes_of(grid);
-    sums_t sums = {.bytes = problem->scratch};
+    const place_t own = place_of(grid, me);
+    const int slot = slot_of(grid, own, lane, own.group);
 
-    sums.packed = sums.bytes + p + 1;
-    sums.large = sums.packed + p + 1;
-    sums.bytes[0] = sums.packed[0] = sums.large[0] = 0;
-    for (int x = 0; x < p; ++x) {
-        const size_t m = problem->bytes[rank_at(grid, x / nodes, x % nodes)];
-        const bool large = m > problem->packed;
-        sums.bytes[x + 1] = sums.bytes[x] + (double) m;
-        sums.packed[x + 1] = sums.packed[x] + (large ? 0 : (double) m);
-        sums.large[x + 1] = sums.large[x] + large;
-    }
-    return sums;
-}
-
-static double sum_of(const double *sums, const mca_common_colltools_range_t *piece, int scale,
-                     int shift)
-{
-    double sum = 0;
-
-    for (int i = 0; i < MCA_COMMON_COLLTOOLS_PIECES; ++i) {
-        sum += sums[piece[i].to * scale + shift] - sums[piece[i].from * scale + shift];
-    }
-    return sum;
-}
-
-static void add_to_burst(burst_t *burst, double messages, double bytes)
-{
-    burst->messages = fmax(burst->messages, messages);
-    burst->bytes = fmax(burst->bytes, bytes);
-}
-
-/* Adds the messages that the rank at ring position `at` sends in round k. */
-static void add_rank(const mca_coll_pipering_grid_problem_t *problem, const sums_t *sums, int at,
-                     int k, load_t *load)
-{
-    const grid_t *grid = problem->grid;
-    const int before = rounds_along(grid), nodes = nodes_of(grid);
-    const bool along = k < before;
-    const mca_common_colltools_exchange_t phase = phase_of(grid, along);
-    const place_t own = {.lane = at % grid->lanes, .node = at / grid->lanes};
-    const mca_common_colltools_round_t round
-        = mca_common_colltools_exchange_round(&phase, along ? own.node : own.lane,
-                                              along ? k : k - before);
-    const int to = along ? round.to * grid->lanes + own.lane : own.node * grid->lanes + round.to;
-    const int scale = along ? 1 : nodes, shift = along ? own.lane * nodes : 0;
-    const double bytes = sum_of(sums->bytes, round.send, scale, shift);
-    const double packed = sum_of(sums->packed, round.send, scale, shift);
-    const double large = sum_of(sums->large, round.send, scale, shift);
-    const bool across = grid->ring->node[at] != grid->ring->node[to];
-    burst_t *burst = across ? &load->net : &load->local;
-    const double eager = (across ? problem->cost.net : problem->cost.local).eager;
-
-    load->node_bytes += across ? bytes : 0;
-    add_to_burst(burst, large + (0 < packed), across ? load->node_bytes : bytes);
-    *(across ? &load->work->messages : &load->work->local_messages) += large + (0 < packed);
-    *(across ? &load->work->bytes : &load->work->local_bytes) += bytes;
-    burst->asked |= 0 < eager && (packed > eager || (0 < large && bytes - packed > eager * large));
-}
-
-static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_t *burst)
-{
-    const double handled = link->alpha + (burst->messages - 1) * link->gap
-                           + burst->bytes * link->copy;
-    const double both = burst->asked ? fmax(1, link->both) : 1;
-    const double sent = (burst->bytes + burst->messages * link->envelope) * link->beta * both;
-
-    if (0 == burst->messages) {
-        return 0;
-    }
-    return mca_coll_pipering_link_time(link, handled, sent) + link->latency
-           + (burst->asked ? 2 * link->latency : 0);
-}
-
-double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem)
-{
-    const mca_coll_pipering_ring_t *ring = problem->grid->ring;
-    const sums_t sums = sum_up(problem);
-    const int rounds = mca_coll_pipering_grid_rounds(problem->grid);
-    double time = 2 * problem->copy * sums.packed[ring->size];
-    mca_coll_pipering_work_t work = {.combining = ring->size * time};
-
-    for (int k = 0; k < rounds; ++k) {
-        load_t load = {.work = &work};
-        for (int x = 0; x < ring->size; ++x) {
-            if (0 < x && ring->node[x] != ring->node[x - 1]) {
-                load.node_bytes = 0;
-            }
-            add_rank(problem, &sums, x, k, &load);
+    for (int i = slots->first[slot]; slot != slots->own && i < slots->first[slot + 1]; ++i) {
+        if (me == slots->piece[i].rank) {
+            return &slots->piece[i];
         }
-        time += fmax(burst_time(&problem->cost.net, &load.net),
-                     burst_time(&problem->cost.local, &load.local));
     }
-    return mca_coll_pipering_crowded_time(&problem->cost, time,
-                                          mca_coll_pipering_work_time(&problem->cost, &work),
-                                          ring->size);
+    return NULL;
 }

@@ -10,7 +10,7 @@
 
 /**
  * @file
- * Gathers in few rounds: partners, volumes and modelled time (plan_grid).
+ * Gathers in few rounds: groups, shares, partners, volumes and modelled time (plan_grid).
  */
 
 #ifndef MCA_COLL_PIPERING_PLAN_GRID_H
@@ -26,11 +26,14 @@
 extern "C" {
 #endif
 
-/** The partners of a gather in rounds. */
+/** The groups of a gather in rounds, along the ring. */
 typedef struct mca_coll_pipering_grid_t {
-    const mca_coll_pipering_ring_t *ring; /**< ranks in the order of nodes */
-    int lanes;          /**< 1, or the ranks of a node; the i-th ranks of all nodes are a lane */
-    bool dissemination; /**< also where recursive doubling is possible */
+    const mca_coll_pipering_ring_t *ring; /**< ranks in the order of nodes; borrowed */
+    const size_t *before; /**< [p] bytes of the ranks before each position of it; borrowed */
+    size_t total;         /**< bytes of all ranks */
+    int groups;           /**< p, each rank alone, or up to the number of nodes, which stay whole */
+    int lanes;            /**< ranks of the smallest group */
+    int members;          /**< ranks of the largest group */
 } mca_coll_pipering_grid_t;
 
 /** Slots [first, first + count). */
@@ -40,56 +43,67 @@ typedef struct mca_coll_pipering_span_t {
 
 /** One round of one rank. */
 typedef struct mca_coll_pipering_grid_round_t {
-    int to, from;                        /**< ranks */
+    int to, from;                        /**< ranks, the rank itself: it has nothing to do */
     mca_coll_pipering_span_t send, recv; /**< slots of this rank */
 } mca_coll_pipering_grid_round_t;
 
-/** The slots of a rank, each with the contribution of another one. */
+/** A part of a contribution, all of it in one share. */
+typedef struct mca_coll_pipering_piece_t {
+    int rank;           /**< whose contribution it is part of */
+    size_t from, bytes; /**< of the contribution */
+    size_t offset;      /**< bytes of pieces of its kind before it, packed or large */
+} mca_coll_pipering_piece_t;
+
+/** The slots of a rank, each with the share of a lane in the data of a group. */
 typedef struct mca_coll_pipering_slots_t {
-    int *rank;            /**< [p] whose contribution it is */
-    size_t *offset;       /**< [p] bytes before it, of contributions of its kind, packed or large */
-    size_t packed, large; /**< bytes of all contributions of each kind */
-    int own;              /**< the slot of the rank's own contribution */
+    int *first;                       /**< [p + 1] the first piece of a slot */
+    mca_coll_pipering_piece_t *piece; /**< [2 p] */
+    size_t packed, large;             /**< bytes of all pieces of each kind */
+    int own; /**< the slot of the share that the rank takes into the rounds, -1: none */
 } mca_coll_pipering_slots_t;
 
-/** Whether all nodes have the same number of ranks, as lanes need it. */
-bool mca_coll_pipering_grid_fits(const mca_coll_pipering_ring_t *ring);
+/**
+ * Groups along a ring, whose ranks have so many bytes (by rank, [p]); fills in `before` [p].
+ * `groups`: p, or at most the number of nodes. O(p).
+ */
+void mca_coll_pipering_grid_make(mca_coll_pipering_grid_t *grid,
+                                 const mca_coll_pipering_ring_t *ring, const size_t *bytes,
+                                 size_t *before, int groups);
 
-/** Number of rounds of the exchange. */
+/** Number of rounds of the exchange, without the step that evens out shares. */
 int mca_coll_pipering_grid_rounds(const mca_coll_pipering_grid_t *grid);
 
 /**
- * Round k of rank `me`. It holds the contributions that it sends before the round, and the
- * receiver expects the contributions of the same ranks in the same order.
+ * Round k of rank `me`. It holds the shares that it sends before the round, and the
+ * receiver expects the same shares in the same order.
  */
 mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const mca_coll_pipering_grid_t *grid,
                                                             int me, int k);
 
-/** The rank whose contribution is in slot `slot` of rank `me`. */
-int mca_coll_pipering_grid_rank(const mca_coll_pipering_grid_t *grid, int me, int slot);
+/**
+ * Fills in the slots of rank `me`, whose tables are the caller's: pieces of up to `packed`
+ * bytes are packed, others are large. The pieces of its own slot come from the ranks whose they
+ * are, before the rounds. O(p log p).
+ */
+void mca_coll_pipering_grid_slots(const mca_coll_pipering_grid_t *grid, int me, size_t packed,
+                                  mca_coll_pipering_slots_t *slots);
+
+/** The rank of a lane in the group of rank `me`. */
+int mca_coll_pipering_grid_member(const mca_coll_pipering_grid_t *grid, int me, int lane);
 
 /**
- * Fills in the slots of rank `me`, whose tables are the caller's: contributions of up to `packed`
- * bytes are packed, others are large. O(p).
+ * The piece of its own contribution that rank `me` gives to a lane of its group before the rounds;
+ * NULL: none, or the lane is its own. O(pieces of the lane's share).
  */
-void mca_coll_pipering_grid_slots(const mca_coll_pipering_grid_t *grid, int me, const size_t *bytes,
-                                  size_t packed, mca_coll_pipering_slots_t *slots);
-
-/**
- * Number of messages (as blocks) and of bytes of a span: one message for all non-empty
- * contributions of up to `packed` bytes together, and one for each larger one. O(span).
- */
-mca_coll_pipering_volume_t mca_coll_pipering_grid_volume(const mca_coll_pipering_grid_t *grid,
-                                                         int me, const size_t *bytes,
-                                                         size_t packed,
-                                                         mca_coll_pipering_span_t span);
+const mca_coll_pipering_piece_t *
+mca_coll_pipering_grid_given(const mca_coll_pipering_grid_t *grid,
+                             const mca_coll_pipering_slots_t *slots, int me, int lane);
 
 /** A gather in rounds, for the model. All pointers are borrowed. */
 typedef struct mca_coll_pipering_grid_problem_t {
     const mca_coll_pipering_grid_t *grid;
-    const size_t *bytes; /**< [p] by rank */
-    size_t packed;       /**< bytes above which a contribution is a message of its own */
-    double copy;         /**< seconds to pack or unpack a byte */
+    size_t packed; /**< bytes above which a piece is a message of its own */
+    double copy;   /**< seconds to pack or unpack a byte */
     mca_coll_pipering_cost_t cost;
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
 } mca_coll_pipering_grid_problem_t;
@@ -99,6 +113,33 @@ typedef struct mca_coll_pipering_grid_problem_t {
  * busiest node, a round inside nodes those of the busiest rank. O(p log p).
  */
 double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem);
+
+/* ---- of both files ---- */
+
+/** The pieces of a group in the order of its data, one after the other. */
+typedef struct mca_coll_pipering_grid_walk_t {
+    int member, lane; /**< of the piece */
+    size_t from;      /**< of the member's contribution */
+    size_t bytes;     /**< of the piece */
+    size_t at;        /**< where it begins in the data of the group */
+    int first;                      /**< ring position of the group ... */
+    size_t base, total;             /**< ... bytes before it, and in it */
+    size_t member_ends, lane_ends;  /**< where the data of both ends in the data of the group */
+} mca_coll_pipering_grid_walk_t;
+
+/** Ring positions [first, first of the next group) are a group. */
+int mca_coll_pipering_grid_first(const mca_coll_pipering_grid_t *grid, int group);
+
+/** Bytes of a group. */
+size_t mca_coll_pipering_grid_bytes(const mca_coll_pipering_grid_t *grid, int group);
+
+/** A walk over the pieces of a group from the share of a lane on; no piece yet. O(log p). */
+mca_coll_pipering_grid_walk_t mca_coll_pipering_grid_walk(const mca_coll_pipering_grid_t *grid,
+                                                          int group, int lane);
+
+/** The next piece, which is not empty; false: there is none. */
+bool mca_coll_pipering_grid_next(const mca_coll_pipering_grid_t *grid,
+                                 mca_coll_pipering_grid_walk_t *walk);
 
 #if defined(c_plusplus) || defined(__cplusplus)
 }

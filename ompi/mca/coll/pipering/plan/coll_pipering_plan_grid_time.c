@@ -1,0 +1,266 @@
+/*
+ * Copyright (c) 2026      The pipering authors. All rights reserved.
+ *
+ * $COPYRIGHT$
+ *
+ * Additional copyrights may follow
+ *
+ * $HEADER$
+ */
+/**
+ * @file
+ * Modelled time of the exchanges of coll_pipering_plan_grid.c: the step that evens out shares, then
+ * round by round what the busiest node, or rank, sends.
+ *
+ * A share is taken for one message where it is large; all groups are taken to be like the largest
+ * in the rounds inside them, which carry equal shares of all data.
+ */
+
+#include "coll_pipering_plan_grid.h"
+#include "coll_pipering_plan_model.h"
+
+#include <math.h>
+
+typedef mca_coll_pipering_grid_t grid_t;
+
+/* Messages that are sent at the same time. */
+typedef struct {
+    double messages; /* of the rank that sends most messages */
+    double bytes;    /* of the rank, or node, that sends most bytes */
+    bool asked;      /* one of them needs a rendezvous */
+} burst_t;
+
+/* The messages of a round, of all ranks. */
+typedef struct {
+    const mca_coll_pipering_cost_t *cost;
+    burst_t net, local;
+    mca_coll_pipering_work_t *work; /* of all rounds so far */
+} load_t;
+
+/* What ranks send in a round. */
+typedef struct {
+    double packed, large; /* bytes of the packed message, messages beside it */
+    double bytes;
+} sent_t;
+
+/* Prefix sums over groups of the shares of one lane: entry g sums those before g. */
+typedef struct {
+    double *bytes, *packed, *large;
+} sums_t;
+
+static double burst_time(const mca_coll_pipering_link_cost_t *link, const burst_t *burst)
+{
+    const double handled = link->alpha + (burst->messages - 1) * link->gap
+                           + burst->bytes * link->copy;
+    const double both = burst->asked ? fmax(1, link->both) : 1;
+    const double sent = (burst->bytes + burst->messages * link->envelope) * link->beta * both;
+
+    if (0 == burst->messages) {
+        return 0;
+    }
+    return mca_coll_pipering_link_time(link, handled, sent) + link->latency
+           + (burst->asked ? 2 * link->latency : 0);
+}
+
+static double load_time(const load_t *load)
+{
+    return fmax(burst_time(&load->cost->net, &load->net),
+                burst_time(&load->cost->local, &load->local));
+}
+
+/* Adds what `ranks` ranks send alike; `busiest`: bytes of the node, or rank, that they are on. */
+static void add_sent(load_t *load, bool across, double ranks, const sent_t *sent, double busiest)
+{
+    burst_t *burst = across ? &load->net : &load->local;
+    const double eager = (across ? load->cost->net : load->cost->local).eager;
+    const double messages = sent->large + (0 < sent->packed);
+
+    burst->messages = fmax(burst->messages, messages);
+    burst->bytes = fmax(burst->bytes, busiest);
+    burst->asked |= 0 < eager && (sent->packed > eager
+                                  || (0 < sent->large
+                                      && sent->bytes - sent->packed > eager * sent->large));
+    *(across ? &load->work->messages : &load->work->local_messages) += ranks * messages;
+    *(across ? &load->work->bytes : &load->work->local_bytes) += ranks * sent->bytes;
+}
+
+/* ---- shares are evened out ---- */
+
+/* What one rank, or node, has sent or received so far; whose it is. */
+typedef struct {
+    int who;
+    sent_t sent;
+} account_t;
+
+/* Adds a message of `bytes` to the account of `who`, which is empty if it was another's. */
+static const sent_t *add_message(account_t *account, int who, double bytes)
+{
+    if (who != account->who) {
+        *account = (account_t){.who = who};
+    }
+    account->sent.large += 1;
+    account->sent.bytes += bytes;
+    return &account->sent;
+}
+
+/*
+ * The step of one group. Its pieces go from member to member and from lane to lane in ascending
+ * order, so the accounts of one sender, one receiver, and of their nodes at a time are enough.
+ */
+static void add_evening(const grid_t *grid, int group, load_t *load)
+{
+    const int *node = grid->ring->node + mca_coll_pipering_grid_first(grid, group);
+    account_t sender = {.who = -1}, receiver = sender, node_out = sender, node_in = sender;
+    mca_coll_pipering_grid_walk_t walk = mca_coll_pipering_grid_walk(grid, group, 0);
+
+    while (mca_coll_pipering_grid_next(grid, &walk)) {
+        const bool across = node[walk.member] != node[walk.lane];
+        const double bytes = (double) walk.bytes;
+        const sent_t one = {.large = 1, .bytes = bytes};
+        if (walk.member == walk.lane) {
+            continue;
+        }
+        const sent_t *out = add_message(&sender, walk.member, bytes);
+        const sent_t *in = add_message(&receiver, walk.lane, bytes);
+        const double busiest = fmax(
+            across ? add_message(&node_out, node[walk.member], bytes)->bytes : out->bytes,
+            across ? add_message(&node_in, node[walk.lane], bytes)->bytes : in->bytes);
+        add_sent(load, across, 1, &one, busiest);
+        burst_t *burst = across ? &load->net : &load->local;
+        burst->messages = fmax(burst->messages, fmax(out->large, in->large));
+    }
+}
+
+/* ---- rounds between groups ---- */
+
+static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
+{
+    const grid_t *grid = problem->grid;
+    sums_t sums = {.bytes = problem->scratch};
+
+    sums.packed = sums.bytes + grid->groups + 1;
+    sums.large = sums.packed + grid->groups + 1;
+    sums.bytes[0] = sums.packed[0] = sums.large[0] = 0;
+    for (int g = 0; g < grid->groups; ++g) {
+        const double share = (double) mca_coll_pipering_grid_bytes(grid, g) / grid->lanes;
+        const bool large = share > (double) problem->packed;
+        sums.bytes[g + 1] = sums.bytes[g] + share;
+        sums.packed[g + 1] = sums.packed[g] + (large ? 0 : share);
+        sums.large[g + 1] = sums.large[g] + large;
+    }
+    return sums;
+}
+
+/* The sum over groups [from, from + count); after the last group follows the first. */
+static double sum_of(const double *sums, int groups, int from, int count)
+{
+    const int end = from + count;
+
+    return end <= groups ? sums[end] - sums[from]
+                         : sums[groups] - sums[from] + sums[end - groups];
+}
+
+/* What a group's rank of a lane sends in a round. */
+static sent_t sent_along(const sums_t *sums, int groups, int from, int count)
+{
+    return (sent_t){.packed = sum_of(sums->packed, groups, from, count),
+                    .large = sum_of(sums->large, groups, from, count),
+                    .bytes = sum_of(sums->bytes, groups, from, count)};
+}
+
+/* Ranks of a node, on average; those of a group are on a node, or these are all of several. */
+static double ranks_a_node(const grid_t *grid)
+{
+    return (double) grid->ring->size / grid->ring->nodes;
+}
+
+/* Groups are whole nodes, or ranks alone, of which those of a node add up. */
+static void add_round_along(const grid_t *grid, const sums_t *sums, int k, load_t *load)
+{
+    const int *node = grid->ring->node, groups = grid->groups, distance = 1 << k;
+    const int count = distance < groups - distance ? distance : groups - distance;
+    const bool doubles = 0 == (groups & (groups - 1)), alone = groups > grid->ring->nodes;
+    const double together = fmin(grid->lanes, ranks_a_node(grid));
+    double node_bytes = 0;
+
+    for (int g = 0; g < groups; ++g) {
+        const int to = doubles ? g ^ distance : (g + distance) % groups;
+        const int from = doubles ? g & -distance : (g - count + 1 + groups) % groups;
+        const sent_t sent = sent_along(sums, groups, from, count);
+        const bool across = !alone || node[g] != node[to];
+        if (!alone || 0 == g || node[g] != node[g - 1]) {
+            node_bytes = 0;
+        }
+        node_bytes += across ? together * sent.bytes : 0;
+        add_sent(load, across, grid->lanes, &sent, across ? node_bytes : sent.bytes);
+    }
+}
+
+/* ---- rounds inside groups ---- */
+
+/*
+ * Where groups are several nodes, the ranks of a node whose partner is on another one: `distance` of
+ * them at most, all or none where partners are found by recursive doubling.
+ */
+static double count_across(const grid_t *grid, int distance)
+{
+    const double ranks = fmin(ranks_a_node(grid), grid->members);
+
+    if (grid->groups >= grid->ring->nodes) {
+        return 0;
+    }
+    if (0 == (grid->members & (grid->members - 1))) {
+        return distance < ranks ? 0 : ranks;
+    }
+    return fmin(distance, ranks);
+}
+
+static void add_round_inside(const grid_t *grid, const sums_t *sums, int k, load_t *load)
+{
+    const int members = grid->members, distance = 1 << k;
+    const int count = distance < members - distance ? distance : members - distance;
+    const int lanes = count < grid->lanes ? count : grid->lanes;
+    const double across = count_across(grid, distance);
+    const double all = grid->ring->size, outside = all * across / ranks_a_node(grid);
+    const sent_t sent = {.packed = lanes * sums->packed[grid->groups],
+                         .large = lanes * sums->large[grid->groups],
+                         .bytes = lanes * sums->bytes[grid->groups]};
+
+    if (0 < across) {
+        add_sent(load, true, outside, &sent, across * sent.bytes);
+    }
+    if (outside < all) {
+        add_sent(load, false, all - outside, &sent, sent.bytes);
+    }
+}
+
+/* ---- all of it ---- */
+
+double mca_coll_pipering_grid_time(const mca_coll_pipering_grid_problem_t *problem)
+{
+    const grid_t *grid = problem->grid;
+    const sums_t sums = sum_up(problem);
+    const double copied = grid->lanes * sums.packed[grid->groups];
+    mca_coll_pipering_work_t work = {0};
+    const load_t none = {.cost = &problem->cost, .work = &work};
+    load_t load = none;
+
+    for (int g = 0; 1 < grid->members && g < grid->groups; ++g) {
+        add_evening(grid, g, &load);
+    }
+    double time = 2 * problem->copy * copied + load_time(&load);
+    work.combining = grid->ring->size * 2 * problem->copy * copied;
+    for (int k = 0; 1 << k < grid->groups; ++k) {
+        load = none;
+        add_round_along(grid, &sums, k, &load);
+        time += load_time(&load);
+    }
+    for (int k = 0; 1 << k < grid->members; ++k) {
+        load = none;
+        add_round_inside(grid, &sums, k, &load);
+        time += load_time(&load);
+    }
+    return mca_coll_pipering_crowded_time(&problem->cost, time,
+                                          mca_coll_pipering_work_time(&problem->cost, &work),
+                                          grid->ring->size);
+}
