@@ -200,8 +200,8 @@ static void expect_rounds(place_t *place, int groups, uint64_t *wanted)
     memset(place->blocks, 0, (size_t) place->size * sizeof(*place->blocks));
     mca_coll_pipering_order(ring, place->node_of, place->blocks,
                             MCA_COLL_PIPERING_ORDER_NODES, place->scratch);
-    mca_coll_pipering_grid_make(&grid, ring, place->bytes, place->before, groups);
-    mca_coll_pipering_grid_slots(&grid, place->rank, place->packed, &place->slots);
+    mca_coll_pipering_grid_make(&grid, ring, place->bytes, place->before, groups, place->packed);
+    mca_coll_pipering_grid_slots(&grid, place->rank, &place->slots);
     memset(wanted, 0, COUNTERS * sizeof(*wanted));
     wanted[CALLS] = 1;
     expect_evening(place, &grid, wanted);
@@ -377,7 +377,7 @@ static bool try_call(place_t *place, int shape, int n, char *fault, size_t room)
     char why[200] = "wrong result", laws[200];
 
     knob_apply(setting);
-    place->packed = setting->alone ? 0 : KNOB_PACKED;
+    place->packed = setting->alone ? 1 : KNOB_PACKED;
     read_counters(before);
     right = run_once(place, shape, (shape + n) % 2);
     read_counters(got);

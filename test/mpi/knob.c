@@ -275,7 +275,7 @@ void knob_apply(const knob_setting_t *setting)
     knob_set("coll_pipering_block_model", setting->model);
     knob_set("coll_pipering_block_size", (double) setting->block_size);
     knob_set("coll_pipering_window", 0 == setting->window ? default_window : setting->window);
-    knob_set("coll_pipering_rounds_packed", setting->alone ? 0 : KNOB_PACKED);
+    knob_set("coll_pipering_rounds_packed", setting->alone ? 1 : KNOB_PACKED);
 }
 
 void knob_folds(int line, int allreduce)

@@ -342,7 +342,6 @@ static bool is_made(const call_t *call, const plan_t *plan, const mca_coll_piper
     for (int end = 0; end < 2; end++) {
         const mca_coll_pipering_grid_problem_t problem = {
             .grid = &plan->grid,
-            .packed = call->key.params.rounds_packed,
             .copy = mca_coll_pipering_machine_combine(&call->machine, call->facts.load),
             .cost = mca_coll_pipering_cost_of(&call->machine, end_of(call, end), call->facts.load),
             .scratch = scratch};

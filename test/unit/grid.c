@@ -320,9 +320,9 @@ static void open_instance(instance_t *in, int p, int ranks, int shape)
                             in->scratch);
 }
 
-static void make_grid(instance_t *in, int groups)
+static void make_grid(instance_t *in, int groups, size_t packed)
 {
-    mca_coll_pipering_grid_make(&in->grid, &in->ring, in->bytes, in->before, groups);
+    mca_coll_pipering_grid_make(&in->grid, &in->ring, in->bytes, in->before, groups, packed);
     in->rounds = mca_coll_pipering_grid_rounds(&in->grid);
 }
 
@@ -334,7 +334,7 @@ static void fill_slots(instance_t *in)
 
         slots->first = in->first_piece[me];
         slots->piece = in->piece[me];
-        mca_coll_pipering_grid_slots(&in->grid, me, PACKED, slots);
+        mca_coll_pipering_grid_slots(&in->grid, me, slots);
         in->items = slots->first[in->grid.lanes * in->grid.groups];
         for (int i = 0 > slots->own ? 0 : slots->first[slots->own];
              0 <= slots->own && i < slots->first[slots->own + 1]; i++) {
@@ -467,7 +467,7 @@ typedef struct findings_t {
 
 static void try_instance(findings_t *found, instance_t *in, int groups)
 {
-    make_grid(in, groups);
+    make_grid(in, groups, PACKED);
     fill_slots(in);
     const int wanted = log2_up(groups) + log2_up(in->grid.members);
     const char *nodes = ref_show_int(in->node_of, in->p);
@@ -528,9 +528,8 @@ static mca_coll_pipering_grid_problem_t problem_of(instance_t *in, int groups, s
     const mca_coll_pipering_link_cost_t local = {.alpha = ALPHA / 10, .gap = ALPHA / 10,
                                                  .beta = BETA / 10};
 
-    make_grid(in, groups);
+    make_grid(in, groups, packed);
     return (mca_coll_pipering_grid_problem_t){.grid = &in->grid,
-                                              .packed = packed,
                                               .cost = {.net = net, .local = local},
                                               .scratch = scratch};
 }

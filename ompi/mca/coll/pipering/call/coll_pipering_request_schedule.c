@@ -37,7 +37,6 @@ static int make_gather(const request_t *request, mca_coll_pipering_scheduled_t *
            .slots = &plan->slots,
            .bytes = plan->bytes[ompi_comm_rank(request->caller.comm)],
            .some = plan->some,
-           .packed = plan->key.params.rounds_packed,
            .in = plan->in.blocks,
            .out = plan->out.blocks,
            .send = request->call.in_place ? NULL : &request->call.send,

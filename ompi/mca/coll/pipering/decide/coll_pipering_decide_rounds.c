@@ -23,14 +23,25 @@
 
 #include <math.h>
 
+/* Bytes of a piece that two ranks copy, one in and one out, in the time that a message takes. */
+static size_t worth_packing(const mca_coll_pipering_draft_t *draft)
+{
+    const size_t given = draft->plan->key.params.rounds_packed;
+    const double worth = 0 < draft->combine ? draft->cost.net.gap / (2 * draft->combine) : 0;
+
+    return 0 < given                              ? given
+           : worth < (double) draft->plan->largest ? (size_t) worth
+                                                   : draft->plan->largest;
+}
+
 /* Modelled time with so many groups, which become those of the plan. */
 static double time_with(const mca_coll_pipering_draft_t *draft, int groups)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups);
+    mca_coll_pipering_grid_make(&plan->grid, &plan->by_node, plan->bytes, plan->starts, groups,
+                                worth_packing(draft));
     const mca_coll_pipering_grid_problem_t problem = {.grid = &plan->grid,
-                                                      .packed = plan->key.params.rounds_packed,
                                                       .copy = draft->combine,
                                                       .cost = draft->cost,
                                                       .scratch = draft->problem.scratch};
@@ -91,7 +102,7 @@ static size_t add_pieces(const mca_coll_pipering_plan_t *plan, int first, int la
     bool packed = false;
 
     for (int i = first; i < last; ++i) {
-        const bool large = plan->slots.piece[i].bytes > plan->key.params.rounds_packed;
+        const bool large = plan->slots.piece[i].bytes > plan->grid.packed;
         bytes += plan->slots.piece[i].bytes;
         volume->blocks += large;
         packed |= !large;
@@ -140,8 +151,7 @@ void mca_coll_pipering_count_rounds(mca_coll_pipering_draft_t *draft)
 {
     mca_coll_pipering_plan_t *plan = draft->plan;
 
-    mca_coll_pipering_grid_slots(&plan->grid, draft->me, plan->key.params.rounds_packed,
-                                 &plan->slots);
+    mca_coll_pipering_grid_slots(&plan->grid, draft->me, &plan->slots);
     count_evening(draft);
     for (int k = 0; k < mca_coll_pipering_grid_rounds(&plan->grid); ++k) {
         const mca_coll_pipering_grid_round_t round = mca_coll_pipering_grid_round(&plan->grid,

@@ -51,10 +51,10 @@ const mca_common_colltools_variable_t mca_coll_pipering_variables[MCA_COLL_PIPER
      .zero = "none is",
      .help = "Calls about more bytes than this in all are never exchanges in rounds, since a rank "
              "may need as much memory"},
-    {SIZE(rounds_packed), .preset = 8192, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
-     .zero = "each goes alone",
-     .help = "In an exchange in rounds contributions of up to so many bytes go together, larger "
-             "ones alone"},
+    {SIZE(rounds_packed), .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
+     .zero = "as long as copying them takes less than a message",
+     .help = "In an exchange in rounds pieces of up to so many bytes go together, larger ones "
+             "alone"},
     {SIZE(ring_buffer_size), .preset = 512 << 10, .level = MCA_COMMON_COLLTOOLS_LEVEL_EXPERT,
      .zero = "all blocks go as messages",
      .help = "Size of a ring buffer in shared memory, rounded down to a multiple of 4096; blocks "

@@ -45,7 +45,7 @@ typedef struct mca_coll_pipering_params_t {
     size_t block_size;
     size_t min_total;
     size_t rounds_max_total; /**< bytes that gathers in rounds may be about */
-    size_t rounds_packed;    /**< bytes of a contribution that goes with others there */
+    size_t rounds_packed;    /**< bytes of a piece that goes with others there, 0: by costs */
     size_t ring_buffer_size; /**< bytes, 0: blocks go as messages inside a node too */
 } mca_coll_pipering_params_t;
 

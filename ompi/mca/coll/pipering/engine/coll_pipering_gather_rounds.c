@@ -39,7 +39,7 @@ static const mca_coll_pipering_piece_t *piece_at(const rounds_t *rounds, int i)
 
 static bool is_large(const rounds_t *rounds, const mca_coll_pipering_piece_t *piece)
 {
-    return piece->bytes > rounds->args.packed;
+    return piece->bytes > rounds->args.grid->packed;
 }
 
 static char *in_buffer(const mca_coll_pipering_layout_t *layout, int rank)

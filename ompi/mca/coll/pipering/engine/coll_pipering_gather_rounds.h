@@ -16,7 +16,7 @@
  *                ^  |
  *     receives --'  '---> steps: to the user's buffer
  *
- * Pieces of up to `packed` bytes are adjacent in an area, and each round sends those of
+ * Pieces of up to `grid->packed` bytes are adjacent in an area, and each round sends those of
  * its slots as one message. Each larger piece is a message of its own, from and to
  * the user's buffer where this is dense, else from and to a place in the area. Ranks agree on
  * messages, since these follow from the sizes; the place of the data may differ from rank to
@@ -48,7 +48,6 @@ typedef struct mca_coll_pipering_rounds_args_t {
     const mca_coll_pipering_slots_t *slots; /**< of this rank */
     size_t bytes; /**< of this rank */
     int some;     /**< the first rank that has any */
-    size_t packed;
     uint64_t in, out; /**< messages of this rank */
     const mca_coll_pipering_layout_t *send; /**< NULL: the own contribution is in place */
     const mca_coll_pipering_layout_t *recv;

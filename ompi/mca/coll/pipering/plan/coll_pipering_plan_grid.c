@@ -104,9 +104,9 @@ size_t mca_coll_pipering_grid_bytes(const grid_t *grid, int group)
 }
 
 void mca_coll_pipering_grid_make(grid_t *grid, const mca_coll_pipering_ring_t *ring,
-                                 const size_t *bytes, size_t *before, int groups)
+                                 const size_t *bytes, size_t *before, int groups, size_t packed)
 {
-    *grid = (grid_t){.ring = ring, .before = before, .groups = groups};
+    *grid = (grid_t){.ring = ring, .before = before, .groups = groups, .packed = packed};
     for (int x = 0; x < ring->size; ++x) {
         before[x] = grid->total;
         grid->total += bytes[ring->rank[x]];
@@ -292,14 +292,14 @@ static int turned_back(const exchange_t *exchange, int own, int count, int slot)
 }
 
 /* Adds the pieces of a share, which are adjacent. */
-static int add_share(const grid_t *grid, int group, int lane, size_t packed, int pieces,
+static int add_share(const grid_t *grid, int group, int lane, int pieces,
                      mca_coll_pipering_slots_t *slots)
 {
     walk_t walk = mca_coll_pipering_grid_walk(grid, group, lane);
     const size_t end = walk.lane_ends;
 
     while (walk.at + walk.bytes < end && mca_coll_pipering_grid_next(grid, &walk)) {
-        size_t *sum = walk.bytes > packed ? &slots->large : &slots->packed;
+        size_t *sum = walk.bytes > grid->packed ? &slots->large : &slots->packed;
         slots->piece[pieces++] = (mca_coll_pipering_piece_t){rank_at(grid, group, walk.member),
                                                              walk.from, walk.bytes, *sum};
         *sum += walk.bytes;
@@ -307,8 +307,7 @@ static int add_share(const grid_t *grid, int group, int lane, size_t packed, int
     return pieces;
 }
 
-void mca_coll_pipering_grid_slots(const grid_t *grid, int me, size_t packed,
-                                  mca_coll_pipering_slots_t *slots)
+void mca_coll_pipering_grid_slots(const grid_t *grid, int me, mca_coll_pipering_slots_t *slots)
 {
     const place_t own = place_of(grid, me);
     const exchange_t along = exchange_of(grid, own.group, true);
@@ -320,7 +319,7 @@ void mca_coll_pipering_grid_slots(const grid_t *grid, int me, size_t packed,
     for (int s = 0; s < count; ++s) {
         const int lane = turned_back(&inside, own.member, grid->lanes, s / grid->groups);
         const int group = turned_back(&along, own.group, grid->groups, s % grid->groups);
-        slots->first[s + 1] = add_share(grid, group, lane, packed, slots->first[s], slots);
+        slots->first[s + 1] = add_share(grid, group, lane, slots->first[s], slots);
     }
     slots->own = own.member < grid->lanes ? slot_of(grid, own, own.member, own.group) : -1;
 }

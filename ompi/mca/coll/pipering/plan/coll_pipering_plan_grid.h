@@ -34,6 +34,7 @@ typedef struct mca_coll_pipering_grid_t {
     int groups;           /**< p, each rank alone, or up to the number of nodes, which stay whole */
     int lanes;            /**< ranks of the smallest group */
     int members;          /**< ranks of the largest group */
+    size_t packed;        /**< bytes above which a piece is a message of its own */
 } mca_coll_pipering_grid_t;
 
 /** Slots [first, first + count). */
@@ -64,11 +65,11 @@ typedef struct mca_coll_pipering_slots_t {
 
 /**
  * Groups along a ring, whose ranks have so many bytes (by rank, [p]); fills in `before` [p].
- * `groups`: p, or at most the number of nodes. O(p).
+ * `groups`: p, or at most the number of nodes. Pieces of up to `packed` bytes share a message. O(p).
  */
 void mca_coll_pipering_grid_make(mca_coll_pipering_grid_t *grid,
                                  const mca_coll_pipering_ring_t *ring, const size_t *bytes,
-                                 size_t *before, int groups);
+                                 size_t *before, int groups, size_t packed);
 
 /** Number of rounds of the exchange, without the step that evens out shares. */
 int mca_coll_pipering_grid_rounds(const mca_coll_pipering_grid_t *grid);
@@ -81,11 +82,10 @@ mca_coll_pipering_grid_round_t mca_coll_pipering_grid_round(const mca_coll_piper
                                                             int me, int k);
 
 /**
- * Fills in the slots of rank `me`, whose tables are the caller's: pieces of up to `packed`
- * bytes are packed, others are large. The pieces of its own slot come from the ranks whose they
- * are, before the rounds. O(p log p).
+ * Fills in the slots of rank `me`, whose tables are the caller's. The pieces of its own slot come
+ * from the ranks whose they are, before the rounds. O(p log p).
  */
-void mca_coll_pipering_grid_slots(const mca_coll_pipering_grid_t *grid, int me, size_t packed,
+void mca_coll_pipering_grid_slots(const mca_coll_pipering_grid_t *grid, int me,
                                   mca_coll_pipering_slots_t *slots);
 
 /** The rank of a lane in the group of rank `me`. */
@@ -102,8 +102,7 @@ mca_coll_pipering_grid_given(const mca_coll_pipering_grid_t *grid,
 /** A gather in rounds, for the model. All pointers are borrowed. */
 typedef struct mca_coll_pipering_grid_problem_t {
     const mca_coll_pipering_grid_t *grid;
-    size_t packed; /**< bytes above which a piece is a message of its own */
-    double copy;   /**< seconds to pack or unpack a byte */
+    double copy; /**< seconds to pack or unpack a byte */
     mca_coll_pipering_cost_t cost;
     void *scratch; /**< mca_coll_pipering_model_scratch(p) bytes */
 } mca_coll_pipering_grid_problem_t;

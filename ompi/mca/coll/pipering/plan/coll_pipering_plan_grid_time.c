@@ -143,7 +143,7 @@ static sums_t sum_up(const mca_coll_pipering_grid_problem_t *problem)
     sums.bytes[0] = sums.packed[0] = sums.large[0] = 0;
     for (int g = 0; g < grid->groups; ++g) {
         const double share = (double) mca_coll_pipering_grid_bytes(grid, g) / grid->lanes;
-        const bool large = share > (double) problem->packed;
+        const bool large = share > (double) grid->packed;
         sums.bytes[g + 1] = sums.bytes[g] + share;
         sums.packed[g + 1] = sums.packed[g] + (large ? 0 : share);
         sums.large[g + 1] = sums.large[g] + large;
