@@ -17,7 +17,7 @@ from unittest import mock
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import tap  # noqa: E402
 import posed  # noqa: E402
-from posed_place import PLAIN, SETTING, Place, tuned  # noqa: E402
+from posed_place import PLAIN, SETTING, Place, script, tuned  # noqa: E402
 from pipering_tuning import command_line, files, launch, ompi_info, prove, tune  # noqa: E402
 
 
@@ -151,6 +151,16 @@ def test_installation():
     place = Place()
     os.unlink(os.path.join(place.path, "ompi_info"))
     tuned(place, "out", words=["ompi_info cannot be run", "PATH has its"], PATH=place.path)
+
+
+def test_beside_srun():
+    """Open MPI's variables are those of its own mpirun; beside srun there may be another one's"""
+    place, other = Place(), Place(info="")
+    there = {"PATH": f"{place.path}:{other.path}:{os.environ['PATH']}", "OMPI_PREFIX": ""}
+    place.mpirun = script(other.path, "srun", "true\n")
+    tuned(place, "out", words=["no rank answered"], **there)
+    place.mpirun = other.mpirun
+    tuned(place, "out", words=["ompi_info"], **there)
 
 
 def test_mpirun():

@@ -14,6 +14,9 @@ import shutil
 
 from .files import Refusal
 
+# How the names of Open MPI's own starters begin.
+OF_OPEN_MPI = ("mpirun", "mpiexec", "orte", "prte")
+
 
 class Launcher:
     """Makes the words of a job.
@@ -37,9 +40,12 @@ class Launcher:
         return self.words + (["env", *given] if given else []) + list(program)
 
     def ompi_info(self):
-        """The path of ompi_info: beside what starts jobs, of OMPI_PREFIX, or on PATH."""
-        places = [os.path.dirname(shutil.which(self.words[0]) or ""),
-                  os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin")]
+        """The path of ompi_info: beside what starts jobs, of OMPI_PREFIX, or on PATH. What lies
+        beside srun, or another starter that is not Open MPI's, may be another Open MPI's."""
+        starter = shutil.which(self.words[0]) or ""
+        places = [os.path.join(os.environ.get("OMPI_PREFIX", ""), "bin")]
+        if os.path.basename(starter).startswith(OF_OPEN_MPI):
+            places.insert(0, os.path.dirname(starter))
         paths = [os.path.join(place, "ompi_info") for place in places]
         return next((path for path in paths if os.access(path, os.X_OK)), "ompi_info")
 
