@@ -217,7 +217,7 @@ commands() {
     done
 }
 
-readonly PROGRAMS='make|mpirun|ompi_info|cloc|apt-get|export|\./autogen\.sh|contrib/tuning/[a-z-]+|test/[a-z/]+|/opt/[a-z/-]*mpirun'
+readonly PROGRAMS='make|mpirun|salloc|ompi_info|cloc|apt-get|export|\./autogen\.sh|contrib/tuning/[a-z-]+|test/[a-z/]+|/opt/[a-z/-]*mpirun'
 
 # Blocks are commands that bash can parse; drawings and output are fenced. Of the README of folders
 # one has commands, the others indent lists.
@@ -388,6 +388,7 @@ why_not_here() {
     case $1 in
     *"pml ucx"*) (over ucx) || why_not="this Open MPI was built without ucx" ;;
     *"mtl ofi"*) (over ofi) || why_not="this Open MPI was built without ofi" ;;
+    *"testbed slurm"*) can_slurm || why_not="Slurm cannot be run here" ;;
     *"testbed with"*) can_nodes || why_not=$no_nodes ;;
     esac
 }

@@ -249,6 +249,11 @@ can_nodes() {
     [[ $nodes_can == yes ]]
 }
 
+# can_slurm: can there be Slurm on the nodes? If not, why_not says why.
+can_slurm() {
+    can_nodes && why_not=$("$testbed" can slurm 2>&1)
+}
+
 # Sockets of each node and their cores (2:4), where ranks shall believe in any.
 sockets=
 

@@ -219,13 +219,15 @@ as_root() {
         'mount -t tmpfs tmpfs /run && ip link set lo up && exec "$0" "$@"' "$HERE/testbed" "$@"
 }
 
-# can_main: builds the smallest testbed with all that the others need.
+# can_main [slurm]: builds the smallest testbed with all that the others need.
 can_main() {
     local why
-    why=$(can_try 2>&1) && return 0
-    why=${why//testbed: /}
-    say "no testbed can be made here: ${why//$'\n'/; }"
-    return 1
+    why=$(can_try 2>&1) || {
+        why=${why//testbed: /}
+        say "no testbed can be made here: ${why//$'\n'/; }"
+        return 1
+    }
+    [[ $# -eq 0 ]] || slurm_need
 }
 
 can_try() {

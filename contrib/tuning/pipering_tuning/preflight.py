@@ -173,8 +173,8 @@ def _ranks_of_nodes(launcher, nodes, kernel_machine, hosts):
     count = kernel_machine.get("nodes", len(nodes))
     if ranks != started:
         raise Refusal(f"`{launcher}` starts {started} processes, of which MPI makes a job of "
-                      f"{ranks}: launcher and library must be of the same Open MPI; nothing was "
-                      "measured")
+                      f"{ranks}: launcher and library must be of the same Open MPI, and srun wants "
+                      f"--mpi=pmix; {NOT_BEGUN}")
     if count != len(hosts):  # nodes share a name, or have several: so many each, as far as known
         return [ranks // count + (node < ranks % count) for node in range(count)]
     if all(host in nodes for host in hosts):
