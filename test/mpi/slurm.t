@@ -133,6 +133,8 @@ until_over() {
     done
 }
 
+by_way_of=()
+
 # ended LABEL HOW STATE SECONDS [OPTION]...: a job with these options of sbatch, in calls that would
 # go on for ever, is cancelled (STATE CANCELLED), or Slurm ends it by itself, in so many seconds.
 ended() {
@@ -140,7 +142,7 @@ ended() {
     [[ $2 != srun ]] || how=(srun --mpi=pmix)
     rm -f "$work/batch"
     id=$(VICTIM=-1 CALL=iallgatherv OMPI_MCA_coll_pipering_verbose=1 sbatch --parsable "${SIZE[@]}" \
-        "${@:5}" --output="$work/batch" --wrap="${how[*]} $bin/killed")
+        "${@:5}" --output="$work/batch" --wrap="${how[*]} ${by_way_of[*]} $bin/killed")
     yes_if "$label: it is in calls" until_said 'iallgatherv on .*: pipelined ring' "$work/batch" 60
     yes_if "$label: it has files in shared memory" test -n "$(find /dev/shm -mindepth 1)"
     [[ $wanted != CANCELLED ]] || scancel "$id"
@@ -153,6 +155,11 @@ ended() {
 is "after all jobs that have ended by themselves, nothing is left" "$(left)" ""
 ended "cancelled" srun CANCELLED 60
 ended "cancelled" mpirun CANCELLED 60
+# Slurm has to kill these.
+by_way_of=(env --ignore-signal=TERM)
+long ended "cancelled, and ignores SIGTERM" srun CANCELLED 60
+long ended "cancelled, and ignores SIGTERM" mpirun CANCELLED 60
+by_way_of=()
 # Slurm counts minutes, and looks twice a minute.
 long ended "out of time" srun TIMEOUT 180 --time=1
 long ended "out of time" mpirun TIMEOUT 180 --time=1
