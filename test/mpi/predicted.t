@@ -22,7 +22,7 @@ for line in open(said, errors="replace"):
         wanted.append([call, None, first, last])
     elif "coll/pipering: machine of" in line:
         text = line.split(": ", 2)[2]
-        text, below = text.split("#")[0], re.search(r"modules below: (\w+)", line).group(1)
+        text, below = text.split("#")[0], re.search(r"modules below: (\S+)", line).group(1)
         last = (text, "any" if below == "unknown" else below)
         first = first or last
         if wanted:

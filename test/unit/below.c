@@ -197,6 +197,33 @@ static void test_formulas(void)
           "a ring of 4 nodes in turn");
 }
 
+/* What differs in 6.0: a reduction's chain has two branches, coll/han gathers by leaders. */
+static void test_six(void)
+{
+    const double m = 8192, each = hop(&plain.net, m) + m * 1e-9;
+    const size_t block = 64, sizes = 3 * 4 * sizeof(size_t);
+    instance_t in;
+
+    pose(&in, 5, 1, false);
+    takes(&in, REDUCE, false, m, 4 * each, "a chain of 5");
+    in.call.modules = MCA_COLL_PIPERING_BELOW_TUNED_6;
+    takes(&in, REDUCE, false, m, 2 * each + m * plain.net.beta, "two chains of 2 to a root");
+
+    for (int turns = 0; turns < 2; turns++) {
+        pose(&in, 16, 4, 0 < turns);
+        in.call.collective = ALLGATHERV;
+        in.call.total = 16 * block;
+        in.call.modules = MCA_COLL_PIPERING_BELOW_HAN;
+        const time_of_t before = ask(&in);
+        in.call.modules = MCA_COLL_PIPERING_BELOW_HAN_6;
+        const time_of_t found = ask(&in);
+        ok(found.messages - before.messages == 9
+               && found.bytes - before.bytes == (double) (9 * block + sizes),
+           "leaders gather, after 9 sizes: %g messages, %g bytes more",
+           found.messages - before.messages, found.bytes - before.bytes);
+    }
+}
+
 /* The time of a ring, in round r on link i: after three of the round before it. O(p^2). */
 static double ring_time(const instance_t *in)
 {
@@ -265,7 +292,9 @@ static bool is_han(const call_t *call)
 {
     const collective_t of = call->collective;
 
-    return MCA_COLL_PIPERING_BELOW_HAN == call->modules && ALLGATHERV != of && SCAN != of
+    return (MCA_COLL_PIPERING_BELOW_HAN == call->modules
+            || MCA_COLL_PIPERING_BELOW_HAN_6 == call->modules)
+           && ALLGATHERV != of && SCAN != of
            && EXSCAN != of && !((REDUCE == of || ALLREDUCE == of) && call->ordered)
            && 1 < call->nodes && 1 < call->ppn && (call->equal || ALLREDUCE == of);
 }
@@ -274,7 +303,7 @@ static void pose_any(instance_t *in)
 {
     pose(in, tap_between(2, 70), tap_once_in(2) ? 1 : tap_between(1, 9), tap_once_in(2));
     in->call.collective = (collective_t) tap_between(ALLGATHERV, ALLREDUCE);
-    in->call.modules = (mca_coll_pipering_below_t) tap_between(0, 2);
+    in->call.modules = (mca_coll_pipering_below_t) tap_between(0, MCA_COLL_PIPERING_BELOW_HAN_6);
     in->call.root = tap_between(0, in->call.ranks - 1);
     in->call.ordered = BCAST < in->call.collective && tap_once_in(3);
     in->call.unit = (size_t) 1 << tap_between(0, 4);
@@ -342,7 +371,8 @@ static void test_properties(void)
             && NULL == strstr(found.algorithm, "scatter")
             && NULL == strstr(found.algorithm, "default")
             && NULL == strstr(found.algorithm, "nonoverlapping")
-            && MCA_COLL_PIPERING_BELOW_TUNED == in.call.modules) {
+            && (MCA_COLL_PIPERING_BELOW_TUNED == in.call.modules
+                || MCA_COLL_PIPERING_BELOW_TUNED_6 == in.call.modules)) {
             tap_try(&grows, more.time >= found.time * (1 - 1e-12), "collective %d, %s of %d ranks",
                     (int) in.call.collective, found.algorithm, in.call.ranks);
         }
@@ -432,6 +462,7 @@ int main(void)
     tap_start();
     test_decisions();
     test_formulas();
+    test_six();
     test_ring();
     test_properties();
     test_leaders();

@@ -76,7 +76,7 @@ static void place_ranks(call_t *call, int ranks, int per_node)
         .ppn = ranks < per_node ? ranks : per_node,
         .node_of = call->node_of,
         .load = tap_once_in(2) ? 1 : tap_between(1, 8) / 2.0,
-        .below = (mca_coll_pipering_below_t) tap_below(MCA_COLL_PIPERING_BELOW_HAN + 1),
+        .below = (mca_coll_pipering_below_t) tap_below(MCA_COLL_PIPERING_BELOW_HAN_6 + 1),
         .machine = &call->machine};
 }
 

@@ -89,6 +89,9 @@ static const mca_common_colltools_value_t maps[] = {{0, "core"}, {1, "node"}, {0
 static const mca_common_colltools_value_t modules[] = {{MCA_COLL_PIPERING_BELOW_ANY, "any"},
                                                        {MCA_COLL_PIPERING_BELOW_TUNED, "tuned"},
                                                        {MCA_COLL_PIPERING_BELOW_HAN, "han"},
+                                                       {MCA_COLL_PIPERING_BELOW_TUNED_6,
+                                                        "tuned-6.0"},
+                                                       {MCA_COLL_PIPERING_BELOW_HAN_6, "han-6.0"},
                                                        {0, NULL}};
 
 /* ---- options ---- */
@@ -125,7 +128,8 @@ static const option_t options[] = {
     {"--cost", "NAME=VALUE", "one of them", .take = predict_set_machine},
     {"--processors", "N", "of a node (if not given, as --machine has for so many ranks)",
      .take = take_processors},
-    {"--below", "NAME", "the modules below: han (Open MPI 5.0's default), tuned, any",
+    {"--below", "NAME", "the modules below: han (Open MPI 5.0's default), tuned, han-6.0,"
+     NEXT "tuned-6.0, any",
      CHOICE, AT(machine.below), .values = modules},
     {"--params", "FILE", "variables: lines \"name = value\"", .take = predict_read_variables},
     {"--set", "VARIABLE=VALUE", "one of them, with its full name", .take = take_variable},

@@ -32,16 +32,16 @@
  * for memory of a device, the member of a nonblocking request for the arrays of types that the MPI
  * bindings keep, whether the name of a host is the caller's to free, whether there may be no
  * MPI_COMM_WORLD to ask for the number of ranks of the job (sessions), whether a framework copies
- * memory of a device, whether plan_below knows the decisions of coll/tuned and coll/han, and how
+ * memory of a device, which decisions of coll/tuned and coll/han plan_below knows, if any, and how
  * the runtime is told to remove a file if this process does not; the header of the last is
  * included where it is used.
  */
 #if defined(MCA_COLL_BASE_VERSION_3_0_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_3_0_0
-#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0
+#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 6
 #elif defined(MCA_COLL_BASE_VERSION_2_4_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
-#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 1
+#    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 5
 #elif defined(MCA_COLL_BASE_VERSION_2_0_0)
 #    define MCA_COMMON_COLLTOOLS_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 #    define MCA_COMMON_COLLTOOLS_KNOWS_TUNED 0

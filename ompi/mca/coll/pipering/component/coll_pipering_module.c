@@ -102,7 +102,7 @@ static bool has_rules(const char *component, const char *name)
            && NULL != rules && *rules;
 }
 
-/* Modules whose decisions plan_below knows: those that 5.0 has by default. */
+/* Modules whose decisions plan_below knows: those that 5.0 and 6.0 have by default. */
 static mca_coll_pipering_below_t find_below(const mca_coll_base_comm_coll_t *below)
 {
     const mca_coll_base_module_t *const levels[]
@@ -120,8 +120,9 @@ static mca_coll_pipering_below_t find_below(const mca_coll_base_comm_coll_t *bel
         || has_rules("han", "use_dynamic_file_rules")) {
         return MCA_COLL_PIPERING_BELOW_ANY;
     }
-    return 4 == han     ? MCA_COLL_PIPERING_BELOW_HAN
-           : 4 == tuned ? MCA_COLL_PIPERING_BELOW_TUNED
+    const bool six = 6 == MCA_COMMON_COLLTOOLS_KNOWS_TUNED;
+    return 4 == han     ? (six ? MCA_COLL_PIPERING_BELOW_HAN_6 : MCA_COLL_PIPERING_BELOW_HAN)
+           : 4 == tuned ? (six ? MCA_COLL_PIPERING_BELOW_TUNED_6 : MCA_COLL_PIPERING_BELOW_TUNED)
                         : MCA_COLL_PIPERING_BELOW_ANY;
 }
 

@@ -540,7 +540,9 @@ void mca_coll_pipering_setup_free(mca_coll_pipering_setup_t *setup)
 
 static const char *const below_names[] = {[MCA_COLL_PIPERING_BELOW_ANY] = "unknown",
                                           [MCA_COLL_PIPERING_BELOW_TUNED] = "tuned",
-                                          [MCA_COLL_PIPERING_BELOW_HAN] = "han"};
+                                          [MCA_COLL_PIPERING_BELOW_HAN] = "han",
+                                          [MCA_COLL_PIPERING_BELOW_TUNED_6] = "tuned-6.0",
+                                          [MCA_COLL_PIPERING_BELOW_HAN_6] = "han-6.0"};
 
 void mca_coll_pipering_machine_report(const mca_coll_pipering_context_t *context,
                                       const mca_coll_pipering_machine_t *machine,

@@ -10,14 +10,17 @@
 
 /**
  * @file
- * What the modules below do with a call: which algorithm Open MPI 5.0 chooses if no user says
- * otherwise, and what it takes, message by message.
+ * What the modules below do with a call: which algorithm Open MPI 5.0 or 6.0 chooses if no user
+ * says otherwise, and what it takes, message by message.
  *
  * coll/tuned decides an allgatherv by the average contribution, and passes on a segment size and a
  * fanout of 0: its pipelines, chains and rings send whole messages, a chain has one branch, the
  * segmented ring is the ring. coll/han stands above it between nodes of several ranks each, as many
  * on each but for an allreduce, and leaves operations that do not commute to it. coll/mleader does
  * what coll/han does with an allgather, but inside a node each rank copies what it gives and gets.
+ *
+ * 6.0 differs in two things only: coll/tuned's chain of a reduction has two branches, and coll/han
+ * serves the gatherv of an allgatherv by leaders, who first learn how much comes from their node.
  *
  *     sender    |-- alpha --|                          busy: alpha for each message
  *     ports                 |-- wire bytes x beta --|  of both ends, held by one at a time
@@ -29,8 +32,8 @@
  * Cost: O(p log p). Limits: messages that share a port go in the order in which they are played;
  * what coll/han sets up in a first call is left out, and so are rules and variables of users.
  *
- * Source: Open MPI 5.0.7, coll_tuned_decision_fixed.c, coll_han_{bcast,reduce,allreduce,
- * allgather}.c, coll/base's algorithms, nbc_ibcast.c, nbc_ireduce.c. Other modules: Thakur,
+ * Source: Open MPI 5.0.7 and 6.0.0rc2, coll_tuned_decision_fixed.c, coll_han_{bcast,reduce,
+ * allreduce,allgather,gatherv}.c, coll/base's algorithms, nbc_ibcast.c, nbc_ireduce.c. Other modules: Thakur,
  * Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005.
  */
 
@@ -67,7 +70,7 @@ typedef struct {
 
 /* How an algorithm is played: along which tree, and */
 enum {
-    LINEAR, CHAIN, BINARY, BINOMIAL, ROWS, FOUR_ROWS, SHAPE = 7,
+    LINEAR, CHAIN, TWO_CHAINS, BINARY, BINOMIAL, ROWS, FOUR_ROWS, SHAPE = 7,
     UP = 8, DOWN = 16,      /* combined to the root, or from it */
     PARTS = 32,             /* of each rank its own, in place of the vector */
     COMBINED = 64,          /* by all, but for what the last one gets */
@@ -188,10 +191,14 @@ static void play_tree(run_t *run, int how)
     for (int i = 0 != (how & UP) ? 0 : p; i < (0 != (how & DOWN) ? 2 * p : p); ++i) {
         const bool up = i < p, falls = !up && ROWS <= shape;
         const int v = up ? p - 1 - i : i - p;
-        int low = 1, high = 1, many = 1;
+        int low = 1, high = 1, many = 1, apart = 0;
         if (LINEAR == shape) {
             high = 0 == v ? 1 : 0;
             many = p - 1;
+        } else if (TWO_CHAINS == shape) { /* the second one first, since it may be shorter */
+            apart = p / 2;
+            high = v == apart ? 0 : 1;
+            many = 0 == v && 2 < p ? 2 : 1;
         } else if (BINARY == shape) {
             low = high = power_in(v + 1);
             many = 2;
@@ -206,8 +213,11 @@ static void play_tree(run_t *run, int how)
         }
         for (int step = falls ? high : low; low <= step && step <= high;
              step = falls ? step / radix : step * radix) {
-            for (int k = 0, c = v + step; k < many && c < p; ++k, c += step) {
-                const double bytes = parts ? span(run, c, step < p - c ? step : p - c) : m;
+            for (int k = 0; k < many; ++k) {
+                const int c = 0 < apart ? v + 1 + (many - 1 - k) * apart : v + (k + 1) * step;
+                const double bytes = p <= c ? 0
+                                     : parts ? span(run, c, step < p - c ? step : p - c)
+                                             : m;
                 if (0 < bytes) {
                     send(run, up ? c : v, up ? v : c, bytes,
                          up ? !parts : 0 != (how & (c + 1 < p ? COMBINED : ALL)));
@@ -219,6 +229,27 @@ static void play_tree(run_t *run, int how)
         const double each = split ? m : 0;
         run->tally.time += hop(run, false, each, false);
         count(run, run->links[0], (split ? 1 : 2) * (p - 1), (p - 1) * each, false);
+    }
+}
+
+/* All contributions to the lowest rank of each node, and from there to the lowest of all. */
+static void play_leaders(run_t *run, int how)
+{
+    const int *node_of = run->call->node_of;
+    double *sums = run->before; /* of nodes, at their lowest ranks */
+
+    (void) how;
+    for (int r = 0; r < run->ranks; ++r) {
+        const double bytes = span(run, r, 1);
+        sums[node_of[r]] += bytes;
+        if (node_of[r] != r && 0 < bytes) {
+            send(run, r, node_of[r], bytes, false);
+        }
+    }
+    for (int r = 1; r < run->ranks; ++r) {
+        if (node_of[r] == r && 0 < sums[r]) {
+            send(run, r, 0, sums[r], false);
+        }
     }
 }
 
@@ -410,6 +441,7 @@ static const algorithm_t gathers[] = { /* by those of an allgather; 8, 9: to a r
     [4] = {"tuned: ring", play_ring, 0, 0, 0},
     [5] = {"tuned: neighbor", play_ring, PAIRS, EVEN_RANKS, 4},
     [6] = {"tuned: two_proc", play_ring, 0, 0, 0},
+    [7] = {"tuned: default", play_leaders, 0, 0, 0}, /* with coll/han's gatherv, of 6.0 */
     [8] = {NULL, play_tree, ROWS | UP | PARTS, 0, 0},
     [9] = {NULL, play_tree, LINEAR | UP | PARTS | ASKED, 0, 0}};
 static const algorithm_t bcasts[] = {
@@ -429,7 +461,8 @@ static const algorithm_t reduces[] = {
     [5] = {"tuned: binomial", play_tree, ROWS | UP, 0, 0},
     [6] = {"tuned: in-order_binary", play_in_order, UP, 0, 0},
     [7] = {"tuned: rabenseifner", play_halves, 0, POWER, 1},
-    [8] = {NULL, play_pipeline, UP, 0, 0}};
+    [8] = {NULL, play_pipeline, UP, 0, 0},
+    [9] = {"tuned: chain", play_tree, TWO_CHAINS | UP, 0, 0}}; /* of 6.0 */
 static const algorithm_t allreduces[] = {
     [1] = {"tuned: basic_linear", play_tree, LINEAR | UP | DOWN, 0, 0},
     [2] = {"tuned: nonoverlapping", play_tree, 0, 0, 0}, /* a reduction and a broadcast */
@@ -499,6 +532,12 @@ static const struct {
                    {INSIDE | REDUCE, REDUCE, BCAST, INSIDE | BCAST}},
     [GATHER] = {gathers, gather_rules, NULL, {0}}};
 
+static bool is_six(const call_t *call)
+{
+    return MCA_COLL_PIPERING_BELOW_TUNED_6 == call->modules
+           || MCA_COLL_PIPERING_BELOW_HAN_6 == call->modules;
+}
+
 /* The number of coll/tuned's algorithm, or of what coll/base falls back to. */
 static int tuned_number(const call_t *call)
 {
@@ -518,7 +557,8 @@ static int tuned_number(const call_t *call)
         ++digit;
     }
     const algorithm_t *algorithm = &collectives[call->collective].algorithms[*digit - '0'];
-    return lacks[algorithm->needs] ? algorithm->otherwise : *digit - '0';
+    const bool branches = is_six(call) && REDUCE == call->collective && '2' == *digit;
+    return lacks[algorithm->needs] ? algorithm->otherwise : branches ? 9 : *digit - '0';
 }
 
 /* The number of coll/libnbc's, which reduces large vectors in parts between few ranks. */
@@ -626,6 +666,23 @@ static tally_t han_time(const call_t *call)
     return tally;
 }
 
+/* Leaders gather contributions of any size, after these sizes from all nodes but the root's. */
+static tally_t han_gatherv(const call_t *call)
+{
+    tally_t tally = play(call, 7);
+    call_t sizes = *call;
+
+    sizes.collective = GATHER;
+    sizes.ranks = call->ppn;
+    sizes.nodes = 1;
+    sizes.node_of = NULL;
+    sizes.total = (size_t) call->ppn * sizeof(size_t);
+    const tally_t node = play(&sizes, tuned_number(&sizes));
+    add(&tally, node, call->nodes - 1);
+    tally.time -= (call->nodes - 2) * node.time;
+    return tally;
+}
+
 /* ---- coll/mleader ---- */
 
 /* Kandalla et al. 4.3: by recursive doubling, or a ring in messages of up to 32 KiB. */
@@ -655,11 +712,13 @@ static tally_t leaders_time(const call_t *call)
 static tally_t known_time(const call_t *call)
 {
     const bool equal = call->equal || ALLREDUCE == call->collective;
-    const bool han = MCA_COLL_PIPERING_BELOW_HAN == call->modules && !call->ordered && equal
-                     && 1 < call->nodes && 1 < call->ppn
-                     && 0 != collectives[call->collective].han[0];
+    const bool leaders = (MCA_COLL_PIPERING_BELOW_HAN == call->modules
+                          || MCA_COLL_PIPERING_BELOW_HAN_6 == call->modules)
+                         && equal && 1 < call->nodes && 1 < call->ppn;
+    const bool han = leaders && !call->ordered && 0 != collectives[call->collective].han[0];
     const int number = tuned_number(call);
-    tally_t tally = han ? han_time(call) : play(call, number);
+    const bool gatherv = leaders && is_six(call) && ALLGATHERV == call->collective && 1 == number;
+    tally_t tally = han ? han_time(call) : gatherv ? han_gatherv(call) : play(call, number);
     call_t next = *call;
 
     if (!han && ALLREDUCE == call->collective && 2 == number) {
@@ -714,7 +773,8 @@ tally_t mca_coll_pipering_below_time(const call_t *call)
     known.root = BCAST == call->collective || REDUCE == call->collective ? call->root : 0;
     known.ordered = call->ordered && REDUCE <= call->collective;
     known.unit = BCAST > call->collective ? 1 : call->unit;
-    for (int i = any ? 0 : (int) call->modules; i <= (any ? 2 : (int) call->modules); ++i) {
+    for (int i = any ? 0 : (int) call->modules;
+         i <= (int) (any ? MCA_COLL_PIPERING_BELOW_HAN_6 : call->modules); ++i) {
         known.modules = (mca_coll_pipering_below_t) i;
         tally_t tally = MCA_COLL_PIPERING_BELOW_ANY == i       ? least_time(&known)
                         : MCA_COLL_PIPERING_BELOW_LEADERS == i ? leaders_time(&known)

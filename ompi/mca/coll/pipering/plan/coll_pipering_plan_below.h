@@ -29,6 +29,8 @@ typedef enum {
     MCA_COLL_PIPERING_BELOW_ANY,   /**< any others: the least that an algorithm needs */
     MCA_COLL_PIPERING_BELOW_TUNED, /**< 5.0: coll/tuned's fixed decisions, coll/basic's scans */
     MCA_COLL_PIPERING_BELOW_HAN,   /**< 5.0: coll/han above these, as it comes */
+    MCA_COLL_PIPERING_BELOW_TUNED_6, /**< the same of 6.0 */
+    MCA_COLL_PIPERING_BELOW_HAN_6,
     MCA_COLL_PIPERING_BELOW_LEADERS /**< coll/mleader, which stands above: an allgather between
                                          nodes, some of which have several ranks */
 } mca_coll_pipering_below_t;
